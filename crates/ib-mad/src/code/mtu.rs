@@ -1,0 +1,46 @@
+//! Maximum transfer unit.
+use crate::code;
+
+code! {
+    /// Maximum transfer unit: payload bytes of a packet, as a code (IBTA 15.2.5.16, 6 bits; PortInfo, 4 bits).
+    pub struct Mtu(u8) {
+        /// 256 bytes.
+        B256 = 1 "256",
+        /// 512 bytes.
+        B512 = 2 "512",
+        /// 1024 bytes.
+        B1024 = 3 "1024",
+        /// 2048 bytes.
+        B2048 = 4 "2048",
+        /// 4096 bytes.
+        B4096 = 5 "4096",
+    }
+}
+
+impl Mtu {
+    /// Payload bytes; `None` for a code without a meaning.
+    #[must_use]
+    pub const fn bytes(self) -> Option<u16> {
+        match self {
+            Self::B256 => Some(256),
+            Self::B512 => Some(512),
+            Self::B1024 => Some(1024),
+            Self::B2048 => Some(2048),
+            Self::B4096 => Some(4096),
+            _ => None,
+        }
+    }
+
+    /// The code of exactly this many payload bytes.
+    #[must_use]
+    pub const fn from_bytes(bytes: u16) -> Option<Self> {
+        match bytes {
+            256 => Some(Self::B256),
+            512 => Some(Self::B512),
+            1024 => Some(Self::B1024),
+            2048 => Some(Self::B2048),
+            4096 => Some(Self::B4096),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! How a query compares a value.
+use crate::wire::{Bits, Field, Wire};
+use core::{fmt, marker::PhantomData};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// How a query compares the value beside it, 2 bits (IBTA 15.2.5.16).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Selector {
+    /// Greater than the value.
+    #[default]
+    GreaterThan,
+    /// Less than the value.
+    LessThan,
+    /// Exactly the value.
+    Exactly,
+    /// The largest there is (for a lifetime: the smallest).
+    Best,
+}
+
+impl Bits for Selector {
+    fn from_raw(raw: u64) -> Self {
+        match raw & 3 {
+            0 => Self::GreaterThan,
+            1 => Self::LessThan,
+            2 => Self::Exactly,
+            _ => Self::Best,
+        }
+    }
+    fn into_raw(self) -> u64 {
+        self as u64
+    }
+    fn show_bits(raw: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match Self::from_raw(raw) {
+            Self::GreaterThan => ">",
+            Self::LessThan => "<",
+            Self::Exactly => "=",
+            Self::Best => "best",
+        })
+    }
+}
+
+/// One byte of a selector (2 bits) and a value (6 bits).
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(transparent)]
+pub struct Selected<T>(u8, PhantomData<T>);
+
+impl<T: Bits> Selected<T> {
+    /// From both parts.
+    #[must_use]
+    pub fn new(selector: Selector, value: T) -> Self {
+        let [.., byte] = (selector.into_raw() << 6 | value.into_raw() & 0x3f).to_be_bytes();
+        Self(byte, PhantomData)
+    }
+    /// Exactly this value, as answers have it.
+    #[must_use]
+    pub fn exactly(value: T) -> Self {
+        Self::new(Selector::Exactly, value)
+    }
+    /// How a query compares the value.
+    #[must_use]
+    pub fn selector(self) -> Selector {
+        Selector::from_raw(u64::from(self.0 >> 6))
+    }
+    /// The value.
+    #[must_use]
+    pub fn value(self) -> T {
+        T::from_raw(u64::from(self.0 & 0x3f))
+    }
+}
+
+impl<T> Clone for Selected<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Selected<T> {}
+impl<T> PartialEq for Selected<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+impl<T> Eq for Selected<T> {}
+impl<T> Default for Selected<T> {
+    fn default() -> Self {
+        Self(0, PhantomData)
+    }
+}
+impl<T: Bits + Copy> fmt::Debug for Selected<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.show(f)
+    }
+}
+impl<T: Bits + Copy> Wire for Selected<T> {
+    const NAME: &'static str = "Selected";
+    const FIELDS: &'static [Field] = &[
+        Field {
+            name: "selector",
+            bit_offset: 0,
+            bits: 2,
+            count: 1,
+            reserved: false,
+            order: crate::wire::ByteOrder::Network,
+            parts: &[],
+            show: |bytes, f| Selector::show_bits(u64::from(bytes.first().copied().unwrap_or_default() >> 6), f),
+        },
+        Field {
+            name: "value",
+            bit_offset: 2,
+            bits: 6,
+            count: 1,
+            reserved: false,
+            order: crate::wire::ByteOrder::Network,
+            parts: &[],
+            show: |bytes, f| T::show_bits(u64::from(bytes.first().copied().unwrap_or_default() & 0x3f), f),
+        },
+    ];
+    fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Selector::show_bits(u64::from(self.0 >> 6), f)?;
+        T::show_bits(u64::from(self.0 & 0x3f), f)
+    }
+}

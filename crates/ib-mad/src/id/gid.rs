@@ -1,0 +1,129 @@
+//! Global identifiers.
+use super::from_str_number;
+use crate::{ParseIdError, Wire, id};
+use core::{fmt, net::Ipv6Addr, str::FromStr};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+id! {
+    /// Globally unique identifier: an EUI-64 that names a node, a port or a chassis, 8 bytes.
+    pub struct Guid(u64), "{:#018x}"
+}
+from_str_number! { Guid: u64, "GUID (0x and 16 hex digits)"; }
+
+/// Global identifier: a subnet prefix and an interface id, or a multicast group; 16 bytes (IBTA 4.1.1).
+///
+/// Its text is that of an IPv6 address.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned,
+)]
+#[repr(transparent)]
+pub struct Gid([u8; 16]);
+
+impl Gid {
+    /// All zero: "not given".
+    pub const ZERO: Self = Self([0; 16]);
+    /// The subnet prefix of a subnet that nobody configured, `fe80::/64`.
+    pub const DEFAULT_PREFIX: u64 = 0xfe80_0000_0000_0000;
+
+    /// From its 16 bytes.
+    #[must_use]
+    pub const fn new(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// From a subnet prefix and an interface id.
+    #[must_use]
+    pub const fn from_parts(prefix: u64, interface: Guid) -> Self {
+        Self((((prefix as u128) << 64) | interface.get() as u128).to_be_bytes())
+    }
+
+    /// Its 16 bytes.
+    #[must_use]
+    pub const fn get(self) -> [u8; 16] {
+        self.0
+    }
+
+    /// The upper 64 bits: the subnet prefix of a unicast GID.
+    #[must_use]
+    pub const fn prefix(self) -> u64 {
+        (u128::from_be_bytes(self.0) >> 64) as u64
+    }
+
+    /// The lower 64 bits: the interface id of a unicast GID.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "the lower half is meant")]
+    pub const fn interface_id(self) -> Guid {
+        Guid::new(u128::from_be_bytes(self.0) as u64)
+    }
+
+    /// Whether every bit is zero, which most records read as "not given".
+    #[must_use]
+    pub const fn is_zero(self) -> bool {
+        u128::from_be_bytes(self.0) == 0
+    }
+
+    /// Whether this names a multicast group (`ff00::/8`).
+    #[must_use]
+    pub const fn is_multicast(self) -> bool {
+        self.0[0] == 0xff
+    }
+
+    /// The scope of a multicast GID, 0..=15 (2 link, 5 site, 8 organization, 14 global).
+    #[must_use]
+    pub const fn multicast_scope(self) -> u8 {
+        self.0[1] & 15
+    }
+}
+
+impl From<Ipv6Addr> for Gid {
+    fn from(address: Ipv6Addr) -> Self {
+        Self(address.octets())
+    }
+}
+impl From<Gid> for Ipv6Addr {
+    fn from(gid: Gid) -> Self {
+        Self::from(gid.0)
+    }
+}
+impl FromStr for Gid {
+    type Err = ParseIdError;
+    fn from_str(text: &str) -> Result<Self, ParseIdError> {
+        text.parse::<Ipv6Addr>().map(Self::from).map_err(|_| ParseIdError { what: "GID (written as an IPv6 address)" })
+    }
+}
+impl fmt::Display for Gid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Ipv6Addr::from(self.0), f)
+    }
+}
+impl fmt::Debug for Gid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+impl Wire for Gid {
+    const NAME: &'static str = "Gid";
+    fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn parts_and_text() {
+        let gid = Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(0x0002_c903_0000_0011));
+        assert_eq!(gid.to_string(), "fe80::2:c903:0:11");
+        assert_eq!("fe80::2:c903:0:11".parse(), Ok(gid));
+        assert_eq!(gid.prefix(), Gid::DEFAULT_PREFIX);
+        assert_eq!(gid.interface_id().to_string(), "0x0002c90300000011");
+        assert!(!gid.is_multicast() && !gid.is_zero() && Gid::ZERO.is_zero());
+        let group: Gid = "ff15:4001:ffff:3:400::".parse().unwrap();
+        assert!(group.is_multicast());
+        assert_eq!(group.multicast_scope(), 5);
+    }
+}

@@ -1,0 +1,15 @@
+//! What every management datagram starts with, and the codes in it.
+mod attribute;
+mod class;
+mod header;
+mod method;
+mod status;
+
+pub use attribute::AttributeId;
+pub use class::MgmtClass;
+pub use header::MadHeader;
+pub use method::Method;
+pub use status::Status;
+
+/// Bytes of every management datagram without RMPP reassembly.
+pub const MAD_SIZE: usize = 256;

@@ -1,0 +1,142 @@
+//! PathRecord: a path between two ports.
+use super::record::sa_record;
+use crate::{
+    FlowLabel, Gid, Lid, Mtu, PacketLifeTime, Pkey, Rate, Selected, Selector, ServiceId, ServiceLevel, bits, wire,
+    wire::Reserved,
+};
+
+bits! {
+    /// Raw traffic, flow label, hop limit.
+    pub struct FlowHop [4] {
+        /// Path for raw packets.
+        raw_traffic / with_raw_traffic: bool = 1,
+        _: 3,
+        /// Flow label of the global route header.
+        flow_label / with_flow_label: FlowLabel = 20,
+        /// Hop limit of the global route header; over 1 the path leaves the subnet.
+        hop_limit / with_hop_limit: u8 = 8,
+    }
+}
+bits! {
+    /// Reversible, number of paths.
+    pub struct ReversiblePaths [1] {
+        /// Usable in both directions.
+        reversible / with_reversible: bool = 1,
+        /// Paths wanted, or following.
+        num_path / with_num_path: u8 = 7,
+    }
+}
+bits! {
+    /// Quality of service class, service level.
+    pub struct QosSl [2] {
+        /// Quality of service class.
+        qos_class / with_qos_class: u16 = 12,
+        /// Service level.
+        sl / with_sl: ServiceLevel = 4,
+    }
+}
+
+wire! {
+    /// A path between two ports (IBTA 15.2.5.16), 64 bytes.
+    pub struct PathRecord [64] {
+        /// Service that the path is for; 0 = any.
+        pub service_id: ServiceId,
+        /// Destination GID.
+        pub dgid: Gid,
+        /// Source GID.
+        pub sgid: Gid,
+        /// Destination LID.
+        pub dlid: Lid,
+        /// Source LID.
+        pub slid: Lid,
+        /// Raw traffic, flow label, hop limit.
+        pub flow_hop: FlowHop,
+        /// Traffic class of the global route header.
+        pub traffic_class: u8,
+        /// Reversible, number of paths.
+        pub reversible_paths: ReversiblePaths,
+        /// Partition.
+        pub pkey: Pkey,
+        /// Quality of service class, service level.
+        pub qos_sl: QosSl,
+        /// Maximum transfer unit.
+        pub mtu: Selected<Mtu>,
+        /// Static rate.
+        pub rate: Selected<Rate>,
+        /// Packet lifetime.
+        pub packet_life_time: Selected<PacketLifeTime>,
+        /// Preference among several; 0 is best.
+        pub preference: u8,
+        /// Zero.
+        pub reserved: Reserved<6>,
+    }
+}
+
+sa_record! {
+    /// Which fields of a [`PathRecord`] count.
+    PathRecord PATH_RECORD PathMask;
+    /// Service id (two bits: upper and lower half).
+    SERVICE_ID = 0x3 "service_id" service_id(value: ServiceId) |r| r.service_id = value;
+    /// Destination GID.
+    DGID = 0x4 "dgid" dgid(value: Gid) |r| r.dgid = value;
+    /// Source GID.
+    SGID = 0x8 "sgid" sgid(value: Gid) |r| r.sgid = value;
+    /// Destination LID.
+    DLID = 0x10 "dlid" dlid(value: Lid) |r| r.dlid = value;
+    /// Source LID.
+    SLID = 0x20 "slid" slid(value: Lid) |r| r.slid = value;
+    /// Path for raw packets.
+    RAW_TRAFFIC = 0x40 "flow_hop.raw_traffic" raw_traffic(value: bool) |r| r.flow_hop = r.flow_hop.with_raw_traffic(value);
+    /// Flow label.
+    FLOW_LABEL = 0x100 "flow_hop.flow_label" flow_label(value: FlowLabel) |r| r.flow_hop = r.flow_hop.with_flow_label(value);
+    /// Hop limit.
+    HOP_LIMIT = 0x200 "flow_hop.hop_limit" hop_limit(value: u8) |r| r.flow_hop = r.flow_hop.with_hop_limit(value);
+    /// Traffic class.
+    TRAFFIC_CLASS = 0x400 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
+    /// Usable in both directions.
+    REVERSIBLE = 0x800 "reversible_paths.reversible" reversible(value: bool)
+        |r| r.reversible_paths = r.reversible_paths.with_reversible(value);
+    /// At most this many paths.
+    NUM_PATH = 0x1000 "reversible_paths.num_path" num_path(value: u8)
+        |r| r.reversible_paths = r.reversible_paths.with_num_path(value);
+    /// Partition.
+    PKEY = 0x2000 "pkey" pkey(value: Pkey) |r| r.pkey = value;
+    /// Quality of service class.
+    QOS_CLASS = 0x4000 "qos_sl.qos_class" qos_class(value: u16) |r| r.qos_sl = r.qos_sl.with_qos_class(value);
+    /// Service level.
+    SL = 0x8000 "qos_sl.sl" sl(value: ServiceLevel) |r| r.qos_sl = r.qos_sl.with_sl(value);
+    /// How to compare the MTU; prefer the setter of both.
+    MTU_SELECTOR = 0x1_0000 "mtu.selector" mtu_selector(value: Selector) |r| r.mtu = Selected::new(value, r.mtu.value());
+    /// MTU value; prefer the setter of both.
+    MTU = 0x2_0000 "mtu.value" mtu_value(value: Mtu) |r| r.mtu = Selected::new(r.mtu.selector(), value);
+    /// How to compare the rate; prefer the setter of both.
+    RATE_SELECTOR = 0x4_0000 "rate.selector" rate_selector(value: Selector) |r| r.rate = Selected::new(value, r.rate.value());
+    /// Rate value; prefer the setter of both.
+    RATE = 0x8_0000 "rate.value" rate_value(value: Rate) |r| r.rate = Selected::new(r.rate.selector(), value);
+    /// How to compare the lifetime; prefer the setter of both.
+    LIFE_SELECTOR = 0x10_0000 "packet_life_time.selector" packet_life_time_selector(value: Selector)
+        |r| r.packet_life_time = Selected::new(value, r.packet_life_time.value());
+    /// Lifetime value; prefer the setter of both.
+    LIFE = 0x20_0000 "packet_life_time.value" packet_life_time_value(value: PacketLifeTime)
+        |r| r.packet_life_time = Selected::new(r.packet_life_time.selector(), value);
+    /// Preference.
+    PREFERENCE = 0x40_0000 "preference" preference(value: u8) |r| r.preference = value;
+}
+
+impl super::Query<PathRecord> {
+    /// MTU and how to compare it.
+    #[must_use]
+    pub fn mtu(self, selector: Selector, value: Mtu) -> Self {
+        self.mtu_selector(selector).mtu_value(value)
+    }
+    /// Rate and how to compare it.
+    #[must_use]
+    pub fn rate(self, selector: Selector, value: Rate) -> Self {
+        self.rate_selector(selector).rate_value(value)
+    }
+    /// Packet lifetime and how to compare it.
+    #[must_use]
+    pub fn packet_life_time(self, selector: Selector, value: PacketLifeTime) -> Self {
+        self.packet_life_time_selector(selector).packet_life_time_value(value)
+    }
+}

@@ -1,0 +1,104 @@
+//! Queries: a record and the mask of the fields that count.
+use super::{SaMad, SaRecord};
+use crate::{
+    Method, TransactionId,
+    wire::{Be16, Be64, find, read_bits},
+};
+
+/// A query about records of one kind. Each setter sets the field and its component mask bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Query<R: SaRecord> {
+    /// The fields.
+    pub(super) record: R,
+    /// Which of them count.
+    pub(super) mask: u64,
+}
+
+impl<R: SaRecord> Default for Query<R> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<R: SaRecord> Query<R> {
+    /// A query that every record matches.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { record: R::default(), mask: 0 }
+    }
+
+    /// The record as it is with this mask.
+    #[must_use]
+    pub fn with_mask(record: R, mask: R::Mask) -> Self {
+        Self { record, mask: bitflags::Flags::bits(&mask) }
+    }
+
+    /// The query for which exactly the non-zero fields of `record` count.
+    #[must_use]
+    pub fn from_non_zero(record: R) -> Self {
+        let bytes = record.as_bytes();
+        let mask = R::COMPONENTS.iter().filter(|component| {
+            let Some((offset, bits)) = find(R::FIELDS, component.field) else { return false };
+            // Wider than a number: 64 bits at a time.
+            (0..bits.div_ceil(64)).any(|word| {
+                let start = word * 64;
+                read_bits(bytes, offset + start, 64.min(bits - start)).is_some_and(|value| value != 0)
+            })
+        });
+        Self { record, mask: mask.fold(0, |mask, component| mask | component.mask) }
+    }
+
+    /// The same query without these components.
+    #[must_use]
+    pub fn without(mut self, mask: R::Mask) -> Self {
+        self.mask &= !bitflags::Flags::bits(&mask);
+        self
+    }
+
+    /// The fields.
+    #[must_use]
+    pub fn record(&self) -> &R {
+        &self.record
+    }
+
+    /// Which fields count.
+    #[must_use]
+    pub fn mask(&self) -> R::Mask {
+        <R::Mask as bitflags::Flags>::from_bits_retain(self.mask)
+    }
+
+    /// The datagram that asks for one record.
+    #[must_use]
+    pub fn get(&self, tid: TransactionId) -> SaMad {
+        self.mad(Method::GET, tid)
+    }
+
+    /// The datagram that makes or changes the record.
+    #[must_use]
+    pub fn set(&self, tid: TransactionId) -> SaMad {
+        self.mad(Method::SET, tid)
+    }
+
+    /// The datagram that removes the record.
+    #[must_use]
+    pub fn delete(&self, tid: TransactionId) -> SaMad {
+        self.mad(Method::DELETE, tid)
+    }
+
+    /// The datagram that asks for every record that matches.
+    #[must_use]
+    pub fn get_table(&self, tid: TransactionId) -> SaMad {
+        self.mad(Method::GET_TABLE, tid)
+    }
+
+    /// The datagram of any method.
+    #[must_use]
+    pub fn mad(&self, method: Method, tid: TransactionId) -> SaMad {
+        let mut mad = SaMad::request(method, R::ID, tid);
+        mad.sa.component_mask = Be64::new(self.mask);
+        let words = size_of::<R>().div_ceil(8);
+        mad.sa.attribute_offset = Be16::new(u16::try_from(words).unwrap_or_default());
+        mad.data.0.iter_mut().zip(self.record.as_bytes()).for_each(|(to, from)| *to = *from);
+        mad
+    }
+}

@@ -1,0 +1,99 @@
+//! What all records share.
+use crate::{AttributeId, DecodeError, Wire};
+use core::marker::PhantomData;
+
+/// A record of subnet administration.
+pub trait SaRecord: Wire + Default {
+    /// Its attribute id.
+    const ID: AttributeId;
+    /// Its component mask; bits without a name are kept.
+    type Mask: bitflags::Flags<Bits = u64> + Copy;
+    /// Each bit (or bits) of the mask with the field that it is for.
+    const COMPONENTS: &'static [Component];
+}
+
+/// One component of a record: bits of the mask and the field that they are for.
+#[derive(Clone, Copy, Debug)]
+pub struct Component {
+    /// Bits of the component mask.
+    pub mask: u64,
+    /// Path of the field in the record's table, as [`find`](crate::wire::find) takes it.
+    pub field: &'static str,
+}
+
+/// Makes a record's mask, its [`SaRecord`] implementation and the setters of its [`Query`](crate::sa::Query).
+///
+/// Each line: `/// doc`, `MASK_NAME = bits "field path" setter(arguments) |record| statement;`
+macro_rules! sa_record {
+    ($(#[$($m:tt)*])* $record:ident $id:ident $mask:ident; $(
+        $(#[$($cm:tt)*])* $bit:ident = $value:literal $field:literal $setter:ident($($arg:ident: $t:ty),*) |$r:ident| $set:expr;
+    )*) => {
+        bitflags::bitflags! {
+            $(#[$($m)*])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+            pub struct $mask: u64 {
+                $($(#[$($cm)*])* const $bit = $value;)*
+                // Bits that have no name yet are kept as they came.
+                const _ = !0;
+            }
+        }
+        impl $crate::sa::SaRecord for $record {
+            const ID: $crate::AttributeId = $crate::AttributeId::$id;
+            type Mask = $mask;
+            const COMPONENTS: &'static [$crate::sa::Component] =
+                &[$($crate::sa::Component { mask: $value, field: $field },)*];
+        }
+        impl $crate::sa::Query<$record> {
+            $(
+                $(#[$($cm)*])*
+                #[must_use]
+                pub fn $setter(mut self, $($arg: $t),*) -> Self {
+                    let $r = &mut self.record;
+                    $set;
+                    self.mask |= $value;
+                    self
+                }
+            )*
+        }
+    };
+}
+pub(super) use sa_record;
+
+/// The records of an answer, each in place.
+#[derive(Clone, Debug)]
+pub struct Records<'a, R> {
+    rest: &'a [u8],
+    step: usize,
+    record: PhantomData<R>,
+}
+
+impl<'a, R: Wire> Records<'a, R> {
+    /// Records in `data`, `attribute_offset` 8-byte words from one to the next. Bytes after the last whole record are
+    /// padding. An offset of 0 means that there is one record or none, as some administrations send it.
+    ///
+    /// # Errors
+    /// [`DecodeError::BadValue`] if the offset is less than a record.
+    pub fn new(data: &'a [u8], attribute_offset: u16) -> Result<Self, DecodeError> {
+        let step = usize::from(attribute_offset) * 8;
+        match step {
+            0 => Ok(Self {
+                rest: data.get(..size_of::<R>()).unwrap_or_default(),
+                step: size_of::<R>(),
+                record: PhantomData,
+            }),
+            _ if step < size_of::<R>() => {
+                Err(DecodeError::BadValue { what: "attribute_offset", value: attribute_offset.into() })
+            }
+            _ => Ok(Self { rest: data, step, record: PhantomData }),
+        }
+    }
+}
+
+impl<'a, R: Wire + 'a> Iterator for Records<'a, R> {
+    type Item = &'a R;
+    fn next(&mut self) -> Option<&'a R> {
+        let record = R::parse(self.rest).ok()?;
+        self.rest = self.rest.get(self.step..).unwrap_or_default();
+        Some(record)
+    }
+}

@@ -1,0 +1,167 @@
+//! `bits!`: a bit-packed word.
+use core::fmt;
+
+/// Part of a bit-packed word.
+pub trait Bits: Sized {
+    /// From the low bits of `raw`.
+    fn from_raw(raw: u64) -> Self;
+    /// Into the low bits; bits over the part's width are cut off by the word.
+    fn into_raw(self) -> u64;
+    /// Writes the value as a person would read it.
+    ///
+    /// # Errors
+    /// Only what the formatter returns.
+    fn show_bits(raw: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+impl Bits for bool {
+    fn from_raw(raw: u64) -> Self {
+        raw & 1 == 1
+    }
+    fn into_raw(self) -> u64 {
+        u64::from(self)
+    }
+    fn show_bits(raw: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", raw & 1)
+    }
+}
+
+macro_rules! bits_int { ($($t:ty)*) => {$(
+    impl Bits for $t {
+        #[allow(clippy::cast_possible_truncation, reason = "the word hands over no more bits than the part has")]
+        fn from_raw(raw: u64) -> Self {
+            raw as Self
+        }
+        fn into_raw(self) -> u64 {
+            u64::from(self)
+        }
+        fn show_bits(raw: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "{raw}")
+        }
+    }
+)*}; }
+bits_int!(u8 u16 u32 u64);
+
+/// The number in up to 8 big-endian bytes.
+#[must_use]
+pub const fn load<const N: usize>(bytes: &[u8; N]) -> u64 {
+    const { assert!(N > 0 && N <= 8, "a word has 1 to 8 bytes") }
+    let mut value = 0;
+    let mut index = 0;
+    while index < N {
+        #[allow(clippy::indexing_slicing, reason = "index < N")]
+        let byte = bytes[index];
+        value = value << 8 | byte as u64;
+        index += 1;
+    }
+    value
+}
+
+/// The low bits of a number as up to 8 big-endian bytes.
+#[must_use]
+pub const fn store<const N: usize>(value: u64) -> [u8; N] {
+    const { assert!(N > 0 && N <= 8, "a word has 1 to 8 bytes") }
+    let all = value.to_be_bytes();
+    let mut own = [0; N];
+    let mut index = 0;
+    while index < N {
+        #[allow(clippy::indexing_slicing, reason = "8 - N + index < 8")]
+        {
+            own[index] = all[8 - N + index];
+        }
+        index += 1;
+    }
+    own
+}
+
+/// A bit-packed word of `[N]` big-endian bytes: parts from the most significant bit down, `_` for reserved bits.
+///
+/// Each part is `getter / with_setter : Type = width`; the compiler checks that the parts fill the word.
+///
+/// ```
+/// use ib_mad::bits;
+/// bits! {
+///     /// One byte of two halves.
+///     pub struct Halves [1] {
+///         /// Upper half.
+///         upper / with_upper: u8 = 4,
+///         _: 1,
+///         /// Lower half, without its top bit.
+///         lower / with_lower: u8 = 3,
+///     }
+/// }
+/// let both = Halves::default().with_upper(0xa).with_lower(5);
+/// assert_eq!((both.upper(), both.lower()), (10, 5));
+/// assert_eq!(ib_mad::as_bytes(&both), [0xa5]);
+/// ```
+#[macro_export]
+macro_rules! bits {
+    ($(#[$m:meta])* pub struct $name:ident [$len:literal] { $($body:tt)* }) => {
+        $(#[$m])*
+        #[derive(
+            Clone, Copy, PartialEq, Eq, Hash, Default,
+            $crate::wire::__zerocopy::FromBytes, $crate::wire::__zerocopy::IntoBytes,
+            $crate::wire::__zerocopy::KnownLayout, $crate::wire::__zerocopy::Immutable,
+            $crate::wire::__zerocopy::Unaligned,
+        )]
+        #[repr(transparent)]
+        pub struct $name([u8; $len]);
+        $crate::bits!(@walk $name ($len * 8) (0) [] $($body)*);
+        impl core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(stringify!($name))?;
+                $crate::Wire::show(self, f)
+            }
+        }
+    };
+    (@walk $name:ident $total:tt ($off:expr) [$($done:tt)*] $(#[$fm:meta])* _ : $w:literal, $($rest:tt)*) => {
+        $crate::bits!(@walk $name $total ($off + $w) [$($done)*] $($rest)*);
+    };
+    (@walk $name:ident $total:tt ($off:expr) [$($done:tt)*]
+        $(#[$fm:meta])* $part:ident / $with:ident : $t:ty = $w:literal, $($rest:tt)*) => {
+        impl $name {
+            $(#[$fm])*
+            #[must_use]
+            pub fn $part(&self) -> $t {
+                <$t as $crate::wire::Bits>::from_raw(
+                    $crate::wire::load(&self.0) >> ($total - ($off) - $w) & (u64::MAX >> (64 - $w)),
+                )
+            }
+            #[doc = concat!("This word with `", stringify!($part), "` set; bits over its width are cut off.")]
+            #[must_use]
+            pub fn $with(self, value: $t) -> Self {
+                let mask = (u64::MAX >> (64 - $w)) << ($total - ($off) - $w);
+                let bits = <$t as $crate::wire::Bits>::into_raw(value) << ($total - ($off) - $w) & mask;
+                Self($crate::wire::store($crate::wire::load(&self.0) & !mask | bits))
+            }
+        }
+        $crate::bits!(@walk $name $total ($off + $w) [$($done)* $crate::wire::Field {
+            name: stringify!($part),
+            bit_offset: $off,
+            bits: $w,
+            count: 1,
+            reserved: false,
+            order: $crate::wire::ByteOrder::Network,
+            parts: &[],
+            show: |bytes, f| match <$name as $crate::Wire>::parse(bytes) {
+                Ok(own) => <$t as $crate::wire::Bits>::show_bits(
+                    $crate::wire::load(&own.0) >> ($total - ($off) - $w) & (u64::MAX >> (64 - $w)),
+                    f,
+                ),
+                Err(_) => f.write_str("?"),
+            },
+        },] $($rest)*);
+    };
+    (@walk $name:ident $total:tt ($off:expr) [$($done:tt)*]) => {
+        const _: () = assert!(($off) == $total, "the parts must fill the word");
+        impl $crate::Wire for $name {
+            const NAME: &'static str = stringify!($name);
+            const FIELDS: &'static [$crate::wire::Field] = &[$($done)*];
+            fn show(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("{")?;
+                $crate::wire::dissect(Self::FIELDS, &self.0, f)?;
+                f.write_str("}")
+            }
+        }
+    };
+}

@@ -1,0 +1,88 @@
+//! `code!`: an open code space.
+
+/// An open code space: a number with named values. Unknown values are kept, compared and shown as numbers.
+///
+/// The type stands in a structure as a whole big-endian number, and in a bit-packed word as a part of any width.
+///
+/// ```
+/// ib_mad::code! {
+///     /// What a lamp does.
+///     pub struct Lamp(u8) {
+///         /// Dark.
+///         OFF = 0 "off",
+///         /// Lit.
+///         ON = 1 "on",
+///     }
+/// }
+/// assert_eq!(Lamp::new(1), Lamp::ON);
+/// assert_eq!((Lamp::ON.to_string(), Lamp::new(9).to_string()), ("on".into(), "9".into()));
+/// ```
+#[macro_export]
+macro_rules! code {
+    ($(#[$m:meta])* pub struct $name:ident($int:ty) { $($(#[$cm:meta])* $konst:ident = $value:literal $text:literal,)* }) => {
+        $(#[$m])*
+        #[derive(
+            Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default,
+            $crate::wire::__zerocopy::FromBytes, $crate::wire::__zerocopy::IntoBytes,
+            $crate::wire::__zerocopy::KnownLayout, $crate::wire::__zerocopy::Immutable,
+            $crate::wire::__zerocopy::Unaligned,
+        )]
+        #[repr(transparent)]
+        pub struct $name([u8; size_of::<$int>()]);
+        impl $name {
+            $($(#[$cm])* pub const $konst: Self = Self::new($value);)*
+            /// Every value that has a name.
+            pub const KNOWN: &'static [(Self, &'static str)] = &[$((Self::$konst, $text),)*];
+            /// From the machine's number.
+            #[must_use]
+            pub const fn new(value: $int) -> Self {
+                Self(value.to_be_bytes())
+            }
+            /// The machine's number.
+            #[must_use]
+            pub const fn get(self) -> $int {
+                <$int>::from_be_bytes(self.0)
+            }
+            /// The value's name, if it has one.
+            #[must_use]
+            pub const fn name(self) -> Option<&'static str> {
+                match self.get() {
+                    $($value => Some($text),)*
+                    _ => None,
+                }
+            }
+        }
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                match self.name() {
+                    Some(name) => f.write_str(name),
+                    None if size_of::<$int>() == 1 => write!(f, "{}", self.get()),
+                    None => write!(f, "{:#06x}", self.get()),
+                }
+            }
+        }
+        impl core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::Display::fmt(self, f)
+            }
+        }
+        impl $crate::Wire for $name {
+            const NAME: &'static str = stringify!($name);
+            fn show(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::Display::fmt(self, f)
+            }
+        }
+        impl $crate::wire::Bits for $name {
+            #[allow(clippy::cast_possible_truncation, reason = "the word hands over no more bits than the part has")]
+            fn from_raw(raw: u64) -> Self {
+                Self::new(raw as $int)
+            }
+            fn into_raw(self) -> u64 {
+                u64::from(self.get())
+            }
+            fn show_bits(raw: u64, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::Display::fmt(&<Self as $crate::wire::Bits>::from_raw(raw), f)
+            }
+        }
+    };
+}

@@ -1,0 +1,59 @@
+//! `id!`: an identifier.
+
+/// An identifier: a number in network order with a type of its own. The order of values is the numbers' order.
+///
+/// ```
+/// ib_mad::id! {
+///     /// A rack.
+///     pub struct Rack(u16), "rack {}"
+/// }
+/// assert_eq!(Rack::new(7).to_string(), "rack 7");
+/// assert_eq!(ib_mad::as_bytes(&Rack::new(7)), [0, 7]);
+/// ```
+#[macro_export]
+macro_rules! id {
+    ($(#[$m:meta])* pub struct $name:ident($int:ty), $fmt:literal) => {
+        $(#[$m])*
+        #[derive(
+            Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default,
+            $crate::wire::__zerocopy::FromBytes, $crate::wire::__zerocopy::IntoBytes,
+            $crate::wire::__zerocopy::KnownLayout, $crate::wire::__zerocopy::Immutable,
+            $crate::wire::__zerocopy::Unaligned,
+        )]
+        #[repr(transparent)]
+        pub struct $name([u8; size_of::<$int>()]);
+        impl $name {
+            /// From the machine's number.
+            #[must_use]
+            pub const fn new(value: $int) -> Self {
+                Self(value.to_be_bytes())
+            }
+            /// The machine's number.
+            #[must_use]
+            pub const fn get(self) -> $int {
+                <$int>::from_be_bytes(self.0)
+            }
+            /// Whether every bit is zero, which most records read as "not given".
+            #[must_use]
+            pub const fn is_zero(self) -> bool {
+                self.get() == 0
+            }
+        }
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                write!(f, $fmt, self.get())
+            }
+        }
+        impl core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                write!(f, $fmt, self.get())
+            }
+        }
+        impl $crate::Wire for $name {
+            const NAME: &'static str = stringify!($name);
+            fn show(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                write!(f, $fmt, self.get())
+            }
+        }
+    };
+}

@@ -1,0 +1,144 @@
+//! Plain values: numbers without a type of their own, byte strings, text, reserved bytes.
+use super::{ByteOrder, Wire};
+use core::fmt;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+impl Wire for u8 {
+    const NAME: &'static str = "u8";
+    fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+macro_rules! number {
+    ($($(#[$m:meta])* $name:ident($int:ty) $order:ident $to:ident $from:ident $fmt:literal;)*) => {$(
+        $(#[$m])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+        #[repr(transparent)]
+        pub struct $name([u8; size_of::<$int>()]);
+        impl $name {
+            /// From the machine's number.
+            #[must_use]
+            pub const fn new(value: $int) -> Self {
+                Self(value.$to())
+            }
+            /// The machine's number.
+            #[must_use]
+            pub const fn get(self) -> $int {
+                <$int>::$from(self.0)
+            }
+        }
+        impl From<$int> for $name {
+            fn from(value: $int) -> Self {
+                Self::new(value)
+            }
+        }
+        impl From<$name> for $int {
+            fn from(value: $name) -> Self {
+                value.get()
+            }
+        }
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+        impl Ord for $name {
+            fn cmp(&self, other: &Self) -> core::cmp::Ordering {
+                self.get().cmp(&other.get())
+            }
+        }
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.show(f)
+            }
+        }
+        impl Wire for $name {
+            const NAME: &'static str = stringify!($name);
+            const ORDER: ByteOrder = ByteOrder::$order;
+            fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, $fmt, self.get())
+            }
+        }
+    )*};
+}
+
+number! {
+    /// 16-bit number in network order.
+    Be16(u16) Network to_be_bytes from_be_bytes "{}";
+    /// 32-bit number in network order.
+    Be32(u32) Network to_be_bytes from_be_bytes "{:#x}";
+    /// 64-bit number in network order.
+    Be64(u64) Network to_be_bytes from_be_bytes "{:#x}";
+    /// 16-bit number in the machine's own order (between a program and its kernel).
+    Host16(u16) Host to_ne_bytes from_ne_bytes "{}";
+    /// 32-bit number in the machine's own order (between a program and its kernel).
+    Host32(u32) Host to_ne_bytes from_ne_bytes "{:#x}";
+}
+
+macro_rules! bytes {
+    ($($(#[$m:meta])* $name:ident $reserved:literal;)*) => {$(
+        $(#[$m])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+        #[repr(transparent)]
+        pub struct $name<const N: usize>(pub [u8; N]);
+        impl<const N: usize> Default for $name<N> {
+            fn default() -> Self {
+                Self([0; N])
+            }
+        }
+        impl<const N: usize> fmt::Debug for $name<N> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.show(f)
+            }
+        }
+        impl<const N: usize> Wire for $name<N> {
+            const NAME: &'static str = stringify!($name);
+            const RESERVED: bool = $reserved;
+            fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.write(f)
+            }
+        }
+    )*};
+}
+
+bytes! {
+    /// Bytes without a meaning of their own, shown in hex.
+    Octets false;
+    /// Reserved bytes: zero when sent, ignored when received, not shown, kept as they came.
+    Reserved true;
+    /// NUL-padded text. Shown up to the first NUL, with everything but printable ASCII escaped.
+    Text false;
+}
+
+impl<const N: usize> Octets<N> {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl<const N: usize> Reserved<N> {
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl<const N: usize> Text<N> {
+    /// From text; what does not fit in `N` bytes is cut off.
+    #[must_use]
+    pub fn new(text: &[u8]) -> Self {
+        let mut own = [0; N];
+        own.iter_mut().zip(text).for_each(|(to, from)| *to = *from);
+        Self(own)
+    }
+
+    /// The bytes before the first NUL, or all of them.
+    #[must_use]
+    pub fn as_text(&self) -> &[u8] {
+        self.0.split(|byte| *byte == 0).next().unwrap_or_default()
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\"", self.as_text().escape_ascii())
+    }
+}

@@ -1,0 +1,71 @@
+//! `wire!`: a structure.
+
+/// A wire structure: typed fields in the specification's order, `[N]` its size in bytes, checked at compile time.
+///
+/// Derives what zerocopy needs (the crate that calls this depends on `zerocopy` with its `derive` feature), equality by
+/// bytes, `Default` as all zero, `Debug` through the dissector, and [`Wire`](crate::Wire).
+///
+/// ```
+/// use ib_mad::{Lid, Wire, wire, wire::Reserved};
+/// wire! {
+///     /// A link's far end.
+///     pub struct Neighbour [4] {
+///         /// Its LID.
+///         pub lid: Lid,
+///         /// Its port number.
+///         pub port: u8,
+///         /// Zero.
+///         pub reserved: Reserved<1>,
+///     }
+/// }
+/// let seen = Neighbour::parse(&[0, 17, 3, 0])?;
+/// assert_eq!(format!("{seen:?}"), "Neighbour{lid=17, port=3}");
+/// # Ok::<(), ib_mad::DecodeError>(())
+/// ```
+#[macro_export]
+macro_rules! wire {
+    ($(#[$m:meta])* pub struct $name:ident [$len:literal] { $($(#[$fm:meta])* pub $field:ident : $t:ty,)* }) => {
+        $(#[$m])*
+        #[derive(
+            Clone, Copy, PartialEq, Eq,
+            $crate::wire::__zerocopy::FromBytes, $crate::wire::__zerocopy::IntoBytes,
+            $crate::wire::__zerocopy::KnownLayout, $crate::wire::__zerocopy::Immutable,
+            $crate::wire::__zerocopy::Unaligned,
+        )]
+        #[repr(C)]
+        pub struct $name { $($(#[$fm])* pub $field: $t,)* }
+        const _: () = assert!(size_of::<$name>() == $len, "the fields must fill the structure");
+        impl $crate::Wire for $name {
+            const NAME: &'static str = stringify!($name);
+            const FIELDS: &'static [$crate::wire::Field] = &[$($crate::wire::Field {
+                name: stringify!($field),
+                bit_offset: $crate::wire::bits_of(core::mem::offset_of!($name, $field)),
+                bits: $crate::wire::bits_of(size_of::<$t>()),
+                count: <$t as $crate::Wire>::COUNT,
+                reserved: <$t as $crate::Wire>::RESERVED,
+                order: <$t as $crate::Wire>::ORDER,
+                parts: <$t as $crate::Wire>::FIELDS,
+                show: |bytes, f| match <$name as $crate::Wire>::parse(bytes) {
+                    Ok(own) => $crate::Wire::show(&own.$field, f),
+                    Err(_) => f.write_str("?"),
+                },
+            },)*];
+            fn show(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("{")?;
+                $crate::wire::dissect(Self::FIELDS, $crate::as_bytes(self), f)?;
+                f.write_str("}")
+            }
+        }
+        impl Default for $name {
+            fn default() -> Self {
+                $crate::wire::__zerocopy::FromZeros::new_zeroed()
+            }
+        }
+        impl core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(stringify!($name))?;
+                $crate::Wire::show(self, f)
+            }
+        }
+    };
+}
