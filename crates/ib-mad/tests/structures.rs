@@ -1,4 +1,5 @@
 //! What holds for every structure: its field table fills it, and any bytes are cast, shown and given back unchanged.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 use ib_mad::{Wire, acm::AcmMad, rmpp::RmppHeader, sa::*, umad::UmadHeader, wire::Field, *};
 use proptest::prelude::*;
 
@@ -15,7 +16,7 @@ fn check_table(fields: &[Field], bits: u32, packed: bool) {
     assert!(next <= bits, "fields of {next} bits in {bits}");
 }
 
-fn check<T: Wire + PartialEq + std::fmt::Debug>(bytes: &[u8]) -> Result<(), TestCaseError> {
+fn check<T: Wire + PartialEq + core::fmt::Debug>(bytes: &[u8]) -> Result<(), TestCaseError> {
     check_table(T::FIELDS, u32::try_from(size_of::<T>()).unwrap() * 8, false);
     for length in 0..size_of::<T>() {
         let error = T::parse(&bytes[..length]).unwrap_err();
