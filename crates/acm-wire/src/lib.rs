@@ -1,1 +1,14 @@
-//! Placeholder.
+//! Formats of the InfiniBand communication management assistant (ibacm): no clock, no I/O, no allocation.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | [`address`] | what is looked up: names, IPv4, IPv6, GIDs, LIDs |
+//! | [`client`] | the protocol between the daemon and its clients (`librdmacm`, `ib_acme`) on a stream socket |
+//! | [`multicast`] | the datagrams between daemons, and their multicast groups |
+#![no_std]
+
+pub mod address;
+pub mod client;
+pub mod multicast;
+
+pub use address::{Address, Name};

@@ -1,0 +1,178 @@
+//! What is looked up.
+use core::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
+use ib_mad::{Gid, Lid, Wire, acm::AcmAddressType, wire::Text};
+
+/// Bytes that an address takes in every ACM format, zero-padded.
+pub const ADDRESS_SIZE: usize = 64;
+
+/// A name: up to 64 bytes, ended by the first NUL. Bytes after it never count.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Name([u8; ADDRESS_SIZE]);
+
+impl Name {
+    /// The bytes before the first NUL, cut at 64.
+    #[must_use]
+    pub fn new(text: &[u8]) -> Self {
+        Self(Text::<ADDRESS_SIZE>::new(text.split(|byte| *byte == 0).next().unwrap_or_default()).0)
+    }
+
+    /// The bytes of the name.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.split(|byte| *byte == 0).next().unwrap_or_default()
+    }
+
+    /// The name in lower case: names of hosts are compared without regard to ASCII case.
+    #[must_use]
+    pub fn to_lowercase(mut self) -> Self {
+        self.0.make_ascii_lowercase();
+        self
+    }
+}
+
+impl fmt::Display for Name {
+    /// Everything but printable ASCII is escaped, so that a name cannot forge a line of a log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.as_bytes().escape_ascii())
+    }
+}
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Text(self.0).show(f)
+    }
+}
+
+/// What is looked up, by value: padding never counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Address {
+    /// A name, usually a host's.
+    Name(Name),
+    /// An IPv4 address.
+    Ip4(Ipv4Addr),
+    /// An IPv6 address.
+    Ip6(Ipv6Addr),
+    /// A GID.
+    Gid(Gid),
+    /// A LID.
+    Lid(Lid),
+}
+
+impl Address {
+    /// From its 64 bytes in an ACM format; `None` for a type that is not known.
+    #[must_use]
+    pub fn decode(kind: AcmAddressType, bytes: &[u8; ADDRESS_SIZE]) -> Option<Self> {
+        fn head<const N: usize>(bytes: &[u8; ADDRESS_SIZE]) -> [u8; N] {
+            bytes.first_chunk().copied().unwrap_or([0; N])
+        }
+        Some(match kind {
+            AcmAddressType::NAME => Self::Name(Name::new(bytes)),
+            AcmAddressType::IP => Self::Ip4(Ipv4Addr::from(head::<4>(bytes))),
+            AcmAddressType::IP6 => Self::Ip6(Ipv6Addr::from(head::<16>(bytes))),
+            AcmAddressType::GID => Self::Gid(Gid::new(head::<16>(bytes))),
+            AcmAddressType::LID => Self::Lid(Lid::new(u16::from_be_bytes(head::<2>(bytes)))),
+            _ => return None,
+        })
+    }
+
+    /// Its type and its 64 bytes in an ACM format.
+    #[must_use]
+    pub fn encode(&self) -> (AcmAddressType, [u8; ADDRESS_SIZE]) {
+        fn pad(bytes: &[u8]) -> [u8; ADDRESS_SIZE] {
+            Text::<ADDRESS_SIZE>::new(bytes).0
+        }
+        match self {
+            Self::Name(name) => (AcmAddressType::NAME, name.0),
+            Self::Ip4(ip) => (AcmAddressType::IP, pad(&ip.octets())),
+            Self::Ip6(ip) => (AcmAddressType::IP6, pad(&ip.octets())),
+            Self::Gid(gid) => (AcmAddressType::GID, pad(&gid.get())),
+            Self::Lid(lid) => (AcmAddressType::LID, pad(&lid.get().to_be_bytes())),
+        }
+    }
+
+    /// The IP address, if it is one.
+    #[must_use]
+    pub const fn ip(&self) -> Option<IpAddr> {
+        match self {
+            Self::Ip4(ip) => Some(IpAddr::V4(*ip)),
+            Self::Ip6(ip) => Some(IpAddr::V6(*ip)),
+            _ => None,
+        }
+    }
+
+    /// The form under which equal addresses are equal: names in lower case.
+    #[must_use]
+    pub fn canonical(self) -> Self {
+        match self {
+            Self::Name(name) => Self::Name(name.to_lowercase()),
+            other => other,
+        }
+    }
+
+    /// From text: an IP address if it reads as one, else a name.
+    #[must_use]
+    pub fn from_text(text: &str) -> Self {
+        text.parse::<IpAddr>().map_or_else(|_| Self::Name(Name::new(text.as_bytes())), Self::from)
+    }
+}
+
+impl From<IpAddr> for Address {
+    fn from(ip: IpAddr) -> Self {
+        match ip {
+            IpAddr::V4(ip) => Self::Ip4(ip),
+            IpAddr::V6(ip) => Self::Ip6(ip),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => write!(f, "{name}"),
+            Self::Ip4(ip) => write!(f, "{ip}"),
+            Self::Ip6(ip) => write!(f, "{ip}"),
+            Self::Gid(gid) => write!(f, "GID {gid}"),
+            Self::Lid(lid) => write!(f, "LID {lid}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use proptest::prelude::*;
+    use std::string::ToString;
+
+    #[test]
+    fn padding_and_case() {
+        let mut dirty = [b'x'; 64];
+        dirty[..4].copy_from_slice(&[10, 0, 0, 1]);
+        assert_eq!(Address::decode(AcmAddressType::IP, &dirty), Some(Address::Ip4(Ipv4Addr::new(10, 0, 0, 1))));
+        dirty[..6].copy_from_slice(b"Node1\0");
+        assert_eq!(Address::decode(AcmAddressType::NAME, &dirty), Some(Address::from_text("Node1")));
+        assert_ne!(Address::from_text("Node1"), Address::from_text("node1"));
+        assert_eq!(Address::from_text("Node1").canonical(), Address::from_text("node1"));
+        assert_eq!(Name::new(&[b'a'; 70]).as_bytes().len(), 64);
+        assert_eq!(Name::new(b"a\nb\x1b").to_string(), "a\\nb\\x1b");
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip(kind in 0_u8..8, bytes in any::<[u8; 32]>(), rest in any::<[u8; 32]>()) {
+            let mut all = [0; 64];
+            all[..32].copy_from_slice(&bytes);
+            all[32..].copy_from_slice(&rest);
+            if let Some(address) = Address::decode(AcmAddressType::new(kind), &all) {
+                let (again, clean) = address.encode();
+                prop_assert_eq!(again.get(), kind);
+                prop_assert_eq!(Address::decode(again, &clean), Some(address));
+                prop_assert_eq!(&Address::decode(again, &clean).unwrap().encode().1, &clean);
+            } else {
+                prop_assert!(!(1..=5).contains(&kind));
+            }
+        }
+    }
+}

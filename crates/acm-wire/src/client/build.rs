@@ -1,0 +1,73 @@
+//! Requests of a client.
+use super::{ClientStatus, Entry, EntryFlags, Header, Opcode, entry::ENTRY_SIZE, header::HEADER_SIZE};
+use crate::Address;
+use core::ops::Deref;
+use ib_mad::sa::PathRecord;
+
+/// Bytes of the longest request that these functions make: a header and two entries.
+pub const MAX_REQUEST: usize = HEADER_SIZE + 2 * ENTRY_SIZE;
+
+/// A request, without a heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestBuffer {
+    bytes: [u8; MAX_REQUEST],
+    length: u16,
+}
+
+impl RequestBuffer {
+    fn new(opcode: Opcode, data: [u8; 2], tid: [u8; 8], entries: &[Entry]) -> Self {
+        let length = [16, 88, 160].get(entries.len()).copied().unwrap_or(16);
+        let mut header = Header::new(opcode, ClientStatus::SUCCESS, length, tid);
+        [header.data0, header.data1] = data;
+        let mut bytes = [0; MAX_REQUEST];
+        let parts = ib_mad::as_bytes(&header).iter().chain(entries.iter().flat_map(ib_mad::as_bytes));
+        bytes.iter_mut().zip(parts).for_each(|(to, from)| *to = *from);
+        Self { bytes, length }
+    }
+}
+
+impl Deref for RequestBuffer {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.length)).unwrap_or_default()
+    }
+}
+
+/// Asks for the path from `source` (`None`: the daemon chooses) to `dest`. `flags` adds
+/// [`EntryFlags::NO_DELAY`].
+#[must_use]
+pub fn resolve_request(source: Option<&Address>, dest: &Address, flags: EntryFlags, tid: [u8; 8]) -> RequestBuffer {
+    let dest = Entry::address(EntryFlags::DEST | flags, dest);
+    match source {
+        // The source goes first, as librdmacm and ib_acme send it.
+        Some(source) => {
+            let source = Entry::address(EntryFlags::SOURCE, source);
+            RequestBuffer::new(Opcode::RESOLVE, [0; 2], tid, &[source, dest])
+        }
+        None => RequestBuffer::new(Opcode::RESOLVE, [0; 2], tid, &[dest]),
+    }
+}
+
+/// Asks for the route to the LID or GID in `path`. `flags` adds [`EntryFlags::NO_DELAY`] or [`EntryFlags::QUERY_SA`].
+#[must_use]
+pub fn path_request(path: &PathRecord, flags: EntryFlags, tid: [u8; 8]) -> RequestBuffer {
+    RequestBuffer::new(Opcode::RESOLVE, [0; 2], tid, &[Entry::path(flags.bits(), path)])
+}
+
+/// Asks for the counters of an endpoint, counted from 1, or of the whole daemon (0).
+#[must_use]
+pub fn perf_request(endpoint: u8, tid: [u8; 8]) -> RequestBuffer {
+    RequestBuffer::new(Opcode::PERF, [0, endpoint], tid, &[])
+}
+
+/// Asks for the counters of the endpoint that has `address`.
+#[must_use]
+pub fn perf_address_request(address: &Address, tid: [u8; 8]) -> RequestBuffer {
+    RequestBuffer::new(Opcode::PERF, [0; 2], tid, &[Entry::address(EntryFlags::SOURCE, address)])
+}
+
+/// Asks about endpoint `index`, counted from 1, of `port` (0: of all ports).
+#[must_use]
+pub fn ep_request(index: u8, port: u8, tid: [u8; 8]) -> RequestBuffer {
+    RequestBuffer::new(Opcode::EP, [index, port], tid, &[])
+}

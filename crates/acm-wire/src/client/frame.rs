@@ -1,0 +1,151 @@
+//! Cutting messages out of a byte stream.
+use super::{
+    Header, Opcode,
+    entry::ENTRY_SIZE,
+    header::{HEADER_SIZE, VERSION},
+};
+use ib_mad::Wire;
+
+/// Longest request: a header and eight entries.
+pub const MAX_REQUEST_LENGTH: usize = HEADER_SIZE + 8 * ENTRY_SIZE;
+const _: () = assert!(MAX_REQUEST_LENGTH == 592);
+
+/// A whole message: its header is valid and its body is as long as the header says.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// The header.
+    pub header: &'a Header,
+    /// What follows the header.
+    pub body: &'a [u8],
+}
+
+impl Frame<'_> {
+    /// Bytes of the message with its header.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        HEADER_SIZE + self.body.len()
+    }
+}
+
+/// Bytes that are no message. Where the next one would begin is unknown: the connection must be closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FrameError {
+    /// The first byte is no version that exists.
+    #[error("version {0} is not 1")]
+    Version(u8),
+    /// The second byte is no opcode that a client sends.
+    #[error("opcode {0:#04x} is not RESOLVE, PERF or EP")]
+    Opcode(u8),
+    /// The length is less than a header, or more than a message may have.
+    #[error("length {0} is not in 16..=592")]
+    Length(u16),
+}
+
+/// The first message of a daemon's receive buffer, or `None` until it is all there.
+///
+/// Takes as little as it needs: a wrong first byte is reported before the second has come.
+///
+/// # Errors
+/// [`FrameError`] if the bytes are no message.
+pub fn next_frame(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
+    cut(bytes, |opcode| matches!(opcode, Opcode::RESOLVE | Opcode::PERF | Opcode::EP), MAX_REQUEST_LENGTH)
+}
+
+/// The first message of a client's receive buffer, or `None` until it is all there. An answer's opcode may have the
+/// answer bit or not; an EP answer may be up to 65,535 bytes long.
+///
+/// # Errors
+/// [`FrameError`] if the bytes are no answer.
+pub fn next_answer(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
+    cut(bytes, |opcode| matches!(opcode.base(), Opcode::RESOLVE | Opcode::PERF | Opcode::EP), usize::from(u16::MAX))
+}
+
+fn cut(bytes: &[u8], known: fn(Opcode) -> bool, max: usize) -> Result<Option<Frame<'_>>, FrameError> {
+    let mut start = bytes.iter();
+    match start.next() {
+        None => return Ok(None),
+        Some(&VERSION) => {}
+        Some(&other) => return Err(FrameError::Version(other)),
+    }
+    match start.next() {
+        None => return Ok(None),
+        Some(&opcode) if known(Opcode::new(opcode)) => {}
+        Some(&other) => return Err(FrameError::Opcode(other)),
+    }
+    let Ok((header, rest)) = Header::parse_prefix(bytes) else { return Ok(None) };
+    let length = usize::from(header.length());
+    if !(HEADER_SIZE..=max).contains(&length) {
+        return Err(FrameError::Length(header.length()));
+    }
+    Ok(rest.get(..length - HEADER_SIZE).map(|body| Frame { header, body }))
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::client::ClientStatus;
+    use proptest::prelude::*;
+    use std::{vec, vec::Vec};
+
+    fn message(opcode: Opcode, length: u16) -> Vec<u8> {
+        let mut bytes = ib_mad::as_bytes(&Header::new(opcode, ClientStatus::SUCCESS, length, [7; 8])).to_vec();
+        bytes.resize(usize::from(length).max(16), 0);
+        bytes
+    }
+
+    #[test]
+    fn length_order_follows_the_opcode() {
+        assert_eq!(message(Opcode::RESOLVE, 0x0110)[6..8], 0x0110_u16.to_ne_bytes());
+        assert_eq!(message(Opcode::PERF, 0x0110)[6..8], [1, 0x10]);
+        assert_eq!(message(Opcode::EP, 0x0110)[6..8], [1, 0x10]);
+        assert_eq!(message(Opcode::EP.ack(), 0x0110)[6..8], [1, 0x10]);
+    }
+
+    #[test]
+    fn limits() {
+        for opcode in [Opcode::RESOLVE, Opcode::PERF, Opcode::EP] {
+            for bad in [0, 15, 593, 65535] {
+                assert_eq!(next_frame(&message(opcode, bad)).unwrap_err(), FrameError::Length(bad));
+            }
+            for good in [16, 17, 591, 592] {
+                assert_eq!(next_frame(&message(opcode, good)).unwrap().unwrap().length(), usize::from(good));
+            }
+        }
+        assert_eq!(next_frame(&[2]).unwrap_err(), FrameError::Version(2));
+        for bad in [0, 4, 0x11, 0x81, 0xff] {
+            assert_eq!(next_frame(&[1, bad]).unwrap_err(), FrameError::Opcode(bad));
+        }
+        assert!(next_answer(&message(Opcode::EP.ack(), 65535)).unwrap().is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..700)) {
+            if let Ok(Some(frame)) = next_frame(&bytes) {
+                prop_assert!(frame.length() <= bytes.len() && frame.length() <= 592);
+            }
+            let _ = next_answer(&bytes);
+        }
+
+        /// However a stream is cut, the same messages come out of it.
+        #[test]
+        fn partial_and_coalesced(lengths in proptest::collection::vec(16_u16..=592, 1..6), cuts in proptest::collection::vec(1_usize..80, 1..100)) {
+            let stream: Vec<u8> = lengths.iter().flat_map(|length| message(Opcode::RESOLVE, *length)).collect();
+            let (mut buffer, mut seen, mut rest) = (vec![], vec![], stream.as_slice());
+            let mut cuts = cuts.iter().cycle();
+            while !rest.is_empty() {
+                let (now, later) = rest.split_at((*cuts.next().unwrap()).min(rest.len()));
+                buffer.extend_from_slice(now);
+                rest = later;
+                while let Some(frame) = next_frame(&buffer).unwrap() {
+                    let length = frame.length();
+                    seen.push(u16::try_from(length).unwrap());
+                    buffer.drain(..length);
+                }
+            }
+            prop_assert!(buffer.is_empty());
+            prop_assert_eq!(seen, lengths);
+        }
+    }
+}

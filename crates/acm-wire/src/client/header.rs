@@ -1,0 +1,97 @@
+//! The header, and the one place where the byte order is chosen.
+use byteorder::{ByteOrder, NativeEndian, NetworkEndian};
+use ib_mad::{code, wire, wire::Octets};
+
+use super::ClientStatus;
+
+/// Version of the protocol.
+pub const VERSION: u8 = 1;
+/// Bytes of the header.
+pub const HEADER_SIZE: usize = 16;
+
+code! {
+    /// What is asked. The top bit marks some answers: ibacm sets it in some of its answers and not in others, and
+    /// clients do not look.
+    pub struct Opcode(u8) {
+        /// A path to a destination.
+        RESOLVE = 0x01 "RESOLVE",
+        /// Counters.
+        PERF = 0x02 "PERF",
+        /// A local endpoint.
+        EP = 0x03 "EP",
+    }
+}
+
+impl Opcode {
+    /// The bit that marks an answer.
+    pub const ACK: u8 = 0x80;
+
+    /// This opcode with the answer bit.
+    #[must_use]
+    pub const fn ack(self) -> Self {
+        Self::new(self.get() | Self::ACK)
+    }
+
+    /// This opcode without the answer bit.
+    #[must_use]
+    pub const fn base(self) -> Self {
+        Self::new(self.get() & !Self::ACK)
+    }
+
+    /// Whether the length of a message is in network order: every opcode's but RESOLVE's.
+    const fn length_in_network_order(self) -> bool {
+        !matches!(self.base(), Self::RESOLVE)
+    }
+}
+
+wire! {
+    /// Header of every message, 16 bytes.
+    ///
+    /// ```text
+    /// 0  version | opcode | status | data[0]
+    /// 4  data[1] | data[2] | length
+    /// 8  transaction id (8 bytes, the client's own, echoed)
+    /// ```
+    pub struct Header [16] {
+        /// [`VERSION`].
+        pub version: u8,
+        /// What is asked, or answered.
+        pub opcode: Opcode,
+        /// How it went; 0 in requests.
+        pub status: ClientStatus,
+        /// PERF: asked 0 / answered number of counters. EP: index of the endpoint.
+        pub data0: u8,
+        /// PERF: index of the endpoint, 0 for none. EP: number of the port, 0 for all.
+        pub data1: u8,
+        /// Unused.
+        pub data2: u8,
+        /// Length of the message with its header, in the order that the opcode says: see [`Header::length`].
+        pub length_bytes: Octets<2>,
+        /// The client's own.
+        pub tid: Octets<8>,
+    }
+}
+
+impl Header {
+    /// A header; the length is written in the order that the opcode says.
+    #[must_use]
+    pub fn new(opcode: Opcode, status: ClientStatus, length: u16, tid: [u8; 8]) -> Self {
+        let mut length_bytes = Octets([0; 2]);
+        if opcode.length_in_network_order() {
+            NetworkEndian::write_u16(&mut length_bytes.0, length);
+        } else {
+            NativeEndian::write_u16(&mut length_bytes.0, length);
+        }
+        Self { version: VERSION, opcode, status, data0: 0, data1: 0, data2: 0, length_bytes, tid: Octets(tid) }
+    }
+
+    /// Bytes of the message with its header.
+    #[must_use]
+    pub fn length(&self) -> u16 {
+        if self.opcode.length_in_network_order() {
+            NetworkEndian::read_u16(&self.length_bytes.0)
+        } else {
+            NativeEndian::read_u16(&self.length_bytes.0)
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Answers of the daemon.
+use super::{
+    ClientStatus, Entry, EntryFlags, Header, Opcode,
+    entry::{ANSWER_PATH_FLAGS, ENTRY_SIZE},
+    header::HEADER_SIZE,
+};
+use crate::Address;
+use core::{fmt, ops::Deref};
+use ib_mad::{
+    Guid, Pkey,
+    sa::PathRecord,
+    wire,
+    wire::{Be16, Reserved, Text},
+};
+
+/// An answer to RESOLVE or PERF: up to 160 bytes, without a heap.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Reply {
+    bytes: [u8; HEADER_SIZE + 2 * ENTRY_SIZE],
+    length: u8,
+}
+
+impl Reply {
+    fn start(header: Header) -> Self {
+        let mut reply = Self { bytes: [0; HEADER_SIZE + 2 * ENTRY_SIZE], length: 0 };
+        reply.push(ib_mad::as_bytes(&header));
+        reply
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let free = self.bytes.get_mut(usize::from(self.length)..).unwrap_or_default();
+        let mut count = 0;
+        for (to, from) in free.iter_mut().zip(bytes) {
+            *to = *from;
+            count += 1;
+        }
+        self.length += count;
+    }
+
+    /// A path, and the source if the daemon chose it.
+    #[must_use]
+    pub fn resolved(tid: [u8; 8], path: &PathRecord, chosen_source: Option<&Address>) -> Self {
+        let length = if chosen_source.is_some() { 160 } else { 88 };
+        let mut reply = Self::start(Header::new(Opcode::RESOLVE, ClientStatus::SUCCESS, length, tid));
+        reply.push(ib_mad::as_bytes(&Entry::path(ANSWER_PATH_FLAGS, path)));
+        if let Some(source) = chosen_source {
+            reply.push(ib_mad::as_bytes(&Entry::address(EntryFlags::SOURCE, source)));
+        }
+        reply
+    }
+
+    /// A resolution that failed on its way: header alone, opcode without the answer bit, as ibacm's provider sends it.
+    #[must_use]
+    pub fn unresolved(tid: [u8; 8], status: ClientStatus) -> Self {
+        Self::start(Header::new(Opcode::RESOLVE, status, 16, tid))
+    }
+
+    /// A request that was refused before any lookup: header alone, opcode with the answer bit, as ibacm's core sends it.
+    #[must_use]
+    pub fn refused(opcode: Opcode, tid: [u8; 8], status: ClientStatus) -> Self {
+        Self::start(Header::new(opcode.ack(), status, 16, tid))
+    }
+
+    /// What subnet administration said: the request's entry, its path replaced if there is one; 88 bytes either way.
+    #[must_use]
+    pub fn queried(tid: [u8; 8], entry: &Entry, answer: Result<&PathRecord, ClientStatus>) -> Self {
+        let status = answer.err().unwrap_or(ClientStatus::SUCCESS);
+        let mut reply = Self::start(Header::new(Opcode::RESOLVE.ack(), status, 88, tid));
+        let mut entry = *entry;
+        if let Ok(path) = answer {
+            entry.info = Entry::path(0, path).info;
+        }
+        reply.push(ib_mad::as_bytes(&entry));
+        reply
+    }
+
+    /// Counters.
+    #[must_use]
+    pub fn counters(tid: [u8; 8], counters: &Counters) -> Self {
+        let mut header = Header::new(Opcode::PERF.ack(), ClientStatus::SUCCESS, 16 + 7 * 8, tid);
+        header.data0 = 7;
+        let mut reply = Self::start(header);
+        for counter in counters.0 {
+            reply.push(&counter.to_be_bytes());
+        }
+        reply
+    }
+
+    /// The status in its header.
+    #[must_use]
+    pub const fn status(&self) -> ClientStatus {
+        ClientStatus::new(self.bytes[2])
+    }
+}
+
+impl Deref for Reply {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.length)).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match ib_mad::Wire::parse(self) {
+            Ok::<&Header, _>(header) => write!(f, "Reply{{{header:?}, {} bytes}}", self.length),
+            Err(_) => f.write_str("Reply{}"),
+        }
+    }
+}
+
+/// A counter of [`Counters`], in the order of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counter {
+    /// Requests that failed.
+    Error,
+    /// Requests to resolve.
+    Resolve,
+    /// Requests for which there was no data.
+    NoData,
+    /// Multicast requests sent.
+    AddrQuery,
+    /// Addresses that were known when a route was asked for.
+    AddrCache,
+    /// Queries sent to subnet administration.
+    RouteQuery,
+    /// Requests answered from the cache.
+    RouteCache,
+}
+
+/// The seven counters of PERF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Counters(
+    /// In the order of [`Counter`].
+    pub [u64; 7],
+);
+
+impl Counters {
+    /// Names in the order of the protocol, as `ib_acme -P` prints them.
+    pub const NAMES: [&'static str; 7] = [
+        "Error Count",
+        "Resolve Count",
+        "No Data",
+        "Addr Query Count",
+        "Addr Cache Count",
+        "Route Query Count",
+        "Route Cache Count",
+    ];
+
+    /// Counts one more.
+    pub fn count(&mut self, counter: Counter) {
+        if let Some(value) = self.0.get_mut(counter as usize) {
+            *value = value.wrapping_add(1);
+        }
+    }
+
+    /// The value of one.
+    #[must_use]
+    pub fn get(&self, counter: Counter) -> u64 {
+        self.0.get(counter as usize).copied().unwrap_or_default()
+    }
+}
+
+wire! {
+    /// What an EP answer says of an endpoint before its addresses; 80 bytes, in network order.
+    pub struct EpHead [80] {
+        /// The device.
+        pub device_guid: Guid,
+        /// The port.
+        pub port: u8,
+        /// How many ports the device has.
+        pub port_count: u8,
+        /// Zero.
+        pub reserved: Reserved<2>,
+        /// The endpoint's partition.
+        pub pkey: Pkey,
+        /// Addresses that follow, 64 bytes each, as text.
+        pub address_count: Be16,
+        /// The provider that serves the endpoint.
+        pub provider: Text<64>,
+    }
+}
+
+/// Most addresses that fit in an EP answer.
+pub const MAX_EP_ADDRESSES: usize = (u16::MAX as usize - HEADER_SIZE - size_of::<EpHead>()) / 64;
+
+/// Writes an EP answer; calls `put` with its bytes, piece by piece. Addresses beyond [`MAX_EP_ADDRESSES`] are left out.
+pub fn ep_reply<'a>(
+    tid: [u8; 8],
+    index: u8,
+    head: &EpHead,
+    addresses: impl ExactSizeIterator<Item = &'a Address>,
+    mut put: impl FnMut(&[u8]),
+) {
+    let count = u16::try_from(addresses.len().min(MAX_EP_ADDRESSES)).unwrap_or_default();
+    let mut header = Header::new(Opcode::EP.ack(), ClientStatus::SUCCESS, 16 + 80 + count * 64, tid);
+    header.data0 = index;
+    put(ib_mad::as_bytes(&header));
+    put(ib_mad::as_bytes(&EpHead { address_count: Be16::new(count), ..*head }));
+    for address in addresses.take(count.into()) {
+        let mut text = AddressText([0; 64], 0);
+        // Text that does not fit is cut.
+        let _ = fmt::Write::write_fmt(&mut text, format_args!("{address}"));
+        put(&text.0);
+    }
+}
+
+struct AddressText([u8; 64], usize);
+
+impl fmt::Write for AddressText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let free = self.0.get_mut(self.1..63).unwrap_or_default();
+        for (to, from) in free.iter_mut().zip(text.bytes()) {
+            *to = from;
+            self.1 += 1;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn perf_answer_as_c_ibacm_sends_it() {
+        // compat.md 3.4, captured from Debian's ibacm 44: `01 82 00 07 00 00 00 48 tid8` and seven counters.
+        let reply = Reply::counters([9; 8], &Counters([0, 9, 3, 3, 0, 5, 2]));
+        assert_eq!(reply[..8], [1, 0x82, 0, 7, 0, 0, 0, 0x48]);
+        assert_eq!(reply[8..16], [9; 8]);
+        assert_eq!(reply.len(), 72);
+        assert_eq!(reply[16 + 8..16 + 16], 9_u64.to_be_bytes());
+    }
+
+    #[test]
+    fn resolve_answers() {
+        let path = PathRecord { dlid: ib_mad::Lid::new(17), ..PathRecord::default() };
+        let reply = Reply::resolved([1; 8], &path, None);
+        assert_eq!((reply.len(), reply[1], reply[2]), (88, 0x01, 0));
+        assert_eq!(reply[16..20], 0x2b_u32.to_ne_bytes());
+        assert_eq!(reply[20..24], [0x10_u16.to_ne_bytes(), [0, 0]].concat());
+        assert_eq!(reply[24 + 40..24 + 42], [0, 17]);
+        let reply = Reply::resolved([1; 8], &path, Some(&Address::from_text("10.0.0.1")));
+        assert_eq!((reply.len(), reply[1]), (160, 0x01));
+        assert_eq!(
+            reply[88..96],
+            [1_u32.to_ne_bytes(), [2_u16.to_ne_bytes(), [0, 0]].concat().try_into().unwrap()].concat()
+        );
+        assert_eq!(reply[96..101], [10, 0, 0, 1, 0]);
+        assert_eq!(Reply::unresolved([1; 8], ClientStatus::ENODATA)[..3], [1, 0x01, 3]);
+        assert_eq!(Reply::refused(Opcode::RESOLVE, [1; 8], ClientStatus::ESRCADDR)[..3], [1, 0x81, 7]);
+        let entry = Entry::path(0x8000_0000, &path);
+        let reply = Reply::queried([1; 8], &entry, Err(ClientStatus::ETIMEDOUT));
+        assert_eq!((reply.len(), reply[1], reply[2]), (88, 0x81, 6));
+        assert_eq!(reply[16..88], *ib_mad::as_bytes(&entry));
+    }
+
+    #[test]
+    fn ep_answer_is_capped() {
+        let addresses = std::vec![Address::from_text("node1"); 2000];
+        let mut bytes = Vec::new();
+        let head = EpHead { port: 1, pkey: Pkey::DEFAULT_FULL, ..EpHead::default() };
+        ep_reply([3; 8], 5, &head, addresses.iter(), |piece| bytes.extend_from_slice(piece));
+        assert_eq!(bytes.len(), 96 + MAX_EP_ADDRESSES * 64);
+        assert_eq!(bytes[..4], [1, 0x83, 0, 5]);
+        assert_eq!(usize::from(u16::from_be_bytes([bytes[6], bytes[7]])), bytes.len());
+        assert_eq!(bytes[16 + 14..16 + 16], 1022_u16.to_be_bytes());
+        assert_eq!(bytes[96..102], *b"node1\0");
+    }
+}

@@ -1,0 +1,198 @@
+//! What a request asks, and what is wrong with it.
+use super::{ClientStatus, Entry, EntryFlags, EntryKind, Frame, Opcode};
+use crate::Address;
+use ib_mad::{Wire, sa::PathRecord};
+
+/// A request of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request<'a> {
+    /// A path to a destination; or what is wrong with the request.
+    Resolve(Result<Resolve<'a>, ClientStatus>),
+    /// Counters.
+    Perf(PerfTarget),
+    /// A local endpoint.
+    Endpoint {
+        /// Which of the endpoints, from 1.
+        index: u8,
+        /// Only those of this port; 0 for all.
+        port: u8,
+    },
+}
+
+/// What a RESOLVE asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolve<'a> {
+    /// Ask subnet administration for this path as it is.
+    QuerySa {
+        /// Its non-zero fields are the question.
+        path: &'a PathRecord,
+        /// The entry, to be sent back.
+        entry: &'a Entry,
+    },
+    /// The route to a port that is known by LID or GID.
+    Route(Route<'a>),
+    /// The path to an address.
+    Address {
+        /// The local address to come from; `None` leaves the choice to the daemon.
+        source: Option<Address>,
+        /// The address to go to.
+        dest: Address,
+        /// Answer at once.
+        no_delay: bool,
+    },
+}
+
+/// A route to a port that is known by LID or GID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route<'a> {
+    /// The destination's LID or GID, and what else is asked of the path.
+    pub path: &'a PathRecord,
+    /// Answer at once.
+    pub no_delay: bool,
+}
+
+/// Whose counters are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PerfTarget {
+    /// The whole daemon's.
+    Total,
+    /// Those of an endpoint, counted from 1.
+    Endpoint(u8),
+    /// Those of the endpoint that has this address; `None` if the address cannot be read.
+    Address(Option<Address>),
+}
+
+impl<'a> Request<'a> {
+    /// What a message from [`next_frame`](super::next_frame) asks.
+    #[must_use]
+    pub fn parse(frame: &Frame<'a>) -> Self {
+        match frame.header.opcode {
+            Opcode::PERF => Self::Perf(perf(frame)),
+            Opcode::EP => Self::Endpoint { index: frame.header.data0, port: frame.header.data1 },
+            _ => Self::Resolve(resolve(frame.body)),
+        }
+    }
+}
+
+fn entries(body: &[u8]) -> impl Iterator<Item = &Entry> {
+    body.chunks_exact(size_of::<Entry>()).filter_map(|bytes| Entry::parse(bytes).ok())
+}
+
+fn perf(frame: &Frame<'_>) -> PerfTarget {
+    match (frame.header.data1, entries(frame.body).next()) {
+        (index @ 1.., _) => PerfTarget::Endpoint(index),
+        (0, Some(entry)) if entry.request_flags().contains(EntryFlags::SOURCE) => {
+            PerfTarget::Address(match entry.kind() {
+                EntryKind::Address(address) => Some(address),
+                _ => None,
+            })
+        }
+        (0, _) => PerfTarget::Total,
+    }
+}
+
+/// The order of the checks is ibacm's: clients see the first thing that is wrong.
+fn resolve(body: &[u8]) -> Result<Resolve<'_>, ClientStatus> {
+    if let Some(entry) = entries(body).next()
+        && let EntryKind::Path(path) = entry.kind()
+    {
+        let flags = entry.request_flags();
+        return if !flags.contains(EntryFlags::QUERY_SA) {
+            Ok(Resolve::Route(Route { path, no_delay: flags.contains(EntryFlags::NO_DELAY) }))
+        } else if body.len() == size_of::<Entry>() {
+            Ok(Resolve::QuerySa { path, entry })
+        } else {
+            Err(ClientStatus::EINVAL)
+        };
+    }
+    let (mut source, mut dest) = (None, None);
+    for entry in entries(body) {
+        let flags = entry.request_flags();
+        if flags.contains(EntryFlags::SOURCE) {
+            match entry.kind() {
+                _ if source.is_some() => return Err(ClientStatus::ESRCADDR),
+                EntryKind::Address(address) => source = Some(address),
+                _ => return Err(ClientStatus::ESRCTYPE),
+            }
+        }
+        if flags.contains(EntryFlags::DEST) {
+            match entry.kind() {
+                _ if dest.is_some() => return Err(ClientStatus::EDESTADDR),
+                EntryKind::Address(address) => dest = Some((address, flags.contains(EntryFlags::NO_DELAY))),
+                _ => return Err(ClientStatus::EDESTTYPE),
+            }
+        }
+    }
+    let (dest, no_delay) = dest.ok_or(ClientStatus::EDESTTYPE)?;
+    if source.is_none() && dest.ip().is_none() {
+        return Err(ClientStatus::EDESTTYPE);
+    }
+    Ok(Resolve::Address { source, dest, no_delay })
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::client::{build, frame::next_frame};
+    use ib_mad::wire::Host16;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    fn ask(entries: &[Entry]) -> Result<Resolve<'static>, ClientStatus> {
+        let bytes: Vec<u8> = entries.iter().flat_map(|entry| ib_mad::as_bytes(entry).to_vec()).collect();
+        resolve(bytes.leak())
+    }
+    fn entry(flags: EntryFlags, kind: u16) -> Entry {
+        Entry { entry_type: Host16::new(kind), ..Entry::address(flags, &Address::from_text("x")) }
+    }
+
+    #[test]
+    fn what_is_wrong() {
+        use EntryFlags as F;
+        let source = Entry::address(F::SOURCE, &Address::from_text("10.0.0.1"));
+        let dest = Entry::address(F::DEST, &Address::from_text("10.0.0.2"));
+        let none = Entry::default();
+        assert_eq!(ask(&[]), Err(ClientStatus::EDESTTYPE));
+        assert_eq!(ask(&[source]), Err(ClientStatus::EDESTTYPE));
+        assert_eq!(ask(&[source, source, dest]), Err(ClientStatus::ESRCADDR));
+        assert_eq!(ask(&[source, dest, dest]), Err(ClientStatus::EDESTADDR));
+        assert_eq!(ask(&[none; 8]), Err(ClientStatus::EDESTTYPE));
+        for kind in [0, 6, 15, 255, 0x10, 0x102] {
+            assert_eq!(ask(&[dest, entry(F::SOURCE, kind)]), Err(ClientStatus::ESRCTYPE), "{kind}");
+            assert_eq!(ask(&[source, entry(F::DEST, kind)]), Err(ClientStatus::EDESTTYPE), "{kind}");
+        }
+        assert_eq!(ask(&[Entry::address(F::DEST, &Address::from_text("node2"))]), Err(ClientStatus::EDESTTYPE));
+        let both = ask(&[none, dest, none, source]).unwrap();
+        let Resolve::Address { source: Some(from), dest: to, no_delay: false } = both else { panic!("{both:?}") };
+        assert_eq!((from, to), (Address::from_text("10.0.0.1"), Address::from_text("10.0.0.2")));
+        let path = Entry::path(F::QUERY_SA.bits(), &PathRecord::default());
+        assert!(matches!(ask(&[path]), Ok(Resolve::QuerySa { .. })));
+        assert_eq!(ask(&[path, path]), Err(ClientStatus::EINVAL));
+        assert!(matches!(ask(&[dest]), Ok(Resolve::Address { source: None, .. })));
+    }
+
+    #[test]
+    fn perf_targets() {
+        let target = |buffer: &build::RequestBuffer| match Request::parse(&next_frame(buffer).unwrap().unwrap()) {
+            Request::Perf(target) => target,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(target(&build::perf_request(0, [0; 8])), PerfTarget::Total);
+        assert_eq!(target(&build::perf_request(3, [0; 8])), PerfTarget::Endpoint(3));
+        let address = Address::from_text("10.0.0.1");
+        assert_eq!(target(&build::perf_address_request(&address, [0; 8])), PerfTarget::Address(Some(address)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_body_is_answered(body in proptest::collection::vec(any::<u8>(), 0..577), kinds in any::<[u8; 8]>()) {
+            let mut body = body;
+            for (chunk, kind) in body.chunks_mut(72).zip(kinds) {
+                // Mostly types that exist, so that more than the first check is reached.
+                if chunk.len() == 72 { chunk[4..6].copy_from_slice(&u16::from(kind % 7).to_ne_bytes()); }
+            }
+            let _ = resolve(&body);
+        }
+    }
+}
