@@ -1,0 +1,122 @@
+//! Everything of the core but its provider.
+use crate::{
+    Config, Event, Time,
+    clients::{Clients, Request, Waiting},
+    id::{ClientId, EndpointId, PortId},
+    output::{Output, Stats},
+    ports::Ports,
+    provider::Token,
+    rng::Rng,
+    sa::{Purpose, SaError, SaQueue},
+    timers::{TimerKey, Timers},
+};
+use acm_wire::client::{ClientStatus, Counter, Counters, Reply};
+use alloc::collections::VecDeque;
+use core::time::Duration;
+use ib_mad::{
+    TransactionId,
+    sa::{PathRecord, SaMad},
+};
+
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) config: Config,
+    pub(crate) now: Time,
+    pub(crate) rng: Rng,
+    pub(crate) outputs: VecDeque<Output>,
+    pub(crate) timers: Timers,
+    pub(crate) ports: Ports,
+    pub(crate) clients: Clients,
+    pub(crate) sa: SaQueue,
+    pub(crate) counters: Counters,
+    pub(crate) stats: Stats,
+    pub(crate) shutting_down: bool,
+}
+
+impl Core {
+    pub(crate) fn new(config: Config, seed: u64) -> Self {
+        Self {
+            config,
+            now: Time::ZERO,
+            rng: Rng::new(seed),
+            outputs: VecDeque::new(),
+            timers: Timers::default(),
+            ports: Ports::new(seed),
+            clients: Clients::new(),
+            sa: SaQueue::new(),
+            counters: Counters::default(),
+            stats: Stats::default(),
+            shutting_down: false,
+        }
+    }
+
+    pub(crate) fn output(&mut self, output: Output) {
+        self.outputs.push_back(output);
+    }
+
+    pub(crate) fn log(&mut self, event: Event) {
+        self.output(Output::Log(event));
+    }
+
+    /// Answers a client, if it is still there.
+    pub(crate) fn reply(&mut self, client: ClientId, reply: Reply) {
+        if self.clients.is_open(client) {
+            self.output(Output::Reply { client, reply });
+        } else {
+            self.stats.replies_dropped += 1;
+        }
+    }
+
+    /// Counts how a request of an endpoint went.
+    pub(crate) fn count_status(&mut self, endpoint: Option<EndpointId>, status: ClientStatus) {
+        let counter = match status {
+            ClientStatus::SUCCESS => return,
+            ClientStatus::ENODATA => Counter::NoData,
+            _ => Counter::Error,
+        };
+        self.counters.count(counter);
+        if let Some(endpoint) = endpoint.and_then(|id| self.ports.endpoint_mut(id)) {
+            endpoint.counters.count(counter);
+        }
+    }
+
+    /// Answers everybody who waits for `token`.
+    pub(crate) fn complete(&mut self, token: Token, result: Result<&PathRecord, ClientStatus>) {
+        while let Some(Request { client, tid, waiting, .. }) = self.clients.pop(token) {
+            let Waiting::Provider { endpoint, chosen_source } = waiting else { continue };
+            let reply = match result {
+                Ok(path) => Reply::resolved(tid, path, chosen_source.as_ref()),
+                Err(status) => Reply::unresolved(tid, status),
+            };
+            self.count_status(Some(endpoint), reply.status());
+            self.reply(client, reply);
+        }
+    }
+
+    /// The upper half of a transaction id belongs to the kernel.
+    pub(crate) fn sa_tid(&mut self) -> TransactionId {
+        TransactionId::new(self.rng.next() >> 32)
+    }
+
+    pub(crate) fn sa_push(&mut self, port: PortId, purpose: Purpose, mad: SaMad) -> Result<(), SaError> {
+        if self.ports.attributes(port).is_none() {
+            return Err(SaError::PortDown);
+        }
+        self.sa.push(port, purpose, mad, self.config.limits.sa_queue).inspect_err(|_| self.stats.sa_refused += 1)?;
+        self.sa_pump(port);
+        Ok(())
+    }
+
+    /// Sends what the port's credits allow.
+    pub(crate) fn sa_pump(&mut self, port: PortId) {
+        while let Some(to) = self.ports.attributes(port).map(super::ports::PortAttributes::sa_address)
+            && let Some((id, mad)) = self.sa.next(port, self.config.sa_depth)
+        {
+            let (timeout, retries) = (self.config.timeout, self.config.retries);
+            self.output(Output::SaSend { port, id, to, mad, timeout, retries });
+            // The sender repeats and reports; this is for a sender that forgets to.
+            let margin = Duration::from_secs(1);
+            self.timers.set(TimerKey::Sa(id), self.now + self.config.sa_time() + margin);
+        }
+    }
+}

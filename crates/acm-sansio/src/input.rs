@@ -1,0 +1,117 @@
+//! What the core is told.
+use crate::{
+    id::{ClientId, EndpointId, PortId, RequestId, SaRequestId},
+    ports::PortAttributes,
+};
+use acm_wire::Address;
+use core::net::IpAddr;
+use ib_mad::{Gid, Lid, Pkey, Qpn};
+
+/// One fact.
+#[derive(Clone, Debug)]
+pub enum Input<'a> {
+    /// A client connected.
+    ClientOpened(ClientId),
+    /// A client sent one whole message, as [`next_frame`](acm_wire::client::next_frame) cuts it.
+    ClientMessage {
+        /// Who.
+        client: ClientId,
+        /// The message with its header.
+        message: &'a [u8],
+    },
+    /// A client is gone. Requests that it still waits for are finished without an answer.
+    ClientGone(ClientId),
+    /// The answer to [`Output::SelectSource`](crate::Output::SelectSource).
+    SourceSelected {
+        /// Which request.
+        request: RequestId,
+        /// The local address that the routing table gives; `None` if there is no route.
+        source: Option<IpAddr>,
+    },
+    /// The answer to [`Output::SaSend`](crate::Output::SaSend).
+    SaAnswer {
+        /// Which request.
+        id: SaRequestId,
+        /// The datagram.
+        mad: &'a [u8],
+    },
+    /// No answer will come to [`Output::SaSend`](crate::Output::SaSend).
+    SaFailed {
+        /// Which request.
+        id: SaRequestId,
+        /// Why.
+        failure: SendFailure,
+    },
+    /// A datagram arrived at an endpoint.
+    Datagram {
+        /// Where.
+        endpoint: EndpointId,
+        /// From whom.
+        source: DatagramSource,
+        /// What follows the 40 bytes of the global route header.
+        payload: &'a [u8],
+    },
+    /// The answer to [`Output::OpenEndpoint`](crate::Output::OpenEndpoint): the endpoint has a queue pair. Also when
+    /// it has another one than before.
+    EndpointOpened {
+        /// Which.
+        endpoint: EndpointId,
+        /// Its queue pair.
+        qpn: Qpn,
+    },
+    /// The other answer to [`Output::OpenEndpoint`](crate::Output::OpenEndpoint). Tried again at the port's next change.
+    EndpointFailed(EndpointId),
+    /// A port is active, or is still active with other attributes.
+    PortUp {
+        /// Which.
+        port: PortId,
+        /// All its attributes.
+        attributes: &'a PortAttributes,
+    },
+    /// A port is not active any more.
+    PortDown(PortId),
+    /// The subnet manager forgot who is in which group. May come before the port is up.
+    ClientReregister(PortId),
+    /// A local address.
+    AddressAdded {
+        /// The port that has it.
+        port: PortId,
+        /// The partition that it is in; `None` for the first of the port's table.
+        pkey: Option<Pkey>,
+        /// The address.
+        address: Address,
+    },
+    /// A local address is gone.
+    AddressRemoved {
+        /// The port that had it.
+        port: PortId,
+        /// As it was added.
+        pkey: Option<Pkey>,
+        /// The address.
+        address: Address,
+    },
+    /// Leave all groups; [`Output::ShutdownDone`](crate::Output::ShutdownDone) follows.
+    Shutdown,
+}
+
+/// Why no answer will come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendFailure {
+    /// None came in time, after all repetitions.
+    TimedOut,
+    /// The datagram could not be sent.
+    NotSent,
+}
+
+/// Whom a datagram is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatagramSource {
+    /// The sender's LID.
+    pub lid: Lid,
+    /// Path bits of our LID that it was sent to.
+    pub path_bits: u8,
+    /// The sender's queue pair.
+    pub qpn: Qpn,
+    /// The sender's GID; `None` without a global route header.
+    pub gid: Option<Gid>,
+}

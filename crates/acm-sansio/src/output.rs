@@ -1,0 +1,169 @@
+//! What the core wants.
+use crate::{
+    Event,
+    id::{ClientId, EndpointId, PortId, RequestId, SaRequestId},
+};
+use acm_wire::client::Reply;
+use alloc::vec::Vec;
+use core::{net::IpAddr, time::Duration};
+use ib_mad::{FlowLabel, Gid, Lid, Qkey, Qpn, Rate, ServiceLevel, acm::AcmMad, sa::SaMad};
+
+/// One wish. Those of one input are to be carried out in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "a datagram travels inside: no heap on the way of a request")]
+pub enum Output {
+    /// Answer a client, whole or not at all.
+    Reply {
+        /// Whom.
+        client: ClientId,
+        /// The message.
+        reply: Reply,
+    },
+    /// Answer a client with a message that may be up to 65,535 bytes long.
+    LongReply {
+        /// Whom.
+        client: ClientId,
+        /// The message.
+        bytes: Vec<u8>,
+    },
+    /// Close a client's connection. [`Input::ClientGone`](crate::Input::ClientGone) is not needed then.
+    CloseClient(ClientId),
+    /// Find the local address that the routing table gives for a destination, and say it with
+    /// [`Input::SourceSelected`](crate::Input::SourceSelected).
+    SelectSource {
+        /// For which request.
+        request: RequestId,
+        /// The destination.
+        dest: IpAddr,
+    },
+    /// Send a datagram to subnet administration, QP 1, and wait for the answer.
+    SaSend {
+        /// From this port.
+        port: PortId,
+        /// To be given back with the answer.
+        id: SaRequestId,
+        /// Where subnet administration is.
+        to: SaAddress,
+        /// The datagram. Only the lower 32 bits of its transaction id count.
+        mad: SaMad,
+        /// How long to wait before repeating.
+        timeout: Duration,
+        /// How often to repeat.
+        retries: u32,
+    },
+    /// Open a queue pair: [`Input::EndpointOpened`](crate::Input::EndpointOpened) or
+    /// [`Input::EndpointFailed`](crate::Input::EndpointFailed) follows.
+    OpenEndpoint {
+        /// For this endpoint.
+        endpoint: EndpointId,
+        /// On this port.
+        port: PortId,
+        /// In the partition at this place of the port's table.
+        pkey_index: u16,
+    },
+    /// Close the endpoint's queue pair, with all that is attached to it.
+    CloseEndpoint(EndpointId),
+    /// Receive what is sent to a group.
+    Attach {
+        /// At this endpoint.
+        endpoint: EndpointId,
+        /// The group.
+        mgid: Gid,
+        /// The group's LID.
+        mlid: Lid,
+    },
+    /// Stop receiving what is sent to a group.
+    Detach {
+        /// At this endpoint.
+        endpoint: EndpointId,
+        /// The group.
+        mgid: Gid,
+        /// The group's LID.
+        mlid: Lid,
+    },
+    /// Send a datagram from an endpoint.
+    Send {
+        /// From this endpoint.
+        endpoint: EndpointId,
+        /// To there.
+        to: SendTo,
+        /// The datagram.
+        mad: AcmMad,
+    },
+    /// Something that an administrator may want to read.
+    Log(Event),
+    /// Every group is left, or had its time: stop now.
+    ShutdownDone,
+}
+
+/// Where subnet administration is, seen from a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SaAddress {
+    /// LID of the subnet manager.
+    pub lid: Lid,
+    /// Service level to it.
+    pub sl: ServiceLevel,
+    /// Place of the partition key to use in the port's table.
+    pub pkey_index: u16,
+}
+
+/// Where a datagram goes: a group or a queue pair. A global route header always goes with it, so that the receiver
+/// learns our GID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendTo {
+    /// LID of the port or group.
+    pub lid: Lid,
+    /// Service level.
+    pub sl: ServiceLevel,
+    /// Path bits of our LID.
+    pub src_path_bits: u8,
+    /// Static rate.
+    pub rate: Rate,
+    /// GID of the port or group.
+    pub gid: Gid,
+    /// Which of our GIDs.
+    pub sgid: Gid,
+    /// Flow label.
+    pub flow_label: FlowLabel,
+    /// Hop limit.
+    pub hop_limit: u8,
+    /// Traffic class.
+    pub traffic_class: u8,
+    /// Queue pair; [`Qpn::MULTICAST`] for a group.
+    pub qpn: Qpn,
+    /// Its key.
+    pub qkey: Qkey,
+}
+
+/// What the core counted since it was made: beside the protocol's own seven counters, every refusal and every oddity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Stats {
+    /// Inputs that named something that is gone.
+    pub stale_inputs: u64,
+    /// Clients refused: [`Limits::clients`](crate::config::Limits::clients).
+    pub clients_refused: u64,
+    /// Messages that are no request.
+    pub bad_messages: u64,
+    /// Requests refused because too many wait.
+    pub requests_refused: u64,
+    /// Answers for clients that are gone.
+    pub replies_dropped: u64,
+    /// Requests to subnet administration refused because too many wait.
+    pub sa_refused: u64,
+    /// Answers of subnet administration that do not fit their request.
+    pub sa_bad_answers: u64,
+    /// Requests that a busy administration was asked again.
+    pub sa_busy: u64,
+    /// Datagrams that are not ours to understand.
+    pub bad_datagrams: u64,
+    /// Responses to nothing that was asked.
+    pub unexpected_responses: u64,
+    /// Askers that share no group with us.
+    pub no_shared_group: u64,
+    /// Destinations thrown out to make room.
+    pub destinations_evicted: u64,
+    /// Destinations refused because none could be thrown out.
+    pub destinations_refused: u64,
+    /// Askers refused because too many wait for one route.
+    pub responders_refused: u64,
+}
