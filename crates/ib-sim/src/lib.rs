@@ -1,1 +1,59 @@
-//! Placeholder.
+//! A simulated InfiniBand subnet: ports, UD queue pairs, multicast, subnet administration, faults.
+//!
+//! [`Subnet`] is the pure core: no clock, no I/O; the same seed and the same calls give the same events, byte for byte.
+//! Every call that takes `now` takes the time since the simulation's start, which must not go back.
+//!
+//! ```
+//! use core::time::Duration;
+//! use ib_mad::{Pkey, Qkey, Qpn};
+//! use ib_sim::{Datagram, Event, PortId, Subnet, SubnetConfig};
+//!
+//! let mut subnet = Subnet::new(SubnetConfig::default(), 1);
+//! let one = PortId { node: subnet.add_node()?, port: 1 };
+//! let two = PortId { node: subnet.add_node()?, port: 1 };
+//! let [from, to] = [one, two].map(|port| subnet.create_qp(port, Qkey::GSI, 0));
+//! let (from, to) = (from?, to?);
+//! let dlid = subnet.port(two).map(|port| port.lid).unwrap_or_default();
+//!
+//! let now = Duration::ZERO;
+//! subnet.send_datagram(now, from, &Datagram::unicast(dlid, to.qpn, Qkey::GSI, b"hello"))?;
+//! let Some(Event::Datagram { qp, source, payload, .. }) = subnet.poll_event() else { panic!("nothing came") };
+//! assert_eq!((qp, source.qpn, &*payload), (to, from.qpn, &b"hello"[..]));
+//! # Ok::<(), ib_sim::Error>(())
+//! ```
+//!
+//! | module or type | what is in it |
+//! |---|---|
+//! | [`Subnet`] | the core's door |
+//! | [`Settings`] | what can be set while it runs: faults, the administrator's behaviour, multicast rules |
+//! | `client` | attach to a subnet that another process serves (feature `client`) |
+//! | `server` | serve a subnet on a unix socket (feature `server`) |
+//! | `uplink` | let a real OpenSM behind ibsim administer it (feature `uplink`) |
+#![no_std]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+mod counters;
+mod datagram;
+mod error;
+mod event;
+mod grh;
+mod id;
+mod port;
+mod rng;
+mod sa;
+mod schedule;
+mod settings;
+mod subnet;
+
+pub use counters::Counters;
+pub use datagram::{Datagram, GlobalRoute, MadSend, Source};
+pub use error::Error;
+pub use event::Event;
+pub use grh::{Grh, VersionClassFlow};
+pub use id::{AgentId, NodeId, PortId, QpId, RequestId};
+pub use port::{Node, NodeConfig, Port, PortChange, PortState, SubnetConfig};
+pub use sa::{Group, SaMode};
+pub use settings::{Faults, PathSettings, Probability, SaSettings, SettingError, Settings};
+pub use subnet::Subnet;

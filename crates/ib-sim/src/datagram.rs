@@ -1,0 +1,86 @@
+//! What a caller sends.
+use core::time::Duration;
+use ib_mad::{FlowLabel, Gid, Lid, Qkey, Qpn, ServiceLevel};
+
+/// A UD datagram to send: its address vector and its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram<'a> {
+    /// LID of the destination: a port's, with path bits, or a multicast group's.
+    pub dlid: Lid,
+    /// Queue pair of the destination; [`Qpn::MULTICAST`] for a group.
+    pub qpn: Qpn,
+    /// Queue key. With its top bit set, the sending queue pair's own key is used in its place (IBTA 10.2.5).
+    pub qkey: Qkey,
+    /// Service level.
+    pub sl: ServiceLevel,
+    /// Path bits of the source LID.
+    pub path_bits: u8,
+    /// Global route; the group's GID is in it.
+    pub global: Option<GlobalRoute>,
+    /// The bytes, up to the MTU.
+    pub payload: &'a [u8],
+}
+
+/// The parts of a global route header that the sender gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct GlobalRoute {
+    /// Destination: a port or a multicast group.
+    pub dgid: Gid,
+    /// Which of the sending port's GIDs is the source.
+    pub sgid_index: u8,
+    /// Hop limit.
+    pub hop_limit: u8,
+    /// Traffic class.
+    pub traffic_class: u8,
+    /// Flow label.
+    pub flow_label: FlowLabel,
+}
+
+impl<'a> Datagram<'a> {
+    /// To one queue pair, without a global route.
+    #[must_use]
+    pub fn unicast(dlid: Lid, qpn: Qpn, qkey: Qkey, payload: &'a [u8]) -> Self {
+        Self { dlid, qpn, qkey, sl: ServiceLevel::default(), path_bits: 0, global: None, payload }
+    }
+
+    /// To a group.
+    #[must_use]
+    pub fn multicast(mlid: Lid, mgid: Gid, qkey: Qkey, payload: &'a [u8]) -> Self {
+        let global = Some(GlobalRoute { dgid: mgid, ..GlobalRoute::default() });
+        Self { dlid: mlid, qpn: Qpn::MULTICAST, qkey, sl: ServiceLevel::default(), path_bits: 0, global, payload }
+    }
+}
+
+/// Where a received datagram came from, as a work completion says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// LID of the sender, with the path bits that it chose.
+    pub slid: Lid,
+    /// Queue pair of the sender.
+    pub qpn: Qpn,
+    /// Service level of the packet.
+    pub sl: ServiceLevel,
+    /// Path bits of the LID that it was sent to.
+    pub path_bits: u8,
+    /// Index in the receiving port's table of the P_Key that admitted it.
+    pub pkey_index: u16,
+}
+
+/// How to send a management datagram, as Linux's umad takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MadSend {
+    /// Who sends; comes back with the answer.
+    pub agent: crate::AgentId,
+    /// LID of the destination: answers come only from the port's subnet manager's LID.
+    pub dlid: Lid,
+    /// Queue pair of the destination: 1.
+    pub qpn: Qpn,
+    /// Service level.
+    pub sl: ServiceLevel,
+    /// Which of the sending port's P_Keys.
+    pub pkey_index: u16,
+    /// Time to wait for an answer to each transmission. Zero: none is expected, and one that comes is dropped.
+    pub timeout: Duration,
+    /// How often to send again after a time-out.
+    pub retries: u32,
+}

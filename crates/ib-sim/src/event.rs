@@ -1,0 +1,55 @@
+//! What the subnet tells.
+use crate::{AgentId, Grh, PortChange, PortId, QpId, RequestId, Source};
+use alloc::{boxed::Box, sync::Arc};
+use ib_mad::sa::SaMad;
+
+/// Something that happened at a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A datagram came. The receivers of one multicast share its bytes.
+    Datagram {
+        /// Who received it.
+        qp: QpId,
+        /// Who sent it.
+        source: Source,
+        /// The global route header, if the sender used one; of a multicast always.
+        grh: Option<Grh>,
+        /// The bytes behind the headers.
+        payload: Arc<[u8]>,
+    },
+    /// An answer to [`Subnet::send_mad`](crate::Subnet::send_mad) came. Its transaction id is the request's.
+    Mad {
+        /// Where.
+        port: PortId,
+        /// Whose request it answers.
+        agent: AgentId,
+        /// The answer.
+        mad: Box<SaMad>,
+    },
+    /// No answer came to any transmission of a request: Linux hands it back with status 110 (`ETIMEDOUT`).
+    MadTimedOut {
+        /// Where.
+        port: PortId,
+        /// Whose request it was.
+        agent: AgentId,
+        /// The request, with its transaction id.
+        mad: Box<SaMad>,
+    },
+    /// A port changed; [`Subnet::port`](crate::Subnet::port) has its attributes now.
+    Port {
+        /// Which.
+        port: PortId,
+        /// What.
+        change: PortChange,
+    },
+    /// A request for the administrator outside: to be answered with [`Subnet::answer_mad`](crate::Subnet::answer_mad).
+    /// Only with [`SaMode::External`](crate::SaMode::External). A repeated transmission has the same id.
+    SaRequest {
+        /// What to answer.
+        request: RequestId,
+        /// Who asks.
+        port: PortId,
+        /// The request, with the asker's transaction id.
+        mad: Box<SaMad>,
+    },
+}

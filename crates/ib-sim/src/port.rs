@@ -1,0 +1,256 @@
+//! Nodes and ports: what they are, and how they come about.
+use alloc::{format, string::String, vec, vec::Vec};
+use core::fmt;
+use ib_mad::{Gid, Guid, Lid, Mtu, Pkey, Rate, ServiceLevel, id::Lmc};
+
+/// State of a port (IBTA 14.2.5.6, `enum ibv_port_state`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PortState {
+    /// No link.
+    Down,
+    /// Link, not yet configured by the subnet manager: management datagrams only.
+    Init,
+    /// Configured, not yet in use.
+    Armed,
+    /// In use.
+    Active,
+}
+
+impl PortState {
+    /// The code that stands in PortInfo and in sysfs, 1..=4.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Down => 1,
+            Self::Init => 2,
+            Self::Armed => 3,
+            Self::Active => 4,
+        }
+    }
+    /// The state of a code.
+    #[must_use]
+    pub const fn from_code(code: u8) -> Option<Self> {
+        Some(match code {
+            1 => Self::Down,
+            2 => Self::Init,
+            3 => Self::Armed,
+            4 => Self::Active,
+            _ => return None,
+        })
+    }
+}
+impl fmt::Display for PortState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Down => "down",
+            Self::Init => "init",
+            Self::Armed => "armed",
+            Self::Active => "active",
+        })
+    }
+}
+
+/// A change of a port: the asynchronous events of verbs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PortChange {
+    /// The port became active.
+    Active,
+    /// The port is no longer active.
+    Down,
+    /// Its LID or LMC changed.
+    Lid,
+    /// Its P_Key table changed.
+    Pkey,
+    /// Its subnet manager changed.
+    Sm,
+    /// The subnet manager asks to subscribe and join again: it may have forgotten everything.
+    ClientReregister,
+    /// Its GID table changed.
+    Gid,
+}
+
+impl PortChange {
+    /// Every change.
+    pub const ALL: [Self; 7] =
+        [Self::Active, Self::Down, Self::Lid, Self::Pkey, Self::Sm, Self::ClientReregister, Self::Gid];
+
+    /// The number of `enum ibv_event_type`.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Active => 9,
+            Self::Down => 10,
+            Self::Lid => 11,
+            Self::Pkey => 12,
+            Self::Sm => 13,
+            Self::ClientReregister => 17,
+            Self::Gid => 18,
+        }
+    }
+    /// The change with a number of `enum ibv_event_type`.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|change| change.code() == code)
+    }
+}
+impl fmt::Display for PortChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Active => "active",
+            Self::Down => "down",
+            Self::Lid => "LID changed",
+            Self::Pkey => "P_Keys changed",
+            Self::Sm => "subnet manager changed",
+            Self::ClientReregister => "client reregister",
+            Self::Gid => "GIDs changed",
+        })
+    }
+}
+
+/// What a port has now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Its GUID.
+    pub guid: Guid,
+    /// State.
+    pub state: PortState,
+    /// Base LID; [`Lid::NONE`] before the subnet manager came.
+    pub lid: Lid,
+    /// How many LIDs.
+    pub lmc: Lmc,
+    /// GID table: the subnet prefix with the GUID first. A zero GID is a hole.
+    pub gids: Vec<Gid>,
+    /// P_Key table. 0x0000 is a hole.
+    pub pkeys: Vec<Pkey>,
+    /// Largest packet that is in use.
+    pub mtu: Mtu,
+    /// Active width times active speed.
+    pub rate: Rate,
+    /// LID of the subnet manager.
+    pub sm_lid: Lid,
+    /// Service level to reach it.
+    pub sm_sl: ServiceLevel,
+    /// PortInfo.SubnetTimeOut: a packet crosses the subnet in 4.096 us x 2^n, n = 0..=31.
+    pub subnet_timeout: u8,
+}
+
+impl Port {
+    /// The index of the first table entry of this partition, whatever the memberships.
+    #[must_use]
+    pub fn pkey_index(&self, pkey: Pkey) -> Option<u16> {
+        let index = self.pkeys.iter().position(|entry| entry.is_valid() && entry.same_partition(pkey))?;
+        u16::try_from(index).ok()
+    }
+
+    /// Active link width and speed as in `struct ibv_port_attr`, for instance (2, 32) = 4x EDR.
+    #[must_use]
+    pub const fn width_and_speed(&self) -> (u8, u8) {
+        const X1: u8 = 1;
+        const X4: u8 = 2;
+        const X12: u8 = 8;
+        match self.rate {
+            Rate::GBPS_2_5 => (X1, 1),
+            Rate::GBPS_5 => (X1, 2),
+            Rate::GBPS_10 => (X4, 1),
+            Rate::GBPS_14 => (X1, 16),
+            Rate::GBPS_20 => (X4, 2),
+            Rate::GBPS_25 => (X1, 32),
+            Rate::GBPS_30 => (X12, 1),
+            Rate::GBPS_40 => (X4, 4),
+            Rate::GBPS_50 => (X1, 64),
+            Rate::GBPS_56 => (X4, 16),
+            Rate::GBPS_60 => (X12, 2),
+            Rate::GBPS_120 => (X12, 4),
+            Rate::GBPS_168 => (X12, 16),
+            Rate::GBPS_200 => (X4, 64),
+            Rate::GBPS_300 => (X12, 32),
+            Rate::GBPS_400 => (X4, 128),
+            _ => (X4, 32),
+        }
+    }
+}
+
+/// What a node has now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Its GUID.
+    pub guid: Guid,
+    /// Its ports; the first is number 1.
+    pub ports: Vec<Port>,
+}
+
+/// A node to add.
+pub type NodeConfig = Node;
+
+/// How the subnet numbers its nodes, and what their ports have at first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubnetConfig {
+    /// Ports of each node, 1..=15.
+    pub ports_per_node: u8,
+    /// LMC of each port.
+    pub lmc: Lmc,
+    /// P_Key table of each port.
+    pub pkeys: Vec<Pkey>,
+    /// MTU of each port.
+    pub mtu: Mtu,
+    /// Rate of each port.
+    pub rate: Rate,
+    /// LID of the subnet manager.
+    pub sm_lid: Lid,
+    /// PortInfo.SubnetTimeOut of each port.
+    pub subnet_timeout: u8,
+    /// Upper half of every port's GID.
+    pub subnet_prefix: u64,
+    /// Who administers the subnet.
+    pub sa: crate::SaMode,
+}
+
+impl Default for SubnetConfig {
+    fn default() -> Self {
+        Self {
+            ports_per_node: 1,
+            lmc: Lmc::new(0),
+            pkeys: vec![Pkey::DEFAULT_FULL],
+            mtu: Mtu::B4096,
+            rate: Rate::GBPS_100,
+            sm_lid: Lid::new(1),
+            subnet_timeout: 18,
+            subnet_prefix: Gid::DEFAULT_PREFIX,
+            sa: crate::SaMode::Internal,
+        }
+    }
+}
+
+impl SubnetConfig {
+    /// Node number `number` (from 1) as this configuration makes it: name `node{k}`, node GUID
+    /// 0x0002c90300000000 + 16 k, port GUIDs behind it, LID (k P + p + 14) << LMC.
+    ///
+    /// # Errors
+    /// [`crate::Error::Exhausted`] if the LID would not be a unicast LID.
+    pub fn node(&self, number: u32) -> Result<NodeConfig, crate::Error> {
+        let guid = Guid::new(0x0002_c903_0000_0000 + 16 * u64::from(number));
+        let port = |port: u8| {
+            let ordinal = u64::from(number) * u64::from(self.ports_per_node) + u64::from(port) + 14;
+            let lid = u16::try_from(ordinal << self.lmc.get()).map_or(Lid::NONE, Lid::new);
+            let guid = Guid::new(guid.get() + u64::from(port));
+            let last = Lid::new(lid.get().saturating_add(self.lmc.mask()));
+            (lid.is_unicast() && last.is_unicast()).then(|| Port {
+                guid,
+                state: PortState::Active,
+                lid,
+                lmc: self.lmc,
+                gids: vec![Gid::from_parts(self.subnet_prefix, guid)],
+                pkeys: self.pkeys.clone(),
+                mtu: self.mtu,
+                rate: self.rate,
+                sm_lid: self.sm_lid,
+                sm_sl: ServiceLevel::default(),
+                subnet_timeout: self.subnet_timeout,
+            })
+        };
+        let ports: Option<Vec<Port>> = (1..=self.ports_per_node).map(port).collect();
+        Ok(Node { name: format!("node{number}"), guid, ports: ports.ok_or(crate::Error::Exhausted("LID"))? })
+    }
+}

@@ -1,0 +1,55 @@
+//! Multicast groups.
+use crate::PortId;
+use alloc::collections::BTreeMap;
+use ib_mad::{
+    Gid, Lid, Mtu, PacketLifeTime, Pkey, Qkey, Rate,
+    sa::{JoinState, SlFlowHop},
+};
+
+/// A multicast group and its members.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Its GID.
+    pub mgid: Gid,
+    /// Its LID.
+    pub mlid: Lid,
+    /// Key of its datagrams.
+    pub qkey: Qkey,
+    /// Partition.
+    pub pkey: Pkey,
+    /// MTU.
+    pub mtu: Mtu,
+    /// Rate.
+    pub rate: Rate,
+    /// Packet lifetime.
+    pub packet_life_time: PacketLifeTime,
+    /// Traffic class.
+    pub traffic_class: u8,
+    /// Service level, flow label, hop limit.
+    pub sl_flow_hop: SlFlowHop,
+    /// Scope.
+    pub scope: u8,
+    /// Members and kinds of membership.
+    pub members: BTreeMap<PortId, JoinState>,
+}
+
+impl Group {
+    /// Whether the port's datagrams go to the group.
+    #[must_use]
+    pub fn may_send(&self, port: PortId) -> bool {
+        self.members.contains_key(&port)
+    }
+
+    /// Whether the group's datagrams go to the port.
+    #[must_use]
+    pub fn receives(&self, port: PortId) -> bool {
+        let both = JoinState::FULL_MEMBER | JoinState::NON_MEMBER;
+        self.members.get(&port).is_some_and(|state| state.intersects(both))
+    }
+
+    /// Whether a member keeps the group alive.
+    pub(crate) fn lives(&self) -> bool {
+        let keepers = JoinState::FULL_MEMBER | JoinState::SEND_ONLY_FULL_MEMBER;
+        self.members.values().any(|state| state.intersects(keepers))
+    }
+}

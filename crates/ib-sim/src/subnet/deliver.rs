@@ -1,0 +1,177 @@
+//! UD datagrams: from a queue pair over the links to queue pairs.
+use super::{Due, Duration, Error, Event, PortId, Qkey, QpId, Qpn, Subnet, Vec};
+use crate::{Datagram, Faults, GlobalRoute, Grh, Port, PortState, Source, VersionClassFlow};
+use alloc::sync::Arc;
+use ib_mad::{Lid, Pkey, wire::Be16};
+
+/// Bytes around the payload that a global route header counts: transport headers (12 and 8) and invariant CRC (4).
+const HEADERS: usize = 24;
+
+/// A datagram at the end of its way.
+#[derive(Clone, Debug)]
+pub(super) struct Arrival {
+    to: QpId,
+    slid: Lid,
+    sl: ib_mad::ServiceLevel,
+    source: Qpn,
+    path_bits: u8,
+    qkey: Qkey,
+    pkey: Pkey,
+    grh: Option<Grh>,
+    payload: Arc<[u8]>,
+}
+
+impl Subnet {
+    /// Sends a UD datagram. That it is lost on its way, or that nobody takes it, is no error.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchQp`], [`Error::NoSuchGid`], [`Error::NoGroup`], [`Error::TooLong`].
+    pub fn send_datagram(&mut self, now: Duration, from: QpId, datagram: &Datagram<'_>) -> Result<(), Error> {
+        self.advance(now);
+        let queue = self.queue(from).ok_or(Error::NoSuchQp(from))?;
+        let port = self.port(from.port).ok_or(Error::NoSuchPort(from.port))?;
+        let got = datagram.payload.len();
+        if let Some(mtu) = port.mtu.bytes().filter(|mtu| got > usize::from(*mtu)) {
+            return Err(Error::TooLong { got, mtu });
+        }
+        let grh = datagram.global.map(|global| grh(from.port, port, global, got)).transpose()?;
+        if datagram.dlid.is_multicast() && !datagram.global.is_some_and(|global| global.dgid.is_multicast()) {
+            return Err(Error::NoGroup);
+        }
+        let pkey = port.pkeys.get(usize::from(queue.pkey_index)).copied().unwrap_or_default();
+        let slid = Lid::new(port.lid.get() | u16::from(datagram.path_bits) & port.lmc.mask());
+        if port.state != PortState::Active {
+            self.counters.ud_port_down += 1;
+            return Ok(());
+        }
+        // The sender's own key in place of a controlled one, so that only a privileged program can send with those.
+        let qkey = if datagram.qkey.get() >> 31 == 1 { queue.qkey } else { datagram.qkey };
+        let mut arrival = Arrival {
+            to: from,
+            slid,
+            sl: datagram.sl,
+            source: from.qpn,
+            path_bits: 0,
+            qkey,
+            pkey,
+            grh,
+            payload: datagram.payload.into(),
+        };
+        if datagram.dlid.is_multicast() {
+            self.counters.ud_multicast += 1;
+            for to in self.receivers(from, datagram) {
+                arrival.to = to;
+                self.carry(from.port, arrival.clone());
+            }
+            return Ok(());
+        }
+        self.counters.ud_unicast += 1;
+        let Some(to) = self.port_by_lid(datagram.dlid) else {
+            self.counters.ud_no_destination += 1;
+            return Ok(());
+        };
+        arrival.to = QpId { port: to, qpn: datagram.qpn };
+        arrival.path_bits = self.port(to).map(|port| datagram.dlid.path_bits(port.lmc)).unwrap_or_default();
+        self.carry(from.port, arrival);
+        Ok(())
+    }
+
+    /// Where the switches take a multicast, and which queue pairs there are attached.
+    fn receivers(&mut self, from: QpId, datagram: &Datagram<'_>) -> Vec<QpId> {
+        let mgid = datagram.global.unwrap_or_default().dgid;
+        let strict = self.settings.strict_multicast;
+        let group = self.sa.groups.get(&mgid).filter(|group| group.mlid == datagram.dlid);
+        if strict && !group.is_some_and(|group| group.may_send(from.port)) {
+            self.counters.ud_not_member += 1;
+            return Vec::new();
+        }
+        let attached = self.attached.get(&mgid).into_iter().flatten().copied();
+        let attached = attached.filter(|to| *to != from || self.settings.multicast_to_sender);
+        let (receivers, others): (Vec<QpId>, Vec<QpId>) =
+            attached.partition(|to| !strict || group.is_some_and(|group| group.receives(to.port)));
+        self.counters.ud_not_member += u64::try_from(others.len()).unwrap_or(u64::MAX);
+        receivers
+    }
+
+    /// Over the link, with its faults.
+    fn carry(&mut self, from: PortId, arrival: Arrival) {
+        let link = (from, arrival.to.port);
+        let faults = self.links.get(&link).copied().unwrap_or(self.settings.faults);
+        if faults.down || faults.loss.happens(&mut self.rng) {
+            self.counters.ud_lost += 1;
+            return;
+        }
+        if faults.duplicate.happens(&mut self.rng) {
+            self.counters.ud_duplicated += 1;
+            self.travel(link, faults, arrival.clone());
+        }
+        self.travel(link, faults, arrival);
+    }
+
+    fn travel(&mut self, link: (PortId, PortId), faults: Faults, arrival: Arrival) {
+        let mut at = self.now + faults.delay;
+        if !faults.jitter.is_zero() {
+            at += self.up_to(faults.jitter);
+            let last = self.last_arrival.entry(link).or_default();
+            *last = at.max(*last);
+            at = *last;
+        }
+        if faults.reorder.happens(&mut self.rng) {
+            self.counters.ud_reordered += 1;
+            let hold = if faults.reorder_hold.is_zero() { Duration::from_millis(1) } else { faults.reorder_hold };
+            at += self.up_to(hold);
+        }
+        if at == self.now {
+            self.arrive(arrival);
+        } else {
+            self.schedule.add(at, Due::Arrival(arrival));
+        }
+    }
+
+    /// A time by chance, of at least 1 ns.
+    fn up_to(&mut self, most: Duration) -> Duration {
+        let nanos = u64::try_from(most.as_nanos()).unwrap_or(u64::MAX);
+        Duration::from_nanos(1 + self.rng.below(nanos))
+    }
+
+    /// At the receiving port: who takes it.
+    pub(super) fn arrive(&mut self, arrival: Arrival) {
+        let Arrival { to, slid, sl, source, path_bits, qkey, pkey, grh, payload } = arrival;
+        let refused = match (self.port(to.port), self.queue(to)) {
+            (Some(port), _) if port.state != PortState::Active => &mut self.counters.ud_port_down,
+            (Some(port), Some(queue)) => {
+                let own = port.pkeys.get(usize::from(queue.pkey_index)).copied().unwrap_or_default();
+                if queue.qkey != qkey {
+                    &mut self.counters.ud_qkey_mismatch
+                } else if !own.is_valid() || !pkey.matches(own) {
+                    &mut self.counters.ud_pkey_mismatch
+                } else if port.mtu.bytes().is_some_and(|mtu| payload.len() > usize::from(mtu)) {
+                    &mut self.counters.ud_too_long
+                } else {
+                    self.counters.ud_delivered += 1;
+                    let source = Source { slid, qpn: source, sl, path_bits, pkey_index: queue.pkey_index };
+                    self.events.push_back(Event::Datagram { qp: to, source, grh, payload });
+                    return;
+                }
+            }
+            _ => &mut self.counters.ud_no_destination,
+        };
+        *refused += 1;
+    }
+}
+
+fn grh(id: PortId, port: &Port, global: GlobalRoute, payload: usize) -> Result<Grh, Error> {
+    let GlobalRoute { dgid, sgid_index, hop_limit, traffic_class, flow_label } = global;
+    let sgid = port.gids.get(usize::from(sgid_index)).ok_or(Error::NoSuchGid { port: id, index: sgid_index })?;
+    Ok(Grh {
+        version_class_flow: VersionClassFlow::default()
+            .with_version(6)
+            .with_traffic_class(traffic_class)
+            .with_flow_label(flow_label),
+        payload_length: Be16::new(u16::try_from(payload + HEADERS).unwrap_or(u16::MAX)),
+        next_header: Grh::NEXT_HEADER_IBA,
+        hop_limit,
+        sgid: *sgid,
+        dgid,
+    })
+}

@@ -1,0 +1,137 @@
+//! Management datagrams: the part of a node's kernel (time-outs, repetitions), and the way to the administrator.
+use super::{Due, Duration, Error, Event, PortId, Subnet};
+use crate::{AgentId, MadSend, PortState, RequestId, SaMode, sa};
+use alloc::boxed::Box;
+use ib_mad::{MgmtClass, Qpn, sa::SaMad};
+
+/// A request that waits for its answer.
+#[derive(Debug)]
+pub(super) struct Request {
+    port: PortId,
+    send: MadSend,
+    mad: Box<SaMad>,
+}
+
+/// A request that the administrator has worked on, or an answer on its way.
+#[derive(Debug)]
+pub(super) enum Served {
+    /// The subnet's own administrator answers now.
+    Request { id: RequestId, port: PortId, mad: Box<SaMad> },
+    /// The answer from outside arrives.
+    Answer { id: RequestId, mad: Box<SaMad> },
+}
+
+impl Subnet {
+    /// Sends a management datagram as Linux's umad does: with a time-out, it is sent again up to `retries` times, and
+    /// ends as [`Event::Mad`] or [`Event::MadTimedOut`].
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPort`].
+    pub fn send_mad(&mut self, now: Duration, port: PortId, send: MadSend, mad: &SaMad) -> Result<(), Error> {
+        self.advance(now);
+        self.port(port).ok_or(Error::NoSuchPort(port))?;
+        let id = RequestId::new(self.requests_made);
+        self.requests_made += 1;
+        let request = Request { port, send, mad: Box::new(*mad) };
+        if !send.timeout.is_zero() {
+            self.schedule.add(now.saturating_add(send.timeout), Due::NoAnswer(id));
+            self.requests.insert(id, Request { port, send, mad: request.mad.clone() });
+        }
+        self.transmit(id, &request);
+        Ok(())
+    }
+
+    /// Forgets the requests of an agent that is gone: no event comes for them any more.
+    pub fn cancel_mads(&mut self, port: PortId, agent: AgentId) {
+        self.requests.retain(|_, request| (request.port, request.send.agent) != (port, agent));
+    }
+
+    /// The answer of the administrator outside to an [`Event::SaRequest`]. Groups are learnt from it. Its transaction
+    /// id does not matter. A request that is over already is counted and ignored.
+    pub fn answer_mad(&mut self, now: Duration, request: RequestId, answer: &SaMad) {
+        self.advance(now);
+        if let Some(asked) = self.requests.get(&request) {
+            let (port, mad) = (asked.port, asked.mad.clone());
+            sa::count(&mut self.counters, &mad, answer.header.status);
+            self.learn(port, &mad, answer);
+        }
+        self.schedule_served(Served::Answer { id: request, mad: Box::new(*answer) });
+    }
+
+    fn transmit(&mut self, id: RequestId, request: &Request) {
+        let &Request { port, ref send, ref mad } = request;
+        let reachable = self.port(port).is_some_and(|own| {
+            own.state != PortState::Down
+                && send.dlid == own.sm_lid
+                && send.qpn == Qpn::GSI
+                && mad.header.mgmt_class == MgmtClass::SUBN_ADM
+        });
+        if !reachable || self.settings.sa.mute {
+            self.counters.sa_unreachable += 1;
+        } else if self.settings.sa.loss.happens(&mut self.rng) {
+            self.counters.sa_lost += 1;
+        } else {
+            match self.config.sa {
+                SaMode::Internal => self.schedule_served(Served::Request { id, port, mad: mad.clone() }),
+                SaMode::External => {
+                    self.events.push_back(Event::SaRequest { request: id, port, mad: mad.clone() });
+                }
+            }
+        }
+    }
+
+    fn schedule_served(&mut self, served: Served) {
+        let sa = &self.settings.sa;
+        let mut at = self.now;
+        if !sa.service_time.is_zero() {
+            at = self.sa.busy_until.max(at) + sa.service_time;
+            self.sa.busy_until = at;
+        }
+        at += sa.delay;
+        if at == self.now {
+            self.served(served);
+        } else {
+            self.schedule.add(at, Due::Served(served));
+        }
+    }
+
+    pub(super) fn served(&mut self, served: Served) {
+        let (id, mut answer) = match served {
+            Served::Request { id, port, mad } => match self.administer(port, &mad) {
+                Some(answer) => (id, Box::new(answer)),
+                None => return,
+            },
+            Served::Answer { id, mad } => (id, mad),
+        };
+        if self.settings.sa.loss.happens(&mut self.rng) {
+            self.counters.sa_lost += 1;
+            return;
+        }
+        let Some(Request { port, send, mad }) = self.requests.remove(&id) else {
+            self.counters.mad_unclaimed += 1;
+            return;
+        };
+        answer.header.transaction_id = mad.header.transaction_id;
+        self.events.push_back(Event::Mad { port, agent: send.agent, mad: answer });
+    }
+
+    /// The time of a transmission is over. `at` is when that was, however late the caller is.
+    pub(super) fn no_answer(&mut self, at: Duration, id: RequestId) {
+        let Some(mut request) = self.requests.remove(&id) else { return };
+        match request.send.retries.checked_sub(1) {
+            None => {
+                self.counters.mad_timeouts += 1;
+                let Request { port, send, mad } = request;
+                self.events.push_back(Event::MadTimedOut { port, agent: send.agent, mad });
+            }
+            Some(retries) => {
+                self.counters.mad_retries += 1;
+                request.send.retries = retries;
+                self.schedule.add(at.saturating_add(request.send.timeout), Due::NoAnswer(id));
+                let again = Request { port: request.port, send: request.send, mad: request.mad.clone() };
+                self.requests.insert(id, request);
+                self.transmit(id, &again);
+            }
+        }
+    }
+}
