@@ -1,1 +1,17 @@
-//! Placeholder.
+//! Many [`Acm`](acm_sansio::Acm) cores on one [`ib_sim::Subnet`] in virtual time.
+//!
+//! A [`World`] is deterministic: the same configuration, seed and calls give the same transcript, byte for byte.
+//!
+//! ```
+//! use acm_sim::{World, WorldConfig};
+//! use acm_wire::Address;
+//!
+//! let mut world = World::new(WorldConfig::default());
+//! let path = world.resolve(0, &Address::from_text("node1"), &Address::from_text("node2")).unwrap();
+//! assert_eq!(path.dlid, world.port(1).lid);
+//! ```
+mod node;
+mod world;
+
+pub use node::Node;
+pub use world::{Ask, Entry, World, WorldConfig};

@@ -1,0 +1,263 @@
+//! One core with what stands around it: queue pairs, clients, routing table.
+use acm_sansio::{
+    Acm, ClientId, Config, EndpointId, Event, Input, Output, PortId, SaRequestId, Time,
+    input::{DatagramSource, SendFailure},
+    output::SendTo,
+    ports::PortAttributes,
+};
+use acm_wire::Address;
+use core::{net::IpAddr, time::Duration};
+use ib_mad::{Qkey, Qpn, sa::SaMad};
+use ib_sim::{AgentId, Datagram, GlobalRoute, MadSend, NodeId, PortChange, PortState, QpId, Subnet};
+use std::collections::BTreeMap;
+
+/// One core with what stands around it.
+#[derive(Debug)]
+pub struct Node {
+    /// The core.
+    pub acm: Acm,
+    /// What it said to its administrator.
+    pub events: Vec<(Time, Event)>,
+    /// Whether it is done with shutting down.
+    pub stopped: bool,
+    id: NodeId,
+    addresses: Vec<Address>,
+    queue_pairs: BTreeMap<EndpointId, QpId>,
+    answers: BTreeMap<ClientId, Vec<u8>>,
+    closed: Vec<ClientId>,
+    next_client: u32,
+}
+
+/// What the core reads of a port.
+fn attributes(subnet: &Subnet, port: ib_sim::PortId) -> Option<PortAttributes> {
+    let node = subnet.node(port.node)?;
+    let own = subnet.port(port)?;
+    Some(PortAttributes {
+        device_guid: node.guid,
+        port_number: port.port,
+        port_count: u8::try_from(node.ports.len()).unwrap_or(u8::MAX),
+        lid: own.lid,
+        lmc: own.lmc,
+        sm_lid: own.sm_lid,
+        sm_sl: own.sm_sl,
+        gids: own.gids.clone(),
+        pkeys: own.pkeys.clone(),
+        mtu: own.mtu,
+        rate: own.rate,
+        subnet_timeout: own.subnet_timeout,
+    })
+}
+
+impl Node {
+    pub(crate) fn new(id: NodeId, config: Config, seed: u64, addresses: Vec<Address>) -> Self {
+        Self {
+            acm: Acm::new(config, seed),
+            events: Vec::new(),
+            stopped: false,
+            id,
+            addresses,
+            queue_pairs: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            closed: Vec::new(),
+            next_client: 0,
+        }
+    }
+
+    fn sim_port(&self, port: PortId) -> ib_sim::PortId {
+        ib_sim::PortId { node: self.id, port: u8::try_from(port.0 + 1).unwrap_or(u8::MAX) }
+    }
+
+    fn core_port(port: ib_sim::PortId) -> PortId {
+        PortId(u32::from(port.port) - 1)
+    }
+
+    /// Gives the core its addresses and its ports.
+    pub(crate) fn start(&mut self, subnet: &mut Subnet, now: Time, put: &mut dyn FnMut(&Output)) {
+        for address in self.addresses.clone() {
+            self.input(subnet, now, Input::AddressAdded { port: PortId(0), pkey: None, address }, put);
+        }
+        let ports = subnet.node(self.id).map_or(0, |node| node.ports.len());
+        for number in 1..=u8::try_from(ports).unwrap_or(u8::MAX) {
+            let port = ib_sim::PortId { node: self.id, port: number };
+            if subnet.port(port).is_some_and(|port| port.state == PortState::Active) {
+                self.port_up(subnet, now, port, put);
+            }
+        }
+    }
+
+    fn port_up(&mut self, subnet: &mut Subnet, now: Time, port: ib_sim::PortId, put: &mut dyn FnMut(&Output)) {
+        if let Some(attributes) = attributes(subnet, port) {
+            self.input(subnet, now, Input::PortUp { port: Self::core_port(port), attributes: &attributes }, put);
+        }
+    }
+
+    pub(crate) fn changed(
+        &mut self,
+        subnet: &mut Subnet,
+        now: Time,
+        port: ib_sim::PortId,
+        change: PortChange,
+        put: &mut dyn FnMut(&Output),
+    ) {
+        match change {
+            PortChange::Down => self.input(subnet, now, Input::PortDown(Self::core_port(port)), put),
+            PortChange::ClientReregister => {
+                self.input(subnet, now, Input::ClientReregister(Self::core_port(port)), put);
+            }
+            _ if subnet.port(port).is_some_and(|port| port.state == PortState::Active) => {
+                self.port_up(subnet, now, port, put);
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells the core one fact and does what it wants.
+    pub(crate) fn input(&mut self, subnet: &mut Subnet, now: Time, input: Input<'_>, put: &mut dyn FnMut(&Output)) {
+        self.acm.handle_input(now, input);
+        self.drain(subnet, now, put);
+    }
+
+    pub(crate) fn timeout(&mut self, subnet: &mut Subnet, now: Time, put: &mut dyn FnMut(&Output)) {
+        self.acm.handle_timeout(now);
+        self.drain(subnet, now, put);
+    }
+
+    fn drain(&mut self, subnet: &mut Subnet, now: Time, put: &mut dyn FnMut(&Output)) {
+        // Some wishes are answered at once; the core is told when it has no more wishes.
+        let mut facts = Vec::new();
+        loop {
+            while let Some(output) = self.acm.poll_output() {
+                put(&output);
+                self.carry_out(subnet, now, output, &mut facts);
+            }
+            let Some(fact) = facts.pop() else { return };
+            let input = match fact {
+                Fact::Opened(endpoint, qpn) => Input::EndpointOpened { endpoint, qpn },
+                Fact::OpenFailed(endpoint) => Input::EndpointFailed(endpoint),
+                Fact::Source(request, source) => Input::SourceSelected { request, source },
+                Fact::NotSent(id) => Input::SaFailed { id, failure: SendFailure::NotSent },
+            };
+            self.acm.handle_input(now, input);
+        }
+    }
+
+    fn carry_out(&mut self, subnet: &mut Subnet, now: Time, output: Output, facts: &mut Vec<Fact>) {
+        match output {
+            Output::Reply { client, reply } => {
+                self.answers.insert(client, reply.to_vec());
+            }
+            Output::LongReply { client, bytes } => {
+                self.answers.insert(client, bytes);
+            }
+            Output::CloseClient(client) => self.closed.push(client),
+            Output::SelectSource { request, dest } => {
+                let source = self.addresses.iter().filter_map(Address::ip).find(|own| own.is_ipv4() == dest.is_ipv4());
+                facts.push(Fact::Source(request, source));
+            }
+            Output::OpenEndpoint { endpoint, port, pkey_index } => {
+                match subnet.create_qp(self.sim_port(port), Qkey::GSI, pkey_index) {
+                    Ok(qp) => {
+                        self.queue_pairs.insert(endpoint, qp);
+                        facts.push(Fact::Opened(endpoint, qp.qpn));
+                    }
+                    Err(_) => facts.push(Fact::OpenFailed(endpoint)),
+                }
+            }
+            Output::CloseEndpoint(endpoint) => {
+                if let Some(qp) = self.queue_pairs.remove(&endpoint) {
+                    let _ = subnet.destroy_qp(qp);
+                }
+            }
+            Output::Attach { endpoint, mgid, .. } => {
+                if let Some(qp) = self.queue_pairs.get(&endpoint) {
+                    let _ = subnet.attach(*qp, mgid);
+                }
+            }
+            Output::Detach { endpoint, mgid, .. } => {
+                if let Some(qp) = self.queue_pairs.get(&endpoint) {
+                    let _ = subnet.detach(*qp, mgid);
+                }
+            }
+            Output::Send { endpoint, to, mad } => {
+                if let Some(qp) = self.queue_pairs.get(&endpoint) {
+                    // A datagram that cannot be sent is a datagram lost.
+                    let _ = subnet.send_datagram(now.since_start(), *qp, &datagram(&to, ib_mad::as_bytes(&mad)));
+                }
+            }
+            Output::SaSend { port, id, to, mad, timeout, retries } => {
+                if !self.send_mad(subnet, now, port, id, to, &mad, (timeout, retries)) {
+                    facts.push(Fact::NotSent(id));
+                }
+            }
+            Output::Log(event) => self.events.push((now, event)),
+            Output::ShutdownDone => self.stopped = true,
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the fields of one output")]
+    fn send_mad(
+        &self,
+        subnet: &mut Subnet,
+        now: Time,
+        port: PortId,
+        id: SaRequestId,
+        to: acm_sansio::output::SaAddress,
+        mad: &SaMad,
+        (timeout, retries): (Duration, u32),
+    ) -> bool {
+        let agent = AgentId(u64::from(id.generation()) << 32 | u64::from(id.index()));
+        let send =
+            MadSend { agent, dlid: to.lid, qpn: Qpn::GSI, sl: to.sl, pkey_index: to.pkey_index, timeout, retries };
+        subnet.send_mad(now.since_start(), self.sim_port(port), send, mad).is_ok()
+    }
+
+    /// Which request an agent's answer is for.
+    pub(crate) fn request_of(agent: AgentId) -> SaRequestId {
+        let [a, b, c, d, e, f, g, h] = agent.0.to_be_bytes();
+        SaRequestId::new(u32::from_be_bytes([e, f, g, h]), u32::from_be_bytes([a, b, c, d]))
+    }
+
+    /// The endpoint that a queue pair belongs to.
+    pub(crate) fn endpoint_of(&self, qp: QpId) -> Option<EndpointId> {
+        self.queue_pairs.iter().find(|(_, own)| **own == qp).map(|(endpoint, _)| *endpoint)
+    }
+
+    pub(crate) fn connect(&mut self) -> ClientId {
+        let client = ClientId::new(self.next_client, 0);
+        self.next_client += 1;
+        client
+    }
+
+    pub(crate) fn answer_of(&self, client: ClientId) -> Option<&[u8]> {
+        self.answers.get(&client).map(Vec::as_slice)
+    }
+
+    pub(crate) fn has_closed(&self, client: ClientId) -> bool {
+        self.closed.contains(&client)
+    }
+}
+
+/// What is told to the core when it has no more wishes.
+enum Fact {
+    Opened(EndpointId, Qpn),
+    OpenFailed(EndpointId),
+    Source(acm_sansio::RequestId, Option<IpAddr>),
+    NotSent(SaRequestId),
+}
+
+/// A datagram as the simulated subnet takes it.
+fn datagram<'a>(to: &SendTo, payload: &'a [u8]) -> Datagram<'a> {
+    let global = Some(GlobalRoute {
+        dgid: to.gid,
+        sgid_index: 0,
+        hop_limit: to.hop_limit,
+        traffic_class: to.traffic_class,
+        flow_label: to.flow_label,
+    });
+    Datagram { dlid: to.lid, qpn: to.qpn, qkey: to.qkey, sl: to.sl, path_bits: to.src_path_bits, global, payload }
+}
+
+/// Whom a received datagram is from, as the core takes it.
+pub(crate) fn source_of(source: &ib_sim::Source, grh: Option<&ib_sim::Grh>) -> DatagramSource {
+    DatagramSource { lid: source.slid, path_bits: source.path_bits, qpn: source.qpn, gid: grh.map(|grh| grh.sgid) }
+}

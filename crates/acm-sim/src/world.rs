@@ -1,0 +1,306 @@
+//! All nodes, the subnet, and virtual time.
+use crate::node::{Node, source_of};
+use acm_sansio::{ClientId, Config, Input, Output, Time, input::SendFailure};
+use acm_wire::{
+    Address,
+    client::{ClientStatus, EntryFlags, ResolveAnswer, next_answer, path_request, resolve_request},
+};
+use core::{
+    net::{Ipv4Addr, Ipv6Addr},
+    time::Duration,
+};
+use ib_mad::sa::PathRecord;
+use ib_sim::{Event, NodeId, Port, Subnet, SubnetConfig};
+
+/// What a world is made of.
+#[derive(Clone, Debug)]
+pub struct WorldConfig {
+    /// How many nodes. Node k (from 0) has the addresses `node{k+1}`, 10.0.x.y and fd00::k+1.
+    pub nodes: u32,
+    /// The cores' options.
+    pub core: Config,
+    /// Options of single nodes, from 0, in place of the common ones.
+    pub special: Vec<(u32, Config)>,
+    /// The subnet.
+    pub subnet: SubnetConfig,
+    /// Feeds everything that is random.
+    pub seed: u64,
+}
+
+impl Default for WorldConfig {
+    fn default() -> Self {
+        Self { nodes: 2, core: Config::default(), special: Vec::new(), subnet: SubnetConfig::default(), seed: 1 }
+    }
+}
+
+/// A line of the transcript: what a core wanted, and when.
+pub type Entry = (Time, usize, Output);
+
+/// A request that was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ask {
+    node: usize,
+    client: ClientId,
+}
+
+/// All nodes, the subnet, and virtual time.
+#[derive(Debug)]
+pub struct World {
+    /// The subnet, for faults and events; [`World::settle`] carries on after a change.
+    pub subnet: Subnet,
+    /// Everything that every core wanted, in order.
+    pub transcript: Vec<Entry>,
+    config: WorldConfig,
+    nodes: Vec<Node>,
+    now: Time,
+}
+
+/// Steps at one instant after which a world is taken to spin.
+const MAX_STEPS: usize = 1_000_000;
+
+impl World {
+    /// A world whose nodes are up and have joined their groups.
+    ///
+    /// # Panics
+    /// If the subnet has no room for so many nodes.
+    #[must_use]
+    pub fn new(config: WorldConfig) -> Self {
+        let mut world = Self {
+            subnet: Subnet::new(config.subnet.clone(), config.seed),
+            transcript: Vec::new(),
+            nodes: Vec::new(),
+            now: Time::ZERO,
+            config,
+        };
+        for number in 0..world.config.nodes {
+            assert!(world.subnet.add_node().is_ok(), "no room for node {number}");
+            world.add_core(number);
+        }
+        world.settle();
+        world
+    }
+
+    /// The addresses of a node: name, IPv4, IPv6.
+    #[must_use]
+    pub fn addresses(node: u32) -> [Address; 3] {
+        let [_, a, b, c] = (node + 1).to_be_bytes();
+        [
+            Address::from_text(&format!("node{}", node + 1)),
+            Address::Ip4(Ipv4Addr::new(10, a, b, c)),
+            Address::Ip6(Ipv6Addr::from(0xfd00 << 112 | u128::from(node + 1))),
+        ]
+    }
+
+    fn add_core(&mut self, number: u32) {
+        let seed = self.config.seed.wrapping_mul(0x1_0000).wrapping_add(number.into());
+        let node = self.make_core(number, seed);
+        self.nodes.push(node);
+        self.with(number as usize, |node, subnet, now, put| node.start(subnet, now, put));
+    }
+
+    fn make_core(&self, number: u32, seed: u64) -> Node {
+        let special = self.config.special.iter().find(|(node, _)| *node == number).map(|(_, config)| config);
+        let config = special.unwrap_or(&self.config.core).clone();
+        // Nodes of a subnet count from 1.
+        Node::new(NodeId::new(number + 1), config, seed, Self::addresses(number).to_vec())
+    }
+
+    /// Kills a core, without a goodbye, and starts another in its place: it has another queue pair.
+    pub fn restart(&mut self, node: usize) {
+        let number = u32::try_from(node).unwrap_or(u32::MAX);
+        let old: Vec<_> = self.subnet.qps().filter(|qp| qp.port.node == NodeId::new(number + 1)).collect();
+        for qp in old {
+            let _ = self.subnet.destroy_qp(qp);
+        }
+        let new = self.make_core(number, self.config.seed ^ self.now.as_nanos() ^ 0x5eed);
+        if let Some(place) = self.nodes.get_mut(node) {
+            *place = new;
+        }
+        self.with(node, |node, subnet, now, put| node.start(subnet, now, put));
+        self.settle();
+    }
+
+    fn with(&mut self, index: usize, act: impl FnOnce(&mut Node, &mut Subnet, Time, &mut dyn FnMut(&Output))) {
+        let now = self.now;
+        let transcript = &mut self.transcript;
+        if let Some(node) = self.nodes.get_mut(index) {
+            act(node, &mut self.subnet, now, &mut |output| transcript.push((now, index, output.clone())));
+        }
+    }
+
+    /// Now.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// A node, from 0.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    #[must_use]
+    #[allow(clippy::expect_used, reason = "a test's mistake")]
+    pub fn node(&self, index: usize) -> &Node {
+        self.nodes.get(index).expect("a node of this world")
+    }
+
+    /// The first port of a node.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    #[must_use]
+    #[allow(clippy::expect_used, reason = "a test's mistake")]
+    pub fn port(&self, index: usize) -> &Port {
+        self.subnet.port(Self::port_id(index)).expect("a node of this world")
+    }
+
+    /// The first port of a node, as the subnet names it.
+    #[must_use]
+    pub fn port_id(index: usize) -> ib_sim::PortId {
+        ib_sim::PortId { node: NodeId::new(u32::try_from(index).unwrap_or(u32::MAX - 1) + 1), port: 1 }
+    }
+
+    /// Tells a core one fact.
+    pub fn input(&mut self, index: usize, input: Input<'_>) {
+        self.with(index, |node, subnet, now, put| node.input(subnet, now, input, put));
+        self.settle();
+    }
+
+    /// The next instant at which something happens.
+    #[must_use]
+    pub fn next_time(&self) -> Option<Time> {
+        let subnet = self.subnet.poll_timeout().map(|at| Time::ZERO + at);
+        self.nodes.iter().map(|node| node.acm.poll_timeout()).chain([subnet]).flatten().min()
+    }
+
+    /// Goes to the next instant at which something happens; whether there was one.
+    pub fn step(&mut self) -> bool {
+        let Some(at) = self.next_time() else { return false };
+        self.now = self.now.max(at);
+        self.settle();
+        true
+    }
+
+    /// Does all that is due now.
+    ///
+    /// # Panics
+    /// If it does not end.
+    pub fn settle(&mut self) {
+        for _ in 0..MAX_STEPS {
+            if self.subnet.poll_timeout().is_some_and(|at| Time::ZERO + at <= self.now) {
+                self.subnet.handle_timeout(self.now.since_start());
+            }
+            if let Some(event) = self.subnet.poll_event() {
+                self.deliver(event);
+                continue;
+            }
+            let due = |node: &Node| node.acm.poll_timeout().is_some_and(|at| at <= self.now);
+            let Some(index) = self.nodes.iter().position(due) else { return };
+            self.with(index, |node, subnet, now, put| node.timeout(subnet, now, put));
+        }
+        assert!(self.next_time().is_none_or(|at| at > self.now), "the world spins at {}", self.now);
+    }
+
+    fn deliver(&mut self, event: Event) {
+        let of = |node: NodeId| node.get() as usize - 1;
+        match event {
+            Event::Datagram { qp, source, grh, payload } => self.with(of(qp.port.node), |node, subnet, now, put| {
+                if let Some(endpoint) = node.endpoint_of(qp) {
+                    let source = source_of(&source, grh.as_ref());
+                    node.input(subnet, now, Input::Datagram { endpoint, source, payload: &payload }, put);
+                }
+            }),
+            Event::Mad { port, agent, mad } => self.with(of(port.node), |node, subnet, now, put| {
+                let input = Input::SaAnswer { id: Node::request_of(agent), mad: ib_mad::as_bytes(&*mad) };
+                node.input(subnet, now, input, put);
+            }),
+            Event::MadTimedOut { port, agent, .. } => self.with(of(port.node), |node, subnet, now, put| {
+                let input = Input::SaFailed { id: Node::request_of(agent), failure: SendFailure::TimedOut };
+                node.input(subnet, now, input, put);
+            }),
+            Event::Port { port, change } => self.with(of(port.node), |node, subnet, now, put| {
+                node.changed(subnet, now, port, change, put);
+            }),
+            Event::SaRequest { .. } => {}
+        }
+    }
+
+    /// Does all that is due until `at`.
+    pub fn run_until(&mut self, at: Time) {
+        while self.next_time().is_some_and(|next| next <= at) {
+            self.step();
+        }
+        self.now = self.now.max(at);
+        self.settle();
+    }
+
+    /// Does all that is due in the next `time`.
+    pub fn run_for(&mut self, time: Duration) {
+        self.run_until(self.now + time);
+    }
+
+    /// Sends a client's message to a node.
+    pub fn ask(&mut self, index: usize, message: &[u8]) -> Ask {
+        let mut client = ClientId::new(0, 0);
+        self.with(index, |node, subnet, now, put| {
+            client = node.connect();
+            node.input(subnet, now, Input::ClientOpened(client), put);
+            node.input(subnet, now, Input::ClientMessage { client, message }, put);
+        });
+        self.settle();
+        Ask { node: index, client }
+    }
+
+    /// The answer to a request, if it came.
+    #[must_use]
+    pub fn answer(&self, ask: Ask) -> Option<&[u8]> {
+        self.nodes.get(ask.node)?.answer_of(ask.client)
+    }
+
+    /// Whether the node closed the asker's connection.
+    #[must_use]
+    pub fn is_closed(&self, ask: Ask) -> bool {
+        self.nodes.get(ask.node).is_some_and(|node| node.has_closed(ask.client))
+    }
+
+    /// The path in the answer to a request, if it came.
+    #[must_use]
+    pub fn path(&self, ask: Ask) -> Option<Result<PathRecord, ClientStatus>> {
+        let frame = next_answer(self.answer(ask)?).ok()??;
+        Some(ResolveAnswer::parse(&frame).map(|answer| answer.path))
+    }
+
+    /// Waits for the answer to a request.
+    ///
+    /// # Panics
+    /// If none comes before nothing happens any more, or in a day: every request must be answered.
+    #[allow(clippy::panic, reason = "a request without an answer is what tests look for")]
+    pub fn wait(&mut self, ask: Ask) -> Result<PathRecord, ClientStatus> {
+        let deadline = self.now + Duration::from_secs(24 * 3600);
+        loop {
+            match self.path(ask) {
+                Some(path) => return path,
+                None if self.now < deadline && self.step() => {}
+                None => panic!("no answer to {ask:?} at {}, seed {}", self.now, self.config.seed),
+            }
+        }
+    }
+
+    /// Asks a node for a path to an address and waits.
+    ///
+    /// # Errors
+    /// The status of the answer, if it is not success.
+    pub fn resolve(&mut self, index: usize, source: &Address, dest: &Address) -> Result<PathRecord, ClientStatus> {
+        let ask = self.ask(index, &resolve_request(Some(source), dest, EntryFlags::empty(), [7; 8]));
+        self.wait(ask)
+    }
+
+    /// Asks a node for the path to a LID or GID and waits.
+    ///
+    /// # Errors
+    /// The status of the answer, if it is not success.
+    pub fn route(&mut self, index: usize, wanted: &PathRecord) -> Result<PathRecord, ClientStatus> {
+        let ask = self.ask(index, &path_request(wanted, EntryFlags::empty(), [7; 8]));
+        self.wait(ask)
+    }
+}

@@ -1,0 +1,80 @@
+//! Nothing grows without bound; what is refused is counted.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "test code"
+)]
+use acm_sansio::{Config, config::Limits};
+use acm_sim::{World, WorldConfig};
+use acm_wire::{
+    Address,
+    client::{ClientStatus, EntryFlags, resolve_request},
+};
+use core::time::Duration;
+
+fn name(node: u32) -> Address {
+    World::addresses(node)[0]
+}
+
+#[test]
+fn the_cache_throws_out_what_was_not_used_and_keeps_our_own() {
+    let limits = Limits { destinations: 8, ..Limits::default() };
+    let core = Config { limits, ..Config::default() };
+    let mut world = World::new(WorldConfig { nodes: 20, core, ..WorldConfig::default() });
+    for node in 1..20 {
+        assert!(world.resolve(0, &name(0), &name(node)).is_ok(), "node {node}");
+    }
+    // Three places are taken by our own addresses for ever.
+    assert_eq!(world.node(0).acm.stats().destinations_evicted, 19 - 5);
+    for address in World::addresses(0) {
+        assert!(world.resolve(0, &name(0), &address).is_ok());
+    }
+}
+
+#[test]
+fn strangers_cannot_push_out_what_was_asked_for() {
+    let limits = Limits { unsolicited: 4, ..Limits::default() };
+    let core = Config { limits, ..Config::default() };
+    let mut world = World::new(WorldConfig { nodes: 30, core, ..WorldConfig::default() });
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    for node in 2..30 {
+        // All hear it and learn where the asker is.
+        assert!(world.resolve(node as usize, &name(node), &name(1)).is_ok());
+    }
+    let queries = world.node(0).acm.counters().0[3];
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    assert_eq!(world.node(0).acm.counters().0[3], queries, "still known");
+    assert!(world.node(0).acm.stats().destinations_evicted >= 20);
+}
+
+#[test]
+fn requests_that_wait() {
+    let limits = Limits { requests: 10, ..Limits::default() };
+    let core = Config { limits, ..Config::default() };
+    let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
+    let asks: Vec<_> = (0..12)
+        .map(|number| {
+            let dest = Address::from_text(&format!("dead{number}"));
+            world.ask(0, &resolve_request(Some(&name(0)), &dest, EntryFlags::empty(), [1; 8]))
+        })
+        .collect();
+    let refused = asks.iter().filter(|ask| world.path(**ask) == Some(Err(ClientStatus::ENOMEM))).count();
+    assert_eq!(refused, 2);
+    assert_eq!(world.node(0).acm.stats().requests_refused, 2);
+    world.run_for(Duration::from_secs(100));
+    assert!(asks.iter().all(|ask| world.path(*ask).is_some()), "every request is answered");
+}
+
+#[test]
+fn clients() {
+    let limits = Limits { clients: 3, ..Limits::default() };
+    let core = Config { limits, ..Config::default() };
+    let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
+    let message = resolve_request(Some(&name(0)), &name(0), EntryFlags::empty(), [1; 8]);
+    let asks: Vec<_> = (0..5).map(|_| world.ask(0, &message)).collect();
+    assert_eq!(asks.iter().filter(|ask| world.is_closed(**ask)).count(), 2);
+    assert_eq!(world.node(0).acm.stats().clients_refused, 2);
+}

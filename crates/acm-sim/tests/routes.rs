@@ -1,0 +1,140 @@
+//! Where routes come from: subnet administration, the shared group, a LID or GID, QUERY_SA.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "test code"
+)]
+use acm_sansio::{Config, config::RouteProtocol};
+use acm_sim::{World, WorldConfig};
+use acm_wire::{
+    Address,
+    client::{ClientStatus, Counter, EntryFlags, path_request},
+};
+use core::time::Duration;
+use ib_mad::{Lid, Mtu, Rate, Status, sa::PathRecord};
+
+fn name(node: u32) -> Address {
+    World::addresses(node)[0]
+}
+
+#[test]
+fn acm_routes_take_the_best_shared_group() {
+    let acm = Config { route_protocol: RouteProtocol::Acm, ..Config::default() };
+    let mut world = World::new(WorldConfig { core: acm, ..WorldConfig::default() });
+    assert_eq!(world.subnet.groups().count(), 2, "the base group and that of the ports' own rate and MTU");
+    let path = world.resolve(0, &name(0), &name(1)).unwrap();
+    assert_eq!((path.dlid, path.slid), (world.port(1).lid, world.port(0).lid));
+    assert_eq!((path.mtu.value(), path.rate.value()), (Mtu::B4096, Rate::GBPS_100));
+    assert_eq!(world.node(0).acm.counters().get(Counter::RouteQuery), 0, "subnet administration was not asked");
+    // The asked one knows the asker, too.
+    let path = world.resolve(1, &name(1), &name(0)).unwrap();
+    assert_eq!(path.dlid, world.port(0).lid);
+    assert_eq!(world.node(1).acm.counters().get(Counter::AddrQuery), 0);
+}
+
+#[test]
+fn routes_by_lid_and_gid() {
+    let mut world = World::new(WorldConfig::default());
+    let (lid, gid) = (world.port(1).lid, world.port(1).gids[0]);
+    let by_lid = world.route(0, &PathRecord { dlid: lid, ..PathRecord::default() }).unwrap();
+    assert_eq!(by_lid.dgid, gid);
+    let by_gid = world.route(0, &PathRecord { dgid: gid, ..PathRecord::default() }).unwrap();
+    assert_eq!(by_gid, by_lid);
+    assert_eq!(world.node(0).acm.counters().get(Counter::RouteQuery), 2, "two questions, two destinations");
+    world.route(0, &PathRecord { dgid: gid, ..PathRecord::default() }).unwrap();
+    assert_eq!(world.node(0).acm.counters().get(Counter::RouteCache), 1);
+    assert_eq!(world.route(0, &PathRecord::default()), Err(ClientStatus::EDESTADDR));
+    let foreign = PathRecord { slid: Lid::new(999), dlid: lid, ..PathRecord::default() };
+    assert_eq!(world.route(0, &foreign), Err(ClientStatus::ESRCADDR));
+    let nobody = PathRecord { dlid: Lid::new(999), ..PathRecord::default() };
+    assert_eq!(world.route(0, &nobody), Err(ClientStatus::ENODATA));
+}
+
+#[test]
+fn query_sa_is_not_cached_and_echoes() {
+    let mut world = World::new(WorldConfig::default());
+    let wanted = PathRecord {
+        dgid: world.port(1).gids[0],
+        sgid: world.port(0).gids[0],
+        pkey: ib_mad::Pkey::DEFAULT_FULL,
+        ..PathRecord::default()
+    };
+    for queries in 1..=2 {
+        let ask = world.ask(0, &path_request(&wanted, EntryFlags::QUERY_SA, [1; 8]));
+        assert_eq!(world.wait(ask).unwrap().dlid, world.port(1).lid);
+        assert_eq!(world.answer(ask).unwrap()[1], 0x81);
+        assert_eq!(world.node(0).acm.counters().get(Counter::RouteQuery), queries);
+    }
+    let unknown = PathRecord { dgid: "fe80::99".parse().unwrap(), ..wanted };
+    let ask = world.ask(0, &path_request(&unknown, EntryFlags::QUERY_SA, [1; 8]));
+    assert_eq!(world.wait(ask), Err(ClientStatus::ENODATA));
+    assert_eq!(world.answer(ask).unwrap().len(), 88, "the request comes back");
+}
+
+#[test]
+fn a_silent_administration_times_out_and_a_refusing_one_says_why() {
+    let mut world = World::new(WorldConfig::default());
+    let wanted = PathRecord { dlid: world.port(1).lid, ..PathRecord::default() };
+    world.subnet.settings_mut().sa.mute = true;
+    let start = world.now();
+    assert_eq!(world.route(0, &wanted), Err(ClientStatus::ETIMEDOUT));
+    assert_eq!(world.now().since(start), Duration::from_secs(6), "(retries + 1) x timeout");
+    world.subnet.settings_mut().sa.mute = false;
+    let table = [
+        (Status::SA_NO_RESOURCES, ClientStatus::ENOMEM),
+        (Status::SA_REQUEST_INVALID, ClientStatus::EINVAL),
+        (Status::SA_NO_RECORDS, ClientStatus::ENODATA),
+        (Status::SA_TOO_MANY_RECORDS, ClientStatus::EINVAL),
+        (Status::SA_INVALID_GID, ClientStatus::ENODATA),
+        (Status::SA_INSUFFICIENT_COMPONENTS, ClientStatus::EINVAL),
+        (Status::SA_REQUEST_DENIED, ClientStatus::ENODATA),
+        (Status::METHOD_ATTRIBUTE_NOT_SUPPORTED, ClientStatus::ENODATA),
+        // Asked again `retries` times, then given up.
+        (Status::BUSY, ClientStatus::ETIMEDOUT),
+    ];
+    for (status, expected) in table {
+        world.subnet.settings_mut().sa.status = Some(status);
+        assert_eq!(world.route(0, &wanted), Err(expected), "{status}");
+    }
+    assert_eq!(world.node(0).acm.stats().sa_busy, 2);
+    world.subnet.settings_mut().sa.status = None;
+    assert!(world.route(0, &wanted).is_ok(), "nothing of the failures stays");
+}
+
+#[test]
+fn sa_depth_bounds_what_is_in_flight() {
+    for (depth, seconds) in [(1, 40), (8, 5), (40, 1)] {
+        let core = Config { sa_depth: depth, ..Config::default() };
+        let mut world = World::new(WorldConfig { nodes: 41, core, ..WorldConfig::default() });
+        world.subnet.settings_mut().sa.delay = Duration::from_secs(1);
+        let start = world.now();
+        let asks: Vec<_> = (1..41)
+            .map(|node| {
+                let wanted = PathRecord { dlid: world.port(node).lid, ..PathRecord::default() };
+                world.ask(0, &path_request(&wanted, EntryFlags::empty(), [1; 8]))
+            })
+            .collect();
+        for ask in asks {
+            assert!(world.wait(ask).is_ok());
+        }
+        assert_eq!(world.now().since(start), Duration::from_secs(seconds), "depth {depth}");
+    }
+}
+
+#[test]
+fn loopback_is_known_without_asking() {
+    let mut world = World::new(WorldConfig::default());
+    let queries = world.node(0).acm.counters().get(Counter::RouteQuery);
+    for address in World::addresses(0) {
+        let path = world.resolve(0, &name(0), &address).unwrap();
+        assert_eq!((path.dlid, path.slid), (world.port(0).lid, world.port(0).lid));
+    }
+    assert_eq!(world.node(0).acm.counters().get(Counter::RouteQuery), queries);
+    // Without it, the group is asked, where nobody else has the address.
+    let core = Config { loopback: false, ..Config::default() };
+    let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
+    assert_eq!(world.resolve(0, &name(0), &name(0)), Err(ClientStatus::ETIMEDOUT));
+}
