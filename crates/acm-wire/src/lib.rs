@@ -4,11 +4,15 @@
 //! |---|---|
 //! | [`address`] | what is looked up: names, IPv4, IPv6, GIDs, LIDs |
 //! | [`client`] | the protocol between the daemon and its clients (`librdmacm`, `ib_acme`) on a stream socket |
+//! | [`files`] | options, local addresses, known hosts, path dumps: text files, read line by line |
 //! | [`multicast`] | the datagrams between daemons, and their multicast groups |
+//! | [`netlink`] | what the kernel asks (`NETLINK_RDMA`, local service), and the answers |
 #![no_std]
 
 pub mod address;
 pub mod client;
+pub mod files;
 pub mod multicast;
+pub mod netlink;
 
 pub use address::{Address, Name};

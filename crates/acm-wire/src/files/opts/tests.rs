@@ -1,0 +1,213 @@
+extern crate std;
+use super::*;
+use crate::files::{LineError, Location};
+use proptest::prelude::*;
+use std::{
+    collections::BTreeSet,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+/// Written by Debian's ib_acme; see testdata/config/README.md.
+const SAMPLE: &[u8] = include_bytes!("../../../../../testdata/config/ibacm_opts.cfg");
+
+fn one(text: &str) -> Result<Opt<'_>, LineErrorKind> {
+    let mut entries = parse(text.as_bytes());
+    let entry = entries.next().unwrap();
+    assert_eq!(entries.next(), None, "{text}");
+    entry.map(|(_, option)| option).map_err(|error| error.kind)
+}
+
+fn read(text: &[u8]) -> (Options<'_>, Vec<LineError>) {
+    let (mut options, mut errors) = (Options::default(), Vec::new());
+    for line in parse(text) {
+        match line {
+            Ok((_, option)) => options.set(option),
+            Err(error) => errors.push(error),
+        }
+    }
+    (options, errors)
+}
+
+#[test]
+fn what_ib_acme_writes_gives_the_defaults() {
+    let (options, errors) = read(SAMPLE);
+    assert_eq!((options, errors.as_slice()), (Options::default(), [].as_slice()));
+    let names: Vec<_> = parse(SAMPLE).map(|line| line.unwrap().1.to_string()).collect();
+    assert_eq!(names.len(), 22);
+    assert_eq!(names[0], "log_file /var/log/ibacm.log");
+    assert_eq!(names[21], "addr_preload none");
+    assert_eq!(parse(SAMPLE).next().unwrap().unwrap().0, Location { line: 18, column: 1 });
+    let crlf = String::from_utf8(SAMPLE.to_vec()).unwrap().replace('\n', "\r\n");
+    assert_eq!(read(crlf.trim_end().as_bytes()), (Options::default(), Vec::new()));
+}
+
+#[test]
+fn what_ib_acme_explains_in_comments_is_known() {
+    // Its commented-out options and examples, without the `# `.
+    let text: Vec<_> = SAMPLE.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"# ")).collect();
+    let examples = ["log_file", "route_data_file", "addr_data_file", "support_ips_in_addr_cfg", "provider_lib_path"];
+    for name in examples.iter().chain(&["provider ibacmp"]) {
+        let found: Vec<_> = text.iter().filter(|line| line.starts_with(format!("{name} ").as_bytes())).collect();
+        assert!(!found.is_empty(), "{name}");
+        found.iter().for_each(|line| assert!(parse(line).all(|line| line.is_ok()), "{name}"));
+    }
+    assert_eq!(
+        one("provider ibacmp 0xFE80000000000000"),
+        Ok(Opt::Provider(Provider { name: "ibacmp", subnets: ProviderSubnets::Prefix(0xfe80_0000_0000_0000) }))
+    );
+}
+
+#[test]
+fn every_value() {
+    let minutes = |minutes: u64| Some(Duration::from_secs(minutes * 60));
+    for (text, expected) in [
+        ("LOG_FILE stdOUT", Opt::LogFile(LogTarget::Stdout)),
+        ("log_file stderr", Opt::LogFile(LogTarget::Stderr)),
+        ("log_file /a#b", Opt::LogFile(LogTarget::File("/a#b"))),
+        ("log_level 1", Opt::LogLevel(LogLevel::Verbose)),
+        ("log_level 9", Opt::LogLevel(LogLevel::Operation)),
+        ("umad_debug_level\t2", Opt::UmadDebugLevel(2)),
+        ("lock_file x y z", Opt::LockFile("x")),
+        ("addr_prot ACM", Opt::AddrProt(AddrProt::Acm)),
+        ("addr_timeout -1", Opt::AddrTimeout(None)),
+        ("addr_timeout 0", Opt::AddrTimeout(minutes(0))),
+        ("Route_Timeout 60", Opt::RouteTimeout(minutes(60))),
+        ("route_prot Acm # fast", Opt::RouteProt(RouteProt::Acm)),
+        ("loopback_prot none", Opt::LoopbackProt(LoopbackProt::None)),
+        ("server_port 40001", Opt::ServerPort(40001)),
+        ("server_mode loop", Opt::ServerMode(ServerMode::Loop)),
+        ("server_mode open", Opt::ServerMode(ServerMode::Open)),
+        ("acme_plus_kernel_only TRUE", Opt::AcmePlusKernelOnly(true)),
+        ("acme_plus_kernel_only yes", Opt::AcmePlusKernelOnly(true)),
+        ("acme_plus_kernel_only -7", Opt::AcmePlusKernelOnly(true)),
+        ("acme_plus_kernel_only 0", Opt::AcmePlusKernelOnly(false)),
+        ("timeout 1", Opt::Timeout(Duration::from_millis(1))),
+        ("retries 0", Opt::Retries(0)),
+        ("resolve_depth 7", Opt::ResolveDepth(NonZeroU32::new(7).unwrap())),
+        ("sa_depth 32", Opt::SaDepth(NonZeroU32::new(32).unwrap())),
+        ("send_depth 8", Opt::SendDepth(NonZeroU32::new(8).unwrap())),
+        ("recv_depth 9", Opt::RecvDepth(NonZeroU32::new(9).unwrap())),
+        ("min_mtu 4096", Opt::MinMtu(Mtu::B4096)),
+        ("min_rate 2", Opt::MinRate(Rate::GBPS_2_5)),
+        ("min_rate 2.5", Opt::MinRate(Rate::GBPS_2_5)),
+        ("route_preload no", Opt::RoutePreload(RoutePreload::None)),
+        ("route_preload opensm_full_v1", Opt::RoutePreload(RoutePreload::OpenSmFullV1)),
+        ("route_preload full_opensm_v1", Opt::RoutePreload(RoutePreload::OpenSmFullV1)),
+        ("route_data_file r", Opt::RouteDataFile("r")),
+        ("addr_preload acm_hosts", Opt::AddrPreload(AddrPreload::AcmHosts)),
+        ("addr_data_file a", Opt::AddrDataFile("a")),
+        ("support_ips_in_addr_cfg 1", Opt::SupportIpsInAddrCfg(true)),
+        ("provider_lib_path /p", Opt::ProviderLibPath("/p")),
+        ("PROVIDER\tx\tDEFAULT", Opt::Provider(Provider { name: "x", subnets: ProviderSubnets::Default })),
+    ] {
+        assert_eq!(one(text), Ok(expected), "{text}");
+    }
+    for (rate, _) in Rate::KNOWN {
+        let text = Opt::MinRate(*rate).to_string();
+        assert_eq!(one(&text), Ok(Opt::MinRate(*rate)), "{text}");
+    }
+}
+
+#[test]
+fn bad_values_are_reported_and_skipped() {
+    for text in [
+        "log_level x",
+        "log_level -1",
+        "addr_prot sa",
+        "addr_timeout -2",
+        "addr_timeout 1h",
+        "route_prot ip",
+        "server_port 0",
+        "server_port 65536",
+        "server_mode tcp",
+        "acme_plus_kernel_only maybe",
+        "timeout 0",
+        "timeout 2000ms",
+        "retries -1",
+        "sa_depth 0",
+        "recv_depth -5",
+        "min_mtu 1500",
+        "min_rate 11",
+        "min_rate 2147483648000",
+        "route_preload full",
+        "provider ibacmp fe80",
+    ] {
+        assert!(matches!(one(text), Err(LineErrorKind::Bad { .. })), "{text}: {:?}", one(text));
+    }
+    assert!(matches!(one("provider ibacmp"), Err(LineErrorKind::Missing { .. })));
+    assert_eq!(one("time 5"), Err(LineErrorKind::UnknownOption));
+
+    let (options, errors) = read(b"timeout 1\nretries many\nnonsense 1\nretries\n\ntimeout 2\nretries 5");
+    assert_eq!((options.timeout, options.retries), (Duration::from_millis(2), 5));
+    let places: Vec<_> = errors.iter().map(|error| (error.line, error.column)).collect();
+    assert_eq!(places, [(2, 9), (3, 1), (4, 8)]);
+}
+
+#[test]
+fn names_are_complete() {
+    let options: BTreeSet<_> =
+        Options::default().iter().map(|option| option.to_string().split(' ').next().unwrap().to_string()).collect();
+    let names: BTreeSet<_> = NAMES.iter().filter(|name| **name != "provider").map(ToString::to_string).collect();
+    assert_eq!((options.len(), &options), (26, &names));
+}
+
+fn option() -> impl Strategy<Value = String> {
+    let depths = (1_u32.., 1_u32.., 1_u32.., 1_u32..);
+    let text = "[!-~]{1,80}";
+    (0_usize..27, text, any::<(u32, u16, bool, u64)>(), depths).prop_map(
+        |(which, text, (number, port, yes, prefix), d)| {
+            let time = yes.then(|| Duration::from_secs(u64::from(number) * 60));
+            let depth = |number| NonZeroU32::new(number).unwrap();
+            let options = Options {
+                log_file: LogTarget::read(&text).unwrap(),
+                log_level: [LogLevel::Basic, LogLevel::Verbose, LogLevel::Operation][number as usize % 3],
+                umad_debug_level: number,
+                lock_file: &text,
+                addr_timeout: time,
+                route_prot: if yes { RouteProt::Acm } else { RouteProt::Sa },
+                route_timeout: time,
+                loopback_prot: if yes { LoopbackProt::Local } else { LoopbackProt::None },
+                server_port: port.max(1),
+                server_mode: [ServerMode::Unix, ServerMode::Loop, ServerMode::Open][number as usize % 3],
+                acme_plus_kernel_only: yes,
+                timeout: Duration::from_millis(number.max(1).into()),
+                retries: number,
+                resolve_depth: depth(d.0),
+                sa_depth: depth(d.1),
+                send_depth: depth(d.2),
+                recv_depth: depth(d.3),
+                min_mtu: Mtu::KNOWN[number as usize % Mtu::KNOWN.len()].0,
+                min_rate: Rate::KNOWN[number as usize % Rate::KNOWN.len()].0,
+                route_preload: if yes { RoutePreload::OpenSmFullV1 } else { RoutePreload::None },
+                route_data_file: &text,
+                addr_preload: if yes { AddrPreload::AcmHosts } else { AddrPreload::None },
+                addr_data_file: &text,
+                support_ips_in_addr_cfg: yes,
+                provider_lib_path: &text,
+                ..Options::default()
+            };
+            let subnets = if yes { ProviderSubnets::Default } else { ProviderSubnets::Prefix(prefix) };
+            let provider = Opt::Provider(Provider { name: &text, subnets });
+            options.iter().chain([provider]).nth(which).unwrap().to_string()
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn round_trip(text in option()) {
+        prop_assert_eq!(one(&text).map(|option| option.to_string()), Ok(text));
+    }
+
+    #[test]
+    fn any_bytes(text in proptest::collection::vec(any::<u8>(), 0..300)) {
+        crate::files::fuzz::opts(&text);
+    }
+
+    #[test]
+    fn nearly_options(text in "((log_level|timeout|provider|min_rate|#)?[ \t]{0,2}[-0-9a-z]{0,4} ?(-1|0x1|default)?\r?\n){0,9}") {
+        crate::files::fuzz::opts(text.as_bytes());
+    }
+}

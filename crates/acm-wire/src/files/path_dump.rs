@@ -1,0 +1,253 @@
+//! `ibacm_route.data` in the format `opensm_full_v1`: every path of a subnet, as OpenSM dumps it.
+//!
+//! A line for each source port, and behind it one for each destination:
+//! ```text
+//! Channel Adapter 0x0002c90300b00001, base LID 1, "node1 mlx5_0", port 1
+//! # LID  : SL : MTU : RATE
+//! 0x0002 : 0  : 3   : 3
+//! 0x0004 : UNREACHABLE
+//! ```
+//! The kind is `Channel Adapter`, `Switch` or `Router`; some writers put `, LMC n` behind the base LID and a bare name at
+//! the end. Service level, MTU and rate are IBTA codes.
+use super::line::{Fault, LineError, LineErrorKind, Lines, Location, Parsed, blanks, is_blank, token, word};
+use core::fmt;
+use ib_mad::{Guid, Lid, Mtu, Rate, ServiceLevel, id::Lmc};
+use nom::{
+    Parser,
+    branch::alt,
+    bytes::complete::{tag_no_case, take_while1},
+    combinator::{cut, opt, value},
+};
+
+/// What a dump says, in its order.
+///
+/// A destination belongs to the source before it. When a line that should be a source is wrong, the destinations behind
+/// it belong to nobody and are left out; destinations before the first source are reported once.
+#[must_use]
+pub const fn parse(text: &[u8]) -> PathDump<'_> {
+    PathDump { lines: Lines::new(text), block: Block::None }
+}
+
+/// One line of a dump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry<'a> {
+    /// The destinations that follow are seen from this port.
+    Source(Source<'a>),
+    /// A destination of the last source.
+    Destination(Destination),
+}
+
+/// A port that paths begin at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Source<'a> {
+    /// What it is a port of.
+    pub node: NodeKind,
+    /// Its port GUID; a switch's node GUID.
+    pub guid: Guid,
+    /// Its first LID.
+    pub base_lid: Lid,
+    /// How many LIDs it has; OpenSM's dumps do not say.
+    pub lmc: Option<Lmc>,
+    /// The node's description, as written: any bytes without a line feed.
+    pub description: &'a [u8],
+    /// Its number on the node.
+    pub port: Option<u8>,
+}
+
+/// Kinds of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// Channel adapter.
+    ChannelAdapter,
+    /// Switch.
+    Switch,
+    /// Router.
+    Router,
+}
+
+/// A LID as a source sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// The LID: unicast.
+    pub dlid: Lid,
+    /// How to reach it; `None` if that is not possible.
+    pub path: Option<Path>,
+}
+
+/// The values of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// Service level.
+    pub sl: ServiceLevel,
+    /// MTU, a code of 6 bits.
+    pub mtu: Mtu,
+    /// Rate, a code of 6 bits.
+    pub rate: Rate,
+}
+
+/// The lines of a dump.
+#[derive(Clone, Debug)]
+pub struct PathDump<'a> {
+    lines: Lines<'a>,
+    block: Block,
+}
+
+/// Whom destinations belong to.
+#[derive(Clone, Copy, Debug)]
+enum Block {
+    /// Nobody, and that has not been said.
+    None,
+    /// Nobody, and that has been said.
+    Skipped,
+    Source,
+}
+
+impl<'a> Iterator for PathDump<'a> {
+    type Item = Result<(Location, Entry<'a>), LineError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let line = self.lines.next()?;
+            if !line.words().first().is_some_and(u8::is_ascii_digit) {
+                let source = line.read(source);
+                self.block = if source.is_ok() { Block::Source } else { Block::Skipped };
+                return Some(source);
+            }
+            match self.block {
+                Block::Source => return Some(line.read(destination)),
+                Block::Skipped => {}
+                Block::None => {
+                    self.block = Block::Skipped;
+                    return Some(Err(line.error(line.words(), LineErrorKind::NoSource)));
+                }
+            }
+        }
+    }
+}
+
+impl core::iter::FusedIterator for PathDump<'_> {}
+
+fn source(input: &[u8]) -> Parsed<'_, Entry<'_>> {
+    let kind = |kind, name| value(kind, tag_no_case(name));
+    let (rest, node) = alt((
+        kind(NodeKind::ChannelAdapter, "Channel Adapter"),
+        kind(NodeKind::Switch, "Switch"),
+        kind(NodeKind::Router, "Router"),
+    ))
+    .parse(input)
+    .map_err(|_: nom::Err<Fault<'_>>| Fault::expected(input, "Channel Adapter, Switch, Router or a LID in hex"))?;
+    let (rest, guid) = word("a port GUID", |text| before_comma(text).parse().ok()).parse(rest)?;
+    let (rest, ()) = keyword(rest, "base LID")?;
+    let (rest, base_lid) = word("a LID, 1 to 49151", |text| unicast(before_comma(text))).parse(rest)?;
+    let lmc = word("an LMC, 0 to 7", |text| before_comma(text).parse().ok().filter(|lmc| *lmc <= 7).map(Lmc::new));
+    let (rest, lmc) = opt((blanks, tag_no_case("LMC"), take_while1(is_blank), cut(lmc)))
+        .map(|found| found.map(|(_, _, _, lmc)| lmc))
+        .parse(rest)?;
+    let (description, port) = description(rest.trim_ascii());
+    Ok((&[], Entry::Source(Source { node, guid, base_lid, lmc, description, port })))
+}
+
+/// `"description", port N`, or a bare description.
+fn description(text: &[u8]) -> (&[u8], Option<u8>) {
+    let quoted = text.strip_prefix(b"\"").and_then(|text| {
+        let end = text.iter().rposition(|byte| *byte == b'"')?;
+        Some((text.get(..end)?, text.get(end + 1..)?))
+    });
+    let Some((description, rest)) = quoted else { return (text, None) };
+    let rest = str::from_utf8(rest).unwrap_or_default().trim_start_matches([',', ' ']);
+    (description, rest.strip_prefix("port ").and_then(|port| port.trim().parse().ok()))
+}
+
+fn destination(input: &[u8]) -> Parsed<'_, Entry<'_>> {
+    let (rest, dlid) = number("a LID, 0x0001 to 0xbfff", unicast).parse(input)?;
+    let unreachable = value(None, (opt(colon), blanks, tag_no_case("UNREACHABLE")));
+    let path = (
+        colon,
+        number("a service level, 0 to 15", |text| small(text, 15).map(ServiceLevel::new)),
+        colon,
+        number("an MTU's code, 0 to 63", |text| small(text, 63).map(Mtu::new)),
+        colon,
+        number("a rate's code, 0 to 63", |text| small(text, 63).map(Rate::new)),
+    )
+        .map(|(_, sl, _, mtu, _, rate)| Some(Path { sl, mtu, rate }));
+    alt((unreachable, path)).map(|path| Entry::Destination(Destination { dlid, path })).parse(rest)
+}
+
+fn keyword<'a>(input: &'a [u8], expected: &'static str) -> Parsed<'a, ()> {
+    let (rest, ()) = blanks(input)?;
+    value((), tag_no_case(expected)).parse(rest).map_err(|_: nom::Err<Fault<'a>>| Fault::expected(rest, expected))
+}
+
+fn colon(input: &[u8]) -> Parsed<'_, ()> {
+    keyword(input, ":")
+}
+
+/// A number up to the next blank or colon.
+fn number<'a, T>(
+    expected: &'static str,
+    read: impl Fn(&'a str) -> Option<T>,
+) -> impl Parser<&'a [u8], Output = T, Error = Fault<'a>> {
+    let read = move |text| read(text).ok_or(LineErrorKind::Bad { expected });
+    token(expected, |byte| !is_blank(byte) && byte != b':', read)
+}
+
+fn small(text: &str, max: u8) -> Option<u8> {
+    text.parse().ok().filter(|code| *code <= max)
+}
+
+fn unicast(text: &str) -> Option<Lid> {
+    text.parse().ok().filter(|lid: &Lid| lid.is_unicast())
+}
+
+fn before_comma(text: &str) -> &str {
+    text.strip_suffix(',').unwrap_or(text)
+}
+
+impl fmt::Display for NodeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ChannelAdapter => "Channel Adapter",
+            Self::Switch => "Switch",
+            Self::Router => "Router",
+        })
+    }
+}
+
+impl fmt::Debug for Source<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+impl fmt::Display for Source<'_> {
+    /// As a dump has it, except that the description's bytes outside printable ASCII are escaped.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}, base LID {}", self.node, self.guid, self.base_lid)?;
+        if let Some(lmc) = self.lmc {
+            write!(f, ", LMC {lmc}")?;
+        }
+        write!(f, ", \"{}\"", self.description.escape_ascii())?;
+        self.port.map_or(Ok(()), |port| write!(f, ", port {port}"))
+    }
+}
+impl fmt::Display for Destination {
+    /// As a dump has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#06x} : ", self.dlid.get())?;
+        match self.path {
+            None => f.write_str("UNREACHABLE"),
+            Some(Path { sl, mtu, rate }) => write!(f, "{sl} : {} : {}", mtu.get(), rate.get()),
+        }
+    }
+}
+impl fmt::Display for Entry<'_> {
+    /// The line that reads as this.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Source(source) => write!(f, "{source}"),
+            Self::Destination(destination) => write!(f, "{destination}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,33 @@
+//! Body of a fuzz target: whatever the bytes, reading ends, and what was understood reads the same from what it writes.
+use super::{MAX_REQUEST, Message, Request, SetTimeout, messages};
+use ib_mad::as_bytes;
+
+/// Reads the bytes as a datagram of requests and answers.
+pub fn datagram(bytes: &[u8]) {
+    let mut seen = 0;
+    for message in messages(bytes).flatten() {
+        seen += as_bytes(message.header).len() + message.payload.len();
+        let _answer = message.answer();
+        if let Ok(request) = message.request() {
+            check_again(&message, request);
+        }
+    }
+    assert!(seen <= bytes.len(), "messages overlap");
+}
+
+fn check_again(message: &Message<'_>, request: Request) {
+    let mut buffer = [0; MAX_REQUEST];
+    let sequence = message.header.sequence.get();
+    let timeout;
+    let bytes = match request {
+        Request::Resolve(resolve) => resolve.encode(sequence, &mut buffer).map(|used| buffer.get(..used)),
+        Request::IpResolve(ip) => ip.encode(sequence, &mut buffer).map(|used| buffer.get(..used)),
+        Request::SetTimeout(time) => {
+            timeout = SetTimeout::new(sequence, 0, time);
+            Ok(Some(as_bytes(&timeout)))
+        }
+    };
+    let again = bytes.ok().flatten().and_then(|bytes| messages(bytes).next()).and_then(Result::ok);
+    let again = again.map(|message| (message.header.sequence.get(), message.request()));
+    assert!(again == Some((sequence, Ok(request))), "{request:?} became {again:?}");
+}

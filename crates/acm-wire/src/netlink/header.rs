@@ -1,0 +1,148 @@
+//! Messages of a datagram.
+use ib_mad::{
+    DecodeError, Wire, as_bytes, wire,
+    wire::{Host16, Host32},
+};
+
+/// Bit of [`NlHeader::flags`]: the message asks for something (`NLM_F_REQUEST`).
+pub const FLAG_REQUEST: u16 = 0x0001;
+/// Bit of [`NlHeader::flags`] in an answer: there is none (`RDMA_NL_LS_F_ERR`).
+pub const FLAG_ERROR: u16 = 0x0100;
+
+wire! {
+    /// Header of every netlink message (`struct nlmsghdr`), 16 bytes.
+    pub struct NlHeader [16] {
+        /// Bytes of the message with this header, without the padding behind it.
+        pub length: Host32,
+        /// See [`NlHeader::message_type`].
+        pub raw_type: Host16,
+        /// [`FLAG_REQUEST`], [`FLAG_ERROR`] and others.
+        pub flags: Host16,
+        /// Carried over from a request to its answer.
+        pub sequence: Host32,
+        /// Netlink port id of the sender; 0 = the kernel. Anybody can write anything here.
+        pub port_id: Host32,
+    }
+}
+
+/// What a message of `NETLINK_RDMA` is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MessageType {
+    /// Local service: resolve a path (`RDMA_NL_LS_OP_RESOLVE`).
+    Resolve,
+    /// Local service: how long the kernel waits (`RDMA_NL_LS_OP_SET_TIMEOUT`).
+    SetTimeout,
+    /// Local service: resolve an IP address to a GID (`RDMA_NL_LS_OP_IP_RESOLVE`).
+    IpResolve,
+    /// Something else, as numbers.
+    Other {
+        /// 6 bits; 4 is the local service.
+        client: u8,
+        /// Operation, 10 bits.
+        operation: u16,
+    },
+}
+
+/// `RDMA_NL_LS`.
+const LOCAL_SERVICE: u8 = 4;
+
+impl MessageType {
+    /// From the number in a header. Numbers that `NETLINK_RDMA` does not use are [`MessageType::Other`] too.
+    #[must_use]
+    pub const fn from_raw(raw: u16) -> Self {
+        let (client, operation) = ((raw >> 10).to_be_bytes()[1], raw & 0x3ff);
+        match (client, operation) {
+            (LOCAL_SERVICE, 0) => Self::Resolve,
+            (LOCAL_SERVICE, 1) => Self::SetTimeout,
+            (LOCAL_SERVICE, 2) => Self::IpResolve,
+            _ => Self::Other { client, operation },
+        }
+    }
+
+    /// The number in a header; parts over their width are cut off.
+    #[must_use]
+    pub const fn into_raw(self) -> u16 {
+        let (client, operation) = match self {
+            Self::Resolve => (LOCAL_SERVICE, 0),
+            Self::SetTimeout => (LOCAL_SERVICE, 1),
+            Self::IpResolve => (LOCAL_SERVICE, 2),
+            Self::Other { client, operation } => (client, operation),
+        };
+        (client as u16) << 10 | operation & 0x3ff
+    }
+}
+
+impl NlHeader {
+    /// What the message is about.
+    #[must_use]
+    pub const fn message_type(&self) -> MessageType {
+        MessageType::from_raw(self.raw_type.get())
+    }
+
+    /// Whether the message asks for something: the kernel's requests say so, answers do not.
+    #[must_use]
+    pub const fn is_request(&self) -> bool {
+        self.flags.get() & FLAG_REQUEST != 0
+    }
+
+    /// The header of an answer to this message, `length` bytes long with it, from `port_id`.
+    #[must_use]
+    pub const fn answer(&self, length: u32, flags: u16, port_id: u32) -> Self {
+        Self {
+            length: Host32::new(length),
+            raw_type: self.raw_type,
+            flags: Host16::new(flags),
+            sequence: self.sequence,
+            port_id: Host32::new(port_id),
+        }
+    }
+}
+
+/// One message of a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// Its header.
+    pub header: &'a NlHeader,
+    /// What follows the header.
+    pub payload: &'a [u8],
+}
+
+/// The messages of a datagram. Behind a length that cannot be, which is an error, nothing more is found.
+#[must_use]
+pub const fn messages(datagram: &[u8]) -> Messages<'_> {
+    Messages { rest: datagram }
+}
+
+/// See [`messages`].
+#[derive(Clone, Debug)]
+pub struct Messages<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Messages<'a> {
+    type Item = Result<Message<'a>, DecodeError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let first = first(self.rest);
+        self.rest = first.map_or(&[], |(_, rest)| rest);
+        Some(first.map(|(message, _)| message))
+    }
+}
+
+impl core::iter::FusedIterator for Messages<'_> {}
+
+fn first(datagram: &[u8]) -> Result<(Message<'_>, &[u8]), DecodeError> {
+    let header = NlHeader::parse(datagram)?;
+    let bad = DecodeError::BadValue { what: "nlmsghdr.length", value: header.length.get().into() };
+    let length = usize::try_from(header.length.get()).map_err(|_| bad)?;
+    let payload = datagram.get(as_bytes(header).len()..length).ok_or(bad)?;
+    Ok((Message { header, payload }, after(datagram, length)))
+}
+
+/// What follows `length` bytes and the padding behind them, which the last one may lack.
+pub(super) fn after(bytes: &[u8], length: usize) -> &[u8] {
+    bytes.get(length.next_multiple_of(4)..).unwrap_or_default()
+}

@@ -1,0 +1,203 @@
+//! What is asked.
+use super::{
+    answer::PathFlags,
+    attribute::{Attribute, AttributeType, attributes},
+    header::{Message, MessageType, after},
+};
+use core::{net::IpAddr, time::Duration};
+use ib_mad::{
+    DecodeError, Gid, Pkey, ServiceId, Wire, code, wire,
+    wire::{Host32, Text},
+};
+
+code! {
+    /// How the asker will use the path.
+    pub struct PathUse(u8) {
+        /// For a connection: up to six path records.
+        ALL = 0 "all",
+        /// For datagrams in one direction: one path record.
+        UNIDIRECTIONAL = 1 "unidirectional",
+        /// For management datagrams: at least one reversible path record.
+        GMP = 2 "GMP",
+    }
+}
+
+impl PathUse {
+    /// The flags of a path record in the answer to such a request.
+    #[must_use]
+    pub fn answer_flags(self) -> PathFlags {
+        match self {
+            Self::UNIDIRECTIONAL => PathFlags::PRIMARY | PathFlags::OUTBOUND,
+            _ => PathFlags::PRIMARY | PathFlags::GMP | PathFlags::OUTBOUND | PathFlags::INBOUND_REVERSE,
+        }
+    }
+}
+
+wire! {
+    /// Fixed part of a RESOLVE request (`struct rdma_ls_resolve_header`), 66 bytes; two more pad it.
+    pub struct ResolveHeader [66] {
+        /// Name of the RDMA device that the path begins at, as in `/sys/class/infiniband`.
+        pub device_name: Text<64>,
+        /// Its port, from 1.
+        pub port: u8,
+        /// How the path will be used.
+        pub path_use: PathUse,
+    }
+}
+
+wire! {
+    /// Fixed part of an IP_RESOLVE request (`struct rdma_ls_ip_resolve_header`), 4 bytes.
+    pub struct IpResolveHeader [4] {
+        /// Index of the network interface.
+        pub interface_index: Host32,
+    }
+}
+
+/// What a message asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// A path.
+    Resolve(ResolveRequest),
+    /// User space asks the kernel to wait this long for answers; the kernel takes 100 ms to 200 s.
+    SetTimeout(Duration),
+    /// The GID of an IP address.
+    IpResolve(IpResolveRequest),
+}
+
+/// What the kernel knows of a path that it asks for. What is `None` was not said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ResolveRequest {
+    /// Where the path begins, and what for.
+    pub header: ResolveHeader,
+    /// Service.
+    pub service_id: Option<ServiceId>,
+    /// Destination GID.
+    pub dgid: Option<Gid>,
+    /// Source GID.
+    pub sgid: Option<Gid>,
+    /// Traffic class.
+    pub traffic_class: Option<u8>,
+    /// Partition.
+    pub pkey: Option<Pkey>,
+    /// Quality of service class, 12 bits.
+    pub qos_class: Option<u16>,
+}
+
+/// An IP address whose GID the kernel asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IpResolveRequest {
+    /// Index of the network interface that leads to it.
+    pub interface_index: u32,
+    /// The address.
+    pub address: IpAddr,
+}
+
+/// A message that asks for nothing that can be answered. All but the first two deserve an error answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// It is not a message of the local service.
+    #[error("a message of netlink client {client}, operation {operation}")]
+    OtherClient {
+        /// Netlink client.
+        client: u8,
+        /// Operation.
+        operation: u16,
+    },
+    /// It says that there is no answer.
+    #[error("an error answer")]
+    ErrorAnswer,
+    /// The local service has no such operation, or none known here.
+    #[error("unknown operation {operation} of the local service")]
+    UnknownOperation {
+        /// Operation.
+        operation: u16,
+    },
+    /// An attribute that nobody may ignore is not known, or has no meaning in this request.
+    #[error("unknown mandatory attribute {}", .0.get())]
+    UnknownMandatory(AttributeType),
+    /// The request lacks what it is about.
+    #[error("no attribute {}", .0.get())]
+    Missing(AttributeType),
+    /// Its bytes are not what they should be.
+    #[error(transparent)]
+    Malformed(#[from] DecodeError),
+}
+
+impl Message<'_> {
+    /// What the message asks for. Of an attribute that comes twice, the later one counts; an unknown one that is not
+    /// mandatory is ignored.
+    ///
+    /// # Errors
+    /// A [`RequestError`].
+    pub fn request(&self) -> Result<Request, RequestError> {
+        if self.header.flags.get() & super::FLAG_ERROR != 0 {
+            return Err(RequestError::ErrorAnswer);
+        }
+        match self.header.message_type() {
+            MessageType::Resolve => resolve(self.payload).map(Request::Resolve),
+            MessageType::SetTimeout => set_timeout(self.payload).map(Request::SetTimeout),
+            MessageType::IpResolve => ip_resolve(self.payload).map(Request::IpResolve),
+            MessageType::Other { client: 4, operation } => Err(RequestError::UnknownOperation { operation }),
+            MessageType::Other { client, operation } => Err(RequestError::OtherClient { client, operation }),
+        }
+    }
+}
+
+fn resolve(payload: &[u8]) -> Result<ResolveRequest, RequestError> {
+    let header = *ResolveHeader::parse(payload)?;
+    let mut request = ResolveRequest { header, ..ResolveRequest::default() };
+    for attribute in attributes(after(payload, size_of::<ResolveHeader>())) {
+        let attribute = attribute?;
+        match attribute.attribute_type {
+            AttributeType::SERVICE_ID => {
+                request.service_id = Some(ServiceId::new(u64::from_ne_bytes(attribute.exactly("service id")?)));
+            }
+            AttributeType::DGID => request.dgid = Some(Gid::new(attribute.exactly("destination GID")?)),
+            AttributeType::SGID => request.sgid = Some(Gid::new(attribute.exactly("source GID")?)),
+            AttributeType::TRAFFIC_CLASS => {
+                let [traffic_class] = attribute.exactly("traffic class")?;
+                request.traffic_class = Some(traffic_class);
+            }
+            AttributeType::PKEY => {
+                request.pkey = Some(Pkey::new(u16::from_ne_bytes(attribute.exactly("P_Key")?)));
+            }
+            AttributeType::QOS_CLASS => {
+                request.qos_class = Some(u16::from_ne_bytes(attribute.exactly("quality of service class")?));
+            }
+            _ => ignore(attribute)?,
+        }
+    }
+    Ok(request)
+}
+
+fn set_timeout(payload: &[u8]) -> Result<Duration, RequestError> {
+    let mut timeout = None;
+    for attribute in attributes(payload) {
+        let attribute = attribute?;
+        match attribute.attribute_type {
+            AttributeType::TIMEOUT => timeout = Some(u32::from_ne_bytes(attribute.exactly("timeout")?)),
+            _ => ignore(attribute)?,
+        }
+    }
+    let ms = timeout.ok_or(RequestError::Missing(AttributeType::TIMEOUT))?;
+    Ok(Duration::from_millis(ms.into()))
+}
+
+fn ip_resolve(payload: &[u8]) -> Result<IpResolveRequest, RequestError> {
+    let interface_index = IpResolveHeader::parse(payload)?.interface_index.get();
+    let mut address = None;
+    for attribute in attributes(after(payload, size_of::<IpResolveHeader>())) {
+        let attribute = attribute?;
+        match attribute.attribute_type {
+            AttributeType::IPV4 => address = Some(IpAddr::from(attribute.exactly::<4>("IPv4 address")?)),
+            AttributeType::IPV6 => address = Some(IpAddr::from(attribute.exactly::<16>("IPv6 address")?)),
+            _ => ignore(attribute)?,
+        }
+    }
+    let address = address.ok_or(RequestError::Missing(AttributeType::IPV4))?;
+    Ok(IpResolveRequest { interface_index, address })
+}
+
+fn ignore(attribute: Attribute<'_>) -> Result<(), RequestError> {
+    if attribute.mandatory { Err(RequestError::UnknownMandatory(attribute.attribute_type)) } else { Ok(()) }
+}
