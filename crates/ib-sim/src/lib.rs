@@ -34,6 +34,8 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+#[cfg(feature = "client")]
+pub mod client;
 mod counters;
 mod datagram;
 mod error;
@@ -41,6 +43,8 @@ mod event;
 mod grh;
 mod id;
 mod port;
+#[cfg(feature = "client")]
+pub mod proto;
 mod rng;
 mod sa;
 mod schedule;
