@@ -28,7 +28,7 @@
 //! | [`Settings`] | what can be set while it runs: faults, the administrator's behaviour, multicast rules |
 //! | `client` | attach to a subnet that another process serves (feature `client`) |
 //! | `server` | serve a subnet on a unix socket (feature `server`) |
-//! | `uplink` | let a real OpenSM behind ibsim administer it (feature `uplink`) |
+//! | `uplink` | let a real OpenSM behind ibsim administer it (feature `server`) |
 #![no_std]
 extern crate alloc;
 #[cfg(feature = "std")]
@@ -48,8 +48,12 @@ pub mod proto;
 mod rng;
 mod sa;
 mod schedule;
+#[cfg(feature = "server")]
+pub mod server;
 mod settings;
 mod subnet;
+#[cfg(feature = "server")]
+pub mod uplink;
 
 pub use counters::Counters;
 pub use datagram::{Datagram, GlobalRoute, MadSend, Source};

@@ -1,6 +1,6 @@
 //! What goes over the unix socket between a served subnet and the programs that are attached to it.
 //!
-//! The socket is `SOCK_SEQPACKET`: one message per packet. Every message of this module starts with its [`Kind`];
+//! The socket is `SOCK_SEQPACKET`: one message per packet; an empty one is read as the end of the connection. Every message of this module starts with its [`Kind`];
 //! numbers are in network order.
 //!
 //! | first | then, by the [`Role`] in [`Hello`] |

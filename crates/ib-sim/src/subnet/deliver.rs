@@ -96,7 +96,7 @@ impl Subnet {
     /// Over the link, with its faults.
     fn carry(&mut self, from: PortId, arrival: Arrival) {
         let link = (from, arrival.to.port);
-        let faults = self.links.get(&link).copied().unwrap_or(self.settings.faults);
+        let faults = self.link(link.0, link.1);
         if faults.down || faults.loss.happens(&mut self.rng) {
             self.counters.ud_lost += 1;
             return;

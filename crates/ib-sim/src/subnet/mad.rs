@@ -1,6 +1,6 @@
 //! Management datagrams: the part of a node's kernel (time-outs, repetitions), and the way to the administrator.
 use super::{Due, Duration, Error, Event, PortId, Subnet};
-use crate::{AgentId, MadSend, PortState, RequestId, SaMode, sa};
+use crate::{AgentId, MadSend, PortState, RequestId, SaMode, sa, schedule::Appointment};
 use alloc::boxed::Box;
 use ib_mad::{MgmtClass, Qpn, sa::SaMad};
 
@@ -10,6 +10,8 @@ pub(super) struct Request {
     port: PortId,
     send: MadSend,
     mad: Box<SaMad>,
+    /// When this transmission's time is over.
+    until: Appointment,
 }
 
 /// A request that the administrator has worked on, or an answer on its way.
@@ -32,18 +34,24 @@ impl Subnet {
         self.port(port).ok_or(Error::NoSuchPort(port))?;
         let id = RequestId::new(self.requests_made);
         self.requests_made += 1;
-        let request = Request { port, send, mad: Box::new(*mad) };
         if !send.timeout.is_zero() {
-            self.schedule.add(now.saturating_add(send.timeout), Due::NoAnswer(id));
-            self.requests.insert(id, Request { port, send, mad: request.mad.clone() });
+            let until = self.schedule.add(now.saturating_add(send.timeout), Due::NoAnswer(id));
+            self.requests.insert(id, Request { port, send, mad: Box::new(*mad), until });
         }
-        self.transmit(id, &request);
+        self.transmit(id, port, send, Box::new(*mad));
         Ok(())
     }
 
     /// Forgets the requests of an agent that is gone: no event comes for them any more.
     pub fn cancel_mads(&mut self, port: PortId, agent: AgentId) {
-        self.requests.retain(|_, request| (request.port, request.send.agent) != (port, agent));
+        let schedule = &mut self.schedule;
+        self.requests.retain(|_, request| {
+            let keep = (request.port, request.send.agent) != (port, agent);
+            if !keep {
+                schedule.cancel(request.until);
+            }
+            keep
+        });
     }
 
     /// The answer of the administrator outside to an [`Event::SaRequest`]. Groups are learnt from it. Its transaction
@@ -58,8 +66,7 @@ impl Subnet {
         self.schedule_served(Served::Answer { id: request, mad: Box::new(*answer) });
     }
 
-    fn transmit(&mut self, id: RequestId, request: &Request) {
-        let &Request { port, ref send, ref mad } = request;
+    fn transmit(&mut self, id: RequestId, port: PortId, send: MadSend, mad: Box<SaMad>) {
         let reachable = self.port(port).is_some_and(|own| {
             own.state != PortState::Down
                 && send.dlid == own.sm_lid
@@ -72,9 +79,9 @@ impl Subnet {
             self.counters.sa_lost += 1;
         } else {
             match self.config.sa {
-                SaMode::Internal => self.schedule_served(Served::Request { id, port, mad: mad.clone() }),
+                SaMode::Internal => self.schedule_served(Served::Request { id, port, mad }),
                 SaMode::External => {
-                    self.events.push_back(Event::SaRequest { request: id, port, mad: mad.clone() });
+                    self.events.push_back(Event::SaRequest { request: id, port, mad });
                 }
             }
         }
@@ -107,10 +114,11 @@ impl Subnet {
             self.counters.sa_lost += 1;
             return;
         }
-        let Some(Request { port, send, mad }) = self.requests.remove(&id) else {
+        let Some(Request { port, send, mad, until }) = self.requests.remove(&id) else {
             self.counters.mad_unclaimed += 1;
             return;
         };
+        self.schedule.cancel(until);
         answer.header.transaction_id = mad.header.transaction_id;
         self.events.push_back(Event::Mad { port, agent: send.agent, mad: answer });
     }
@@ -121,16 +129,16 @@ impl Subnet {
         match request.send.retries.checked_sub(1) {
             None => {
                 self.counters.mad_timeouts += 1;
-                let Request { port, send, mad } = request;
+                let Request { port, send, mad, .. } = request;
                 self.events.push_back(Event::MadTimedOut { port, agent: send.agent, mad });
             }
             Some(retries) => {
                 self.counters.mad_retries += 1;
                 request.send.retries = retries;
-                self.schedule.add(at.saturating_add(request.send.timeout), Due::NoAnswer(id));
-                let again = Request { port: request.port, send: request.send, mad: request.mad.clone() };
+                request.until = self.schedule.add(at.saturating_add(request.send.timeout), Due::NoAnswer(id));
+                let (port, send, mad) = (request.port, request.send, request.mad.clone());
                 self.requests.insert(id, request);
-                self.transmit(id, &again);
+                self.transmit(id, port, send, mad);
             }
         }
     }

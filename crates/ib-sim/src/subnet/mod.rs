@@ -153,6 +153,12 @@ impl Subnet {
         };
     }
 
+    /// The faults of the way from one port to another.
+    #[must_use]
+    pub fn link(&self, from: PortId, to: PortId) -> Faults {
+        self.links.get(&(from, to)).copied().unwrap_or(self.settings.faults)
+    }
+
     /// What happened, in numbers.
     #[must_use]
     pub fn counters(&self) -> Counters {
@@ -199,3 +205,6 @@ impl Subnet {
         self.now = now;
     }
 }
+
+#[cfg(test)]
+mod tests;

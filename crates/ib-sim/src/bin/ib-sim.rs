@@ -1,0 +1,196 @@
+//! Serve a simulated InfiniBand subnet to the processes of this machine, and control it.
+use clap::{Args, Parser, Subcommand};
+use core::error::Error;
+use ib_mad::{Lid, Mtu, Pkey, Rate, id::Lmc};
+use ib_sim::{SaMode, Settings, Subnet, SubnetConfig, client, server::Server, uplink::Uplink};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::{io::Write, path::PathBuf, process::ExitCode, thread};
+
+/// A simulated InfiniBand subnet for the processes of this machine.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serves a subnet until it gets SIGTERM or SIGINT; prints one line when it is ready.
+    Serve(Serve),
+    /// Gives a served subnet a command and prints the answer; `help` lists them.
+    Ctl {
+        /// The server's socket.
+        #[arg(long)]
+        socket: PathBuf,
+        /// The command.
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Serve {
+    /// Socket to serve on.
+    #[arg(long)]
+    socket: PathBuf,
+    /// Number of nodes, named node1, node2, ...
+    #[arg(long, default_value_t = 2)]
+    nodes: u32,
+    /// Name of a node, in place of --nodes; may be given several times.
+    #[arg(long = "node", value_name = "NAME")]
+    names: Vec<String>,
+    /// Seed of chance.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Ports of each node.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..16))]
+    ports: u8,
+    /// LID mask control of each port.
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..8))]
+    lmc: u8,
+    /// `P_Key` table of each port, in hex.
+    #[arg(long, value_delimiter = ',', default_value = "ffff", value_parser = pkey)]
+    pkeys: Vec<Pkey>,
+    /// MTU of each port.
+    #[arg(long, default_value = "4096", value_parser = mtu)]
+    mtu: Mtu,
+    /// Rate of each port in Gb/s.
+    #[arg(long, default_value = "100", value_parser = rate)]
+    rate: Rate,
+    /// LID of the subnet manager.
+    #[arg(long, default_value = "1")]
+    sm_lid: Lid,
+    /// PortInfo.SubnetTimeOut: a packet crosses the subnet in 4.096 us x 2^N.
+    #[arg(long, value_name = "N", default_value_t = 18, value_parser = clap::value_parser!(u8).range(0..32))]
+    subnet_timeout: u8,
+    /// Loss of datagrams (0.3 or 30%).
+    #[arg(long, value_name = "PROBABILITY")]
+    loss: Option<String>,
+    /// Duplication of datagrams.
+    #[arg(long, value_name = "PROBABILITY")]
+    duplicate: Option<String>,
+    /// Reordering of datagrams.
+    #[arg(long, value_name = "PROBABILITY")]
+    reorder: Option<String>,
+    /// Time from sender to receiver, in ms.
+    #[arg(long, value_name = "MS")]
+    delay_ms: Option<u32>,
+    /// At most how much is added to it by chance, in ms.
+    #[arg(long, value_name = "MS")]
+    jitter_ms: Option<u32>,
+    /// Any setting (`ib-sim ctl ... settings` lists them); may be given several times.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    settings: Vec<String>,
+    /// Let the subnet manager of a running ibsim administer the subnet (at most 9 nodes, with ibsim's names). NAME is
+    /// the first part of the names of ibsim's sockets [default: $IBSIM_SOCKNAME, else sim].
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    ibsim: Option<String>,
+}
+
+fn pkey(text: &str) -> Result<Pkey, String> {
+    u16::from_str_radix(text.trim_start_matches("0x"), 16).map(Pkey::new).map_err(|error| error.to_string())
+}
+
+fn mtu(text: &str) -> Result<Mtu, String> {
+    text.parse().ok().and_then(Mtu::from_bytes).ok_or_else(|| "one of 256, 512, 1024, 2048, 4096".to_owned())
+}
+
+fn rate(text: &str) -> Result<Rate, String> {
+    text.parse().ok().and_then(Rate::from_gbps).ok_or_else(|| "a rate of InfiniBand, in whole Gb/s".to_owned())
+}
+
+impl Serve {
+    fn settings(&self) -> Result<Settings, Box<dyn Error>> {
+        let mut settings = Settings::default();
+        let ms = |value: Option<u32>| value.map(|value| format!("{value}ms"));
+        for (name, value) in [
+            ("ud_loss", self.loss.clone()),
+            ("ud_duplicate", self.duplicate.clone()),
+            ("ud_reorder", self.reorder.clone()),
+            ("ud_delay", ms(self.delay_ms)),
+            ("ud_jitter", ms(self.jitter_ms)),
+        ] {
+            if let Some(value) = value {
+                settings.set(name, &value).map_err(|error| format!("{name} {value}: {error}"))?;
+            }
+        }
+        for setting in &self.settings {
+            let (name, value) = setting.split_once('=').ok_or_else(|| format!("{setting}: not NAME=VALUE"))?;
+            settings.set(name, value).map_err(|error| format!("{setting}: {error}"))?;
+        }
+        Ok(settings)
+    }
+
+    fn node_names(&self) -> Vec<String> {
+        if self.names.is_empty() { (1..=self.nodes).map(|k| format!("node{k}")).collect() } else { self.names.clone() }
+    }
+
+    fn run(&self) -> Result<(), Box<dyn Error>> {
+        let config = SubnetConfig {
+            ports_per_node: self.ports,
+            lmc: Lmc::new(self.lmc),
+            pkeys: self.pkeys.clone(),
+            mtu: self.mtu,
+            rate: self.rate,
+            sm_lid: self.sm_lid,
+            subnet_timeout: self.subnet_timeout,
+            sa: if self.ibsim.is_some() { SaMode::External } else { SaMode::Internal },
+            ..SubnetConfig::default()
+        };
+        let mut subnet = Subnet::new(config.clone(), self.seed);
+        *subnet.settings_mut() = self.settings()?;
+        let names = self.node_names();
+        let mut uplink = None;
+        if let Some(name) = &self.ibsim {
+            let base = match name.as_str() {
+                "" => std::env::var("IBSIM_SOCKNAME").unwrap_or_else(|_| "sim".to_owned()),
+                name => name.to_owned(),
+            };
+            let (attached, nodes) = Uplink::attach(&base, &names)?;
+            for node in nodes {
+                subnet.add_node_with(node)?;
+            }
+            uplink = Some(attached);
+        } else {
+            for (number, name) in (1..).zip(names) {
+                subnet.add_node_with(ib_sim::Node { name, ..config.node(number)? })?;
+            }
+        }
+        let nodes = subnet.node_count();
+        let mut server =
+            Server::bind(&self.socket, subnet).map_err(|error| format!("{}: {error}", self.socket.display()))?;
+        if let Some(uplink) = uplink {
+            server.set_uplink(uplink)?;
+        }
+        let stopper = server.stopper();
+        let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT])?;
+        thread::spawn(move || {
+            if signals.forever().next().is_some() {
+                stopper.stop();
+            }
+        });
+        writeln!(std::io::stdout(), "ib-sim: {nodes} nodes on {}", self.socket.display())?;
+        server.run()?;
+        Ok(())
+    }
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Serve(serve) => serve.run(),
+        Command::Ctl { socket, command } => client::control(&socket, &command.join(" "))
+            .map_err(|error| format!("{}: {error}", socket.display()).into())
+            .and_then(|answer| match answer.strip_prefix("error: ") {
+                Some(error) => Err(error.trim_end().to_owned().into()),
+                None => Ok(std::io::stdout().write_all(answer.as_bytes())?),
+            }),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("ib-sim: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Commands of whoever runs the simulation.
+use super::{NodeId, PortId, Server, ServerCounters, String, Vec, node_named};
+use crate::{Port, PortState, Settings};
+use alloc::{borrow::ToOwned, format, string::ToString};
+use core::fmt::Write;
+use ib_mad::{Gid, Lid, Pkey};
+
+/// What `help` says.
+pub(crate) const HELP: &str = "\
+stats [reset]                what happened, in numbers
+settings                     everything that can be set, with its value
+set NAME VALUE               sets one of them
+link FROM TO NAME VALUE      sets a fault (loss, delay, down, ...) of the way from port FROM to port TO
+link FROM TO clear           lets the general settings be valid again for it
+nodes | ports | groups | qps what there is
+down NODE PORT               the port loses its link
+up NODE PORT [rereg]         it comes back (and is asked to register again)
+lid NODE PORT LID            it gets another LID
+smlid NODE PORT LID          the subnet manager has another LID
+pkeys NODE PORT KEY[,KEY]    it gets another P_Key table (hex)
+gid NODE PORT INDEX GID      it gets another GID
+rereg NODE PORT              it is asked to register again
+leave NODE PORT              the administrator forgets its memberships silently
+smrestart [MLID]             the administrator forgets every group; new ones get LIDs from MLID on
+A port is written NODE/PORT. NODE is a name or a number; where a port changes, 'all' means every node.
+";
+
+type Outcome = Result<String, String>;
+
+impl Server {
+    /// Does a command. The answer to one that fails begins with `error: `.
+    pub(super) fn command(&mut self, line: &str) -> String {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        self.try_command(&words).unwrap_or_else(|error| format!("error: {error}\n"))
+    }
+
+    fn try_command(&mut self, words: &[&str]) -> Outcome {
+        match words {
+            ["help"] => Ok(HELP.to_owned()),
+            ["stats"] => Ok(lines(self.statistics())),
+            ["stats", "reset"] => {
+                let before = lines(self.statistics());
+                self.subnet.reset_counters();
+                self.counters = ServerCounters::default();
+                Ok(before)
+            }
+            ["settings"] => Ok(lines(self.subnet.settings().iter())),
+            ["set", name, value] => {
+                let set = self.subnet.settings_mut().set(name, value);
+                set.map(|()| done()).map_err(|error| format!("{name} {value}: {error}"))
+            }
+            ["link", from, to, "clear"] => {
+                let (from, to) = (self.port_named(from)?, self.port_named(to)?);
+                self.subnet.set_link(from, to, None);
+                Ok(done())
+            }
+            ["link", from, to, name, value] => {
+                let (from, to) = (self.port_named(from)?, self.port_named(to)?);
+                let mut settings = Settings { faults: self.subnet.link(from, to), ..Settings::default() };
+                let set = settings.set(&format!("ud_{name}"), value);
+                set.map_err(|error| format!("{name} {value}: {error}"))?;
+                self.subnet.set_link(from, to, Some(settings.faults));
+                Ok(done())
+            }
+            ["nodes"] => Ok(self.nodes()),
+            ["ports"] => Ok(self.ports()),
+            ["groups"] => Ok(self.groups()),
+            ["qps"] => Ok(self.subnet.qps().fold(String::new(), |mut text, qp| {
+                // Writing to a String cannot fail.
+                let _ = writeln!(text, "{} {}", qp.port, qp.qpn);
+                text
+            })),
+            ["smrestart"] => {
+                self.subnet.restart_sm(None);
+                Ok(done())
+            }
+            ["smrestart", mlid] => {
+                let mlid: Lid = mlid.parse().map_err(|error| format!("{mlid}: {error}"))?;
+                self.subnet.restart_sm(Some(mlid));
+                Ok(done())
+            }
+            [command, node, port, rest @ ..] => self.port_command(command, node, port, rest),
+            _ => Err("unknown command; 'help' lists them".to_owned()),
+        }
+    }
+
+    fn port_command(&mut self, command: &str, node: &str, port: &str, rest: &[&str]) -> Outcome {
+        let number = port.parse().map_err(|_| format!("no port: {port}"))?;
+        let nodes: Vec<NodeId> = match node {
+            "all" => (1..=self.subnet.node_count()).map(NodeId::new).collect(),
+            _ => node_named(&self.subnet, node).into_iter().collect(),
+        };
+        if nodes.is_empty() {
+            return Err(format!("no such node: {node}"));
+        }
+        for node in nodes {
+            let id = PortId { node, port: number };
+            let port = self.subnet.port(id).ok_or_else(|| format!("no such port: {id}"))?.clone();
+            match (command, rest) {
+                ("rereg", []) => self.subnet.reregister(id).map_err(|error| error.to_string())?,
+                ("leave", []) => self.subnet.forget_memberships(id),
+                ("up", ["rereg"]) => {
+                    self.set_port(id, Port { state: PortState::Active, ..port })?;
+                    self.subnet.reregister(id).map_err(|error| error.to_string())?;
+                }
+                _ => {
+                    let changed = changed(port, command, rest)?;
+                    self.set_port(id, changed)?;
+                }
+            }
+        }
+        Ok(done())
+    }
+
+    fn set_port(&mut self, id: PortId, port: Port) -> Result<(), String> {
+        self.subnet.set_port(id, port).map_err(|error| error.to_string())
+    }
+
+    fn port_named(&self, text: &str) -> Result<PortId, String> {
+        let (node, port) = text.split_once('/').unwrap_or((text, "1"));
+        let id = node_named(&self.subnet, node).zip(port.parse().ok()).map(|(node, port)| PortId { node, port });
+        id.filter(|id| self.subnet.port(*id).is_some()).ok_or_else(|| format!("no such port: {text}"))
+    }
+
+    fn nodes(&self) -> String {
+        let nodes = (1..=self.subnet.node_count()).map(NodeId::new);
+        nodes.filter_map(|id| Some((id, self.subnet.node(id)?))).fold(String::new(), |mut text, (id, node)| {
+            let programs = self.connections.values().filter(|connection| connection.is_program_of(id)).count();
+            let _ =
+                writeln!(text, "{id} {} guid {} ports {} programs {programs}", node.name, node.guid, node.ports.len());
+            text
+        })
+    }
+
+    fn ports(&self) -> String {
+        self.subnet.ports().fold(String::new(), |mut text, (id, port)| {
+            let gid = port.gids.first().copied().unwrap_or_default();
+            let pkeys: Vec<String> = port.pkeys.iter().map(ToString::to_string).collect();
+            let _ = writeln!(
+                text,
+                "{id} {} lid {} lmc {} sm_lid {} gid {gid} pkeys {} mtu {} rate {}",
+                port.state,
+                port.lid,
+                port.lmc,
+                port.sm_lid,
+                pkeys.join(","),
+                port.mtu,
+                port.rate,
+            );
+            text
+        })
+    }
+
+    fn groups(&self) -> String {
+        self.subnet.groups().fold(String::new(), |mut text, group| {
+            let _ = write!(
+                text,
+                "{} mlid {:#x} pkey {} qkey {} mtu {} rate {} members",
+                group.mgid,
+                group.mlid.get(),
+                group.pkey,
+                group.qkey,
+                group.mtu,
+                group.rate,
+            );
+            for (port, state) in &group.members {
+                let _ = write!(text, " {port}:{:#x}", state.bits());
+            }
+            text.push('\n');
+            text
+        })
+    }
+}
+
+/// The port as a command changes it.
+fn changed(port: Port, command: &str, rest: &[&str]) -> Result<Port, String> {
+    let lid = |text: &str| text.parse::<Lid>().map_err(|error| format!("{text}: {error}"));
+    Ok(match (command, rest) {
+        ("down", []) => Port { state: PortState::Down, ..port },
+        ("up", []) => Port { state: PortState::Active, ..port },
+        ("lid", [text]) => Port { lid: lid(text)?, ..port },
+        ("smlid", [text]) => Port { sm_lid: lid(text)?, ..port },
+        ("pkeys", [text]) => {
+            let key = |text: &str| u16::from_str_radix(text.trim_start_matches("0x"), 16).ok().map(Pkey::new);
+            let pkeys: Option<Vec<Pkey>> = text.split(',').map(key).collect();
+            Port { pkeys: pkeys.ok_or_else(|| format!("no P_Keys: {text}"))?, ..port }
+        }
+        ("gid", [index, text]) => {
+            let gid: Gid = text.parse().map_err(|error| format!("{text}: {error}"))?;
+            let index = index.parse().ok().filter(|index: &usize| *index < 256).ok_or("no index")?;
+            let mut gids = port.gids;
+            if gids.len() <= index {
+                gids.resize(index + 1, Gid::ZERO);
+            }
+            if let Some(place) = gids.get_mut(index) {
+                *place = gid;
+            }
+            Port { gids, ..port }
+        }
+        _ => return Err("unknown command; 'help' lists them".to_owned()),
+    })
+}
+
+fn done() -> String {
+    "ok\n".to_owned()
+}
+
+fn lines<T: core::fmt::Display>(entries: impl Iterator<Item = (&'static str, T)>) -> String {
+    entries.fold(String::new(), |mut text, (name, value)| {
+        let _ = writeln!(text, "{name} {value}");
+        text
+    })
+}

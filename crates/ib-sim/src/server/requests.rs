@@ -1,0 +1,283 @@
+//! What programs ask for.
+use super::{Asker, Role, Server, node_named};
+use crate::{
+    AgentId, Error, MadSend, NodeId, PortId, QpId,
+    proto::{
+        self, DatagramOut, Hello, Kind, MAGIC, MadOut, QPN_BLOCK, QpClose, QpGroup, QpOpen, Refusal, Refused, VERSION,
+        Welcome,
+    },
+};
+use alloc::{borrow::ToOwned, collections::BTreeMap, vec::Vec};
+use core::time::Duration;
+use ib_mad::{
+    Qpn, ServiceLevel, TransactionId, Wire, as_bytes,
+    sa::SaMad,
+    umad::UmadHeader,
+    wire::{Be32, Text},
+};
+use mio::Token;
+
+/// The first queue pair number that programs get: lower ones are the subnet's own to give.
+const FIRST_BLOCK: u32 = 0x100;
+
+impl Server {
+    /// Does what a message asks for, or refuses it.
+    pub(super) fn message(&mut self, now: Duration, token: Token, message: &[u8]) {
+        let Some(connection) = self.connections.get(&token) else { return };
+        match &connection.role {
+            Role::New => self.hello(token, message),
+            Role::Program { node, .. } => {
+                let node = *node;
+                if let Err((request, refusal, qpn)) = self.request(now, token, node, message) {
+                    self.counters.refused += 1;
+                    let refused =
+                        Refused { kind: Kind::REFUSED, request, refusal, qpn: Be32::new(qpn), ..Refused::default() };
+                    self.send(token, as_bytes(&refused).to_vec());
+                }
+            }
+            Role::Umad(port) => {
+                let port = *port;
+                self.umad_frame_in(now, token, port, message);
+            }
+            Role::Control => {
+                let answer = self.command(core::str::from_utf8(message).unwrap_or_default());
+                for part in answer.as_bytes().chunks(32 << 10) {
+                    self.send(token, part.to_vec());
+                }
+                if let Some(connection) = self.connections.get_mut(&token) {
+                    connection.role = Role::Ending;
+                }
+                self.close_if_done(token);
+            }
+            Role::Ending => {}
+        }
+    }
+
+    fn hello(&mut self, token: Token, message: &[u8]) {
+        let (role, welcome) = match Hello::parse(message) {
+            Ok(hello) if hello.kind == Kind::HELLO && hello.magic.get() == MAGIC => self.welcome(hello),
+            _ => Err(Refusal::BAD_MESSAGE),
+        }
+        .unwrap_or_else(|refusal| {
+            self.counters.refused += 1;
+            (Role::Ending, Welcome { refusal, ..Welcome::default() })
+        });
+        let welcome = Welcome { kind: Kind::WELCOME, ..welcome };
+        let node = if let Role::Program { node, .. } = role { Some(node) } else { None };
+        if let Some(connection) = self.connections.get_mut(&token) {
+            connection.role = role;
+        }
+        self.send(token, as_bytes(&welcome).to_vec());
+        let ports = node.and_then(|node| self.subnet.node(node)).map(|node| node.ports.as_slice()).unwrap_or_default();
+        let infos: Vec<Vec<u8>> = (1..).zip(ports).map(|(number, port)| proto::port_info(number, port, 0)).collect();
+        for info in infos {
+            self.send(token, info);
+        }
+        self.close_if_done(token);
+    }
+
+    fn welcome(&mut self, hello: &Hello) -> Result<(Role, Welcome), Refusal> {
+        if hello.version.get() != VERSION {
+            return Err(Refusal::BAD_VERSION);
+        }
+        if hello.role == proto::Role::CONTROL {
+            return Ok((Role::Control, Welcome::default()));
+        }
+        let id = self.node_for(hello).ok_or(Refusal::NO_SUCH_NODE)?;
+        let node = self.subnet.node(id).ok_or(Refusal::NO_SUCH_NODE)?;
+        let ports = u8::try_from(node.ports.len()).unwrap_or(u8::MAX);
+        let mut welcome = Welcome {
+            node: Be32::new(id.get()),
+            guid: node.guid,
+            ports,
+            name: Text::new(node.name.as_bytes()),
+            ..Welcome::default()
+        };
+        match hello.role {
+            proto::Role::NODE => {
+                let first_qpn = self.next_block(id).ok_or(Refusal::NO_ROOM)?;
+                welcome.first_qpn = Be32::new(first_qpn);
+                welcome.qpn_count = Be32::new(QPN_BLOCK);
+                Ok((Role::Program { node: id, first_qpn, qps: BTreeMap::new() }, welcome))
+            }
+            proto::Role::UMAD => {
+                let port = PortId { node: id, port: hello.port };
+                self.subnet.port(port).ok_or(Refusal::NO_SUCH_PORT)?;
+                Ok((Role::Umad(port), welcome))
+            }
+            _ => Err(Refusal::BAD_MESSAGE),
+        }
+    }
+
+    fn node_for(&self, hello: &Hello) -> Option<NodeId> {
+        let name = core::str::from_utf8(hello.node.as_text()).ok()?;
+        if !name.is_empty() {
+            return node_named(&self.subnet, name);
+        }
+        let taken = |id: &NodeId| self.connections.values().any(|connection| connection.is_program_of(*id));
+        (1..=self.subnet.node_count()).map(NodeId::new).find(|id| !taken(id))
+    }
+
+    /// The next block of queue pair numbers that nobody at the node uses.
+    fn next_block(&mut self, node: NodeId) -> Option<u32> {
+        let used: Vec<u32> = self
+            .connections
+            .values()
+            .filter_map(|connection| match connection.role {
+                Role::Program { node: of, first_qpn, .. } if of == node => Some(first_qpn),
+                _ => None,
+            })
+            .collect();
+        let next = self.blocks.entry(node).or_insert(FIRST_BLOCK);
+        let last = Qpn::MULTICAST.get() - QPN_BLOCK;
+        for _ in 0..=used.len() {
+            let block = *next;
+            *next = if block + QPN_BLOCK > last { FIRST_BLOCK } else { block + QPN_BLOCK };
+            if !used.contains(&block) {
+                return Some(block);
+            }
+        }
+        None
+    }
+
+    fn request(
+        &mut self,
+        now: Duration,
+        token: Token,
+        node: NodeId,
+        message: &[u8],
+    ) -> Result<(), (Kind, Refusal, u32)> {
+        let kind = proto::kind(message).unwrap_or_default();
+        let bad = |_| (kind, Refusal::BAD_MESSAGE, 0);
+        let about = |qpn: Be32| move |refusal| (kind, refusal, qpn.get());
+        match kind {
+            Kind::QP_OPEN => {
+                let open = QpOpen::parse(message).map_err(bad)?;
+                self.open_qp(token, node, open).map_err(about(open.qpn))
+            }
+            Kind::QP_CLOSE => {
+                let close = QpClose::parse(message).map_err(bad)?;
+                let qp = self.owned(token, node, close.qpn).map_err(about(close.qpn))?;
+                self.owners.remove(&qp);
+                if let Some(Role::Program { qps, .. }) = self.connections.get_mut(&token).map(|own| &mut own.role) {
+                    qps.remove(&qp.qpn);
+                }
+                self.subnet.destroy_qp(qp).map_err(refusal).map_err(about(close.qpn))
+            }
+            Kind::ATTACH | Kind::DETACH => {
+                let group = QpGroup::parse(message).map_err(bad)?;
+                let qp = self.owned(token, node, group.qpn).map_err(about(group.qpn))?;
+                let done = match kind {
+                    Kind::ATTACH => self.subnet.attach(qp, group.mgid),
+                    _ => self.subnet.detach(qp, group.mgid),
+                };
+                done.map_err(refusal).map_err(about(group.qpn))
+            }
+            Kind::DATAGRAM_OUT => {
+                let (header, payload) = DatagramOut::parse_prefix(message).map_err(bad)?;
+                let qp = self.owned(token, node, header.from).map_err(about(header.from))?;
+                let sent = self.subnet.send_datagram(now, qp, &header.datagram(payload));
+                sent.map_err(refusal).map_err(about(header.from))
+            }
+            Kind::MAD_OUT => {
+                let (header, rest) = MadOut::parse_prefix(message).map_err(bad)?;
+                let mad = SaMad::parse(rest).map_err(bad)?;
+                let port = PortId { node, port: header.port };
+                let send = MadSend {
+                    agent: AgentId(0),
+                    dlid: header.dlid,
+                    qpn: Qpn::new(header.qpn.get()),
+                    sl: ServiceLevel::new(header.sl),
+                    pkey_index: header.pkey_index.get(),
+                    timeout: Duration::from_millis(header.timeout_ms.get().into()),
+                    retries: header.retries.get(),
+                };
+                let asker = Asker::Node(token, AgentId(header.agent.get()));
+                self.ask(now, port, asker, send, mad).map_err(|refusal| (kind, refusal, 0))
+            }
+            _ => Err((kind, Refusal::BAD_MESSAGE, 0)),
+        }
+    }
+
+    fn open_qp(&mut self, token: Token, node: NodeId, open: &QpOpen) -> Result<(), Refusal> {
+        let qpn = Qpn::new(open.qpn.get());
+        let qp = QpId { port: PortId { node, port: open.port }, qpn };
+        let Some(Role::Program { first_qpn, qps, .. }) = self.connections.get_mut(&token).map(|own| &mut own.role)
+        else {
+            return Err(Refusal::BAD_MESSAGE);
+        };
+        if open.qpn.get().checked_sub(*first_qpn).is_none_or(|index| index >= QPN_BLOCK) {
+            return Err(Refusal::BAD_QPN);
+        }
+        self.subnet.create_qp_numbered(qp, open.qkey, open.pkey_index.get()).map_err(refusal)?;
+        qps.insert(qpn, open.port);
+        self.owners.insert(qp, token);
+        Ok(())
+    }
+
+    /// The queue pair, if it is this connection's.
+    fn owned(&self, token: Token, node: NodeId, qpn: Be32) -> Result<QpId, Refusal> {
+        let qpn = Qpn::new(qpn.get());
+        match self.connections.get(&token).map(|connection| &connection.role) {
+            Some(Role::Program { qps, .. }) => qps.get(&qpn),
+            _ => None,
+        }
+        .map(|port| QpId { port: PortId { node, port: *port }, qpn })
+        .ok_or(Refusal::NO_SUCH_QP)
+    }
+
+    fn ask(&mut self, now: Duration, port: PortId, asker: Asker, send: MadSend, mad: &SaMad) -> Result<(), Refusal> {
+        let agent = AgentId(self.asked);
+        self.asked += 1;
+        // Without a time-out there is no answer that would end the entry.
+        if !send.timeout.is_zero() {
+            self.askers.insert(agent, (port, asker));
+        }
+        let sent = self.subnet.send_mad(now, port, MadSend { agent, ..send }, mad);
+        sent.map_err(|error| {
+            self.askers.remove(&agent);
+            refusal(error)
+        })
+    }
+
+    /// A frame that a program wrote to a umad device. Short ones are passed over, as there is no way to refuse them.
+    fn umad_frame_in(&mut self, now: Duration, token: Token, port: PortId, frame: &[u8]) {
+        let Ok((header, rest)) = UmadHeader::parse_prefix(frame) else { return };
+        let header = *header;
+        if rest.len() < 24 {
+            return;
+        }
+        let mut bytes = rest.get(..256).unwrap_or(rest).to_owned();
+        bytes.resize(256, 0);
+        let Ok(mad) = SaMad::parse_mut(&mut bytes) else { return };
+        if !mad.header.method.is_response() {
+            // Linux keeps the upper half of the transaction id for itself: here, the connection's number.
+            let own = u64::try_from(token.0).unwrap_or_default() << 32;
+            let low = mad.header.transaction_id.get() & 0xffff_ffff;
+            mad.header.transaction_id = TransactionId::new(own | low);
+        }
+        let send = MadSend {
+            agent: AgentId(0),
+            dlid: header.lid,
+            qpn: Qpn::new(header.qpn.get()),
+            sl: ServiceLevel::new(header.sl),
+            pkey_index: header.pkey_index.get(),
+            timeout: Duration::from_millis(header.timeout_ms.get().into()),
+            retries: header.retries.get(),
+        };
+        // The port was there when the device was opened, and ports do not go away.
+        let _ = self.ask(now, port, Asker::Umad(token, header), send, mad);
+    }
+}
+
+fn refusal(error: Error) -> Refusal {
+    match error {
+        Error::NoSuchPort(_) => Refusal::NO_SUCH_PORT,
+        Error::NoSuchQp(_) => Refusal::NO_SUCH_QP,
+        Error::QpnTaken(_) => Refusal::BAD_QPN,
+        Error::NoSuchPkey { .. } => Refusal::NO_SUCH_PKEY,
+        Error::NoSuchGid { .. } | Error::NotMulticast(_) | Error::NoGroup => Refusal::BAD_GID,
+        Error::TooLong { .. } => Refusal::TOO_LONG,
+        Error::Exhausted(_) | Error::LidTaken(_) => Refusal::NO_ROOM,
+    }
+}

@@ -1,0 +1,315 @@
+//! Let a real subnet manager administer the subnet: an attachment to a running ibsim at each node.
+//!
+//! ibsim simulates the subnet management side of a fabric, and OpenSM runs on it. This module takes from it what OpenSM
+//! gives to each port (LID, state, P_Keys, where the subnet manager is), and carries requests to OpenSM's
+//! administration and its answers. Datagrams stay in [`Subnet`]; who is in which group, it learns from the answers.
+//!
+//! ibsim takes at most 10 clients, OpenSM being one of them.
+mod wire;
+
+use crate::{Node, NodeId, Port, PortId, PortState, RequestId, Subnet};
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
+use core::time::Duration;
+use ib_mad::{
+    Gid, Lid, Mtu, Pkey, Qpn, Rate, ServiceLevel, TransactionId, Wire, as_bytes,
+    id::Lmc,
+    sa::SaMad,
+    wire::{Be16, Be32, Be64, Host32, Octets, Text},
+};
+use socket2::{Domain, SockAddr, Socket, Type};
+use std::{
+    ffi::OsStr,
+    io::{self, Read},
+    os::{
+        fd::{AsRawFd, RawFd},
+        unix::ffi::OsStrExt,
+    },
+    process,
+};
+use wire::{ClientInfo, ControlMessage, MAGIC, NodeInfo, Packet, Pkeys, PortInfo, control};
+
+/// How often the ports are looked at: ibsim does not tell when the subnet manager changes one.
+const LOOK: Duration = Duration::from_millis(200);
+/// How long ibsim may take for an answer while attaching.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Part of a transaction id that holds our request's number; ibsim's clients keep their own number above it.
+const REQUEST_BITS: u32 = 48;
+
+/// What can go wrong while attaching to ibsim.
+#[derive(Debug, thiserror::Error)]
+pub enum UplinkError {
+    /// A socket failed, most likely because no ibsim runs.
+    #[error("ibsim at abstract socket {base}:ctl, node {node}: {error}")]
+    Io {
+        /// First part of the names of ibsim's sockets.
+        base: String,
+        /// The node to attach to.
+        node: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// ibsim refused: it knows no such node, or has 10 clients already.
+    #[error("ibsim refuses to attach a client at node {node}: unknown name, or 10 clients already")]
+    Refused {
+        /// The node.
+        node: String,
+    },
+}
+
+/// The attachments to ibsim.
+#[derive(Debug)]
+pub struct Uplink {
+    links: Vec<Link>,
+    due: Duration,
+}
+
+/// What was asked on a control socket and is not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Nothing,
+    PortInfo,
+    Pkeys(PortInfo),
+}
+
+/// The attachment at one node.
+#[derive(Debug)]
+struct Link {
+    node: NodeId,
+    control: Socket,
+    data: Socket,
+    client: u32,
+    asked: Asked,
+}
+
+impl Uplink {
+    /// Attaches to the ibsim whose sockets are named `{base}:...` (its `IBSIM_SOCKNAME`; `sim` by default), at each of
+    /// the named nodes, in order; returns them as a subnet needs them. Their ports are down until the first look.
+    ///
+    /// # Errors
+    /// [`UplinkError`].
+    pub fn attach(base: &str, names: &[String]) -> Result<(Self, Vec<Node>), UplinkError> {
+        let mut links = Vec::new();
+        let mut nodes = Vec::new();
+        for (number, name) in (1..).zip(names) {
+            let (link, info) = Link::attach(base, number, name)?;
+            let port = Port {
+                guid: info.port_guid,
+                state: PortState::Down,
+                lid: Lid::NONE,
+                lmc: Lmc::new(0),
+                gids: vec![Gid::from_parts(Gid::DEFAULT_PREFIX, info.port_guid)],
+                pkeys: vec![Pkey::DEFAULT_FULL],
+                mtu: Mtu::B2048,
+                rate: Rate::GBPS_10,
+                sm_lid: Lid::NONE,
+                sm_sl: ServiceLevel::default(),
+                subnet_timeout: 18,
+            };
+            nodes.push(Node { name: name.clone(), guid: info.node_guid, ports: vec![port] });
+            links.push(link);
+        }
+        Ok((Self { links, due: Duration::ZERO }, nodes))
+    }
+
+    /// Its sockets, which become readable when [`receive`](Self::receive) has something to do.
+    pub(crate) fn fds(&self) -> impl Iterator<Item = RawFd> {
+        self.links.iter().flat_map(|link| [link.control.as_raw_fd(), link.data.as_raw_fd()])
+    }
+
+    /// When [`tick`](Self::tick) must be called.
+    pub(crate) fn due(&self) -> Duration {
+        self.due
+    }
+
+    /// Asks ibsim how the ports are now, if it is time.
+    pub(crate) fn tick(&mut self, now: Duration) {
+        if now < self.due {
+            return;
+        }
+        self.due = now + LOOK;
+        for link in &mut self.links {
+            // An answer that was lost is asked for again here.
+            link.ask_port_info();
+        }
+    }
+
+    /// Carries a request to the administrator at this LID. What cannot be sent is lost, and the asker's time-out deals with it.
+    pub(crate) fn forward(&self, request: RequestId, port: PortId, sm_lid: Lid, mad: &SaMad) {
+        let Some(link) = self.links.iter().find(|link| link.node == port.node) else { return };
+        let mut mad = *mad;
+        mad.header.transaction_id = TransactionId::new(u64::from(link.client) << REQUEST_BITS | request.get());
+        let packet = Packet {
+            dlid: Be16::new(sm_lid.get()),
+            dqp: Be32::new(Qpn::GSI.get()),
+            sqp: Be32::new(Qpn::GSI.get()),
+            length: Be64::new(256),
+            mad,
+            ..Packet::default()
+        };
+        let _ = link.data.send(as_bytes(&packet));
+    }
+
+    /// Reads what came on a socket: `index` counts those of [`fds`](Self::fds).
+    pub(crate) fn receive(&mut self, now: Duration, index: usize, subnet: &mut Subnet) {
+        let Some(link) = self.links.get_mut(index / 2) else { return };
+        if index.is_multiple_of(2) { link.read_control(subnet) } else { link.read_data(now, subnet) }
+    }
+}
+
+impl Drop for Uplink {
+    fn drop(&mut self) {
+        for link in &self.links {
+            // ibsim forgets a client that is gone only when it next sends to it.
+            let _ = link.control.send(as_bytes(&link.message(control::DISCONNECT, &[])));
+        }
+    }
+}
+
+/// The address of one of ibsim's abstract sockets; the NUL at the end is part of their names.
+fn address(base: &str, name: &str) -> io::Result<SockAddr> {
+    SockAddr::unix(OsStr::from_bytes(format!("\0{base}:{name}\0").as_bytes()))
+}
+
+impl Link {
+    fn attach(base: &str, number: u32, name: &str) -> Result<(Self, NodeInfo), UplinkError> {
+        let failed = |error| UplinkError::Io { base: base.to_string(), node: name.to_string(), error };
+        // Other clients take their process id, which is below 2^22.
+        let id = 0x4000_0000 | process::id() << 4 | number & 15;
+        let open = |own: &str| {
+            let socket = Socket::new(Domain::UNIX, Type::DGRAM, None)?;
+            socket.bind(&address(base, &format!("{own}{id}"))?)?;
+            io::Result::Ok(socket)
+        };
+        let control = open("ctl").map_err(failed)?;
+        let data = open("in").map_err(failed)?;
+        control.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+        address(base, "ctl").and_then(|server| control.connect(&server)).map_err(failed)?;
+        let mut link = Self { node: NodeId::new(number), control, data, client: 0, asked: Asked::Nothing };
+        let info = ClientInfo {
+            id: Host32::new(id),
+            qp: Host32::new(Qpn::GSI.get()),
+            is_sm: Host32::new(0),
+            node: Text::new(name.as_bytes()),
+        };
+        let refused = || UplinkError::Refused { node: name.to_string() };
+        let answer = link.call(control::CONNECT, as_bytes(&info)).map_err(failed)?.ok_or_else(refused)?;
+        link.client = ClientInfo::parse(&answer.0).map_err(|_| refused())?.id.get();
+        let own = format!("out{}", link.client);
+        address(base, &own).and_then(|server| link.data.connect(&server)).map_err(failed)?;
+        let answer = link.call(control::GET_NODE_INFO, &[]).map_err(failed)?.ok_or_else(refused)?;
+        let node = *NodeInfo::parse(&answer.0).map_err(|_| refused())?;
+        link.control.set_nonblocking(true).map_err(failed)?;
+        link.data.set_nonblocking(true).map_err(failed)?;
+        Ok((link, node))
+    }
+
+    fn message(&self, kind: u32, data: &[u8]) -> ControlMessage {
+        let mut octets = Octets::default();
+        octets.0.iter_mut().zip(data).for_each(|(to, from)| *to = *from);
+        ControlMessage {
+            magic: Host32::new(MAGIC),
+            client: Host32::new(self.client),
+            kind: Host32::new(kind),
+            length: Host32::new(u32::try_from(data.len()).unwrap_or_default()),
+            data: octets,
+        }
+    }
+
+    /// Asks and waits; `None`: ibsim refuses.
+    fn call(&self, kind: u32, data: &[u8]) -> io::Result<Option<Octets<64>>> {
+        self.control.send(as_bytes(&self.message(kind, data)))?;
+        let mut buffer = [0; size_of::<ControlMessage>()];
+        let length = (&self.control).read(&mut buffer)?;
+        let answer = ControlMessage::parse(buffer.get(..length).unwrap_or_default())
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        Ok((answer.kind.get() != control::ERROR).then_some(answer.data))
+    }
+
+    fn ask_port_info(&mut self) {
+        // The first byte is the number of the port.
+        let sent = self.control.send(as_bytes(&self.message(control::GET_PORT_INFO, &[1])));
+        self.asked = if sent.is_ok() { Asked::PortInfo } else { Asked::Nothing };
+    }
+
+    fn read_control(&mut self, subnet: &mut Subnet) {
+        let mut buffer = [0; size_of::<ControlMessage>()];
+        while let Ok(length) = (&self.control).read(&mut buffer) {
+            let Ok(answer) = ControlMessage::parse(buffer.get(..length).unwrap_or_default()) else { continue };
+            match (self.asked, answer.kind.get()) {
+                (Asked::PortInfo, control::GET_PORT_INFO) => {
+                    let Ok(info) = PortInfo::parse(&answer.data.0) else { continue };
+                    let sent = self.control.send(as_bytes(&self.message(control::GET_PKEYS, &[])));
+                    self.asked = if sent.is_ok() { Asked::Pkeys(*info) } else { Asked::Nothing };
+                }
+                (Asked::Pkeys(info), control::GET_PKEYS) => {
+                    let Ok(pkeys) = Pkeys::parse(&answer.data.0) else { continue };
+                    self.asked = Asked::Nothing;
+                    update(subnet, PortId { node: self.node, port: 1 }, &info, pkeys);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn read_data(&self, now: Duration, subnet: &mut Subnet) {
+        let mut buffer = [0; size_of::<Packet>()];
+        while let Ok(length) = (&self.data).read(&mut buffer) {
+            let Ok(packet) = Packet::parse(buffer.get(..length).unwrap_or_default()) else { continue };
+            // A request that came back undelivered ends by its time-out, and nobody here answers other people's requests.
+            if packet.status.get() == 0 && packet.mad.header.method.is_response() {
+                let request = packet.mad.header.transaction_id.get() & ((1 << REQUEST_BITS) - 1);
+                subnet.answer_mad(now, RequestId::new(request), &packet.mad);
+            }
+        }
+    }
+}
+
+/// Gives a port what the subnet manager gave to it at ibsim.
+fn update(subnet: &mut Subnet, id: PortId, info: &PortInfo, pkeys: &Pkeys) {
+    let Some(old) = subnet.port(id).cloned() else { return };
+    let state = PortState::from_code(info.speed_state.state()).unwrap_or(PortState::Down);
+    let used = pkeys.keys.iter().rposition(|pkey| pkey.is_valid()).map_or(0, |last| last + 1);
+    let new = Port {
+        guid: old.guid,
+        state,
+        lid: info.lid,
+        lmc: info.protection_lmc.lmc(),
+        gids: vec![info.gid(old.guid)],
+        pkeys: pkeys.keys.get(..used).unwrap_or_default().to_vec(),
+        mtu: if info.mtu_sl.mtu().bytes().is_some() { info.mtu_sl.mtu() } else { old.mtu },
+        rate: rate(info.width, info.speeds.active()).unwrap_or(old.rate),
+        sm_lid: info.sm_lid,
+        sm_sl: info.mtu_sl.sm_sl(),
+        subnet_timeout: info.register_timeout.subnet_timeout(),
+    };
+    if new == old {
+        return;
+    }
+    // OpenSM asks for this when a port comes up and when it took over the subnet; ibsim shows no trace of it.
+    let reregister = new.state == PortState::Active && (old.state != new.state || old.sm_lid != new.sm_lid);
+    // While LIDs are exchanged between ports one may be taken for a moment: the next look sets it.
+    if subnet.set_port(id, new).is_ok() && reregister {
+        let _ = subnet.reregister(id);
+    }
+}
+
+/// The rate of an active width and speed of PortInfo.
+fn rate(width: u8, speed: u8) -> Option<Rate> {
+    Some(match (width, speed) {
+        (1, 1) => Rate::GBPS_2_5,
+        (1, 2) => Rate::GBPS_5,
+        (1, 4) | (2, 1) => Rate::GBPS_10,
+        (2, 2) | (4, 1) => Rate::GBPS_20,
+        (8, 1) => Rate::GBPS_30,
+        (2, 4) | (4, 2) => Rate::GBPS_40,
+        (8, 2) => Rate::GBPS_60,
+        (4, 4) => Rate::GBPS_80,
+        (8, 4) => Rate::GBPS_120,
+        _ => return None,
+    })
+}
