@@ -1,0 +1,63 @@
+//! The command line: ibacm's options, and long ones of ours.
+use crate::fabric::FabricChoice;
+use clap::Parser;
+use std::path::PathBuf;
+
+/// Assistant to the InfiniBand communication manager: resolves names, IP addresses, LIDs and GIDs to path records, and
+/// serves them to librdmacm, the kernel and ib_acme.
+#[derive(Debug, Parser)]
+#[command(name = "acm-mio", version, about)]
+pub(crate) struct Args {
+    /// Run as a daemon (the default).
+    #[arg(short = 'D', overrides_with = "foreground")]
+    pub(crate) daemon: bool,
+    /// Run as a process in the foreground.
+    #[arg(short = 'P')]
+    pub(crate) foreground: bool,
+    /// Address configuration file.
+    #[arg(short = 'A', value_name = "addr_file", default_value = "/etc/rdma/ibacm_addr.cfg")]
+    pub(crate) addr_file: PathBuf,
+    /// Option configuration file.
+    #[arg(short = 'O', value_name = "option_file", default_value = "/etc/rdma/ibacm_opts.cfg")]
+    pub(crate) option_file: PathBuf,
+    /// Take the sockets from systemd and tell it when they are served.
+    #[arg(long)]
+    pub(crate) systemd: bool,
+    /// The fabric to serve: `embedded` (a simulated one in this process, which others may join at
+    /// DIR/fabric.sock), or `sim:PATH?node=NAME` (a simulated one that somebody else serves at PATH).
+    #[arg(long, value_name = "FABRIC")]
+    pub(crate) fabric: Option<FabricChoice>,
+    /// Where sockets, port files and the lock file go.
+    #[arg(long, value_name = "DIR", default_value = "/run")]
+    pub(crate) run_dir: PathBuf,
+    /// Further words are ignored, as ibacm does.
+    #[arg(hide = true, trailing_var_arg = true)]
+    pub(crate) ignored: Vec<String>,
+}
+
+impl Args {
+    /// Whether to leave the terminal.
+    pub(crate) fn daemonize(&self) -> bool {
+        !self.foreground && !self.systemd
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Args {
+        Args::try_parse_from([&["acm-mio"], words].concat()).unwrap()
+    }
+
+    #[test]
+    fn ibacm_command_lines() {
+        assert!(parse(&[]).daemonize());
+        assert!(parse(&["-D"]).daemonize());
+        assert!(!parse(&["-P"]).daemonize());
+        assert!(parse(&["-P", "-D"]).daemonize(), "the last one counts");
+        assert!(!parse(&["--systemd"]).daemonize());
+        assert!(!parse(&["-P", "-A", "a", "-O", "o", "extra", "words"]).daemonize());
+        assert!(Args::try_parse_from(["acm-mio", "-x"]).unwrap_err().use_stderr());
+    }
+}

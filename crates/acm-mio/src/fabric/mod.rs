@@ -1,0 +1,142 @@
+//! The fabric: what carries the core's datagrams.
+mod embedded;
+mod sim;
+
+pub(crate) use embedded::Embedded;
+pub(crate) use sim::Sim;
+
+use acm_sansio::{
+    EndpointId, PortId, SaRequestId,
+    input::{DatagramSource, SendFailure},
+    output::{SaAddress, SendTo},
+    ports::PortAttributes,
+};
+use core::{str::FromStr, time::Duration};
+use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
+use std::{io, path::PathBuf};
+
+/// What `--fabric` chose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FabricChoice {
+    /// A simulated fabric in this process.
+    Embedded,
+    /// A simulated fabric that somebody else serves.
+    Sim {
+        /// Its socket.
+        path: PathBuf,
+        /// Which node to be; any free one without.
+        node: Option<String>,
+    },
+}
+
+impl FromStr for FabricChoice {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "embedded" {
+            return Ok(Self::Embedded);
+        }
+        let Some(rest) = text.strip_prefix("sim:") else {
+            return Err("expected embedded or sim:PATH?node=NAME".into());
+        };
+        let (path, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
+        let node = match query.map(|query| query.strip_prefix("node=")) {
+            None => None,
+            Some(Some(name)) if !name.is_empty() => Some(name.to_owned()),
+            Some(_) => return Err("expected ?node=NAME after the path".into()),
+        };
+        if path.is_empty() {
+            return Err("expected the path of the fabric's socket after sim:".into());
+        }
+        Ok(Self::Sim { path: PathBuf::from(path), node })
+    }
+}
+
+/// What a fabric cannot do.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FabricError {
+    /// The simulated fabric cannot be reached or is gone.
+    #[error("simulated fabric at {0}: {1}")]
+    Sim(PathBuf, ib_sim::client::ClientError),
+    /// The embedded fabric cannot be started.
+    #[error("embedded fabric at {0}: {1}; give a --run-dir that you may write to")]
+    Embedded(PathBuf, io::Error),
+}
+
+/// A port that a fabric has, as address files name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NamedPort {
+    pub(crate) id: PortId,
+    pub(crate) device: String,
+    pub(crate) number: u8,
+}
+
+/// Something that a fabric tells.
+#[derive(Debug)]
+pub(crate) enum FabricEvent<'a> {
+    PortUp {
+        port: PortId,
+        attributes: PortAttributes,
+    },
+    PortDown(PortId),
+    Reregister(PortId),
+    Datagram {
+        endpoint: EndpointId,
+        source: DatagramSource,
+        payload: &'a [u8],
+    },
+    SaAnswer {
+        id: SaRequestId,
+        mad: &'a SaMad,
+    },
+    SaFailed {
+        id: SaRequestId,
+        failure: SendFailure,
+    },
+    /// A message that means nothing to the core; there may be more.
+    Nothing,
+}
+
+/// What carries the core's datagrams. Nothing here blocks.
+pub(crate) trait Fabric {
+    /// Asks for wake-ups under `token`.
+    fn register(&mut self, registry: &mio::Registry, token: mio::Token) -> io::Result<()>;
+    /// The ports that address files may name.
+    fn ports(&self) -> Vec<NamedPort>;
+    /// The next event; `None` when there is none now. An error: the fabric is gone.
+    fn next_event(&mut self) -> Result<Option<FabricEvent<'_>>, FabricError>;
+    /// Opens an endpoint's queue pair.
+    fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError>;
+    /// Closes it.
+    fn close_endpoint(&mut self, endpoint: EndpointId);
+    /// Receives what is sent to a group.
+    fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid);
+    /// Receives it no more.
+    fn detach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid);
+    /// Sends a datagram; one that cannot be sent is lost, as datagrams may be.
+    fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad);
+    /// Sends a request to subnet administration; whether it went out.
+    fn sa_send(&mut self, port: PortId, id: SaRequestId, to: SaAddress, mad: &SaMad, patience: Patience) -> bool;
+}
+
+/// How long to wait for an answer, and how often to repeat.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    pub(crate) timeout: Duration,
+    pub(crate) retries: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices() {
+        let sim = |path: &str, node: Option<&str>| FabricChoice::Sim { path: path.into(), node: node.map(Into::into) };
+        assert_eq!("embedded".parse(), Ok(FabricChoice::Embedded));
+        assert_eq!("sim:/tmp/x?node=node2".parse(), Ok(sim("/tmp/x", Some("node2"))));
+        assert_eq!("sim:/tmp/x".parse(), Ok(sim("/tmp/x", None)));
+        for bad in ["", "sim", "sim:", "sim:?node=a", "sim:/x?", "sim:/x?node=", "sim:/x?nude=a", "devices:"] {
+            assert!(bad.parse::<FabricChoice>().is_err(), "{bad}");
+        }
+    }
+}

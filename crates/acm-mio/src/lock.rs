@@ -1,0 +1,43 @@
+//! The file that keeps a second daemon away and holds the process id.
+use nix::fcntl::{FcntlArg, fcntl};
+use std::{
+    fs::{File, OpenOptions},
+    io::Write,
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+
+/// Why the lock is not ours.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LockError {
+    /// Another daemon has it.
+    #[error("{0} is locked: another ibacm or acm-mio is running; stop it first, or give another lock_file")]
+    Busy(PathBuf),
+    /// The file cannot be made or written.
+    #[error("lock file {0}: {1}")]
+    Io(PathBuf, std::io::Error),
+}
+
+/// Holds the lock while it lives.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+/// Takes the lock and writes the process id. The lock is a POSIX one, as ibacm's, so that both keep each other away;
+/// it does not outlive a fork, so the daemon takes it after leaving the terminal.
+pub(crate) fn take(path: &Path) -> Result<Lock, LockError> {
+    let io = |error| LockError::Io(path.to_owned(), error);
+    let mut file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o640).open(path).map_err(io)?;
+    let whole = nix::libc::flock {
+        l_type: i16::try_from(nix::libc::F_WRLCK).unwrap_or_default(),
+        l_whence: i16::try_from(nix::libc::SEEK_SET).unwrap_or_default(),
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
+    };
+    fcntl(&file, FcntlArg::F_SETLK(&whole)).map_err(|_| LockError::Busy(path.to_owned()))?;
+    file.set_len(0).map_err(io)?;
+    writeln!(file, "{}", std::process::id()).map_err(io)?;
+    Ok(Lock { _file: file })
+}

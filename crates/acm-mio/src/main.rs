@@ -1,0 +1,38 @@
+//! The daemon of the InfiniBand communication management assistant: a drop-in for ibacm.
+//!
+//! One thread, one loop: `server/daemon.rs` waits for events, turns each into one
+//! [`Input`](acm_sansio::Input) of the core, and carries out the core's [`Output`](acm_sansio::Output)s.
+mod cli;
+mod clock;
+mod fabric;
+mod lock;
+mod log;
+mod server;
+mod settings;
+mod source;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// What ibacm's initialization failures exit with: -1.
+const INIT_FAILED: u8 = 255;
+
+fn main() -> ExitCode {
+    let args = match cli::Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            let _ = error.print();
+            // ibacm exits with 1 on an unknown option; help and version are no errors.
+            return ExitCode::from(u8::from(error.use_stderr()));
+        }
+    };
+    match server::run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Both for a person at the terminal and for whoever reads the log later.
+            eprintln!("acm-mio: {error}");
+            tracing::error!(target: "main", "{error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}

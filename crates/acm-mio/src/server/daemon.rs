@@ -1,0 +1,380 @@
+//! The loop: events in, inputs to the core, outputs out.
+use super::{
+    FABRIC, FIRST_CLIENT, LISTENER, SIGNALS,
+    connection::{Connection, HIGH_WATER, Read1},
+    listener::Listener,
+    start::StartError,
+};
+use crate::{
+    clock::Clock,
+    fabric::{Fabric, FabricEvent, Patience},
+    log::{self, Log},
+    source,
+};
+use acm_sansio::{Acm, ClientId, Input, Output, Time, input::SendFailure};
+use core::time::Duration;
+use mio::{Events, Interest, Poll, Token};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook_mio::v1_0::Signals;
+use slab::Slab;
+use std::{collections::BTreeSet, io};
+
+/// A client that takes nothing of what is there for it for so long is closed.
+const STALL: Duration = Duration::from_secs(30);
+/// Messages of one client that are handled before it is another's turn.
+const TURN: usize = 32;
+/// How long nobody is accepted after the file descriptors have run out.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Everything of a running daemon.
+pub(super) struct Daemon {
+    pub(super) acm: Acm,
+    pub(super) fabric: Option<Box<dyn Fabric>>,
+    pub(super) listener: Listener,
+    pub(super) poll: Poll,
+    pub(super) signals: Signals,
+    pub(super) clock: Clock,
+    pub(super) log: Log,
+    pub(super) state: State,
+}
+
+/// What the loop remembers.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    clients: Slab<Connection>,
+    /// How often each place of `clients` was used.
+    generations: Vec<u32>,
+    /// Clients with something to read or to hand to the core.
+    backlog: BTreeSet<usize>,
+    /// Clients with answers to send.
+    dirty: BTreeSet<usize>,
+    /// Clients that have not taken all their answers.
+    stalled: BTreeSet<usize>,
+    /// Accept again then.
+    accept_at: Option<Time>,
+    acceptable: bool,
+    done: bool,
+}
+
+impl Daemon {
+    /// Runs until it is told to stop and all groups are left.
+    pub(super) fn run(&mut self) -> Result<(), StartError> {
+        let mut events = Events::with_capacity(256);
+        while !self.state.done {
+            let timeout = self.timeout();
+            match self.poll.poll(&mut events, timeout) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                result => result.map_err(StartError::Loop)?,
+            }
+            let now = self.clock.now();
+            if self.acm.poll_timeout().is_some_and(|at| at <= now) {
+                self.acm.handle_timeout(now);
+                self.drain(now);
+            }
+            for event in &events {
+                match event.token() {
+                    LISTENER => self.state.acceptable = true,
+                    SIGNALS => self.signals(now),
+                    FABRIC => self.fabric_events(now)?,
+                    Token(token) => self.client_ready(token - FIRST_CLIENT, event),
+                }
+            }
+            self.accept(now);
+            self.read_clients(now);
+            self.flush(now);
+        }
+        Ok(())
+    }
+
+    /// How long to wait: to the core's deadline, or one of our own.
+    fn timeout(&self) -> Option<Duration> {
+        let now = self.clock.now();
+        if !self.state.backlog.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let stalled = self.state.stalled.iter().filter_map(|index| self.state.clients.get(*index)?.stalled_since);
+        let stall = stalled.min().map(|since| since + STALL);
+        [self.acm.poll_timeout(), stall, self.state.accept_at].into_iter().flatten().min().map(|at| at.since(now))
+    }
+
+    /// Tells the core one fact and carries out what it wants.
+    pub(super) fn input(&mut self, now: Time, input: Input<'_>) {
+        self.acm.handle_input(now, input);
+        self.drain(now);
+    }
+
+    fn drain(&mut self, now: Time) {
+        while let Some(output) = self.acm.poll_output() {
+            if let Some(answer) = self.carry_out(output) {
+                self.acm_later(now, answer);
+            }
+        }
+    }
+
+    /// A fact that an output gave rise to. The core takes facts only when it has no more wishes.
+    fn acm_later(&mut self, now: Time, answer: Input<'static>) {
+        let rest: Vec<Output> = core::iter::from_fn(|| self.acm.poll_output()).collect();
+        let mut answers = vec![answer];
+        for output in rest {
+            answers.extend(self.carry_out(output));
+        }
+        for answer in answers {
+            self.acm.handle_input(now, answer);
+            self.drain(now);
+        }
+    }
+
+    /// Carries out one wish; what the core must be told about it.
+    fn carry_out(&mut self, output: Output) -> Option<Input<'static>> {
+        match output {
+            Output::Reply { client, reply } => self.state.reply(client, &reply),
+            Output::LongReply { client, bytes } => self.state.reply(client, &bytes),
+            Output::CloseClient(client) => self.close(client),
+            Output::SelectSource { request, dest } => {
+                return Some(Input::SourceSelected { request, source: source::select(dest) });
+            }
+            Output::Log(event) => log::event(&event),
+            Output::ShutdownDone => self.state.done = true,
+            other => return self.carry_out_on_fabric(other),
+        }
+        None
+    }
+
+    fn carry_out_on_fabric(&mut self, output: Output) -> Option<Input<'static>> {
+        let fabric = self.fabric.as_mut()?;
+        match output {
+            Output::SaSend { port, id, to, mad, timeout, retries } => {
+                let sent = fabric.sa_send(port, id, to, &mad, Patience { timeout, retries });
+                return (!sent).then_some(Input::SaFailed { id, failure: SendFailure::NotSent });
+            }
+            Output::OpenEndpoint { endpoint, port, pkey_index } => {
+                return Some(match fabric.open_endpoint(endpoint, port, pkey_index) {
+                    Ok(qpn) => Input::EndpointOpened { endpoint, qpn },
+                    Err(error) => {
+                        tracing::error!(target: "fabric", "{endpoint}: {error}");
+                        Input::EndpointFailed(endpoint)
+                    }
+                });
+            }
+            Output::CloseEndpoint(endpoint) => fabric.close_endpoint(endpoint),
+            Output::Attach { endpoint, mgid, mlid } => fabric.attach(endpoint, mgid, mlid),
+            Output::Detach { endpoint, mgid, mlid } => fabric.detach(endpoint, mgid, mlid),
+            Output::Send { endpoint, to, mad } => fabric.send(endpoint, &to, &mad),
+            _ => {}
+        }
+        None
+    }
+
+    fn signals(&mut self, now: Time) {
+        let pending: Vec<i32> = self.signals.pending().collect();
+        for signal in pending {
+            match signal {
+                SIGHUP => self.log.reopen(),
+                SIGTERM | SIGINT => {
+                    tracing::info!(target: "main", "shutting down");
+                    self.input(now, Input::Shutdown);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Hands over everything that the fabric has to tell.
+    pub(super) fn fabric_events(&mut self, now: Time) -> Result<(), StartError> {
+        while let Some(fabric) = &mut self.fabric {
+            match fabric.next_event().map_err(StartError::FabricLost)? {
+                None => return Ok(()),
+                Some(FabricEvent::Nothing) => continue,
+                Some(FabricEvent::PortUp { port, attributes }) => {
+                    self.acm.handle_input(now, Input::PortUp { port, attributes: &attributes });
+                }
+                Some(FabricEvent::PortDown(port)) => self.acm.handle_input(now, Input::PortDown(port)),
+                Some(FabricEvent::Reregister(port)) => self.acm.handle_input(now, Input::ClientReregister(port)),
+                Some(FabricEvent::Datagram { endpoint, source, payload }) => {
+                    self.acm.handle_input(now, Input::Datagram { endpoint, source, payload });
+                }
+                Some(FabricEvent::SaAnswer { id, mad }) => {
+                    self.acm.handle_input(now, Input::SaAnswer { id, mad: ib_mad::as_bytes(mad) });
+                }
+                Some(FabricEvent::SaFailed { id, failure }) => {
+                    self.acm.handle_input(now, Input::SaFailed { id, failure });
+                }
+            }
+            self.drain(now);
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, now: Time) {
+        if self.state.accept_at.is_some_and(|at| at <= now) {
+            self.state.accept_at = None;
+            self.state.acceptable = true;
+        }
+        while self.state.acceptable && self.state.accept_at.is_none() {
+            let mut stream = match self.listener.accept() {
+                Ok(stream) => stream,
+                Err(error) => {
+                    match error.kind() {
+                        io::ErrorKind::WouldBlock => self.state.acceptable = false,
+                        io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
+                        // Most likely no file descriptor is left. The edge is not told again: ask again later.
+                        _ => {
+                            tracing::warn!(target: "accept", "{error}; accepting again in {ACCEPT_PAUSE:?}");
+                            self.state.accept_at = Some(now + ACCEPT_PAUSE);
+                        }
+                    }
+                    continue;
+                }
+            };
+            let index = self.state.clients.vacant_key();
+            let token = Token(FIRST_CLIENT + index);
+            let interest = Interest::READABLE | Interest::WRITABLE;
+            if let Err(error) = self.poll.registry().register(stream.source(), token, interest) {
+                tracing::warn!(target: "accept", "client refused: {error}");
+                continue;
+            }
+            let id = self.state.client_id(index);
+            self.state.clients.insert(Connection::new(id, stream));
+            self.state.backlog.insert(index);
+            self.input(now, Input::ClientOpened(id));
+        }
+    }
+
+    fn client_ready(&mut self, index: usize, event: &mio::event::Event) {
+        let Some(connection) = self.state.clients.get_mut(index) else { return };
+        if event.is_readable() || event.is_read_closed() || event.is_error() {
+            connection.readable = true;
+            self.state.backlog.insert(index);
+        }
+        if event.is_writable() && connection.untaken() > 0 {
+            self.state.dirty.insert(index);
+        }
+    }
+
+    /// Reads from every client that has something to say, each its turn.
+    fn read_clients(&mut self, now: Time) {
+        for index in core::mem::take(&mut self.state.backlog) {
+            if self.read_client(now, index) {
+                self.state.backlog.insert(index);
+            }
+        }
+    }
+
+    /// One client's turn; whether it has more to say now.
+    fn read_client(&mut self, now: Time, index: usize) -> bool {
+        for _ in 0..TURN {
+            let Some(connection) = self.state.clients.get_mut(index) else { return false };
+            // Who does not take answers, or has too many open, is not listened to; `flush` and answers wake it up.
+            if connection.untaken() > HIGH_WATER || !self.acm.takes_requests(connection.id) {
+                return false;
+            }
+            let client = connection.id;
+            match connection.next_message() {
+                Ok(Some(message)) => {
+                    self.acm.handle_input(now, Input::ClientMessage { client, message });
+                    self.drain(now);
+                    continue;
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    log::event(&acm_sansio::Event::BadFrame(client, error));
+                    self.gone(now, index);
+                    return false;
+                }
+            }
+            if !connection.readable {
+                return false;
+            }
+            match connection.fill() {
+                Read1::More => {}
+                Read1::Dry => return false,
+                Read1::End => {
+                    self.gone(now, index);
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Sends all answers, those of one client in one call.
+    fn flush(&mut self, now: Time) {
+        for index in core::mem::take(&mut self.state.dirty) {
+            let Some(connection) = self.state.clients.get_mut(index) else { continue };
+            let alive = connection.flush(now);
+            let (untaken, stalled) = (connection.untaken(), connection.stalled_since.is_some());
+            if !alive {
+                self.gone(now, index);
+                continue;
+            }
+            if stalled {
+                self.state.stalled.insert(index);
+            } else {
+                self.state.stalled.remove(&index);
+            }
+            // What was not read because of these answers.
+            if untaken <= HIGH_WATER {
+                self.state.backlog.insert(index);
+            }
+        }
+        let over = |index: &usize| {
+            let since = self.state.clients.get(*index).and_then(|connection| connection.stalled_since);
+            since.is_some_and(|since| since + STALL <= now)
+        };
+        let stalled: Vec<usize> = self.state.stalled.iter().copied().filter(over).collect();
+        for index in stalled {
+            tracing::info!(target: "client", "client {index} takes no answers: closed");
+            self.gone(now, index);
+        }
+    }
+
+    /// A connection is over; the core is told.
+    fn gone(&mut self, now: Time, index: usize) {
+        if let Some(id) = self.remove(index) {
+            self.input(now, Input::ClientGone(id));
+        }
+    }
+
+    /// The core wants a connection closed.
+    fn close(&mut self, client: ClientId) {
+        if let Some(index) = self.state.index_of(client) {
+            self.remove(index);
+        }
+    }
+
+    fn remove(&mut self, index: usize) -> Option<ClientId> {
+        let mut connection = self.state.clients.try_remove(index)?;
+        self.state.backlog.remove(&index);
+        self.state.dirty.remove(&index);
+        self.state.stalled.remove(&index);
+        let _ = self.poll.registry().deregister(connection.stream.source());
+        Some(connection.id)
+    }
+}
+
+impl State {
+    fn client_id(&mut self, index: usize) -> ClientId {
+        if self.generations.len() <= index {
+            self.generations.resize(index + 1, 0);
+        }
+        let generation = self.generations.get_mut(index).map_or(0, |generation| {
+            *generation = generation.wrapping_add(1);
+            *generation
+        });
+        ClientId::new(u32::try_from(index).unwrap_or(u32::MAX), generation)
+    }
+
+    fn index_of(&self, client: ClientId) -> Option<usize> {
+        let index = client.index() as usize;
+        self.clients.get(index).filter(|connection| connection.id == client).map(|_| index)
+    }
+
+    fn reply(&mut self, client: ClientId, bytes: &[u8]) {
+        if let Some(index) = self.index_of(client)
+            && let Some(connection) = self.clients.get_mut(index)
+        {
+            connection.push(bytes);
+            self.dirty.insert(index);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Where clients connect: a unix socket or TCP, with the files by which clients find it.
+use acm_wire::files::opts::{Options, ServerMode};
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use mio::{
+    Interest, Registry, Token,
+    event::Source,
+    net::{TcpListener, TcpStream, UnixListener, UnixStream},
+};
+use std::{
+    fs,
+    io::{self, Read, Write},
+    os::unix::fs::{PermissionsExt, symlink},
+    path::{Path, PathBuf},
+};
+
+/// Files of the run directory (rdma-core's `IBACM_*`): what ib_acme connects to, what librdmacm connects to.
+const UNIX_SOCKET: &str = "ibacm-unix.sock";
+const UNIX_LINK: &str = "ibacm.sock";
+const PORT_FILE: &str = "ibacm-tcp.port";
+const PORT_LINK: &str = "ibacm.port";
+
+/// Why nobody can connect.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ListenError {
+    /// The unix socket cannot be made.
+    #[error("socket {0}: {1}; run as root, or give a --run-dir that you may write to")]
+    Unix(PathBuf, io::Error),
+    /// The TCP port cannot be had.
+    #[error("TCP {0}: {1}; stop what uses it, or give another server_port")]
+    Tcp(SocketAddr, io::Error),
+    /// The port file cannot be written.
+    #[error("port file {0}: {1}")]
+    PortFile(PathBuf, io::Error),
+    /// What systemd passed is not what it should be.
+    #[error("systemd passed no stream socket that can be used: {0}; see ListenStream= in the socket unit")]
+    Systemd(io::Error),
+}
+
+/// A stream of either kind.
+#[derive(Debug)]
+pub(crate) enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    pub(crate) fn source(&mut self) -> &mut dyn Source {
+        match self {
+            Self::Unix(stream) => stream,
+            Self::Tcp(stream) => stream,
+        }
+    }
+}
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.read(buffer),
+            Self::Tcp(stream) => stream.read(buffer),
+        }
+    }
+}
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.write(bytes),
+            Self::Tcp(stream) => stream.write(bytes),
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+enum Socket {
+    Unix(UnixListener),
+    Tcp(TcpListener),
+}
+
+/// Accepts clients; removes its files in the end.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    socket: Socket,
+    files: Vec<PathBuf>,
+}
+
+impl Listener {
+    /// Listens as the options say, in `run_dir`.
+    pub(crate) fn bind(options: &Options<'_>, run_dir: &Path) -> Result<Self, ListenError> {
+        let link = !options.acme_plus_kernel_only;
+        let ip = match options.server_mode {
+            ServerMode::Unix => return Self::bind_unix(run_dir, link),
+            ServerMode::Loop => Ipv4Addr::LOCALHOST,
+            ServerMode::Open => {
+                tracing::warn!(
+                    target: "listen",
+                    "server_mode open: anybody who reaches TCP port {} can ask this daemon",
+                    options.server_port
+                );
+                Ipv4Addr::UNSPECIFIED
+            }
+        };
+        Self::bind_tcp(SocketAddr::new(IpAddr::V4(ip), options.server_port), run_dir, link)
+    }
+
+    fn bind_unix(run_dir: &Path, link: bool) -> Result<Self, ListenError> {
+        let path = run_dir.join(UNIX_SOCKET);
+        // Clients prefer a port file to the socket: an old one would send them astray.
+        for stale in [UNIX_SOCKET, UNIX_LINK, PORT_FILE, PORT_LINK] {
+            let _ = fs::remove_file(run_dir.join(stale));
+        }
+        let failed = |error| ListenError::Unix(path.clone(), error);
+        let socket = UnixListener::bind(&path).map_err(failed)?;
+        let mut listener = Self { socket: Socket::Unix(socket), files: vec![path.clone()] };
+        // Every user's programs resolve here.
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).map_err(failed)?;
+        if link {
+            listener.link(UNIX_SOCKET, run_dir.join(UNIX_LINK)).map_err(failed)?;
+        }
+        Ok(listener)
+    }
+
+    fn bind_tcp(address: SocketAddr, run_dir: &Path, link: bool) -> Result<Self, ListenError> {
+        let socket = TcpListener::bind(address).map_err(|error| ListenError::Tcp(address, error))?;
+        for stale in [UNIX_SOCKET, UNIX_LINK, PORT_LINK] {
+            let _ = fs::remove_file(run_dir.join(stale));
+        }
+        let path = run_dir.join(PORT_FILE);
+        let failed = |error| ListenError::PortFile(path.clone(), error);
+        fs::write(&path, format!("{}\n", address.port())).map_err(failed)?;
+        let mut listener = Self { socket: Socket::Tcp(socket), files: vec![path.clone()] };
+        if link {
+            listener.link(PORT_FILE, run_dir.join(PORT_LINK)).map_err(failed)?;
+        }
+        Ok(listener)
+    }
+
+    fn link(&mut self, target: &str, path: PathBuf) -> io::Result<()> {
+        symlink(target, &path)?;
+        self.files.push(path);
+        Ok(())
+    }
+
+    /// Takes the stream socket that systemd passed; `None` if it passed none. The files are systemd's.
+    pub(crate) fn from_systemd() -> Result<Option<Self>, ListenError> {
+        let mut passed = listenfd::ListenFd::from_env();
+        for index in 0..passed.len() {
+            // In any order; others, as the kernel's netlink socket, are not ours to take here.
+            if let Ok(Some(listener)) = passed.take_unix_listener(index) {
+                listener.set_nonblocking(true).map_err(ListenError::Systemd)?;
+                let socket = Socket::Unix(UnixListener::from_std(listener));
+                return Ok(Some(Self { socket, files: Vec::new() }));
+            }
+        }
+        Ok(None)
+    }
+
+    pub(crate) fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        match &mut self.socket {
+            Socket::Unix(socket) => registry.register(socket, token, Interest::READABLE),
+            Socket::Tcp(socket) => registry.register(socket, token, Interest::READABLE),
+        }
+    }
+
+    pub(crate) fn accept(&self) -> io::Result<Stream> {
+        match &self.socket {
+            Socket::Unix(socket) => socket.accept().map(|(stream, _)| Stream::Unix(stream)),
+            Socket::Tcp(socket) => socket.accept().map(|(stream, _)| {
+                // An answer must not wait for the next one.
+                let _ = stream.set_nodelay(true);
+                Stream::Tcp(stream)
+            }),
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        for file in &self.files {
+            let _ = fs::remove_file(file);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(dir: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn unix_mode_has_the_socket_and_its_link_and_removes_both() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(PORT_FILE), "6125\n").unwrap();
+        let listener = Listener::bind(&Options::default(), dir.path()).unwrap();
+        assert_eq!(names(dir.path()), [UNIX_SOCKET, UNIX_LINK]);
+        assert_eq!(fs::read_link(dir.path().join(UNIX_LINK)).unwrap(), Path::new(UNIX_SOCKET), "relative");
+        assert_eq!(fs::metadata(dir.path().join(UNIX_SOCKET)).unwrap().permissions().mode() & 0o777, 0o777);
+        drop(listener);
+        assert!(names(dir.path()).is_empty());
+        let options = Options { acme_plus_kernel_only: true, ..Options::default() };
+        let _listener = Listener::bind(&options, dir.path()).unwrap();
+        assert_eq!(names(dir.path()), [UNIX_SOCKET]);
+    }
+
+    #[test]
+    fn tcp_modes_have_port_files() {
+        let dir = tempfile::tempdir().unwrap();
+        // A port that was free a moment ago.
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let options = Options { server_mode: ServerMode::Loop, server_port: free, ..Options::default() };
+        let listener = Listener::bind(&options, dir.path()).unwrap();
+        assert_eq!(names(dir.path()), [PORT_FILE, PORT_LINK]);
+        assert_eq!(fs::read_to_string(dir.path().join(PORT_LINK)).unwrap(), format!("{free}\n"));
+        let taken = Listener::bind(&options, dir.path()).unwrap_err().to_string();
+        assert!(taken.contains("server_port"), "{taken}");
+        drop(listener);
+        assert!(names(dir.path()).is_empty());
+    }
+}

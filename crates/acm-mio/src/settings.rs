@@ -1,0 +1,178 @@
+//! Options and addresses, from the files to the core's configuration.
+use crate::cli::Args;
+use acm_sansio::{Config, config::RouteProtocol};
+use acm_wire::{
+    Address,
+    files::{
+        LineError,
+        addr::{self, PkeyChoice},
+        opts::{self, LoopbackProt, Opt, Options, RouteProt},
+    },
+};
+use ib_mad::Pkey;
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// A local address from the address file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ConfiguredAddress {
+    pub(crate) address: Address,
+    pub(crate) device: String,
+    pub(crate) port: u8,
+    pub(crate) pkey: Option<Pkey>,
+    /// Where it stands: `file:line`.
+    pub(crate) place: String,
+}
+
+/// All that the daemon reads before it starts.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) options: Options<'static>,
+    pub(crate) addresses: Option<Vec<ConfiguredAddress>>,
+    /// What is wrong with the files, each with its place; said once there is a log.
+    pub(crate) problems: Vec<String>,
+}
+
+impl Settings {
+    /// Reads both files. A file that is not there is no problem: defaults count, and addresses are made up from the
+    /// host's name. Paths are taken from the present directory, before the daemon leaves it.
+    pub(crate) fn read(args: &Args) -> Self {
+        let mut problems = Vec::new();
+        // Options borrow from their text, and count for as long as the process lives.
+        let text: &'static [u8] = read_file(&args.option_file, &mut problems).unwrap_or_default().leak();
+        let mut options = Options::default();
+        for line in opts::parse(text) {
+            match line {
+                Ok((_, Opt::Provider(provider))) if provider.name == "ibacmp" => {}
+                Ok((location, Opt::Provider(provider))) => problems.push(format!(
+                    "{}:{}:{}: provider {} is not built in; ibacmp serves all subnets",
+                    args.option_file.display(),
+                    location.line,
+                    location.column,
+                    provider.name.escape_debug()
+                )),
+                Ok((_, option)) => options.set(option),
+                Err(error) => problems.push(problem(&args.option_file, text, error)),
+            }
+        }
+        let addresses = read_file(&args.addr_file, &mut problems)
+            .map(|text| read_addresses(&args.addr_file, &text, options.support_ips_in_addr_cfg, &mut problems));
+        Self { options, addresses, problems }
+    }
+
+    /// The core's share of the options.
+    pub(crate) fn core(&self) -> Config {
+        let options = &self.options;
+        Config {
+            addr_timeout: options.addr_timeout,
+            route_protocol: match options.route_prot {
+                RouteProt::Sa => RouteProtocol::Sa,
+                RouteProt::Acm => RouteProtocol::Acm,
+            },
+            route_timeout: options.route_timeout,
+            loopback: options.loopback_prot == LoopbackProt::Local,
+            timeout: options.timeout,
+            retries: options.retries,
+            resolve_depth: options.resolve_depth.get(),
+            sa_depth: options.sa_depth.get(),
+            min_mtu: options.min_mtu,
+            min_rate: options.min_rate,
+            ..Config::default()
+        }
+    }
+
+    /// The lock file; in the run directory, unless the options name another place.
+    pub(crate) fn lock_file(&self, run_dir: &Path) -> PathBuf {
+        let default = Options::default().lock_file;
+        match self.options.lock_file {
+            path if path == default => run_dir.join("ibacm.pid"),
+            path => PathBuf::from(path),
+        }
+    }
+}
+
+fn read_file(path: &Path, problems: &mut Vec<String>) -> Option<Vec<u8>> {
+    match fs::read(path) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => {
+            problems.push(format!("{}: {error}", path.display()));
+            None
+        }
+    }
+}
+
+fn problem(path: &Path, text: &[u8], error: LineError) -> String {
+    let word = error.word(text).escape_ascii().to_string();
+    format!("{}:{}:{}: {}: \"{word}\"; the line is skipped", path.display(), error.line, error.column, error.kind)
+}
+
+fn read_addresses(path: &Path, text: &[u8], ips: bool, problems: &mut Vec<String>) -> Vec<ConfiguredAddress> {
+    let mut addresses = Vec::new();
+    for line in addr::parse(text) {
+        let (location, line) = match line {
+            Ok(line) => line,
+            Err(error) => {
+                problems.push(problem(path, text, error));
+                continue;
+            }
+        };
+        let place = format!("{}:{}", path.display(), location.line);
+        if line.address.ip().is_some() && !ips {
+            problems.push(format!(
+                "{place}: IP address {} is skipped: addresses of interfaces come from the kernel (or set \
+                 support_ips_in_addr_cfg 1)",
+                line.address
+            ));
+            continue;
+        }
+        addresses.push(ConfiguredAddress {
+            address: line.address,
+            device: line.device.to_owned(),
+            port: line.port,
+            pkey: match line.pkey {
+                PkeyChoice::Default => None,
+                PkeyChoice::Pkey(pkey) => Some(pkey),
+            },
+            place,
+        });
+    }
+    addresses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[test]
+    fn problems_have_their_place_and_nothing_else_is_lost() {
+        let dir = tempfile::tempdir().unwrap();
+        let (opts, addrs) = (dir.path().join("opts"), dir.path().join("addrs"));
+        fs::write(&opts, "timeout 500\nretrys 3\nroute_prot acm\nprovider other default\nmin_mtu 77\n").unwrap();
+        fs::write(&addrs, "node1 mlx5_0 1 default\n10.0.0.1 mlx5_0 1 default\nx mlx5_0 0 default\nnode1 a 2 8001\n")
+            .unwrap();
+        let (o, a) = (opts.to_str().unwrap(), addrs.to_str().unwrap());
+        let settings = Settings::read(&Args::try_parse_from(["acm-mio", "-O", o, "-A", a]).unwrap());
+        assert_eq!(settings.core().timeout.as_millis(), 500);
+        assert_eq!(settings.core().route_protocol, RouteProtocol::Acm);
+        let places: Vec<String> = settings
+            .problems
+            .iter()
+            .map(|problem| problem.rsplit('/').next().unwrap().split(": ").next().unwrap().to_owned())
+            .collect();
+        assert_eq!(places, ["opts:2:1", "opts:4:1", "opts:5:9", "addrs:2", "addrs:3:10"]);
+        let addresses = settings.addresses.unwrap();
+        assert_eq!(addresses.len(), 2);
+        assert_eq!((addresses[1].pkey, addresses[1].port), (Some(Pkey::new(0x8001)), 2));
+    }
+
+    #[test]
+    fn without_files_there_are_defaults() {
+        let settings = Settings::read(&Args::try_parse_from(["acm-mio", "-O", "/none", "-A", "/none"]).unwrap());
+        assert_eq!(settings.core(), Config::default());
+        assert_eq!((settings.addresses, settings.problems.len()), (None, 0));
+    }
+}
