@@ -17,7 +17,10 @@ use mio::{Events, Interest, Poll, Token};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook_mio::v1_0::Signals;
 use slab::Slab;
-use std::{collections::BTreeSet, io};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    io,
+};
 
 /// A client that takes nothing of what is there for it for so long is closed.
 const STALL: Duration = Duration::from_secs(30);
@@ -45,11 +48,13 @@ pub(super) struct State {
     /// How often each place of `clients` was used.
     generations: Vec<u32>,
     /// Clients with something to read or to hand to the core.
-    backlog: BTreeSet<usize>,
+    backlog: Queue,
     /// Clients with answers to send.
-    dirty: BTreeSet<usize>,
+    dirty: Queue,
     /// Clients that have not taken all their answers.
     stalled: BTreeSet<usize>,
+    /// What the core is told when it has no more wishes.
+    facts: VecDeque<Input<'static>>,
     /// Accept again then.
     accept_at: Option<Time>,
     acceptable: bool,
@@ -104,23 +109,15 @@ impl Daemon {
     }
 
     fn drain(&mut self, now: Time) {
-        while let Some(output) = self.acm.poll_output() {
-            if let Some(answer) = self.carry_out(output) {
-                self.acm_later(now, answer);
+        loop {
+            while let Some(output) = self.acm.poll_output() {
+                if let Some(fact) = self.carry_out(output) {
+                    self.state.facts.push_back(fact);
+                }
             }
-        }
-    }
-
-    /// A fact that an output gave rise to. The core takes facts only when it has no more wishes.
-    fn acm_later(&mut self, now: Time, answer: Input<'static>) {
-        let rest: Vec<Output> = core::iter::from_fn(|| self.acm.poll_output()).collect();
-        let mut answers = vec![answer];
-        for output in rest {
-            answers.extend(self.carry_out(output));
-        }
-        for answer in answers {
-            self.acm.handle_input(now, answer);
-            self.drain(now);
+            // The core takes facts only when it has no more wishes.
+            let Some(fact) = self.state.facts.pop_front() else { return };
+            self.acm.handle_input(now, fact);
         }
     }
 
@@ -253,7 +250,8 @@ impl Daemon {
 
     /// Reads from every client that has something to say, each its turn.
     fn read_clients(&mut self, now: Time) {
-        for index in core::mem::take(&mut self.state.backlog) {
+        for _ in 0..self.state.backlog.len() {
+            let Some(index) = self.state.backlog.pop() else { return };
             if self.read_client(now, index) {
                 self.state.backlog.insert(index);
             }
@@ -299,7 +297,7 @@ impl Daemon {
 
     /// Sends all answers, those of one client in one call.
     fn flush(&mut self, now: Time) {
-        for index in core::mem::take(&mut self.state.dirty) {
+        while let Some(index) = self.state.dirty.pop() {
             let Some(connection) = self.state.clients.get_mut(index) else { continue };
             let alive = connection.flush(now);
             let (untaken, stalled) = (connection.untaken(), connection.stalled_since.is_some());
@@ -316,6 +314,9 @@ impl Daemon {
             if untaken <= HIGH_WATER {
                 self.state.backlog.insert(index);
             }
+        }
+        if self.state.stalled.is_empty() {
+            return;
         }
         let over = |index: &usize| {
             let since = self.state.clients.get(*index).and_then(|connection| connection.stalled_since);
@@ -344,11 +345,46 @@ impl Daemon {
 
     fn remove(&mut self, index: usize) -> Option<ClientId> {
         let mut connection = self.state.clients.try_remove(index)?;
-        self.state.backlog.remove(&index);
-        self.state.dirty.remove(&index);
         self.state.stalled.remove(&index);
         let _ = self.poll.registry().deregister(connection.stream.source());
         Some(connection.id)
+    }
+}
+
+/// Clients whose turn it is, each once, in the order they came. Keeps its room: no allocation in the steady state.
+#[derive(Debug, Default)]
+struct Queue {
+    order: VecDeque<usize>,
+    queued: Vec<bool>,
+}
+
+impl Queue {
+    fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    fn insert(&mut self, index: usize) {
+        if self.queued.len() <= index {
+            self.queued.resize(index + 1, false);
+        }
+        if let Some(queued) = self.queued.get_mut(index)
+            && !core::mem::replace(queued, true)
+        {
+            self.order.push_back(index);
+        }
+    }
+
+    /// The next one. It may be gone by now.
+    fn pop(&mut self) -> Option<usize> {
+        let index = self.order.pop_front()?;
+        if let Some(queued) = self.queued.get_mut(index) {
+            *queued = false;
+        }
+        Some(index)
     }
 }
 
