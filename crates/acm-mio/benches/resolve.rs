@@ -16,13 +16,14 @@ use acm_wire::{
     Address,
     client::{EntryFlags, resolve_request},
 };
+use core::time::Duration;
 use mio::{Events, Interest, Poll, Token, net::UnixStream};
 use std::{
     fs,
     io::{ErrorKind, Read, Write},
     path::Path,
     process::{Child, Command, Stdio},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 const CONNECTIONS: [usize; 4] = [1, 16, 128, 512];
