@@ -35,7 +35,7 @@ struct Options {
 }
 
 /// The task `vm-test` with its arguments (without the task's name). Prints what the command prints.
-pub fn run(args: impl IntoIterator<Item = String>) -> ExitCode {
+pub(crate) fn run(args: impl IntoIterator<Item = String>) -> ExitCode {
     let options = match Options::parse(args) {
         Ok(options) => options,
         Err(problem) => {
