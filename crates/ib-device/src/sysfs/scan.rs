@@ -62,22 +62,37 @@ impl Sysfs {
         let umads = self.umads()?;
         let uverbs = self.uverbs()?;
         for name in Dir(&class).names()? {
-            let dir = class.join(&name);
-            match Device::read(Dir(&dir), &name) {
-                Ok(mut device) => {
-                    device.uverbs = uverbs.iter().find(|(of, _)| *of == name).map(|(_, path)| path.clone());
-                    for port in &mut device.ports {
-                        let own = umads.iter().find(|umad| umad.device == name && umad.port == port.number);
-                        port.umad = own.map(|umad| umad.file.clone());
-                    }
-                    scan.devices.push(device);
-                }
-                Err(error) if is_absent(&error) && !dir.exists() => {}
+            match self.read(&name, &umads, &uverbs) {
+                Ok(Some(device)) => scan.devices.push(device),
+                Ok(None) => {}
                 Err(error) => scan.failures.push((name, error)),
             }
         }
         scan.devices.sort_by(|a, b| natural(&a.name).cmp(&natural(&b.name)));
         Ok(scan)
+    }
+
+    /// Reads one device, after an event of it; `None` if it is not there (any more).
+    ///
+    /// # Errors
+    /// [`Error::File`] or [`Error::Text`] if it cannot be read.
+    pub fn device(&self, name: &str) -> Result<Option<Device>> {
+        self.read(name, &self.umads()?, &self.uverbs()?)
+    }
+
+    fn read(&self, name: &str, umads: &[UmadEntry], uverbs: &[(String, PathBuf)]) -> Result<Option<Device>> {
+        let dir = self.class.join("infiniband").join(name);
+        let mut device = match Device::read(Dir(&dir), name) {
+            Ok(device) => device,
+            Err(error) if is_absent(&error) && !dir.exists() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        device.uverbs = uverbs.iter().find(|(of, _)| of == name).map(|(_, path)| path.clone());
+        for port in &mut device.ports {
+            let own = umads.iter().find(|umad| umad.device == name && umad.port == port.number);
+            port.umad = own.map(|umad| umad.file.clone());
+        }
+        Ok(Some(device))
     }
 
     fn umads(&self) -> Result<Vec<UmadEntry>> {

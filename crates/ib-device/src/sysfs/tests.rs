@@ -83,6 +83,8 @@ fn attributes_of_a_port() {
     assert_eq!(port.umad.as_ref().unwrap().path, Path::new("/dev/infiniband/umad3"));
     assert!(port.is_usable());
     assert!(device.port(2).is_none());
+    assert_eq!(tree.sysfs().device("mlx5_0").unwrap().as_ref(), Some(device));
+    assert_eq!(tree.sysfs().device("mlx5_1").unwrap(), None);
 }
 
 #[test]
