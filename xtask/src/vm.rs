@@ -75,9 +75,10 @@ fn boot(options: Options) -> Result<u8, VmError> {
     if !nix::unistd::geteuid().is_root() {
         return Err(VmError::NotRoot);
     }
-    let script = if options.command.is_empty() { built_tests()? } else { guest::command_line(&options.command) };
     let lock = fs::File::create(LOCK).map_err(VmError::io("opening", LOCK))?;
     let _lock = Flock::lock(lock, FlockArg::LockExclusive).map_err(|(_, errno)| VmError::Lock(errno))?;
+    image::install_packages()?;
+    let script = if options.command.is_empty() { built_tests()? } else { guest::command_line(&options.command) };
     let image = image::ensure(&cache_dir())?;
     let scratch = env::temp_dir().join(format!("acm-vm-{}", std::process::id()));
     let out = options.out.as_deref().unwrap_or(&scratch);

@@ -8,8 +8,20 @@ use std::{
     process::Command,
 };
 
-/// Debian packages that the machine needs on the host.
-const PACKAGES: &[&str] = &["qemu-system-x86", "busybox-static", "cpio", "kmod", "iproute2"];
+/// Debian packages that the machine needs on the host: to boot, and (from libibverbs-dev on) for the tests to be built with the
+/// feature `verbs` of ib-device and to run with it.
+const PACKAGES: &[&str] = &[
+    "qemu-system-x86",
+    "busybox-static",
+    "cpio",
+    "kmod",
+    "iproute2",
+    "libibverbs-dev",
+    "librdmacm-dev",
+    "libclang-dev",
+    "pkg-config",
+    "ibverbs-providers",
+];
 /// Modules that mounting the root takes; everything else comes from the shared root.
 const ROOT_MODULES: &[&str] = &["virtio_pci", "9pnet_virtio", "9p", "overlay"];
 
@@ -26,7 +38,6 @@ pub(super) fn ensure(dir: &Path) -> Result<Image, VmError> {
     fs::create_dir_all(dir).map_err(VmError::io("creating", dir))?;
     let dir = dir.canonicalize().map_err(VmError::io("resolving", dir))?;
     let image = Image { kernel: dir.join("vmlinuz"), initramfs: dir.join("initramfs"), dir };
-    install_packages()?;
     if !image.initramfs.exists() {
         eprintln!("vm-test: making the machine's kernel and initial file system in {}", image.dir.display());
         make(&image)?;
@@ -34,7 +45,8 @@ pub(super) fn ensure(dir: &Path) -> Result<Image, VmError> {
     Ok(image)
 }
 
-fn install_packages() -> Result<(), VmError> {
+/// Installs what is missing of [`PACKAGES`].
+pub(super) fn install_packages() -> Result<(), VmError> {
     let installed = |package: &&&str| {
         let state = output(Command::new("dpkg-query").args(["-W", "-f", "${db:Status-Status}", package]));
         state.is_ok_and(|state| state == "installed")

@@ -79,6 +79,7 @@ impl Agent {
             mgmt_class_version: self.class_version,
             oui,
             rmpp_version: u8::from(self.rmpp != Rmpp::None),
+            padding: 0,
         }
     }
 

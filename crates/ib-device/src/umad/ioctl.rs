@@ -22,6 +22,7 @@ pub(super) struct RegisterAgent {
     pub(super) mgmt_class_version: u8,
     pub(super) oui: [u8; 3],
     pub(super) rmpp_version: u8,
+    pub(super) padding: u8,
 }
 const _: () = assert!(size_of::<RegisterAgent>() == 28);
 

@@ -65,16 +65,17 @@ fn request_and_answer() {
     let asks = client.register(&Agent::client(MgmtClass::ACM, 1)).unwrap();
     let serves = server.register(&Agent::client(MgmtClass::ACM, 1).serving(Methods::NONE.with(GET))).unwrap();
     assert_ne!(other, asks);
+    let (there, back, from) = (to("rxe1"), to("rxe0"), port("rxe0").gids[0].gid.to_string());
     for tid in 1..=3 {
-        let expect = Expect::Answer { timeout: Duration::from_secs(2), retries: 1 };
+        let expect = Expect::Answer { timeout: Duration::from_secs(20), retries: 0 };
         let request = mad(MgmtClass::ACM, 1, GET, tid, 256);
-        client.send(asks, &to("rxe1"), expect, &request).unwrap();
+        client.send(asks, &there, expect, &request).unwrap();
         let got = receive(&server, "request");
         assert_eq!((got.agent, got.method, got.failure, got.bytes.len()), (serves, GET, None, 256));
         assert_eq!((got.tid & 0xffff_ffff, got.bytes[24..].to_vec()), (tid, request[24..].to_vec()));
-        assert_eq!(got.from_gid, port("rxe0").gids[0].gid.to_string());
+        assert_eq!(got.from_gid, from);
         let answer = mad(MgmtClass::ACM, 1, GET_RESPONSE, got.tid, 100);
-        server.send(serves, &to("rxe0"), Expect::Nothing, &answer).unwrap();
+        server.send(serves, &back, Expect::Nothing, &answer).unwrap();
         let got = receive(&client, "answer");
         assert_eq!((got.agent, got.method, got.failure), (asks, GET_RESPONSE, None));
         assert_eq!((got.tid & 0xffff_ffff, &got.bytes[24..100]), (tid, &answer[24..]));
@@ -103,7 +104,7 @@ fn the_kernel_answers_a_get_that_nobody_serves() {
     let _lab = lab();
     let mut client = open("rxe0");
     let agent = client.register(&Agent::client(MgmtClass::ACM, 1)).unwrap();
-    let expect = Expect::Answer { timeout: Duration::from_secs(2), retries: 0 };
+    let expect = Expect::Answer { timeout: Duration::from_secs(20), retries: 0 };
     client.send(agent, &to("rxe1"), expect, &mad(MgmtClass::ACM, 1, GET, 78, 256)).unwrap();
     let got = receive(&client, "answer");
     assert_eq!((got.agent, got.failure, got.tid & 0xffff_ffff), (agent, None, 78));
@@ -151,11 +152,12 @@ fn long_messages_by_rmpp() {
     let serves = server.register(&class.serving(Methods::NONE.with(GET_TABLE))).unwrap();
     let mut buffer = ReceiveBuffer::default();
     // Longer than any buffer at first, then shorter: the second must not see the first.
+    let (there, back) = (to("rxe1"), to("rxe0"));
     for (tid, len) in [(5, 56 + 200 * 150), (6, 56 + 200 * 2)] {
         let mut request = mad(MgmtClass::SUBN_ADM, 2, GET_TABLE, tid, 256);
         request[24..36].fill(0);
-        let expect = Expect::Answer { timeout: Duration::from_secs(3), retries: 1 };
-        client.send(asks, &to("rxe1"), expect, &request).unwrap();
+        let expect = Expect::Answer { timeout: Duration::from_secs(20), retries: 0 };
+        client.send(asks, &there, expect, &request).unwrap();
         let got = receive(&server, "request");
         let mut answer = mad(MgmtClass::SUBN_ADM, 2, GET_TABLE_RESPONSE, got.tid, len);
         // RMPP version 1, type DATA, flag "active"; the SA header follows at 36.
@@ -164,7 +166,7 @@ fn long_messages_by_rmpp() {
             *byte = (at % 251) as u8;
         }
         let patience = Expect::Answer { timeout: Duration::from_secs(3), retries: 1 };
-        server.send(serves, &to("rxe0"), patience, &answer).unwrap();
+        server.send(serves, &back, patience, &answer).unwrap();
         let got = wait_for(&client, "table", || take(&client, &mut buffer));
         assert_eq!((got.method, got.failure, got.tid & 0xffff_ffff), (GET_TABLE_RESPONSE, None, tid));
         assert!(got.bytes.len() >= len, "{} of {len}", got.bytes.len());
