@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`sysfs`] | devices, ports, LIDs, GID and P_Key tables; what changed between two looks | nothing |
 //! | [`umad`] | MADs over `/dev/infiniband/umadN` | read and write access to that file |
-//! | [`verbs`] | UD queue pairs, port attributes, async events | libibverbs, feature `verbs` (default) |
+//! | `verbs` | UD queue pairs, port attributes, async events | libibverbs, feature `verbs` (default) |
 //! | [`uevent`] | the kernel's messages about devices that come and go | nothing |
 //! | [`link`] | width and speed of a link, and its rate code | nothing |
 //! | [`address`] | how a packet gets there, for umad and verbs alike | nothing |
