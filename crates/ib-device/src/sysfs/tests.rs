@@ -88,6 +88,7 @@ fn attributes_of_a_port() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "minutes long under miri")]
 fn gid_table_of_a_thousand_with_holes() {
     let tree = one_port();
     for index in 1..1000 {

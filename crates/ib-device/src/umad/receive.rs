@@ -111,6 +111,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "miri has no non-blocking socket pair")]
     fn frame_and_failure() {
         let mut frame = vec![0; HEADER + 24];
         frame[4..8].copy_from_slice(&110u32.to_ne_bytes());
@@ -125,6 +126,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "miri has no non-blocking socket pair")]
     fn short_frame_is_no_panic() {
         let (file, _far) = file_with(&[1; HEADER - 1]);
         assert!(matches!(ReceiveBuffer::default().fill(&file), Err(Error::Gone)));
