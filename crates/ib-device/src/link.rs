@@ -1,0 +1,174 @@
+//! State, width, speed and rate of a link.
+use core::fmt;
+use ib_mad::{Rate, code};
+
+code! {
+    /// Logical state of a port (IBTA 14.2.5.6, PortInfo.PortState).
+    pub struct PortState(u8) {
+        /// No change (only in a Set).
+        NOP = 0 "NOP",
+        /// No link.
+        DOWN = 1 "DOWN",
+        /// Link without a configuration: no LID yet, only QP 0.
+        INIT = 2 "INIT",
+        /// Configured, not switched on.
+        ARMED = 3 "ARMED",
+        /// Works.
+        ACTIVE = 4 "ACTIVE",
+        /// Active, the link was lost a moment ago.
+        ACTIVE_DEFER = 5 "ACTIVE_DEFER",
+    }
+}
+
+/// What is below the packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LinkLayer {
+    /// InfiniBand: LIDs, a subnet manager.
+    InfiniBand,
+    /// Ethernet (RoCE, iWARP): no LIDs, no subnet manager.
+    Ethernet,
+    /// Something else, or not said.
+    Other,
+}
+
+/// Signalling rate of a link: lanes times the speed of a lane.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LinkRate {
+    /// Tenths of Gb/s, as the kernel counts: 25 is 2.5 Gb/s.
+    tenths: u32,
+}
+
+impl LinkRate {
+    /// From tenths of Gb/s; `None` for 0.
+    #[must_use]
+    pub const fn from_tenths(tenths: u32) -> Option<Self> {
+        if tenths == 0 { None } else { Some(Self { tenths }) }
+    }
+
+    /// From the numbers of `ibv_port_attr`: `active_width` (1 = 1x, 2 = 4x, 4 = 8x, 8 = 12x, 16 = 2x) and
+    /// `active_speed` (1 SDR, 2 DDR, 4 QDR, 8 FDR10, 16 FDR, 32 EDR, 64 HDR, 128 NDR, 256 XDR).
+    ///
+    /// `None` for numbers without a meaning. XDR does not fit into the 8 bits of libibverbs' field: a port that runs
+    /// at it says 0 there, but its rate is in sysfs.
+    #[must_use]
+    pub const fn from_codes(active_width: u8, active_speed: u16) -> Option<Self> {
+        let lanes = match active_width {
+            1 => 1,
+            16 => 2,
+            2 => 4,
+            4 => 8,
+            8 => 12,
+            _ => return None,
+        };
+        let tenths = match active_speed {
+            1 => 25,
+            2 => 50,
+            4 | 8 => 100,
+            16 => 140,
+            32 => 250,
+            64 => 500,
+            128 => 1000,
+            256 => 2000,
+            _ => return None,
+        };
+        Some(Self { tenths: lanes * tenths })
+    }
+
+    /// From sysfs: `2.5 Gb/sec (1X)`, `100 Gb/sec (2X HDR)`.
+    #[must_use]
+    pub fn from_sysfs(text: &str) -> Option<Self> {
+        let (number, _) = text.split_once(" Gb/sec")?;
+        let (whole, tenth) = number.split_once('.').unwrap_or((number, "0"));
+        if tenth.len() != 1 || whole.starts_with('+') {
+            return None;
+        }
+        let whole: u32 = whole.parse().ok()?;
+        Self::from_tenths(whole.checked_mul(10)?.checked_add(u32::from(tenth.parse::<u8>().ok()?))?)
+    }
+
+    /// Tenths of Gb/s.
+    #[must_use]
+    pub const fn tenths(self) -> u32 {
+        self.tenths
+    }
+
+    /// The code for this rate; where there is none (16 lanes of a future, say), the fastest one that is not faster.
+    #[must_use]
+    pub fn code(self) -> Rate {
+        let gbps = self.tenths / 10;
+        let known = Rate::KNOWN.iter().map(|(rate, _)| *rate);
+        let fitting = known.filter(|rate| nominal_gbps(*rate).is_some_and(|nominal| nominal <= gbps));
+        fitting.max_by_key(|rate| rate.mbps()).unwrap_or(Rate::GBPS_2_5)
+    }
+}
+
+/// Whole Gb/s in the name of a rate.
+fn nominal_gbps(rate: Rate) -> Option<u32> {
+    let name = rate.name()?;
+    name.split([' ', '.']).next()?.parse().ok()
+}
+
+impl fmt::Display for LinkRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.tenths / 10, self.tenths % 10) {
+            (whole, 0) => write!(f, "{whole} Gb/s"),
+            (whole, tenth) => write!(f, "{whole}.{tenth} Gb/s"),
+        }
+    }
+}
+impl fmt::Debug for LinkRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_width_and_speed_has_its_code() {
+        // Rows: SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR, XDR; columns: 1x, 2x, 4x, 8x, 12x; IBTA codes.
+        let codes = [
+            [2, 5, 3, 6, 4],
+            [5, 3, 6, 7, 8],
+            [3, 6, 7, 9, 10],
+            [3, 6, 7, 9, 10],
+            [11, 19, 12, 13, 14],
+            [15, 20, 16, 17, 18],
+            [20, 16, 17, 21, 22],
+            [16, 17, 21, 23, 24],
+            // 8x and 12x XDR (1600, 2400 Gb/s) have no code: the next lower one.
+            [17, 21, 23, 24, 24],
+        ];
+        for (row, speed) in codes.iter().zip([1, 2, 4, 8, 16, 32, 64, 128, 256]) {
+            for (code, width) in row.iter().zip([1, 16, 2, 4, 8]) {
+                let rate = LinkRate::from_codes(width, speed).unwrap();
+                assert_eq!(rate.code(), Rate::new(*code), "width {width} speed {speed}: {rate}");
+            }
+        }
+        assert_eq!(LinkRate::from_codes(3, 1), None);
+        assert_eq!(LinkRate::from_codes(1, 0), None);
+    }
+
+    #[test]
+    fn sysfs_text() {
+        for (text, shown, code) in [
+            ("2.5 Gb/sec (1X)", "2.5 Gb/s", Rate::GBPS_2_5),
+            ("10 Gb/sec (1X FDR10)", "10 Gb/s", Rate::GBPS_10),
+            ("5 Gb/sec (2X)", "5 Gb/s", Rate::GBPS_5),
+            ("56 Gb/sec (4X FDR)", "56 Gb/s", Rate::GBPS_56),
+            ("100 Gb/sec (2X HDR)", "100 Gb/s", Rate::GBPS_100),
+            ("800 Gb/sec (4X XDR)", "800 Gb/s", Rate::GBPS_800),
+            ("8 Gb/sec (4X something new)", "8 Gb/s", Rate::GBPS_5),
+        ] {
+            let rate = LinkRate::from_sysfs(text).unwrap();
+            assert_eq!((rate.to_string().as_str(), rate.code()), (shown, code), "{text}");
+        }
+        for bad in
+            ["", "0 Gb/sec", "x Gb/sec", "2.55 Gb/sec", "-1 Gb/sec", "+1 Gb/sec", "2. Gb/sec", "4294967295 Gb/sec"]
+        {
+            assert_eq!(LinkRate::from_sysfs(bad), None, "{bad:?}");
+        }
+    }
+}

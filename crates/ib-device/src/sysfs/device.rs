@@ -1,0 +1,47 @@
+//! A device.
+use super::{
+    Port,
+    files::{Dir, guid},
+};
+use crate::Result;
+use ib_mad::Guid;
+use std::path::PathBuf;
+
+/// An RDMA device: `/sys/class/infiniband/NAME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// The kernel's name for it, `mlx5_0`. Names are unique; an administrator can change them.
+    pub name: String,
+    /// GUID of the node. Not unique: virtual functions may share that of their physical one.
+    pub node_guid: Guid,
+    /// What the device says of itself, usually the host name and its own.
+    pub node_description: String,
+    /// Version of the firmware, if it has one.
+    pub firmware: Option<String>,
+    /// `/dev/infiniband/uverbsN`, if libibverbs can open the device.
+    pub uverbs: Option<PathBuf>,
+    /// The ports in the order of their numbers.
+    pub ports: Vec<Port>,
+}
+
+impl Device {
+    pub(super) fn read(dir: Dir<'_>, name: &str) -> Result<Self> {
+        let ports = dir.join("ports");
+        let numbers = Dir(&ports).numbers::<u8>()?;
+        let read = |number: u8| Port::read(Dir(&ports.join(number.to_string())), number);
+        Ok(Self {
+            name: name.into(),
+            node_guid: dir.value("node_guid", "GUID", guid)?,
+            node_description: dir.optional_text("node_desc")?.unwrap_or_default(),
+            firmware: dir.optional_text("fw_ver")?,
+            uverbs: None,
+            ports: numbers.into_iter().map(read).collect::<Result<_>>()?,
+        })
+    }
+
+    /// The port with this number.
+    #[must_use]
+    pub fn port(&self, number: u8) -> Option<&Port> {
+        self.ports.iter().find(|port| port.number == number)
+    }
+}

@@ -1,0 +1,142 @@
+//! A port and its tables.
+use super::{
+    UmadFile,
+    files::{Dir, number},
+};
+use crate::{LinkLayer, LinkRate, PortState, Result};
+use ib_mad::{Gid, Guid, Lid, Pkey, ServiceLevel, id::Lmc};
+
+/// A port: `/sys/class/infiniband/NAME/ports/NUMBER`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Its number in the device, from 1 (0 is a switch's own).
+    pub number: u8,
+    /// Logical state.
+    pub state: PortState,
+    /// What is below the packets. LIDs and subnet manager count on InfiniBand only.
+    pub link_layer: LinkLayer,
+    /// Base LID; [`Lid::NONE`] before the subnet manager gave one.
+    pub lid: Lid,
+    /// The port answers to 2^LMC LIDs.
+    pub lmc: Lmc,
+    /// LID of the subnet manager, where the subnet administrator answers too.
+    pub sm_lid: Lid,
+    /// Service level towards it.
+    pub sm_sl: ServiceLevel,
+    /// Rate of the link, or of its last one; `None` if the driver does not say.
+    pub rate: Option<LinkRate>,
+    /// GIDs in the order of their indexes; unused entries are left out.
+    pub gids: Vec<GidEntry>,
+    /// P_Keys in the order of their indexes; unused entries (partition 0) are left out.
+    pub pkeys: Vec<PkeyEntry>,
+    /// Where MADs of this port go in and out, if the module ib_umad is loaded.
+    pub umad: Option<UmadFile>,
+}
+
+/// An entry of a port's GID table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GidEntry {
+    /// Its place; tables may be longer than 256.
+    pub index: u16,
+    /// What is there.
+    pub gid: Gid,
+}
+
+/// An entry of a port's P_Key table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PkeyEntry {
+    /// Its place.
+    pub index: u16,
+    /// What is there.
+    pub pkey: Pkey,
+}
+
+impl Port {
+    pub(super) fn read(dir: Dir<'_>, port: u8) -> Result<Self> {
+        let link_layer = match dir.optional_text("link_layer")?.as_deref() {
+            // Kernels before 2.6.37 do not say, and know nothing else.
+            None | Some("InfiniBand") => LinkLayer::InfiniBand,
+            Some("Ethernet") => LinkLayer::Ethernet,
+            Some(_) => LinkLayer::Other,
+        };
+        let rate = dir.optional_text("rate")?;
+        Ok(Self {
+            number: port,
+            state: dir.value("state", "port state", state)?,
+            link_layer,
+            lid: Lid::new(dir.value("lid", "LID", number)?),
+            lmc: Lmc::new(dir.value("lid_mask_count", "LMC (0 to 7)", |text| number(text).filter(|lmc| *lmc < 8))?),
+            sm_lid: Lid::new(dir.value("sm_lid", "LID", number)?),
+            sm_sl: ServiceLevel::new(dir.value("sm_sl", "SL (0 to 15)", |text| number(text).filter(|sl| *sl < 16))?),
+            rate: rate.as_deref().and_then(LinkRate::from_sysfs),
+            gids: gids(Dir(&dir.join("gids")))?,
+            pkeys: pkeys(Dir(&dir.join("pkeys")))?,
+            umad: None,
+        })
+    }
+
+    /// The port's GUID, from its GID 0. `None` on an Ethernet link and while the table is empty.
+    #[must_use]
+    pub fn guid(&self) -> Option<Guid> {
+        let first = self.gids.first().filter(|entry| entry.index == 0)?;
+        (self.link_layer == LinkLayer::InfiniBand).then(|| first.gid.interface_id())
+    }
+
+    /// Where this GID is.
+    #[must_use]
+    pub fn gid_index(&self, gid: Gid) -> Option<u16> {
+        self.gids.iter().find(|entry| entry.gid == gid).map(|entry| entry.index)
+    }
+
+    /// Where exactly this P_Key is (membership included).
+    #[must_use]
+    pub fn pkey_index(&self, pkey: Pkey) -> Option<u16> {
+        self.pkeys.iter().find(|entry| entry.pkey == pkey).map(|entry| entry.index)
+    }
+
+    /// The P_Key to talk to the subnet administrator with: that of the default partition, else entry 0.
+    #[must_use]
+    pub fn sa_pkey_index(&self) -> u16 {
+        let full = self.pkey_index(Pkey::DEFAULT_FULL);
+        full.or_else(|| self.pkey_index(Pkey::DEFAULT_LIMITED)).unwrap_or(0)
+    }
+
+    /// Whether this is a port of an InfiniBand subnet that can carry packets now.
+    #[must_use]
+    pub fn is_usable(&self) -> bool {
+        self.link_layer == LinkLayer::InfiniBand && self.state == PortState::ACTIVE && self.lid.is_unicast()
+    }
+}
+
+/// `4: ACTIVE`.
+fn state(text: &str) -> Option<PortState> {
+    let (code, _) = text.split_once(':').unwrap_or((text, ""));
+    number(code).map(PortState::new)
+}
+
+fn gids(dir: Dir<'_>) -> Result<Vec<GidEntry>> {
+    let mut table = Vec::new();
+    for index in dir.numbers::<u16>()? {
+        // Drivers say EINVAL of entries that nobody filled.
+        let Some(text) = dir.optional_text(&index.to_string())? else { continue };
+        let gid: Gid = match text.parse() {
+            Ok(gid) => gid,
+            Err(_) => return Err(crate::Error::Text { path: dir.join(&index.to_string()), what: "GID", text }),
+        };
+        if !gid.is_zero() {
+            table.push(GidEntry { index, gid });
+        }
+    }
+    Ok(table)
+}
+
+fn pkeys(dir: Dir<'_>) -> Result<Vec<PkeyEntry>> {
+    let mut table = Vec::new();
+    for index in dir.numbers::<u16>()? {
+        let pkey = Pkey::new(dir.value(&index.to_string(), "P_Key", number)?);
+        if pkey.is_valid() {
+            table.push(PkeyEntry { index, pkey });
+        }
+    }
+    Ok(table)
+}

@@ -1,0 +1,137 @@
+//! All devices at one look.
+use super::{Device, files::Dir};
+use crate::{Error, Result};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+/// Where to look. The default is the machine's own `/sys/class` and `/dev/infiniband`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sysfs {
+    class: PathBuf,
+    dev: PathBuf,
+}
+
+/// What a look found.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// Every device that could be read, in the order of the names (`mlx5_2` before `mlx5_10`).
+    pub devices: Vec<Device>,
+    /// Devices that could not be read, and why. A device that went away meanwhile is not one of them.
+    pub failures: Vec<(String, Error)>,
+}
+
+/// The MAD interface of one port: `/sys/class/infiniband_mad/umadN`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UmadFile {
+    /// `umadN`.
+    pub name: String,
+    /// The file to open, `/dev/infiniband/umadN`.
+    pub path: PathBuf,
+}
+
+/// An entry of `infiniband_mad`: whose it is.
+struct UmadEntry {
+    device: String,
+    port: u8,
+    file: UmadFile,
+}
+
+impl Default for Sysfs {
+    fn default() -> Self {
+        Self::new("/sys/class", "/dev/infiniband")
+    }
+}
+
+impl Sysfs {
+    /// Looks below `class` (with directories `infiniband`, `infiniband_mad`, `infiniband_verbs`) and expects the
+    /// character devices in `dev`.
+    pub fn new(class: impl Into<PathBuf>, dev: impl Into<PathBuf>) -> Self {
+        Self { class: class.into(), dev: dev.into() }
+    }
+
+    /// Reads everything. No RDMA driver loaded is no error: there are no devices then.
+    ///
+    /// # Errors
+    /// Only if a class directory is there and cannot be listed; what is wrong with one device is in
+    /// [`Scan::failures`].
+    pub fn scan(&self) -> Result<Scan> {
+        let class = self.class.join("infiniband");
+        let mut scan = Scan::default();
+        let umads = self.umads()?;
+        let uverbs = self.uverbs()?;
+        for name in Dir(&class).names()? {
+            match self.read(&name, &umads, &uverbs) {
+                Ok(Some(device)) => scan.devices.push(device),
+                Ok(None) => {}
+                Err(error) => scan.failures.push((name, error)),
+            }
+        }
+        scan.devices.sort_by(|a, b| natural(&a.name).cmp(&natural(&b.name)));
+        Ok(scan)
+    }
+
+    /// Reads one device, after an event of it; `None` if it is not there (any more).
+    ///
+    /// # Errors
+    /// [`Error::File`] or [`Error::Text`] if it cannot be read.
+    pub fn device(&self, name: &str) -> Result<Option<Device>> {
+        self.read(name, &self.umads()?, &self.uverbs()?)
+    }
+
+    fn read(&self, name: &str, umads: &[UmadEntry], uverbs: &[(String, PathBuf)]) -> Result<Option<Device>> {
+        let dir = self.class.join("infiniband").join(name);
+        let mut device = match Device::read(Dir(&dir), name) {
+            Ok(device) => device,
+            Err(error) if is_absent(&error) && !dir.exists() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        device.uverbs = uverbs.iter().find(|(of, _)| of == name).map(|(_, path)| path.clone());
+        for port in &mut device.ports {
+            let own = umads.iter().find(|umad| umad.device == name && umad.port == port.number);
+            port.umad = own.map(|umad| umad.file.clone());
+        }
+        Ok(Some(device))
+    }
+
+    fn umads(&self) -> Result<Vec<UmadEntry>> {
+        let read = |dir: Dir<'_>, name: &str| {
+            let file = UmadFile { name: name.into(), path: self.dev.join(name) };
+            let port = dir.value("port", "port number", super::files::number)?;
+            Ok(UmadEntry { device: dir.text("ibdev")?, port, file })
+        };
+        entries(&self.class.join("infiniband_mad"), "umad", read)
+    }
+
+    fn uverbs(&self) -> Result<Vec<(String, PathBuf)>> {
+        let read = |dir: Dir<'_>, name: &str| Ok((dir.text("ibdev")?, self.dev.join(name)));
+        entries(&self.class.join("infiniband_verbs"), "uverbs", read)
+    }
+}
+
+/// The entries of a class whose names start so (there are `abi_version` and `issmN` as well). Entries that went away
+/// meanwhile are left out.
+fn entries<T>(class: &Path, prefix: &str, read: impl Fn(Dir<'_>, &str) -> Result<T>) -> Result<Vec<T>> {
+    let mut found = Vec::new();
+    for name in Dir(class).names()?.iter().filter(|name| name.starts_with(prefix)) {
+        match read(Dir(&class.join(name)), name) {
+            Ok(entry) => found.push(entry),
+            Err(error) if is_absent(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
+}
+
+/// Whether something is not there (any more): the file is missing, or its device was unplugged while it was open.
+fn is_absent(error: &Error) -> bool {
+    let Error::File { source, .. } = error else { return false };
+    source.kind() == io::ErrorKind::NotFound || source.raw_os_error() == Some(nix::libc::ENODEV)
+}
+
+/// A name with the number at its end taken as a number.
+fn natural(name: &str) -> (&str, u64, &str) {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    (stem, name.get(stem.len()..).and_then(|digits| digits.parse().ok()).unwrap_or(0), name)
+}

@@ -1,0 +1,211 @@
+//! Looks at made-up trees, in the shape of what Linux 6.1 shows for mlx5, rxe and qib.
+use super::*;
+use crate::{Error, LinkLayer, PortState};
+use ib_mad::{Gid, Guid, Lid, Pkey, Rate, ServiceLevel, id::Lmc};
+use std::{fs, path::Path};
+use tempfile::TempDir;
+
+struct Tree(TempDir);
+
+impl Tree {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+    fn put(&self, path: &str, text: &str) {
+        let path = self.0.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("{text}\n")).unwrap();
+    }
+    fn device(&self, name: &str, guid: &str) {
+        self.put(&format!("infiniband/{name}/node_guid"), guid);
+        self.put(&format!("infiniband/{name}/node_desc"), "node1 HCA-1");
+        self.put(&format!("infiniband/{name}/fw_ver"), "20.31.1014");
+    }
+    fn port(&self, device: &str, port: u8, lid: &str) {
+        let values = [
+            ("state", "4: ACTIVE"),
+            ("lid", lid),
+            ("lid_mask_count", "2"),
+            ("sm_lid", "0x1"),
+            ("sm_sl", "3"),
+            ("link_layer", "InfiniBand"),
+            ("rate", "200 Gb/sec (4X HDR)"),
+            ("gids/0", "fe80:0000:0000:0000:0002:c903:0000:0011"),
+            ("pkeys/0", "0xffff"),
+        ];
+        for (file, text) in values {
+            self.put(&format!("infiniband/{device}/ports/{port}/{file}"), text);
+        }
+    }
+    fn sysfs(&self) -> Sysfs {
+        Sysfs::new(self.0.path(), "/dev/infiniband")
+    }
+    fn devices(&self) -> Vec<Device> {
+        let scan = self.sysfs().scan().unwrap();
+        assert!(scan.failures.is_empty(), "{:?}", scan.failures);
+        scan.devices
+    }
+}
+
+fn one_port() -> Tree {
+    let tree = Tree::new();
+    tree.device("mlx5_0", "0002:c903:0000:0010");
+    tree.port("mlx5_0", 1, "0x1234");
+    tree
+}
+
+#[test]
+fn no_drivers_means_no_devices() {
+    assert!(Tree::new().devices().is_empty());
+    assert!(Sysfs::new("/nonexistent", "/nonexistent").scan().unwrap().devices.is_empty());
+}
+
+#[test]
+fn attributes_of_a_port() {
+    let tree = one_port();
+    tree.put("infiniband_mad/abi_version", "5");
+    tree.put("infiniband_mad/issm3/ibdev", "mlx5_0");
+    tree.put("infiniband_mad/umad3/ibdev", "mlx5_0");
+    tree.put("infiniband_mad/umad3/port", "1");
+    tree.put("infiniband_verbs/abi_version", "6");
+    tree.put("infiniband_verbs/uverbs7/ibdev", "mlx5_0");
+    let devices = tree.devices();
+    let device = &devices[0];
+    assert_eq!((device.name.as_str(), device.node_guid), ("mlx5_0", Guid::new(0x0002_c903_0000_0010)));
+    assert_eq!((device.node_description.as_str(), device.firmware.as_deref()), ("node1 HCA-1", Some("20.31.1014")));
+    assert_eq!(device.uverbs.as_deref(), Some(Path::new("/dev/infiniband/uverbs7")));
+    let port = device.port(1).unwrap();
+    assert_eq!((port.state, port.link_layer), (PortState::ACTIVE, LinkLayer::InfiniBand));
+    assert_eq!((port.lid, port.lmc), (Lid::new(0x1234), Lmc::new(2)));
+    assert_eq!((port.sm_lid, port.sm_sl), (Lid::new(1), ServiceLevel::new(3)));
+    assert_eq!(port.rate.unwrap().code(), Rate::GBPS_200);
+    assert_eq!(port.guid(), Some(Guid::new(0x0002_c903_0000_0011)));
+    assert_eq!(port.umad.as_ref().unwrap().path, Path::new("/dev/infiniband/umad3"));
+    assert!(port.is_usable());
+    assert!(device.port(2).is_none());
+    assert_eq!(tree.sysfs().device("mlx5_0").unwrap().as_ref(), Some(device));
+    assert_eq!(tree.sysfs().device("mlx5_1").unwrap(), None);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "minutes long under miri")]
+fn gid_table_of_a_thousand_with_holes() {
+    let tree = one_port();
+    for index in 1..1000 {
+        let gid = match index {
+            9 | 300 | 999 => format!("fe80:0000:0000:0000:0000:0000:0000:{index:04x}"),
+            _ => "0000:0000:0000:0000:0000:0000:0000:0000".into(),
+        };
+        tree.put(&format!("infiniband/mlx5_0/ports/1/gids/{index}"), &gid);
+    }
+    let devices = tree.devices();
+    let gids = &devices[0].ports[0].gids;
+    assert_eq!(gids.iter().map(|entry| entry.index).collect::<Vec<_>>(), [0, 9, 300, 999]);
+    let gid: Gid = "fe80::12c".parse().unwrap();
+    assert_eq!((gids[2].gid, devices[0].ports[0].gid_index(gid)), (gid, Some(300)));
+}
+
+#[test]
+fn pkey_table_with_holes_and_the_pkey_of_the_sa() {
+    let tree = one_port();
+    for (index, pkey) in [(0, "0x8001"), (1, "0x0000"), (2, "0x8000"), (3, "0x7fff"), (10, "0xffff")] {
+        tree.put(&format!("infiniband/mlx5_0/ports/1/pkeys/{index}"), pkey);
+    }
+    let port = &tree.devices()[0].ports[0];
+    let table: Vec<_> = port.pkeys.iter().map(|entry| (entry.index, entry.pkey.get())).collect();
+    assert_eq!(table, [(0, 0x8001), (3, 0x7fff), (10, 0xffff)]);
+    assert_eq!((port.sa_pkey_index(), port.pkey_index(Pkey::new(0x8000))), (10, None));
+    let limited = Port { pkeys: port.pkeys[..2].to_vec(), ..port.clone() };
+    assert_eq!(limited.sa_pkey_index(), 3);
+    assert_eq!(Port { pkeys: port.pkeys[..1].to_vec(), ..limited }.sa_pkey_index(), 0);
+}
+
+#[test]
+fn ethernet_and_downed_ports_are_seen_but_not_usable() {
+    let tree = one_port();
+    tree.port("mlx5_0", 2, "0x0");
+    tree.put("infiniband/mlx5_0/ports/2/link_layer", "Ethernet");
+    tree.put("infiniband/mlx5_0/ports/1/state", "1: DOWN");
+    let devices = tree.devices();
+    let [down, ethernet] = &devices[0].ports[..] else { panic!("{devices:?}") };
+    assert_eq!((down.state, down.is_usable()), (PortState::DOWN, false));
+    assert_eq!((ethernet.link_layer, ethernet.guid(), ethernet.is_usable()), (LinkLayer::Ethernet, None, false));
+}
+
+#[test]
+fn what_old_kernels_do_not_have() {
+    let tree = one_port();
+    for file in ["infiniband/mlx5_0/fw_ver", "infiniband/mlx5_0/ports/1/link_layer", "infiniband/mlx5_0/ports/1/rate"] {
+        fs::remove_file(tree.0.path().join(file)).unwrap();
+    }
+    let devices = tree.devices();
+    let port = &devices[0].ports[0];
+    assert_eq!((&devices[0].firmware, port.rate, port.link_layer), (&None, None, LinkLayer::InfiniBand));
+}
+
+#[test]
+fn a_port_of_which_the_number_is_over_127() {
+    let tree = one_port();
+    for port in [2, 10, 254] {
+        tree.port("mlx5_0", port, "0x2");
+    }
+    let numbers: Vec<_> = tree.devices()[0].ports.iter().map(|port| port.number).collect();
+    assert_eq!(numbers, [1, 2, 10, 254]);
+}
+
+#[test]
+fn one_broken_device_does_not_hide_the_others() {
+    let tree = one_port();
+    tree.device("mlx5_10", "0002:c903:0000:0030");
+    tree.device("mlx5_2", "not a GUID");
+    tree.port("mlx5_10", 1, "0x9");
+    let scan = tree.sysfs().scan().unwrap();
+    assert_eq!(scan.devices.iter().map(|device| device.name.as_str()).collect::<Vec<_>>(), ["mlx5_0", "mlx5_10"]);
+    let [(name, Error::Text { what: "GUID", text, .. })] = &scan.failures[..] else { panic!("{:?}", scan.failures) };
+    assert_eq!((name.as_str(), text.as_str()), ("mlx5_2", "not a GUID"));
+}
+
+#[test]
+fn names_are_sorted_by_their_numbers() {
+    let tree = Tree::new();
+    for name in ["mlx5_10", "mlx5_9", "hfi1_0", "mlx5_bond"] {
+        tree.device(name, "0002:c903:0000:0010");
+    }
+    let names: Vec<_> = tree.devices().into_iter().map(|device| device.name).collect();
+    assert_eq!(names, ["hfi1_0", "mlx5_9", "mlx5_10", "mlx5_bond"]);
+}
+
+#[test]
+fn changes_between_two_looks() {
+    let tree = one_port();
+    tree.device("qib0", "0011:7500:0000:0001");
+    let before = tree.devices();
+    assert_eq!(changes(&before, &before), []);
+    for (file, text, changed) in [
+        ("state", "2: INIT", PortChange::STATE),
+        ("lid", "0x5", PortChange::LID),
+        ("lid_mask_count", "0", PortChange::LID),
+        ("sm_lid", "0x7", PortChange::SM),
+        ("pkeys/1", "0x8001", PortChange::PKEYS),
+        ("gids/4", "fe80:0000:0000:0000:0000:0000:0000:0004", PortChange::GIDS),
+        ("rate", "100 Gb/sec (2X HDR)", PortChange::RATE),
+    ] {
+        let was = tree.devices();
+        tree.put(&format!("infiniband/mlx5_0/ports/1/{file}"), text);
+        let expected = Change::Port { device: "mlx5_0".into(), port: 1, changed };
+        assert_eq!(changes(&was, &tree.devices()), [expected], "{file}");
+    }
+    fs::remove_dir_all(tree.0.path().join("infiniband/qib0")).unwrap();
+    tree.device("hfi1_0", "0011:7501:0000:0001");
+    tree.device("mlx5_0", "0002:c903:0000:0099");
+    let name = |name: &str| name.to_owned();
+    assert_eq!(
+        changes(&before, &tree.devices()),
+        [
+            Change::Removed(name("mlx5_0")),
+            Change::Removed(name("qib0")),
+            Change::Added(name("hfi1_0")),
+            Change::Added(name("mlx5_0"))
+        ]
+    );
+}

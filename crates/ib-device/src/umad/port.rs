@@ -1,0 +1,220 @@
+//! An open umad file.
+use super::{Agent, AgentId, ReceiveBuffer, Received, Rmpp, ioctl};
+use crate::{AddressVector, Error, Grh, Result};
+use core::time::Duration;
+use ib_mad::{Qkey, Qpn, as_bytes, umad::UmadHeader};
+use nix::{errno::Errno, libc};
+use std::{
+    fs::File,
+    io::{self, Write},
+    os::{
+        fd::{AsFd, BorrowedFd},
+        unix::fs::OpenOptionsExt,
+    },
+    path::Path,
+};
+
+/// Shortest frame that the kernel takes: a MAD header and an RMPP header.
+const SHORTEST_MAD: usize = 36;
+
+/// A port's MAD interface: `/dev/infiniband/umadN`, open and non-blocking.
+///
+/// Dropping it unregisters its agents and ends their requests without a word.
+#[derive(Debug)]
+pub struct UmadPort {
+    file: File,
+    /// The frame of the send that is under way, kept for its memory.
+    frame: Vec<u8>,
+}
+
+/// Where a MAD goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MadAddress {
+    /// Queue pair of the other side: [`Qpn::GSI`] but for subnet management.
+    pub qpn: Qpn,
+    /// Its queue key: [`Qkey::GSI`] for [`Qpn::GSI`].
+    pub qkey: Qkey,
+    /// Which of our P_Keys, an index of the port's table.
+    pub pkey_index: u16,
+    /// The way. `static_rate` does not count here.
+    pub path: AddressVector,
+}
+
+impl MadAddress {
+    /// General services (QP 1) of a port.
+    #[must_use]
+    pub const fn general_services(path: AddressVector, pkey_index: u16) -> Self {
+        Self { qpn: Qpn::GSI, qkey: Qkey::GSI, pkey_index, path }
+    }
+}
+
+/// What the kernel does after a send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// No answer: nothing comes back, not even an error.
+    Nothing,
+    /// An answer with the same transaction id. After `timeout` (whole ms, at least 1) the kernel sends again, up to
+    /// `retries` times; then the request comes back with [`Received::failure`] `ETIMEDOUT`.
+    Answer {
+        /// How long to wait each time.
+        timeout: Duration,
+        /// How often to send again.
+        retries: u32,
+    },
+}
+
+impl UmadPort {
+    /// Opens the file and switches to frames with a P_Key index.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it cannot be opened (usual modes: root, or group `rdma`).
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+            .open(path)
+            .map_err(Error::file(path))?;
+        ioctl::enable_pkey(&file)?;
+        Ok(Self { file, frame: Vec::new() })
+    }
+
+    /// Registers an agent; a file has room for 32.
+    ///
+    /// # Errors
+    /// [`Error::Call`] with `EINVAL` if another agent of the port has one of the methods, `ENOMEM` if the file has no
+    /// room, `ENOTTY` if the kernel cannot leave RMPP to the program (before 3.17).
+    pub fn register(&self, agent: &Agent) -> Result<AgentId> {
+        let mut request = agent.request2();
+        match ioctl::register_agent2(&self.file, &mut request) {
+            Ok(()) => Ok(AgentId(request.id)),
+            // An old kernel does not know the call. It may be EINVAL from others that play its part, so try again.
+            Err(Errno::ENOTTY | Errno::EINVAL | Errno::ENOSYS) if agent.rmpp != Rmpp::Program => {
+                let mut request = agent.request();
+                ioctl::register_agent(&self.file, &mut request).map_err(Error::call("REGISTER_AGENT"))?;
+                Ok(AgentId(request.id))
+            }
+            Err(errno) => Err(Error::call("REGISTER_AGENT2")(errno)),
+        }
+    }
+
+    /// Unregisters an agent. Its requests end without a word.
+    ///
+    /// # Errors
+    /// [`Error::Call`] with `EINVAL` if there is no such agent.
+    pub fn unregister(&self, agent: AgentId) -> Result<()> {
+        ioctl::unregister_agent(&self.file, agent.0)
+    }
+
+    /// Sends a MAD of any length from 36 bytes on: up to 256 bytes, or a long message of an agent with
+    /// [`Rmpp::Kernel`] whose RMPP header has the flag "active". The kernel fills in the upper half of a request's
+    /// transaction id, and the RMPP header's lengths.
+    ///
+    /// This may sleep in spite of `O_NONBLOCK` where the kernel must find the neighbour first (RoCE: about 1 s to a
+    /// GID that nobody has).
+    ///
+    /// # Errors
+    /// [`Error::Length`]; [`Error::Gone`]; [`Error::Call`] with `EINVAL` for an address that the port cannot reach
+    /// (RoCE without a GRH) or an unknown agent, `ENOMEM` when the agent has too much under way.
+    pub fn send(&mut self, agent: AgentId, to: &MadAddress, expect: Expect, mad: &[u8]) -> Result<()> {
+        if mad.len() < SHORTEST_MAD {
+            return Err(Error::Length { what: "MAD", got: mad.len(), min: SHORTEST_MAD, max: usize::MAX });
+        }
+        self.frame.clear();
+        self.frame.extend_from_slice(as_bytes(&header(agent, to, expect)));
+        self.frame.extend_from_slice(mad);
+        loop {
+            match (&self.file).write(&self.frame) {
+                Ok(_) => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::call("write")(errno(&error))),
+            }
+        }
+    }
+
+    /// Takes the next MAD, or request that failed; `None` when there is nothing for now.
+    ///
+    /// # Errors
+    /// [`Error::Gone`] after the device was taken away; [`Error::Call`] with `ENOMEM` if there is no memory for a
+    /// long message.
+    pub fn receive<'a>(&self, buffer: &'a mut ReceiveBuffer) -> Result<Option<Received<'a>>> {
+        buffer.fill(&self.file)
+    }
+}
+
+impl AsFd for UmadPort {
+    /// Readable when there is something to receive.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+/// The error number that an I/O error of a system call has.
+pub(super) fn errno(error: &io::Error) -> Errno {
+    error.raw_os_error().map_or(Errno::EIO, Errno::from_raw)
+}
+
+fn header(agent: AgentId, to: &MadAddress, expect: Expect) -> UmadHeader {
+    let (timeout_ms, retries) = match expect {
+        Expect::Nothing => (0, 0),
+        Expect::Answer { timeout, retries } => (u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX).max(1), retries),
+    };
+    let grh = to.path.grh;
+    let Grh { dgid, sgid_index, flow_label, hop_limit, traffic_class } = grh.unwrap_or_default();
+    UmadHeader {
+        id: agent.0.into(),
+        timeout_ms: timeout_ms.into(),
+        retries: retries.into(),
+        qpn: to.qpn.get().into(),
+        qkey: to.qkey,
+        lid: to.path.dlid,
+        sl: to.path.sl.get(),
+        path_bits: to.path.path_bits,
+        grh_present: grh.is_some().into(),
+        gid_index: sgid_index,
+        hop_limit,
+        traffic_class,
+        gid: dgid,
+        flow_label: flow_label.get().into(),
+        pkey_index: to.pkey_index.into(),
+        ..UmadHeader::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ib_mad::{FlowLabel, Lid, ServiceLevel};
+
+    #[test]
+    fn header_of_a_send() {
+        let grh = Grh {
+            dgid: "fe80::1".parse().unwrap(),
+            sgid_index: 3,
+            flow_label: FlowLabel::new(0x12345),
+            hop_limit: 64,
+            traffic_class: 7,
+        };
+        let path = AddressVector { path_bits: 1, ..AddressVector::local(Lid::new(0x1234), ServiceLevel::new(5)) };
+        let to = MadAddress::general_services(path.with_grh(grh), 2);
+        let answer = Expect::Answer { timeout: Duration::from_micros(300), retries: 4 };
+        let bytes = as_bytes(&header(AgentId(9), &to, answer)).to_vec();
+        // Made with the C structure of <rdma/ib_user_mad.h> in mind, field by field.
+        let mut expected = Vec::new();
+        expected.extend([9u32, 0, 1, 4, 0].map(u32::to_ne_bytes).concat());
+        expected.extend([0, 0, 0, 1, 0x80, 1, 0, 0, 0x12, 0x34, 5, 1, 1, 3, 64, 7]);
+        expected.extend([0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x23, 0x45]);
+        expected.extend(2u16.to_ne_bytes());
+        expected.extend([0; 6]);
+        assert_eq!(bytes, expected);
+    }
+
+    #[test]
+    fn time_out_is_never_zero_by_rounding() {
+        let to = MadAddress::general_services(AddressVector::default(), 0);
+        let timeout_ms = |expect| header(AgentId(0), &to, expect).timeout_ms.get();
+        let wait = |timeout| timeout_ms(Expect::Answer { timeout, retries: 0 });
+        assert_eq!((timeout_ms(Expect::Nothing), wait(Duration::ZERO), wait(Duration::from_secs(2))), (0, 1, 2000));
+        assert_eq!(wait(Duration::MAX), u32::MAX);
+    }
+}

@@ -1,0 +1,98 @@
+//! Address handles: what a UD send needs to know the way, kept for the next one.
+#![allow(unsafe_code, reason = "libibverbs")]
+use super::{Context, non_null};
+use crate::{AddressVector, Result};
+use core::ptr::NonNull;
+use rdma_sys::{ibv_ah, ibv_ah_attr, ibv_create_ah, ibv_destroy_ah, ibv_gid, ibv_global_route};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// An address handle. Destroyed with its last owner: the cache, or a send that is under way.
+#[derive(Debug)]
+pub(super) struct AddressHandle {
+    handle: NonNull<ibv_ah>,
+    /// Keeps the protection domain.
+    _context: Context,
+}
+
+// SAFETY: libibverbs' objects may be used from any thread.
+unsafe impl Send for AddressHandle {}
+// SAFETY: nothing of it changes after it was made.
+unsafe impl Sync for AddressHandle {}
+
+impl AddressHandle {
+    fn new(context: &Context, port: u8, to: &AddressVector) -> Result<Self> {
+        let grh = to.grh.unwrap_or_default();
+        let mut attributes = ibv_ah_attr {
+            grh: ibv_global_route {
+                dgid: ibv_gid { raw: grh.dgid.get() },
+                flow_label: grh.flow_label.get(),
+                sgid_index: grh.sgid_index,
+                hop_limit: grh.hop_limit,
+                traffic_class: grh.traffic_class,
+            },
+            dlid: to.dlid.get(),
+            sl: to.sl.get(),
+            src_path_bits: to.path_bits,
+            static_rate: to.static_rate.map_or(0, |rate| rate.get()),
+            is_global: to.grh.is_some().into(),
+            port_num: port,
+        };
+        // SAFETY: the protection domain lives as long as the context, which we hold; the attributes are read only
+        // during the call.
+        let handle = unsafe { ibv_create_ah(context.pd(), &raw mut attributes) };
+        Ok(Self { handle: non_null("ibv_create_ah", handle)?, _context: context.clone() })
+    }
+
+    pub(super) const fn as_ptr(&self) -> *mut ibv_ah {
+        self.handle.as_ptr()
+    }
+}
+
+impl Drop for AddressHandle {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`, destroyed only here. Sends that use it hold an owner, so none is under way.
+        unsafe { ibv_destroy_ah(self.handle.as_ptr()) };
+    }
+}
+
+/// The handles used last.
+#[derive(Debug)]
+pub(super) struct AddressHandles {
+    handles: BTreeMap<AddressVector, Kept>,
+    /// How many to keep, at least 1.
+    limit: usize,
+    /// Counts uses.
+    now: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    handle: Arc<AddressHandle>,
+    last_use: u64,
+}
+
+impl AddressHandles {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { handles: BTreeMap::new(), limit: limit.max(1), now: 0 }
+    }
+
+    /// The handle for this way, made if it is not kept.
+    pub(super) fn get(&mut self, context: &Context, port: u8, to: &AddressVector) -> Result<Arc<AddressHandle>> {
+        self.now += 1;
+        if let Some(kept) = self.handles.get_mut(to) {
+            kept.last_use = self.now;
+            return Ok(Arc::clone(&kept.handle));
+        }
+        let handle = Arc::new(AddressHandle::new(context, port, to)?);
+        if self.handles.len() >= self.limit {
+            let oldest = self.handles.iter().min_by_key(|(_, kept)| kept.last_use).map(|(to, _)| *to);
+            oldest.and_then(|to| self.handles.remove(&to));
+        }
+        self.handles.insert(*to, Kept { handle: Arc::clone(&handle), last_use: self.now });
+        Ok(handle)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.handles.clear();
+    }
+}

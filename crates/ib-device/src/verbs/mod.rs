@@ -1,0 +1,43 @@
+//! UD queue pairs, port attributes and async events, by libibverbs.
+//!
+//! A [`Context`] is one device, open: a protection domain, one completion channel, the file of async events. An
+//! [`UdQueuePair`] sends and receives datagrams of one port and P_Key. How to wait:
+//!
+//! 1. Poll [`Context::completion_fd`] and [`Context::async_fd`] (edge-triggered works).
+//! 2. When the first is readable, call [`Context::next_completion`] until `None`. Each gives the [`QueueKey`] of a
+//!    queue pair: call its [`UdQueuePair::poll`] until `None`. A queue pair that was made after the file was polled
+//!    is armed already.
+//! 3. When the second is readable, call [`Context::next_event`] until `None`.
+//!
+//! Privileges: `/dev/infiniband/uverbsN` readable and writable, and memory that may be locked (`ulimit -l`) for the
+//! buffers. From Linux 6.4 on a [`Qkey`](ib_mad::Qkey) with its upper bit set, as that of general services, takes
+//! CAP_NET_RAW.
+mod address_handle;
+mod context;
+mod datagram;
+mod event;
+mod queues;
+mod region;
+mod ud;
+
+pub use context::{Context, PortAttributes, QueueKey};
+pub use datagram::{Completion, CompletionStatus, Datagram, SendId};
+pub use event::{Event, PortEvent};
+pub use ud::{UdConfig, UdQueuePair};
+
+use crate::{Error, Result};
+use nix::errno::Errno;
+
+/// What a call of libibverbs gave back: 0, an error number, or -1 with the number in `errno`.
+fn check(call: &'static str, result: i32) -> Result<()> {
+    match result {
+        0 => Ok(()),
+        -1 => Err(Error::call(call)(Errno::last())),
+        errno => Err(Error::call(call)(Errno::from_raw(errno.saturating_abs()))),
+    }
+}
+
+/// What a call of libibverbs gave back: an object, or null with the number in `errno`.
+fn non_null<T>(call: &'static str, pointer: *mut T) -> Result<core::ptr::NonNull<T>> {
+    core::ptr::NonNull::new(pointer).ok_or_else(|| Error::call(call)(Errno::last()))
+}

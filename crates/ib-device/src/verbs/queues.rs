@@ -1,0 +1,262 @@
+//! The raw queue pair and its completion queue.
+#![allow(unsafe_code, reason = "libibverbs")]
+use super::{CompletionStatus, Context, QueueKey, check, non_null};
+use crate::Result;
+use core::{
+    mem::MaybeUninit,
+    ptr::{self, NonNull},
+};
+use ib_mad::{Gid, Lid, Qkey, Qpn};
+use rdma_sys::{
+    ibv_ah, ibv_attach_mcast, ibv_cq, ibv_create_cq, ibv_create_qp, ibv_destroy_cq, ibv_destroy_qp, ibv_detach_mcast,
+    ibv_gid, ibv_modify_qp, ibv_poll_cq, ibv_post_recv, ibv_post_send, ibv_qp, ibv_qp_attr, ibv_qp_attr_mask as mask,
+    ibv_qp_cap, ibv_qp_init_attr, ibv_qp_state as state, ibv_qp_type, ibv_query_qp, ibv_recv_wr, ibv_req_notify_cq,
+    ibv_send_flags, ibv_send_wr, ibv_sge, ibv_wc, ibv_wc_flags, ibv_wr_opcode, ud_t,
+};
+
+/// Completions that one look takes.
+pub(super) const BATCH: u8 = 16;
+/// What is asked for, so that a MAD goes out without a look at memory.
+const INLINE: u32 = 256;
+
+/// A UD queue pair with a completion queue for both directions.
+#[derive(Debug)]
+pub(super) struct Queues {
+    qp: NonNull<ibv_qp>,
+    cq: NonNull<ibv_cq>,
+    /// Longest payload that a send can carry in itself.
+    inline: usize,
+    destroyed: bool,
+    /// Keeps the device.
+    _context: Context,
+}
+
+// SAFETY: libibverbs' objects may be used from any thread.
+unsafe impl Send for Queues {}
+
+/// What is known of something that ended. If it did not end well, only the first two are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ended {
+    pub(super) id: u64,
+    pub(super) status: CompletionStatus,
+    pub(super) len: u32,
+    pub(super) src_qpn: Qpn,
+    pub(super) slid: Lid,
+    pub(super) sl: u8,
+    pub(super) path_bits: u8,
+    pub(super) has_grh: bool,
+}
+
+/// Where a send goes.
+pub(super) struct Destination {
+    pub(super) handle: *mut ibv_ah,
+    pub(super) qpn: Qpn,
+    pub(super) qkey: Qkey,
+}
+
+impl Queues {
+    /// Makes both, armed, in the state RESET.
+    pub(super) fn new(context: &Context, key: QueueKey, receives: u32, sends: u32) -> Result<Self> {
+        let entries = i32::try_from(receives.saturating_add(sends)).unwrap_or(i32::MAX);
+        // SAFETY: context and channel live as long as the `Context`, which we hold.
+        let cq = unsafe { ibv_create_cq(context.context(), entries, key.as_ptr(), context.channel(), 0) };
+        let cq = non_null("ibv_create_cq", cq)?;
+        let create = |inline| {
+            let mut attributes = ibv_qp_init_attr {
+                qp_context: key.as_ptr(),
+                send_cq: cq.as_ptr(),
+                recv_cq: cq.as_ptr(),
+                srq: ptr::null_mut(),
+                cap: ibv_qp_cap {
+                    max_send_wr: sends,
+                    max_recv_wr: receives,
+                    max_send_sge: 1,
+                    max_recv_sge: 1,
+                    max_inline_data: inline,
+                },
+                qp_type: ibv_qp_type::IBV_QPT_UD,
+                sq_sig_all: 1,
+            };
+            // SAFETY: everything that the attributes name is alive; they are read and written during the call only.
+            let qp = unsafe { ibv_create_qp(context.pd(), &raw mut attributes) };
+            non_null("ibv_create_qp", qp).map(|qp| (qp, attributes.cap.max_inline_data))
+        };
+        // A device that cannot do it inline refuses, and does it from memory.
+        match create(INLINE).or_else(|_| create(0)) {
+            Ok((qp, inline)) => {
+                // SAFETY: made above.
+                let armed = check("ibv_req_notify_cq", unsafe { ibv_req_notify_cq(cq.as_ptr(), 0) });
+                let _context = context.clone();
+                let queues = Self { qp, cq, inline: inline as usize, destroyed: false, _context };
+                armed.map(|()| queues)
+            }
+            Err(error) => {
+                // SAFETY: made above; no queue pair uses it.
+                unsafe { ibv_destroy_cq(cq.as_ptr()) };
+                Err(error)
+            }
+        }
+    }
+
+    pub(super) const fn inline(&self) -> usize {
+        self.inline
+    }
+
+    pub(super) fn qpn(&self) -> Qpn {
+        // SAFETY: the queue pair lives as long as `self`; its number never changes.
+        Qpn::new(unsafe { (*self.qp.as_ptr()).qp_num })
+    }
+
+    /// From any state to one that sends and receives. What was posted is gone without a completion.
+    pub(super) fn restart(&self, port: u8, pkey_index: u16, qkey: Qkey) -> Result<()> {
+        self.modify(state::IBV_QPS_RESET, mask(0), |_| {})?;
+        self.modify(
+            state::IBV_QPS_INIT,
+            mask::IBV_QP_PKEY_INDEX | mask::IBV_QP_PORT | mask::IBV_QP_QKEY,
+            |attributes| {
+                attributes.pkey_index = pkey_index;
+                attributes.port_num = port;
+                attributes.qkey = qkey.get();
+            },
+        )?;
+        self.modify(state::IBV_QPS_RTR, mask(0), |_| {})?;
+        self.modify(state::IBV_QPS_RTS, mask::IBV_QP_SQ_PSN, |_| {})
+    }
+
+    /// After a send failed: sending goes on, and receiving never stopped. `false` if the whole pair must restart.
+    pub(super) fn resume_sending(&self) -> Result<bool> {
+        match self.state()? {
+            state::IBV_QPS_RTS => Ok(true),
+            state::IBV_QPS_SQE => self.modify(state::IBV_QPS_RTS, mask(0), |_| {}).map(|()| true),
+            _ => Ok(false),
+        }
+    }
+
+    /// To the state ERROR: everything that was posted ends as flushed.
+    pub(super) fn fail(&self) -> Result<()> {
+        self.modify(state::IBV_QPS_ERR, mask(0), |_| {})
+    }
+
+    fn modify(&self, to: state::Type, what: mask, fill: impl FnOnce(&mut ibv_qp_attr)) -> Result<()> {
+        // SAFETY: every field is a number, of which zero is a value.
+        let mut attributes: ibv_qp_attr = unsafe { MaybeUninit::zeroed().assume_init() };
+        attributes.qp_state = to;
+        fill(&mut attributes);
+        let what = (mask::IBV_QP_STATE | what).0 as i32;
+        // SAFETY: the queue pair lives; the attributes are read during the call only.
+        check("ibv_modify_qp", unsafe { ibv_modify_qp(self.qp.as_ptr(), &raw mut attributes, what) })
+    }
+
+    fn state(&self) -> Result<state::Type> {
+        let mut attributes = MaybeUninit::<ibv_qp_attr>::zeroed();
+        let mut initial = MaybeUninit::<ibv_qp_init_attr>::zeroed();
+        let what = mask::IBV_QP_STATE.0 as i32;
+        // SAFETY: the queue pair lives; both structures are ours to write, and their fields are numbers and
+        // pointers, of which zero is a value.
+        unsafe {
+            let result = ibv_query_qp(self.qp.as_ptr(), attributes.as_mut_ptr(), what, initial.as_mut_ptr());
+            check("ibv_query_qp", result)?;
+            Ok(attributes.assume_init().qp_state)
+        }
+    }
+
+    /// Lends memory to the device until the completion `id`.
+    ///
+    /// # Safety
+    /// The memory is registered, stays alive, and is not touched until the completion, a restart, or the end of
+    /// `self`.
+    pub(super) unsafe fn post_receive(&self, id: u64, mut memory: ibv_sge) -> Result<()> {
+        let mut request = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list: &raw mut memory, num_sge: 1 };
+        let mut refused = ptr::null_mut();
+        // SAFETY: the queue pair lives; request and list are read during the call only; the memory is the caller's
+        // promise.
+        let result = unsafe { ibv_post_recv(self.qp.as_ptr(), &raw mut request, &raw mut refused) };
+        check("ibv_post_recv", result)
+    }
+
+    /// Sends what is in the memory, with the completion `id`.
+    ///
+    /// # Safety
+    /// The handle lives until the completion, a restart, or the end of `self`. So does the memory, registered and
+    /// untouched; only if `inline`, it need not be registered nor live longer than the call.
+    pub(super) unsafe fn post_send(&self, id: u64, to: &Destination, mut memory: ibv_sge, inline: bool) -> Result<()> {
+        // SAFETY: numbers, pointers and unions of these, of which zero is a value.
+        let mut request: ibv_send_wr = unsafe { MaybeUninit::zeroed().assume_init() };
+        request.wr_id = id;
+        request.sg_list = &raw mut memory;
+        request.num_sge = 1;
+        request.opcode = ibv_wr_opcode::IBV_WR_SEND;
+        request.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
+        if inline {
+            request.send_flags |= ibv_send_flags::IBV_SEND_INLINE.0;
+        }
+        request.wr.ud = ud_t { ah: to.handle, remote_qpn: to.qpn.get(), remote_qkey: to.qkey.get() };
+        let mut refused = ptr::null_mut();
+        // SAFETY: the queue pair lives; request and list are read during the call only; handle and memory are the
+        // caller's promise.
+        let result = unsafe { ibv_post_send(self.qp.as_ptr(), &raw mut request, &raw mut refused) };
+        check("ibv_post_send", result)
+    }
+
+    /// Appends what ended, up to [`BATCH`] of it.
+    pub(super) fn poll(&self, ended: &mut impl Extend<Ended>) -> Result<()> {
+        // Zeroed: the library leaves fields unwritten that mean nothing for the operation or its status.
+        let mut completions = [const { MaybeUninit::<ibv_wc>::zeroed() }; BATCH as usize];
+        // SAFETY: the completion queue lives; there is room for as many as asked for.
+        let count = unsafe { ibv_poll_cq(self.cq.as_ptr(), BATCH.into(), completions.as_mut_ptr().cast()) };
+        let Ok(count) = usize::try_from(count) else { return check("ibv_poll_cq", count) };
+        ended.extend(completions.iter().take(count).map(|completion| {
+            // SAFETY: all bytes are written, with zero or by the call, and every field is a number.
+            Ended::from(unsafe { completion.assume_init_ref() })
+        }));
+        Ok(())
+    }
+
+    pub(super) fn attach(&self, group: Gid, mlid: Lid) -> Result<()> {
+        let gid = ibv_gid { raw: group.get() };
+        // SAFETY: the queue pair lives; the GID is read during the call only. The LID is in the machine's order.
+        check("ibv_attach_mcast", unsafe { ibv_attach_mcast(self.qp.as_ptr(), &raw const gid, mlid.get()) })
+    }
+
+    pub(super) fn detach(&self, group: Gid, mlid: Lid) -> Result<()> {
+        let gid = ibv_gid { raw: group.get() };
+        // SAFETY: as in `attach`.
+        check("ibv_detach_mcast", unsafe { ibv_detach_mcast(self.qp.as_ptr(), &raw const gid, mlid.get()) })
+    }
+
+    /// Destroys both. `false` if the device did not let go: memory that was posted must stay then.
+    pub(super) fn destroy(&mut self) -> bool {
+        if self.destroyed {
+            return true;
+        }
+        // SAFETY: made in `new`, and destroyed only here. Events of both are acknowledged where they are taken.
+        unsafe {
+            self.destroyed = check("ibv_destroy_qp", ibv_destroy_qp(self.qp.as_ptr())).is_ok();
+            if self.destroyed {
+                ibv_destroy_cq(self.cq.as_ptr());
+            }
+        }
+        self.destroyed
+    }
+}
+
+impl Drop for Queues {
+    fn drop(&mut self) {
+        self.destroy();
+    }
+}
+
+impl From<&ibv_wc> for Ended {
+    fn from(completion: &ibv_wc) -> Self {
+        Self {
+            id: completion.wr_id,
+            status: CompletionStatus::new(u8::try_from(completion.status).unwrap_or(u8::MAX)),
+            len: completion.byte_len,
+            src_qpn: Qpn::new(completion.src_qp),
+            slid: Lid::new(completion.slid),
+            sl: completion.sl,
+            path_bits: completion.dlid_path_bits,
+            has_grh: completion.wc_flags & ibv_wc_flags::IBV_WC_GRH.0 != 0,
+        }
+    }
+}

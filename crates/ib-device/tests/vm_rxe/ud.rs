@@ -1,0 +1,269 @@
+//! Datagrams between two devices.
+use crate::lab::{lab, look_for, port, wait_for, way_to, way_to_gid};
+use ib_device::{
+    Error,
+    verbs::{Completion, CompletionStatus, Context, SendId, UdConfig, UdQueuePair},
+};
+use ib_mad::{Gid, Lid, Qkey, Qpn};
+use nix::errno::Errno;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::fs;
+
+struct Node {
+    context: Context,
+    pair: UdQueuePair,
+}
+
+/// A completion without its memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Seen {
+    Datagram { from: Option<Gid>, to: Option<Gid>, qpn: Qpn, payload: Vec<u8> },
+    Sent(SendId),
+    SendFailed(SendId, CompletionStatus),
+    ReceiveFailed(CompletionStatus),
+}
+
+impl Node {
+    fn new(device: &str, change: impl FnOnce(&mut UdConfig)) -> Self {
+        let context = Context::open(device).unwrap();
+        let mut config = UdConfig { recv_depth: 8, send_depth: 4, ..UdConfig::new(1, 0) };
+        change(&mut config);
+        let pair = UdQueuePair::new(&context, config).unwrap();
+        Self { context, pair }
+    }
+
+    fn poll(&mut self) -> Option<Seen> {
+        Some(match self.pair.poll().unwrap()? {
+            Completion::Received(datagram) => Seen::Datagram {
+                from: datagram.source_gid(),
+                to: datagram.destination_gid(),
+                qpn: datagram.src_qpn,
+                payload: datagram.payload.to_vec(),
+            },
+            Completion::Sent(id) => Seen::Sent(id),
+            Completion::SendFailed { id, status } => Seen::SendFailed(id, status),
+            Completion::ReceiveFailed(status) => Seen::ReceiveFailed(status),
+        })
+    }
+
+    /// The next completion, woken up by the completion channel only.
+    fn next(&mut self, quiet_ms: u16) -> Option<Seen> {
+        if let Some(seen) = self.poll() {
+            return Some(seen);
+        }
+        let context = self.context.clone();
+        look_for(context.completion_fd(), quiet_ms, || {
+            while let Some(key) = context.next_completion().unwrap() {
+                assert_eq!(key, self.pair.key());
+                if let Some(seen) = self.poll() {
+                    return Some(seen);
+                }
+            }
+            None
+        })
+    }
+
+    fn datagram(&mut self) -> Seen {
+        loop {
+            let seen = self.next(8000).expect("a datagram");
+            if matches!(seen, Seen::Datagram { .. }) {
+                return seen;
+            }
+        }
+    }
+
+    fn send(&mut self, to: &ib_device::AddressVector, qpn: Qpn, payload: &[u8]) -> SendId {
+        self.pair.send(to, qpn, Qkey::GSI, payload).unwrap()
+    }
+}
+
+fn gid(device: &str) -> Gid {
+    port(device).gids[0].gid
+}
+
+/// Lets the kernel take in packets of a multicast group on a network device, as long as the socket lives.
+fn join_ip(group: Gid, netdev: &str) -> Socket {
+    let index = fs::read_to_string(format!("/sys/class/net/{netdev}/ifindex")).unwrap();
+    let socket = Socket::new(Domain::IPV6, Type::DGRAM, Some(Protocol::UDP)).unwrap();
+    socket.join_multicast_v6(&group.into(), index.trim().parse().unwrap()).unwrap();
+    socket
+}
+
+#[test]
+fn unicast_there_and_back() {
+    let _lab = lab();
+    let wide = |config: &mut UdConfig| config.max_payload = 1024;
+    let (mut one, mut other) = (Node::new("rxe0", wide), Node::new("rxe1", wide));
+    assert_ne!(one.pair.qpn(), other.pair.qpn());
+    let (there, back) = (way_to("rxe1"), way_to("rxe0"));
+    let (from, to) = (back.grh.map(|grh| grh.dgid), there.grh.map(|grh| grh.dgid));
+    // Short ones go inline, the longest from the pool; more than there are buffers of either kind.
+    for (round, len) in [0, 1, 256, 1024].into_iter().cycle().take(40).enumerate() {
+        let payload = vec![round as u8; len];
+        let id = one.send(&there, other.pair.qpn(), &payload);
+        assert_eq!(one.next(8000), Some(Seen::Sent(id)));
+        let qpn = one.pair.qpn();
+        assert_eq!(other.datagram(), Seen::Datagram { from, to, qpn, payload: payload.clone() });
+        other.send(&back, qpn, &payload);
+        let Seen::Datagram { payload: echo, .. } = one.datagram() else { unreachable!() };
+        assert_eq!(echo, payload, "round {round}");
+    }
+}
+
+#[test]
+fn limits_of_a_send() {
+    let _lab = lab();
+    let mut one = Node::new("rxe0", |config| config.send_depth = 1);
+    let mut other = Node::new("rxe1", |_| {});
+    let to = way_to("rxe1");
+    let long = one.pair.send(&to, other.pair.qpn(), Qkey::GSI, &[0; 257]).unwrap_err();
+    assert!(matches!(long, Error::Length { got: 257, max: 256, .. }), "{long}");
+    let without_grh = one.pair.send(&Default::default(), other.pair.qpn(), Qkey::GSI, &[0]).unwrap_err();
+    assert_eq!(without_grh.errno(), Some(Errno::EINVAL));
+    let first = one.send(&to, other.pair.qpn(), &[1]);
+    let full = one.pair.send(&to, other.pair.qpn(), Qkey::GSI, &[2]).unwrap_err();
+    assert!(matches!(full, Error::SendQueueFull { depth: 1 }), "{full}");
+    assert_eq!(one.next(8000), Some(Seen::Sent(first)));
+    one.send(&to, other.pair.qpn(), &[3]);
+    for expected in [1, 3] {
+        let Seen::Datagram { payload, .. } = other.datagram() else { unreachable!() };
+        assert_eq!(payload, [expected]);
+    }
+}
+
+#[test]
+fn address_handles_are_replaced_when_there_are_many() {
+    let _lab = lab();
+    let mut one = Node::new("rxe0", |config| config.address_handles = 2);
+    let mut other = Node::new("rxe1", |_| {});
+    let mut to = way_to("rxe1");
+    for flow in 0..6 {
+        to.grh.as_mut().unwrap().flow_label = ib_mad::FlowLabel::new(flow % 3);
+        one.send(&to, other.pair.qpn(), &[flow as u8]);
+        let Seen::Datagram { payload, .. } = other.datagram() else { unreachable!() };
+        assert_eq!(payload, [flow as u8]);
+        assert!(matches!(one.next(8000), Some(Seen::Sent(_))));
+        if flow == 3 {
+            one.pair.forget_addresses();
+        }
+    }
+}
+
+#[test]
+fn multicast_reaches_who_attached() {
+    let _lab = lab();
+    let group: Gid = "ff0e::4001:ffff:3:400".parse().unwrap();
+    let (mut one, mut other) = (Node::new("rxe0", |_| {}), Node::new("rxe1", |_| {}));
+    let _joined = join_ip(group, "v1");
+    let mlid = Lid::new(0xc001);
+    other.pair.attach(group, mlid).unwrap();
+    other.pair.attach(group, mlid).unwrap();
+    one.send(&way_to_gid(group), Qpn::MULTICAST, b"who has node7?");
+    let (from, to, qpn) = (Some(gid("rxe0")), Some(group), one.pair.qpn());
+    let payload = b"who has node7?".to_vec();
+    assert_eq!(other.datagram(), Seen::Datagram { from, to, qpn, payload });
+    // Another LID for the same group, as after a subnet manager's restart.
+    other.pair.attach(group, Lid::new(0xc002)).unwrap();
+    one.send(&way_to_gid(group), Qpn::MULTICAST, b"again");
+    assert!(matches!(other.datagram(), Seen::Datagram { payload, .. } if payload == b"again"));
+    other.pair.detach(group).unwrap();
+    other.pair.detach(group).unwrap();
+    one.send(&way_to_gid(group), Qpn::MULTICAST, b"lost");
+    assert_eq!(other.next(300), None);
+    assert_eq!(other.pair.attach(gid("rxe1"), mlid).unwrap_err().errno(), Some(Errno::EINVAL));
+}
+
+#[test]
+fn goes_on_after_errors_with_the_same_number_and_groups() {
+    let _lab = lab();
+    let group: Gid = "ff0e::4001:ffff:3:400".parse().unwrap();
+    let (mut one, mut other) = (Node::new("rxe0", |_| {}), Node::new("rxe1", |_| {}));
+    let _joined = join_ip(group, "v1");
+    other.pair.attach(group, Lid::new(0xc001)).unwrap();
+    let qpn = other.pair.qpn();
+    let (there, back) = (way_to("rxe1"), way_to("rxe0"));
+    for round in 0..30u8 {
+        other.pair.flush().unwrap();
+        let sent = other.pair.send(&back, one.pair.qpn(), Qkey::GSI, &[round]);
+        // The send into the failed queue pair either is refused or ends; never neither.
+        if let Ok(id) = sent {
+            assert!(matches!(other.next(8000), Some(Seen::SendFailed(failed, _) | Seen::Sent(failed)) if failed == id));
+        }
+        while other.poll().is_some() {}
+        assert_eq!(other.pair.qpn(), qpn);
+        one.send(&there, qpn, &[round]);
+        assert!(matches!(other.datagram(), Seen::Datagram { payload, .. } if payload == [round]));
+        one.send(&way_to_gid(group), Qpn::MULTICAST, &[round, 1]);
+        assert!(matches!(other.datagram(), Seen::Datagram { payload, .. } if payload == [round, 1]));
+        while one.poll().is_some() {}
+    }
+}
+
+#[test]
+fn a_packet_longer_than_the_buffers_does_no_lasting_harm() {
+    let _lab = lab();
+    let mut one = Node::new("rxe0", |config| config.max_payload = 1024);
+    let mut other = Node::new("rxe1", |_| {});
+    let there = way_to("rxe1");
+    for round in 0..20u8 {
+        one.send(&there, other.pair.qpn(), &[round; 1000]);
+        // Some devices drop it silently, some fail the queue pair; nobody hands over a part of it.
+        match other.next(200) {
+            None | Some(Seen::ReceiveFailed(_)) => {}
+            seen => panic!("{seen:?}"),
+        }
+        while other.poll().is_some() {}
+        one.send(&there, other.pair.qpn(), &[round]);
+        assert!(matches!(other.datagram(), Seen::Datagram { payload, .. } if payload == [round]));
+        while one.poll().is_some() {}
+    }
+}
+
+#[test]
+fn another_pkey_index_keeps_the_number_and_the_groups() {
+    let _lab = lab();
+    let group: Gid = "ff0e::4001:ffff:3:400".parse().unwrap();
+    let (mut one, mut other) = (Node::new("rxe0", |_| {}), Node::new("rxe1", |_| {}));
+    let _joined = join_ip(group, "v1");
+    other.pair.attach(group, Lid::new(0xc001)).unwrap();
+    let qpn = other.pair.qpn();
+    // Full of completions that nobody took: the restart must make room.
+    let there = way_to("rxe1");
+    for round in 0..8 {
+        let id = one.send(&there, qpn, &[round]);
+        assert_eq!(one.next(8000), Some(Seen::Sent(id)));
+    }
+    // Soft-RoCE takes any index and ignores it.
+    for index in [1, 0] {
+        other.pair.set_pkey_index(index).unwrap();
+        assert_eq!((other.pair.qpn(), other.pair.config().pkey_index), (qpn, index));
+        one.send(&there, qpn, b"back");
+        assert!(matches!(other.datagram(), Seen::Datagram { payload, .. } if payload == b"back"));
+        one.send(&way_to_gid(group), Qpn::MULTICAST, b"group");
+        assert!(matches!(other.datagram(), Seen::Datagram { payload, .. } if payload == b"group"));
+        while one.poll().is_some() {}
+    }
+    let missing = UdQueuePair::new(&other.context, UdConfig::new(9, 0)).unwrap_err();
+    assert_eq!(missing.errno(), Some(Errno::EINVAL));
+}
+
+#[test]
+fn queue_pairs_of_one_device_are_told_apart() {
+    let _lab = lab();
+    let mut one = Node::new("rxe0", |_| {});
+    let context = Context::open("rxe1").unwrap();
+    let config = UdConfig { recv_depth: 4, send_depth: 4, ..UdConfig::new(1, 0) };
+    let mut pairs: Vec<_> = (0..3).map(|_| UdQueuePair::new(&context, config).unwrap()).collect();
+    let there = way_to("rxe1");
+    for target in [2, 0, 1] {
+        one.send(&there, pairs[target].qpn(), &[target as u8]);
+        let key = wait_for(context.completion_fd(), "completion", || context.next_completion().unwrap());
+        assert_eq!(key, pairs[target].key());
+        let Some(Completion::Received(datagram)) = pairs[target].poll().unwrap() else { panic!("no datagram") };
+        assert_eq!(datagram.payload, [target as u8]);
+    }
+    // Dropped with a completion that nobody took.
+    one.send(&there, pairs[0].qpn(), &[9]);
+    pairs.remove(0);
+    assert!(pairs.iter_mut().all(|pair| pair.poll().unwrap().is_none()));
+}

@@ -1,0 +1,175 @@
+//! MADs between two devices.
+use crate::lab::{lab, look_for, port, wait_for, way_to};
+use core::time::Duration;
+use ib_device::{
+    Error,
+    umad::{Agent, AgentId, Expect, MadAddress, Methods, ReceiveBuffer, Rmpp, UmadPort},
+};
+use ib_mad::{AttributeId, MadHeader, Method, MgmtClass, TransactionId, as_bytes};
+use nix::errno::Errno;
+
+const GET: Method = Method::GET;
+const GET_RESPONSE: Method = Method::new(0x81);
+const GET_TABLE: Method = Method::new(0x12);
+const GET_TABLE_RESPONSE: Method = Method::new(0x92);
+
+fn open(device: &str) -> UmadPort {
+    UmadPort::open(&port(device).umad.unwrap().path).unwrap()
+}
+
+fn to(device: &str) -> MadAddress {
+    MadAddress::general_services(way_to(device), 0)
+}
+
+fn mad(class: MgmtClass, version: u8, method: Method, tid: u64, len: usize) -> Vec<u8> {
+    let header = MadHeader::new(class, version, method, AttributeId::new(1), TransactionId::new(tid));
+    let mut bytes = as_bytes(&header).to_vec();
+    bytes.resize(len, 0x5a);
+    bytes
+}
+
+/// What one side got: agent, method, transaction id, failure, the whole MAD.
+#[derive(Debug)]
+struct Got {
+    agent: AgentId,
+    method: Method,
+    tid: u64,
+    failure: Option<Errno>,
+    bytes: Vec<u8>,
+    from_gid: String,
+}
+
+fn receive(umad: &UmadPort, what: &str) -> Got {
+    let mut buffer = ReceiveBuffer::default();
+    wait_for(umad, what, || take(umad, &mut buffer))
+}
+
+fn take(umad: &UmadPort, buffer: &mut ReceiveBuffer) -> Option<Got> {
+    let received = umad.receive(buffer).unwrap()?;
+    let header = received.mad_header().unwrap();
+    Some(Got {
+        agent: received.agent(),
+        method: header.method,
+        tid: header.transaction_id.get(),
+        failure: received.failure(),
+        bytes: received.mad.to_vec(),
+        from_gid: received.header.gid.to_string(),
+    })
+}
+
+#[test]
+fn request_and_answer() {
+    let _lab = lab();
+    let (mut client, mut server) = (open("rxe0"), open("rxe1"));
+    let other = client.register(&Agent::client(MgmtClass::SUBN_ADM, 2)).unwrap();
+    let asks = client.register(&Agent::client(MgmtClass::ACM, 1)).unwrap();
+    let serves = server.register(&Agent::client(MgmtClass::ACM, 1).serving(Methods::NONE.with(GET))).unwrap();
+    assert_ne!(other, asks);
+    let (there, back, from) = (to("rxe1"), to("rxe0"), port("rxe0").gids[0].gid.to_string());
+    for tid in 1..=3 {
+        let expect = Expect::Answer { timeout: Duration::from_secs(20), retries: 0 };
+        let request = mad(MgmtClass::ACM, 1, GET, tid, 256);
+        client.send(asks, &there, expect, &request).unwrap();
+        let got = receive(&server, "request");
+        assert_eq!((got.agent, got.method, got.failure, got.bytes.len()), (serves, GET, None, 256));
+        assert_eq!((got.tid & 0xffff_ffff, got.bytes[24..].to_vec()), (tid, request[24..].to_vec()));
+        assert_eq!(got.from_gid, from);
+        let answer = mad(MgmtClass::ACM, 1, GET_RESPONSE, got.tid, 100);
+        server.send(serves, &back, Expect::Nothing, &answer).unwrap();
+        let got = receive(&client, "answer");
+        assert_eq!((got.agent, got.method, got.failure), (asks, GET_RESPONSE, None));
+        assert_eq!((got.tid & 0xffff_ffff, &got.bytes[24..100]), (tid, &answer[24..]));
+        assert!(got.bytes[100..].iter().all(|byte| *byte == 0), "padded with zeros");
+    }
+}
+
+#[test]
+fn request_without_an_answer_comes_back() {
+    let _lab = lab();
+    let mut client = open("rxe0");
+    let agent = client.register(&Agent::client(MgmtClass::ACM, 1)).unwrap();
+    let request = mad(MgmtClass::ACM, 1, GET_TABLE, 77, 256);
+    let expect = Expect::Answer { timeout: Duration::from_millis(50), retries: 2 };
+    client.send(agent, &to("rxe1"), expect, &request).unwrap();
+    let got = receive(&client, "time-out");
+    assert_eq!((got.agent, got.failure, got.tid & 0xffff_ffff), (agent, Some(Errno::ETIMEDOUT), 77));
+    assert_eq!((got.method, got.bytes.len()), (GET_TABLE, 24));
+    client.send(agent, &to("rxe1"), Expect::Nothing, &request).unwrap();
+    let mut buffer = ReceiveBuffer::default();
+    assert!(look_for(&client, 300, || take(&client, &mut buffer)).is_none());
+}
+
+#[test]
+fn the_kernel_answers_a_get_that_nobody_serves() {
+    let _lab = lab();
+    let mut client = open("rxe0");
+    let agent = client.register(&Agent::client(MgmtClass::ACM, 1)).unwrap();
+    let expect = Expect::Answer { timeout: Duration::from_secs(20), retries: 0 };
+    client.send(agent, &to("rxe1"), expect, &mad(MgmtClass::ACM, 1, GET, 78, 256)).unwrap();
+    let got = receive(&client, "answer");
+    assert_eq!((got.agent, got.failure, got.tid & 0xffff_ffff), (agent, None, 78));
+    // "Method and attribute not supported" (IBTA 13.4.7).
+    assert_eq!((got.method, &got.bytes[4..6]), (GET_RESPONSE, &[0, 0x0c][..]));
+}
+
+#[test]
+fn registrations() {
+    let _lab = lab();
+    let (one, other) = (open("rxe0"), open("rxe0"));
+    let serving = Agent::client(MgmtClass::ACM, 1).serving(Methods::NONE.with(GET));
+    let agent = one.register(&serving).unwrap();
+    assert_eq!(other.register(&serving).unwrap_err().errno(), Some(Errno::EINVAL));
+    other.register(&serving.serving(Methods::NONE.with(Method::SET))).unwrap();
+    one.unregister(agent).unwrap();
+    assert_eq!(one.unregister(agent).unwrap_err().errno(), Some(Errno::EINVAL));
+    other.register(&serving).unwrap();
+    drop(other);
+    one.register(&serving).unwrap();
+    one.register(&Agent::client(MgmtClass::SUBN_ADM, 2).with_rmpp(Rmpp::Program)).unwrap();
+}
+
+#[test]
+fn refused_sends() {
+    let _lab = lab();
+    let mut client = open("rxe0");
+    let agent = client.register(&Agent::client(MgmtClass::ACM, 1)).unwrap();
+    let without_grh = MadAddress::general_services(ib_device::AddressVector::default(), 0);
+    let request = mad(MgmtClass::ACM, 1, GET, 1, 256);
+    let refused = client.send(agent, &without_grh, Expect::Nothing, &request).unwrap_err();
+    assert_eq!(refused.errno(), Some(Errno::EINVAL));
+    let short = client.send(agent, &to("rxe1"), Expect::Nothing, &request[..35]).unwrap_err();
+    assert!(matches!(short, Error::Length { got: 35, .. }), "{short}");
+    let missing = UmadPort::open("/dev/infiniband/umad99".as_ref()).unwrap_err();
+    assert_eq!(missing.errno(), Some(Errno::ENOENT));
+}
+
+#[test]
+fn long_messages_by_rmpp() {
+    let _lab = lab();
+    let (mut client, mut server) = (open("rxe0"), open("rxe1"));
+    let class = Agent::client(MgmtClass::SUBN_ADM, 2).with_rmpp(Rmpp::Kernel);
+    let asks = client.register(&class).unwrap();
+    let serves = server.register(&class.serving(Methods::NONE.with(GET_TABLE))).unwrap();
+    let mut buffer = ReceiveBuffer::default();
+    // Longer than any buffer at first, then shorter: the second must not see the first.
+    let (there, back) = (to("rxe1"), to("rxe0"));
+    for (tid, len) in [(5, 56 + 200 * 150), (6, 56 + 200 * 2)] {
+        let mut request = mad(MgmtClass::SUBN_ADM, 2, GET_TABLE, tid, 256);
+        request[24..36].fill(0);
+        let expect = Expect::Answer { timeout: Duration::from_secs(20), retries: 0 };
+        client.send(asks, &there, expect, &request).unwrap();
+        let got = receive(&server, "request");
+        let mut answer = mad(MgmtClass::SUBN_ADM, 2, GET_TABLE_RESPONSE, got.tid, len);
+        // RMPP version 1, type DATA, flag "active"; the SA header follows at 36.
+        answer[24..36].copy_from_slice(&[1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        for (at, byte) in answer[56..].iter_mut().enumerate() {
+            *byte = (at % 251) as u8;
+        }
+        let patience = Expect::Answer { timeout: Duration::from_secs(3), retries: 1 };
+        server.send(serves, &back, patience, &answer).unwrap();
+        let got = wait_for(&client, "table", || take(&client, &mut buffer));
+        assert_eq!((got.method, got.failure, got.tid & 0xffff_ffff), (GET_TABLE_RESPONSE, None, tid));
+        assert!(got.bytes.len() >= len, "{} of {len}", got.bytes.len());
+        assert_eq!(&got.bytes[56..len], &answer[56..]);
+    }
+}
