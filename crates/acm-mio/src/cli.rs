@@ -23,10 +23,13 @@ pub(crate) struct Args {
     /// Take the sockets from systemd and tell it when they are served.
     #[arg(long)]
     pub(crate) systemd: bool,
-    /// The fabric to serve: `embedded` (a simulated one in this process, which others may join at
+    /// The fabric to serve: `devices` (the default: all InfiniBand ports of this machine), `embedded` (a simulated one in this process, which others may join at
     /// DIR/fabric.sock), or `sim:PATH?node=NAME` (a simulated one that somebody else serves at PATH).
     #[arg(long, value_name = "FABRIC")]
     pub(crate) fabric: Option<FabricChoice>,
+    /// Exit with status 255 when there is no InfiniBand device at the start, as ibacm does, and do not wait for one.
+    #[arg(long)]
+    pub(crate) require_device: bool,
     /// Where sockets, port files and the lock file go.
     #[arg(long, value_name = "DIR", default_value = "/run")]
     pub(crate) run_dir: PathBuf,

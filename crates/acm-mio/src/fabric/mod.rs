@@ -1,7 +1,11 @@
 //! The fabric: what carries the core's datagrams.
+#[cfg(feature = "verbs")]
+mod devices;
 mod embedded;
 mod sim;
 
+#[cfg(feature = "verbs")]
+pub(crate) use devices::{Depths, Devices};
 pub(crate) use embedded::Embedded;
 pub(crate) use sim::Sim;
 
@@ -18,6 +22,8 @@ use std::{io, path::PathBuf};
 /// What `--fabric` chose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FabricChoice {
+    /// Real devices.
+    Devices,
     /// A simulated fabric in this process.
     Embedded,
     /// A simulated fabric that somebody else serves.
@@ -32,11 +38,13 @@ pub(crate) enum FabricChoice {
 impl FromStr for FabricChoice {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        if text == "embedded" {
-            return Ok(Self::Embedded);
+        match text {
+            "devices" => return Ok(Self::Devices),
+            "embedded" => return Ok(Self::Embedded),
+            _ => {}
         }
         let Some(rest) = text.strip_prefix("sim:") else {
-            return Err("expected embedded or sim:PATH?node=NAME".into());
+            return Err("expected devices, embedded or sim:PATH?node=NAME".into());
         };
         let (path, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
         let node = match query.map(|query| query.strip_prefix("node=")) {
@@ -60,6 +68,23 @@ pub(crate) enum FabricError {
     /// The embedded fabric cannot be started.
     #[error("embedded fabric at {0}: {1}; give a --run-dir that you may write to")]
     Embedded(PathBuf, io::Error),
+    /// This daemon was built without real devices.
+    #[cfg(not(feature = "verbs"))]
+    #[error(
+        "this acm-mio was built without the feature `verbs`: no real devices; build it with the feature, or give --fabric sim:PATH"
+    )]
+    NoVerbs,
+    /// A device does not do what was asked.
+    #[cfg(feature = "verbs")]
+    #[error("{0}: {1}; try --check")]
+    Device(String, ib_device::Error),
+    /// A port is gone.
+    #[cfg(feature = "verbs")]
+    #[error("port {n} is gone", n = .0.0)]
+    NoPort(PortId),
+    /// There is nothing to serve, and `--require-device` was given.
+    #[error("no InfiniBand device; load its driver, or leave out --require-device to wait for one")]
+    NoDevice,
 }
 
 /// A port that a fabric has, as address files name it.
@@ -78,6 +103,15 @@ pub(crate) enum FabricEvent<'a> {
         attributes: PortAttributes,
     },
     PortDown(PortId),
+    /// There are ports that [`Fabric::ports`] did not have before.
+    #[cfg_attr(not(feature = "verbs"), allow(dead_code, reason = "simulated nodes have all their ports at once"))]
+    NewPorts,
+    /// An endpoint has another queue pair.
+    #[cfg_attr(not(feature = "verbs"), allow(dead_code, reason = "simulated queue pairs do not break"))]
+    EndpointOpened {
+        endpoint: EndpointId,
+        qpn: Qpn,
+    },
     Reregister(PortId),
     Datagram {
         endpoint: EndpointId,
@@ -132,6 +166,7 @@ mod tests {
     #[test]
     fn choices() {
         let sim = |path: &str, node: Option<&str>| FabricChoice::Sim { path: path.into(), node: node.map(Into::into) };
+        assert_eq!("devices".parse(), Ok(FabricChoice::Devices));
         assert_eq!("embedded".parse(), Ok(FabricChoice::Embedded));
         assert_eq!("sim:/tmp/x?node=node2".parse(), Ok(sim("/tmp/x", Some("node2"))));
         assert_eq!("sim:/tmp/x".parse(), Ok(sim("/tmp/x", None)));

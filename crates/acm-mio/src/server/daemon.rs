@@ -7,8 +7,9 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    fabric::{Fabric, FabricEvent, Patience},
+    fabric::{Fabric, FabricEvent, NamedPort, Patience},
     log::{self, Log},
+    settings::{ConfiguredAddress, default_addresses},
     source,
 };
 use acm_sansio::{Acm, ClientId, Input, Output, Time, input::SendFailure};
@@ -39,6 +40,8 @@ pub(super) struct Daemon {
     pub(super) clock: Clock,
     pub(super) log: Log,
     pub(super) state: State,
+    /// From the address file; `None` without one.
+    pub(super) addresses: Option<Vec<ConfiguredAddress>>,
 }
 
 /// What the loop remembers.
@@ -185,6 +188,13 @@ impl Daemon {
                 Some(FabricEvent::PortUp { port, attributes }) => {
                     self.acm.handle_input(now, Input::PortUp { port, attributes: &attributes });
                 }
+                Some(FabricEvent::NewPorts) => {
+                    self.add_addresses(now);
+                    continue;
+                }
+                Some(FabricEvent::EndpointOpened { endpoint, qpn }) => {
+                    self.acm.handle_input(now, Input::EndpointOpened { endpoint, qpn });
+                }
                 Some(FabricEvent::PortDown(port)) => self.acm.handle_input(now, Input::PortDown(port)),
                 Some(FabricEvent::Reregister(port)) => self.acm.handle_input(now, Input::ClientReregister(port)),
                 Some(FabricEvent::Datagram { endpoint, source, payload }) => {
@@ -200,6 +210,25 @@ impl Daemon {
             self.drain(now);
         }
         Ok(())
+    }
+
+    /// Gives the core its addresses: those of the file, or without one the host's name on every port. What the core has
+    /// already changes nothing.
+    pub(super) fn add_addresses(&mut self, now: Time) {
+        let ports = self.fabric.as_ref().map(|fabric| fabric.ports()).unwrap_or_default();
+        let addresses = self.addresses.clone().unwrap_or_else(|| default_addresses(&ports));
+        for entry in addresses {
+            let named = |port: &&NamedPort| port.device == entry.device && port.number == entry.port;
+            if let Some(port) = ports.iter().find(named) {
+                self.input(now, Input::AddressAdded { port: port.id, pkey: entry.pkey, address: entry.address });
+            } else {
+                tracing::warn!(
+                    target: "config",
+                    "{}: no port {} of a device {:?}; {} is not served",
+                    entry.place, entry.port, entry.device, entry.address
+                );
+            }
+        }
     }
 
     fn accept(&mut self, now: Time) {

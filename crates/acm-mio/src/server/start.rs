@@ -4,16 +4,18 @@ use super::{
     daemon::{Daemon, State},
     listener::{ListenError, Listener},
 };
+#[cfg(feature = "verbs")]
+use crate::fabric::{Depths, Devices};
 use crate::{
     cli::Args,
     clock::Clock,
-    fabric::{Embedded, Fabric, FabricChoice, FabricError, NamedPort, Sim},
+    fabric::{Embedded, Fabric, FabricChoice, FabricError, Sim},
     lock::{self, LockError},
     log::Log,
     settings::{ConfiguredAddress, Settings},
 };
-use acm_sansio::{Acm, Input, Time};
-use acm_wire::Address;
+use acm_sansio::{Acm, Time};
+use acm_wire::files::opts::Options;
 use mio::Poll;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook_mio::v1_0::Signals;
@@ -70,13 +72,14 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
         tracing::warn!(target: "config", "{problem}");
     }
     let seed = getrandom::u64().map_err(StartError::Seed)?;
-    let fabric = open_fabric(args.fabric.as_ref(), &run_dir, seed)?;
+    let fabric = open_fabric(args, &settings.options, &run_dir, seed)?;
     let listener = match args.systemd.then(Listener::from_systemd).transpose()?.flatten() {
         Some(listener) => listener,
         None => Listener::bind(&settings.options, &run_dir)?,
     };
-    let mut daemon = assemble(Acm::new(settings.core(), seed), fabric, listener, log).map_err(StartError::Loop)?;
-    add_addresses(&mut daemon, settings.addresses);
+    let core = Acm::new(settings.core(), seed);
+    let mut daemon = assemble(core, fabric, listener, log, settings.addresses).map_err(StartError::Loop)?;
+    daemon.add_addresses(Time::ZERO);
     daemon.fabric_events(Time::ZERO)?;
     if args.systemd
         && let Err(error) = sd_notify::notify(&[sd_notify::NotifyState::Ready])
@@ -87,15 +90,13 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
 }
 
 fn open_fabric(
-    choice: Option<&FabricChoice>,
+    args: &Args,
+    options: &Options<'_>,
     run_dir: &Path,
     seed: u64,
 ) -> Result<Option<Box<dyn Fabric>>, StartError> {
-    Ok(match choice {
-        None => {
-            tracing::warn!(target: "fabric", "no fabric: real devices are not supported yet; see --fabric in --help");
-            None
-        }
+    Ok(match &args.fabric {
+        None | Some(FabricChoice::Devices) => open_devices(args, options).map_err(StartError::Fabric)?,
         Some(FabricChoice::Embedded) => {
             let path = run_dir.join("fabric.sock");
             let fabric = Embedded::start(&path, seed).map_err(StartError::Fabric)?;
@@ -110,7 +111,38 @@ fn open_fabric(
     })
 }
 
-fn assemble(acm: Acm, mut fabric: Option<Box<dyn Fabric>>, mut listener: Listener, log: Log) -> io::Result<Daemon> {
+/// Real devices. Without one the daemon stays up and serves what it can, until one comes.
+#[cfg(feature = "verbs")]
+fn open_devices(args: &Args, options: &Options<'_>) -> Result<Option<Box<dyn Fabric>>, FabricError> {
+    let devices = Devices::open(Depths { receive: options.recv_depth, send: options.send_depth });
+    if devices.is_empty() {
+        if args.require_device {
+            return Err(FabricError::NoDevice);
+        }
+        tracing::warn!(target: "devices", "no InfiniBand device yet; waiting for one");
+    }
+    Ok(Some(Box::new(devices)))
+}
+
+#[cfg(not(feature = "verbs"))]
+fn open_devices(args: &Args, _options: &Options<'_>) -> Result<Option<Box<dyn Fabric>>, FabricError> {
+    if args.fabric.is_some() {
+        return Err(FabricError::NoVerbs);
+    }
+    if args.require_device {
+        return Err(FabricError::NoDevice);
+    }
+    tracing::warn!(target: "fabric", "{}", FabricError::NoVerbs);
+    Ok(None)
+}
+
+fn assemble(
+    acm: Acm,
+    mut fabric: Option<Box<dyn Fabric>>,
+    mut listener: Listener,
+    log: Log,
+    addresses: Option<Vec<ConfiguredAddress>>,
+) -> io::Result<Daemon> {
     let poll = Poll::new()?;
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
     poll.registry().register(&mut signals, SIGNALS, mio::Interest::READABLE)?;
@@ -118,40 +150,5 @@ fn assemble(acm: Acm, mut fabric: Option<Box<dyn Fabric>>, mut listener: Listene
     if let Some(fabric) = &mut fabric {
         fabric.register(poll.registry(), FABRIC)?;
     }
-    Ok(Daemon { acm, fabric, listener, poll, signals, clock: Clock::start(), log, state: State::default() })
-}
-
-/// Gives the core its addresses: those of the file, or without one the host's name on every port.
-fn add_addresses(daemon: &mut Daemon, configured: Option<Vec<ConfiguredAddress>>) {
-    let ports = daemon.fabric.as_ref().map(|fabric| fabric.ports()).unwrap_or_default();
-    for entry in configured.unwrap_or_else(|| default_addresses(&ports)) {
-        let named = |port: &&NamedPort| port.device == entry.device && port.number == entry.port;
-        let Some(port) = ports.iter().find(named) else {
-            tracing::warn!(
-                target: "config",
-                "{}: no port {} of a device {:?}; {} is not served",
-                entry.place, entry.port, entry.device, entry.address
-            );
-            continue;
-        };
-        let input = Input::AddressAdded { port: port.id, pkey: entry.pkey, address: entry.address };
-        daemon.input(Time::ZERO, input);
-    }
-}
-
-/// What `ib_acme -A` writes when there is no address file: the host's name on the first port, and name-1, name-2 ...
-/// on each. Kept in memory: a daemon does not write its own configuration.
-fn default_addresses(ports: &[NamedPort]) -> Vec<ConfiguredAddress> {
-    let host = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default();
-    let host = host.split('.').next().unwrap_or_default().to_owned();
-    let entry = |name: &str, port: &NamedPort| ConfiguredAddress {
-        address: Address::Name(acm_wire::Name::new(name.as_bytes())),
-        device: port.device.clone(),
-        port: port.number,
-        pkey: None,
-        place: "default".into(),
-    };
-    let first = ports.first().map(|port| entry(&host, port));
-    let each = (1..).zip(ports).map(|(number, port): (u32, _)| entry(&format!("{host}-{number}"), port));
-    first.into_iter().chain(each).collect()
+    Ok(Daemon { acm, fabric, listener, poll, signals, clock: Clock::start(), log, state: State::default(), addresses })
 }

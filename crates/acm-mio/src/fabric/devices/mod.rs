@@ -1,0 +1,485 @@
+//! Real devices: every port with link layer InfiniBand of every device, as they come and go.
+mod device;
+
+use super::{Fabric, FabricError, FabricEvent, NamedPort, Patience};
+use acm_sansio::{
+    EndpointId, PortId, SaRequestId,
+    input::{DatagramSource, SendFailure},
+    output::{SaAddress, SendTo},
+};
+use core::num::NonZeroU32;
+use device::Device;
+use ib_device::{
+    AddressVector, Grh,
+    sysfs::{self, Sysfs},
+    uevent::{Hotplug, UeventSocket},
+    umad::ReceiveBuffer,
+    verbs::{Completion, Event, PortEvent, UdConfig, UdQueuePair},
+};
+use ib_mad::{Gid, Lid, Qpn, Wire, acm::AcmMad, sa::SaMad};
+use mio::{Interest, Registry, Token, unix::SourceFd};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    io,
+    os::fd::{AsFd, AsRawFd, BorrowedFd},
+};
+
+/// Bytes of a datagram of ours.
+const PAYLOAD: usize = size_of::<AcmMad>();
+
+/// How many datagrams may be under way at an endpoint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Depths {
+    /// `recv_depth`: received and not looked at.
+    pub(crate) receive: NonZeroU32,
+    /// `send_depth`: sent and not gone out. ibacm counts responses alone; requests have room of their own here.
+    pub(crate) send: NonZeroU32,
+}
+
+/// Requests that an endpoint may have under way beside its responses.
+const REQUESTS: u32 = 64;
+
+/// All devices.
+#[derive(Debug)]
+pub(crate) struct Devices {
+    sysfs: Sysfs,
+    depths: Depths,
+    uevents: Option<UeventSocket>,
+    wakeups: Option<(Registry, Token)>,
+    devices: BTreeMap<String, Device>,
+    /// Ports keep their ids when their device goes and comes again.
+    ids: BTreeMap<(String, u8), PortId>,
+    endpoints: BTreeMap<EndpointId, Endpoint>,
+    asked: BTreeMap<(PortId, u32), SaRequestId>,
+    events: VecDeque<Told>,
+    completed: VecDeque<EndpointId>,
+    stage: Stage,
+    buffer: ReceiveBuffer,
+    mad: SaMad,
+    payload: [u8; PAYLOAD],
+}
+
+#[derive(Debug)]
+struct Endpoint {
+    device: String,
+    pair: UdQueuePair,
+}
+
+/// What is told without bytes of the fabric.
+#[derive(Debug)]
+enum Told {
+    /// The port as it is now.
+    Port(PortId, String, u8),
+    Down(PortId),
+    Reregister(PortId),
+    NewPorts,
+    Opened(EndpointId, Qpn),
+    Failed(SaRequestId, SendFailure),
+}
+
+/// What is looked at next: each is read until it has nothing, in this order, once a wake-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Hotplug,
+    Async,
+    Mads,
+    Completions,
+}
+
+impl Devices {
+    /// Looks at what there is. Finding nothing is no error: devices may come later.
+    pub(crate) fn open(depths: Depths) -> Self {
+        let uevents = UeventSocket::open()
+            .inspect_err(|error| tracing::warn!(target: "devices", "devices that come later stay unseen: {error}"))
+            .ok();
+        let mut own = Self {
+            sysfs: Sysfs::default(),
+            depths,
+            uevents,
+            wakeups: None,
+            devices: BTreeMap::new(),
+            ids: BTreeMap::new(),
+            endpoints: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            events: VecDeque::new(),
+            completed: VecDeque::new(),
+            stage: Stage::Hotplug,
+            buffer: ReceiveBuffer::default(),
+            mad: SaMad::default(),
+            payload: [0; PAYLOAD],
+        };
+        own.scan();
+        own
+    }
+
+    /// Whether there is a port to serve.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.devices.is_empty()
+    }
+
+    /// Opens devices that are new and closes those that are gone.
+    fn scan(&mut self) {
+        let found = match self.sysfs.scan() {
+            Ok(found) => found,
+            Err(error) => return tracing::warn!(target: "devices", "{error}"),
+        };
+        for (name, error) in found.failures {
+            tracing::warn!(target: "devices", "{name}: {error}");
+        }
+        let gone: Vec<String> = self
+            .devices
+            .keys()
+            .filter(|name| found.devices.iter().all(|device| device.name != **name))
+            .cloned()
+            .collect();
+        for name in gone {
+            tracing::info!(target: "devices", "{name} is gone");
+            self.close(&name);
+        }
+        for info in found.devices {
+            if !self.devices.contains_key(&info.name) {
+                self.add(info);
+            }
+        }
+    }
+
+    fn add(&mut self, info: sysfs::Device) {
+        let name = info.name.clone();
+        let ids = &mut self.ids;
+        let device = Device::open(info, |number| {
+            let next = PortId(u32::try_from(ids.len()).unwrap_or(u32::MAX));
+            *ids.entry((name.clone(), number)).or_insert(next)
+        });
+        let Some(device) = device else { return };
+        if let Some((registry, token)) = &self.wakeups {
+            for fd in device.fds() {
+                wake(registry, *token, fd);
+            }
+        }
+        self.events.push_back(Told::NewPorts);
+        for port in &device.ports {
+            self.events.push_back(Told::Port(port.id, name.clone(), port.number));
+        }
+        self.devices.insert(name, device);
+    }
+
+    fn close(&mut self, name: &str) {
+        let Some(device) = self.devices.remove(name) else { return };
+        // Queue pairs before their device.
+        self.endpoints.retain(|_, endpoint| endpoint.device != name);
+        for port in device.ports {
+            self.events.push_back(Told::Down(port.id));
+            let lost: Vec<SaRequestId> =
+                self.asked.range((port.id, 0)..=(port.id, u32::MAX)).map(|(_, id)| *id).collect();
+            self.asked.retain(|(asker, _), _| *asker != port.id);
+            self.events.extend(lost.into_iter().map(|id| Told::Failed(id, SendFailure::NotSent)));
+        }
+    }
+
+    fn hotplug(&mut self) {
+        let mut look = false;
+        while let Some(uevents) = &self.uevents {
+            match uevents.next_event() {
+                Ok(Some(Hotplug::Device(_) | Hotplug::Lost)) => look = true,
+                Ok(None) => break,
+                Err(error) => {
+                    tracing::warn!(target: "devices", "{error}");
+                    break;
+                }
+            }
+        }
+        if look {
+            self.scan();
+        }
+    }
+
+    fn async_events(&mut self) {
+        let names: Vec<String> = self.devices.keys().cloned().collect();
+        for name in names {
+            while let Some(device) = self.devices.get(&name) {
+                match device.context.next_event() {
+                    Ok(None) => break,
+                    Ok(Some(event)) => self.async_event(&name, event),
+                    Err(error) => {
+                        tracing::warn!(target: "devices", "{name}: {error}");
+                        self.close(&name);
+                    }
+                }
+            }
+        }
+    }
+
+    fn async_event(&mut self, name: &str, event: Event) {
+        match event {
+            Event::Port { port: number, event } => {
+                let Some(port) = self.devices.get(name).and_then(|device| device.port(number)) else { return };
+                let id = port.id;
+                if event == PortEvent::GidChange {
+                    // A handle means an index of the GID table.
+                    let own = self.endpoints.values_mut().filter(|endpoint| endpoint.device == name);
+                    own.for_each(|endpoint| endpoint.pair.forget_addresses());
+                }
+                match event {
+                    PortEvent::Error => self.events.push_back(Told::Down(id)),
+                    PortEvent::ClientReregister => {
+                        // The subnet manager may be another one: its LID is read before anything is sent to it.
+                        self.events.push_back(Told::Port(id, name.into(), number));
+                        self.events.push_back(Told::Reregister(id));
+                    }
+                    _ => self.events.push_back(Told::Port(id, name.into(), number)),
+                }
+            }
+            Event::QueuePairError(key) => {
+                for endpoint in self.endpoints.values_mut().filter(|endpoint| endpoint.pair.key() == key) {
+                    if let Err(error) = endpoint.pair.recover() {
+                        tracing::warn!(target: "devices", "{name}: queue pair {}: {error}", endpoint.pair.qpn());
+                    }
+                }
+            }
+            Event::CompletionQueueError(key) => self.replace(name, key),
+            Event::DeviceFatal => {
+                tracing::error!(target: "devices", "{name} failed; it is opened again when it is back");
+                self.close(name);
+            }
+            Event::Other(_) => {}
+        }
+    }
+
+    /// A queue pair whose completions are lost gets a successor.
+    fn replace(&mut self, name: &str, key: ib_device::verbs::QueueKey) {
+        let Some(device) = self.devices.get(name) else { return };
+        for (id, endpoint) in self.endpoints.iter_mut().filter(|(_, endpoint)| endpoint.pair.key() == key) {
+            match UdQueuePair::new(&device.context, *endpoint.pair.config()) {
+                Ok(pair) => {
+                    self.events.push_back(Told::Opened(*id, pair.qpn()));
+                    endpoint.pair = pair;
+                }
+                Err(error) => tracing::error!(target: "devices", "{name}: no new queue pair: {error}"),
+            }
+        }
+    }
+
+    /// The next MAD, put into `self.mad`; whose answer it is.
+    fn next_mad(&mut self) -> Option<(SaRequestId, Option<SendFailure>)> {
+        for device in self.devices.values() {
+            for port in &device.ports {
+                loop {
+                    let received = match port.umad.receive(&mut self.buffer) {
+                        Ok(Some(received)) => received,
+                        Ok(None) => break,
+                        Err(error) => {
+                            tracing::debug!(target: "devices", "{}: {error}", device.name);
+                            break;
+                        }
+                    };
+                    let Ok(header) = received.mad_header() else { continue };
+                    // The upper half is the kernel's.
+                    let [.., a, b, c, d] = header.transaction_id.get().to_be_bytes();
+                    let Some(id) = self.asked.remove(&(port.id, u32::from_be_bytes([a, b, c, d]))) else { continue };
+                    if received.failure().is_some() {
+                        return Some((id, Some(SendFailure::TimedOut)));
+                    }
+                    let Ok(mad) = SaMad::parse(received.mad) else {
+                        return Some((id, Some(SendFailure::NotSent)));
+                    };
+                    self.mad = *mad;
+                    return Some((id, None));
+                }
+            }
+        }
+        None
+    }
+
+    /// The next datagram, put into `self.payload`.
+    fn next_datagram(&mut self) -> Option<(EndpointId, DatagramSource, usize)> {
+        loop {
+            if self.completed.is_empty() {
+                for device in self.devices.values() {
+                    while let Ok(Some(key)) = device.context.next_completion() {
+                        let ids = self.endpoints.iter().filter(|(_, endpoint)| endpoint.pair.key() == key);
+                        self.completed.extend(ids.map(|(id, _)| *id));
+                    }
+                }
+            }
+            let id = *self.completed.front()?;
+            let next = self.endpoints.get_mut(&id).map(|endpoint| endpoint.pair.poll());
+            match next {
+                Some(Ok(Some(Completion::Received(datagram)))) => {
+                    let source = DatagramSource {
+                        lid: datagram.slid,
+                        path_bits: datagram.path_bits,
+                        qpn: datagram.src_qpn,
+                        gid: datagram.source_gid(),
+                    };
+                    self.payload.iter_mut().zip(datagram.payload).for_each(|(to, from)| *to = *from);
+                    return Some((id, source, datagram.payload.len().min(PAYLOAD)));
+                }
+                Some(Ok(Some(Completion::SendFailed { status, .. } | Completion::ReceiveFailed(status)))) => {
+                    tracing::debug!(target: "devices", "{id}: {status}; it goes on");
+                }
+                Some(Ok(Some(Completion::Sent(_)))) => {}
+                Some(Err(error)) => {
+                    tracing::warn!(target: "devices", "{id}: {error}");
+                    self.completed.pop_front();
+                }
+                None | Some(Ok(None)) => {
+                    self.completed.pop_front();
+                }
+            }
+        }
+    }
+
+    fn told(&mut self, told: Told) -> FabricEvent<'static> {
+        match told {
+            Told::NewPorts => FabricEvent::NewPorts,
+            Told::Down(port) => FabricEvent::PortDown(port),
+            Told::Reregister(port) => FabricEvent::Reregister(port),
+            Told::Opened(endpoint, qpn) => FabricEvent::EndpointOpened { endpoint, qpn },
+            Told::Failed(id, failure) => FabricEvent::SaFailed { id, failure },
+            Told::Port(port, name, number) => {
+                let Some(device) = self.devices.get_mut(&name) else { return FabricEvent::Nothing };
+                match self.sysfs.device(&name) {
+                    Ok(Some(info)) => device.refresh(info),
+                    Ok(None) => return FabricEvent::PortDown(port),
+                    Err(error) => tracing::warn!(target: "devices", "{name}: {error}"),
+                }
+                match device.attributes(number) {
+                    Some(attributes) => FabricEvent::PortUp { port, attributes },
+                    None => FabricEvent::PortDown(port),
+                }
+            }
+        }
+    }
+
+    fn port(&mut self, id: PortId) -> Option<(&mut Device, u8)> {
+        self.devices.values_mut().find_map(|device| {
+            let number = device.ports.iter().find(|port| port.id == id)?.number;
+            Some((device, number))
+        })
+    }
+}
+
+fn wake(registry: &Registry, token: Token, fd: BorrowedFd<'_>) {
+    if let Err(error) = registry.register(&mut SourceFd(&fd.as_raw_fd()), token, Interest::READABLE) {
+        tracing::error!(target: "devices", "cannot wait for events: {error}");
+    }
+}
+
+impl Fabric for Devices {
+    fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        let own = self.uevents.iter().map(AsFd::as_fd).chain(self.devices.values().flat_map(Device::fds));
+        for fd in own {
+            registry.register(&mut SourceFd(&fd.as_raw_fd()), token, Interest::READABLE)?;
+        }
+        self.wakeups = Some((registry.try_clone()?, token));
+        Ok(())
+    }
+
+    fn ports(&self) -> Vec<NamedPort> {
+        let of = |device: &Device| {
+            let device = device.clone_ports();
+            device.into_iter().map(|(device, number, id)| NamedPort { id, device, number })
+        };
+        self.devices.values().flat_map(of).collect()
+    }
+
+    fn next_event(&mut self) -> Result<Option<FabricEvent<'_>>, FabricError> {
+        loop {
+            if let Some(told) = self.events.pop_front() {
+                return Ok(Some(self.told(told)));
+            }
+            match self.stage {
+                Stage::Hotplug => {
+                    self.hotplug();
+                    self.stage = Stage::Async;
+                }
+                Stage::Async => {
+                    self.async_events();
+                    self.stage = Stage::Mads;
+                }
+                Stage::Mads => match self.next_mad() {
+                    Some((id, None)) => return Ok(Some(FabricEvent::SaAnswer { id, mad: &self.mad })),
+                    Some((id, Some(failure))) => return Ok(Some(FabricEvent::SaFailed { id, failure })),
+                    None => self.stage = Stage::Completions,
+                },
+                Stage::Completions => {
+                    let Some((endpoint, source, length)) = self.next_datagram() else {
+                        self.stage = Stage::Hotplug;
+                        return Ok(None);
+                    };
+                    let payload = self.payload.get(..length).unwrap_or_default();
+                    return Ok(Some(FabricEvent::Datagram { endpoint, source, payload }));
+                }
+            }
+        }
+    }
+
+    fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError> {
+        let depths = self.depths;
+        let (device, number) = self.port(port).ok_or(FabricError::NoPort(port))?;
+        let config = UdConfig {
+            recv_depth: depths.receive.get(),
+            send_depth: depths.send.get().saturating_add(REQUESTS),
+            ..UdConfig::new(number, pkey_index)
+        };
+        let name = device.name.clone();
+        let pair = UdQueuePair::new(&device.context, config)
+            .map_err(|error| FabricError::Device(format!("{name} port {number}"), error))?;
+        let qpn = pair.qpn();
+        self.endpoints.insert(endpoint, Endpoint { device: name, pair });
+        Ok(qpn)
+    }
+
+    fn close_endpoint(&mut self, endpoint: EndpointId) {
+        self.endpoints.remove(&endpoint);
+    }
+
+    fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) {
+        if let Some(own) = self.endpoints.get_mut(&endpoint)
+            && let Err(error) = own.pair.attach(mgid, mlid)
+        {
+            tracing::error!(target: "devices", "{endpoint}: unable to attach to multicast group {mgid}: {error}");
+        }
+    }
+
+    fn detach(&mut self, endpoint: EndpointId, mgid: Gid, _mlid: Lid) {
+        if let Some(own) = self.endpoints.get_mut(&endpoint)
+            && let Err(error) = own.pair.detach(mgid)
+        {
+            tracing::debug!(target: "devices", "{endpoint}: {error}");
+        }
+    }
+
+    fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad) {
+        let Some(own) = self.endpoints.get_mut(&endpoint) else { return };
+        let port = self.devices.get(&own.device).and_then(|device| device.info.port(own.pair.config().port));
+        let index = port.and_then(|port| port.gid_index(to.sgid)).and_then(|index| u8::try_from(index).ok());
+        let vector = AddressVector {
+            dlid: to.lid,
+            sl: to.sl,
+            path_bits: to.src_path_bits,
+            static_rate: Some(to.rate),
+            grh: Some(Grh {
+                dgid: to.gid,
+                sgid_index: index.unwrap_or(0),
+                flow_label: to.flow_label,
+                hop_limit: to.hop_limit,
+                traffic_class: to.traffic_class,
+            }),
+        };
+        if let Err(error) = own.pair.send(&vector, to.qpn, to.qkey, ib_mad::as_bytes(mad)) {
+            tracing::debug!(target: "devices", "{endpoint}: datagram to LID {} lost: {error}", to.lid);
+        }
+    }
+
+    fn sa_send(&mut self, port: PortId, id: SaRequestId, to: SaAddress, mad: &SaMad, patience: Patience) -> bool {
+        let [.., a, b, c, d] = mad.header.transaction_id.get().to_be_bytes();
+        let Some((device, number)) = self.port(port) else { return false };
+        if let Err(error) = device.sa_send(number, to, mad, patience) {
+            tracing::warn!(target: "devices", "{} port {number}: SA request not sent: {error}", device.name);
+            return false;
+        }
+        self.asked.insert((port, u32::from_be_bytes([a, b, c, d])), id);
+        true
+    }
+}
