@@ -16,7 +16,7 @@ use alloc::{
 };
 use core::time::Duration;
 use ib_mad::{
-    Gid, Lid, Mtu, Pkey, Qpn, Rate, ServiceLevel, TransactionId, Wire, as_bytes,
+    Gid, Guid, Lid, Mtu, Pkey, Qpn, Rate, ServiceLevel, TransactionId, Wire, as_bytes,
     id::Lmc,
     sa::SaMad,
     wire::{Be16, Be32, Be64, Host32, Octets, Text},
@@ -97,12 +97,14 @@ impl Uplink {
         let mut nodes = Vec::new();
         for (number, name) in (1..).zip(names) {
             let (link, info) = Link::attach(base, number, name)?;
+            // ibsim's rule; the port GUID in its NodeInfo is the node's.
+            let guid = Guid::new(info.node_guid.get() + 1);
             let port = Port {
-                guid: info.port_guid,
+                guid,
                 state: PortState::Down,
                 lid: Lid::NONE,
                 lmc: Lmc::new(0),
-                gids: vec![Gid::from_parts(Gid::DEFAULT_PREFIX, info.port_guid)],
+                gids: vec![Gid::from_parts(Gid::DEFAULT_PREFIX, guid)],
                 pkeys: vec![Pkey::DEFAULT_FULL],
                 mtu: Mtu::B2048,
                 rate: Rate::GBPS_10,

@@ -85,10 +85,8 @@ wire! {
         pub reserved: Reserved<12>,
         /// GUID of the node.
         pub node_guid: Guid,
-        /// GUID of the port.
-        pub port_guid: Guid,
         /// The others.
-        pub reserved2: Reserved<36>,
+        pub reserved2: Reserved<44>,
     }
 }
 

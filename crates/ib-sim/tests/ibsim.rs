@@ -1,0 +1,327 @@
+//! A served subnet whose subnet manager is a real OpenSM, on Debian's ibsim: 4 nodes on 2 switches.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test")]
+use core::{
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+use ib_mad::{
+    FlowLabel, Gid, Mtu, Pkey, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId,
+    sa::{JoinState, McMemberRecord, PathRecord, Query, SaMad},
+};
+use ib_sim::{
+    AgentId, Datagram, MadSend, PortState,
+    client::{Client, Message, control},
+};
+use std::{
+    fs::{self, File},
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+};
+
+const NET: &str = r#"
+Switch 8 "Sw1"
+[1] "node1"[1]
+[2] "node2"[1]
+[3] "smhost"[1]
+[8] "Sw2"[8]
+
+Switch 8 "Sw2"
+[1] "node3"[1]
+[2] "node4"[1]
+[8] "Sw1"[8]
+
+Hca 1 "node1"
+[1] "Sw1"[1]
+
+Hca 1 "node2"
+[1] "Sw1"[2]
+
+Hca 1 "node3"
+[1] "Sw2"[1]
+
+Hca 1 "node4"
+[1] "Sw2"[2]
+
+Hca 1 "smhost"
+[1] "Sw1"[3]
+"#;
+
+/// A program that ends with the test.
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The path of a program of Debian's `package`.
+fn program(names: &[&str], package: &str) -> PathBuf {
+    let found = names.iter().map(PathBuf::from).find(|path| path.exists());
+    found.unwrap_or_else(|| panic!("{} is missing: install Debian's package {package}", names[0]))
+}
+
+fn umad2sim() -> PathBuf {
+    let folders = fs::read_dir("/usr/lib").unwrap().map(|entry| entry.unwrap().path());
+    folders
+        .map(|folder| folder.join("umad2sim/libumad2sim.so"))
+        .find(|path| path.exists())
+        .unwrap_or_else(|| panic!("umad2sim/libumad2sim.so is missing: install Debian's package libumad2sim0"))
+}
+
+fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..600 {
+        if let Some(found) = look() {
+            return found;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    panic!("in vain: {what}");
+}
+
+/// ibsim, OpenSM on it, and a served subnet under it. Dropped in this order: OpenSM hangs without its ibsim.
+struct Fabric {
+    _server: Program,
+    _opensm: Program,
+    _ibsim: Program,
+    name: String,
+    socket: PathBuf,
+    folder: tempfile::TempDir,
+}
+
+impl Fabric {
+    fn start() -> Self {
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let name = format!("ib-sim-test-{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::SeqCst));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let net = path.join("net.txt");
+        fs::write(&net, NET).unwrap();
+        let ibsim = Command::new(program(&["/usr/bin/ibsim", "/usr/sbin/ibsim"], "ibsim-utils"))
+            .args(["-s", "-n"])
+            .arg(&net)
+            .env("IBSIM_SOCKNAME", &name)
+            .stdin(Stdio::null())
+            .stdout(File::create(path.join("ibsim.log")).unwrap())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let ibsim = Program(ibsim);
+        wait_for("ibsim is ready", || {
+            fs::read_to_string("/proc/net/unix").unwrap().contains(&format!("@{name}:out9")).then_some(())
+        });
+        let out = path.join("opensm.out");
+        let opensm = under_ibsim(program(&["/usr/sbin/opensm", "/usr/bin/opensm"], "opensm"), &name, path)
+            .arg("-f")
+            .arg(path.join("opensm.log"))
+            .arg("-P")
+            .arg(path.join("partitions.conf"))
+            .env("OSM_TMP_DIR", path)
+            .env("OSM_CACHE_DIR", path)
+            .stdin(Stdio::null())
+            .stdout(File::create(&out).unwrap())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let opensm = Program(opensm);
+        wait_for("OpenSM is master", || fs::read_to_string(&out).unwrap().contains("MASTER").then_some(()));
+        let socket = path.join("fabric.sock");
+        let mut server = Command::new(env!("CARGO_BIN_EXE_ib-sim"))
+            .args(["serve", "--nodes", "4", "--socket"])
+            .arg(&socket)
+            .arg(format!("--ibsim={name}"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("ib-sim: 4 nodes"), "{line:?}");
+        let server = Program(server);
+        let own = Self { _server: server, _opensm: opensm, _ibsim: ibsim, name, socket, folder };
+        wait_for("four active ports", || (own.control("ports").matches(" active ").count() == 4).then_some(()));
+        own
+    }
+
+    fn control(&self, command: &str) -> String {
+        control(&self.socket, command).unwrap()
+    }
+
+    fn client(&self, node: &str) -> Client {
+        Client::connect(&self.socket, Some(node)).unwrap()
+    }
+
+    /// The output of saquery, which OpenSM trusts with its default key.
+    fn saquery(&self, arguments: &[&str]) -> String {
+        let output = under_ibsim(
+            program(&["/usr/sbin/saquery", "/usr/bin/saquery"], "infiniband-diags"),
+            &self.name,
+            self.folder.path(),
+        )
+        .args(arguments)
+        .output()
+        .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+/// A program that takes ibsim for its device. The library that does this leaves files where it runs.
+fn under_ibsim(program: PathBuf, name: &str, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder);
+    command.env("IBSIM_SOCKNAME", name).env("SIM_HOST", "smhost").env("LD_PRELOAD", umad2sim());
+    command
+}
+
+fn mgid() -> Gid {
+    "ff15:4001:ffff:3:400::".parse().unwrap()
+}
+
+fn own_gid(client: &Client) -> Gid {
+    client.port(1).unwrap().gids[0]
+}
+
+fn receive<T>(client: &mut Client, mut look: impl FnMut(Message<'_>) -> Option<T>) -> T {
+    wait_for("a message", || {
+        while let Some(message) = client.receive().unwrap() {
+            if let Some(found) = look(message) {
+                return Some(found);
+            }
+        }
+        None
+    })
+}
+
+/// What OpenSM answers.
+fn ask(client: &mut Client, mad: &SaMad) -> SaMad {
+    let port = client.port(1).unwrap();
+    let send = MadSend {
+        agent: AgentId(1),
+        dlid: port.sm_lid,
+        qpn: Qpn::GSI,
+        sl: port.sm_sl,
+        pkey_index: 0,
+        timeout: Duration::from_secs(1),
+        retries: 5,
+    };
+    client.send_mad(1, &send, mad).unwrap();
+    receive(client, |message| match message {
+        Message::Mad { mad: answer, .. } => {
+            assert_eq!(answer.header.transaction_id, mad.header.transaction_id);
+            Some(*answer)
+        }
+        Message::MadTimedOut { .. } => panic!("OpenSM does not answer"),
+        _ => None,
+    })
+}
+
+fn join(client: &mut Client) -> McMemberRecord {
+    let query = Query::<McMemberRecord>::new()
+        .mgid(mgid())
+        .port_gid(own_gid(client))
+        .qkey(Qkey::GSI)
+        .mtu(Selector::Exactly, Mtu::B2048)
+        .traffic_class(0)
+        .pkey(Pkey::DEFAULT_FULL)
+        .rate(Selector::Exactly, Rate::GBPS_10)
+        .sl(ServiceLevel::new(0))
+        .flow_label(FlowLabel::new(0))
+        .scope(5)
+        .join_state(JoinState::FULL_MEMBER);
+    let answer = ask(client, &query.set(TransactionId::new(0x55)));
+    assert_eq!(answer.header.status, Status::OK);
+    *answer.record().unwrap()
+}
+
+/// The value of a field in saquery's output, which pads names with dots.
+fn field<'a>(text: &'a str, name: &str) -> &'a str {
+    let line = text.lines().find_map(|line| line.trim().strip_prefix(name).filter(|rest| rest.starts_with('.')));
+    line.unwrap_or_else(|| panic!("no {name} in {text}")).trim_start_matches('.')
+}
+
+#[test]
+fn opensm_answers_what_programs_ask() {
+    let fabric = Fabric::start();
+    let (mut one, four) = (fabric.client("node1"), fabric.client("node4"));
+    let port = one.port(1).unwrap().clone();
+    assert_eq!((port.state, port.pkeys[0]), (PortState::Active, Pkey::DEFAULT_FULL));
+    assert!(port.lid.is_unicast() && port.sm_lid.is_unicast() && port.lid != port.sm_lid);
+
+    let (sgid, dgid) = (own_gid(&one), own_gid(&four));
+    let answer = ask(&mut one, &Query::<PathRecord>::new().sgid(sgid).dgid(dgid).get(TransactionId::new(7)));
+    let path = *answer.record::<PathRecord>().unwrap();
+    assert_eq!((answer.header.status, path.sgid, path.dgid), (Status::OK, sgid, dgid));
+    assert_eq!((path.slid, path.dlid), (port.lid, four.port(1).unwrap().lid));
+    let told = fabric.saquery(&["-p", "--sgid-to-dgid", &format!("{sgid}-{dgid}")]);
+    for (name, value) in [
+        ("dlid", path.dlid.to_string()),
+        ("slid", path.slid.to_string()),
+        ("pkey", format!("0x{:X}", path.pkey.get())),
+        ("sl", format!("0x{:X}", path.qos_sl.sl().get())),
+        ("mtu", format!("0x{:X}", 0x80 | path.mtu.value().get())),
+        ("rate", format!("0x{:X}", 0x80 | path.rate.value().get())),
+        ("pkt_life", format!("0x{:X}", 0x80 | path.packet_life_time.value().get())),
+    ] {
+        assert_eq!(field(&told, name), value, "{name} in {told}");
+    }
+
+    let unknown: Gid = "fe80::9999".parse().unwrap();
+    let answer = ask(&mut one, &Query::<PathRecord>::new().sgid(sgid).dgid(unknown).get(TransactionId::new(8)));
+    assert_eq!(answer.header.status, Status::SA_NO_RECORDS);
+}
+
+#[test]
+fn opensm_grants_a_group_and_datagrams_follow() {
+    let fabric = Fabric::start();
+    let (mut one, mut four) = (fabric.client("node1"), fabric.client("node4"));
+    let from = one.open_qp(1, Qkey::GSI, 0).unwrap();
+    let to = four.open_qp(1, Qkey::GSI, 0).unwrap();
+    four.attach(to, mgid()).unwrap();
+    let granted = join(&mut one);
+    assert!(granted.mlid.is_multicast(), "{granted:?}");
+    assert_eq!(join(&mut four).mlid, granted.mlid);
+
+    let groups = fabric.saquery(&["-g"]);
+    let entry = groups.split("MCMemberRecord group dump").find(|entry| entry.contains("ff15:4001:ffff:3:400::"));
+    let entry = entry.unwrap_or_else(|| panic!("{groups}"));
+    assert_eq!(field(entry, "Mlid"), format!("0x{:X}", granted.mlid.get()));
+    let members = fabric.saquery(&["--smkey", "1", "-m"]);
+    for node in [&one, &four] {
+        assert!(members.contains(&own_gid(node).to_string()), "{members}");
+    }
+
+    let datagram = Datagram::multicast(granted.mlid, mgid(), Qkey::GSI, b"hello");
+    one.send_datagram(from, &datagram).unwrap();
+    let slid = one.port(1).unwrap().lid;
+    receive(&mut four, |message| match message {
+        Message::Datagram { qpn, source, payload: b"hello", .. } => {
+            assert_eq!((qpn, source.slid, source.qpn), (to, slid, from));
+            Some(())
+        }
+        _ => None,
+    });
+
+    let leave = Query::<McMemberRecord>::new().mgid(mgid()).port_gid(own_gid(&four)).join_state(JoinState::FULL_MEMBER);
+    assert_eq!(ask(&mut four, &leave.delete(TransactionId::new(9))).header.status, Status::OK);
+    assert!(!fabric.saquery(&["--smkey", "1", "-m"]).contains(&own_gid(&four).to_string()));
+    assert!(fabric.control("groups").contains("members 1/1:0x1\n"), "{}", fabric.control("groups"));
+    one.send_datagram(from, &datagram).unwrap();
+    wait_for("the datagram is dropped", || {
+        fabric.control("stats").lines().find(|line| *line == "ud_not_member 1").map(|_| ())
+    });
+    assert_eq!(four.receive().unwrap(), None);
+}
+
+#[test]
+fn without_ibsim_it_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_ib-sim"))
+        .args(["serve", "--ibsim=no-such-ibsim", "--socket"])
+        .arg(folder.path().join("s"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && text.contains("no-such-ibsim:ctl"), "{text}");
+}
