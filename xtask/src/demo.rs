@@ -30,6 +30,7 @@ const READY_S: u64 = 8;
 pub(crate) fn run() -> Result<(), DemoError> {
     let interrupt = Interrupt::install()?;
     let program = build()?;
+    interrupt.check()?;
     let watch = Stopwatch::start();
     let home = tempfile::Builder::new().prefix("acm-demo-").tempdir()?;
     let [first, second, third] = NODES;
@@ -46,6 +47,7 @@ pub(crate) fn run() -> Result<(), DemoError> {
         };
         let mut daemon = Daemon::start(&program, home.path().join(node.name), node, &fabric)?;
         clients.push(daemon.connect(&interrupt)?);
+        interrupt.check()?;
         daemons.push(daemon);
         println!("  {}  {}  {}", node.name, node.ipv4, node.ipv6);
     }
