@@ -23,7 +23,7 @@ pub(crate) fn test(install: Install, fast: bool) -> Result<(), TaskError> {
     tests()
 }
 
-/// The task `ci`: [`test`] with the steps that are dear or rarely fail.
+/// The task `ci`: [`test()`] with the steps that are dear or rarely fail.
 pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
     let mut steps = Steps::default();
     ready(&mut steps, install)?;
