@@ -1,14 +1,16 @@
 //! `cargo xtask demo` from outside: what it shows, and that it leaves nothing behind.
 #![allow(clippy::unwrap_used, reason = "test code")]
+use core::time::Duration;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
 use std::{
     fs,
-    io::{BufRead, BufReader},
-    path::Path,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
+    thread,
 };
 
 fn demo(home: &Path) -> Command {
@@ -51,18 +53,36 @@ fn shows_five_ways_and_counters() {
     assert_eq!(left_behind(home.path()), Vec::<String>::new());
 }
 
+/// A program that is given out as cargo, and says that it built a daemon; that one never serves.
+fn cargo_of_a_sleeper(folder: &Path) -> PathBuf {
+    let script = |name: &str, text: String| {
+        let path = folder.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    };
+    let sleeper = script("acm-mio", "while :; do sleep 0.1; done".into());
+    let sleeper = sleeper.display();
+    let message = format!(
+        r#"{{"reason":"compiler-artifact","package_id":"a","manifest_path":"/a","target":{{"kind":["bin"],"name":"a",
+        "src_path":"/a"}},"profile":{{"opt_level":"0","debug_assertions":true,"overflow_checks":true,"test":false}},
+        "features":[],"filenames":[],"executable":"{sleeper}","fresh":true}}"#
+    );
+    script("cargo", format!("echo '{}'", message.replace('\n', "")))
+}
+
 #[test]
 fn ends_cleanly_by_a_signal() {
-    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+    let programs = tempfile::tempdir().unwrap();
+    let cargo = cargo_of_a_sleeper(programs.path());
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
         let home = tempfile::tempdir().unwrap();
-        let mut demo = demo(home.path()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(demo.stdout.take().unwrap()).lines();
-        // The first daemon is up.
-        assert!(lines.any(|line| line.unwrap().starts_with("  node1")));
-        assert!(!left_behind(home.path()).is_empty());
+        let mut demo = demo(home.path()).env("CARGO", &cargo).stderr(Stdio::piped()).spawn().unwrap();
+        while !left_behind(home.path()).iter().any(|left| left.contains("acm-mio")) {
+            assert_eq!(demo.try_wait().unwrap(), None, "it ended before there was a daemon");
+            thread::sleep(Duration::from_millis(10));
+        }
         kill(Pid::from_raw(demo.id().try_into().unwrap()), signal).unwrap();
-        // Its output is read on: it may not block.
-        lines.for_each(drop);
         let ended = demo.wait_with_output().unwrap();
         let complaint = String::from_utf8_lossy(&ended.stderr);
         assert!(!ended.status.success() && complaint.contains("stopped by a signal"), "{complaint}");

@@ -34,14 +34,15 @@ impl Client {
         Ok(Self { stream, received: Vec::new(), last_tid: 0, interrupt: interrupt.clone() })
     }
 
-    /// The path to an address. A LID or a GID travels in a path record, as `ib_acme -f l` and `-f g` send it.
-    pub(super) fn resolve(&mut self, dest: &Address) -> Result<PathRecord, DemoError> {
+    /// The path from a local address to another node's address. A LID or a GID travels alone in a path record, as
+    /// `ib_acme -f l` and `-f g` send it.
+    pub(super) fn resolve(&mut self, source: &Address, dest: &Address) -> Result<PathRecord, DemoError> {
         let tid = self.next_tid();
         let none = EntryFlags::empty();
         let request = match *dest {
             Address::Lid(dlid) => path_request(&PathRecord { dlid, ..PathRecord::default() }, none, tid),
             Address::Gid(dgid) => path_request(&PathRecord { dgid, ..PathRecord::default() }, none, tid),
-            _ => resolve_request(None, dest, none, tid),
+            _ => resolve_request(Some(source), dest, none, tid),
         };
         let answer = self.ask(&request, tid, ResolveAnswer::parse)?;
         answer.map(|answer| answer.path).map_err(DemoError::Refused)
@@ -114,7 +115,7 @@ mod tests {
             Reply::resolved(tid, &PathRecord { dlid: Lid::new(9), ..PathRecord::default() }, None).to_vec()
         });
         for dest in [Address::from_text("a"), Address::Lid(Lid::new(9))] {
-            assert_eq!(client.resolve(&dest).unwrap().dlid, Lid::new(9));
+            assert_eq!(client.resolve(&dest, &dest).unwrap().dlid, Lid::new(9));
         }
     }
 
@@ -122,10 +123,10 @@ mod tests {
     fn refusal_and_wrong_answers_are_errors() {
         let dest = Address::from_text("a");
         let mut refusing = client(|tid| Reply::unresolved(tid, ClientStatus::ENODATA).to_vec());
-        assert!(matches!(refusing.resolve(&dest), Err(DemoError::Refused(ClientStatus::ENODATA))));
+        assert!(matches!(refusing.resolve(&dest, &dest), Err(DemoError::Refused(ClientStatus::ENODATA))));
         let mut confused = client(|_| Reply::unresolved([0; 8], ClientStatus::SUCCESS).to_vec());
-        assert!(matches!(confused.resolve(&dest), Err(DemoError::OtherAnswer)));
+        assert!(matches!(confused.resolve(&dest, &dest), Err(DemoError::OtherAnswer)));
         let mut garbling = client(|_| vec![7]);
-        assert!(matches!(garbling.resolve(&dest), Err(DemoError::Frame(_))));
+        assert!(matches!(garbling.resolve(&dest, &dest), Err(DemoError::Frame(_))));
     }
 }

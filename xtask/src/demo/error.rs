@@ -33,6 +33,8 @@ pub(crate) enum DemoError {
     Refused(ClientStatus),
     #[error("{from} did not resolve {what}: {problem}")]
     Unresolved { from: &'static str, what: String, problem: Box<Self> },
+    #[error("{from} was led to another port by {what} than by the name")]
+    OtherPort { from: &'static str, what: String },
 }
 
 impl DemoError {
