@@ -1,15 +1,103 @@
-//! Tasks of this project.
+//! Tasks of this project: `cargo xtask --help`.
+mod checks;
+mod command;
+mod demo;
+mod deps;
+mod error;
+mod packages;
+mod stopwatch;
 mod vm;
 
-use std::process::ExitCode;
+use clap::{Args, Parser, Subcommand};
+use error::TaskError;
+use std::{env, process::ExitCode};
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", about, arg_required_else_help = true)]
+struct Xtask {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Show it: three daemons on a simulated fabric, node2 resolved five ways. Needs no hardware, no root, no package.
+    Demo,
+    /// Check the crates' arrows, format and lints, then run every test. Installs missing Debian packages.
+    Test {
+        #[command(flatten)]
+        install: Install,
+        /// Only run the tests: no format, no lints.
+        #[arg(long)]
+        fast: bool,
+    },
+    /// What CI wants: all of `test`, and documentation, no_std builds, licences.
+    Ci {
+        #[command(flatten)]
+        install: Install,
+    },
+    /// Check which crate depends on which, and that the crates below the line are pure.
+    Deps,
+    /// Measure the daemon: `cargo bench -p acm-mio`.
+    Bench {
+        /// Handed on to cargo.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Run the tests for a real kernel, or a command, in a virtual machine with Linux's RDMA stack.
+    #[command(disable_help_flag = true)]
+    VmTest {
+        /// `[--timeout SECONDS] [--memory MIB] [--out DIR] [-- COMMAND [ARG...]]`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+}
+
+/// What may be done about things that are missing on this machine.
+#[derive(Args, Clone, Copy, Debug)]
+struct Install {
+    /// Name what is missing and fail, in place of installing it.
+    #[arg(long)]
+    no_install: bool,
+}
 
 fn main() -> ExitCode {
-    let mut args = std::env::args().skip(1);
-    match args.next().as_deref() {
-        Some("vm-test") => vm::run(args),
-        _ => {
-            eprintln!("tasks: vm-test");
-            ExitCode::from(2)
+    let done = match Xtask::parse().task {
+        Task::Demo => demo::run().map_err(TaskError::from),
+        Task::Test { install, fast } => checks::test(install, fast),
+        Task::Ci { install } => checks::ci(install),
+        Task::Deps => deps::run(),
+        Task::Bench { args } => command::run(command::cargo(&["bench", "-p", "acm-mio"]).args(args)),
+        // As they were written: clap would take a leading `--` away.
+        Task::VmTest { .. } => return vm::run(env::args().skip(2)),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("xtask: {problem}");
+            ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn command_line_is_consistent() {
+        Xtask::command().debug_assert();
+    }
+
+    #[test]
+    fn every_task_parses() {
+        for words in
+            ["demo", "test --no-install --fast", "ci --no-install", "deps", "bench -- resolve", "vm-test -- ls"]
+        {
+            let parsed = Xtask::try_parse_from(["cargo xtask"].into_iter().chain(words.split(' ')));
+            assert!(parsed.is_ok(), "{words}: {parsed:?}");
+        }
+        assert!(Xtask::try_parse_from(["cargo xtask", "deps", "--fast"]).is_err());
     }
 }

@@ -1,0 +1,122 @@
+//! The tasks `test` and `ci`: a row of steps, each one command.
+use crate::{
+    Install,
+    command::{self, cargo},
+    deps,
+    error::TaskError,
+    packages,
+    stopwatch::Stopwatch,
+};
+use core::{fmt, time::Duration};
+use std::process::Command;
+
+/// Crates that must build without std.
+const NO_STD: &[&str] = &["ib-mad", "acm-wire", "acm-sansio", "ib-sim"];
+
+/// The task `test`. The test runner has the last word on the screen.
+pub(crate) fn test(install: Install, fast: bool) -> Result<(), TaskError> {
+    let mut steps = Steps::default();
+    ready(&mut steps, install)?;
+    if !fast {
+        style(&mut steps, install)?;
+    }
+    tests()
+}
+
+/// The task `ci`: [`test()`] with the steps that are dear or rarely fail.
+pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
+    let mut steps = Steps::default();
+    ready(&mut steps, install)?;
+    style(&mut steps, install)?;
+    let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
+    steps.command("documentation", doc.env("RUSTDOCFLAGS", "-D warnings"))?;
+    for name in NO_STD {
+        let label = format!("{name} without std");
+        steps.command(&label, &mut cargo(&["build", "-p", name, "--lib", "--no-default-features"]))?;
+    }
+    if command::succeeds(&mut cargo(&["deny", "--version"])) {
+        steps.command("licences", &mut cargo(&["deny", "check", "licenses", "bans", "sources"]))?;
+    } else {
+        println!("cargo-deny is not installed: licences are not checked");
+    }
+    println!("{steps}");
+    tests()
+}
+
+fn ready(steps: &mut Steps, install: Install) -> Result<(), TaskError> {
+    let packages: Vec<_> = packages::BUILD.iter().chain(packages::TEST).copied().collect();
+    steps.step("packages", || packages::ensure(&packages, install))?;
+    steps.step("arrows", deps::run)
+}
+
+fn style(steps: &mut Steps, install: Install) -> Result<(), TaskError> {
+    component("rustfmt", &["fmt", "--version"], install)?;
+    component("clippy", &["clippy", "--version"], install)?;
+    steps.command("format", &mut cargo(&["fmt", "--all", "--check"]))?;
+    let mut clippy = cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]);
+    steps.command("lints", &mut clippy)
+}
+
+fn tests() -> Result<(), TaskError> {
+    command::run(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))
+}
+
+/// Makes sure that a part of the toolchain is here: a minimal one lacks it.
+fn component(name: &'static str, probe: &[&str], install: Install) -> Result<(), TaskError> {
+    if command::succeeds(&mut cargo(probe)) {
+        return Ok(());
+    }
+    if install.no_install || !command::exists("rustup") {
+        return Err(TaskError::ComponentMissing(name));
+    }
+    println!("Missing in this toolchain: {name}");
+    command::run(Command::new("rustup").args(["component", "add", name]).current_dir(command::root()))
+}
+
+/// Steps that were done, with how long they took.
+#[derive(Debug, Default)]
+struct Steps(Vec<(String, Duration)>);
+
+impl Steps {
+    fn step(&mut self, name: &str, work: impl FnOnce() -> Result<(), TaskError>) -> Result<(), TaskError> {
+        let watch = Stopwatch::start();
+        work()?;
+        self.0.push((name.to_owned(), watch.elapsed()));
+        Ok(())
+    }
+
+    fn command(&mut self, name: &str, command: &mut Command) -> Result<(), TaskError> {
+        self.step(name, || command::run(command))
+    }
+}
+
+impl fmt::Display for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.0.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+        let total: Duration = self.0.iter().map(|(_, took)| took).sum();
+        for (name, took) in &self.0 {
+            writeln!(f, "  {name:width$}  {:7.1} s", took.as_secs_f64())?;
+        }
+        write!(f, "  {:width$}  {:7.1} s", "all before the tests", total.as_secs_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_step_is_not_counted() {
+        let mut steps = Steps::default();
+        steps.command("good", &mut Command::new("true")).unwrap();
+        assert!(steps.command("bad", &mut Command::new("false")).is_err());
+        let names: Vec<_> = steps.0.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["good"]);
+    }
+
+    #[test]
+    fn times_are_a_table() {
+        let steps = Steps(vec![("a".into(), Duration::from_millis(1250)), ("longer".into(), Duration::from_secs(70))]);
+        assert_eq!(steps.to_string(), "  a           1.2 s\n  longer     70.0 s\n  all before the tests     71.2 s");
+    }
+}

@@ -1,0 +1,32 @@
+//! The task `deps`: which crate may depend on which, and what the pure ones may contain.
+mod arrows;
+mod defect;
+mod graph;
+mod source;
+
+pub(crate) use defect::Defect;
+
+use crate::{command, error::TaskError};
+use cargo_metadata::MetadataCommand;
+
+/// The task. Prints the arrows that there are.
+///
+/// # Errors
+/// [`TaskError::Defects`] with everything that is wrong.
+pub(crate) fn run() -> Result<(), TaskError> {
+    let metadata = MetadataCommand::new().current_dir(command::root()).no_deps().exec()?;
+    let crates = graph::crates(&metadata);
+    let mut defects = arrows::check(&crates);
+    for member in crates.iter().filter(|member| arrows::is_below_the_line(&member.name)) {
+        defects.extend(source::check(member)?);
+    }
+    if !defects.is_empty() {
+        return Err(TaskError::Defects(defects));
+    }
+    for member in &crates {
+        let inner: Vec<_> = member.depends.iter().filter(|to| to.internal).map(|to| to.name.as_str()).collect();
+        println!("  {:15} -> {}", member.name, if inner.is_empty() { "-".to_owned() } else { inner.join(", ") });
+    }
+    println!("  {} crates, every arrow is allowed", crates.len());
+    Ok(())
+}

@@ -1,0 +1,19 @@
+//! What can be wrong with a crate.
+use std::path::PathBuf;
+
+/// Something in a crate that the architecture does not allow.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Defect {
+    #[error("{0}: not in the table of xtask/src/deps/arrows.rs; add it there and in ARCHITECTURE.md")]
+    UnknownCrate(String),
+    #[error("{from} -> {to}: this arrow is not allowed (ARCHITECTURE.md)")]
+    Arrow { from: String, to: String },
+    #[error("{from} -> {to}: a crate below the line takes only libraries listed in xtask/src/deps/arrows.rs")]
+    External { from: String, to: String },
+    #[error("{from} -> {to}: below the line this library must be optional")]
+    NotOptional { from: String, to: String },
+    #[error("{}:{line}: unsafe code below the line", path.display())]
+    Unsafe { path: PathBuf, line: usize },
+    #[error("{}: a crate below the line says #![no_std]", path.display())]
+    Std { path: PathBuf },
+}

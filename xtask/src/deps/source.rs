@@ -1,0 +1,98 @@
+//! What the sources of a crate below the line may contain.
+use super::{defect::Defect, graph::Crate};
+use crate::{command, error::TaskError};
+use proc_macro2::{TokenStream, TokenTree};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Every `unsafe` in the crate's sources, and a library that takes std unasked.
+pub(super) fn check(member: &Crate) -> Result<Vec<Defect>, TaskError> {
+    let mut defects = Vec::new();
+    let library = member.folder.join("src/lib.rs");
+    if !read(&library)?.lines().any(|line| line.trim() == "#![no_std]") {
+        defects.push(Defect::Std { path: place(&library) });
+    }
+    for path in sources(&member.folder.join("src"))? {
+        let tokens: TokenStream = read(&path)?
+            .parse()
+            .map_err(|problem| TaskError::Syntax { path: path.clone(), problem: format!("{problem}") })?;
+        let mut lines = Vec::new();
+        unsafe_lines(tokens, &mut lines);
+        defects.extend(lines.into_iter().map(|line| Defect::Unsafe { path: place(&path), line }));
+    }
+    Ok(defects)
+}
+
+/// The lines of every token `unsafe`, also inside macros. Words of comments and strings are no such tokens.
+fn unsafe_lines(tokens: TokenStream, lines: &mut Vec<usize>) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => unsafe_lines(group.stream(), lines),
+            TokenTree::Ident(ident) if ident == "unsafe" => lines.push(ident.span().start().line),
+            _ => {}
+        }
+    }
+}
+
+/// The Rust files in a folder and its folders, in order of name.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>, TaskError> {
+    let failed = |source| TaskError::Read { path: folder.into(), source };
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        entries.push(entry.map_err(failed)?.path());
+    }
+    entries.sort();
+    let mut found = Vec::new();
+    for path in entries {
+        if path.is_dir() {
+            found.extend(sources(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+fn read(path: &Path) -> Result<String, TaskError> {
+    fs::read_to_string(path).map_err(|source| TaskError::Read { path: path.into(), source })
+}
+
+/// The path from the workspace's folder, which editors can follow.
+fn place(path: &Path) -> PathBuf {
+    path.strip_prefix(command::root()).unwrap_or(path).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_unsafe_code_and_only_code() {
+        let source = "//! unsafe\n/* unsafe */ const A: &str = \"unsafe\"; fn unsafe_code() {}\n\
+            fn f() { unsafe { g() } }\nmacro_rules! m { () => { unsafe impl Send for S {} }; }\n";
+        let mut lines = Vec::new();
+        unsafe_lines(source.parse().unwrap(), &mut lines);
+        assert_eq!(lines, [3, 4]);
+    }
+
+    #[test]
+    fn a_crate_that_is_not_pure() {
+        let folder = tempfile::tempdir().unwrap();
+        let (library, inner) = (folder.path().join("src/lib.rs"), folder.path().join("src/a/b.rs"));
+        fs::create_dir_all(folder.path().join("src/a")).unwrap();
+        fs::write(&library, "mod a;\n").unwrap();
+        fs::write(&inner, "\nunsafe fn f() {}\n").unwrap();
+        let member = Crate { folder: folder.path().into(), ..Crate::default() };
+        assert_eq!(
+            check(&member).unwrap(),
+            [Defect::Std { path: library.clone() }, Defect::Unsafe { path: inner.clone(), line: 2 }]
+        );
+        fs::write(&library, "//! Doc.\n#![no_std]\nmod a;\n").unwrap();
+        fs::write(&inner, "fn f() {}\n").unwrap();
+        assert_eq!(check(&member).unwrap(), []);
+        fs::remove_file(&library).unwrap();
+        assert!(matches!(check(&member), Err(TaskError::Read { .. })));
+    }
+}
