@@ -34,17 +34,27 @@ extern crate std;
 #[macro_use]
 pub mod wire;
 pub mod acm;
+pub mod attribute;
 pub mod code;
 mod error;
 pub mod id;
 pub mod mad;
+pub mod notice;
 pub mod rmpp;
 pub mod sa;
+pub mod smp;
 pub mod umad;
 
-pub use code::{Mtu, PacketLifeTime, Rate, Selected, Selector};
+pub use code::{
+    HoqLife, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeedExt2, LinkSpeeds, LinkSpeedsExt, LinkSpeedsExt2,
+    LinkWidth, LinkWidths, Mtu, NodeType, PacketLifeTime, PortPhysicalState, PortState, Rate, Selected, Selector,
+    SmControl, SmState, TimeCode, VirtualLane, VlCap,
+};
 pub use error::DecodeError;
-pub use id::{FlowLabel, Gid, Guid, Lid, ParseIdError, Pkey, Qkey, Qpn, ServiceId, ServiceLevel, TransactionId};
+pub use id::{
+    BKey, CcKey, FlowLabel, Gid, Guid, Lid, Lmc, MKey, ParseIdError, Pkey, Psn, Qkey, Qpn, ServiceId, ServiceLevel,
+    SmKey, TransactionId, VendorId,
+};
 pub use mad::{AttributeId, MadHeader, Method, MgmtClass, Status};
 pub use wire::Wire;
 
