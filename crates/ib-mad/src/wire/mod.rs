@@ -23,7 +23,7 @@ mod traits;
 pub use bits::{Bits, load, store};
 pub use field::{Access, ByteOrder, Field, dissect, find, read_bits, write_bits};
 pub use packed::{InBytes, Packed};
-pub use plain::{Be16, Be32, Be64, Host16, Host32, Octets, Reserved, Text};
+pub use plain::{Be16, Be32, Be64, Host16, Host32, Host64, Octets, Reserved, Text};
 
 use crate::DecodeError;
 use core::fmt;
