@@ -17,16 +17,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Any datagram is read by [`MadRef`], which finds the attribute's type by class and number; what the crate does not
+//! know stays bytes. `{}` prints one line, `{:#}` one field a line.
+//!
 //! | module | what is in it |
 //! |---|---|
 //! | [`wire`] | how a structure is written: [`Wire`], [`Field`](wire::Field), the macros, the one dissector |
+//! | [`view`], [`attribute`], [`registry`] | datagrams by class and attribute; every structure as a value |
 //! | [`id`] | identifiers: [`Lid`], [`Gid`], [`Guid`], [`Pkey`], [`Qpn`], [`ServiceLevel`] ... |
-//! | [`code`] | code values with a meaning: [`Mtu`], [`Rate`], [`PacketLifeTime`], [`Selector`] |
+//! | [`code`] | code values with a meaning: [`Mtu`], [`Rate`], [`PacketLifeTime`], [`Selector`], [`PortState`] ... |
 //! | [`mad`] | the common header, classes, methods, attribute ids, status |
-//! | [`rmpp`] | the header of multi-packet messages |
+//! | [`rmpp`] | messages of several datagrams: header, segmenter, reassembler |
+//! | [`smp`] | subnet management, by LID and by directed route |
 //! | [`sa`] | subnet administration: records, component masks, query builders |
+//! | [`notice`] | attributes that several classes share: notices with their details, subscriptions, class port info |
+//! | [`perf`], [`congestion`], [`cm`], [`device`], [`baseboard`], [`vendor`] | the other classes |
 //! | [`acm`] | the class of the communication management assistant (0x2C) |
+//! | [`packet`] | the headers around a datagram in a packet |
 //! | [`umad`] | what Linux's `/dev/infiniband/umadN` reads and writes |
+//!
+//! Features: `std` (default) for `std::error::Error`, `arbitrary` for fuzzing, `serde` to serialize every structure with
+//! field names and values as a person reads them.
 #![no_std]
 #[cfg(feature = "std")]
 extern crate std;
@@ -34,18 +45,38 @@ extern crate std;
 #[macro_use]
 pub mod wire;
 pub mod acm;
+pub mod attribute;
+pub mod baseboard;
+pub mod cm;
 pub mod code;
+pub mod congestion;
+pub mod device;
 mod error;
 pub mod id;
 pub mod mad;
+pub mod notice;
+pub mod packet;
+pub mod perf;
+pub mod registry;
 pub mod rmpp;
 pub mod sa;
+pub mod smp;
 pub mod umad;
+pub mod vendor;
+pub mod view;
 
-pub use code::{Mtu, PacketLifeTime, Rate, Selected, Selector};
+pub use code::{
+    HoqLife, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeedExt2, LinkSpeeds, LinkSpeedsExt, LinkSpeedsExt2,
+    LinkWidth, LinkWidths, Mtu, NodeType, PacketLifeTime, PortPhysicalState, PortState, Rate, Selected, Selector,
+    SmControl, SmState, TimeCode, VirtualLane, VlCap,
+};
 pub use error::DecodeError;
-pub use id::{FlowLabel, Gid, Guid, Lid, ParseIdError, Pkey, Qkey, Qpn, ServiceId, ServiceLevel, TransactionId};
+pub use id::{
+    BKey, CcKey, FlowLabel, Gid, Guid, Lid, Lmc, MKey, ParseIdError, Pkey, Psn, Qkey, Qpn, ServiceId, ServiceLevel,
+    SmKey, TransactionId, VendorId,
+};
 pub use mad::{AttributeId, MadHeader, Method, MgmtClass, Status};
+pub use view::{AttributeRef, MadMut, MadRef};
 pub use wire::Wire;
 
 /// The bytes of a structure, as they go over the wire.

@@ -1,10 +1,20 @@
-//! Code values with a meaning: sizes, rates, times, and how a query compares them.
+//! Code values with a meaning: sizes, rates, times, states, and how a query compares them.
+mod lane;
+mod link;
 mod mtu;
+mod node;
 mod packet_life_time;
 mod rate;
 mod selector;
+mod time;
 
+pub use lane::{VirtualLane, VlCap};
+pub use link::{
+    LinkSpeed, LinkSpeedExt, LinkSpeedExt2, LinkSpeeds, LinkSpeedsExt, LinkSpeedsExt2, LinkWidth, LinkWidths,
+};
 pub use mtu::Mtu;
+pub use node::{LinkDownDefault, NodeType, PortPhysicalState, PortState, SmControl, SmState};
 pub use packet_life_time::PacketLifeTime;
 pub use rate::Rate;
 pub use selector::{Selected, Selector};
+pub use time::{HoqLife, TimeCode};

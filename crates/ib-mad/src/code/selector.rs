@@ -1,5 +1,5 @@
 //! How a query compares a value.
-use crate::wire::{Bits, Field, Wire};
+use crate::wire::{Access, Bits, Field, Wire};
 use core::{fmt, marker::PhantomData};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -102,6 +102,17 @@ impl<T: Bits + Copy> Wire for Selected<T> {
             order: crate::wire::ByteOrder::Network,
             parts: &[],
             show: |bytes, f| Selector::show_bits(u64::from(bytes.first().copied().unwrap_or_default() >> 6), f),
+            show_element: |bytes, _, f| {
+                Selector::show_bits(u64::from(bytes.first().copied().unwrap_or_default() >> 6), f)
+            },
+            access: Some(Access {
+                get: |bytes| Some(Self::parse(bytes).ok()?.selector().into_raw()),
+                set: |bytes, value| {
+                    if let Ok(own) = Self::parse_mut(bytes) {
+                        *own = Self::new(Selector::from_raw(value), own.value());
+                    }
+                },
+            }),
         },
         Field {
             name: "value",
@@ -112,6 +123,15 @@ impl<T: Bits + Copy> Wire for Selected<T> {
             order: crate::wire::ByteOrder::Network,
             parts: &[],
             show: |bytes, f| T::show_bits(u64::from(bytes.first().copied().unwrap_or_default() & 0x3f), f),
+            show_element: |bytes, _, f| T::show_bits(u64::from(bytes.first().copied().unwrap_or_default() & 0x3f), f),
+            access: Some(Access {
+                get: |bytes| Some(Self::parse(bytes).ok()?.value().into_raw()),
+                set: |bytes, value| {
+                    if let Ok(own) = Self::parse_mut(bytes) {
+                        *own = Self::new(own.selector(), T::from_raw(value & 0x3f));
+                    }
+                },
+            }),
         },
     ];
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

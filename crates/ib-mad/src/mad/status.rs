@@ -33,6 +33,8 @@ code! {
         SA_INSUFFICIENT_COMPONENTS = 0x0600 "SA: insufficient components",
         /// Not for this asker.
         SA_REQUEST_DENIED = 0x0700 "SA: request denied",
+        /// Subnet administration suggests another priority.
+        SA_PRIORITY_SUGGESTED = 0x0800 "SA: priority suggested",
     }
 }
 

@@ -37,21 +37,39 @@ impl<R: SaRecord> Query<R> {
     #[must_use]
     pub fn from_non_zero(record: R) -> Self {
         let bytes = record.as_bytes();
-        let mask = R::COMPONENTS.iter().filter(|component| {
-            let Some((offset, bits)) = find(R::FIELDS, component.field) else { return false };
-            // Wider than a number: 64 bits at a time.
+        // Wider than a number: 64 bits at a time.
+        let non_zero = |offset: u32, bits: u32| {
             (0..bits.div_ceil(64)).any(|word| {
                 let start = word * 64;
                 read_bits(bytes, offset + start, 64.min(bits - start)).is_some_and(|value| value != 0)
             })
+        };
+        let mask = R::COMPONENTS.iter().fold(0, |mask, component| {
+            let Some((offset, bits)) = find(R::FIELDS, component.field) else { return mask };
+            let elements = component.mask.count_ones();
+            let is_array = R::FIELDS.iter().any(|field| field.name == component.field && field.count == elements);
+            match bits.checked_div(elements) {
+                Some(width) if is_array => (0..elements)
+                    .filter(|index| non_zero(offset + index * width, width))
+                    .fold(mask, |mask, index| mask | 1 << component.mask.trailing_zeros() << index),
+                _ if non_zero(offset, bits) => mask | component.mask,
+                _ => mask,
+            }
         });
-        Self { record, mask: mask.fold(0, |mask, component| mask | component.mask) }
+        Self { record, mask }
     }
 
     /// The same query without these components.
     #[must_use]
     pub fn without(mut self, mask: R::Mask) -> Self {
         self.mask &= !bitflags::Flags::bits(&mask);
+        self
+    }
+
+    /// The same query with these components as well, whose fields are set elsewhere.
+    #[must_use]
+    pub(super) fn also(mut self, mask: R::Mask) -> Self {
+        self.mask |= bitflags::Flags::bits(&mask);
         self
     }
 

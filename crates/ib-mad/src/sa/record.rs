@@ -13,6 +13,9 @@ pub trait SaRecord: Wire + Default {
 }
 
 /// One component of a record: bits of the mask and the field that they are for.
+///
+/// Several bits for an array of as many elements are one for each element, the lowest for the first; several bits for
+/// anything else belong together.
 #[derive(Clone, Copy, Debug)]
 pub struct Component {
     /// Bits of the component mask.
@@ -23,10 +26,14 @@ pub struct Component {
 
 /// Makes a record's mask, its [`SaRecord`] implementation and the setters of its [`Query`](crate::sa::Query).
 ///
-/// Each line: `/// doc`, `MASK_NAME = bits "field path" setter(arguments) |record| statement;`
+/// Each line: `/// doc`, `MASK_NAME = bits "field path" setter(arguments) |record| statement;`. Without setter and
+/// statement the component only has a name. `[array] setter(argument)` sets one element of an array field, for a mask with one bit
+/// for each element.
 macro_rules! sa_record {
     ($(#[$($m:tt)*])* $record:ident $id:ident $mask:ident; $(
-        $(#[$($cm:tt)*])* $bit:ident = $value:literal $field:literal $setter:ident($($arg:ident: $t:ty),*) |$r:ident| $set:expr;
+        $(#[$($cm:tt)*])* $bit:ident = $value:literal $field:literal
+            $([$array:ident] $one:ident($one_arg:ident: $one_t:ty))?
+            $($setter:ident($($arg:ident: $t:ty),*) |$r:ident| $set:expr)?;
     )*) => {
         bitflags::bitflags! {
             $(#[$($m)*])*
@@ -44,16 +51,35 @@ macro_rules! sa_record {
                 &[$($crate::sa::Component { mask: $value, field: $field },)*];
         }
         impl $crate::sa::Query<$record> {
-            $(
-                $(#[$($cm)*])*
-                #[must_use]
-                pub fn $setter(mut self, $($arg: $t),*) -> Self {
-                    let $r = &mut self.record;
-                    $set;
-                    self.mask |= $value;
-                    self
-                }
-            )*
+            $($crate::sa::record::sa_record! {
+                @setter [$(#[$($cm)*])*] $value
+                $([$array] $one($one_arg: $one_t))?
+                $($setter($($arg: $t),*) |$r| $set)?
+            })*
+        }
+    };
+    (@setter [$($doc:tt)*] $value:literal) => {};
+    (@setter [$($doc:tt)*] $value:literal $setter:ident($($arg:ident: $t:ty),*) |$r:ident| $set:expr) => {
+        $($doc)*
+        #[must_use]
+        pub fn $setter(mut self, $($arg: $t),*) -> Self {
+            let $r = &mut self.record;
+            $set;
+            self.mask |= $value;
+            self
+        }
+    };
+    (@setter [$($doc:tt)*] $value:literal [$array:ident] $one:ident($arg:ident: $t:ty)) => {
+        $($doc)*
+        ///
+        /// An index past the end changes nothing.
+        #[must_use]
+        pub fn $one(mut self, index: usize, $arg: $t) -> Self {
+            if let Some(element) = self.record.$array.get_mut(index) {
+                *element = $arg.into();
+                self.mask |= 1 << u64::trailing_zeros($value) << index;
+            }
+            self
         }
     };
 }

@@ -150,6 +150,21 @@ macro_rules! bits {
                 ),
                 Err(_) => f.write_str("?"),
             },
+            show_element: |bytes, _, f| match <$name as $crate::Wire>::parse(bytes) {
+                Ok(own) => <$t as $crate::wire::Bits>::show_bits(<$t as $crate::wire::Bits>::into_raw(own.$part()), f),
+                Err(_) => f.write_str("?"),
+            },
+            access: Some($crate::wire::Access {
+                get: |word| {
+                    let own = <$name as $crate::Wire>::parse(word).ok()?;
+                    Some(<$t as $crate::wire::Bits>::into_raw(own.$part()))
+                },
+                set: |word, value| {
+                    if let Ok(own) = <$name as $crate::Wire>::parse_mut(word) {
+                        *own = own.$with(<$t as $crate::wire::Bits>::from_raw(value & (u64::MAX >> (64 - $w))));
+                    }
+                },
+            }),
         },] $($rest)*);
     };
     (@walk $name:ident $total:tt ($off:expr) [$($done:tt)*]) => {
@@ -163,5 +178,7 @@ macro_rules! bits {
                 f.write_str("}")
             }
         }
+        $crate::__serialize!($name);
+        $crate::__arbitrary!($name);
     };
 }

@@ -84,5 +84,7 @@ macro_rules! code {
                 core::fmt::Display::fmt(&<Self as $crate::wire::Bits>::from_raw(raw), f)
             }
         }
+        $crate::__serialize!($name);
+        $crate::__arbitrary!($name);
     };
 }

@@ -55,5 +55,7 @@ macro_rules! id {
                 write!(f, $fmt, self.get())
             }
         }
+        $crate::__serialize!($name);
+        $crate::__arbitrary!($name);
     };
 }

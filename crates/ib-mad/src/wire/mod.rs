@@ -6,24 +6,38 @@
 //! | [`bits!`](crate::bits!) | a bit-packed word: parts from the most significant bit down, `_` for reserved bits | [`FlowHop`](crate::sa::FlowHop) |
 //! | [`id!`](crate::id!) | an identifier, a number in network order | [`Lid`](crate::Lid) |
 //! | [`code!`](crate::code!) | an open code space with names; unknown values are kept | [`Method`](crate::Method) |
+//! | [`flags!`](crate::flags!) | a set of named bits; bits without a name are kept | [`PortCapability`](crate::smp::PortCapability) |
 //!
 //! Each of them also yields its table of [`Field`]s, so one dissector ([`dissect`]), one property test and one
 //! comparison with other programs' tables serve every structure.
 mod bits;
 mod code;
 mod field;
+mod flags;
 mod id;
+mod packed;
 mod plain;
 mod structure;
+mod traits;
 
 pub use bits::{Bits, load, store};
-pub use field::{ByteOrder, Field, dissect, find, read_bits};
-pub use plain::{Be16, Be32, Be64, Host16, Host32, Octets, Reserved, Text};
+pub use field::{Access, ByteOrder, Field, dissect, find, read_bits, write_bits};
+pub use packed::{InBytes, Packed};
+pub use plain::{Be16, Be32, Be64, Host16, Host32, Host64, Octets, Reserved, Text};
 
 use crate::DecodeError;
 use core::fmt;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
+#[doc(hidden)]
+#[cfg(feature = "arbitrary")]
+pub use arbitrary as __arbitrary;
+#[doc(hidden)]
+#[cfg(feature = "serde")]
+pub use serde as __serde;
+#[doc(hidden)]
+#[cfg(feature = "serde")]
+pub use traits::Dissected as __Dissected;
 #[doc(hidden)]
 pub use zerocopy as __zerocopy;
 
@@ -45,6 +59,14 @@ pub trait Wire: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned + Co
     /// # Errors
     /// Only what the formatter returns.
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+
+    /// Writes one element of an array; whatever the index, the whole of everything else.
+    ///
+    /// # Errors
+    /// Only what the formatter returns.
+    fn show_element(&self, _index: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.show(f)
+    }
 
     /// The structure at the start of `bytes`, in place. What follows it is not looked at.
     ///
@@ -100,5 +122,8 @@ impl<T: Wire, const N: usize> Wire for [T; N] {
             element.show(f)?;
         }
         f.write_str("]")
+    }
+    fn show_element(&self, index: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get(index).map_or(Ok(()), |element| element.show(f))
     }
 }

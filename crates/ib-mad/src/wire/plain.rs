@@ -74,6 +74,8 @@ number! {
     Host16(u16) Host to_ne_bytes from_ne_bytes "{}";
     /// 32-bit number in the machine's own order (between a program and its kernel).
     Host32(u32) Host to_ne_bytes from_ne_bytes "{:#x}";
+    /// 64-bit number in the machine's own order (between a program and its kernel).
+    Host64(u64) Host to_ne_bytes from_ne_bytes "{:#x}";
 }
 
 macro_rules! bytes {

@@ -49,6 +49,11 @@ macro_rules! wire {
                     Ok(own) => $crate::Wire::show(&own.$field, f),
                     Err(_) => f.write_str("?"),
                 },
+                show_element: |bytes, index, f| match <$name as $crate::Wire>::parse(bytes) {
+                    Ok(own) => $crate::Wire::show_element(&own.$field, index, f),
+                    Err(_) => f.write_str("?"),
+                },
+                access: None,
             },)*];
             fn show(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 f.write_str("{")?;
@@ -56,6 +61,8 @@ macro_rules! wire {
                 f.write_str("}")
             }
         }
+        $crate::__serialize!($name);
+        $crate::__arbitrary!($name);
         impl Default for $name {
             fn default() -> Self {
                 $crate::wire::__zerocopy::FromZeros::new_zeroed()

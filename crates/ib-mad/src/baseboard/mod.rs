@@ -1,0 +1,68 @@
+//! Baseboard management (IBTA 16.2): power, lights and product data of modules.
+//!
+//! No public source gives the layout of its attributes; their bytes are kept as they are.
+//!
+//! ```text
+//!  0  common header (24 bytes)
+//! 24  B_Key (8)
+//! 32  reserved (32)
+//! 64  attribute (192 bytes)
+//! ```
+mod attributes;
+
+pub use attributes::{
+    BKeyInfo, GetIocPmControl, GetModulePmControl, GetModuleStatus, GetUnitPmControl, Ib2Cme, Ib2Ibml, Ib2Mme, Oem,
+    ReadVpd, ResetIbml, SetIocPmControl, SetModuleAttention, SetModulePmControl, SetModuleState, SetUnitPmControl,
+    WriteVpd,
+};
+
+use crate::{
+    BKey, MadHeader,
+    attribute::attributes,
+    notice::{ClassPortInfo, Notice},
+    wire,
+    wire::{Octets, Reserved},
+};
+
+wire! {
+    /// A baseboard management datagram (IBTA 16.2.1); class version 1.
+    pub struct BaseboardMad [256] {
+        /// Common header.
+        pub header: MadHeader,
+        /// Who asks.
+        pub b_key: BKey,
+        /// Zero.
+        pub reserved: Reserved<32>,
+        /// The attribute.
+        pub data: Octets<192>,
+    }
+}
+
+attributes! {
+    /// An attribute of baseboard management.
+    pub enum BaseboardAttribute in BASEBOARD at 64 {
+        own {
+            BKeyInfo = 0x0010,
+            WriteVpd = 0x0020,
+            ReadVpd = 0x0021,
+            ResetIbml = 0x0022,
+            SetModulePmControl = 0x0023,
+            GetModulePmControl = 0x0024,
+            SetUnitPmControl = 0x0025,
+            GetUnitPmControl = 0x0026,
+            SetIocPmControl = 0x0027,
+            GetIocPmControl = 0x0028,
+            SetModuleState = 0x0029,
+            SetModuleAttention = 0x002a,
+            GetModuleStatus = 0x002b,
+            Ib2Ibml = 0x002c,
+            Ib2Cme = 0x002d,
+            Ib2Mme = 0x002e,
+            Oem = 0x002f,
+        }
+        shared {
+            ClassPortInfo = 0x0001,
+            Notice = 0x0002,
+        }
+    }
+}

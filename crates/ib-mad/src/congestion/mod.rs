@@ -1,0 +1,46 @@
+//! Congestion control (IBTA A10): how switches mark packets and how adapters slow down.
+//!
+//! ```text
+//!  0  common header (24 bytes)
+//! 24  CC_Key (8)
+//! 32  log data (32), or the start of a log (220 bytes)
+//! 64  attribute (192 bytes)
+//! ```
+mod channel_adapter;
+mod header;
+mod log;
+mod switch;
+
+pub use channel_adapter::{CaCongestionEntry, CaCongestionSetting, CctEntry, CongestionControlTable};
+pub use header::{CcKeyProtect, CongestionCapability, CongestionInfo, CongestionKeyInfo, CongestionMad, TimeStamp};
+pub use log::{
+    CaLogEntry, CongestionLogCa, CongestionLogSwitch, CongestionLogType, LogSl, QpSlService, ServiceType,
+    SwitchLogEntry,
+};
+pub use switch::{
+    CsThreshold, SwitchCongestionSetting, SwitchPortCongestion, SwitchPortCongestionSetting, Threshold, ValidThreshold,
+};
+
+use crate::{
+    attribute::attributes,
+    notice::{ClassPortInfo, Notice},
+};
+
+attributes! {
+    /// An attribute of congestion control with its data at byte 64; the logs start at byte 32.
+    pub enum CongestionAttribute in CONGESTION at 64 {
+        own {
+            CongestionInfo = 0x0011,
+            CongestionKeyInfo = 0x0012,
+            SwitchCongestionSetting = 0x0014,
+            SwitchPortCongestionSetting = 0x0015,
+            CaCongestionSetting = 0x0016,
+            CongestionControlTable = 0x0017,
+            TimeStamp = 0x0018,
+        }
+        shared {
+            ClassPortInfo = 0x0001,
+            Notice = 0x0002,
+        }
+    }
+}

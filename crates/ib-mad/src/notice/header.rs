@@ -1,0 +1,147 @@
+//! The notice itself.
+use crate::{
+    Gid, Lid, VendorId, bits, code,
+    notice::{TrapDetails, TrapNumber},
+    wire,
+    wire::{Bits, InBytes, Octets},
+};
+use core::fmt;
+
+code! {
+    /// How grave a notice is (IBTA 13.4.8.2).
+    pub struct NoticeType(u8) {
+        /// Something failed.
+        FATAL = 0 "fatal",
+        /// To be looked at soon.
+        URGENT = 1 "urgent",
+        /// Somebody tried what they may not.
+        SECURITY = 2 "security",
+        /// For subnet management.
+        SUBNET_MANAGEMENT = 3 "subnet management",
+        /// To be known.
+        INFORMATIONAL = 4 "informational",
+        /// No notice.
+        EMPTY = 0x7f "empty",
+    }
+}
+
+/// Who tells: a kind of node if the notice is generic, a vendor if not; 24 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Producer(u32);
+
+impl Producer {
+    /// A channel adapter.
+    pub const CHANNEL_ADAPTER: Self = Self(1);
+    /// A switch.
+    pub const SWITCH: Self = Self(2);
+    /// A router.
+    pub const ROUTER: Self = Self(3);
+    /// The manager of a class: the subnet manager, for one.
+    pub const CLASS_MANAGER: Self = Self(4);
+    /// In a subscription: whoever.
+    pub const ANY: Self = Self(0xff_ffff);
+
+    /// From a number; only its low 24 bits count.
+    #[must_use]
+    pub const fn new(value: u32) -> Self {
+        Self(value & 0xff_ffff)
+    }
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+    /// The number as a vendor, which it is unless the notice is generic.
+    #[must_use]
+    pub const fn vendor(self) -> VendorId {
+        VendorId::new(self.0)
+    }
+}
+impl fmt::Debug for Producer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::CHANNEL_ADAPTER => f.write_str("channel adapter"),
+            Self::SWITCH => f.write_str("switch"),
+            Self::ROUTER => f.write_str("router"),
+            Self::CLASS_MANAGER => f.write_str("class manager"),
+            Self(other) => write!(f, "{other:#x}"),
+        }
+    }
+}
+impl Bits for Producer {
+    #[allow(clippy::cast_possible_truncation, reason = "24 bits")]
+    fn from_raw(raw: u64) -> Self {
+        Self::new(raw as u32)
+    }
+    fn into_raw(self) -> u64 {
+        u64::from(self.0)
+    }
+    fn show_bits(raw: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&Self::from_raw(raw), f)
+    }
+}
+
+bits! {
+    /// Whether the notice is the specification's, how grave it is.
+    pub struct GenericType [1] {
+        /// The specification defines it; else a vendor does.
+        is_generic / with_is_generic: bool = 1,
+        /// How grave it is.
+        notice_type / with_notice_type: NoticeType = 7,
+    }
+}
+bits! {
+    /// Which of several notices.
+    pub struct NoticeToggleCount [2] {
+        /// Changes with each notice that is logged.
+        notice_toggle / with_notice_toggle: bool = 1,
+        /// How many notices wait.
+        notice_count / with_notice_count: u16 = 15,
+    }
+}
+
+wire! {
+    /// A notice (IBTA 13.4.8.2), 64 bytes.
+    ///
+    /// ```text
+    ///  0  generic 1, type 7 | producer or vendor (3)
+    ///  4  trap number or device id | issuer LID
+    ///  8  toggle 1, count 15
+    /// 10  data details (54 bytes)
+    /// ```
+    pub struct Notice [64] {
+        /// Whether the notice is the specification's, how grave it is.
+        pub generic_type: GenericType,
+        /// Who tells.
+        pub producer: InBytes<Producer, 3>,
+        /// What happened; a vendor's device id if the notice is not generic.
+        pub trap_number: TrapNumber,
+        /// LID of who tells.
+        pub issuer_lid: Lid,
+        /// Which of several notices.
+        pub toggle_count: NoticeToggleCount,
+        /// More, as the trap's number says: [`Notice::details`].
+        pub data_details: Octets<54>,
+    }
+}
+
+wire! {
+    /// A notice as subnet administration forwards it (IBTA 13.4.8.2), 80 bytes.
+    pub struct SaNotice [80] {
+        /// The notice.
+        pub notice: Notice,
+        /// GID of who told.
+        pub issuer_gid: Gid,
+    }
+}
+
+impl Notice {
+    /// The data details as the trap's number says; [`TrapDetails::Unknown`] if the notice is a vendor's.
+    #[must_use]
+    pub fn details(&self) -> TrapDetails<'_> {
+        match self.generic_type.is_generic() {
+            true => TrapDetails::new(self.trap_number, &self.data_details.0),
+            false => TrapDetails::Unknown(&self.data_details.0),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Traps about links and their errors.
+use crate::{Lid, wire, wire::Reserved};
+
+wire! {
+    /// Details of trap 128 (IBTA 14.2.5.1): which switch, 54 bytes.
+    pub struct LinkStateTrap [54] {
+        /// The switch.
+        pub lid_addr: Lid,
+        /// Zero.
+        pub reserved: Reserved<52>,
+    }
+}
+
+wire! {
+    /// Details of traps 129 to 131 (IBTA 14.2.5.1): which port, 54 bytes.
+    pub struct PortErrorTrap [54] {
+        /// Zero.
+        pub reserved: Reserved<2>,
+        /// The node.
+        pub lid_addr: Lid,
+        /// Its port.
+        pub port_no: u8,
+        /// Zero.
+        pub reserved2: Reserved<49>,
+    }
+}

@@ -1,0 +1,17 @@
+//! The headers around a datagram in a packet (IBTA 7, 8, 9), for captures.
+//!
+//! ```text
+//!  0  LRH (8)     local route: lane, service level, LIDs, length
+//!  8  GRH (40)    global route: GIDs; only if the LRH says so, and always over Ethernet
+//!     BTH (12)    operation, partition, queue pair, sequence number
+//!     DETH (8)    Q_Key, source queue pair; only in datagrams
+//!     payload     256 bytes for a management datagram
+//!     ICRC (4), VCRC (2)
+//! ```
+mod base;
+mod local;
+mod parse;
+
+pub use base::{AckRequest, Bth, BthFlags, Congestion, Deth, Grh, GrhFlow, OpCode};
+pub use local::{LinkNextHeader, Lrh, PacketLength, VlSl, VlVersion};
+pub use parse::{Headers, UDP_PORT_ROCE2};

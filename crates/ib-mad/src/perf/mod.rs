@@ -1,0 +1,83 @@
+//! Performance management (IBTA 16.1): counters of ports.
+//!
+//! ```text
+//!  0  common header (24 bytes)
+//! 24  reserved (40)
+//! 64  attribute (192 bytes)
+//! ```
+mod capability;
+mod port_counters;
+mod port_counters_extended;
+mod port_errors;
+mod port_extended_speeds;
+mod port_flow;
+mod port_lanes;
+mod port_samples;
+mod port_service_levels;
+
+pub use capability::{CounterSelect, PerfCapability, PerfCapability2};
+pub use port_counters::{LinkErrors, PortCounters};
+pub use port_counters_extended::PortCountersExtended;
+pub use port_errors::{PortRcvErrorDetails, PortXmitDiscardDetails};
+pub use port_extended_speeds::{PortExtendedSpeedsCounters, PortExtendedSpeedsCountersRsFec};
+pub use port_flow::{PortFlowCtlCounters, PortOpRcvCounters, PortRcvConCtrl, PortXmitConCtrl};
+pub use port_lanes::{
+    PortVlOpData, PortVlOpPackets, PortVlXmitFlowCtlUpdateErrors, PortVlXmitTimeCong, PortVlXmitWaitCounters,
+    SwPortVlCongestion,
+};
+pub use port_samples::{
+    CounterMasks, PortSamplesControl, PortSamplesResult, SampleState, SampleStateByte, SampleStatus, SampledCounter,
+};
+pub use port_service_levels::{PortRcvDataSl, PortSlRcvBecn, PortSlRcvFecn, PortXmitDataSl};
+
+use crate::{
+    MadHeader,
+    attribute::attributes,
+    notice::ClassPortInfo,
+    wire,
+    wire::{Octets, Reserved},
+};
+
+wire! {
+    /// A performance management datagram (IBTA 16.1.1); class version 1.
+    pub struct PerfMad [256] {
+        /// Common header.
+        pub header: MadHeader,
+        /// Zero.
+        pub reserved: Reserved<40>,
+        /// The attribute.
+        pub data: Octets<192>,
+    }
+}
+
+attributes! {
+    /// An attribute of performance management.
+    pub enum PerfAttribute in PERF at 64 {
+        own {
+            PortSamplesControl = 0x0010,
+            PortSamplesResult = 0x0011,
+            PortCounters = 0x0012,
+            PortRcvErrorDetails = 0x0015,
+            PortXmitDiscardDetails = 0x0016,
+            PortOpRcvCounters = 0x0017,
+            PortFlowCtlCounters = 0x0018,
+            PortVlOpPackets = 0x0019,
+            PortVlOpData = 0x001a,
+            PortVlXmitFlowCtlUpdateErrors = 0x001b,
+            PortVlXmitWaitCounters = 0x001c,
+            PortCountersExtended = 0x001d,
+            PortExtendedSpeedsCounters = 0x001f,
+            SwPortVlCongestion = 0x0030,
+            PortRcvConCtrl = 0x0031,
+            PortSlRcvFecn = 0x0032,
+            PortSlRcvBecn = 0x0033,
+            PortXmitConCtrl = 0x0034,
+            PortVlXmitTimeCong = 0x0035,
+            PortXmitDataSl = 0x0036,
+            PortRcvDataSl = 0x0037,
+        }
+        shared {
+            ClassPortInfo = 0x0001,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Where the protocol's parts are in a datagram.
+use super::{RmppFlags, RmppHeader, RmppStatus, RmppType};
+use crate::{DecodeError, MadHeader, Method, MgmtClass, Wire, mad::MAD_SIZE, vendor::is_vendor_oui, wire::Be32};
+use zerocopy::IntoBytes as _;
+
+/// Version of the protocol.
+pub const RMPP_VERSION: u8 = 1;
+
+/// Bytes of a segment that payload lengths count: all after the protocol's header, a class's own header included.
+pub(super) const PAYLOAD: usize = MAD_SIZE - RMPP_END;
+const RMPP_END: usize = 36;
+
+/// Bytes of each segment before its data: common header, protocol header and the class's own header.
+///
+/// `None` for a class that does not use the protocol.
+#[must_use]
+pub const fn header_length(class: MgmtClass) -> Option<usize> {
+    match class {
+        MgmtClass::SUBN_ADM => Some(56),
+        MgmtClass::DEVICE_ADM | MgmtClass::BOOT_MGMT | MgmtClass::BIS => Some(64),
+        _ if is_vendor_oui(class) => Some(40),
+        _ => None,
+    }
+}
+
+/// The headers of a datagram of a class with the protocol.
+#[derive(Clone, Copy)]
+pub(super) struct Segment<'a> {
+    pub(super) rmpp: &'a RmppHeader,
+    pub(super) header_length: usize,
+    /// All bytes before the data.
+    pub(super) headers: &'a [u8],
+    pub(super) data: &'a [u8],
+}
+
+impl<'a> Segment<'a> {
+    /// # Errors
+    /// [`DecodeError::TooShort`] if the datagram is not whole, [`DecodeError::BadValue`] if its class has no such
+    /// protocol.
+    pub(super) fn parse(mad: &'a [u8]) -> Result<Self, DecodeError> {
+        let header = MadHeader::parse(mad)?;
+        let class = header.mgmt_class;
+        let header_length =
+            header_length(class).ok_or(DecodeError::BadValue { what: "mgmt_class", value: class.get().into() })?;
+        let whole = mad.get(..MAD_SIZE).and_then(|mad| mad.split_at_checked(header_length));
+        let (headers, data) =
+            whole.ok_or(DecodeError::TooShort { what: "RMPP segment", need: MAD_SIZE, got: mad.len() })?;
+        let rmpp = RmppHeader::parse(headers.get(24..).unwrap_or_default())?;
+        Ok(Self { rmpp, header_length, headers, data })
+    }
+}
+
+/// The datagram that answers `mad` in the protocol: its headers, the other direction, this protocol header, no data.
+pub(super) fn answer(headers: &[u8], rmpp: RmppHeader) -> [u8; MAD_SIZE] {
+    let mut mad = [0; MAD_SIZE];
+    mad.iter_mut().zip(headers).for_each(|(to, from)| *to = *from);
+    if let Ok(header) = MadHeader::parse_mut(&mut mad) {
+        header.method = Method::new(header.method.get() ^ 0x80);
+    }
+    put(&mut mad, rmpp);
+    mad
+}
+
+pub(super) fn put(mad: &mut [u8; MAD_SIZE], rmpp: RmppHeader) {
+    if let Some(place) = mad.get_mut(24..RMPP_END) {
+        place.copy_from_slice(rmpp.as_bytes());
+    }
+}
+
+pub(super) fn ack(segment: u32, window_last: u32) -> RmppHeader {
+    RmppHeader {
+        version: RMPP_VERSION,
+        rmpp_type: RmppType::ACK,
+        flags: RmppFlags::default().with_active(true),
+        status: 0,
+        data1: Be32::new(segment),
+        data2: Be32::new(window_last),
+    }
+}
+
+pub(super) fn stop_or_abort(status: RmppStatus) -> RmppHeader {
+    RmppHeader {
+        version: RMPP_VERSION,
+        rmpp_type: if status == RmppStatus::NO_RESOURCES { RmppType::STOP } else { RmppType::ABORT },
+        flags: RmppFlags::default().with_active(true),
+        status: status.get(),
+        data1: Be32::new(0),
+        data2: Be32::new(0),
+    }
+}

@@ -1,0 +1,244 @@
+//! The sending end.
+use super::{
+    RMPP_VERSION, RmppFlags, RmppHeader, RmppStatus, RmppType,
+    layout::{PAYLOAD, Segment, answer, header_length, put, stop_or_abort},
+};
+use crate::{DecodeError, MadHeader, Wire, mad::MAD_SIZE, wire::Be32};
+use core::time::Duration;
+
+/// Bounds of a [`Segmenter`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SegmenterLimits {
+    /// How long an acknowledgement may take before segments are sent again.
+    pub ack_timeout: Duration,
+    /// How often segments are sent again.
+    pub retries: u8,
+}
+
+impl Default for SegmenterLimits {
+    /// 2 s, 3 times.
+    fn default() -> Self {
+        Self { ack_timeout: Duration::from_secs(2), retries: 3 }
+    }
+}
+
+/// How a transfer stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// Segments are to be sent or acknowledged.
+    More,
+    /// Every segment is acknowledged.
+    Done,
+    /// The transfer ended early. If there is a datagram, it tells the receiver.
+    Failed(RmppStatus, Option<[u8; MAD_SIZE]>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    Done,
+    Failed(RmppStatus),
+}
+
+/// Cuts a message into datagrams: each has the message's headers, the protocol's header and a part of the data.
+///
+/// ```
+/// use core::time::Duration;
+/// use ib_mad::{Method, MgmtClass, TransactionId, as_bytes, rmpp::{Segmenter, SegmenterLimits}, sa::SaMad};
+/// let headers = SaMad::request(Method::GET_TABLE_RESP, ib_mad::AttributeId::PATH_RECORD, TransactionId::new(1));
+/// let mut message = as_bytes(&headers)[..56].to_vec();
+/// message.extend([7; 1000]);
+/// let mut transfer = Segmenter::new(&message, SegmenterLimits::default())?;
+/// assert_eq!(transfer.segments(), 5);
+/// let first = transfer.poll_send(Duration::ZERO).unwrap();
+/// assert_eq!((first[24..27].to_vec(), first[56]), (vec![1, 1, 0x03], 7));
+/// assert_eq!(transfer.poll_send(Duration::ZERO), None, "the window opens with the first acknowledgement");
+/// # Ok::<(), ib_mad::DecodeError>(())
+/// ```
+#[derive(Debug)]
+pub struct Segmenter<'m> {
+    headers: &'m [u8],
+    data: &'m [u8],
+    limits: SegmenterLimits,
+    state: State,
+    segments: u32,
+    /// The last segment that is acknowledged.
+    acked: u32,
+    /// The next segment to send.
+    next: u32,
+    window_last: u32,
+    retries_left: u8,
+    deadline: Option<Duration>,
+}
+
+impl<'m> Segmenter<'m> {
+    /// For a message: a datagram's headers (56 bytes for subnet administration) and then data of any length.
+    ///
+    /// # Errors
+    /// [`DecodeError::BadValue`] if the class has no such protocol, or if the message has more data than segments can be
+    /// numbered; [`DecodeError::TooShort`] if the message ends before its headers.
+    pub fn new(message: &'m [u8], limits: SegmenterLimits) -> Result<Self, DecodeError> {
+        let class = MadHeader::parse(message)?.mgmt_class;
+        let length =
+            header_length(class).ok_or(DecodeError::BadValue { what: "mgmt_class", value: class.get().into() })?;
+        let (headers, data) = message.split_at_checked(length).ok_or(DecodeError::TooShort {
+            what: "RMPP message",
+            need: length,
+            got: message.len(),
+        })?;
+        let segments = data.len().div_ceil(MAD_SIZE - length).max(1);
+        let total = segments.checked_mul(PAYLOAD).and_then(|total| u32::try_from(total).ok());
+        let (Some(_), Ok(segments)) = (total, u32::try_from(segments)) else {
+            return Err(DecodeError::BadValue { what: "message length", value: u64::MAX });
+        };
+        Ok(Self {
+            headers,
+            data,
+            limits,
+            state: State::Open,
+            segments,
+            acked: 0,
+            next: 1,
+            window_last: 1,
+            retries_left: limits.retries,
+            deadline: None,
+        })
+    }
+
+    /// How many segments the message has.
+    #[must_use]
+    pub fn segments(&self) -> u32 {
+        self.segments
+    }
+
+    /// The next datagram to send, if the window is open: to be called until it gives none.
+    pub fn poll_send(&mut self, now: Duration) -> Option<[u8; MAD_SIZE]> {
+        if self.state != State::Open || self.next > self.window_last.min(self.segments) {
+            return None;
+        }
+        let segment = self.segment(self.next);
+        self.next += 1;
+        self.deadline = Some(now.saturating_add(self.limits.ack_timeout));
+        Some(segment)
+    }
+
+    /// A datagram of the transfer came.
+    ///
+    /// # Errors
+    /// [`DecodeError`] if the datagram is not whole or its class has no such protocol; nothing changes then.
+    pub fn handle(&mut self, now: Duration, mad: &[u8]) -> Result<Sent, DecodeError> {
+        let segment = Segment::parse(mad)?;
+        if self.state != State::Open || !segment.rmpp.flags.active() {
+            return Ok(self.status());
+        }
+        if segment.rmpp.version != RMPP_VERSION {
+            return Ok(self.fail(RmppStatus::BAD_VERSION));
+        }
+        Ok(match segment.rmpp.rmpp_type {
+            RmppType::ACK => self.ack(now, segment.rmpp),
+            RmppType::STOP if segment.rmpp.reason() != RmppStatus::NO_RESOURCES => self.fail(RmppStatus::BAD_STATUS),
+            RmppType::STOP | RmppType::ABORT => {
+                self.state = State::Failed(segment.rmpp.reason());
+                self.status()
+            }
+            RmppType::DATA => Sent::More,
+            _ => self.fail(RmppStatus::BAD_TYPE),
+        })
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called; `None`: never.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Duration> {
+        match self.state {
+            State::Open => self.deadline,
+            _ => None,
+        }
+    }
+
+    /// Time passed: if the acknowledgement is late, segments are to be sent again, or the transfer is given up.
+    pub fn handle_timeout(&mut self, now: Duration) -> Sent {
+        if self.poll_timeout().is_none_or(|deadline| now < deadline) {
+            return self.status();
+        }
+        let Some(left) = self.retries_left.checked_sub(1) else {
+            return self.fail(RmppStatus::TOO_MANY_RETRIES);
+        };
+        self.retries_left = left;
+        self.next = self.acked + 1;
+        self.deadline = None;
+        Sent::More
+    }
+
+    fn ack(&mut self, now: Duration, rmpp: &RmppHeader) -> Sent {
+        let (segment, window_last) = (rmpp.data1.get(), rmpp.data2.get());
+        if rmpp.status != 0 {
+            return self.fail(RmppStatus::BAD_STATUS);
+        }
+        if window_last < segment {
+            return self.fail(RmppStatus::WINDOW_TOO_SMALL);
+        }
+        if segment >= self.next.max(self.acked + 1) && segment > self.segments.min(self.next - 1) {
+            return self.fail(RmppStatus::SEGMENT_TOO_BIG);
+        }
+        if segment < self.acked || (segment == self.acked && window_last <= self.window_last) {
+            return Sent::More;
+        }
+        if segment > self.acked {
+            self.retries_left = self.limits.retries;
+        }
+        self.acked = segment;
+        self.window_last = self.window_last.max(window_last);
+        self.deadline = Some(now.saturating_add(self.limits.ack_timeout));
+        if self.acked == self.segments {
+            self.state = State::Done;
+        }
+        self.status()
+    }
+
+    fn status(&self) -> Sent {
+        match self.state {
+            State::Open => Sent::More,
+            State::Done => Sent::Done,
+            State::Failed(status) => Sent::Failed(status, None),
+        }
+    }
+
+    fn fail(&mut self, status: RmppStatus) -> Sent {
+        self.state = State::Failed(status);
+        let mut mad = answer(self.headers, stop_or_abort(status));
+        // This end speaks in the message's own direction.
+        if let (Ok(to), Ok(from)) = (MadHeader::parse_mut(&mut mad), MadHeader::parse(self.headers)) {
+            to.method = from.method;
+        }
+        Sent::Failed(status, Some(mad))
+    }
+
+    fn segment(&self, number: u32) -> [u8; MAD_SIZE] {
+        let room = MAD_SIZE - self.headers.len();
+        let start = usize::try_from(number - 1).unwrap_or(usize::MAX).saturating_mul(room);
+        let rest = self.data.get(start..).unwrap_or_default();
+        let mut mad = [0; MAD_SIZE];
+        mad.iter_mut().zip(self.headers.iter().chain(rest)).for_each(|(to, from)| *to = *from);
+        let (first, last) = (number == 1, number == self.segments);
+        let padding = if last { room - rest.len() } else { 0 };
+        let total_padding = self.data.len().next_multiple_of(room).max(room) - self.data.len();
+        let segments = usize::try_from(self.segments).unwrap_or_default();
+        let payload = match (first, last) {
+            (true, _) => segments * PAYLOAD - total_padding,
+            (false, true) => PAYLOAD - padding,
+            (false, false) => 0,
+        };
+        put(
+            &mut mad,
+            RmppHeader {
+                version: RMPP_VERSION,
+                rmpp_type: RmppType::DATA,
+                flags: RmppFlags::default().with_first(first).with_last(last).with_active(true),
+                status: 0,
+                data1: Be32::new(number),
+                data2: Be32::new(u32::try_from(payload).unwrap_or(u32::MAX)),
+            },
+        );
+        mad
+    }
+}

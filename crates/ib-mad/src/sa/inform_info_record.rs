@@ -1,0 +1,56 @@
+//! InformInfoRecord: a subscription to notices.
+use super::record::sa_record;
+use crate::{
+    Gid, Lid, Qpn, TimeCode,
+    notice::{InformInfo, InformType, Producer, TrapNumber},
+    wire,
+    wire::{Be16, Reserved},
+};
+
+wire! {
+    /// A subscription to notices (IBTA 15.2.5.12), 80 bytes.
+    pub struct InformInfoRecord [80] {
+        /// Who subscribed.
+        pub subscriber_gid: Gid,
+        /// Which of its subscriptions.
+        pub enumeration: Be16,
+        /// Zero.
+        pub reserved: Reserved<6>,
+        /// The subscription.
+        pub inform_info: InformInfo,
+        /// Zero.
+        pub reserved2: Reserved<20>,
+    }
+}
+
+sa_record! {
+    /// Which fields of a [`InformInfoRecord`] count.
+    InformInfoRecord INFORM_INFO_RECORD InformInfoMask;
+    /// Who subscribed.
+    SUBSCRIBER_GID = 0x1 "subscriber_gid" subscriber_gid(value: Gid) |r| r.subscriber_gid = value;
+    /// Which of its subscriptions.
+    ENUM = 0x2 "enumeration" enumeration(value: u16) |r| r.enumeration = value.into();
+    /// About which port.
+    GID = 0x8 "inform_info.gid" gid(value: Gid) |r| r.inform_info.gid = value;
+    /// About LIDs from this one on.
+    LID_RANGE_BEGIN = 0x10 "inform_info.lid_range_begin" lid_range_begin(value: Lid)
+        |r| r.inform_info.lid_range_begin = value;
+    /// To this one.
+    LID_RANGE_END = 0x20 "inform_info.lid_range_end" lid_range_end(value: Lid) |r| r.inform_info.lid_range_end = value;
+    /// Notices of the specification (1) or a vendor's (0).
+    IS_GENERIC = 0x80 "inform_info.is_generic" is_generic(value: u8) |r| r.inform_info.is_generic = value;
+    /// Subscribed (1).
+    SUBSCRIBE = 0x100 "inform_info.subscribe" subscribe(value: u8) |r| r.inform_info.subscribe = value;
+    /// How grave.
+    TYPE = 0x200 "inform_info.notice_type" notice_type(value: InformType) |r| r.inform_info.notice_type = value;
+    /// What happened, or a vendor's device.
+    TRAP_NUMBER = 0x400 "inform_info.trap_number" trap_number(value: TrapNumber) |r| r.inform_info.trap_number = value;
+    /// Queue pair that reports go to.
+    QPN = 0x800 "inform_info.qpn_time.qpn" qpn(value: Qpn)
+        |r| r.inform_info.qpn_time = r.inform_info.qpn_time.with_qpn(value);
+    /// Longest time to answer a report.
+    RESP_TIME_VALUE = 0x2000 "inform_info.qpn_time.resp_time_value" resp_time_value(value: TimeCode)
+        |r| r.inform_info.qpn_time = r.inform_info.qpn_time.with_resp_time_value(value);
+    /// Who tells.
+    PRODUCER = 0x8000 "inform_info.producer" producer(value: Producer) |r| r.inform_info.producer = value.into();
+}

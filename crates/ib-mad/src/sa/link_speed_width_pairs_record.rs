@@ -1,0 +1,23 @@
+//! LinkSpeedWidthPairsTableRecord: which speeds and widths of a link go together.
+use super::record::sa_record;
+use crate::{Lid, smp::LinkSpeedWidthPairsTable, wire, wire::Reserved};
+
+wire! {
+    /// Which speeds and widths of a link go together (IBTA 15.2.5.20), 68 bytes. No public source names its component
+    /// mask bits.
+    pub struct LinkSpeedWidthPairsTableRecord [68] {
+        /// The node.
+        pub lid: Lid,
+        /// The port.
+        pub port_num: u8,
+        /// Zero.
+        pub reserved: Reserved<1>,
+        /// The table.
+        pub table: LinkSpeedWidthPairsTable,
+    }
+}
+
+sa_record! {
+    /// Which fields of a [`LinkSpeedWidthPairsTableRecord`] count.
+    LinkSpeedWidthPairsTableRecord LINK_SPEED_WIDTH_PAIRS_TABLE_RECORD LinkSpeedWidthPairsMask;
+}

@@ -1,0 +1,148 @@
+//! MultiPathRecord: paths between groups of ports.
+use super::record::sa_record;
+use super::{FlowHop, QosSl, Query, ReversiblePaths};
+use crate::{
+    FlowLabel, Gid, Mtu, PacketLifeTime, Pkey, Rate, Selected, Selector, ServiceId, ServiceLevel, bits, wire,
+    wire::InBytes,
+};
+
+bits! {
+    /// How paths should differ.
+    pub struct Independence [1] {
+        /// 0: as you like; 1: as independent of each other as there are.
+        independence_selector / with_independence_selector: u8 = 2,
+        _: 6,
+    }
+}
+
+wire! {
+    /// A question about paths between groups of ports (IBTA 15.2.5.25), 200 bytes; answers are path records.
+    ///
+    /// ```text
+    ///  0  raw 1, 3, flow label 20, hop limit 8
+    ///  4  traffic class | reversible 1, paths 7 | P_Key
+    ///  8  QoS class 12, SL 4   | MTU | rate
+    /// 12  packet lifetime | service id (first byte) | independence 2, 6 | sources
+    /// 16  destinations | service id (7 bytes)
+    /// 24  GIDs of sources, then of destinations (16 bytes each; eleven fit)
+    /// ```
+    pub struct MultiPathRecord [200] {
+        /// Raw traffic, flow label, hop limit.
+        pub flow_hop: FlowHop,
+        /// Traffic class.
+        pub traffic_class: u8,
+        /// Reversible, number of paths.
+        pub reversible_paths: ReversiblePaths,
+        /// Partition.
+        pub p_key: Pkey,
+        /// Quality of service class, service level.
+        pub qos_sl: QosSl,
+        /// Maximum transfer unit.
+        pub mtu: Selected<Mtu>,
+        /// Static rate.
+        pub rate: Selected<Rate>,
+        /// Packet lifetime.
+        pub packet_life_time: Selected<PacketLifeTime>,
+        /// Service id, first byte.
+        pub service_id_8msb: u8,
+        /// How paths should differ.
+        pub independence: Independence,
+        /// How many of the GIDs are sources.
+        pub sgid_count: u8,
+        /// How many after them are destinations.
+        pub dgid_count: u8,
+        /// Service id, the other bytes.
+        pub service_id_56lsb: InBytes<u64, 7>,
+        /// Sources, then destinations.
+        pub gids: [Gid; 11],
+    }
+}
+
+sa_record! {
+    /// Which fields of a [`MultiPathRecord`] count.
+    MultiPathRecord MULTI_PATH_RECORD MultiPathMask;
+    /// Paths for raw packets.
+    RAW_TRAFFIC = 0x1 "flow_hop.raw_traffic" raw_traffic(value: bool)
+        |r| r.flow_hop = r.flow_hop.with_raw_traffic(value);
+    /// Flow label.
+    FLOW_LABEL = 0x4 "flow_hop.flow_label" flow_label(value: FlowLabel)
+        |r| r.flow_hop = r.flow_hop.with_flow_label(value);
+    /// Hop limit.
+    HOP_LIMIT = 0x8 "flow_hop.hop_limit" hop_limit(value: u8) |r| r.flow_hop = r.flow_hop.with_hop_limit(value);
+    /// Traffic class.
+    TRAFFIC_CLASS = 0x10 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
+    /// Usable in both directions.
+    REVERSIBLE = 0x20 "reversible_paths.reversible" reversible(value: bool)
+        |r| r.reversible_paths = r.reversible_paths.with_reversible(value);
+    /// At most this many paths for each pair of ports.
+    NUM_PATH = 0x40 "reversible_paths.num_path" num_path(value: u8)
+        |r| r.reversible_paths = r.reversible_paths.with_num_path(value);
+    /// Partition.
+    P_KEY = 0x80 "p_key" p_key(value: Pkey) |r| r.p_key = value;
+    /// Quality of service class.
+    QOS_CLASS = 0x100 "qos_sl.qos_class" qos_class(value: u16) |r| r.qos_sl = r.qos_sl.with_qos_class(value);
+    /// Service level.
+    SL = 0x200 "qos_sl.sl" sl(value: ServiceLevel) |r| r.qos_sl = r.qos_sl.with_sl(value);
+    /// How to compare the MTU; see the setter of both.
+    MTU_SELECTOR = 0x400 "mtu.selector";
+    /// MTU value; see the setter of both.
+    MTU = 0x800 "mtu.value";
+    /// How to compare the rate; see the setter of both.
+    RATE_SELECTOR = 0x1000 "rate.selector";
+    /// Rate value; see the setter of both.
+    RATE = 0x2000 "rate.value";
+    /// How to compare the lifetime; see the setter of both.
+    LIFE_SELECTOR = 0x4000 "packet_life_time.selector";
+    /// Lifetime value; see the setter of both.
+    LIFE = 0x8000 "packet_life_time.value";
+    /// Service id, first byte; see the setter of the whole.
+    SERVICE_ID_8MSB = 0x1_0000 "service_id_8msb";
+    /// How paths should differ.
+    INDEPENDENCE = 0x2_0000 "independence.independence_selector" independence_selector(value: u8)
+        |r| r.independence = r.independence.with_independence_selector(value);
+    /// How many sources; see the setter of the GIDs.
+    SGID_COUNT = 0x8_0000 "sgid_count";
+    /// How many destinations; see the setter of the GIDs.
+    DGID_COUNT = 0x10_0000 "dgid_count";
+    /// Service id, the other bytes; see the setter of the whole.
+    SERVICE_ID_56LSB = 0x20_0000 "service_id_56lsb";
+}
+
+impl Query<MultiPathRecord> {
+    /// MTU and how to compare it.
+    #[must_use]
+    pub fn mtu(mut self, selector: Selector, value: Mtu) -> Self {
+        self.record.mtu = Selected::new(selector, value);
+        self.also(MultiPathMask::MTU_SELECTOR | MultiPathMask::MTU)
+    }
+    /// Rate and how to compare it.
+    #[must_use]
+    pub fn rate(mut self, selector: Selector, value: Rate) -> Self {
+        self.record.rate = Selected::new(selector, value);
+        self.also(MultiPathMask::RATE_SELECTOR | MultiPathMask::RATE)
+    }
+    /// Packet lifetime and how to compare it.
+    #[must_use]
+    pub fn packet_life_time(mut self, selector: Selector, value: PacketLifeTime) -> Self {
+        self.record.packet_life_time = Selected::new(selector, value);
+        self.also(MultiPathMask::LIFE_SELECTOR | MultiPathMask::LIFE)
+    }
+    /// Service that the paths are for.
+    #[must_use]
+    pub fn service_id(mut self, value: ServiceId) -> Self {
+        let [first, ..] = value.get().to_be_bytes();
+        self.record.service_id_8msb = first;
+        self.record.service_id_56lsb = InBytes::new(value.get());
+        self.also(MultiPathMask::SERVICE_ID_8MSB | MultiPathMask::SERVICE_ID_56LSB)
+    }
+    /// Sources and destinations, eleven together; those past the eleventh are left out.
+    #[must_use]
+    pub fn gids(mut self, sources: &[Gid], destinations: &[Gid]) -> Self {
+        let mut slots = self.record.gids.iter_mut();
+        let mut put = |gids: &[Gid]| slots.by_ref().zip(gids).map(|(to, from)| *to = *from).count();
+        let counts = (put(sources), put(destinations));
+        self.record.sgid_count = u8::try_from(counts.0).unwrap_or_default();
+        self.record.dgid_count = u8::try_from(counts.1).unwrap_or_default();
+        self.also(MultiPathMask::SGID_COUNT | MultiPathMask::DGID_COUNT)
+    }
+}

@@ -1,0 +1,60 @@
+//! NodeRecord: what a node is.
+use super::record::sa_record;
+use crate::{
+    Guid, Lid, NodeType, VendorId,
+    smp::{NodeDescription, NodeInfo},
+    wire,
+    wire::Reserved,
+};
+
+wire! {
+    /// What a node is (IBTA 15.2.5.2), 108 bytes: one record for each of its end ports.
+    pub struct NodeRecord [108] {
+        /// The port's LID.
+        pub lid: Lid,
+        /// Zero.
+        pub reserved: Reserved<2>,
+        /// What the node is.
+        pub node_info: NodeInfo,
+        /// What a person calls it.
+        pub node_description: NodeDescription,
+    }
+}
+
+sa_record! {
+    /// Which fields of a [`NodeRecord`] count.
+    NodeRecord NODE_RECORD NodeMask;
+    /// The port's LID.
+    LID = 0x1 "lid" lid(value: Lid) |r| r.lid = value;
+    /// Version of the MAD format.
+    BASE_VERSION = 0x4 "node_info.base_version" base_version(value: u8) |r| r.node_info.base_version = value;
+    /// Version of subnet management.
+    CLASS_VERSION = 0x8 "node_info.class_version" class_version(value: u8) |r| r.node_info.class_version = value;
+    /// Adapter, switch or router.
+    NODE_TYPE = 0x10 "node_info.node_type" node_type(value: NodeType) |r| r.node_info.node_type = value;
+    /// Physical ports.
+    NUM_PORTS = 0x20 "node_info.num_ports" num_ports(value: u8) |r| r.node_info.num_ports = value;
+    /// The system.
+    SYSTEM_IMAGE_GUID = 0x40 "node_info.system_image_guid" system_image_guid(value: Guid)
+        |r| r.node_info.system_image_guid = value;
+    /// The node.
+    NODE_GUID = 0x80 "node_info.node_guid" node_guid(value: Guid) |r| r.node_info.node_guid = value;
+    /// The port.
+    PORT_GUID = 0x100 "node_info.port_guid" port_guid(value: Guid) |r| r.node_info.port_guid = value;
+    /// Entries of the P_Key table.
+    PARTITION_CAP = 0x200 "node_info.partition_cap" partition_cap(value: u16)
+        |r| r.node_info.partition_cap = value.into();
+    /// Device.
+    DEVICE_ID = 0x400 "node_info.device_id" device_id(value: u16) |r| r.node_info.device_id = value.into();
+    /// Revision of the device.
+    REVISION = 0x800 "node_info.revision" revision(value: u32) |r| r.node_info.revision = value.into();
+    /// Number of the port.
+    LOCAL_PORT_NUM = 0x1000 "node_info.port_vendor.local_port_num" local_port_num(value: u8)
+        |r| r.node_info.port_vendor = r.node_info.port_vendor.with_local_port_num(value);
+    /// Maker.
+    VENDOR_ID = 0x2000 "node_info.port_vendor.vendor_id" vendor_id(value: VendorId)
+        |r| r.node_info.port_vendor = r.node_info.port_vendor.with_vendor_id(value);
+    /// What a person calls the node.
+    NODE_DESCRIPTION = 0x4000 "node_description" node_description(value: NodeDescription)
+        |r| r.node_description = value;
+}

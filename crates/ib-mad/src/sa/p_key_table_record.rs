@@ -1,0 +1,35 @@
+//! P_KeyTableRecord: partitions of a port.
+use super::record::sa_record;
+use crate::{
+    Lid,
+    smp::PKeyTable,
+    wire,
+    wire::{Be16, Reserved},
+};
+
+wire! {
+    /// A block of a port's table of P_Keys (IBTA 15.2.5.11), 72 bytes.
+    pub struct PKeyTableRecord [72] {
+        /// The node.
+        pub lid: Lid,
+        /// Block of 32 keys.
+        pub block_num: Be16,
+        /// The port.
+        pub port_num: u8,
+        /// Zero.
+        pub reserved: Reserved<3>,
+        /// The block.
+        pub table: PKeyTable,
+    }
+}
+
+sa_record! {
+    /// Which fields of a [`PKeyTableRecord`] count.
+    PKeyTableRecord P_KEY_TABLE_RECORD PKeyTableMask;
+    /// The node's LID.
+    LID = 0x1 "lid" lid(value: Lid) |r| r.lid = value;
+    /// Block of 32 keys.
+    BLOCK_NUM = 0x2 "block_num" block_num(value: u16) |r| r.block_num = value.into();
+    /// The port.
+    PORT_NUM = 0x4 "port_num" port_num(value: u8) |r| r.port_num = value;
+}

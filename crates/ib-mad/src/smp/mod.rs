@@ -1,0 +1,81 @@
+//! Subnet management (IBTA 14): the datagrams and the attributes that a subnet manager reads and writes.
+//!
+//! Datagrams of class 0x01 go by LID ([`Smp`]), those of class 0x81 by a list of ports ([`DrSmp`]). Both have the
+//! attribute's 64 bytes at the same place, so one reader serves both: [`SmpAttribute`].
+//!
+//! ```text
+//!   0  common header (24 bytes)
+//!  24  M_Key (8)
+//!  32  DrSLID (2) | DrDLID (2) | reserved (28)       directed route only
+//!  64  attribute (64 bytes)
+//! 128  initial path (64) | return path (64)          directed route only
+//! ```
+mod capability;
+mod forwarding;
+mod guid_info;
+mod header;
+mod link_speed_width_pairs;
+mod node_description;
+mod node_info;
+mod opaque;
+mod p_key_table;
+mod port_info;
+mod port_info_extended;
+mod sl_to_vl;
+mod sm_info;
+mod switch_info;
+mod vendor;
+mod vl_arbitration;
+
+pub use capability::{PortCapability, PortCapability2};
+pub use forwarding::{LinearForwardingTable, MulticastForwardingTable, RandomEntry, RandomForwardingTable, ValidLmc};
+pub use guid_info::GuidInfo;
+pub use header::{DrSmp, DrStatus, SMP_CLASS_VERSION, Smp};
+pub use link_speed_width_pairs::LinkSpeedWidthPairsTable;
+pub use node_description::NodeDescription;
+pub use node_info::{NodeInfo, PortVendor};
+pub use opaque::{CableInfo, HierarchyInfo, VendorMadsTable};
+pub use p_key_table::PKeyTable;
+pub use port_info::{
+    ErrorLimits, ExtEnabled, ExtSpeeds, ExtSpeeds2, InitReplyMtu, LinkSpeedWord, MKeyLmc, NeighborMtuSl,
+    OperationalVls, PhysicalStates, PortInfo, RegisterTimeOut, RespTime, SpeedState, StallLife, VlCapInit,
+};
+pub use port_info_extended::{FecMode, FecModes, PortInfoExtended};
+pub use sl_to_vl::SlToVlMappingTable;
+pub use sm_info::{PriorityState, SmInfo};
+pub use switch_info::{EnforcementCaps, LifeTimeChange, SwitchInfo};
+pub use vendor::{LedInfo, LedMask, MlnxExtendedPortInfo, VendorDiag};
+pub use vl_arbitration::{VlArbitrationTable, VlLane, VlWeight};
+
+use crate::{attribute::attributes, notice::Notice};
+
+attributes! {
+    /// An attribute of subnet management.
+    pub enum SmpAttribute in SUBN_LID_ROUTED at 64 {
+        own {
+            NodeDescription = 0x0010,
+            NodeInfo = 0x0011,
+            SwitchInfo = 0x0012,
+            GuidInfo = 0x0014,
+            PortInfo = 0x0015,
+            PKeyTable = 0x0016,
+            SlToVlMappingTable = 0x0017,
+            VlArbitrationTable = 0x0018,
+            LinearForwardingTable = 0x0019,
+            RandomForwardingTable = 0x001a,
+            MulticastForwardingTable = 0x001b,
+            LinkSpeedWidthPairsTable = 0x001c,
+            VendorMadsTable = 0x001d,
+            HierarchyInfo = 0x001e,
+            SmInfo = 0x0020,
+            VendorDiag = 0x0030,
+            LedInfo = 0x0031,
+            CableInfo = 0x0032,
+            PortInfoExtended = 0x0033,
+            MlnxExtendedPortInfo = 0xff90,
+        }
+        shared {
+            Notice = 0x0002,
+        }
+    }
+}

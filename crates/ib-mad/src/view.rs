@@ -1,0 +1,396 @@
+//! Datagrams by class and attribute.
+use crate::{
+    DecodeError, MadHeader, Method, MgmtClass, Wire,
+    acm::AcmMad,
+    attribute::{Attribute, Structure},
+    baseboard::BaseboardAttribute,
+    cm::CmAttribute,
+    congestion::{CongestionAttribute, CongestionLogCa, CongestionLogSwitch, CongestionLogType},
+    device::DeviceAttribute,
+    notice::Notice,
+    perf::PerfAttribute,
+    registry,
+    rmpp::{self, RmppHeader, RmppType},
+    sa::{SaAttribute, SaHeader, SaMad},
+    smp::{DrSmp, SmpAttribute},
+    vendor::is_vendor_oui,
+};
+use core::fmt;
+
+/// The attribute of a datagram, with the type that its class and number say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum AttributeRef<'a> {
+    /// Of subnet management.
+    Smp(SmpAttribute<'a>),
+    /// Of subnet administration: in the answer to a table, the first record.
+    Sa(SaAttribute<'a>),
+    /// Of performance management.
+    Perf(PerfAttribute<'a>),
+    /// Of baseboard management.
+    Baseboard(BaseboardAttribute<'a>),
+    /// Of device management.
+    Device(DeviceAttribute<'a>),
+    /// A message of communication management.
+    Cm(CmAttribute<'a>),
+    /// Of congestion control.
+    Congestion(CongestionAttribute<'a>),
+    /// A switch's log of congestion.
+    CongestionLogSwitch(&'a CongestionLogSwitch),
+    /// A channel adapter's log of congestion.
+    CongestionLogCa(&'a CongestionLogCa),
+    /// The whole datagram of the communication management assistant.
+    Acm(&'a AcmMad),
+    /// None that the crate knows: the class's data as it came. Also the data of an answer without a record, and of an
+    /// RMPP segment after the first.
+    Unknown(&'a [u8]),
+}
+
+impl<'a> AttributeRef<'a> {
+    /// Its bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &'a [u8] {
+        match self {
+            Self::Smp(own) => own.as_bytes(),
+            Self::Sa(own) => own.as_bytes(),
+            Self::Perf(own) => own.as_bytes(),
+            Self::Baseboard(own) => own.as_bytes(),
+            Self::Device(own) => own.as_bytes(),
+            Self::Cm(own) => own.as_bytes(),
+            Self::Congestion(own) => own.as_bytes(),
+            Self::CongestionLogSwitch(own) => crate::as_bytes(*own),
+            Self::CongestionLogCa(own) => crate::as_bytes(*own),
+            Self::Acm(own) => crate::as_bytes(*own),
+            Self::Unknown(bytes) => bytes,
+        }
+    }
+
+    /// What it is; `None` if the crate does not know it.
+    #[must_use]
+    pub const fn structure(&self) -> Option<Structure> {
+        Some(match self {
+            Self::Smp(own) => own.structure(),
+            Self::Sa(own) => own.structure(),
+            Self::Perf(own) => own.structure(),
+            Self::Baseboard(own) => own.structure(),
+            Self::Device(own) => own.structure(),
+            Self::Cm(own) => own.structure(),
+            Self::Congestion(own) => own.structure(),
+            Self::CongestionLogSwitch(_) => Structure::of::<CongestionLogSwitch>(),
+            Self::CongestionLogCa(_) => Structure::of::<CongestionLogCa>(),
+            Self::Acm(_) => Structure::of::<AcmMad>(),
+            Self::Unknown(_) => return None,
+        })
+    }
+
+    /// The notice in it, if it is one.
+    #[must_use]
+    pub const fn notice(&self) -> Option<&'a Notice> {
+        match self {
+            Self::Smp(SmpAttribute::Notice(notice))
+            | Self::Baseboard(BaseboardAttribute::Notice(notice))
+            | Self::Device(DeviceAttribute::Notice(notice))
+            | Self::Congestion(CongestionAttribute::Notice(notice)) => Some(notice),
+            Self::Sa(SaAttribute::SaNotice(notice)) => Some(&notice.notice),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for AttributeRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.structure() {
+            Some(structure) => fmt::Display::fmt(&structure.display(self.as_bytes()), f)?,
+            None => {
+                let bytes = self.as_bytes();
+                let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+                f.write_str("data ")?;
+                bytes.iter().take(end).try_for_each(|byte| write!(f, "{byte:02x}"))?;
+                write!(f, " ({} bytes)", bytes.len())?;
+            }
+        }
+        match self.notice() {
+            Some(notice) if !f.alternate() => write!(f, " {}", notice.details()),
+            Some(notice) => write!(f, "{:#}", notice.details()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A datagram in place: one of 256 bytes, or a longer message that was put together from several.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MadRef<'a> {
+    header: &'a MadHeader,
+    bytes: &'a [u8],
+}
+
+impl<'a> MadRef<'a> {
+    /// The datagram that starts where `bytes` do.
+    ///
+    /// # Errors
+    /// [`DecodeError::TooShort`] if `bytes` ends before the common header does.
+    pub fn new(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        Ok(Self { header: MadHeader::parse(bytes)?, bytes })
+    }
+
+    /// The common header.
+    #[must_use]
+    pub const fn header(&self) -> &'a MadHeader {
+        self.header
+    }
+    /// All of it.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+    /// Its class.
+    #[must_use]
+    pub const fn class(&self) -> MgmtClass {
+        self.header.mgmt_class
+    }
+    /// Its method.
+    #[must_use]
+    pub const fn method(&self) -> Method {
+        self.header.method
+    }
+
+    /// The datagram of a directed route, if it is one.
+    #[must_use]
+    pub fn directed_route(&self) -> Option<&'a DrSmp> {
+        if self.class() == MgmtClass::SUBN_DIRECTED_ROUTE { DrSmp::parse(self.bytes).ok() } else { None }
+    }
+
+    /// The RMPP header, if the class has one.
+    #[must_use]
+    pub fn rmpp(&self) -> Option<&'a RmppHeader> {
+        rmpp::header_length(self.class())?;
+        RmppHeader::parse(self.bytes.get(24..)?).ok()
+    }
+
+    /// The header of subnet administration, if that is the class.
+    #[must_use]
+    pub fn sa(&self) -> Option<&'a SaHeader> {
+        match self.class() {
+            MgmtClass::SUBN_ADM => SaHeader::parse(self.bytes.get(36..)?).ok(),
+            _ => None,
+        }
+    }
+
+    /// What follows the headers of the class.
+    #[must_use]
+    pub fn data(&self) -> &'a [u8] {
+        let bytes = match self.class() {
+            // The paths of a directed route follow the data.
+            MgmtClass::SUBN_DIRECTED_ROUTE => self.bytes.get(..128).unwrap_or(self.bytes),
+            _ => self.bytes,
+        };
+        bytes.get(data_offset(self.class())..).unwrap_or_default()
+    }
+
+    /// The attribute, with the type that the class and its number say.
+    ///
+    /// # Errors
+    /// [`DecodeError::TooShort`] if the datagram ends before the attribute does.
+    pub fn attribute(&self) -> Result<AttributeRef<'a>, DecodeError> {
+        let (id, data) = (self.header.attribute_id, self.data());
+        let known = match self.class() {
+            MgmtClass::SUBN_LID_ROUTED | MgmtClass::SUBN_DIRECTED_ROUTE => {
+                SmpAttribute::parse(id, data)?.map(AttributeRef::Smp)
+            }
+            MgmtClass::SUBN_ADM => self.record()?.map(AttributeRef::Sa),
+            MgmtClass::PERF => PerfAttribute::parse(id, data)?.map(AttributeRef::Perf),
+            MgmtClass::BASEBOARD => BaseboardAttribute::parse(id, data)?.map(AttributeRef::Baseboard),
+            MgmtClass::DEVICE_MGMT => DeviceAttribute::parse(id, data)?.map(AttributeRef::Device),
+            MgmtClass::COMM_MGMT => CmAttribute::parse(id, data)?.map(AttributeRef::Cm),
+            MgmtClass::CONGESTION => self.congestion()?,
+            MgmtClass::ACM => Some(AttributeRef::Acm(AcmMad::parse(self.bytes)?)),
+            _ => None,
+        };
+        Ok(known.unwrap_or(AttributeRef::Unknown(data)))
+    }
+
+    /// The attribute if it is an `A`.
+    ///
+    /// # Errors
+    /// [`DecodeError::BadValue`] if the class or the attribute's number is another's, [`DecodeError::TooShort`] if the
+    /// datagram ends before the attribute does.
+    pub fn attribute_as<A: Attribute>(&self) -> Result<&'a A, DecodeError> {
+        check::<A>(self.header)?;
+        A::parse(self.data())
+    }
+
+    fn record(&self) -> Result<Option<SaAttribute<'a>>, DecodeError> {
+        let data = self.data();
+        // Segments after the first go on anywhere in a record, and only DATA has data.
+        if let Some(rmpp) = self.rmpp().filter(|rmpp| rmpp.flags.active())
+            && (rmpp.rmpp_type != RmppType::DATA || !rmpp.flags.first())
+        {
+            return Ok(None);
+        }
+        let id = match (self.method(), self.header.attribute_id) {
+            // The answer to a multi-path question keeps its number and has path records.
+            (Method::GET_MULTI_RESP, crate::AttributeId::MULTI_PATH_RECORD) => crate::AttributeId::PATH_RECORD,
+            (_, id) => id,
+        };
+        // A table without records ends before the first.
+        let empty = data.is_empty() || (self.bytes.len() == size_of::<SaMad>() && self.is_empty_table());
+        if empty { Ok(None) } else { SaAttribute::parse(id, data) }
+    }
+
+    fn is_empty_table(&self) -> bool {
+        let class_header = size_of::<SaHeader>();
+        self.rmpp().is_some_and(|rmpp| {
+            rmpp.flags.active()
+                && rmpp.flags.last()
+                && usize::try_from(rmpp.data2.get()).is_ok_and(|payload| payload <= class_header)
+        })
+    }
+
+    fn congestion(&self) -> Result<Option<AttributeRef<'a>>, DecodeError> {
+        if self.header.attribute_id.get() != CONGESTION_LOG {
+            return Ok(CongestionAttribute::parse(self.header.attribute_id, self.data())?.map(AttributeRef::Congestion));
+        }
+        let log = self.bytes.get(32..).unwrap_or_default();
+        Ok(match CongestionLogType::parse(log)? {
+            &CongestionLogType::SWITCH => Some(AttributeRef::CongestionLogSwitch(CongestionLogSwitch::parse(log)?)),
+            &CongestionLogType::CHANNEL_ADAPTER => Some(AttributeRef::CongestionLogCa(CongestionLogCa::parse(log)?)),
+            _ => None,
+        })
+    }
+}
+
+const CONGESTION_LOG: u16 = 0x0013;
+
+/// Bytes of a class's datagrams before their data.
+const fn data_offset(class: MgmtClass) -> usize {
+    match class {
+        MgmtClass::SUBN_ADM => 56,
+        MgmtClass::COMM_MGMT => 24,
+        MgmtClass::ACM => 16,
+        MgmtClass::SUBN_LID_ROUTED
+        | MgmtClass::SUBN_DIRECTED_ROUTE
+        | MgmtClass::PERF
+        | MgmtClass::BASEBOARD
+        | MgmtClass::DEVICE_MGMT
+        | MgmtClass::CONGESTION
+        | MgmtClass::DEVICE_ADM
+        | MgmtClass::BOOT_MGMT
+        | MgmtClass::BIS => 64,
+        _ if is_vendor_oui(class) => 40,
+        _ => 24,
+    }
+}
+
+fn check<A: Attribute>(header: &MadHeader) -> Result<(), DecodeError> {
+    let class = match header.mgmt_class {
+        MgmtClass::SUBN_DIRECTED_ROUTE => MgmtClass::SUBN_LID_ROUTED,
+        class => class,
+    };
+    if class != A::CLASS {
+        return Err(DecodeError::BadValue { what: "mgmt_class", value: header.mgmt_class.get().into() });
+    }
+    if header.attribute_id != A::ATTRIBUTE {
+        return Err(DecodeError::BadValue { what: "attribute_id", value: header.attribute_id.get().into() });
+    }
+    Ok(())
+}
+
+impl fmt::Display for MadRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let header = self.header;
+        let placed = registry::attribute(header.mgmt_class, header.attribute_id);
+        write!(f, "{} {} ", header.mgmt_class, header.method)?;
+        match placed {
+            Some(placed) => f.write_str(placed.structure.name)?,
+            None if header.mgmt_class == MgmtClass::ACM => {}
+            None => write!(f, "attribute {:#06x}", header.attribute_id.get())?,
+        }
+        write!(f, " modifier {:#x} tid {}", header.attribute_modifier.get(), header.transaction_id)?;
+        if let Some(route) = self.directed_route() {
+            write!(f, " hop {}/{}", route.hop_pointer, route.hop_count)?;
+            if route.dr_status.direction() {
+                f.write_str(" back")?;
+            }
+            show_status(crate::Status::new(header.status.get() & 0x7fff), header, f)?;
+        } else {
+            show_status(header.status, header, f)?;
+        }
+        if let Some(rmpp) = self.rmpp().filter(|rmpp| rmpp.flags.active()) {
+            write!(f, " RMPP {} {}/{:#x}", rmpp.rmpp_type, rmpp.data1.get(), rmpp.data2.get())?;
+            if rmpp.status != 0 {
+                write!(f, " ({})", rmpp.reason())?;
+            }
+        }
+        if let Some(sa) = self.sa().filter(|sa| sa.component_mask.get() != 0) {
+            write!(f, " mask {:#x}", sa.component_mask.get())?;
+        }
+        f.write_str(if f.alternate() { "\n" } else { ": " })?;
+        match self.attribute() {
+            Ok(attribute) => fmt::Display::fmt(&attribute, f),
+            Err(error) => fmt::Display::fmt(&error, f),
+        }
+    }
+}
+
+fn show_status(status: crate::Status, header: &MadHeader, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match (status.is_ok(), status.text(header.mgmt_class)) {
+        (true, _) => Ok(()),
+        (false, Some(text)) => write!(f, " status {:#06x} ({text})", status.get()),
+        (false, None) => write!(f, " status {:#06x}", status.get()),
+    }
+}
+
+/// A datagram in place, to be changed.
+#[derive(Debug)]
+pub struct MadMut<'a> {
+    bytes: &'a mut [u8],
+}
+
+impl<'a> MadMut<'a> {
+    /// The datagram that starts where `bytes` do.
+    ///
+    /// # Errors
+    /// [`DecodeError::TooShort`] if `bytes` ends before the common header does.
+    pub fn new(bytes: &'a mut [u8]) -> Result<Self, DecodeError> {
+        MadHeader::parse(bytes)?;
+        Ok(Self { bytes })
+    }
+
+    /// The datagram, to be read.
+    ///
+    /// # Errors
+    /// None, as the common header is there.
+    pub fn view(&self) -> Result<MadRef<'_>, DecodeError> {
+        MadRef::new(self.bytes)
+    }
+
+    /// The common header.
+    ///
+    /// # Errors
+    /// None, as the common header is there.
+    pub fn header(&mut self) -> Result<&mut MadHeader, DecodeError> {
+        MadHeader::parse_mut(self.bytes)
+    }
+
+    /// The attribute if it is an `A`.
+    ///
+    /// # Errors
+    /// [`DecodeError::BadValue`] if the class or the attribute's number is another's, [`DecodeError::TooShort`] if the
+    /// datagram ends before the attribute does.
+    pub fn attribute_as<A: Attribute>(&mut self) -> Result<&mut A, DecodeError> {
+        check::<A>(MadHeader::parse(self.bytes)?)?;
+        let offset = data_offset(A::CLASS);
+        A::parse_mut(self.bytes.get_mut(offset..).unwrap_or_default())
+    }
+
+    /// Makes this the answer to itself: the method's answer, and this status.
+    ///
+    /// # Errors
+    /// None, as the common header is there.
+    pub fn answer(&mut self, status: crate::Status) -> Result<(), DecodeError> {
+        let header = self.header()?;
+        header.method = header.method.response();
+        header.status = status;
+        Ok(())
+    }
+}

@@ -1,0 +1,167 @@
+//! Values that do not fill the bytes that a number of the machine has: 3-byte numbers, tables of 4-bit values.
+use super::{Bits, Wire, load, store};
+use core::{fmt, marker::PhantomData};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// A value alone in `N` whole bytes, most significant first: a 24-bit queue pair number, a code in a 16-bit field.
+///
+/// ```
+/// use ib_mad::{Qpn, wire::InBytes};
+/// let qpn = InBytes::<Qpn, 3>::new(Qpn::GSI);
+/// assert_eq!((qpn.get(), ib_mad::as_bytes(&qpn)), (Qpn::GSI, &[0, 0, 1][..]));
+/// ```
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(transparent)]
+pub struct InBytes<T, const N: usize>([u8; N], PhantomData<T>);
+
+impl<T: Bits, const N: usize> InBytes<T, N> {
+    /// From the value; what does not fit in the bytes is cut off.
+    #[must_use]
+    pub fn new(value: T) -> Self {
+        Self(store(value.into_raw()), PhantomData)
+    }
+    /// The value.
+    #[must_use]
+    pub fn get(self) -> T {
+        T::from_raw(load(&self.0))
+    }
+}
+
+impl<T: Bits, const N: usize> From<T> for InBytes<T, N> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<T: Bits, const N: usize> Wire for InBytes<T, N> {
+    const NAME: &'static str = "InBytes";
+    fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        T::show_bits(load(&self.0), f)
+    }
+}
+
+/// A table of values of `WIDTH` bits in `N` bytes, the first in the most significant bits of the first byte.
+///
+/// `WIDTH` is 1, 2, 4 or 8.
+///
+/// ```
+/// use ib_mad::{VirtualLane, wire::Packed};
+/// let table = Packed::<VirtualLane, 4, 8>::default().with(1, VirtualLane::new(7));
+/// assert_eq!(table.get(1), Some(VirtualLane::new(7)));
+/// assert_eq!((table.len(), ib_mad::as_bytes(&table)[0]), (16, 0x07));
+/// ```
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(transparent)]
+pub struct Packed<T, const WIDTH: usize, const N: usize>([u8; N], PhantomData<T>);
+
+impl<T: Bits, const WIDTH: usize, const N: usize> Packed<T, WIDTH, N> {
+    const PER_BYTE: usize = {
+        assert!(matches!(WIDTH, 1 | 2 | 4 | 8), "a value may not cross bytes");
+        8 / WIDTH
+    };
+
+    /// How many values there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        N * Self::PER_BYTE
+    }
+    /// Whether there is no room for a value.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        N == 0
+    }
+    /// The value at `index`.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<T> {
+        let byte = self.0.get(index / Self::PER_BYTE)?;
+        Some(T::from_raw(u64::from(byte >> Self::shift(index) & Self::mask())))
+    }
+    /// The table with another value at `index`; bits over the width are cut off, an index past the end changes nothing.
+    #[must_use]
+    pub fn with(mut self, index: usize, value: T) -> Self {
+        let [.., raw] = value.into_raw().to_be_bytes();
+        if let Some(byte) = self.0.get_mut(index / Self::PER_BYTE) {
+            *byte = *byte & !(Self::mask() << Self::shift(index)) | (raw & Self::mask()) << Self::shift(index);
+        }
+        self
+    }
+    /// Every value in order.
+    pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    fn shift(index: usize) -> usize {
+        8 - WIDTH - index % Self::PER_BYTE * WIDTH
+    }
+    const fn mask() -> u8 {
+        u8::MAX >> (8 - WIDTH)
+    }
+}
+
+impl<T: Bits, const WIDTH: usize, const N: usize> Wire for Packed<T, WIDTH, N> {
+    const NAME: &'static str = "Packed";
+    #[allow(clippy::cast_possible_truncation, reason = "a datagram has at most 2048 bits")]
+    const COUNT: u32 = (N * Self::PER_BYTE) as u32;
+    fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for index in 0..self.len() {
+            if index > 0 {
+                f.write_str(" ")?;
+            }
+            self.show_element(index, f)?;
+        }
+        f.write_str("]")
+    }
+    fn show_element(&self, index: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get(index).map_or(Ok(()), |value| T::show_bits(value.into_raw(), f))
+    }
+}
+
+macro_rules! by_bytes {
+    ($($name:ident<T $(, $konst:ident)*>;)*) => {$(
+        impl<T $(, const $konst: usize)*> Clone for $name<T $(, $konst)*> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+        impl<T $(, const $konst: usize)*> Copy for $name<T $(, $konst)*> {}
+        impl<T $(, const $konst: usize)*> PartialEq for $name<T $(, $konst)*> {
+            fn eq(&self, other: &Self) -> bool {
+                self.0 == other.0
+            }
+        }
+        impl<T $(, const $konst: usize)*> Eq for $name<T $(, $konst)*> {}
+        impl<T $(, const $konst: usize)*> Default for $name<T $(, $konst)*> {
+            fn default() -> Self {
+                Self([0; N], PhantomData)
+            }
+        }
+        impl<T: Bits $(, const $konst: usize)*> fmt::Debug for $name<T $(, $konst)*> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.show(f)
+            }
+        }
+    )*};
+}
+by_bytes! {
+    InBytes<T, N>;
+    Packed<T, WIDTH, N>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn only_the_value_that_is_set_changes(bytes in any::<[u8; 4]>(), index in 0_usize..20, value in any::<u8>()) {
+            let before = Packed::<u8, 2, 4>(bytes, PhantomData);
+            let after = before.with(index, value);
+            for other in 0..20 {
+                let expected = if other == index && other < 16 { Some(value & 3) } else { before.get(other) };
+                prop_assert_eq!(after.get(other), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Reads the captures of `testdata/captures`.
+#![allow(dead_code, reason = "not every test uses all of it")]
+use flate2::read::GzDecoder;
+use ib_mad::packet::{Headers, UDP_PORT_ROCE2};
+use std::{fs::File, io::Read, path::Path};
+
+/// A file of `testdata/captures`, unpacked.
+pub fn unpack(file: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/captures").join(file);
+    let packed = File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut bytes = Vec::new();
+    GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// The lines of a file.
+pub fn lines(file: &str) -> Vec<String> {
+    String::from_utf8(unpack(file)).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// The packets of a capture file (little-endian or big-endian, microseconds), with its link type.
+pub fn packets(file: &str) -> (u32, Vec<Vec<u8>>) {
+    let bytes = unpack(file);
+    let little = bytes[0] == 0xd4;
+    let number = |at: usize| {
+        let four = bytes[at..at + 4].try_into().unwrap();
+        if little { u32::from_le_bytes(four) } else { u32::from_be_bytes(four) }
+    };
+    let mut packets = Vec::new();
+    let mut at = 24;
+    while at < bytes.len() {
+        let length = usize::try_from(number(at + 8)).unwrap();
+        packets.push(bytes[at + 16..at + 16 + length].to_vec());
+        at += 16 + length;
+    }
+    (number(20), packets)
+}
+
+/// The InfiniBand headers and payload of a captured packet: in an ERF record, or behind Ethernet, IP and UDP.
+pub fn headers(link_type: u32, packet: &[u8]) -> Option<Headers<'_>> {
+    const ERF: u32 = 197;
+    if link_type == ERF {
+        return Headers::parse(&packet[16..]).ok();
+    }
+    let udp = match packet[12..14] {
+        [0x08, 0x00] if packet[23] == 17 => &packet[14 + usize::from(packet[14] & 15) * 4..],
+        [0x86, 0xdd] if packet[20] == 17 => &packet[54..],
+        _ => return None,
+    };
+    if udp[2..4] != UDP_PORT_ROCE2.to_be_bytes() {
+        return None;
+    }
+    Headers::parse_transport(&udp[8..]).ok()
+}
