@@ -77,7 +77,7 @@ pub(crate) fn run() -> Result<(), DemoError> {
     home.close()?;
     let seconds = watch.elapsed().as_secs_f64();
     println!(
-        "Done in {seconds:.1} s: all five ways lead to the same port. The daemons ended when asked to, their files are removed."
+        "Done in {seconds:.1} s: all five ways lead to one port; the daemons ended when asked to; no file is left."
     );
     println!("Next: `cargo xtask test` checks all of it against ib_acme and OpenSM; README.md has the way from here.");
     Ok(())
