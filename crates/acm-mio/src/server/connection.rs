@@ -61,6 +61,7 @@ impl Connection {
         self.filled -= self.taken;
         self.taken = 0;
         let room = self.received.get_mut(self.filled..).unwrap_or_default();
+        let room_len = room.len();
         if room.is_empty() {
             return Read1::More;
         }
@@ -70,6 +71,8 @@ impl Connection {
                 Read1::End
             }
             Ok(count) => {
+                // Less than there was room for: the socket is empty (epoll(7)), and asking again would only say so.
+                self.readable = count == room_len;
                 self.filled += count;
                 Read1::More
             }

@@ -15,7 +15,7 @@ use crate::{
 use acm_wire::client::{ClientStatus, Counter};
 use alloc::vec::Vec;
 use ib_mad::{
-    Lid, Method, Qkey, Selected,
+    Gid, Lid, Method, Pkey, Qkey, Selected,
     sa::{McMemberRecord, PathRecord, Query, ReversiblePaths, SaMad},
 };
 
@@ -72,6 +72,19 @@ pub(super) fn send_to(path: &PathRecord, remote: &Remote) -> SendTo {
         qpn: remote.qpn,
         qkey: Qkey::GSI,
     }
+}
+
+/// What subnet administration is asked: the fields that are given, and one path for both directions.
+fn question(key: &RouteKey, sgid: Gid, pkey: Pkey) -> Query<PathRecord> {
+    type Path = Query<PathRecord>;
+    let given = |query: Path, given: bool, set: &dyn Fn(Path) -> Path| if given { set(query) } else { query };
+    let query = Query::new().sgid(sgid).pkey(pkey).reversible(true).num_path(1);
+    let query = given(query, !key.dgid.is_zero(), &|query| query.dgid(key.dgid));
+    let query = given(query, !key.dlid.is_zero(), &|query| query.dlid(key.dlid));
+    let query = given(query, !key.slid.is_zero(), &|query| query.slid(key.slid));
+    let query = given(query, !key.service_id.is_zero(), &|query| query.service_id(key.service_id));
+    let query = given(query, key.traffic_class != 0, &|query| query.traffic_class(key.traffic_class));
+    given(query, key.qos_class != 0, &|query| query.qos_class(key.qos_class))
 }
 
 impl Ibacmp {
@@ -155,18 +168,7 @@ impl Ibacmp {
             (DestKey::Address(_), None) => RouteKey::default(),
         };
         let sgid = if key.sgid.is_zero() { port.gid() } else { key.sgid };
-        let query = Query::from_non_zero(PathRecord {
-            service_id: key.service_id,
-            dgid: key.dgid,
-            sgid,
-            dlid: key.dlid,
-            slid: key.slid,
-            traffic_class: key.traffic_class,
-            pkey: own.pkey,
-            qos_sl: ib_mad::sa::QosSl::default().with_qos_class(key.qos_class),
-            ..PathRecord::default()
-        });
-        let query = query.reversible(true).num_path(1);
+        let query = question(&key, sgid, own.pkey);
         let Some(dest) = self.cache.get_mut(id) else { return Err(SaError::PortDown) };
         dest.round = dest.round.wrapping_add(1) & (u32::MAX >> kind::ROUND_SHIFT);
         let token = Token { kind: kind::ROUTE | dest.round << kind::ROUND_SHIFT, ..dest_token(id) };
