@@ -1,0 +1,29 @@
+//! Dissects frames as `/dev/infiniband/umadN` gives them, in hex, one a line on standard input:
+//! `cargo run --example decode_umad < frames`. Without input: a frame of its own.
+use ib_mad::{
+    Lid, TransactionId, as_bytes,
+    smp::{NodeInfo, Smp},
+    umad::{Frame, Layout, UmadHeader},
+    wire::Host32,
+};
+use std::io::{IsTerminal, stdin};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    if stdin().is_terminal() {
+        let header = UmadHeader { timeout_ms: Host32::new(100), lid: Lid::new(4), ..UmadHeader::default() };
+        let mad = Smp::get::<NodeInfo>(0, TransactionId::new(7));
+        let bytes = [as_bytes(&header), as_bytes(&mad)].concat();
+        println!("{}", Frame::parse(&bytes, Layout::WithPkeyIndex)?);
+        return Ok(());
+    }
+    for line in stdin().lines() {
+        let line = line?;
+        let digits: Vec<u8> = line.bytes().filter(u8::is_ascii_hexdigit).collect();
+        let bytes: Vec<u8> = digits
+            .chunks_exact(2)
+            .map(|two| Ok(u8::from_str_radix(std::str::from_utf8(two)?, 16)?))
+            .collect::<Result<_, Box<dyn std::error::Error>>>()?;
+        println!("{}", Frame::parse(&bytes, Layout::WithPkeyIndex)?);
+    }
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! smpquery and saquery on a simulated fabric under OpenSM: the frames that they send and receive, dissected by us,
+//! against what they print. Feature `live`; needs the Debian packages ibsim-utils, libumad2sim0, opensm and
+//! infiniband-diags, but neither root nor a network.
+//!
+//! With `-ddd` the tools write each frame in hex as the umad library handed it over: smpquery with the header of 64
+//! bytes, saquery the message alone. The simulator's sockets have names of their own, so that several may run.
+#![cfg(feature = "live")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+#[path = "common/text.rs"]
+mod text;
+
+use ib_mad::{
+    MadRef, Method,
+    sa::Records,
+    umad::{Frame, Layout},
+};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+    thread,
+    time::Duration,
+};
+
+const FABRIC: &str =
+    "Switch 4 \"sw1\"\n[1] \"h1\"[1]\n[2] \"h2\"[1]\n\nHca 1 \"h1\"\n[1] \"sw1\"[1]\n\nHca 1 \"h2\"\n[1] \"sw1\"[2]\n";
+
+struct Fabric {
+    children: Vec<Child>,
+    socket: String,
+    directory: PathBuf,
+}
+
+impl Drop for Fabric {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+fn program(name: &str, package: &str) -> PathBuf {
+    ["/usr/bin", "/usr/sbin"]
+        .iter()
+        .map(|directory| Path::new(directory).join(name))
+        .find(|path| path.exists())
+        .unwrap_or_else(|| panic!("{name} is missing: install the Debian package {package}"))
+}
+
+fn library() -> PathBuf {
+    fs::read_dir("/usr/lib")
+        .unwrap()
+        .filter_map(Result::ok)
+        .map(|entry| entry.path().join("umad2sim/libumad2sim.so"))
+        .find(|path| path.exists())
+        .expect("libumad2sim.so is missing: install the Debian package libumad2sim0")
+}
+
+impl Fabric {
+    fn start() -> Self {
+        let socket = format!("ib-mad-{}", std::process::id());
+        let directory = std::env::temp_dir().join(&socket);
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("net"), FABRIC).unwrap();
+        let mut own = Self { children: Vec::new(), socket, directory };
+        let mut simulator = Command::new(program("ibsim", "ibsim-utils"));
+        // The simulator reads commands; an open pipe keeps it waiting for one.
+        simulator.arg("-s").arg("-n").arg(own.directory.join("net")).stdin(Stdio::piped());
+        own.spawn(simulator);
+        thread::sleep(Duration::from_secs(1));
+        let mut manager = own.client("h1", &program("opensm", "opensm"));
+        manager.arg("-e").arg("-f").arg(own.directory.join("log"));
+        own.spawn(manager);
+        for _ in 0..60 {
+            thread::sleep(Duration::from_millis(500));
+            let mut question = own.client("h2", &program("saquery", "infiniband-diags"));
+            let answer = question.env("IBSIM_SOCKNAME", &own.socket).arg("PR").output().unwrap();
+            if String::from_utf8_lossy(&answer.stdout).matches("PathRecord dump:").count() >= 2 {
+                return own;
+            }
+        }
+        panic!("OpenSM did not answer about paths in 30 s");
+    }
+
+    fn client(&self, host: &str, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env("LD_PRELOAD", library())
+            .env("SIM_HOST", host)
+            .env("OSM_TMP_DIR", &self.directory)
+            .env("OSM_CACHE_DIR", &self.directory);
+        command
+    }
+
+    fn spawn(&mut self, mut command: Command) {
+        command.env("IBSIM_SOCKNAME", &self.socket).current_dir(&self.directory);
+        self.children.push(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    }
+
+    fn run(&self, name: &str, arguments: &[&str]) -> Output {
+        let mut command = self.client("h2", &program(name, "infiniband-diags"));
+        command.env("IBSIM_SOCKNAME", &self.socket).arg("-ddd").args(arguments);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{name} {arguments:?}: {output:?}");
+        output
+    }
+}
+
+/// The bytes of each hex dump with this title.
+fn dumps(text: &str, title: &str) -> Vec<Vec<u8>> {
+    let mut all: Vec<Vec<u8>> = Vec::new();
+    let mut open = false;
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let hex = !words.is_empty()
+            && words.iter().all(|word| word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        if line == title {
+            all.push(Vec::new());
+            open = true;
+        } else if open && hex {
+            let bytes = words.iter().flat_map(|word| u16::from_str_radix(word, 16).unwrap().to_be_bytes());
+            all.last_mut().unwrap().extend(bytes);
+        } else {
+            open = false;
+        }
+    }
+    all
+}
+
+#[test]
+fn tools_print_what_we_read() {
+    let fabric = Fabric::start();
+    for (what, route, title, least) in [
+        ("portinfo", &["1", "1"][..], "Port info", 45),
+        ("portinfo", &["2", "1"], "Port info", 45),
+        ("nodeinfo", &["1"], "Node info", 12),
+        ("switchinfo", &["3"], "Switch info", 18),
+        ("portinfo", &["-D", "0,1", "2"], "Port info", 45),
+    ] {
+        let arguments: Vec<&str> = match route {
+            ["-D", rest @ ..] => ["-D", what].iter().chain(rest).copied().collect(),
+            _ => [what].iter().chain(route).copied().collect(),
+        };
+        let output = fabric.run("smpquery", &arguments);
+        let (printed, dumped) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let structure = text::smpquery_structure(title).unwrap();
+        let frames = dumps(&dumped, "rcv buf");
+        // ibsim-umad leaves bytes 224 to 255 undefined; attributes end before them.
+        let answer = frames.iter().rev().find_map(|bytes| {
+            let mad = Frame::parse(bytes, Layout::WithPkeyIndex).unwrap().view().unwrap();
+            let attribute = mad.attribute().ok()?;
+            let wanted = mad.method() == Method::GET_RESP && attribute.structure()?.name == structure.name;
+            wanted.then(|| attribute.as_bytes().to_vec())
+        });
+        let answer = answer.unwrap_or_else(|| panic!("no answer in {} frames: {dumped}", frames.len()));
+        let compared = text::compare_smpquery(structure, &answer, &printed);
+        assert!(compared >= least, "{arguments:?}: {compared} fields");
+    }
+
+    let output = fabric.run("saquery", &["PR"]);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let message = dumps(&printed, "SA Response:").pop().expect("saquery shows its answer");
+    let mad = MadRef::new(&message).unwrap();
+    assert_eq!(mad.method(), Method::GET_TABLE_RESP);
+    let offset = mad.sa().unwrap().attribute_offset.get();
+    let first: Vec<&str> = printed.split("PathRecord dump:").collect();
+    // The simulator's library has no RMPP: the message is one datagram, and records past its end are not there.
+    let whole = mad.data().len() / 64;
+    let kept = first.iter().take(whole + 1).copied().collect::<Vec<_>>().join("PathRecord dump:");
+    let records = Records::new(mad.data(), offset).unwrap().take(whole);
+    assert!(text::compare_paths(records, &kept) >= 2);
+}
