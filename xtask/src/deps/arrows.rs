@@ -65,7 +65,7 @@ const RULES: &[Rule] = &[
     above("acm-mio", &["acm-sansio", "acm-wire", "ib-mad", "ib-sim", "ib-device", "acm-trace"]),
     above("ib-sim-preload", &["ib-sim", "ib-mad"]),
     end("acm-tests"),
-    end("fuzz"),
+    end("acm-fuzz"),
     end("xtask"),
 ];
 

@@ -1,0 +1,61 @@
+//! What the fuzz targets do with bytes, as plain functions: libFuzzer calls them, and so do tests on stable Rust with
+//! the captures of `testdata/`.
+mod daemon;
+
+pub use daemon::{Fact, core};
+
+use acm_wire::{client, files, multicast::Message, netlink::fuzz::datagram};
+use ib_mad::view::MadRef;
+
+/// A stream of client messages, cut at every place where the first byte says so.
+///
+/// # Panics
+/// If a message is longer than its stream or than a message may be.
+pub fn client_stream(bytes: &[u8]) {
+    let mut rest = bytes;
+    while let Ok(Some(frame)) = client::next_frame(rest) {
+        assert!(frame.length() <= 592 && frame.length() <= rest.len(), "a frame outside its stream");
+        let _ = client::Request::parse(&frame);
+        rest = rest.get(frame.length()..).unwrap_or_default();
+    }
+    if let Ok(Some(frame)) = client::next_answer(bytes) {
+        let _ = client::ResolveAnswer::parse(&frame);
+        let _ = client::Counters::parse(&frame);
+        if let Ok(Some(answer)) = client::EpAnswer::parse(&frame) {
+            let _ = answer.addresses().count();
+        }
+    }
+}
+
+/// A management datagram: any class, its attribute found and printed.
+///
+/// # Panics
+/// If what is printed is not plain ASCII.
+pub fn mad(bytes: &[u8]) {
+    if let Ok(mad) = MadRef::new(bytes) {
+        let text = format!("{mad:?}");
+        assert!(text.bytes().all(|byte| (b' '..=b'~').contains(&byte) || byte == b'\n'), "not ASCII: {text}");
+        let _ = mad.attribute();
+    }
+}
+
+/// A datagram between daemons.
+pub fn multicast(bytes: &[u8]) {
+    let _ = Message::parse(bytes);
+}
+
+/// The text files; the first byte says which.
+pub fn files(bytes: &[u8]) {
+    let Some((which, text)) = bytes.split_first() else { return };
+    match which % 4 {
+        0 => files::fuzz::opts(text),
+        1 => files::fuzz::addr(text),
+        2 => files::fuzz::hosts(text),
+        _ => files::fuzz::path_dump(text),
+    }
+}
+
+/// Messages of the kernel.
+pub fn netlink(bytes: &[u8]) {
+    datagram(bytes);
+}
