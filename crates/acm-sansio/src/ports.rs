@@ -258,8 +258,13 @@ impl Ports {
                 .and_then(|pkey| wanted.iter_mut().find(|(_, other, _)| other.same_partition(pkey)));
             match place {
                 None => plan.unassigned.push(*local),
-                Some((_, _, addresses)) if !addresses.contains(&local.address) => addresses.push(local.address),
-                Some(_) => {}
+                Some((_, _, addresses)) => {
+                    // `NODE1` after `node1` is the same name: the first spelling stays.
+                    let known = |other: &Address| other.canonical() == local.address.canonical();
+                    if !addresses.iter().any(known) {
+                        addresses.push(local.address);
+                    }
+                }
             }
         }
         wanted.retain(|(_, _, addresses)| !addresses.is_empty());

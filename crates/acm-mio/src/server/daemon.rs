@@ -360,6 +360,10 @@ impl Daemon {
 
     /// A connection is over; the core is told.
     fn gone(&mut self, now: Time, index: usize) {
+        // Requests that came before the end may have their answers already: a client that only writes no more takes them.
+        if let Some(connection) = self.state.clients.get_mut(index) {
+            connection.flush(now);
+        }
         if let Some(id) = self.remove(index) {
             self.input(now, Input::ClientGone(id));
         }

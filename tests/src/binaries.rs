@@ -1,0 +1,47 @@
+//! This project's own programs, built once for each run of a test file.
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+/// A program of this project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binary {
+    /// The daemon.
+    AcmMio,
+    /// The fabric.
+    IbSim,
+}
+
+/// Where the program is; builds it first.
+#[must_use]
+pub fn binary(binary: Binary) -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    let path = BUILT.get_or_init(build).join(match binary {
+        Binary::AcmMio => "acm-mio",
+        Binary::IbSim => "ib-sim",
+    });
+    assert!(path.is_file(), "{} was not built", path.display());
+    path
+}
+
+/// Builds with this test's own profile, into the same place: `TARGET/PROFILE/deps` is where this test lies.
+fn build() -> PathBuf {
+    let test = env::current_exe().unwrap();
+    let folder = test.ancestors().nth(2).unwrap().to_owned();
+    let profile = match folder.file_name().unwrap().to_str().unwrap() {
+        "debug" => "dev",
+        name => name,
+    };
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let done = Command::new(cargo)
+        .args(["build", "--quiet", "-p", "acm-mio", "-p", "ib-sim", "--bins", "--profile", profile, "--target-dir"])
+        .arg(folder.parent().unwrap())
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap())
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "cargo build: {}", String::from_utf8_lossy(&done.stderr));
+    folder
+}

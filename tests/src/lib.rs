@@ -1,0 +1,35 @@
+//! What the end-to-end tests share: real processes, each in directories of its own.
+//!
+//! A test starts a [`Fabric`] (`ib-sim serve`), one [`Node`] for each daemon, and asks them with [`ib_acme`] or over the
+//! socket. Everything ends with the test that started it; a test that fails prints what its processes said. Tests run
+//! at the same time: nothing here has a fixed port or a global name.
+//!
+//! The files in `tests/` hold one behaviour each.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "test code: what goes wrong ends the test, and waits have an end"
+)]
+#![allow(clippy::missing_panics_doc, reason = "everything here panics when it fails")]
+mod acme;
+mod binaries;
+mod fabric;
+mod message;
+mod node;
+mod opensm;
+mod poll;
+mod process;
+mod program;
+
+pub use acme::{Acme, Answer, CounterRow, EndpointRow, Path, Verification, ib_acme};
+pub use binaries::{Binary, binary};
+pub use fabric::{Fabric, Group, Port};
+pub use message::{Connection, Entry, Header, Received, request};
+pub use node::{Node, NodeBuilder, UNIX_SOCKET};
+pub use opensm::{OpenSm, Record};
+pub use poll::{LIMIT, until};
+pub use process::{Finished, Process, run};
+pub use program::{library, program};

@@ -1,0 +1,241 @@
+//! A daemon at a node of a fabric.
+use crate::{Acme, Binary, Connection, Fabric, Finished, Process, binary, ib_acme, poll, process::run, program};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+use tempfile::TempDir;
+
+/// Name of the socket in the run directory.
+pub const UNIX_SOCKET: &str = "ibacm-unix.sock";
+
+/// The end of a shell script that becomes the program it was given.
+const RUN: &str = "exec \"$0\" \"$@\"";
+
+/// A daemon, in a run directory of its own.
+#[derive(Debug)]
+pub struct Node {
+    /// The daemon's process.
+    pub process: Process,
+    folder: TempDir,
+}
+
+/// How to start a daemon.
+#[derive(Clone, Debug)]
+pub struct NodeBuilder {
+    fabric: Option<String>,
+    options: String,
+    addresses: Option<String>,
+    arguments: Vec<String>,
+    /// What starts the program, and its arguments.
+    wrapper: Vec<String>,
+}
+
+impl Node {
+    /// Node `number` of the fabric, counted from 1: it is nodeN, 10.77.0.N and fd00::N, in the foreground, and says
+    /// everything.
+    #[must_use]
+    pub fn at(fabric: &Fabric, number: u32) -> NodeBuilder {
+        let lines = |address: &str| format!("{address}{number} sim0 1 default\n");
+        NodeBuilder {
+            fabric: Some(format!("sim:{}?node=node{number}", fabric.socket().display())),
+            addresses: Some(["node", "10.77.0.", "fd00::"].map(lines).concat()),
+            ..Self::alone()
+        }
+    }
+
+    /// Node 1 of a fabric in the daemon itself.
+    #[must_use]
+    pub fn embedded() -> NodeBuilder {
+        NodeBuilder {
+            fabric: Some("embedded".into()),
+            addresses: Some("node1 sim0 1 default\n".into()),
+            ..Self::alone()
+        }
+    }
+
+    /// A daemon without a fabric and without an address file.
+    #[must_use]
+    pub fn alone() -> NodeBuilder {
+        NodeBuilder {
+            fabric: None,
+            options: "support_ips_in_addr_cfg 1\nlog_file stderr\nlog_level 2\n".into(),
+            addresses: None,
+            arguments: vec!["-P".into()],
+            wrapper: Vec::new(),
+        }
+    }
+
+    /// Its run directory.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The socket for clients.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.dir().join(UNIX_SOCKET)
+    }
+
+    /// Its log so far, if that goes to standard error.
+    #[must_use]
+    pub fn log(&self) -> String {
+        self.process.stderr()
+    }
+
+    /// Connects to it.
+    #[must_use]
+    pub fn connect(&self) -> Connection {
+        Connection::open(&self.socket())
+    }
+
+    /// Asks it with `ib_acme`.
+    #[must_use]
+    pub fn acme(&self, arguments: &[&str]) -> Acme {
+        ib_acme(self.socket().to_str().unwrap(), arguments)
+    }
+
+    /// Runs a program in its namespace ([`NodeBuilder::own_namespace`]).
+    pub fn run_inside(&self, name: &Path, arguments: &[&str]) -> Finished {
+        let id = self.process.id().to_string();
+        let mut words = vec!["--target", &id, "--user", "--mount", "--net", "--preserve-credentials"];
+        words.push(name.to_str().unwrap());
+        run(program("nsenter", "util-linux"), &[&words, arguments].concat())
+    }
+
+    /// Names of the files in its run directory that clients use.
+    #[must_use]
+    pub fn client_files(&self) -> Vec<String> {
+        let names = fs::read_dir(self.dir()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names
+            .filter(|name| Path::new(name).extension().is_some_and(|end| end == "sock" || end == "port"))
+            .filter(|name| name != "fabric.sock")
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl NodeBuilder {
+    /// Adds a line to the options; `DIR` stands for the run directory.
+    #[must_use]
+    pub fn option(mut self, line: &str) -> Self {
+        self.options += line;
+        self.options += "\n";
+        self
+    }
+
+    /// Sets the text of the address file.
+    #[must_use]
+    pub fn addresses(mut self, text: &str) -> Self {
+        self.addresses = Some(text.into());
+        self
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn argument(mut self, argument: &str) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Leaves the terminal.
+    #[must_use]
+    pub fn daemon(mut self) -> Self {
+        self.arguments.retain(|argument| argument != "-P");
+        self
+    }
+
+    /// Sets the text of the option file; `DIR` stands for the run directory.
+    #[must_use]
+    pub fn options(mut self, text: &str) -> Self {
+        self.options = text.into();
+        self
+    }
+
+    /// Lets it have at most so many file descriptors.
+    #[must_use]
+    pub fn descriptors(mut self, limit: u32) -> Self {
+        // A limit is inherited; this process's own stays as it is.
+        self.wrapper = ["/bin/sh", "-c", &format!("ulimit -n {limit} && {RUN}")].map(str::to_owned).to_vec();
+        self
+    }
+
+    /// Gives it a network of its own, and its run directory as /run and as /var/log.
+    #[must_use]
+    pub fn own_namespace(self) -> Self {
+        let ip = program("ip", "iproute2").display().to_string();
+        self.unshare(&format!("mount --bind DIR /run && mount --bind DIR /var/log && {ip} link set lo up"))
+    }
+
+    /// Hides this machine's devices from it.
+    #[must_use]
+    pub fn without_devices(self) -> Self {
+        let hide = "if test -d FOLDER; then mount -t tmpfs none FOLDER; fi";
+        let folders = ["/sys/class/infiniband", "/sys/class/infiniband_mad", "/sys/class/infiniband_verbs"];
+        self.unshare(&folders.map(|folder| hide.replace("FOLDER", folder)).join(" && "))
+    }
+
+    /// Lets it run in namespaces of its own, after a shell script; `DIR` stands for the run directory.
+    fn unshare(mut self, script: &str) -> Self {
+        let unshare = program("unshare", "util-linux").display().to_string();
+        let script = format!("{script} && {RUN}");
+        let words = [&unshare, "--user", "--map-root-user", "--mount", "--net", "/bin/sh", "-c", &script];
+        self.wrapper = words.map(str::to_owned).to_vec();
+        self
+    }
+
+    /// Starts it in a new run directory and does not wait.
+    #[must_use]
+    pub fn spawn(self) -> Node {
+        self.spawn_in(tempfile::tempdir().unwrap())
+    }
+
+    /// Starts it in a run directory, in which the files for this are made, and does not wait.
+    #[must_use]
+    pub fn spawn_in(self, folder: TempDir) -> Node {
+        let process = Process::start(&mut self.command(folder.path()));
+        Node { process, folder }
+    }
+
+    /// The command that starts it in a run directory.
+    #[must_use]
+    pub fn command(&self, dir: &Path) -> Command {
+        let own = dir.to_str().unwrap();
+        let (options, addresses) = (dir.join("opts"), dir.join("addr"));
+        if !self.options.is_empty() {
+            fs::write(&options, self.options.replace("DIR", own)).unwrap();
+        }
+        if let Some(text) = &self.addresses {
+            fs::write(&addresses, text).unwrap();
+        }
+        let program = binary(Binary::AcmMio).to_str().unwrap().to_owned();
+        let words = self.wrapper.iter().map(|word| word.replace("DIR", own)).chain([program]);
+        let words: Vec<String> = words.chain(self.arguments.iter().cloned()).collect();
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).arg("-O").arg(options).arg("-A").arg(addresses).arg("--run-dir").arg(dir);
+        if let Some(fabric) = &self.fabric {
+            command.args(["--fabric", fabric]);
+        }
+        command
+    }
+
+    /// Starts it and waits until it serves.
+    #[must_use]
+    pub fn serve(self) -> Node {
+        let node = self.spawn();
+        poll::until("the daemon's socket", || Connection::try_open(&node.socket()).ok());
+        node
+    }
+
+    /// Starts it and waits until it has joined its group, or with `route_prot acm` both.
+    #[must_use]
+    pub fn join(self) -> Node {
+        let groups = 1 + usize::from(self.options.contains("route_prot acm"));
+        let mut node = self.spawn();
+        node.process.wait_for("join successful", groups);
+        node
+    }
+}

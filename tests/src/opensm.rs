@@ -1,0 +1,129 @@
+//! A fabric that a real `OpenSM` administers, on ibsim.
+use crate::{Fabric, Process, acme::number, library, poll, program};
+use core::sync::atomic::{AtomicU32, Ordering};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::PathBuf,
+    process::{self, Command},
+};
+use tempfile::TempDir;
+
+/// Four nodes, node1 to node4, at two switches, and the subnet manager's own node.
+const TOPOLOGY: &str = r#"
+switchguid=0x0002c90300a00000
+Switch 24 "switch1"
+[1] "node1"[1]
+[2] "node2"[1]
+[20] "manager"[1]
+[24] "switch2"[24]
+
+switchguid=0x0002c90300a10000
+Switch 24 "switch2"
+[1] "node3"[1]
+[2] "node4"[1]
+[24] "switch1"[24]
+
+caguid=0x0002c90300000010
+Hca 1 "node1"
+[1] "switch1"[1]
+
+caguid=0x0002c90300000020
+Hca 1 "node2"
+[1] "switch1"[2]
+
+caguid=0x0002c90300000030
+Hca 1 "node3"
+[1] "switch2"[1]
+
+caguid=0x0002c90300000040
+Hca 1 "node4"
+[1] "switch2"[2]
+
+caguid=0x0002c903000f0000
+Hca 1 "manager"
+[1] "switch1"[20]
+"#;
+
+/// A running ibsim with `OpenSM`.
+#[derive(Debug)]
+pub struct OpenSm {
+    // Ends before ibsim.
+    _opensm: Process,
+    _ibsim: Process,
+    _folder: TempDir,
+    name: String,
+    umad: PathBuf,
+}
+
+impl OpenSm {
+    /// Starts both and waits until the subnet manager is master.
+    #[must_use]
+    pub fn start() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        // ibsim's sockets are abstract: one set of names for all of the machine.
+        let name = format!("acm-test-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let umad = library("umad2sim/libumad2sim.so", "libumad2sim0");
+        let folder = tempfile::tempdir().unwrap();
+        let topology = folder.path().join("topology");
+        fs::write(&topology, TOPOLOGY).unwrap();
+        let mut ibsim = Command::new(program("ibsim", "ibsim-utils"));
+        let ibsim = Process::start(ibsim.args(["-s", "-n"]).arg(topology).env("IBSIM_SOCKNAME", &name));
+        let control = format!("@{name}:ctl");
+        poll::until("ibsim's sockets", || {
+            fs::read_to_string("/proc/net/unix").unwrap().contains(&control).then_some(())
+        });
+        let mut command = Command::new(program("opensm", "opensm"));
+        command.arg("-f").arg(folder.path().join("log")).arg("-P").arg(folder.path().join("partitions"));
+        command.envs([("OSM_TMP_DIR", folder.path()), ("OSM_CACHE_DIR", folder.path())]);
+        command.envs([("SIM_HOST", "manager"), ("SIM_SET_ISSM", "1"), ("IBSIM_SOCKNAME", &name)]);
+        let mut opensm = Process::start(command.env("LD_PRELOAD", &umad));
+        opensm.wait_for("Entering MASTER state", 1);
+        Self { _opensm: opensm, _ibsim: ibsim, _folder: folder, name, umad }
+    }
+
+    /// The fabric of the four nodes; `OpenSM` gives LIDs and joins groups.
+    #[must_use]
+    pub fn fabric(&self) -> Fabric {
+        let nodes = ["--node", "node1", "--node", "node2", "--node", "node3", "--node", "node4"];
+        Fabric::start(&[&nodes[..], &[&format!("--ibsim={}", self.name)]].concat())
+    }
+
+    /// Asks the subnet administration with saquery, as one who knows the `SM_Key`; returns the records.
+    #[must_use]
+    pub fn saquery(&self, arguments: &[&str]) -> Vec<Record> {
+        let saquery = program("saquery", "infiniband-diags");
+        let mut command = Command::new(saquery);
+        // OpenSM's own SM_Key is 1 by default; without it, members are not named.
+        command.args(["--smkey", "1"]).args(arguments);
+        command.envs([("SIM_HOST", "manager"), ("IBSIM_SOCKNAME", &self.name)]).env("LD_PRELOAD", &self.umad);
+        let text = Process::start(&mut command).wait().success();
+        text.split(" dump:\n").skip(1).map(Record::parse).collect()
+    }
+}
+
+/// A record, as saquery prints it: names and values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record(BTreeMap<String, String>);
+
+impl Record {
+    fn parse(text: &str) -> Self {
+        let field = |line: &str| {
+            let (name, value) = line.trim().split_once("..")?;
+            Some((name.to_owned(), value.trim_start_matches('.').to_owned()))
+        };
+        Self(text.lines().map_while(field).collect())
+    }
+
+    /// The value of a field.
+    #[must_use]
+    pub fn get(&self, name: &str) -> &str {
+        self.0.get(name).unwrap_or_else(|| panic!("no {name} in {self:?}"))
+    }
+
+    /// The value of a field that is a number.
+    #[must_use]
+    pub fn number(&self, name: &str) -> u64 {
+        number(self.get(name))
+    }
+}

@@ -1,0 +1,140 @@
+//! Processes that end with the test.
+use crate::poll;
+use core::fmt;
+use nix::{
+    sys::signal::{self, Signal},
+    unistd::Pid,
+};
+use std::{
+    ffi::OsStr,
+    fs::{self, File},
+    path::PathBuf,
+    process::{Child, Command, ExitStatus, Stdio},
+    thread,
+};
+use tempfile::TempDir;
+
+/// A process of the test: what it says is kept, and it is killed when it goes out of scope.
+#[derive(Debug)]
+pub struct Process {
+    name: String,
+    child: Child,
+    files: TempDir,
+}
+
+/// A process that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// Its exit code; `None` if a signal ended it.
+    pub code: Option<i32>,
+    /// What it wrote to standard output.
+    pub stdout: String,
+    /// What it wrote to standard error.
+    pub stderr: String,
+}
+
+impl Process {
+    /// Starts a program. Its standard input is empty; without a directory to run in, it gets an empty one of its own,
+    /// because some leave files where they run.
+    #[must_use]
+    pub fn start(command: &mut Command) -> Self {
+        let files = tempfile::tempdir().unwrap();
+        let name = command.get_program().display().to_string();
+        let file = |name: &str| Stdio::from(File::create(files.path().join(name)).unwrap());
+        command.stdin(Stdio::null()).stdout(file("stdout")).stderr(file("stderr"));
+        if command.get_current_dir().is_none() {
+            let own = files.path().join("present");
+            fs::create_dir(&own).unwrap();
+            command.current_dir(own);
+        }
+        let child = command.spawn().unwrap_or_else(|error| panic!("{name}: {error}"));
+        Self { name, child, files }
+    }
+
+    /// Its process id.
+    #[must_use]
+    pub fn id(&self) -> Pid {
+        Pid::from_raw(self.child.id().try_into().unwrap())
+    }
+
+    /// What it has written to standard output so far.
+    #[must_use]
+    pub fn stdout(&self) -> String {
+        read(self.files.path().join("stdout"))
+    }
+
+    /// What it has written to standard error so far.
+    #[must_use]
+    pub fn stderr(&self) -> String {
+        read(self.files.path().join("stderr"))
+    }
+
+    /// Waits until it has written `text` to standard output or standard error `times` times.
+    pub fn wait_for(&mut self, text: &str, times: usize) {
+        let what = format!("{times} x {text:?} of {}", self.name);
+        poll::until(&what, || {
+            let ended = self.ended();
+            let said = self.stdout().matches(text).count() + self.stderr().matches(text).count();
+            if said < times {
+                assert!(ended.is_none(), "{} ended ({ended:?}) before it said {text:?}", self.name);
+            }
+            (said >= times).then_some(())
+        });
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) {
+        signal::kill(self.id(), signal).unwrap();
+    }
+
+    /// Whether it still runs.
+    pub fn is_running(&mut self) -> bool {
+        self.ended().is_none()
+    }
+
+    /// Waits for its end.
+    pub fn wait(&mut self) -> Finished {
+        let what = format!("the end of {}", self.name);
+        let status = poll::until(&what, || self.ended());
+        Finished { code: status.code(), stdout: self.stdout(), stderr: self.stderr() }
+    }
+
+    fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if thread::panicking() {
+            eprintln!("--- {} {} said:\n{}{}", self.name, self.child.id(), self.stdout(), self.stderr());
+        }
+    }
+}
+
+impl Finished {
+    /// Its standard output, if it ended well.
+    #[must_use]
+    pub fn success(self) -> String {
+        assert_eq!(self.code, Some(0), "{self}");
+        self.stdout
+    }
+}
+
+impl fmt::Display for Finished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "exit code {:?}\n{}{}", self.code, self.stdout, self.stderr)
+    }
+}
+
+/// Runs a program to its end.
+pub fn run(program: impl AsRef<OsStr>, arguments: &[&str]) -> Finished {
+    Process::start(Command::new(program).args(arguments)).wait()
+}
+
+fn read(path: PathBuf) -> String {
+    String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned()
+}

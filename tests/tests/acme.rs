@@ -1,0 +1,194 @@
+//! Debian's `ib_acme` resolves all kinds of addresses over the daemons of a simulated fabric, and reads their counters.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
+use acm_tests::{Fabric, Node, Path, until};
+use ib_mad::{Mtu, PacketLifeTime, Rate, ServiceLevel};
+
+/// Three nodes; node1 asks.
+struct Three {
+    fabric: Fabric,
+    node: Node,
+    _others: [Node; 2],
+}
+
+impl Three {
+    fn start(option: &str) -> Self {
+        let fabric = Fabric::serve(3, &[]);
+        let start = |number| Node::at(&fabric, number).option("timeout 200").option(option).join();
+        let (node, _others) = (start(1), [start(2), start(3)]);
+        Self { fabric, node, _others }
+    }
+
+    /// The path that the fabric's ports and settings give; both protocols give this one, if all ports are alike.
+    fn path(&self, from: u32, to: u32) -> Path {
+        let [source, dest] = [from, to].map(|number| self.fabric.port(number));
+        Path {
+            dgid: dest.gid,
+            sgid: source.gid,
+            dlid: dest.lid,
+            slid: source.lid,
+            flow_label: 0,
+            hop_limit: 0,
+            traffic_class: 0,
+            reversible: true,
+            pkey: source.pkeys[0],
+            sl: ServiceLevel::new(0),
+            mtu: source.mtu,
+            rate: source.rate,
+            packet_life_time: PacketLifeTime::new(if from == to { 0 } else { 18 }),
+        }
+    }
+
+    /// What `ib_acme` gets, if subnet administration agrees.
+    fn verified(&self, arguments: &str) -> Path {
+        self.node.acme(&format!("{arguments} -v").split(' ').collect::<Vec<_>>()).verified()
+    }
+}
+
+fn every_kind_of_address(three: &Three) {
+    let dest = three.fabric.port(2);
+    for arguments in [
+        "-f n -s node1 -d node2".to_owned(),
+        "-f i -s 10.77.0.1 -d 10.77.0.2".to_owned(),
+        "-f i -s fd00::1 -d fd00::2".to_owned(),
+        format!("-f l -d {}", dest.lid),
+        format!("-f g -d {}", dest.gid),
+        format!("-f l -s {} -d {}", three.fabric.port(1).lid, dest.lid),
+    ] {
+        assert_eq!(three.verified(&arguments), three.path(1, 2), "{arguments}");
+    }
+    assert_eq!(three.verified("-f n -s node1 -d node3"), three.path(1, 3));
+    assert_eq!(three.verified("-f n -s node1 -d node1"), three.path(1, 1));
+}
+
+#[test]
+fn every_kind_of_address_with_routes_of_the_sa() {
+    every_kind_of_address(&Three::start("route_prot sa"));
+}
+
+#[test]
+fn every_kind_of_address_with_routes_of_the_group() {
+    every_kind_of_address(&Three::start("route_prot acm"));
+}
+
+/// Lets subnet administration say something else than the groups do.
+fn let_them_differ(fabric: &Fabric) {
+    for setting in ["pr_mtu 1024", "pr_rate 20", "pr_sl 3", "pr_life 14"] {
+        assert_eq!(fabric.control(&format!("set {setting}")), "ok\n");
+    }
+}
+
+#[test]
+fn a_route_of_the_sa_is_what_the_sa_says() {
+    let three = Three::start("route_prot sa");
+    let_them_differ(&three.fabric);
+    let expected = Path {
+        mtu: Mtu::B1024,
+        rate: Rate::GBPS_20,
+        sl: ServiceLevel::new(3),
+        packet_life_time: PacketLifeTime::new(14),
+        ..three.path(1, 2)
+    };
+    assert_eq!(three.verified("-f n -s node1 -d node2"), expected);
+}
+
+#[test]
+fn a_route_of_the_group_is_what_the_group_says() {
+    let three = Three::start("route_prot acm");
+    let groups = three.fabric.groups();
+    let_them_differ(&three.fabric);
+    assert_eq!(groups.len(), 2, "{groups:?}");
+    let best = &groups[1];
+    assert_eq!((groups[0].mtu, groups[0].rate), (Mtu::B2048, Rate::GBPS_10), "the group that everybody joins");
+    let queries = three.fabric.statistic("sa_path_queries");
+    let path = three.node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).path();
+    assert_eq!(path, Path { mtu: best.mtu, rate: best.rate, ..three.path(1, 2) });
+    assert_eq!(three.fabric.statistic("sa_path_queries"), queries, "nobody was asked");
+}
+
+#[test]
+fn cached_data_only() {
+    let three = Three::start("route_prot sa");
+    let cached = || three.node.acme(&["-f", "n", "-s", "node1", "-d", "node2", "-c"]);
+    assert_eq!(cached().failure(), "ib_acm_resolve_name failed: No data available");
+    // The lookup was started all the same.
+    let found = until("a cached path", || Some(cached()).filter(|acme| acme.finished.code == Some(0)));
+    assert_eq!(found.path(), three.path(1, 2));
+}
+
+#[test]
+fn several_destinations_in_one_run() {
+    let three = Three::start("route_prot sa");
+    let answers = three.node.acme(&["-f", "n", "-s", "node1", "-d", "node[2-3]"]).answers();
+    let got: Vec<_> = answers.into_iter().map(|answer| (answer.destination, answer.path.unwrap())).collect();
+    assert_eq!(got, [("node2".to_owned(), three.path(1, 2)), ("node3".to_owned(), three.path(1, 3))]);
+}
+
+#[test]
+fn a_thousand_times() {
+    let three = Three::start("route_prot sa");
+    let before = three.fabric.statistic("sa_path_queries");
+    assert_eq!(three.node.acme(&["-f", "n", "-s", "node1", "-d", "node2", "-C", "1000"]).path(), three.path(1, 2));
+    let counters = &three.node.acme(&["-P"]).counters()[0];
+    assert_eq!(counters.get("Resolve Count"), 1000);
+    assert_eq!(counters.get("Addr Query Count"), 1);
+    assert_eq!(counters.get("Route Query Count"), 1);
+    assert_eq!(counters.get("Route Cache Count"), 999);
+    assert_eq!(counters.get("Error Count"), 0);
+    // One by us and one by node2, which wants to send its answer.
+    assert_eq!(three.fabric.statistic("sa_path_queries"), before + 2);
+}
+
+#[test]
+fn counters_of_the_daemon_and_of_an_endpoint() {
+    let three = Three::start("route_prot sa");
+    let _ = three.verified("-f n -s node1 -d node2");
+    let _ = three.node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).path();
+    let _ = three.node.acme(&["-f", "n", "-s", "node1", "-d", "nobody", "-c"]).failure();
+    let _ = three.node.acme(&["-f", "n", "-s", "nobody", "-d", "node2"]).failure();
+    let total = three.node.acme(&["-P"]).counters();
+    assert_eq!(total.len(), 1);
+    // The verification is a request too, and so is the one with a source that is not ours; no endpoint has that one.
+    for (name, of_all, of_endpoint) in [
+        ("Error Count", 1, 0),
+        ("Resolve Count", 5, 3),
+        ("No Data", 1, 1),
+        ("Route Query Count", 2, 2),
+        ("Route Cache Count", 1, 1),
+    ] {
+        assert_eq!(total[0].get(name), of_all, "{name}: {total:?}");
+        for which in [&["-P", "all"][..], &["-P", "1"], &["-P", "s", "-f", "n", "-s", "node1"]] {
+            let rows = three.node.acme(which).counters();
+            assert_eq!(rows.len(), 1, "{which:?}");
+            assert_eq!(rows[0].get(name), of_endpoint, "{name} {which:?}: {rows:?}");
+        }
+    }
+    assert_eq!(three.node.acme(&["-P", "col"]).counter_column(), total[0]);
+    let none = three.node.acme(&["-P", "2"]).finished.success();
+    assert!(none.contains("Failed to query perf data: Cannot assign requested address"), "{none}");
+}
+
+#[test]
+fn endpoints() {
+    let three = Three::start("route_prot sa");
+    for all_or_first in [&["-e"][..], &["-e", "1"]] {
+        let rows = three.node.acme(all_or_first).endpoints();
+        assert_eq!(rows.len(), 1, "{rows:?}");
+        let row = &rows[0];
+        assert_eq!((row.port, row.index, row.pkey), (1, 1, three.fabric.port(1).pkeys[0]));
+        assert!(three.fabric.control("nodes").contains(&row.guid), "{row:?}");
+        assert_eq!((row.provider.as_str(), row.addresses.join(" ")), ("ibacmp", "node1 10.77.0.1 fd00::1".to_owned()));
+    }
+    let none = three.node.acme(&["-e", "5"]).finished.success();
+    assert!(none.contains("Endpoint 5 is not available"), "{none}");
+}
+
+#[test]
+fn what_cannot_be_resolved() {
+    let three = Three::start("retries 1");
+    let failure = |arguments: &str| three.node.acme(&arguments.split(' ').collect::<Vec<_>>()).failure();
+    assert_eq!(failure("-f n -s node1 -d nobody"), "ib_acm_resolve_name failed: Connection timed out");
+    assert_eq!(failure("-f i -s 10.77.0.1 -d 10.77.0.99"), "ib_acm_resolve_ip failed: Connection timed out");
+    assert_eq!(failure("-f n -s nobody -d node2"), "ib_acm_resolve_name failed: Cannot assign requested address");
+    assert_eq!(failure("-f l -d 4711"), "ib_acm_resolve_path failed: No data available");
+    assert_eq!(failure("-f g -d fe80::1234"), "ib_acm_resolve_path failed: No data available");
+}

@@ -1,0 +1,300 @@
+//! Clients that do what no client should do: the daemon answers or closes that client, and serves the others.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
+use acm_tests::{Connection, Entry, Fabric, Header, LIMIT, Node, Received, request, until};
+use acm_wire::client::ClientStatus;
+use core::time::Duration;
+use std::{
+    io::{ErrorKind, Read, Write},
+    os::unix::net::UnixStream,
+};
+
+const RESOLVE: u8 = 1;
+const PERF: u8 = 2;
+const EP: u8 = 3;
+/// What the core adds to the opcode of a request that it refuses.
+const ACK: u8 = 0x80;
+const IP: u16 = 2;
+const PATH: u16 = 0x10;
+const LOCALHOST: [u8; 4] = [127, 0, 0, 1];
+
+/// A daemon that is node1 and 127.0.0.1, so that every machine has a route to it.
+fn daemon() -> Node {
+    Node::embedded().addresses("node1 sim0 1 default\n127.0.0.1 sim0 1 default\n").join()
+}
+
+fn from() -> Entry {
+    Entry::name(Entry::SOURCE, "node1")
+}
+
+fn to() -> Entry {
+    Entry::name(Entry::DEST, "node1")
+}
+
+/// A request that is answered at once, and well.
+fn good(tid: u64) -> Vec<u8> {
+    request(tid, &[from(), to()])
+}
+
+fn assert_serves(node: &Node) {
+    assert_eq!(node.connect().ask(1, &[from(), to()]), ClientStatus::SUCCESS);
+}
+
+#[test]
+fn a_connection_that_says_nothing() {
+    let node = daemon();
+    let silent = node.connect();
+    assert_serves(&node);
+    drop(silent);
+    drop(node.connect());
+    assert_serves(&node);
+}
+
+#[test]
+fn one_byte_at_a_time() {
+    let node = daemon();
+    let mut client = node.connect();
+    for tid in 1..4 {
+        for byte in good(tid) {
+            client.send(&[byte]);
+        }
+        // Somebody else's turn, before the first has an answer.
+        assert_serves(&node);
+        assert_eq!(client.receive().status(tid), ClientStatus::SUCCESS);
+    }
+}
+
+#[test]
+fn many_requests_in_one_write() {
+    let node = daemon();
+    let mut client = node.connect();
+    let all: Vec<u8> = (0..200).flat_map(good).collect();
+    // The last request comes in two parts.
+    let (first, rest) = all.split_at(all.len() - 100);
+    client.send(first);
+    for tid in 0..199 {
+        assert_eq!(client.receive().status(tid), ClientStatus::SUCCESS);
+    }
+    client.send(rest);
+    assert_eq!(client.receive().status(199), ClientStatus::SUCCESS);
+}
+
+#[test]
+fn headers_that_are_none_close_the_connection() {
+    let node = daemon();
+    let body = [0; 600];
+    for opcode in [RESOLVE, PERF, EP] {
+        for length in [0, 15, 593, 65535] {
+            let mut client = node.connect();
+            client.send(&Header::new(opcode, length, 1).with(&body[..usize::from(length.clamp(16, 600) - 16)]));
+            assert_eq!(client.receive(), Received::Closed, "opcode {opcode} length {length}");
+            assert_serves(&node);
+        }
+    }
+    for opcode in [0, 4, 0x0f, 0x11, 0x81, 0x82, 0x83, 0xff] {
+        let mut client = node.connect();
+        client.send(&Header::new(opcode, 88, 1).with(&body[..72]));
+        assert_eq!(client.receive(), Received::Closed, "opcode {opcode:#x}");
+    }
+    for version in [0, 2, 255] {
+        let mut client = node.connect();
+        client.send(&Header { version, ..Header::new(PERF, 16, 1) }.with(&[]));
+        assert_eq!(client.receive(), Received::Closed, "version {version}");
+    }
+    assert_serves(&node);
+}
+
+#[test]
+fn what_came_before_a_bad_header_is_answered() {
+    let node = daemon();
+    let mut client = node.connect();
+    client.send(&[good(7), vec![2; 16]].concat());
+    assert_eq!(client.receive().status(7), ClientStatus::SUCCESS);
+    assert_eq!(client.receive(), Received::Closed);
+}
+
+#[test]
+fn what_came_before_the_end_is_answered() {
+    let node = daemon();
+    for _ in 0..20 {
+        let mut client = node.connect();
+        client.send(&[good(7), good(8)].concat());
+        client.end();
+        assert_eq!(client.receive().status(7), ClientStatus::SUCCESS);
+        assert_eq!(client.receive().status(8), ClientStatus::SUCCESS);
+        assert_eq!(client.receive(), Received::Closed);
+    }
+}
+
+#[test]
+fn a_length_need_not_be_whole_entries() {
+    let node = daemon();
+    let mut client = node.connect();
+    let none = [0; 7 * 72];
+    // 591 bytes: a part of the eighth entry. 592: the longest request.
+    for length in [591, 592] {
+        let entries = [&request(0, &[from(), to()])[16..], &none].concat();
+        client.send(&Header::new(RESOLVE, length, u64::from(length)).with(&entries[..usize::from(length) - 16]));
+        assert_eq!(client.receive().status(u64::from(length)), ClientStatus::SUCCESS);
+    }
+}
+
+#[test]
+fn eight_entries_without_a_source() {
+    let node = daemon();
+    let mut client = node.connect();
+    let none = Entry::new(0, 0, &[]);
+    let mut entries = [none; 8];
+    entries[0] = Entry::new(Entry::DEST, IP, &LOCALHOST);
+    client.send(&request(1, &entries));
+    let Received::Answer { status: ClientStatus::SUCCESS, body, .. } = client.receive() else { panic!("refused") };
+    // The path, and the source that the daemon chose.
+    assert_eq!(body.len(), 2 * 72);
+    let source = &body[72..];
+    assert_eq!((&source[..4], &source[4..6]), (&Entry::SOURCE.to_ne_bytes()[..], &IP.to_ne_bytes()[..]));
+    assert_eq!((&source[8..12], &source[12..]), (&LOCALHOST[..], &[0; 60][..]));
+    entries.rotate_right(1);
+    assert_eq!(client.ask(2, &entries), ClientStatus::SUCCESS);
+    assert_eq!(client.ask(3, &[none; 8]), ClientStatus::EDESTTYPE);
+}
+
+#[test]
+fn entries_that_make_no_request() {
+    let node = daemon();
+    let mut client = node.connect();
+    let path = |flags| Entry::new(flags, PATH, &[]);
+    const QUERY_SA: u32 = 1 << 31;
+    let mut cases = vec![
+        (vec![], ClientStatus::EDESTTYPE),
+        (vec![from()], ClientStatus::EDESTTYPE),
+        (vec![to()], ClientStatus::EDESTTYPE),
+        (vec![from(), from(), to()], ClientStatus::ESRCADDR),
+        (vec![from(), to(), to()], ClientStatus::EDESTADDR),
+        (vec![Entry::name(Entry::SOURCE, "nobody"), to()], ClientStatus::ESRCADDR),
+        (vec![path(0)], ClientStatus::EDESTADDR),
+        (vec![path(QUERY_SA), path(QUERY_SA)], ClientStatus::EINVAL),
+    ];
+    for kind in [0, 6, 255] {
+        cases.push((vec![from(), Entry::new(Entry::DEST, kind, b"node1")], ClientStatus::EDESTTYPE));
+        cases.push((vec![Entry::new(Entry::SOURCE, kind, b"node1"), to()], ClientStatus::ESRCTYPE));
+    }
+    for (tid, (entries, expected)) in (100..).zip(cases) {
+        client.send(&request(tid, &entries));
+        let refused = Received::Answer { opcode: RESOLVE | ACK, status: expected, tid, body: vec![] };
+        assert_eq!(client.receive(), refused, "{entries:?}");
+    }
+    // One that asks for an endpoint that is not there, and one for its counters.
+    client.send(&Header::new(PERF, 16, 5).with(&[]));
+    let Received::Answer { opcode: 0x82, status: ClientStatus::SUCCESS, tid: 5, body } = client.receive() else {
+        panic!("no counters")
+    };
+    assert_eq!(body.len(), 56);
+    client.send(&Header::new(EP, 16, 6).with(&[]));
+    assert_eq!(client.receive().status(6), ClientStatus::EINVAL);
+    assert_eq!(client.ask(7, &[from(), to()]), ClientStatus::SUCCESS);
+}
+
+#[test]
+fn names_that_are_no_text() {
+    let node = Node::embedded().option("timeout 10\nretries 0").join();
+    let mut client = node.connect();
+    let names = [&[0xff; 64][..], b"\x1b[2Ja\nINJECTED: b", &[b'x'; 64], b""];
+    for (tid, name) in (1..).zip(names) {
+        let status = client.ask(tid, &[from(), Entry::new(Entry::DEST, 1, name)]);
+        assert_ne!(status, ClientStatus::SUCCESS, "{name:?}");
+    }
+    assert_serves(&node);
+    let log = node.log();
+    assert!(log.contains("INJECTED"), "the name is not in the log");
+    assert!(!log.contains('\x1b') && !log.lines().any(|line| line.starts_with("INJECTED")), "{log}");
+}
+
+#[test]
+fn a_client_that_never_reads() {
+    let node = daemon();
+    let mut greedy = UnixStream::connect(node.socket()).unwrap();
+    greedy.set_write_timeout(Some(Duration::from_millis(300))).unwrap();
+    greedy.set_read_timeout(Some(LIMIT)).unwrap();
+    let perf = Header::new(PERF, 16, 3).with(&[]).repeat(1024);
+    let mut sent = 0;
+    loop {
+        match greedy.write(&perf[sent % perf.len()..]) {
+            Ok(count) => sent += count,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+            Err(error) => panic!("closed after {sent} bytes: {error}"),
+        }
+        // The system's buffers and the daemon's own are far smaller.
+        assert!(sent < 16 << 20, "the daemon keeps everything");
+    }
+    for _ in 0..10 {
+        assert_serves(&node);
+    }
+    // It was made to wait, and nothing is lost when it reads after all.
+    let mut answers = vec![0; sent / 16 * 72];
+    greedy.read_exact(&mut answers).unwrap();
+    assert!(answers.chunks(72).all(|answer| answer[..4] == [1, PERF | ACK, 0, 7] && answer[15] == 3));
+}
+
+#[test]
+fn descriptors_run_out() {
+    let node = Node::embedded().descriptors(40).join();
+    let mut first = node.connect();
+    assert_eq!(first.ask(1, &[from(), to()]), ClientStatus::SUCCESS);
+    let many: Vec<Connection> = (0..60).map(|_| node.connect()).collect();
+    until("a line about descriptors", || node.log().contains("Too many open files").then_some(()));
+    assert_eq!(first.ask(2, &[from(), to()]), ClientStatus::SUCCESS, "those who are in are served");
+    let lines = |node: &Node| node.log().matches("Too many open files").count();
+    let before = lines(&node);
+    until("the next try", || (lines(&node) > before).then_some(()));
+    assert!(lines(&node) < before + 10, "it asks again and again");
+    drop(many);
+    assert_serves(&node);
+}
+
+#[test]
+fn clients_that_leave_without_their_answers() {
+    let node = daemon();
+    let perf = Header::new(PERF, 16, 1).with(&[]);
+    for count in 0..100 {
+        let mut client = node.connect();
+        client.send(&perf.repeat(1 + count % 40));
+        drop(client);
+    }
+    assert_serves(&node);
+}
+
+#[test]
+fn a_client_that_leaves_with_requests_in_flight() {
+    let fabric = Fabric::serve(1, &["--subnet-timeout", "8"]);
+    let node = Node::at(&fabric, 1).option("timeout 200\nretries 1").join();
+    let nobody = |name: &str| [from(), Entry::name(Entry::DEST, name)];
+    let mut gone = node.connect();
+    for tid in 0..10 {
+        gone.send(&request(tid, &nobody("nobody")));
+    }
+    // It is answered only after the requests were taken.
+    gone.send(&Header::new(PERF, 16, 99).with(&[]));
+    assert_eq!(gone.receive().status(99), ClientStatus::SUCCESS);
+    drop(gone);
+    // The next one has the place of the one that left, and gets its own answers only.
+    let mut next = node.connect();
+    assert_eq!(next.ask(50, &nobody("nobody-either")), ClientStatus::ETIMEDOUT);
+    assert_eq!(next.ask(51, &[from(), to()]), ClientStatus::SUCCESS);
+}
+
+#[test]
+fn more_requests_than_may_be_in_flight() {
+    let fabric = Fabric::serve(1, &["--subnet-timeout", "8"]);
+    let node = Node::at(&fabric, 1).option("timeout 100\nretries 0").join();
+    let mut client = node.connect();
+    let all: Vec<u8> = (0..300).flat_map(|tid| request(tid, &[from(), Entry::name(Entry::DEST, "nobody")])).collect();
+    client.send(&all);
+    assert_serves(&node);
+    let mut tids: Vec<u64> = (0..300)
+        .map(|_| match client.receive() {
+            Received::Answer { status: ClientStatus::ETIMEDOUT, tid, .. } => tid,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    tids.sort_unstable();
+    assert!(tids.into_iter().eq(0..300), "each is answered once");
+}

@@ -1,0 +1,108 @@
+//! Files with mistakes: each is reported with its place, and nothing else is lost.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
+use acm_tests::{Node, until};
+use std::fs;
+
+/// Places that the log complains about, in `file` of the run directory.
+fn places(node: &Node, file: &str) -> Vec<String> {
+    let start = format!("config: {}:", node.dir().join(file).display());
+    let log = node.log();
+    let rests = log.lines().filter_map(|line| Some(line.split_once(&start)?.1));
+    rests.map(|rest| rest.split(": ").next().unwrap().to_owned()).collect()
+}
+
+fn addresses(node: &Node) -> Vec<String> {
+    node.acme(&["-e"]).endpoints().into_iter().flat_map(|row| row.addresses).collect()
+}
+
+#[test]
+fn mistakes_in_the_option_file() {
+    let node = Node::embedded()
+        .options(
+            "# a comment\n\
+             log_file stderr\n\
+             log_level 2\n\
+             TIMEOUT   500 # the name's case does not matter\n\
+             retrys 3\n\
+             retries\n\
+             min_mtu 77\n\
+             \tmin_rate fast\n\
+             provider other default\n\
+             \n\
+             server_mode closed\n\
+             route_prot acm\n\
+             addr_timeout 5",
+        )
+        .join();
+    assert_eq!(places(&node, "opts"), ["5:1", "6:8", "7:9", "8:11", "9:1", "11:13"]);
+    let log = node.log();
+    for option in ["timeout 500", "retries 2", "min_mtu 2048", "route_prot acm", "addr_timeout 5", "server_mode unix"] {
+        assert!(log.contains(&format!("options: {option}\n")), "{option}");
+    }
+    assert_eq!(addresses(&node), ["node1"]);
+}
+
+#[test]
+fn options_that_are_no_text() {
+    let node = Node::embedded().option("timeout \u{1b}[2J\nsa_depth 4 four\nr\u{e9}tries 9\nsa_depth 3").join();
+    let log = node.log();
+    assert!(!log.contains('\u{1b}'), "{log}");
+    assert!(log.contains("options: sa_depth 3\n"), "{log}");
+    let places = places(&node, "opts");
+    assert!(places.contains(&"4:9".to_owned()) && places.contains(&"6:1".to_owned()), "{places:?}");
+}
+
+#[test]
+fn mistakes_in_the_address_file() {
+    let node = Node::embedded()
+        .addresses(
+            "# address device port pkey\n\
+             node1 sim0 1 default\n\
+             node1-b sim0\n\
+             node1-c sim0 0 default\n\
+             node1-d sim0 1 zz\n\
+             node1-e sim1 1 default\n\
+             node1-f sim0 2 default\n\
+             node1-g sim0 1 8001\n\
+             NODE1 sim0 1 default\n\
+             10.77.0.1 sim0 1 ffff # the end\n\
+             last sim0 1 7fff",
+        )
+        .join();
+    assert_eq!(places(&node, "addr"), ["3:13", "4:14", "5:16", "6", "7"]);
+    let log = node.log();
+    for complaint in ["unable to assign node1-g: pkey 0x8001", "duplicate address NODE1"] {
+        until(complaint, || node.log().to_lowercase().contains(&complaint.to_lowercase()).then_some(()));
+    }
+    assert_eq!(addresses(&node), ["node1", "10.77.0.1", "last"], "{log}");
+}
+
+#[test]
+fn ip_addresses_are_the_kernels_unless_it_is_said() {
+    let text = "10.77.0.1 sim0 1 default\nnode1 sim0 1 default\nfd00::1 sim0 1 default\n";
+    let node = Node::embedded().option("support_ips_in_addr_cfg 0").addresses(text).join();
+    assert_eq!(places(&node, "addr"), ["1", "3"]);
+    assert_eq!(addresses(&node), ["node1"]);
+    let node = Node::embedded().option("support_ips_in_addr_cfg 1").addresses(text).join();
+    assert!(places(&node, "addr").is_empty());
+    assert_eq!(addresses(&node), ["10.77.0.1", "node1", "fd00::1"]);
+}
+
+#[test]
+fn without_an_address_file_the_host_has_its_name() {
+    let node = Node::alone().argument("--fabric=embedded").join();
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let host = host.trim().split('.').next().unwrap();
+    assert_eq!(addresses(&node), [host.to_owned(), format!("{host}-1")]);
+    assert!(!node.dir().join("addr").exists(), "the daemon writes no configuration");
+}
+
+#[test]
+fn an_address_file_that_cannot_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("addr")).unwrap();
+    let mut node = Node::alone().argument("--fabric=embedded").spawn_in(dir);
+    node.process.wait_for("join successful", 1);
+    let said = format!("{}: Is a directory", node.dir().join("addr").display());
+    assert!(node.log().contains(&said), "{}", node.log());
+}

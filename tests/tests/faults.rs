@@ -1,0 +1,140 @@
+//! Fabrics that lose, stop and change.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
+use acm_tests::{Acme, Fabric, Node, until};
+use ib_mad::Lid;
+
+/// A subnet whose packets take 1 ms at most, so that nobody waits for long.
+const FAST: [&str; 2] = ["--subnet-timeout", "8"];
+
+fn two(fabric: &Fabric, option: &str) -> [Node; 2] {
+    [1, 2].map(|number| Node::at(fabric, number).option(option).join())
+}
+
+fn ask(node: &Node, name: &str) -> Acme {
+    node.acme(&["-f", "n", "-s", "node1", "-d", name])
+}
+
+#[test]
+fn a_lossy_fabric_resolves_by_repeating() {
+    let fabric = Fabric::serve(2, &FAST);
+    // A request and its answer pass with probability 0.49; all of 26 are lost once in 40 million runs.
+    let [node, _other] = two(&fabric, "timeout 50\nretries 25");
+    for loss in ["set ud_loss 30%", "set sa_loss 20%"] {
+        assert_eq!(fabric.control(loss), "ok\n");
+    }
+    for source_and_dest in [["node1", "node2"], ["10.77.0.1", "10.77.0.2"], ["fd00::1", "fd00::2"]] {
+        let [source, dest] = source_and_dest;
+        let format = if source == "node1" { "n" } else { "i" };
+        let path = node.acme(&["-f", format, "-s", source, "-d", dest]).path();
+        assert_eq!(path.dlid, fabric.port(2).lid);
+    }
+}
+
+#[test]
+fn nothing_passes_for_a_while() {
+    let fabric = Fabric::serve(2, &FAST);
+    let [node, _other] = two(&fabric, "timeout 50\nretries 2");
+    fabric.control("set ud_loss 100%");
+    let sent = fabric.statistic("ud_multicast");
+    assert_eq!(ask(&node, "node2").failure(), "ib_acm_resolve_name failed: Connection timed out");
+    assert_eq!(fabric.statistic("ud_multicast"), sent + 3, "once and two times again");
+    fabric.control("set ud_loss 0");
+    assert_eq!(ask(&node, "node2").path().dlid, fabric.port(2).lid);
+}
+
+#[test]
+fn the_administration_is_silent_for_a_while() {
+    let fabric = Fabric::serve(2, &FAST);
+    let [node, _other] = two(&fabric, "timeout 50\nretries 1");
+    fabric.control("set sa_mute on");
+    let lid = fabric.port(2).lid.to_string();
+    let route = || node.acme(&["-f", "l", "-d", &lid]);
+    assert_eq!(route().failure(), "ib_acm_resolve_path failed: Connection timed out");
+    fabric.control("set sa_mute off");
+    assert_eq!(route().path().dlid, fabric.port(2).lid);
+}
+
+#[test]
+fn the_administration_is_silent_at_the_start() {
+    let fabric = Fabric::serve(1, &FAST);
+    fabric.control("set sa_mute on");
+    let mut node = Node::at(&fabric, 1).option("timeout 50\nretries 1").serve();
+    node.process.wait_for("join failed", 1);
+    assert_eq!(ask(&node, "node2").failure(), "ib_acm_resolve_name failed: No data available");
+    fabric.control("set sa_mute off");
+    node.process.wait_for("join successful", 1);
+    assert_eq!(fabric.groups()[0].members, ["1/1"]);
+}
+
+#[test]
+fn a_fabric_that_ends_ends_its_daemons() {
+    let mut fabric = Fabric::serve(2, &FAST);
+    let nodes = two(&fabric, "timeout 200");
+    fabric.stop();
+    for mut node in nodes {
+        let finished = node.process.wait();
+        assert_eq!(finished.code, Some(1), "{finished}");
+        let last = finished.stderr.lines().find(|line| line.starts_with("acm-mio: ")).expect("no last words");
+        let socket = fabric.socket().display().to_string();
+        assert!(last.contains(&socket) && last.contains("start the fabric"), "{last}");
+        assert!(node.client_files().is_empty(), "{:?}", node.client_files());
+    }
+    // New daemons find their way on the new one, which knows nothing of the old.
+    fabric.restart(&["--nodes", "2"]);
+    let [node, _other] = two(&fabric, "timeout 200");
+    assert_eq!(ask(&node, "node2").path().dlid, fabric.port(2).lid);
+}
+
+#[test]
+fn a_port_goes_down_and_comes_back() {
+    let fabric = Fabric::serve(2, &FAST);
+    let [mut node, _other] = two(&fabric, "timeout 100");
+    assert_eq!(ask(&node, "node2").path().dlid, fabric.port(2).lid);
+    fabric.control("down node1 1");
+    node.process.wait_for("port 0 is down", 1);
+    assert_eq!(ask(&node, "node2").failure(), "ib_acm_resolve_name failed: Cannot assign requested address");
+    let rows = node.acme(&["-e"]).finished.success();
+    assert!(!rows.contains("node1"), "{rows}");
+    fabric.control("up node1 1");
+    node.process.wait_for("join successful", 2);
+    assert_eq!(ask(&node, "node2").path().dlid, fabric.port(2).lid);
+}
+
+#[test]
+fn the_others_port_goes_down_and_comes_back_with_another_lid() {
+    let fabric = Fabric::serve(2, &FAST);
+    let [node, mut other] = two(&fabric, "timeout 50\nretries 1");
+    fabric.control("down node2 1");
+    other.process.wait_for("port 0 is down", 1);
+    assert_eq!(ask(&node, "node2").failure(), "ib_acm_resolve_name failed: Connection timed out");
+    fabric.control("lid node2 1 99");
+    fabric.control("up node2 1");
+    other.process.wait_for("join successful", 2);
+    assert_eq!(ask(&node, "node2").path().dlid, Lid::new(99));
+}
+
+#[test]
+fn a_port_gets_another_lid() {
+    let fabric = Fabric::serve(2, &FAST);
+    let [node, _other] = two(&fabric, "timeout 100");
+    assert_eq!(ask(&node, "node2").path().slid, fabric.port(1).lid);
+    fabric.control("lid node1 1 77");
+    let path =
+        until("a path from the new LID", || Some(ask(&node, "node2").path()).filter(|path| path.slid.get() == 77));
+    assert_eq!(path.dlid, fabric.port(2).lid);
+    let path = node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path();
+    assert_eq!((path.slid, path.dlid), (Lid::new(77), Lid::new(77)));
+}
+
+#[test]
+fn the_administration_forgets_all_groups() {
+    let fabric = Fabric::serve(2, &FAST);
+    let mut nodes = two(&fabric, "timeout 100");
+    fabric.control("smrestart 0xc123");
+    for node in &mut nodes {
+        node.process.wait_for("join successful", 2);
+    }
+    let group = fabric.groups().remove(0);
+    assert_eq!((group.mlid, group.members), (Lid::new(0xc123), vec!["1/1".to_owned(), "2/1".to_owned()]));
+    assert_eq!(ask(&nodes[0], "node2").path().dlid, fabric.port(2).lid);
+}

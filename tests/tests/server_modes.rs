@@ -1,0 +1,268 @@
+//! How the daemon starts, where it listens, and how it ends.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
+use acm_tests::{Acme, Binary, Connection, Entry, Fabric, Finished, Node, Process, binary, program, run, until};
+use acm_wire::client::ClientStatus;
+use nix::{sys::signal::Signal, unistd::Pid};
+use std::{fs, net::TcpListener, path::Path, process::Command};
+
+const SELF: [&str; 6] = ["-f", "n", "-s", "node1", "-d", "node1"];
+
+fn entries() -> [Entry; 2] {
+    [Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, "node1")]
+}
+
+fn assert_serves(mut client: Connection) {
+    assert_eq!(client.ask(1, &entries()), ClientStatus::SUCCESS);
+}
+
+/// A daemon in a TCP mode, on a port that was free a moment ago.
+fn tcp(mode: &str, more: &str) -> (Node, u16) {
+    for _ in 0..10 {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let options = format!("server_mode {mode}\nserver_port {port}\n{more}");
+        let mut node = Node::embedded().option(&options).spawn();
+        let told = until("the port file, or the end", || {
+            let told = fs::read_to_string(node.dir().join("ibacm-tcp.port")).ok().filter(|text| !text.is_empty());
+            (told.is_some() || !node.process.is_running()).then_some(told)
+        });
+        if let Some(told) = told {
+            assert_eq!(told, format!("{port}\n"));
+            node.process.wait_for("join successful", 1);
+            return (node, port);
+        }
+    }
+    panic!("no free port");
+}
+
+/// Runs the daemon to its end.
+fn end_of(mut command: Command) -> Finished {
+    Process::start(&mut command).wait()
+}
+
+/// Whether this user may make namespaces here; not in every container.
+fn may_have_namespaces() -> bool {
+    let words = ["--user", "--map-root-user", "--mount", "--net", "true"];
+    let may = run(program("unshare", "util-linux"), &words).code == Some(0);
+    if !may {
+        eprintln!("not tested: this user may not make namespaces (unshare) here");
+    }
+    may
+}
+
+#[test]
+fn loop_mode_serves_this_machine() {
+    let (node, port) = tcp("loop", "");
+    assert_eq!(node.client_files(), ["ibacm-tcp.port", "ibacm.port"]);
+    assert_eq!(fs::read_link(node.dir().join("ibacm.port")).unwrap(), Path::new("ibacm-tcp.port"));
+    assert_serves(Connection::tcp("127.0.0.1", port).unwrap());
+    assert!(Connection::tcp("127.0.0.2", port).is_err(), "only 127.0.0.1");
+}
+
+#[test]
+fn open_mode_serves_everybody_and_says_so() {
+    let (node, port) = tcp("open", "");
+    for address in ["127.0.0.1", "127.0.0.2"] {
+        assert_serves(Connection::tcp(address, port).unwrap());
+    }
+    assert!(node.log().contains("server_mode open: anybody"), "{}", node.log());
+}
+
+#[test]
+fn ib_acme_finds_the_port_file_and_the_socket() {
+    if !may_have_namespaces() {
+        return;
+    }
+    let ib_acme = program("ib_acme", "ibacm");
+    let resolve = |node: &Node, words: &[&str]| {
+        Acme::from(node.run_inside(&ib_acme, &[&SELF[..], &["-v"], words].concat())).verified()
+    };
+    for option in ["server_mode loop\nserver_port 7351", "server_mode open"] {
+        let node = Node::embedded().option(option).own_namespace().join();
+        let path = resolve(&node, &["-S", "127.0.0.1"]);
+        assert_eq!(path.dgid, path.sgid);
+    }
+    let node = Node::embedded().own_namespace().join();
+    let path = resolve(&node, &[]);
+    assert_eq!(path.dgid, path.sgid);
+}
+
+#[test]
+fn defaults_without_an_option_file() {
+    if !may_have_namespaces() {
+        return;
+    }
+    // There is no log on standard error to wait for.
+    let node = Node::embedded().options("").own_namespace().serve();
+    let log = until("the log where ibacm has it", || fs::read_to_string(node.dir().join("ibacm.log")).ok());
+    assert!(log.contains("Assistant to the InfiniBand Communication Manager"), "{log}");
+    until("an answer", || (node.connect().ask(1, &entries()) == ClientStatus::SUCCESS).then_some(()));
+}
+
+#[test]
+fn for_ib_acme_and_the_kernel_only() {
+    let node = Node::embedded().join();
+    assert_eq!(node.client_files(), ["ibacm-unix.sock", "ibacm.sock"]);
+    assert_serves(Connection::open(&node.dir().join("ibacm.sock")));
+    let node = Node::embedded().option("acme_plus_kernel_only yes").join();
+    assert_eq!(node.client_files(), ["ibacm-unix.sock"]);
+    assert_serves(node.connect());
+    let (node, port) = tcp("loop", "acme_plus_kernel_only yes");
+    assert_eq!(node.client_files(), ["ibacm-tcp.port"]);
+    assert_serves(Connection::tcp("127.0.0.1", port).unwrap());
+}
+
+#[test]
+fn a_second_one_does_not_start() {
+    let first = Node::embedded().join();
+    let second = end_of(Node::alone().command(first.dir()));
+    assert_eq!(second.code, Some(255), "{second}");
+    let lock = first.dir().join("ibacm.pid");
+    let line = second.stderr.lines().find(|line| line.starts_with("acm-mio: ")).expect("no line");
+    assert!(line.contains(&lock.display().to_string()) && line.contains("another"), "{line}");
+    assert_serves(first.connect());
+    assert_eq!(fs::read_to_string(lock).unwrap(), format!("{}\n", first.process.id()));
+}
+
+#[test]
+fn a_crashed_one_leaves_nothing_in_the_way() {
+    let mut first = Node::embedded().join();
+    first.process.signal(Signal::SIGKILL);
+    assert_eq!(first.process.wait().code, None);
+    assert_eq!(first.client_files(), ["ibacm-unix.sock", "ibacm.sock"]);
+    let mut second = Process::start(&mut Node::embedded().command(first.dir()));
+    second.wait_for("join successful", 1);
+    assert_serves(first.connect());
+}
+
+#[test]
+fn told_to_stop_it_leaves_its_groups_and_removes_its_sockets() {
+    let fabric = Fabric::serve(2, &[]);
+    for signal in [Signal::SIGTERM, Signal::SIGINT] {
+        let mut nodes = [1, 2].map(|number| Node::at(&fabric, number).option("route_prot acm").join());
+        let _open = nodes[0].connect();
+        assert_eq!(fabric.groups().len(), 2);
+        let leaves = fabric.statistic("sa_leaves");
+        nodes[0].process.signal(signal);
+        let finished = nodes[0].process.wait();
+        assert_eq!(finished.code, Some(0), "{finished}");
+        assert!(nodes[0].client_files().is_empty(), "{:?}", nodes[0].client_files());
+        assert_eq!(fabric.statistic("sa_leaves"), leaves + 2);
+        assert!(fabric.groups().iter().all(|group| group.members == ["2/1"]), "{:?}", fabric.groups());
+        assert_eq!(fabric.control("qps").lines().count(), 1);
+    }
+}
+
+#[test]
+fn told_to_stop_it_ends_even_if_the_administration_is_silent() {
+    let fabric = Fabric::serve(1, &[]);
+    let mut node = Node::at(&fabric, 1).join();
+    fabric.control("set sa_mute on");
+    node.process.signal(Signal::SIGTERM);
+    assert_eq!(node.process.wait().code, Some(0));
+    assert!(node.client_files().is_empty());
+}
+
+/// A daemon that has left its parent; it ends with the test all the same.
+struct Forked {
+    id: Pid,
+    dir: String,
+}
+
+impl Forked {
+    fn is_running(&self) -> bool {
+        let command = fs::read_to_string(format!("/proc/{}/cmdline", self.id)).unwrap_or_default();
+        // Somebody else may have the number later.
+        command.contains(&self.dir)
+    }
+}
+
+impl Drop for Forked {
+    fn drop(&mut self) {
+        if self.is_running() {
+            let _ = nix::sys::signal::kill(self.id, Signal::SIGKILL);
+        }
+    }
+}
+
+#[test]
+fn by_default_it_leaves_the_terminal() {
+    let dir = tempfile::tempdir().unwrap();
+    // Paths from the present directory, which a daemon leaves.
+    let builder = Node::embedded().option("log_file DIR/log").daemon();
+    let made = builder.command(dir.path());
+    let mut command = Command::new(made.get_program());
+    command.args(["-O", "opts", "-A", "addr", "--run-dir", ".", "--fabric", "embedded"]).current_dir(dir.path());
+    // For the one who looks for it.
+    command.arg(dir.path());
+    let parent = end_of(command);
+    assert_eq!((parent.code, parent.stdout.as_str(), parent.stderr.as_str()), (Some(0), "", ""));
+    let id = until("a process id", || fs::read_to_string(dir.path().join("ibacm.pid")).ok()?.trim().parse().ok());
+    let daemon = Forked { id: Pid::from_raw(id), dir: dir.path().to_str().unwrap().to_owned() };
+    assert!(daemon.is_running());
+    let socket = dir.path().join("ibacm-unix.sock");
+    until("an answer", || {
+        let mut client = Connection::try_open(&socket).ok()?;
+        (client.ask(1, &entries()) == ClientStatus::SUCCESS).then_some(())
+    });
+    nix::sys::signal::kill(daemon.id, Signal::SIGTERM).unwrap();
+    until("its end", || (!daemon.is_running()).then_some(()));
+    assert!(!socket.exists());
+}
+
+#[test]
+fn sighup_opens_the_log_again() {
+    let node = Node::embedded().option("log_file DIR/log").serve();
+    let (log, old) = (node.dir().join("log"), node.dir().join("log.1"));
+    until("the first lines", || fs::read_to_string(&log).ok()?.contains("Assistant").then_some(()));
+    fs::rename(&log, &old).unwrap();
+    node.process.signal(Signal::SIGHUP);
+    until("the new file", || log.exists().then_some(()));
+    // Something to log.
+    assert_eq!(node.connect().ask(1, &[]), ClientStatus::EDESTTYPE);
+    until("a line in it", || fs::read_to_string(&log).unwrap().contains("failing request").then_some(()));
+    assert!(!fs::read_to_string(&old).unwrap().contains("failing request"));
+    assert_serves(node.connect());
+}
+
+#[test]
+fn exit_codes() {
+    let program = binary(Binary::AcmMio);
+    let help = run(&program, &["--help"]);
+    assert!(help.code == Some(0) && help.stdout.contains("--run-dir"), "{help}");
+    let version = run(&program, &["--version"]);
+    assert!(version.code == Some(0) && version.stdout.starts_with("acm-mio "), "{version}");
+    for bad in [&["-x"][..], &["--fabric", "nonsense"], &["-A"]] {
+        let finished = run(&program, bad);
+        assert!(finished.code == Some(1) && !finished.stderr.is_empty(), "{bad:?}: {finished}");
+    }
+    let none = run(&program, &["-P", "-O", "/none", "-A", "/none", "--run-dir", "/none/at/all"]);
+    assert!(none.code == Some(255) && none.stderr.contains("/none/at/all"), "{none}");
+
+    let dir = tempfile::tempdir().unwrap();
+    let lost = Node::alone().argument("--fabric=sim:/none/fabric.sock?node=node1").command(dir.path());
+    let lost = end_of(lost);
+    assert!(lost.code == Some(255) && lost.stderr.contains("acm-mio: simulated fabric at /none/fabric.sock"), "{lost}");
+
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let option = format!("server_mode loop\nserver_port {}", taken.local_addr().unwrap().port());
+    let refused = end_of(Node::embedded().option(&option).command(dir.path()));
+    assert!(refused.code == Some(1) && refused.stderr.contains("server_port"), "{refused}");
+}
+
+#[test]
+fn without_a_device_it_serves_and_waits() {
+    if !may_have_namespaces() {
+        return;
+    }
+    // Also on a machine that has devices.
+    let mut node = Node::alone().without_devices().serve();
+    node.process.wait_for("no InfiniBand device", 1);
+    assert_eq!(node.connect().ask(1, &entries()), ClientStatus::ESRCADDR);
+    assert!(!node.acme(&["-e"]).finished.success().contains("ibacmp"), "no endpoints");
+    node.process.signal(Signal::SIGTERM);
+    assert_eq!(node.process.wait().code, Some(0));
+
+    let dir = tempfile::tempdir().unwrap();
+    let refused = end_of(Node::alone().without_devices().argument("--require-device").command(dir.path()));
+    assert!(refused.code == Some(255) && refused.stderr.contains("acm-mio: "), "{refused}");
+}
