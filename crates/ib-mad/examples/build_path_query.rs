@@ -4,7 +4,7 @@ use ib_mad::{
     sa::{PathRecord, Query},
 };
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn core::error::Error>> {
     let query = Query::<PathRecord>::new()
         .sgid("fe80::2:c903:0:10".parse()?)
         .dgid("fe80::2:c903:0:20".parse()?)

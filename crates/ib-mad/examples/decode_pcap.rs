@@ -1,11 +1,11 @@
 //! Prints the management datagrams of a capture, as tcpdump does: `cargo run --example decode_pcap -- FILE [-v]`.
 //!
 //! Reads pcap files with microseconds, of InfiniBand packets (link type 247), ERF records (197) and Ethernet (1).
+use core::error::Error;
 use ib_mad::{
     MadRef,
     packet::{Headers, UDP_PORT_ROCE2},
 };
-use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);

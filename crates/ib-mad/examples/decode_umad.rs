@@ -8,7 +8,7 @@ use ib_mad::{
 };
 use std::io::{IsTerminal, stdin};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn core::error::Error>> {
     if stdin().is_terminal() {
         let header = UmadHeader { timeout_ms: Host32::new(100), lid: Lid::new(4), ..UmadHeader::default() };
         let mad = Smp::get::<NodeInfo>(0, TransactionId::new(7));
@@ -21,8 +21,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let digits: Vec<u8> = line.bytes().filter(u8::is_ascii_hexdigit).collect();
         let bytes: Vec<u8> = digits
             .chunks_exact(2)
-            .map(|two| Ok(u8::from_str_radix(std::str::from_utf8(two)?, 16)?))
-            .collect::<Result<_, Box<dyn std::error::Error>>>()?;
+            .map(|two| Ok(u8::from_str_radix(core::str::from_utf8(two)?, 16)?))
+            .collect::<Result<_, Box<dyn core::error::Error>>>()?;
         println!("{}", Frame::parse(&bytes, Layout::WithPkeyIndex)?);
     }
     Ok(())

@@ -1,13 +1,12 @@
 //! One of the measured pieces of work, 10,000 times, for `valgrind --tool=callgrind`; `benches/instructions.sh` counts.
-#![allow(clippy::indexing_slicing, reason = "offset code as one writes it by hand")]
-use core::time::Duration;
+#![allow(clippy::indexing_slicing, clippy::type_complexity, reason = "offset code as one writes it by hand")]
+use core::{fmt::Write, hint::black_box, time::Duration};
 use ib_mad::{
     Gid, Lid, Pkey, TransactionId, Wire, as_bytes,
     rmpp::{Reassembler, ReassemblerLimits, Segmenter, SegmenterLimits},
     sa::{PathRecord, Query, SaMad},
     smp::PortInfo,
 };
-use std::{fmt::Write, hint::black_box};
 
 const TIMES: usize = 10_000;
 

@@ -251,9 +251,9 @@ impl<'a> MadRef<'a> {
             return Ok(CongestionAttribute::parse(self.header.attribute_id, self.data())?.map(AttributeRef::Congestion));
         }
         let log = self.bytes.get(32..).unwrap_or_default();
-        Ok(match CongestionLogType::parse(log)? {
-            &CongestionLogType::SWITCH => Some(AttributeRef::CongestionLogSwitch(CongestionLogSwitch::parse(log)?)),
-            &CongestionLogType::CHANNEL_ADAPTER => Some(AttributeRef::CongestionLogCa(CongestionLogCa::parse(log)?)),
+        Ok(match *CongestionLogType::parse(log)? {
+            CongestionLogType::SWITCH => Some(AttributeRef::CongestionLogSwitch(CongestionLogSwitch::parse(log)?)),
+            CongestionLogType::CHANNEL_ADAPTER => Some(AttributeRef::CongestionLogCa(CongestionLogCa::parse(log)?)),
             _ => None,
         })
     }

@@ -1,5 +1,16 @@
 //! Captured packets against Wireshark's dissection of them: `testdata/captures`.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::std_instead_of_core,
+    clippy::too_many_lines,
+    clippy::type_complexity,
+    clippy::items_after_statements,
+    unreachable_pub,
+    reason = "test code"
+)]
 mod common;
 
 use common::{headers, lines, packets};

@@ -2,10 +2,21 @@
 //! against what they print. Feature `live`; needs the Debian packages ibsim-utils, libumad2sim0, opensm and
 //! infiniband-diags, but neither root nor a network.
 //!
-//! With `-ddd` the tools write each frame in hex as the umad library handed it over: smpquery with the header of 64
-//! bytes, saquery the message alone. The simulator's sockets have names of their own, so that several may run.
+//! With `-ddd` the tools write each frame in hex as the umad library handed it over: smpquery what it sends with the
+//! header of 64 bytes, and what comes without it, as saquery does. The simulator's sockets have names of their own, so that several may run.
 #![cfg(feature = "live")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::std_instead_of_core,
+    clippy::too_many_lines,
+    clippy::type_complexity,
+    clippy::items_after_statements,
+    unreachable_pub,
+    reason = "test code"
+)]
 #[path = "common/text.rs"]
 mod text;
 
@@ -136,7 +147,7 @@ fn tools_print_what_we_read() {
         ("portinfo", &["1", "1"][..], "Port info", 45),
         ("portinfo", &["2", "1"], "Port info", 45),
         ("nodeinfo", &["1"], "Node info", 12),
-        ("switchinfo", &["3"], "Switch info", 18),
+        ("switchinfo", &["-D", "0,1"], "Switch info", 18),
         ("portinfo", &["-D", "0,1", "2"], "Port info", 45),
     ] {
         let arguments: Vec<&str> = match route {
@@ -146,10 +157,19 @@ fn tools_print_what_we_read() {
         let output = fabric.run("smpquery", &arguments);
         let (printed, dumped) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let structure = text::smpquery_structure(title).unwrap();
+        let sent = dumps(&dumped, "send buf");
+        let sent = Frame::parse(sent.last().expect("smpquery shows what it sends"), Layout::WithPkeyIndex).unwrap();
+        let asked = sent.view().unwrap().attribute().unwrap();
+        assert_eq!(asked.structure().map(|asked| asked.name), Some(structure.name));
+        if let [lid, ..] = route
+            && *lid != "-D"
+        {
+            assert_eq!(sent.header.lid, lid.parse().unwrap());
+        }
         let frames = dumps(&dumped, "rcv buf");
         // ibsim-umad leaves bytes 224 to 255 undefined; attributes end before them.
         let answer = frames.iter().rev().find_map(|bytes| {
-            let mad = Frame::parse(bytes, Layout::WithPkeyIndex).unwrap().view().unwrap();
+            let mad = MadRef::new(bytes).unwrap();
             let attribute = mad.attribute().ok()?;
             let wanted = mad.method() == Method::GET_RESP && attribute.structure()?.name == structure.name;
             wanted.then(|| attribute.as_bytes().to_vec())

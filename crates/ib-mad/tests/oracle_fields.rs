@@ -1,5 +1,16 @@
 //! The crate's field tables against those of other programs: `testdata/oracle`.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::std_instead_of_core,
+    clippy::too_many_lines,
+    clippy::type_complexity,
+    clippy::items_after_statements,
+    unreachable_pub,
+    reason = "test code"
+)]
 use ib_mad::{
     LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeedExt2, LinkWidth, Method, MgmtClass, Mtu, NodeType,
     PortPhysicalState, PortState, Qkey, Rate, SmControl, SmState, Status, VlCap, Wire, acm,
@@ -424,4 +435,24 @@ fn only_ours(names: &Names, all: &BTreeMap<&str, Structure>, seen: &BTreeMap<&st
         }
     }
     assert!(unlisted.is_empty(), "only ours, and not listed:\n{}", unlisted.join("\n"));
+}
+
+/// The README's table of coverage is what the columns `source` and `checked_by` say.
+#[test]
+fn the_readme_counts_right() {
+    let readme = include_str!("../README.md");
+    let mut classes: BTreeMap<String, [BTreeSet<String>; 4]> = BTreeMap::new();
+    for row in rows() {
+        let counts = classes.entry(row.class).or_default();
+        let all = format!("{},{}", row.source, row.checked_by);
+        let has = [true, row.checked_by.contains("tshark"), all.contains("libibmad"), all.contains("ib_types")];
+        for (count, _) in counts.iter_mut().zip(has).filter(|(_, has)| *has) {
+            count.insert(row.attribute.clone());
+        }
+    }
+    for (class, counts) in classes {
+        let [all, wireshark, libibmad, opensm] = counts.map(|count| count.len());
+        let line = format!("| {class} | {all} | {wireshark} | {libibmad} | {opensm} |");
+        assert!(readme.contains(&line), "{line}");
+    }
 }

@@ -1,5 +1,16 @@
 //! What holds for every structure: its field table fills it, and any bytes are cast, shown and given back unchanged.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::std_instead_of_core,
+    clippy::too_many_lines,
+    clippy::type_complexity,
+    clippy::items_after_statements,
+    unreachable_pub,
+    reason = "test code"
+)]
 use ib_mad::{
     attribute::Structure,
     sa::*,
@@ -252,4 +263,26 @@ fn join_as_c_ibacm_sends_it() {
     assert_eq!(join.header.method, Method::SET);
     assert_eq!(join.data.0[38], 0x84);
     assert_eq!(join.data.0[48], 0x51);
+}
+
+/// The features: any bytes make a structure, and a structure is serialized with names and values as they are printed.
+#[cfg(feature = "serde")]
+#[test]
+fn serialized_as_a_person_reads_it() {
+    let mut port = smp::PortInfo { lid: Lid::new(4), ..smp::PortInfo::default() };
+    port.speed_state = port.speed_state.with_port_state(PortState::ACTIVE);
+    let json = serde_json::to_value(port).unwrap();
+    assert_eq!(json["lid"], 4);
+    assert_eq!(json["speed_state"]["port_state"], "active");
+    let table = serde_json::to_value(smp::PKeyTable::default()).unwrap();
+    assert_eq!(table["p_keys"][31], "0x0000");
+}
+
+#[cfg(feature = "arbitrary")]
+#[test]
+fn arbitrary_structures_are_any_bytes() {
+    use arbitrary::{Arbitrary, Unstructured};
+    let bytes: Vec<u8> = (0..64).collect();
+    let port = smp::PortInfo::arbitrary(&mut Unstructured::new(&bytes)).unwrap();
+    assert_eq!(as_bytes(&port), bytes);
 }
