@@ -22,10 +22,10 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | [`wire`] | how a structure is written: [`Wire`], [`Field`](wire::Field), the macros, the one dissector |
+//! | [`mod@wire`] | how a structure is written: [`Wire`], [`Field`](wire::Field), the macros, the one dissector |
 //! | [`view`], [`attribute`], [`registry`] | datagrams by class and attribute; every structure as a value |
-//! | [`id`] | identifiers: [`Lid`], [`Gid`], [`Guid`], [`Pkey`], [`Qpn`], [`ServiceLevel`] ... |
-//! | [`code`] | code values with a meaning: [`Mtu`], [`Rate`], [`PacketLifeTime`], [`Selector`], [`PortState`] ... |
+//! | [`mod@id`] | identifiers: [`Lid`], [`Gid`], [`Guid`], [`Pkey`], [`Qpn`], [`ServiceLevel`] ... |
+//! | [`mod@code`] | code values with a meaning: [`Mtu`], [`Rate`], [`PacketLifeTime`], [`Selector`], [`PortState`] ... |
 //! | [`mad`] | the common header, classes, methods, attribute ids, status |
 //! | [`rmpp`] | messages of several datagrams: header, segmenter, reassembler |
 //! | [`smp`] | subnet management, by LID and by directed route |
