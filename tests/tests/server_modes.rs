@@ -162,6 +162,19 @@ fn told_to_stop_it_ends_even_if_the_administration_is_silent() {
     assert!(node.client_files().is_empty());
 }
 
+#[test]
+fn told_to_stop_while_it_starts() {
+    for _ in 0..10 {
+        let mut node = Node::embedded().spawn();
+        let lock = node.dir().join("ibacm.pid");
+        until("a process id", || fs::read_to_string(&lock).is_ok_and(|text| !text.is_empty()).then_some(()));
+        node.process.signal(Signal::SIGTERM);
+        let finished = node.process.wait();
+        assert_eq!(finished.code, Some(0), "{finished}");
+        assert!(node.client_files().is_empty(), "{:?}", node.client_files());
+    }
+}
+
 /// A daemon that has left its parent; it ends with the test all the same.
 struct Forked {
     id: Pid,

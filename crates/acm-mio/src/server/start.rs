@@ -62,6 +62,8 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     if args.daemonize() {
         nix::unistd::daemon(false, false).map_err(|error| StartError::Daemonize(error.into()))?;
     }
+    // Whoever finds the process id or the sockets may send a signal at once.
+    let signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(StartError::Loop)?;
     let _lock = lock::take(&settings.lock_file(&run_dir))?;
     let log = Log::start(settings.options.log_file, settings.options.log_level);
     tracing::info!(target: "main", "Assistant to the InfiniBand Communication Manager, acm-mio {}", env!("CARGO_PKG_VERSION"));
@@ -78,7 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
         None => Listener::bind(&settings.options, &run_dir)?,
     };
     let core = Acm::new(settings.core(), seed);
-    let mut daemon = assemble(core, fabric, listener, log, settings.addresses).map_err(StartError::Loop)?;
+    let mut daemon = assemble(core, fabric, listener, signals, log, settings.addresses).map_err(StartError::Loop)?;
     daemon.add_addresses(Time::ZERO);
     daemon.fabric_events(Time::ZERO)?;
     if args.systemd
@@ -140,11 +142,11 @@ fn assemble(
     acm: Acm,
     mut fabric: Option<Box<dyn Fabric>>,
     mut listener: Listener,
+    mut signals: Signals,
     log: Log,
     addresses: Option<Vec<ConfiguredAddress>>,
 ) -> io::Result<Daemon> {
     let poll = Poll::new()?;
-    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
     poll.registry().register(&mut signals, SIGNALS, mio::Interest::READABLE)?;
     listener.register(poll.registry(), LISTENER)?;
     if let Some(fabric) = &mut fabric {
