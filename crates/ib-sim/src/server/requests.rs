@@ -242,9 +242,13 @@ impl Server {
 
     /// A frame that a program wrote to a umad device. Short ones are passed over, as there is no way to refuse them.
     fn umad_frame_in(&mut self, now: Duration, token: Token, port: PortId, frame: &[u8]) {
-        if let Ok(forget) = UmadForget::parse(frame) {
+        if frame.len() == size_of::<UmadForget>()
+            && let Ok(forget) = UmadForget::parse(frame)
+        {
+            let agent = forget.agent.get();
+            let of_agent = |asker: &Asker| matches!(asker, Asker::Umad(of, asked) if *of == token && asked.id.get() == agent);
             if forget.kind == Kind::UMAD_FORGET {
-                self.forget(|asker| matches!(asker, Asker::Umad(of, header) if *of == token && header.id.get() == forget.agent.get()));
+                self.forget(of_agent);
             }
             return;
         }

@@ -154,7 +154,11 @@ fn rate_text(port: &Port) -> String {
     };
     match port.rate {
         Rate::GBPS_2_5 => format!("2.5 Gb/sec ({width}X {speed})"),
-        rate => format!("{} Gb/sec ({width}X {speed})", rate.mbps().unwrap_or_default() / 1000),
+        rate => {
+            // The kernel writes the nominal rate: 100, not the 103.125 that go over the wire.
+            let nominal = (1..=1200).find(|gbps| Rate::from_gbps(*gbps) == Some(rate)).unwrap_or_default();
+            format!("{nominal} Gb/sec ({width}X {speed})")
+        }
     }
 }
 
