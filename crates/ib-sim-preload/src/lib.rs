@@ -26,4 +26,5 @@ mod files;
 mod next;
 mod path;
 mod umad;
+mod verbs;
 
