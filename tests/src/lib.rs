@@ -25,7 +25,7 @@ mod process;
 mod program;
 
 pub use acme::{Acme, Answer, CounterRow, EndpointRow, Path, Verification, ib_acme};
-pub use binaries::{Binary, binary};
+pub use binaries::{Binary, binary, preload};
 pub use fabric::{Fabric, Group, Port};
 pub use message::{Connection, Entry, Header, Received, request};
 pub use node::{Node, NodeBuilder, UNIX_SOCKET};

@@ -3,9 +3,9 @@ use super::{SA_CLASS_VERSION, asked};
 use crate::{Group, PortId, Subnet, smp};
 use alloc::vec::Vec;
 use ib_mad::{
-    AttributeId, Lid, Method, Status, as_bytes,
+    AttributeId, Gid, Lid, Method, Status, as_bytes,
     rmpp::{RmppFlags, RmppType},
-    sa::{McMemberMask, McMemberRecord, PathMask, PathRecord, SaMad},
+    sa::{JoinState, McMemberMask, McMemberRecord, PathMask, PathRecord, SaMad},
     wire,
     wire::{Be16, Be32, Reserved, Text},
 };
@@ -67,7 +67,10 @@ impl Subnet {
         let mask = request.sa.component_mask.get();
         match request.header.attribute_id {
             AttributeId::PATH_RECORD => packed(&self.paths(port, asked::<PathRecord>(request)?, mask)?),
-            AttributeId::MC_MEMBER_RECORD => packed(&self.members(asked::<McMemberRecord>(request)?, mask)),
+            AttributeId::MC_MEMBER_RECORD => {
+                let trusted = request.sa.sm_key.get() != 0;
+                packed(&self.members(asked::<McMemberRecord>(request)?, mask, trusted))
+            },
             NODE_RECORD => {
                 let lid = request.data.0.first_chunk().map(|bytes| Lid::new(u16::from_be_bytes(*bytes)));
                 packed(&self.node_records(lid.filter(|_| mask & NODE_RECORD_LID != 0)))
@@ -103,7 +106,7 @@ impl Subnet {
         Ok(found)
     }
 
-    fn members(&self, asked: &McMemberRecord, mask: u64) -> Vec<McMemberRecord> {
+    fn members(&self, asked: &McMemberRecord, mask: u64, trusted: bool) -> Vec<McMemberRecord> {
         let mask = McMemberMask::from_bits_retain(mask);
         let unless = |component, agrees| !mask.contains(component) || agrees;
         let wanted = |group: &&Group| {
@@ -112,6 +115,10 @@ impl Subnet {
                 && unless(McMemberMask::PKEY, group.pkey == asked.pkey)
         };
         let groups = self.groups().filter(wanted);
+        if !(trusted || mask.contains(McMemberMask::PORT_GID)) {
+            // As OpenSM has it: who is a member is for those who know the key.
+            return groups.map(|group| group.record(Gid::ZERO, JoinState::empty())).collect();
+        }
         let records = groups.flat_map(|group| {
             group.members.iter().filter_map(|(id, state)| {
                 let gid = self.port(*id)?.gids.first().copied()?;
