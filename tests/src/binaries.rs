@@ -19,7 +19,7 @@ pub enum Binary {
 #[must_use]
 pub fn binary(binary: Binary) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    let path = BUILT.get_or_init(build).join(match binary {
+    let path = BUILT.get_or_init(|| build(&["-p", "acm-mio", "-p", "ib-sim", "--bins"])).join(match binary {
         Binary::AcmMio => "acm-mio",
         Binary::IbSim => "ib-sim",
     });
@@ -27,8 +27,17 @@ pub fn binary(binary: Binary) -> PathBuf {
     path
 }
 
+/// Where the library for `LD_PRELOAD` is; builds it first.
+#[must_use]
+pub fn preload() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    let path = BUILT.get_or_init(|| build(&["-p", "ib-sim-preload", "--lib"])).join("libib_sim_preload.so");
+    assert!(path.is_file(), "{} was not built", path.display());
+    path
+}
+
 /// Builds with this test's own profile, into the same place: `TARGET/PROFILE/deps` is where this test lies.
-fn build() -> PathBuf {
+fn build(what: &[&str]) -> PathBuf {
     let test = env::current_exe().unwrap();
     let folder = test.ancestors().nth(2).unwrap().to_owned();
     let profile = match folder.file_name().unwrap().to_str().unwrap() {
@@ -37,7 +46,9 @@ fn build() -> PathBuf {
     };
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let done = Command::new(cargo)
-        .args(["build", "--quiet", "-p", "acm-mio", "-p", "ib-sim", "--bins", "--profile", profile, "--target-dir"])
+        .args(["build", "--quiet"])
+        .args(what)
+        .args(["--profile", profile, "--target-dir"])
         .arg(folder.parent().unwrap())
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap())
         .output()

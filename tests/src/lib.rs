@@ -17,6 +17,7 @@
 mod acme;
 mod binaries;
 mod fabric;
+mod lab;
 mod message;
 mod node;
 mod opensm;
@@ -25,8 +26,9 @@ mod process;
 mod program;
 
 pub use acme::{Acme, Answer, CounterRow, EndpointRow, Path, Verification, ib_acme};
-pub use binaries::{Binary, binary};
+pub use binaries::{Binary, binary, preload};
 pub use fabric::{Fabric, Group, Port};
+pub use lab::{Kind, Lab, LabNode};
 pub use message::{Connection, Entry, Header, Received, request};
 pub use node::{Node, NodeBuilder, UNIX_SOCKET};
 pub use opensm::{OpenSm, Record};

@@ -3,7 +3,7 @@ use crate::{
     AgentId, Datagram, Grh, MadSend, Node, NodeId, Port, PortChange, Source,
     proto::{
         DatagramIn, DatagramOut, Hello, Kind, MAX_MESSAGE, MadIn, MadOut, QpClose, QpGroup, QpOpen, Refusal, Refused,
-        Role, TIMED_OUT, Welcome, kind, read_port_info,
+        Role, TIMED_OUT, UmadForget, Welcome, kind, read_port_info,
     },
 };
 use alloc::{
@@ -18,10 +18,10 @@ use ib_mad::{
     sa::SaMad,
     wire::{Be16, Be32, Be64, Reserved},
 };
-use socket2::{Domain, SockAddr, Socket, Type};
+use socket2::{Domain, SockAddr, SockRef, Socket, Type};
 use std::{
     io::{self, Read},
-    os::fd::{AsFd, BorrowedFd},
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::Path,
 };
 
@@ -178,12 +178,35 @@ impl Client {
     /// # Errors
     /// [`ClientError::NoSuchPort`], [`ClientError::NoSuchPkey`], [`ClientError::QpnsUsedUp`], [`ClientError::Io`].
     pub fn open_qp(&mut self, port: u8, qkey: Qkey, pkey_index: u16) -> Result<Qpn, ClientError> {
+        let qpn = self.reserve_qpn()?;
+        let opened = self.open_reserved(qpn, port, qkey, pkey_index);
+        if opened.is_err() {
+            self.release_qpn(qpn);
+        }
+        opened.map(|()| qpn)
+    }
+
+    /// Takes a queue pair number, for [`open_reserved`](Self::open_reserved).
+    ///
+    /// # Errors
+    /// [`ClientError::QpnsUsedUp`].
+    pub fn reserve_qpn(&mut self) -> Result<Qpn, ClientError> {
+        let numbers = (self.next_qpn..self.qpns.end).chain(self.qpns.start..self.next_qpn).map(Qpn::new);
+        let qpn = numbers.into_iter().find(|qpn| !self.open.contains(qpn)).ok_or(ClientError::QpnsUsedUp)?;
+        self.next_qpn = qpn.get() + 1;
+        self.open.insert(qpn);
+        Ok(qpn)
+    }
+
+    /// Opens a UD queue pair with a number of [`reserve_qpn`](Self::reserve_qpn).
+    ///
+    /// # Errors
+    /// [`ClientError::NoSuchPort`], [`ClientError::NoSuchPkey`], [`ClientError::Io`].
+    pub fn open_reserved(&mut self, qpn: Qpn, port: u8, qkey: Qkey, pkey_index: u16) -> Result<(), ClientError> {
         let pkeys = &self.port(port).ok_or(ClientError::NoSuchPort(port))?.pkeys;
         if usize::from(pkey_index) >= pkeys.len() {
             return Err(ClientError::NoSuchPkey(pkey_index));
         }
-        let numbers = (self.next_qpn..self.qpns.end).chain(self.qpns.start..self.next_qpn).map(Qpn::new);
-        let qpn = numbers.into_iter().find(|qpn| !self.open.contains(qpn)).ok_or(ClientError::QpnsUsedUp)?;
         let open = QpOpen {
             kind: Kind::QP_OPEN,
             port,
@@ -192,10 +215,21 @@ impl Client {
             pkey_index: Be16::new(pkey_index),
             ..QpOpen::default()
         };
-        self.send_surely(as_bytes(&open))?;
-        self.next_qpn = qpn.get() + 1;
-        self.open.insert(qpn);
-        Ok(qpn)
+        self.send_surely(as_bytes(&open))
+    }
+
+    /// Closes a queue pair and keeps its number, to open it again.
+    ///
+    /// # Errors
+    /// [`ClientError::Io`].
+    pub fn suspend_qp(&mut self, qpn: Qpn) -> Result<(), ClientError> {
+        let close = QpClose { kind: Kind::QP_CLOSE, qpn: Be32::new(qpn.get()), ..QpClose::default() };
+        self.send_surely(as_bytes(&close))
+    }
+
+    /// Gives back a number whose queue pair is not open.
+    pub fn release_qpn(&mut self, qpn: Qpn) {
+        self.open.remove(&qpn);
     }
 
     /// Closes a queue pair.
@@ -203,9 +237,8 @@ impl Client {
     /// # Errors
     /// [`ClientError::Io`].
     pub fn close_qp(&mut self, qpn: Qpn) -> Result<(), ClientError> {
-        self.open.remove(&qpn);
-        let close = QpClose { kind: Kind::QP_CLOSE, qpn: Be32::new(qpn.get()), ..QpClose::default() };
-        self.send_surely(as_bytes(&close))
+        self.release_qpn(qpn);
+        self.suspend_qp(qpn)
     }
 
     /// Attaches a queue pair to a group. To receive, its port must also have joined the group at the administrator.
@@ -371,6 +404,26 @@ fn hello(path: &Path, hello: &Hello) -> Result<(Socket, Welcome), ClientError> {
         Refusal::NONE => Ok((socket, welcome)),
         refusal => Err(ClientError::Refused(refusal)),
     }
+}
+
+/// Opens a port's umad device: a blocking socket on which each packet is a frame of `/dev/infiniband/umadN`.
+///
+/// # Errors
+/// [`ClientError::Io`] if nobody serves there, [`ClientError::Refused`] if there is no such node or port.
+pub fn open_umad(path: &Path, node: &str, port: u8) -> Result<OwnedFd, ClientError> {
+    let (socket, _) = hello(path, &Hello::new(Role::UMAD, port, node))?;
+    socket.set_read_timeout(None)?;
+    socket.set_write_timeout(None)?;
+    Ok(socket.into())
+}
+
+/// Tells the server that an agent of a umad device is gone.
+///
+/// # Errors
+/// What the system says.
+pub fn forget_umad_agent(umad: BorrowedFd<'_>, agent: u32) -> io::Result<()> {
+    let forget = UmadForget { kind: Kind::UMAD_FORGET, agent: Be32::new(agent), ..UmadForget::default() };
+    SockRef::from(&umad).send(as_bytes(&forget)).map(|_| ())
 }
 
 /// Gives the server a command and returns its answer, as `ib-sim ctl` does.

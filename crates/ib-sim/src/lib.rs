@@ -51,9 +51,13 @@ mod schedule;
 #[cfg(feature = "server")]
 pub mod server;
 mod settings;
+mod smp;
 mod subnet;
 #[cfg(feature = "server")]
 pub mod uplink;
+
+/// Name of every node's device.
+pub const DEVICE: &str = "ibsim0";
 
 pub use counters::Counters;
 pub use datagram::{Datagram, GlobalRoute, MadSend, Source};

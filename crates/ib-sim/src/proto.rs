@@ -8,7 +8,7 @@
 //! | `Hello` -> | |
 //! | <- [`Welcome`] | with a refusal: end of the connection |
 //! | [`Role::NODE`] | <- one [`PortInfo`] per port, then -> [`QpOpen`], [`QpClose`], [`QpGroup`], [`DatagramOut`], [`MadOut`] and <- [`DatagramIn`], [`MadIn`], [`PortInfo`] at each change, [`Refused`] |
-//! | [`Role::UMAD`] | frames of `/dev/infiniband/umadN`, both ways, as [`UmadHeader`](ib_mad::umad::UmadHeader) and 256 bytes: nothing of this module |
+//! | [`Role::UMAD`] | frames of `/dev/infiniband/umadN`, both ways, as [`UmadHeader`](ib_mad::umad::UmadHeader) and 256 bytes (a table: more); -> [`UmadForget`] |
 //! | [`Role::CONTROL`] | -> one command as text, <- its answer as text in any number of packets, then the end |
 //!
 //! Queue pair numbers are chosen by the program, out of the block in [`Welcome`], so that nobody waits for an answer.
@@ -60,6 +60,8 @@ code! {
         MAD_IN = 11 "management datagram",
         /// [`Refused`].
         REFUSED = 12 "refused",
+        /// [`UmadForget`].
+        UMAD_FORGET = 13 "forget an agent",
     }
 }
 
@@ -344,6 +346,18 @@ wire! {
         pub reserved: Reserved<2>,
         /// The queue pair, if it was about one.
         pub qpn: Be32,
+    }
+}
+
+wire! {
+    /// An agent of a umad device is gone: its requests end without a word. Shorter than any frame.
+    pub struct UmadForget [8] {
+        /// [`Kind::UMAD_FORGET`].
+        pub kind: Kind,
+        /// Zero.
+        pub reserved: Reserved<2>,
+        /// The agent.
+        pub agent: Be32,
     }
 }
 

@@ -210,7 +210,7 @@ impl Group {
             && port.rate.mbps() >= self.rate.mbps()
     }
 
-    fn record(&self, port_gid: Gid, join_state: JoinState) -> McMemberRecord {
+    pub(super) fn record(&self, port_gid: Gid, join_state: JoinState) -> McMemberRecord {
         McMemberRecord {
             mgid: self.mgid,
             port_gid,

@@ -2,6 +2,7 @@
 mod group;
 mod member;
 mod path;
+mod table;
 
 pub use group::Group;
 

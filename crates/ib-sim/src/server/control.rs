@@ -13,6 +13,7 @@ set NAME VALUE               sets one of them
 link FROM TO NAME VALUE      sets a fault (loss, delay, down, ...) of the way from port FROM to port TO
 link FROM TO clear           lets the general settings be valid again for it
 nodes | ports | groups | qps what there is
+tree                         where the files of the nodes' devices are
 down NODE PORT               the port loses its link
 up NODE PORT [rereg]         it comes back (and is asked to register again)
 lid NODE PORT LID            it gets another LID
@@ -62,6 +63,10 @@ impl Server {
                 self.subnet.set_link(from, to, Some(settings.faults));
                 Ok(done())
             }
+            ["tree"] => match &self.tree {
+                Some(tree) => Ok(format!("{}\n", tree.root.display())),
+                None => Err("served without files (serve --tree)".to_owned()),
+            },
             ["nodes"] => Ok(self.nodes()),
             ["ports"] => Ok(self.ports()),
             ["groups"] => Ok(self.groups()),

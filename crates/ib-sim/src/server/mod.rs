@@ -6,6 +6,7 @@ mod clock;
 mod connection;
 mod control;
 mod requests;
+mod tree;
 
 use crate::{
     AgentId, Event, NodeId, PortId, QpId, Subnet, proto,
@@ -38,6 +39,7 @@ use std::{
     os::{fd::AsRawFd, unix::fs::PermissionsExt},
     path::{Path, PathBuf},
 };
+use tree::Tree;
 
 const LISTENER: Token = Token(0);
 const WAKER: Token = Token(1);
@@ -108,6 +110,7 @@ pub struct Server {
     /// Queue pair blocks handed out, by node.
     blocks: BTreeMap<NodeId, u32>,
     counters: ServerCounters,
+    tree: Option<Tree>,
     buffer: Vec<u8>,
 }
 
@@ -150,6 +153,7 @@ impl Server {
             asked: 0,
             blocks: BTreeMap::new(),
             counters: ServerCounters::default(),
+            tree: None,
             buffer: vec![0; proto::MAX_MESSAGE],
         })
     }
@@ -163,6 +167,19 @@ impl Server {
             self.poll.registry().register(&mut SourceFd(&fd), Token(FIRST_UPLINK + index), Interest::READABLE)?;
         }
         self.uplink = Some(uplink);
+        Ok(())
+    }
+
+    /// Keeps files of each node's devices in `dir/NODE`, as Linux's sysfs has them, for programs that look there.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set_tree(&mut self, dir: &Path) -> io::Result<()> {
+        let tree = Tree { root: dir.to_path_buf() };
+        for node in (1..=self.subnet.node_count()).filter_map(|id| self.subnet.node(NodeId::new(id))) {
+            tree.write_node(node)?;
+        }
+        self.tree = Some(tree);
         Ok(())
     }
 
@@ -321,13 +338,17 @@ impl Server {
                 };
                 (token, [as_bytes(&header), as_bytes(mad)].concat())
             }
-            Asker::Umad(token, request) => (token, umad_frame(request, mad, status)),
+            Asker::Umad(token, request) => (token, umad_frame(request, as_bytes(mad), status)),
         };
         self.send(token, message);
     }
 
     fn tell_port(&mut self, id: PortId, change: u8) {
         let Some(port) = self.subnet.port(id) else { return };
+        if let (Some(tree), Some(node)) = (&self.tree, self.subnet.node(id.node)) {
+            // Before anybody is told: who is, looks there. Without room on the disk the files stay as they were.
+            let _ = tree.write_port(node, id.port, port);
+        }
         let message = proto::port_info(id.port, port, change);
         debug_assert!(message.len() >= size_of::<PortInfo>());
         let at_node = self.connections.iter().filter(|(_, connection)| connection.is_program_of(id.node));
@@ -386,17 +407,7 @@ impl Server {
                 let _ = self.subnet.destroy_qp(qp);
             }
         }
-        let of_this = |asker: &Asker| matches!(asker, Asker::Node(of, _) | Asker::Umad(of, _) if *of == token);
-        let gone: Vec<(AgentId, PortId)> = self
-            .askers
-            .iter()
-            .filter(|(_, (_, asker))| of_this(asker))
-            .map(|(agent, (port, _))| (*agent, *port))
-            .collect();
-        for (agent, port) in gone {
-            self.askers.remove(&agent);
-            self.subnet.cancel_mads(port, agent);
-        }
+        self.forget(|asker| matches!(asker, Asker::Node(of, _) | Asker::Umad(of, _) if *of == token));
     }
 
     /// Everything that is counted, by name.
@@ -415,8 +426,7 @@ impl Drop for Server {
 }
 
 /// The frame that a umad device reads: the answer, or the head of the request that nobody answered.
-fn umad_frame(request: UmadHeader, mad: &SaMad, status: u32) -> Vec<u8> {
-    let mad = as_bytes(mad);
+fn umad_frame(request: UmadHeader, mad: &[u8], status: u32) -> Vec<u8> {
     let mad = if status == TIMED_OUT { mad.get(..24).unwrap_or(mad) } else { mad };
     let length = size_of::<UmadHeader>() + mad.len();
     let header = UmadHeader {

@@ -1,16 +1,16 @@
 //! What programs ask for.
-use super::{Asker, Role, Server, node_named};
+use super::{Asker, Role, Server, node_named, umad_frame};
 use crate::{
-    AgentId, Error, MadSend, NodeId, PortId, QpId,
+    AgentId, Error, MadSend, NodeId, PortId, PortState, QpId,
     proto::{
-        self, DatagramOut, Hello, Kind, MAGIC, MadOut, QPN_BLOCK, QpClose, QpGroup, QpOpen, Refusal, Refused, VERSION,
-        Welcome,
+        self, DatagramOut, Hello, Kind, MAGIC, MadOut, QPN_BLOCK, QpClose, QpGroup, QpOpen, Refusal, Refused, UmadForget,
+        VERSION, Welcome,
     },
 };
 use alloc::{borrow::ToOwned, collections::BTreeMap, vec::Vec};
 use core::time::Duration;
 use ib_mad::{
-    Qpn, ServiceLevel, TransactionId, Wire, as_bytes,
+    MgmtClass, Qpn, ServiceLevel, TransactionId, Wire, as_bytes,
     sa::SaMad,
     umad::UmadHeader,
     wire::{Be32, Text},
@@ -242,6 +242,16 @@ impl Server {
 
     /// A frame that a program wrote to a umad device. Short ones are passed over, as there is no way to refuse them.
     fn umad_frame_in(&mut self, now: Duration, token: Token, port: PortId, frame: &[u8]) {
+        if frame.len() == size_of::<UmadForget>()
+            && let Ok(forget) = UmadForget::parse(frame)
+        {
+            let agent = forget.agent.get();
+            let of_agent = |asker: &Asker| matches!(asker, Asker::Umad(of, asked) if *of == token && asked.id.get() == agent);
+            if forget.kind == Kind::UMAD_FORGET {
+                self.forget(of_agent);
+            }
+            return;
+        }
         let Ok((header, rest)) = UmadHeader::parse_prefix(frame) else { return };
         let header = *header;
         if rest.len() < 24 {
@@ -265,8 +275,45 @@ impl Server {
             timeout: Duration::from_millis(header.timeout_ms.get().into()),
             retries: header.retries.get(),
         };
+        if let Some(answer) = self.answer_for_tools(port, &header, mad) {
+            if header.timeout_ms.get() != 0 {
+                self.send(token, umad_frame(header, &answer, 0));
+            }
+            return;
+        }
         // The port was there when the device was opened, and ports do not go away.
         let _ = self.ask(now, port, Asker::Umad(token, header), send, mad);
+    }
+}
+
+impl Server {
+    /// What only tools ask for, which comes without delay or loss: subnet management, and tables of the internal
+    /// administrator.
+    fn answer_for_tools(&mut self, port: PortId, header: &UmadHeader, mad: &SaMad) -> Option<Vec<u8>> {
+        let own = self.subnet.port(port)?;
+        match mad.header.mgmt_class {
+            MgmtClass::SUBN_LID_ROUTED | MgmtClass::SUBN_DIRECTED_ROUTE if header.qpn.get() == 0 => {
+                self.subnet.answer_smp(port, header.lid, mad).map(|answer| as_bytes(&answer).to_vec())
+            }
+            MgmtClass::SUBN_ADM if header.lid == own.sm_lid && own.state != PortState::Down && self.uplink.is_none() => {
+                self.subnet.administer_table(port, mad)
+            }
+            _ => None,
+        }
+    }
+
+    /// Ends requests without a word.
+    pub(super) fn forget(&mut self, of_these: impl Fn(&Asker) -> bool) {
+        let gone: Vec<(AgentId, PortId)> = self
+            .askers
+            .iter()
+            .filter(|(_, (_, asker))| of_these(asker))
+            .map(|(agent, (port, _))| (*agent, *port))
+            .collect();
+        for (agent, port) in gone {
+            self.askers.remove(&agent);
+            self.subnet.cancel_mads(port, agent);
+        }
     }
 }
 

@@ -1,41 +1,14 @@
-//! Serve a simulated InfiniBand subnet to the processes of this machine, and control it.
-use clap::{Args, Parser, Subcommand};
+//! The subnet that the command line describes.
+use clap::Args;
 use core::error::Error;
 use ib_mad::{Lid, Mtu, Pkey, Rate, id::Lmc};
-use ib_sim::{SaMode, Settings, Subnet, SubnetConfig, client, server::Server, uplink::Uplink};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use std::{io::Write, path::PathBuf, process::ExitCode, thread};
-
-/// A simulated InfiniBand subnet for the processes of this machine.
-#[derive(Debug, Parser)]
-#[command(version)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Serves a subnet until it gets SIGTERM or SIGINT; prints one line when it is ready.
-    Serve(Serve),
-    /// Gives a served subnet a command and prints the answer; `help` lists them.
-    Ctl {
-        /// The server's socket.
-        #[arg(long)]
-        socket: PathBuf,
-        /// The command.
-        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
-        command: Vec<String>,
-    },
-}
+use ib_sim::{SaMode, Settings, Subnet, SubnetConfig, server::Server, uplink::Uplink};
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
-struct Serve {
-    /// Socket to serve on.
-    #[arg(long)]
-    socket: PathBuf,
+pub(crate) struct Fabric {
     /// Number of nodes, named node1, node2, ...
-    #[arg(long, default_value_t = 2)]
+    #[arg(short, long, default_value_t = 2)]
     nodes: u32,
     /// Name of a node, in place of --nodes; may be given several times.
     #[arg(long = "node", value_name = "NAME")]
@@ -86,6 +59,9 @@ struct Serve {
     /// the first part of the names of ibsim's sockets [default: $IBSIM_SOCKNAME, else sim].
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     ibsim: Option<String>,
+    /// Keep files of each node's devices, as Linux's sysfs has them, in DIR/NODE.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tree: Option<PathBuf>,
 }
 
 fn pkey(text: &str) -> Result<Pkey, String> {
@@ -100,7 +76,7 @@ fn rate(text: &str) -> Result<Rate, String> {
     text.parse().ok().and_then(Rate::from_gbps).ok_or_else(|| "a rate of InfiniBand, in whole Gb/s".to_owned())
 }
 
-impl Serve {
+impl Fabric {
     fn settings(&self) -> Result<Settings, Box<dyn Error>> {
         let mut settings = Settings::default();
         let ms = |value: Option<u32>| value.map(|value| format!("{value}ms"));
@@ -122,11 +98,12 @@ impl Serve {
         Ok(settings)
     }
 
-    fn node_names(&self) -> Vec<String> {
+    pub(crate) fn node_names(&self) -> Vec<String> {
         if self.names.is_empty() { (1..=self.nodes).map(|k| format!("node{k}")).collect() } else { self.names.clone() }
     }
 
-    fn run(&self) -> Result<(), Box<dyn Error>> {
+    /// Serves it: what is given back only has to run.
+    pub(crate) fn bind(&self, socket: &Path) -> Result<Server, Box<dyn Error>> {
         let config = SubnetConfig {
             ports_per_node: self.ports,
             lmc: Lmc::new(self.lmc),
@@ -157,40 +134,13 @@ impl Serve {
                 subnet.add_node_with(ib_sim::Node { name, ..config.node(number)? })?;
             }
         }
-        let nodes = subnet.node_count();
-        let mut server =
-            Server::bind(&self.socket, subnet).map_err(|error| format!("{}: {error}", self.socket.display()))?;
+        let mut server = Server::bind(socket, subnet).map_err(|error| format!("{}: {error}", socket.display()))?;
         if let Some(uplink) = uplink {
             server.set_uplink(uplink)?;
         }
-        let stopper = server.stopper();
-        let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT])?;
-        thread::spawn(move || {
-            if signals.forever().next().is_some() {
-                stopper.stop();
-            }
-        });
-        writeln!(std::io::stdout(), "ib-sim: {nodes} nodes on {}", self.socket.display())?;
-        server.run()?;
-        Ok(())
-    }
-}
-
-fn main() -> ExitCode {
-    let done = match Arguments::parse().command {
-        Command::Serve(serve) => serve.run(),
-        Command::Ctl { socket, command } => client::control(&socket, &command.join(" "))
-            .map_err(|error| format!("{}: {error}", socket.display()).into())
-            .and_then(|answer| match answer.strip_prefix("error: ") {
-                Some(error) => Err(error.trim_end().to_owned().into()),
-                None => Ok(std::io::stdout().write_all(answer.as_bytes())?),
-            }),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("ib-sim: {error}");
-            ExitCode::FAILURE
+        if let Some(tree) = &self.tree {
+            server.set_tree(tree).map_err(|error| format!("{}: {error}", tree.display()))?;
         }
+        Ok(server)
     }
 }

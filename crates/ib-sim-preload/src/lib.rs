@@ -1,0 +1,30 @@
+//! Run unmodified InfiniBand programs on a simulated subnet.
+//!
+//! With `LD_PRELOAD=libib_sim_preload.so` a program finds the devices of one node of a subnet that `ib-sim serve --tree`
+//! serves: `/sys/class/infiniband*`, `/dev/infiniband/umadN`, and libibverbs with unreliable datagrams. `ib-sim run`
+//! sets the environment:
+//!
+//! | variable | what |
+//! |---|---|
+//! | `IB_SIM_SOCKET` | the server's socket |
+//! | `IB_SIM_NODE` | name of the node |
+//! | `IB_SIM_TREE` | the node's files: `sys/class/infiniband` and so on below it |
+//!
+//! Without these the library changes nothing but that there are no libibverbs devices.
+//!
+//! A program that opens `libibverbs.so.1` itself (`dlopen`) gets this library too if a link of that name to it is first
+//! on its `LD_LIBRARY_PATH`: the loader knows that it has that file already.
+//!
+//! | limit | what happens |
+//! |---|---|
+//! | static programs, raw system calls | see the machine's own devices |
+//! | a umad file copied by `dup` or handed over by `exec` | its frames go, its `ioctl` does not |
+//! | unsolicited management datagrams, RMPP sends | never come, are not sent |
+//! | queue pairs other than UD, immediate data, extended verbs | refused |
+mod environment;
+mod files;
+mod next;
+mod path;
+mod umad;
+mod verbs;
+

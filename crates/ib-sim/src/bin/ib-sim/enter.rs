@@ -1,0 +1,61 @@
+//! Become a program at a node: in namespaces of its own, with the node's devices.
+use clap::Args;
+use core::error::Error;
+use nix::{
+    mount::{MsFlags, mount},
+    sched::{CloneFlags, unshare},
+};
+use std::{
+    ffi::OsString,
+    fs,
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+#[derive(Debug, Args)]
+pub(crate) struct Enter {
+    /// Directory of the node, with `run` and `etc-rdma`: gives the program mount and network namespaces.
+    #[arg(long)]
+    namespaces: Option<PathBuf>,
+    /// The library that makes programs see the node's devices.
+    #[arg(long)]
+    preload: PathBuf,
+    /// The program and its arguments.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+impl Enter {
+    /// Comes back only if it fails.
+    pub(crate) fn run(&self) -> Box<dyn Error> {
+        if let Some(dir) = &self.namespaces
+            && let Err(error) = namespaces(dir)
+        {
+            return error;
+        }
+        let Some((program, arguments)) = self.command.split_first() else { return "no program".into() };
+        let mut preload = OsString::from(&self.preload);
+        if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+            preload.push(":");
+            preload.push(others);
+        }
+        let error = Command::new(program).args(arguments).env("LD_PRELOAD", preload).exec();
+        format!("{}: {error}", program.display()).into()
+    }
+}
+
+fn namespaces(dir: &Path) -> Result<(), Box<dyn Error>> {
+    unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWNET).map_err(|error| format!("unshare: {error}"))?;
+    let none: Option<&str> = None;
+    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?;
+    fs::create_dir_all("/etc/rdma")?;
+    for (own, place) in [("run", "/run"), ("etc-rdma", "/etc/rdma")] {
+        let own = dir.join(own);
+        fs::create_dir_all(&own)?;
+        mount(Some(&own), place, none, MsFlags::MS_BIND, none).map_err(|error| format!("{place}: {error}"))?;
+    }
+    // A program that talks TCP to itself needs it; without the program `ip` the others still run.
+    let _ = Command::new("ip").args(["link", "set", "lo", "up"]).stderr(Stdio::null()).status();
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! Run a program at each node.
+use crate::fabric::Fabric;
+use clap::Args;
+use core::error::Error;
+use ib_sim::client;
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::{Pid, geteuid},
+};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitCode},
+    thread,
+};
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// Use the subnet that is served here (with --tree); if none is, serve one here. Without it: one of its own.
+    #[arg(long)]
+    socket: Option<PathBuf>,
+    #[command(flatten)]
+    fabric: Fabric,
+    /// Only at this node of the subnet; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// Where each node's `run` and `etc-rdma` are (in DIR/NODE): its /run and /etc/rdma in namespaces. Kept.
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Even as root, do not make namespaces: the environment alone gives programs their node.
+    #[arg(long)]
+    no_namespaces: bool,
+    /// The preload library [default: `libib_sim_preload.so` beside this program]
+    #[arg(long, value_name = "FILE")]
+    preload: Option<PathBuf>,
+    /// The program and its arguments. Its environment has `IB_SIM_NODE`, the node's name.
+    #[arg(required = true, last = true)]
+    command: Vec<OsString>,
+}
+
+/// A directory that goes away with its owner.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, Box<dyn Error>> {
+        let path = std::env::temp_dir().join(format!("ib-sim-{}", std::process::id()));
+        fs::create_dir(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Nothing depends on it any more, so that a leftover only takes room.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Run {
+    pub(crate) fn run(mut self) -> Result<ExitCode, Box<dyn Error>> {
+        let preload = self.preload()?;
+        let scratch = Scratch::new()?;
+        let dir = self.dir.clone().unwrap_or_else(|| scratch.0.clone());
+        fs::create_dir_all(&dir)?;
+        let dir = fs::canonicalize(dir)?;
+        let socket = self.socket.clone().unwrap_or_else(|| scratch.0.join("socket"));
+        let mut serving = None;
+        if client::control(&socket, "nodes").is_err() {
+            if self.fabric.tree.is_none() {
+                self.fabric.tree = Some(scratch.0.join("tree"));
+            }
+            let mut server = self.fabric.bind(&socket)?;
+            let stopper = server.stopper();
+            serving = Some((stopper, thread::spawn(move || server.run())));
+        }
+        let done = self.at_nodes(&preload, &fs::canonicalize(&socket)?, &dir);
+        if let Some((stopper, thread)) = serving {
+            stopper.stop();
+            thread.join().map_err(|_| "the server ended in a panic")??;
+        }
+        done
+    }
+
+    fn preload(&self) -> Result<PathBuf, Box<dyn Error>> {
+        let file = match &self.preload {
+            Some(file) => file.clone(),
+            None => std::env::current_exe()?.with_file_name("libib_sim_preload.so"),
+        };
+        Ok(fs::canonicalize(&file).map_err(|error| format!("{}: {error}", file.display()))?)
+    }
+
+    fn at_nodes(&self, preload: &Path, socket: &Path, dir: &Path) -> Result<ExitCode, Box<dyn Error>> {
+        let ask = |command: &str| -> Result<String, Box<dyn Error>> {
+            let answer = client::control(socket, command)?;
+            match answer.strip_prefix("error: ") {
+                Some(error) => Err(error.trim_end().to_owned().into()),
+                None => Ok(answer),
+            }
+        };
+        let tree = PathBuf::from(ask("tree")?.trim_end());
+        let nodes = ask("nodes")?;
+        let nodes = nodes.lines().filter_map(|line| line.split_whitespace().nth(1));
+        let nodes: Vec<&str> =
+            nodes.filter(|node| self.only.is_empty() || self.only.iter().any(|only| only == node)).collect();
+        if nodes.is_empty() {
+            return Err("there is no such node".into());
+        }
+        let namespaces = !self.no_namespaces && geteuid().is_root();
+        let mut children: Vec<Child> = Vec::new();
+        for node in nodes {
+            let home = dir.join(node);
+            fs::create_dir_all(&home)?;
+            let mut command = Command::new(std::env::current_exe()?);
+            command.arg("enter").arg("--preload").arg(preload);
+            if namespaces {
+                command.arg("--namespaces").arg(&home);
+            }
+            command.arg("--").args(&self.command);
+            command.env("IB_SIM_SOCKET", socket).env("IB_SIM_NODE", node).env("IB_SIM_TREE", tree.join(node));
+            children.push(command.spawn()?);
+        }
+        let pids: Vec<u32> = children.iter().map(Child::id).collect();
+        let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT])?;
+        let handle = signals.handle();
+        let forward = thread::spawn(move || {
+            for signal in signals.forever() {
+                for pid in pids.iter().filter_map(|pid| i32::try_from(*pid).ok()) {
+                    if let Ok(signal) = Signal::try_from(signal) {
+                        // Who has ended already does not mind.
+                        let _ = kill(Pid::from_raw(pid), signal);
+                    }
+                }
+            }
+        });
+        let mut code = ExitCode::SUCCESS;
+        for mut child in children {
+            let status = child.wait()?;
+            if !status.success() {
+                code = ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1));
+            }
+        }
+        handle.close();
+        forward.join().map_err(|_| "the signals' thread ended in a panic")?;
+        Ok(code)
+    }
+}

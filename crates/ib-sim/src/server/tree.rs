@@ -1,0 +1,187 @@
+//! Each node's devices as files, as Linux shows them in sysfs: for programs under ib-sim-preload.
+//!
+//! `DIR/NODE/sys/class/infiniband`, `infiniband_mad` and `infiniband_verbs`, and empty files in `DIR/NODE/dev/infiniband`.
+use crate::{
+    DEVICE, Node, Port, PortState,
+    smp::{CAPABILITIES, GID_ENTRIES, PKEY_ENTRIES},
+};
+use alloc::{
+    format,
+    string::{String, ToString},
+};
+use ib_mad::{Gid, Guid, Pkey, Rate};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// Where the files are.
+#[derive(Debug)]
+pub(super) struct Tree {
+    pub(super) root: PathBuf,
+}
+
+impl Tree {
+    /// Writes everything about a node.
+    pub(super) fn write_node(&self, node: &Node) -> io::Result<()> {
+        let class = self.root.join(&node.name).join("sys/class");
+        let device = class.join("infiniband").join(DEVICE);
+        let verbs = class.join("infiniband_verbs/uverbs0");
+        let mads = class.join("infiniband_mad");
+        let dev = self.root.join(&node.name).join("dev/infiniband");
+        for dir in [&device, &verbs, &mads, &dev] {
+            fs::create_dir_all(dir)?;
+        }
+        let guid = guid_text(node.guid);
+        for (name, value) in [
+            ("node_type", "1: CA"),
+            ("node_guid", &guid),
+            ("sys_image_guid", &guid),
+            ("node_desc", &format!("{} {DEVICE}", node.name)),
+            ("fw_ver", env!("CARGO_PKG_VERSION")),
+            ("hw_rev", "0"),
+            ("hca_type", "IBSIM"),
+            ("board_id", "IBSIM"),
+        ] {
+            self.write(&device.join(name), value)?;
+        }
+        self.write(&class.join("infiniband_verbs/abi_version"), "6")?;
+        self.write(&verbs.join("ibdev"), DEVICE)?;
+        self.write(&verbs.join("abi_version"), "1")?;
+        self.write(&verbs.join("dev"), "231:192")?;
+        self.write(&dev.join("uverbs0"), "")?;
+        self.write(&mads.join("abi_version"), "5")?;
+        for (number, port) in (1..).zip(&node.ports) {
+            for name in [format!("umad{}", number - 1), format!("issm{}", number - 1)] {
+                let entry = mads.join(&name);
+                fs::create_dir_all(&entry)?;
+                self.write(&entry.join("ibdev"), DEVICE)?;
+                self.write(&entry.join("port"), &number.to_string())?;
+                self.write(&entry.join("dev"), &format!("231:{}", number - 1))?;
+                self.write(&dev.join(&name), "")?;
+            }
+            self.write_port(node, number, port)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what can change of a port.
+    pub(super) fn write_port(&self, node: &Node, number: u8, port: &Port) -> io::Result<()> {
+        let class = self.root.join(&node.name).join("sys/class/infiniband");
+        let dir = class.join(DEVICE).join("ports").join(number.to_string());
+        let (gids, types, pkeys) = (dir.join("gids"), dir.join("gid_attrs/types"), dir.join("pkeys"));
+        for dir in [&gids, &types, &pkeys] {
+            fs::create_dir_all(dir)?;
+        }
+        for index in 0..GID_ENTRIES.max(port.gids.len()) {
+            let gid = port.gids.get(index).copied().unwrap_or(Gid::ZERO);
+            self.write(&gids.join(index.to_string()), &gid_text(gid))?;
+            if !gid.is_zero() {
+                self.write(&types.join(index.to_string()), "IB/RoCE v1")?;
+            }
+        }
+        // Entries that are left from a longer table become holes.
+        let entries = fs::read_dir(&pkeys)?.count().max(PKEY_ENTRIES).max(port.pkeys.len());
+        for index in 0..entries {
+            let pkey = port.pkeys.get(index).copied().unwrap_or(Pkey::new(0));
+            self.write(&pkeys.join(index.to_string()), &format!("{:#06x}", pkey.get()))?;
+        }
+        let state = match port.state {
+            PortState::Down => "1: DOWN",
+            PortState::Init => "2: INIT",
+            PortState::Armed => "3: ARMED",
+            PortState::Active => "4: ACTIVE",
+        };
+        for (name, value) in [
+            ("phys_state", if port.state == PortState::Down { "2: Polling" } else { "5: LinkUp" }),
+            ("lid", &format!("{:#x}", port.lid.get())),
+            ("lid_mask_count", &port.lmc.get().to_string()),
+            ("sm_lid", &format!("{:#x}", port.sm_lid.get())),
+            ("sm_sl", &port.sm_sl.get().to_string()),
+            ("cap_mask", &format!("{CAPABILITIES:#010x}")),
+            ("rate", &rate_text(port)),
+            ("link_layer", "InfiniBand"),
+            // Last: who waits for the state finds the rest as it is now.
+            ("state", state),
+        ] {
+            self.write(&dir.join(name), value)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a line; readers see the old file or the new one. One that says the same already is left alone.
+    fn write(&self, path: &Path, value: &str) -> io::Result<()> {
+        let line = if value.is_empty() { String::new() } else { format!("{value}\n") };
+        if fs::read_to_string(path).is_ok_and(|old| old == line) {
+            return Ok(());
+        }
+        let draft = self.root.join(".draft");
+        fs::write(&draft, line)?;
+        fs::rename(&draft, path)
+    }
+}
+
+fn guid_text(guid: Guid) -> String {
+    let guid = guid.get();
+    let part = |shift: u32| guid >> shift & 0xffff;
+    format!("{:04x}:{:04x}:{:04x}:{:04x}", part(48), part(32), part(16), part(0))
+}
+
+fn gid_text(gid: Gid) -> String {
+    let parts = gid.get();
+    let parts: alloc::vec::Vec<String> = parts
+        .chunks(2)
+        .map(|pair| pair.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
+        .collect();
+    parts.join(":")
+}
+
+fn rate_text(port: &Port) -> String {
+    let (width, speed) = port.width_and_speed();
+    let width = match width {
+        1 => 1,
+        8 => 12,
+        _ => 4,
+    };
+    let speed = match speed {
+        1 => "SDR",
+        2 => "DDR",
+        4 => "QDR",
+        16 => "FDR",
+        64 => "HDR",
+        128 => "NDR",
+        _ => "EDR",
+    };
+    match port.rate {
+        Rate::GBPS_2_5 => format!("2.5 Gb/sec ({width}X {speed})"),
+        rate => {
+            // The kernel writes the nominal rate: 100, not the 103.125 that go over the wire.
+            let nominal = (1..=1200).find(|gbps| Rate::from_gbps(*gbps) == Some(rate)).unwrap_or_default();
+            format!("{nominal} Gb/sec ({width}X {speed})")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SubnetConfig;
+
+    #[test]
+    fn files_follow_the_port() {
+        let dir = tempfile::tempdir().unwrap();
+        let tree = Tree { root: dir.path().to_path_buf() };
+        let mut node = SubnetConfig::default().node(1).unwrap();
+        tree.write_node(&node).unwrap();
+        let device = dir.path().join("node1/sys/class/infiniband").join(DEVICE);
+        let read = |name: &str| fs::read_to_string(device.join(name)).unwrap();
+        assert_eq!(read("node_guid"), "0002:c903:0000:0010\n");
+        assert_eq!(read("ports/1/gids/0"), "fe80:0000:0000:0000:0002:c903:0000:0011\n");
+        assert_eq!(read("ports/1/rate"), "100 Gb/sec (4X EDR)\n");
+        assert_eq!((read("ports/1/pkeys/0"), read("ports/1/pkeys/31")), ("0xffff\n".into(), "0x0000\n".into()));
+        node.ports[0].state = PortState::Down;
+        node.ports[0].pkeys = [Pkey::new(0x8001)].into();
+        tree.write_port(&node, 1, &node.ports[0]).unwrap();
+        assert_eq!((read("ports/1/state"), read("ports/1/pkeys/0")), ("1: DOWN\n".into(), "0x8001\n".into()));
+    }
+}

@@ -1,0 +1,117 @@
+//! Daemons of both kinds on one fabric, through device files: C `ibacm` and `acm-mio --fabric devices`.
+use crate::{Acme, Binary, Fabric, Process, binary, ib_acme, poll::until, preload, program};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+use tempfile::TempDir;
+
+/// Whose daemon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// rdma-core's, from Debian.
+    C,
+    /// Ours.
+    Rust,
+}
+
+/// A fabric and the directories of its nodes. Needs root: both daemons have fixed paths, so each node has mount and
+/// network namespaces of its own.
+#[derive(Debug)]
+pub struct Lab {
+    /// The fabric.
+    pub fabric: Fabric,
+    folder: TempDir,
+}
+
+/// A daemon in a lab.
+#[derive(Debug)]
+pub struct LabNode {
+    /// Its process.
+    pub process: Process,
+    /// Its number, from 1: it is nodeN, 10.77.0.N and fd00::N.
+    pub number: u32,
+    /// Whose daemon it is.
+    pub kind: Kind,
+    home: PathBuf,
+}
+
+impl Lab {
+    /// A fabric with so many nodes, and further options of `ib-sim serve`.
+    #[must_use]
+    pub fn new(nodes: u32, options: &[&str]) -> Self {
+        assert!(nix::unistd::geteuid().is_root(), "this test needs root, for namespaces");
+        let folder = tempfile::tempdir().unwrap();
+        let tree = folder.path().join("tree");
+        let fabric = Fabric::serve(nodes, &[&["--tree", tree.to_str().unwrap()], options].concat());
+        Self { fabric, folder }
+    }
+
+    /// Starts a daemon and waits until it has joined the base group. `options` are further lines of its option file.
+    #[must_use]
+    pub fn start(&self, number: u32, kind: Kind, options: &[&str]) -> LabNode {
+        let name = format!("node{number}");
+        let home = self.folder.path().join("nodes").join(&name);
+        fs::create_dir_all(home.join("etc-rdma")).unwrap();
+        fs::create_dir_all(home.join("run")).unwrap();
+        write_files(&home, number, options);
+        // What an earlier daemon of this node left: C ibacm does not remove its socket.
+        let _ = fs::remove_file(home.join("run/ibacm-unix.sock"));
+        let daemon = match kind {
+            Kind::C => program("ibacm", "ibacm"),
+            Kind::Rust => binary(Binary::AcmMio),
+        };
+        let tree = self.folder.path().join("tree").join(&name);
+        let mut command = Command::new(binary(Binary::IbSim));
+        command.arg("enter").arg("--preload").arg(preload()).arg("--namespaces").arg(&home).arg("--");
+        command.arg(daemon).arg("-P");
+        command.env("IB_SIM_SOCKET", self.fabric.socket()).env("IB_SIM_NODE", &name).env("IB_SIM_TREE", tree);
+        let node = LabNode { process: Process::start(&mut command), number, kind, home };
+        until(&format!("{name} serves and is in its group"), || {
+            let joined = node.log().contains("join successful");
+            (joined && std::os::unix::net::UnixStream::connect(node.socket()).is_ok()).then_some(())
+        });
+        node
+    }
+}
+
+fn write_files(home: &Path, number: u32, options: &[&str]) {
+    let mut text = format!("log_file {}\n", home.join("ibacm.log").display());
+    text += "log_level 2\nlock_file /run/ibacm.pid\nserver_mode unix\nsupport_ips_in_addr_cfg 1\ntimeout 500\n";
+    for option in options {
+        text += option;
+        text += "\n";
+    }
+    fs::write(home.join("etc-rdma/ibacm_opts.cfg"), text).unwrap();
+    let line = |address: String| format!("{address} ibsim0 1 default\n");
+    let addresses = [format!("node{number}"), format!("10.77.0.{number}"), format!("fd00::{number}")];
+    fs::write(home.join("etc-rdma/ibacm_addr.cfg"), addresses.map(line).concat()).unwrap();
+}
+
+impl LabNode {
+    /// The socket for clients, seen from outside of its namespace.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.home.join("run/ibacm-unix.sock")
+    }
+
+    /// Its log so far.
+    #[must_use]
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.home.join("ibacm.log")).unwrap_or_default()
+    }
+
+    /// Asks it with `ib_acme`.
+    #[must_use]
+    pub fn acme(&self, arguments: &[&str]) -> Acme {
+        ib_acme(self.socket().to_str().unwrap(), arguments)
+    }
+
+    /// Waits until its log has `text` so many times.
+    pub fn wait_for(&self, text: &str, times: usize) {
+        until(&format!("{times} x {text:?} in the log of node{}:\n{}", self.number, self.log()), || {
+            (self.log().matches(text).count() >= times).then_some(())
+        });
+    }
+}

@@ -1,0 +1,79 @@
+//! C ibacm and acm-mio on one fabric, both through device files: every kind of address, every direction, both route
+//! protocols; restarts on either side.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
+use acm_tests::{Kind, Lab, LabNode};
+
+/// Nodes of alternating kinds.
+fn mixed(lab: &Lab, nodes: u32, option: &str) -> Vec<LabNode> {
+    (1..=nodes).map(|number| lab.start(number, if number % 2 == 1 { Kind::C } else { Kind::Rust }, &[option])).collect()
+}
+
+/// Asks `from` for `to` in every way; each answer must be the path between the two ports, and subnet administration
+/// must agree with it.
+fn resolves_every_way(lab: &Lab, from: &LabNode, to: &LabNode) {
+    let (a, b) = (from.number, to.number);
+    let (source, dest) = (lab.fabric.port(a), lab.fabric.port(b));
+    for arguments in [
+        format!("-f n -s node{a} -d node{b} -v"),
+        format!("-f i -s 10.77.0.{a} -d 10.77.0.{b} -v"),
+        format!("-f i -s fd00::{a} -d fd00::{b} -v"),
+        format!("-f l -s {} -d {} -v", source.lid, dest.lid),
+        format!("-f g -s {} -d {} -v", source.gid, dest.gid),
+    ] {
+        let path = from.acme(&arguments.split(' ').collect::<Vec<_>>()).verified();
+        let what = format!("{:?} node{a} asks {:?} node{b}: {arguments}", from.kind, to.kind);
+        assert_eq!((path.slid, path.dlid), (source.lid, dest.lid), "{what}");
+        assert_eq!((path.sgid, path.dgid), (source.gid, dest.gid), "{what}");
+    }
+}
+
+fn every_direction(nodes: u32, option: &str) {
+    let lab = Lab::new(nodes, &[]);
+    let all = mixed(&lab, nodes, option);
+    for from in &all {
+        for to in all.iter().filter(|to| to.number != from.number) {
+            resolves_every_way(&lab, from, to);
+        }
+    }
+    // One base group, made by whoever came first and used by all.
+    let groups = lab.fabric.groups();
+    assert!(groups.iter().all(|group| group.members.len() == nodes as usize), "{groups:?}");
+}
+
+#[test]
+fn four_nodes_with_routes_from_subnet_administration() {
+    every_direction(4, "route_prot sa");
+}
+
+#[test]
+fn four_nodes_with_routes_from_the_group() {
+    every_direction(4, "route_prot acm");
+}
+
+#[test]
+fn eight_nodes_by_name() {
+    let lab = Lab::new(8, &[]);
+    let all = mixed(&lab, 8, "route_prot sa");
+    for from in &all {
+        for to in all.iter().filter(|to| to.number != from.number) {
+            let names = [format!("node{}", from.number), format!("node{}", to.number)];
+            let path = from.acme(&["-f", "n", "-s", &names[0], "-d", &names[1]]).path();
+            assert_eq!(path.dlid, lab.fabric.port(to.number).lid, "{names:?}");
+        }
+    }
+}
+
+#[test]
+fn restarts_are_followed_on_both_sides() {
+    let lab = Lab::new(2, &[]);
+    for (first, second) in [(Kind::C, Kind::Rust), (Kind::Rust, Kind::C)] {
+        let stays = lab.start(1, first, &[]);
+        let goes = lab.start(2, second, &[]);
+        resolves_every_way(&lab, &stays, &goes);
+        drop(goes);
+        // Another queue pair from here on.
+        let back = lab.start(2, second, &[]);
+        resolves_every_way(&lab, &back, &stays);
+        resolves_every_way(&lab, &stays, &back);
+    }
+}
