@@ -108,6 +108,10 @@ impl Provider for Ibacmp {
     }
 
     fn open_endpoint(&mut self, cx: &mut Context<'_>, endpoint: EndpointId) {
+        // Another queue pair than before hears nothing yet; the membership is the port's, and stays.
+        if let Some(member) = self.base_group(endpoint) {
+            cx.attach(endpoint, member.mgid, member.mlid);
+        }
         self.join_all(cx, endpoint);
         self.refresh_loopback(cx, endpoint);
     }

@@ -1,0 +1,90 @@
+//! Defects that were found by reading, each with the sequence of facts that showed it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "test code"
+)]
+use acm_sansio::{Acm, ClientId, Config, EndpointId, Input, Output, PortId, Time, ports::PortAttributes};
+use acm_sim::{World, WorldConfig};
+use acm_wire::{
+    Address,
+    client::{ClientStatus, EntryFlags, ResolveAnswer, next_answer, resolve_request},
+};
+use core::time::Duration;
+use ib_mad::{Lid, Pkey, Qpn, Rate, sa::PathRecord};
+use ib_sim::PortState;
+
+const CLIENT: ClientId = ClientId::new(0, 0);
+
+fn name(node: u32) -> Address {
+    World::addresses(node)[0]
+}
+
+fn ask_name(world: &mut World, dest: &str) -> acm_sim::Ask {
+    world.ask(0, &resolve_request(Some(&name(0)), &Address::from_text(dest), EntryFlags::empty(), [1; 8]))
+}
+
+/// Datagrams that were sent since the transcript had this length.
+fn sends(world: &World, since: usize) -> usize {
+    world.transcript[since..].iter().filter(|(_, _, output)| matches!(output, Output::Send { .. })).count()
+}
+
+fn attributes(number: u8, lid: u16, sm_lid: u16, rate: Rate) -> PortAttributes {
+    PortAttributes {
+        port_number: number,
+        port_count: 2,
+        lid: Lid::new(lid),
+        sm_lid: Lid::new(sm_lid),
+        gids: vec![format!("fe80::{number}").parse().unwrap()],
+        pkeys: vec![Pkey::DEFAULT_FULL],
+        mtu: ib_mad::Mtu::B2048,
+        rate,
+        ..PortAttributes::default()
+    }
+}
+
+/// A core alone, with a client.
+fn core() -> Acm {
+    let mut acm = Acm::new(Config::default(), 1);
+    tell(&mut acm, Input::ClientOpened(CLIENT));
+    acm
+}
+
+fn tell(acm: &mut Acm, input: Input<'_>) -> Vec<Output> {
+    acm.handle_input(Time::ZERO, input);
+    core::iter::from_fn(|| acm.poll_output()).collect()
+}
+
+fn up(acm: &mut Acm, port: u32, attributes: &PortAttributes) -> Vec<Output> {
+    tell(acm, Input::PortUp { port: PortId(port), attributes })
+}
+
+fn add(acm: &mut Acm, port: u32, address: &str) {
+    tell(acm, Input::AddressAdded { port: PortId(port), pkey: None, address: Address::from_text(address) });
+}
+
+/// The answer that a core alone gives at once.
+fn resolve(acm: &mut Acm, source: &str, dest: &str) -> Option<Result<PathRecord, ClientStatus>> {
+    let (source, dest) = (Address::from_text(source), Address::from_text(dest));
+    let message = resolve_request(Some(&source), &dest, EntryFlags::empty(), [1; 8]);
+    tell(acm, Input::ClientMessage { client: CLIENT, message: &message }).iter().find_map(|output| match output {
+        Output::Reply { reply, .. } => {
+            Some(ResolveAnswer::parse(&next_answer(reply).unwrap().unwrap()).map(|answer| answer.path))
+        }
+        _ => None,
+    })
+}
+
+
+/// A broken completion queue costs the endpoint its queue pair; the successor must hear the group, too.
+#[test]
+fn a_new_queue_pair_is_attached_to_the_group() {
+    let mut world = World::new(WorldConfig::default());
+    let since = world.transcript.len();
+    world.input(0, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::new(77) });
+    let attached = |(_, node, output): &(Time, usize, Output)| *node == 0 && matches!(output, Output::Attach { .. });
+    assert_eq!(world.transcript[since..].iter().filter(|entry| attached(entry)).count(), 1);
+}
