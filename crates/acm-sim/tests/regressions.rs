@@ -88,3 +88,21 @@ fn a_new_queue_pair_is_attached_to_the_group() {
     let attached = |(_, node, output): &(Time, usize, Output)| *node == 0 && matches!(output, Output::Attach { .. });
     assert_eq!(world.transcript[since..].iter().filter(|entry| attached(entry)).count(), 1);
 }
+
+/// When everything fails at once, the credits that this frees must not send what fails next.
+#[test]
+fn queued_requests_that_fail_with_their_port_are_not_sent() {
+    let mut world = World::new(WorldConfig::default());
+    let dead: Vec<_> = (0..20).map(|number| ask_name(&mut world, &format!("dead{number}"))).collect();
+    let since = world.transcript.len();
+    world.subnet.set_port_state(World::port_id(0), PortState::Down).unwrap();
+    world.settle();
+    assert!(dead.iter().all(|ask| world.path(*ask) == Some(Err(ClientStatus::ENODATA))));
+    assert_eq!(sends(&world, since), 0);
+    // The credit is free again.
+    world.subnet.set_port_state(World::port_id(0), PortState::Active).unwrap();
+    world.settle();
+    let start = world.now();
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    assert_eq!(world.now(), start);
+}

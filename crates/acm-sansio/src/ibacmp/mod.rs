@@ -77,6 +77,10 @@ impl Ibacmp {
 
     /// Ends what is under way for all destinations of an endpoint.
     fn fail_all(&mut self, cx: &mut Context<'_>, endpoint: EndpointId, status: ClientStatus) {
+        // A credit that is given back now must not send what fails next.
+        if let Some(ep) = self.endpoints.get_mut(&endpoint) {
+            ep.queue.clear();
+        }
         for id in self.cache.of_endpoint(endpoint) {
             if self.cache.get(id).is_some_and(|dest| dest.state.is_busy()) {
                 self.fail(cx, id, status);
