@@ -421,6 +421,7 @@ impl Acm {
             return;
         }
         self.core.log(Event::PortDown(port));
+        self.core.ports.index_addresses();
         self.port_event(port, PortEvent::Down);
         for id in self.core.sa.of_port(port) {
             self.sa_finish(id, Err(SaError::PortDown));

@@ -301,10 +301,13 @@ impl Ports {
         Some(endpoint)
     }
 
-    /// Makes the index of addresses again; the first endpoint that has an address wins.
+    /// Makes the index of addresses again; the first endpoint of an active port that has an address wins.
     pub(crate) fn index_addresses(&mut self) {
         self.by_address.clear();
-        for id in self.order.values() {
+        for ((port, _), id) in &self.order {
+            if self.ports.get(port).is_none_or(|port| !port.up) {
+                continue;
+            }
             for address in self.endpoints.get(*id).into_iter().flat_map(|endpoint| &endpoint.addresses) {
                 self.by_address.entry(address.canonical()).or_insert(*id);
             }

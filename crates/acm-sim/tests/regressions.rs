@@ -106,3 +106,33 @@ fn queued_requests_that_fail_with_their_port_are_not_sent() {
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     assert_eq!(world.now(), start);
 }
+
+#[test]
+fn an_address_of_two_ports_is_found_at_the_one_that_is_up() {
+    let mut acm = core();
+    for port in 0..2 {
+        add(&mut acm, port, "node1");
+        up(&mut acm, port, &attributes(port as u8 + 1, port as u16 + 16, 1, Rate::GBPS_100));
+    }
+    let slid = |acm: &mut Acm| resolve(acm, "node1", "node1").unwrap().map(|path| path.slid.get());
+    assert_eq!(slid(&mut acm), Ok(16));
+    tell(&mut acm, Input::PortDown(PortId(0)));
+    assert_eq!(slid(&mut acm), Ok(17));
+    up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_100));
+    assert_eq!(slid(&mut acm), Ok(16));
+}
+
+#[test]
+fn an_address_that_moves_away_from_a_port_that_is_down_is_found() {
+    let mut acm = core();
+    add(&mut acm, 0, "10.0.0.1");
+    add(&mut acm, 1, "node1");
+    for port in 0..2 {
+        up(&mut acm, port, &attributes(port as u8 + 1, port as u16 + 16, 1, Rate::GBPS_100));
+    }
+    tell(&mut acm, Input::PortDown(PortId(0)));
+    let address = Address::from_text("10.0.0.1");
+    tell(&mut acm, Input::AddressRemoved { port: PortId(0), pkey: None, address });
+    add(&mut acm, 1, "10.0.0.1");
+    assert_eq!(resolve(&mut acm, "10.0.0.1", "10.0.0.1").unwrap().map(|path| path.slid.get()), Ok(17));
+}
