@@ -396,7 +396,7 @@ impl Acm {
 
     fn port_up(&mut self, port: PortId, attributes: &PortAttributes) {
         let was_up = self.core.ports.attributes(port).is_some();
-        let moved = self.core.ports.up(port, attributes);
+        let (moved, other_link) = self.core.ports.up(port, attributes);
         if !was_up || moved {
             self.core.log(Event::PortUp(port, attributes.lid));
         }
@@ -405,7 +405,7 @@ impl Acm {
         for endpoint in before {
             let Some(own) = self.core.ports.endpoint_mut(endpoint) else { continue };
             if own.qpn.is_some() {
-                if !was_up || moved {
+                if !was_up || moved || other_link {
                     let event = PortEvent::Up { moved };
                     self.provider.port_event(&mut Context { core: &mut self.core }, endpoint, event);
                 }

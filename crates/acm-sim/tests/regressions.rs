@@ -136,3 +136,18 @@ fn an_address_that_moves_away_from_a_port_that_is_down_is_found() {
     add(&mut acm, 1, "10.0.0.1");
     assert_eq!(resolve(&mut acm, "10.0.0.1", "10.0.0.1").unwrap().map(|path| path.slid.get()), Ok(17));
 }
+
+#[test]
+fn loopback_has_the_rate_that_the_port_has_now() {
+    let mut acm = core();
+    add(&mut acm, 0, "node1");
+    up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_100));
+    tell(&mut acm, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::new(77) });
+    let rate = |acm: &mut Acm| resolve(acm, "node1", "node1").unwrap().map(|path| path.rate.value());
+    assert_eq!(rate(&mut acm), Ok(Rate::GBPS_100));
+    tell(&mut acm, Input::PortDown(PortId(0)));
+    up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_40));
+    assert_eq!(rate(&mut acm), Ok(Rate::GBPS_40), "after it was down");
+    up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_10));
+    assert_eq!(rate(&mut acm), Ok(Rate::GBPS_10), "and without");
+}

@@ -191,8 +191,8 @@ impl Provider for Ibacmp {
                 if moved {
                     self.fail_all(cx, endpoint, ClientStatus::ENODATA);
                     self.cache.void_routes(endpoint);
-                    self.refresh_loopback(cx, endpoint);
                 }
+                self.refresh_loopback(cx, endpoint);
                 self.join_all(cx, endpoint);
             }
             PortEvent::Reregister => self.join_all(cx, endpoint),
