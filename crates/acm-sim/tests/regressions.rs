@@ -151,3 +151,16 @@ fn loopback_has_the_rate_that_the_port_has_now() {
     up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_10));
     assert_eq!(rate(&mut acm), Ok(Rate::GBPS_10), "and without");
 }
+
+/// The owner of a name does not look at its case; neither may the cache.
+#[test]
+fn names_in_another_case_are_the_same_destination() {
+    let mut world = World::new(WorldConfig::default());
+    let start = world.now();
+    assert!(world.resolve(0, &name(0), &Address::from_text("NODE1")).is_ok(), "ourselves");
+    assert_eq!(world.now(), start);
+    assert!(world.resolve(0, &name(0), &Address::from_text("Node2")).is_ok());
+    let since = world.transcript.len();
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    assert_eq!(sends(&world, since), 0, "from the cache");
+}

@@ -134,6 +134,10 @@ impl Provider for Ibacmp {
     }
 
     fn remove_address(&mut self, cx: &mut Context<'_>, endpoint: EndpointId, address: &Address) {
+        // It may have the name in another case still.
+        if cx.endpoint(endpoint).is_some_and(|own| own.has(address)) {
+            return;
+        }
         if let Some(id) = self.cache.find(endpoint, &DestKey::Address(*address)) {
             if self.cache.get(id).is_some_and(|dest| dest.state.is_busy()) {
                 self.fail(cx, id, ClientStatus::ENODATA);
