@@ -164,3 +164,15 @@ fn names_in_another_case_are_the_same_destination() {
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     assert_eq!(sends(&world, since), 0, "from the cache");
 }
+
+/// A join that is granted after its endpoint went away leaves a member that nobody leaves for.
+#[test]
+fn a_join_under_way_at_shutdown_is_left() {
+    let mut world = World::new(WorldConfig { nodes: 1, ..WorldConfig::default() });
+    world.subnet.settings_mut().sa.delay = Duration::from_millis(100);
+    world.restart(0);
+    world.input(0, Input::Shutdown);
+    world.run_for(Duration::from_secs(1));
+    assert!(world.node(0).stopped);
+    assert_eq!(world.subnet.groups().map(|group| group.members.len()).sum::<usize>(), 0);
+}
