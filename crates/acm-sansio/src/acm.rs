@@ -438,6 +438,10 @@ impl Acm {
 
     /// Makes the endpoints of a port those that its table and the local addresses ask for.
     fn reconcile(&mut self, port: PortId) {
+        // What is opened now would not be closed any more.
+        if self.core.shutting_down {
+            return;
+        }
         let plan = self.core.ports.plan(port);
         for local in plan.unassigned {
             self.core.log(Event::NoPartition(port, local.address, local.pkey));

@@ -176,3 +176,18 @@ fn a_join_under_way_at_shutdown_is_left() {
     assert!(world.node(0).stopped);
     assert_eq!(world.subnet.groups().map(|group| group.members.len()).sum::<usize>(), 0);
 }
+
+#[test]
+fn nothing_is_opened_after_shutdown() {
+    let mut world = World::new(WorldConfig { nodes: 1, ..WorldConfig::default() });
+    world.subnet.settings_mut().sa.delay = Duration::from_millis(100);
+    world.input(0, Input::Shutdown);
+    let since = world.transcript.len();
+    world.subnet.reregister(World::port_id(0)).unwrap();
+    world.subnet.set_port_state(World::port_id(0), PortState::Active).unwrap();
+    world.input(0, Input::AddressAdded { port: PortId(0), pkey: None, address: Address::from_text("late") });
+    world.run_for(Duration::from_secs(3));
+    assert!(world.node(0).stopped);
+    assert!(!world.transcript[since..].iter().any(|(_, _, output)| matches!(output, Output::OpenEndpoint { .. })));
+    assert_eq!(world.subnet.groups().map(|group| group.members.len()).sum::<usize>(), 0);
+}
