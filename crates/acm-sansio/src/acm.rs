@@ -400,6 +400,10 @@ impl Acm {
         if !was_up || moved {
             self.core.log(Event::PortUp(port, attributes.lid));
         }
+        // Answers of another subnet manager, or to another LID, do not come: their credits must not wait for them.
+        if was_up && moved {
+            self.sa_abandon(port);
+        }
         let before = self.core.ports.endpoints_of(port);
         self.reconcile(port);
         for endpoint in before {
@@ -423,6 +427,15 @@ impl Acm {
         self.core.log(Event::PortDown(port));
         self.core.ports.index_addresses();
         self.port_event(port, PortEvent::Down);
+        self.sa_abandon(port);
+    }
+
+    /// Ends all requests of a port to subnet administration.
+    fn sa_abandon(&mut self, port: PortId) {
+        // Nothing is sent with the credits that are given back, and nobody searches the queue for each request.
+        if let Some(queue) = self.core.sa.ports.get_mut(&port) {
+            queue.waiting.clear();
+        }
         for id in self.core.sa.of_port(port) {
             self.sa_finish(id, Err(SaError::PortDown));
         }

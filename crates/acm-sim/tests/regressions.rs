@@ -78,7 +78,6 @@ fn resolve(acm: &mut Acm, source: &str, dest: &str) -> Option<Result<PathRecord,
     })
 }
 
-
 /// A broken completion queue costs the endpoint its queue pair; the successor must hear the group, too.
 #[test]
 fn a_new_queue_pair_is_attached_to_the_group() {
@@ -190,4 +189,22 @@ fn nothing_is_opened_after_shutdown() {
     assert!(world.node(0).stopped);
     assert!(!world.transcript[since..].iter().any(|(_, _, output)| matches!(output, Output::OpenEndpoint { .. })));
     assert_eq!(world.subnet.groups().map(|group| group.members.len()).sum::<usize>(), 0);
+}
+
+/// Requests to a subnet manager that is no more hold the credit that the join at its successor needs.
+#[test]
+fn a_new_subnet_manager_is_asked_at_once() {
+    let mut acm = core();
+    add(&mut acm, 0, "node1");
+    up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_100));
+    let asked = |outputs: &[Output]| {
+        let to = |output: &Output| match output {
+            Output::SaSend { to, .. } => Some(to.lid.get()),
+            _ => None,
+        };
+        outputs.iter().filter_map(to).collect::<Vec<u16>>()
+    };
+    let endpoint = EndpointId::new(0, 0);
+    assert_eq!(asked(&tell(&mut acm, Input::EndpointOpened { endpoint, qpn: Qpn::new(77) })), [1]);
+    assert_eq!(asked(&up(&mut acm, 0, &attributes(1, 16, 2, Rate::GBPS_100))), [2]);
 }
