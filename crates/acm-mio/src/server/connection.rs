@@ -24,6 +24,8 @@ pub(super) struct Connection {
     pub(super) readable: bool,
     /// Nothing more will come.
     pub(super) ended: bool,
+    /// The other side writes no more: the end is to be read, and is not told again.
+    pub(super) closing: bool,
     /// Since when the client has taken nothing of what is there for it.
     pub(super) stalled_since: Option<Time>,
 }
@@ -51,6 +53,7 @@ impl Connection {
             sent: 0,
             readable: true,
             ended: false,
+            closing: false,
             stalled_since: None,
         }
     }
@@ -71,8 +74,9 @@ impl Connection {
                 Read1::End
             }
             Ok(count) => {
-                // Less than there was room for: the socket is empty (epoll(7)), and asking again would only say so.
-                self.readable = count == room_len;
+                // Less than there was room for: the socket is empty (epoll(7)), and asking again would only say so. Its
+                // end may have been told with the bytes.
+                self.readable = count == room_len || self.closing;
                 self.filled += count;
                 Read1::More
             }

@@ -70,27 +70,33 @@ impl Daemon {
         let mut events = Events::with_capacity(256);
         while !self.state.done {
             let timeout = self.timeout();
-            match self.poll.poll(&mut events, timeout) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                result => result.map_err(StartError::Loop)?,
-            }
-            let now = self.clock.now();
-            if self.acm.poll_timeout().is_some_and(|at| at <= now) {
-                self.acm.handle_timeout(now);
-                self.drain(now);
-            }
-            for event in &events {
-                match event.token() {
-                    LISTENER => self.state.acceptable = true,
-                    SIGNALS => self.signals(now),
-                    FABRIC => self.fabric_events(now)?,
-                    Token(token) => self.client_ready(token - FIRST_CLIENT, event),
-                }
-            }
-            self.accept(now);
-            self.read_clients(now);
-            self.flush(now);
+            self.turn(&mut events, timeout)?;
         }
+        Ok(())
+    }
+
+    /// Waits once, for so long at most, and does what there is to do.
+    fn turn(&mut self, events: &mut Events, timeout: Option<Duration>) -> Result<(), StartError> {
+        match self.poll.poll(events, timeout) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
+            result => result.map_err(StartError::Loop)?,
+        }
+        let now = self.clock.now();
+        if self.acm.poll_timeout().is_some_and(|at| at <= now) {
+            self.acm.handle_timeout(now);
+            self.drain(now);
+        }
+        for event in &*events {
+            match event.token() {
+                LISTENER => self.state.acceptable = true,
+                SIGNALS => self.signals(now),
+                FABRIC => self.fabric_events(now)?,
+                Token(token) => self.client_ready(token - FIRST_CLIENT, event),
+            }
+        }
+        self.accept(now);
+        self.read_clients(now);
+        self.flush(now);
         Ok(())
     }
 
@@ -270,6 +276,7 @@ impl Daemon {
         let Some(connection) = self.state.clients.get_mut(index) else { return };
         if event.is_readable() || event.is_read_closed() || event.is_error() {
             connection.readable = true;
+            connection.closing |= event.is_read_closed() || event.is_error();
             self.state.backlog.insert(index);
         }
         if event.is_writable() && connection.untaken() > 0 {
@@ -445,5 +452,97 @@ impl State {
             connection.push(bytes);
             self.dirty.insert(index);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::LISTENER;
+    use acm_sansio::{PortId, ports::PortAttributes};
+    use acm_wire::{
+        Address,
+        client::perf_request,
+        files::opts::{LogLevel, LogTarget, Options},
+    };
+    use ib_mad::{Lid, Pkey};
+    use std::{
+        io::{Read, Write},
+        os::unix::net::UnixStream,
+    };
+
+    /// A daemon whose fabric answers nothing, with one port.
+    fn daemon(dir: &std::path::Path) -> Daemon {
+        let mut listener = Listener::bind(&Options::default(), dir).unwrap();
+        let poll = Poll::new().unwrap();
+        listener.register(poll.registry(), LISTENER).unwrap();
+        let mut daemon = Daemon {
+            acm: Acm::new(acm_sansio::Config::default(), 1),
+            fabric: None,
+            listener,
+            poll,
+            signals: Signals::new([SIGHUP]).unwrap(),
+            clock: Clock::start(),
+            log: Log::start(LogTarget::Stdout, LogLevel::Basic),
+            state: State::default(),
+            addresses: None,
+        };
+        let attributes = PortAttributes {
+            lid: Lid::new(1),
+            gids: vec!["fe80::1".parse().unwrap()],
+            pkeys: vec![Pkey::DEFAULT_FULL],
+            ..PortAttributes::default()
+        };
+        let address = Address::from_text("node1");
+        daemon.input(Time::ZERO, Input::AddressAdded { port: PortId(0), pkey: None, address });
+        daemon.input(Time::ZERO, Input::PortUp { port: PortId(0), attributes: &attributes });
+        daemon
+    }
+
+    fn connect(dir: &std::path::Path) -> UnixStream {
+        let stream = UnixStream::connect(dir.join("ibacm-unix.sock")).unwrap();
+        stream.set_nonblocking(true).unwrap();
+        stream
+    }
+
+    fn turns(daemon: &mut Daemon) {
+        let mut events = Events::with_capacity(16);
+        for _ in 0..8 {
+            daemon.turn(&mut events, Some(Duration::from_millis(5))).unwrap();
+        }
+    }
+
+    /// What a client has received, and whether the connection has ended.
+    fn received(stream: &mut UnixStream) -> (usize, bool) {
+        let (mut bytes, mut piece) = (0, [0; 4096]);
+        loop {
+            match stream.read(&mut piece) {
+                Ok(0) => return (bytes, true),
+                Ok(count) => bytes += count,
+                Err(error) => return (bytes, error.kind() != io::ErrorKind::WouldBlock),
+            }
+        }
+    }
+
+    #[test]
+    fn a_client_that_is_gone_in_the_middle_of_a_message_is_not_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+        turns(&mut daemon);
+        assert_eq!(daemon.state.clients.len(), 1);
+        // Both in one event: the bytes and the end.
+        client.write_all(&[1, 1, 0]).unwrap();
+        drop(client);
+        turns(&mut daemon);
+        assert!(daemon.state.clients.is_empty());
+    }
+
+    #[test]
+    fn what_was_asked_before_bad_bytes_is_answered() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+        client.write_all(&[perf_request(0, [1; 8]).to_vec(), vec![9; 20]].concat()).unwrap();
+        turns(&mut daemon);
+        assert_eq!(received(&mut client), (72, true));
     }
 }
