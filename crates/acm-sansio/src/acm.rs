@@ -146,6 +146,12 @@ impl Acm {
         self.core.clients.in_flight(client) < self.core.config.limits.requests_per_client
     }
 
+    /// Whether a client waits for an answer: its owner keeps the connection, even if nothing more comes from it.
+    #[must_use]
+    pub fn has_requests(&self, client: ClientId) -> bool {
+        self.core.clients.in_flight(client) > 0
+    }
+
     /// The daemon's seven counters.
     #[must_use]
     pub fn counters(&self) -> &Counters {

@@ -26,6 +26,8 @@ pub(super) struct Connection {
     pub(super) ended: bool,
     /// The other side writes no more: the end is to be read, and is not told again.
     pub(super) closing: bool,
+    /// The other side reads no more, either.
+    pub(super) hung_up: bool,
     /// Since when the client has taken nothing of what is there for it.
     pub(super) stalled_since: Option<Time>,
 }
@@ -54,6 +56,7 @@ impl Connection {
             readable: true,
             ended: false,
             closing: false,
+            hung_up: false,
             stalled_since: None,
         }
     }
@@ -71,6 +74,7 @@ impl Connection {
         match self.stream.read(room) {
             Ok(0) => {
                 self.ended = true;
+                self.readable = false;
                 Read1::End
             }
             Ok(count) => {
@@ -87,6 +91,8 @@ impl Connection {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Read1::More,
             Err(_) => {
                 self.ended = true;
+                self.hung_up = true;
+                self.readable = false;
                 Read1::End
             }
         }

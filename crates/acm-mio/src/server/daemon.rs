@@ -277,6 +277,7 @@ impl Daemon {
         if event.is_readable() || event.is_read_closed() || event.is_error() {
             connection.readable = true;
             connection.closing |= event.is_read_closed() || event.is_error();
+            connection.hung_up |= event.is_write_closed() || event.is_error();
             self.state.backlog.insert(index);
         }
         if event.is_writable() && connection.untaken() > 0 {
@@ -317,15 +318,16 @@ impl Daemon {
                 }
             }
             if !connection.readable {
+                // Who only writes no more is there for its answers.
+                let waits = connection.untaken() > 0 || self.acm.has_requests(client);
+                if connection.ended && (connection.hung_up || !waits) {
+                    self.gone(now, index);
+                }
                 return false;
             }
             match connection.fill() {
-                Read1::More => {}
+                Read1::More | Read1::End => {}
                 Read1::Dry => return false,
-                Read1::End => {
-                    self.gone(now, index);
-                    return false;
-                }
             }
         }
         true
@@ -459,15 +461,16 @@ impl State {
 mod tests {
     use super::*;
     use crate::server::LISTENER;
-    use acm_sansio::{PortId, ports::PortAttributes};
+    use acm_sansio::{PortId, SaRequestId, ports::PortAttributes};
     use acm_wire::{
         Address,
-        client::perf_request,
+        client::{EntryFlags, path_request, perf_request},
         files::opts::{LogLevel, LogTarget, Options},
     };
-    use ib_mad::{Lid, Pkey};
+    use ib_mad::{Lid, Pkey, sa::PathRecord};
     use std::{
         io::{Read, Write},
+        net::Shutdown,
         os::unix::net::UnixStream,
     };
 
@@ -522,6 +525,39 @@ mod tests {
                 Err(error) => return (bytes, error.kind() != io::ErrorKind::WouldBlock),
             }
         }
+    }
+
+    /// A request that waits for subnet administration.
+    fn pending_request() -> Vec<u8> {
+        let path = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
+        path_request(&path, EntryFlags::QUERY_SA, [1; 8]).to_vec()
+    }
+
+    #[test]
+    fn a_client_that_says_no_more_still_gets_its_answers() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+        client.write_all(&[perf_request(0, [1; 8]).to_vec(), pending_request()].concat()).unwrap();
+        client.shutdown(Shutdown::Write).unwrap();
+        turns(&mut daemon);
+        assert_eq!(received(&mut client), (72, false));
+        let failed = Input::SaFailed { id: SaRequestId::new(0, 0), failure: SendFailure::TimedOut };
+        daemon.input(daemon.clock.now(), failed);
+        turns(&mut daemon);
+        assert_eq!(received(&mut client), (88, true));
+        assert!(daemon.state.clients.is_empty());
+    }
+
+    #[test]
+    fn a_client_that_is_gone_is_not_kept_for_its_requests() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+        client.write_all(&pending_request()).unwrap();
+        turns(&mut daemon);
+        assert_eq!(daemon.state.clients.len(), 1);
+        drop(client);
+        turns(&mut daemon);
+        assert!(daemon.state.clients.is_empty());
     }
 
     #[test]
