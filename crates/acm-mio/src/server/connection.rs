@@ -133,6 +133,11 @@ impl Connection {
                     if progress || self.stalled_since.is_none() {
                         self.stalled_since = Some(now);
                     }
+                    // A client that is always behind a little never takes all.
+                    if self.sent > HIGH_WATER {
+                        self.out.drain(..self.sent);
+                        self.sent = 0;
+                    }
                     return true;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -145,5 +150,34 @@ impl Connection {
         self.sent = 0;
         self.stalled_since = None;
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_is_always_behind_costs_no_more_than_it_is_behind() {
+        let (ours, mut theirs) = mio::net::UnixStream::pair().unwrap();
+        let mut connection = Connection::new(ClientId::new(0, 0), Stream::Unix(ours));
+        let mut piece = [0; 4096];
+        while connection.stalled_since.is_none() {
+            connection.push(&piece);
+            assert!(connection.flush(Time::ZERO));
+        }
+        connection.push(&[0; 8 * HIGH_WATER]);
+        let behind = connection.out.len();
+        for _ in 0..1000 {
+            connection.push(&piece);
+            let mut taken = 0;
+            while taken < piece.len() {
+                let Some(room) = piece.get_mut(taken..) else { break };
+                taken += theirs.read(room).unwrap();
+            }
+            assert!(connection.flush(Time::ZERO));
+            assert!(connection.untaken() > 0);
+        }
+        assert!(connection.out.len() < behind + 2 * HIGH_WATER, "{}", connection.out.len());
     }
 }
