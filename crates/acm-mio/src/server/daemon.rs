@@ -27,6 +27,8 @@ use std::{
 const STALL: Duration = Duration::from_secs(30);
 /// Messages of one client that are handled before it is another's turn.
 const TURN: usize = 32;
+/// Events of the fabric, or new clients, that are handled before it is another's turn.
+const OTHERS_TURN: usize = 256;
 /// How long nobody is accepted after the file descriptors have run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -61,6 +63,8 @@ pub(super) struct State {
     /// Accept again then.
     accept_at: Option<Time>,
     acceptable: bool,
+    /// The fabric may have more to tell: edges are told once.
+    fabric_ready: bool,
     done: bool,
 }
 
@@ -90,9 +94,12 @@ impl Daemon {
             match event.token() {
                 LISTENER => self.state.acceptable = true,
                 SIGNALS => self.signals(now),
-                FABRIC => self.fabric_events(now)?,
+                FABRIC => self.state.fabric_ready = true,
                 Token(token) => self.client_ready(token - FIRST_CLIENT, event),
             }
+        }
+        if self.state.fabric_ready {
+            self.fabric_events(now)?;
         }
         self.accept(now);
         self.read_clients(now);
@@ -103,7 +110,8 @@ impl Daemon {
     /// How long to wait: to the core's deadline, or one of our own.
     fn timeout(&self) -> Option<Duration> {
         let now = self.clock.now();
-        if !self.state.backlog.is_empty() {
+        let accepting = self.state.acceptable && self.state.accept_at.is_none();
+        if !self.state.backlog.is_empty() || self.state.fabric_ready || accepting {
             return Some(Duration::ZERO);
         }
         let stalled = self.state.stalled.iter().filter_map(|index| self.state.clients.get(*index)?.stalled_since);
@@ -185,11 +193,16 @@ impl Daemon {
         }
     }
 
-    /// Hands over everything that the fabric has to tell.
+    /// Hands over what the fabric has to tell, a turn's worth of it.
     pub(super) fn fabric_events(&mut self, now: Time) -> Result<(), StartError> {
-        while let Some(fabric) = &mut self.fabric {
+        self.state.fabric_ready = self.fabric.is_some();
+        for _ in 0..OTHERS_TURN {
+            let Some(fabric) = &mut self.fabric else { return Ok(()) };
             match fabric.next_event().map_err(StartError::FabricLost)? {
-                None => return Ok(()),
+                None => {
+                    self.state.fabric_ready = false;
+                    return Ok(());
+                }
                 Some(FabricEvent::Nothing) => continue,
                 Some(FabricEvent::PortUp { port, attributes }) => {
                     self.acm.handle_input(now, Input::PortUp { port, attributes: &attributes });
@@ -242,7 +255,10 @@ impl Daemon {
             self.state.accept_at = None;
             self.state.acceptable = true;
         }
-        while self.state.acceptable && self.state.accept_at.is_none() {
+        for _ in 0..OTHERS_TURN {
+            if !self.state.acceptable || self.state.accept_at.is_some() {
+                return;
+            }
             let mut stream = match self.listener.accept() {
                 Ok(stream) => stream,
                 Err(error) => {
@@ -580,5 +596,66 @@ mod tests {
         client.write_all(&[perf_request(0, [1; 8]).to_vec(), vec![9; 20]].concat()).unwrap();
         turns(&mut daemon);
         assert_eq!(received(&mut client), (72, true));
+    }
+
+    /// Tells of nothing, so often.
+    struct Chatter(u32);
+
+    impl Fabric for Chatter {
+        fn register(&mut self, _registry: &mio::Registry, _token: Token) -> io::Result<()> {
+            Ok(())
+        }
+        fn ports(&self) -> Vec<NamedPort> {
+            Vec::new()
+        }
+        fn next_event(&mut self) -> Result<Option<FabricEvent<'_>>, crate::fabric::FabricError> {
+            self.0 = self.0.saturating_sub(1);
+            Ok((self.0 > 0).then_some(FabricEvent::Nothing))
+        }
+        fn open_endpoint(
+            &mut self,
+            _endpoint: acm_sansio::EndpointId,
+            port: PortId,
+            _pkey_index: u16,
+        ) -> Result<ib_mad::Qpn, crate::fabric::FabricError> {
+            unreachable!("{port:?}")
+        }
+        fn close_endpoint(&mut self, _endpoint: acm_sansio::EndpointId) {}
+        fn attach(&mut self, _endpoint: acm_sansio::EndpointId, _mgid: ib_mad::Gid, _mlid: Lid) {}
+        fn detach(&mut self, _endpoint: acm_sansio::EndpointId, _mgid: ib_mad::Gid, _mlid: Lid) {}
+        fn send(
+            &mut self,
+            _endpoint: acm_sansio::EndpointId,
+            _to: &acm_sansio::output::SendTo,
+            _mad: &ib_mad::acm::AcmMad,
+        ) {
+        }
+        fn sa_send(
+            &mut self,
+            _port: PortId,
+            _id: SaRequestId,
+            _to: acm_sansio::output::SaAddress,
+            _mad: &ib_mad::sa::SaMad,
+            _patience: Patience,
+        ) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn clients_have_their_turn_while_the_fabric_has_more_to_tell() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+        turns(&mut daemon);
+        daemon.fabric = Some(Box::new(Chatter(1_000_000)));
+        client.write_all(&perf_request(0, [1; 8])).unwrap();
+        daemon.fabric_events(daemon.clock.now()).unwrap();
+        assert_eq!(daemon.timeout(), Some(Duration::ZERO), "it has more to tell");
+        turns(&mut daemon);
+        assert_eq!(received(&mut client), (72, false));
+        assert_eq!(daemon.timeout(), Some(Duration::ZERO), "still");
+        daemon.fabric = Some(Box::new(Chatter(2)));
+        turns(&mut daemon);
+        assert_ne!(daemon.timeout(), Some(Duration::ZERO), "all is told");
     }
 }
