@@ -146,6 +146,12 @@ impl Acm {
         self.core.clients.in_flight(client) < self.core.config.limits.requests_per_client
     }
 
+    /// Whether a client waits for an answer: its owner keeps the connection, even if nothing more comes from it.
+    #[must_use]
+    pub fn has_requests(&self, client: ClientId) -> bool {
+        self.core.clients.in_flight(client) > 0
+    }
+
     /// The daemon's seven counters.
     #[must_use]
     pub fn counters(&self) -> &Counters {
@@ -396,16 +402,20 @@ impl Acm {
 
     fn port_up(&mut self, port: PortId, attributes: &PortAttributes) {
         let was_up = self.core.ports.attributes(port).is_some();
-        let moved = self.core.ports.up(port, attributes);
+        let (moved, other_link) = self.core.ports.up(port, attributes);
         if !was_up || moved {
             self.core.log(Event::PortUp(port, attributes.lid));
+        }
+        // Answers of another subnet manager, or to another LID, do not come: their credits must not wait for them.
+        if was_up && moved {
+            self.sa_abandon(port);
         }
         let before = self.core.ports.endpoints_of(port);
         self.reconcile(port);
         for endpoint in before {
             let Some(own) = self.core.ports.endpoint_mut(endpoint) else { continue };
             if own.qpn.is_some() {
-                if !was_up || moved {
+                if !was_up || moved || other_link {
                     let event = PortEvent::Up { moved };
                     self.provider.port_event(&mut Context { core: &mut self.core }, endpoint, event);
                 }
@@ -421,7 +431,17 @@ impl Acm {
             return;
         }
         self.core.log(Event::PortDown(port));
+        self.core.ports.index_addresses();
         self.port_event(port, PortEvent::Down);
+        self.sa_abandon(port);
+    }
+
+    /// Ends all requests of a port to subnet administration.
+    fn sa_abandon(&mut self, port: PortId) {
+        // Nothing is sent with the credits that are given back, and nobody searches the queue for each request.
+        if let Some(queue) = self.core.sa.ports.get_mut(&port) {
+            queue.waiting.clear();
+        }
         for id in self.core.sa.of_port(port) {
             self.sa_finish(id, Err(SaError::PortDown));
         }
@@ -437,6 +457,10 @@ impl Acm {
 
     /// Makes the endpoints of a port those that its table and the local addresses ask for.
     fn reconcile(&mut self, port: PortId) {
+        // What is opened now would not be closed any more.
+        if self.core.shutting_down {
+            return;
+        }
         let plan = self.core.ports.plan(port);
         for local in plan.unassigned {
             self.core.log(Event::NoPartition(port, local.address, local.pkey));

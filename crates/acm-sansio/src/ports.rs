@@ -164,16 +164,18 @@ impl Ports {
         self.ports.get(&port).filter(|port| port.up).map(|port| &port.attributes)
     }
 
-    /// Marks the port active; whether it has another LID, GID or subnet manager than when it was last.
-    pub(crate) fn up(&mut self, id: PortId, attributes: &PortAttributes) -> bool {
+    /// Marks the port active; whether it has another LID, GID or subnet manager than when it was last, and whether it
+    /// has another MTU or rate.
+    pub(crate) fn up(&mut self, id: PortId, attributes: &PortAttributes) -> (bool, bool) {
         let port = self.ports.entry(id).or_default();
         let old = &port.attributes;
+        let other_link = (old.mtu, old.rate) != (attributes.mtu, attributes.rate);
         let moved = (old.lid, old.lmc, old.sm_lid, old.sm_sl)
             != (attributes.lid, attributes.lmc, attributes.sm_lid, attributes.sm_sl)
             || old.gid() != attributes.gid();
         port.attributes.clone_from(attributes);
         port.up = true;
-        moved
+        (moved, other_link)
     }
 
     /// Marks the port not active; whether it was.
@@ -301,10 +303,13 @@ impl Ports {
         Some(endpoint)
     }
 
-    /// Makes the index of addresses again; the first endpoint that has an address wins.
+    /// Makes the index of addresses again; the first endpoint of an active port that has an address wins.
     pub(crate) fn index_addresses(&mut self) {
         self.by_address.clear();
-        for id in self.order.values() {
+        for ((port, _), id) in &self.order {
+            if self.ports.get(port).is_none_or(|port| !port.up) {
+                continue;
+            }
             for address in self.endpoints.get(*id).into_iter().flat_map(|endpoint| &endpoint.addresses) {
                 self.by_address.entry(address.canonical()).or_insert(*id);
             }
@@ -347,12 +352,12 @@ mod tests {
         let (a, b) = (Address::from_text("a"), Address::from_text("b"));
         ports.add_address(LocalAddress { port, pkey: None, address: a });
         ports.add_address(LocalAddress { port, pkey: Some(Pkey::new(0x0001)), address: b });
-        assert!(ports.up(port, &attributes(&[0x7fff, 0x8001, 0, 0x8000, 0xffff])));
+        assert!(ports.up(port, &attributes(&[0x7fff, 0x8001, 0, 0x8000, 0xffff])).0);
         let plan = apply(&mut ports, port);
         let opened: Vec<_> = plan.open.iter().map(|(index, pkey, _)| (*index, pkey.get())).collect();
         assert_eq!(opened, [(1, 0x8001), (4, 0xffff)]);
         // The table in another order: the queue pairs' places are not what they were.
-        assert!(!ports.up(port, &attributes(&[0x8001, 0xffff])));
+        assert!(!ports.up(port, &attributes(&[0x8001, 0xffff])).0);
         let plan = apply(&mut ports, port);
         assert_eq!((plan.close.len(), plan.open.len()), (2, 1), "`default` is 0x8001 now, so both are there");
         assert_eq!(ports.by_address(&a), ports.by_address(&b));

@@ -49,7 +49,7 @@ pub enum Answer {
 /// What happened to a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortEvent {
-    /// It is active. `moved`: with another LID, GID or subnet manager than before.
+    /// It is active, or has another MTU or rate. `moved`: with another LID, GID or subnet manager than before.
     Up {
         /// Routes that start at the old LID or GID are void.
         moved: bool,

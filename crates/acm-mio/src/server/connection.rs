@@ -24,6 +24,10 @@ pub(super) struct Connection {
     pub(super) readable: bool,
     /// Nothing more will come.
     pub(super) ended: bool,
+    /// The other side writes no more: the end is to be read, and is not told again.
+    pub(super) closing: bool,
+    /// The other side reads no more, either.
+    pub(super) hung_up: bool,
     /// Since when the client has taken nothing of what is there for it.
     pub(super) stalled_since: Option<Time>,
 }
@@ -51,6 +55,8 @@ impl Connection {
             sent: 0,
             readable: true,
             ended: false,
+            closing: false,
+            hung_up: false,
             stalled_since: None,
         }
     }
@@ -68,11 +74,13 @@ impl Connection {
         match self.stream.read(room) {
             Ok(0) => {
                 self.ended = true;
+                self.readable = false;
                 Read1::End
             }
             Ok(count) => {
-                // Less than there was room for: the socket is empty (epoll(7)), and asking again would only say so.
-                self.readable = count == room_len;
+                // Less than there was room for: the socket is empty (epoll(7)), and asking again would only say so. Its
+                // end may have been told with the bytes.
+                self.readable = count == room_len || self.closing;
                 self.filled += count;
                 Read1::More
             }
@@ -83,6 +91,8 @@ impl Connection {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Read1::More,
             Err(_) => {
                 self.ended = true;
+                self.hung_up = true;
+                self.readable = false;
                 Read1::End
             }
         }
@@ -123,6 +133,11 @@ impl Connection {
                     if progress || self.stalled_since.is_none() {
                         self.stalled_since = Some(now);
                     }
+                    // A client that is always behind a little never takes all.
+                    if self.sent > HIGH_WATER {
+                        self.out.drain(..self.sent);
+                        self.sent = 0;
+                    }
                     return true;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -135,5 +150,34 @@ impl Connection {
         self.sent = 0;
         self.stalled_since = None;
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_is_always_behind_costs_no_more_than_it_is_behind() {
+        let (ours, mut theirs) = mio::net::UnixStream::pair().unwrap();
+        let mut connection = Connection::new(ClientId::new(0, 0), Stream::Unix(ours));
+        let mut piece = [0; 4096];
+        while connection.stalled_since.is_none() {
+            connection.push(&piece);
+            assert!(connection.flush(Time::ZERO));
+        }
+        connection.push(&[0; 8 * HIGH_WATER]);
+        let behind = connection.out.len();
+        for _ in 0..1000 {
+            connection.push(&piece);
+            let mut taken = 0;
+            while taken < piece.len() {
+                let Some(room) = piece.get_mut(taken..) else { break };
+                taken += theirs.read(room).unwrap();
+            }
+            assert!(connection.flush(Time::ZERO));
+            assert!(connection.untaken() > 0);
+        }
+        assert!(connection.out.len() < behind + 2 * HIGH_WATER, "{}", connection.out.len());
     }
 }

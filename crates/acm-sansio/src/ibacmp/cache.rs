@@ -44,7 +44,7 @@ fn hash(hasher: &foldhash::fast::FixedState, endpoint: EndpointId, key: &DestKey
             self.1.hash(state);
         }
     }
-    hasher.hash_one(Both(endpoint, key))
+    hasher.hash_one(Both(endpoint, &key.canonical()))
 }
 
 impl Cache {
@@ -75,7 +75,10 @@ impl Cache {
 
     /// The destination with a key. Allocates nothing.
     pub(super) fn find(&self, endpoint: EndpointId, key: &DestKey) -> Option<DestId> {
-        let is_it = |id: &DestId| self.dests.get(*id).is_some_and(|dest| dest.endpoint == endpoint && dest.key == *key);
+        let wanted = key.canonical();
+        let is_it = |id: &DestId| {
+            self.dests.get(*id).is_some_and(|dest| dest.endpoint == endpoint && dest.key.canonical() == wanted)
+        };
         self.index.find(hash(&self.hasher, endpoint, key), is_it).copied()
     }
 

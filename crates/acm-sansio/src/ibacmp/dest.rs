@@ -15,6 +15,16 @@ pub(super) enum DestKey {
     Route(RouteKey),
 }
 
+impl DestKey {
+    /// The form under which equal keys are equal. The key itself stays as it came: it is what goes over the wire.
+    pub(super) fn canonical(&self) -> Self {
+        match self {
+            Self::Address(address) => Self::Address(address.canonical()),
+            Self::Route(route) => Self::Route(*route),
+        }
+    }
+}
+
 /// What was asked of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub(super) struct RouteKey {

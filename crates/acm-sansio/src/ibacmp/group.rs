@@ -30,6 +30,8 @@ pub(super) struct Group {
     rate: Rate,
     /// The membership, as subnet administration granted it last.
     pub(super) member: Option<McMemberRecord>,
+    /// A join is under way: whether it will be granted is not known.
+    joining: bool,
     /// Joins that failed in a row.
     failures: u32,
 }
@@ -73,8 +75,9 @@ impl Ibacmp {
             .into_iter()
             .map(|(rate, mtu)| {
                 let mgid = group_mgid(pkey, 0, rate, mtu);
-                let member = old.iter().find(|group| group.mgid == mgid).and_then(|group| group.member);
-                Group { mgid, mtu, rate, member, failures: 0 }
+                let old = old.iter().find(|group| group.mgid == mgid);
+                let (member, joining) = old.map_or((None, false), |group| (group.member, group.joining));
+                Group { mgid, mtu, rate, member, joining, failures: 0 }
             })
             .collect();
         let count = u32::try_from(ep.groups.len()).unwrap_or_default();
@@ -88,6 +91,7 @@ impl Ibacmp {
         let (Some(own), Some(port)) = (cx.endpoint(endpoint), cx.port_of(endpoint)) else { return };
         let (pkey, gid) = (own.pkey, port.gid());
         let Some(group) = self.group(endpoint, place) else { return };
+        group.joining = true;
         let query = group.join_query(gid, pkey);
         if let Err(error) = cx.sa_request(endpoint, token(endpoint, place), Method::SET, &query) {
             self.join_failed(cx, endpoint, place, error);
@@ -117,6 +121,7 @@ impl Ibacmp {
             return;
         }
         let old = group.member.replace(record);
+        group.joining = false;
         group.failures = 0;
         let (mgid, mlid) = (record.mgid, record.mlid);
         cx.log(Event::Joined(endpoint, mgid, mlid, record.mtu.value(), record.rate.value()));
@@ -130,11 +135,12 @@ impl Ibacmp {
     }
 
     fn join_failed(&mut self, cx: &mut Context<'_>, endpoint: EndpointId, place: u32, error: SaError) {
+        let Some(group) = self.group(endpoint, place) else { return };
+        group.joining = false;
         // A port that comes back joins anew.
         if error == SaError::PortDown {
             return;
         }
-        let Some(group) = self.group(endpoint, place) else { return };
         let pause = FIRST_PAUSE.saturating_mul(1 << group.failures.min(8)).min(LONGEST_PAUSE);
         group.failures += 1;
         let mgid = group.mgid;
@@ -150,10 +156,10 @@ impl Ibacmp {
         let Some(gid) = cx.port_of(endpoint).map(crate::ports::PortAttributes::gid) else { return };
         for (place, group) in (0..).zip(self.groups(endpoint)) {
             cx.clear_timer(token(endpoint, place));
-            if let Some(member) = group.member {
-                if place == 0 {
-                    cx.detach(endpoint, group.mgid, member.mlid);
-                }
+            if let (0, Some(member)) = (place, group.member) {
+                cx.detach(endpoint, group.mgid, member.mlid);
+            }
+            if group.member.is_some() || group.joining {
                 let query = Query::<McMemberRecord>::new().mgid(group.mgid).port_gid(gid);
                 cx.sa_leave(endpoint, &query.join_state(JoinState::FULL_MEMBER));
             }

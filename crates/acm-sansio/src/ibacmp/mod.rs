@@ -77,6 +77,10 @@ impl Ibacmp {
 
     /// Ends what is under way for all destinations of an endpoint.
     fn fail_all(&mut self, cx: &mut Context<'_>, endpoint: EndpointId, status: ClientStatus) {
+        // A credit that is given back now must not send what fails next.
+        if let Some(ep) = self.endpoints.get_mut(&endpoint) {
+            ep.queue.clear();
+        }
         for id in self.cache.of_endpoint(endpoint) {
             if self.cache.get(id).is_some_and(|dest| dest.state.is_busy()) {
                 self.fail(cx, id, status);
@@ -108,6 +112,10 @@ impl Provider for Ibacmp {
     }
 
     fn open_endpoint(&mut self, cx: &mut Context<'_>, endpoint: EndpointId) {
+        // Another queue pair than before hears nothing yet; the membership is the port's, and stays.
+        if let Some(member) = self.base_group(endpoint) {
+            cx.attach(endpoint, member.mgid, member.mlid);
+        }
         self.join_all(cx, endpoint);
         self.refresh_loopback(cx, endpoint);
     }
@@ -126,6 +134,10 @@ impl Provider for Ibacmp {
     }
 
     fn remove_address(&mut self, cx: &mut Context<'_>, endpoint: EndpointId, address: &Address) {
+        // It may have the name in another case still.
+        if cx.endpoint(endpoint).is_some_and(|own| own.has(address)) {
+            return;
+        }
         if let Some(id) = self.cache.find(endpoint, &DestKey::Address(*address)) {
             if self.cache.get(id).is_some_and(|dest| dest.state.is_busy()) {
                 self.fail(cx, id, ClientStatus::ENODATA);
@@ -183,8 +195,8 @@ impl Provider for Ibacmp {
                 if moved {
                     self.fail_all(cx, endpoint, ClientStatus::ENODATA);
                     self.cache.void_routes(endpoint);
-                    self.refresh_loopback(cx, endpoint);
                 }
+                self.refresh_loopback(cx, endpoint);
                 self.join_all(cx, endpoint);
             }
             PortEvent::Reregister => self.join_all(cx, endpoint),

@@ -1,0 +1,210 @@
+//! Defects that were found by reading, each with the sequence of facts that showed it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    reason = "test code"
+)]
+use acm_sansio::{Acm, ClientId, Config, EndpointId, Input, Output, PortId, Time, ports::PortAttributes};
+use acm_sim::{World, WorldConfig};
+use acm_wire::{
+    Address,
+    client::{ClientStatus, EntryFlags, ResolveAnswer, next_answer, resolve_request},
+};
+use core::time::Duration;
+use ib_mad::{Lid, Pkey, Qpn, Rate, sa::PathRecord};
+use ib_sim::PortState;
+
+const CLIENT: ClientId = ClientId::new(0, 0);
+
+fn name(node: u32) -> Address {
+    World::addresses(node)[0]
+}
+
+fn ask_name(world: &mut World, dest: &str) -> acm_sim::Ask {
+    world.ask(0, &resolve_request(Some(&name(0)), &Address::from_text(dest), EntryFlags::empty(), [1; 8]))
+}
+
+/// Datagrams that were sent since the transcript had this length.
+fn sends(world: &World, since: usize) -> usize {
+    world.transcript[since..].iter().filter(|(_, _, output)| matches!(output, Output::Send { .. })).count()
+}
+
+fn attributes(number: u8, lid: u16, sm_lid: u16, rate: Rate) -> PortAttributes {
+    PortAttributes {
+        port_number: number,
+        port_count: 2,
+        lid: Lid::new(lid),
+        sm_lid: Lid::new(sm_lid),
+        gids: vec![format!("fe80::{number}").parse().unwrap()],
+        pkeys: vec![Pkey::DEFAULT_FULL],
+        mtu: ib_mad::Mtu::B2048,
+        rate,
+        ..PortAttributes::default()
+    }
+}
+
+/// A core alone, with a client.
+fn core() -> Acm {
+    let mut acm = Acm::new(Config::default(), 1);
+    tell(&mut acm, Input::ClientOpened(CLIENT));
+    acm
+}
+
+fn tell(acm: &mut Acm, input: Input<'_>) -> Vec<Output> {
+    acm.handle_input(Time::ZERO, input);
+    core::iter::from_fn(|| acm.poll_output()).collect()
+}
+
+fn up(acm: &mut Acm, port: u32, attributes: &PortAttributes) -> Vec<Output> {
+    tell(acm, Input::PortUp { port: PortId(port), attributes })
+}
+
+fn add(acm: &mut Acm, port: u32, address: &str) {
+    tell(acm, Input::AddressAdded { port: PortId(port), pkey: None, address: Address::from_text(address) });
+}
+
+/// The answer that a core alone gives at once.
+fn resolve(acm: &mut Acm, source: &str, dest: &str) -> Option<Result<PathRecord, ClientStatus>> {
+    let (source, dest) = (Address::from_text(source), Address::from_text(dest));
+    let message = resolve_request(Some(&source), &dest, EntryFlags::empty(), [1; 8]);
+    tell(acm, Input::ClientMessage { client: CLIENT, message: &message }).iter().find_map(|output| match output {
+        Output::Reply { reply, .. } => {
+            Some(ResolveAnswer::parse(&next_answer(reply).unwrap().unwrap()).map(|answer| answer.path))
+        }
+        _ => None,
+    })
+}
+
+/// A broken completion queue costs the endpoint its queue pair; the successor must hear the group, too.
+#[test]
+fn a_new_queue_pair_is_attached_to_the_group() {
+    let mut world = World::new(WorldConfig::default());
+    let since = world.transcript.len();
+    world.input(0, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::new(77) });
+    let attached = |(_, node, output): &(Time, usize, Output)| *node == 0 && matches!(output, Output::Attach { .. });
+    assert_eq!(world.transcript[since..].iter().filter(|entry| attached(entry)).count(), 1);
+}
+
+/// When everything fails at once, the credits that this frees must not send what fails next.
+#[test]
+fn queued_requests_that_fail_with_their_port_are_not_sent() {
+    let mut world = World::new(WorldConfig::default());
+    let dead: Vec<_> = (0..20).map(|number| ask_name(&mut world, &format!("dead{number}"))).collect();
+    let since = world.transcript.len();
+    world.subnet.set_port_state(World::port_id(0), PortState::Down).unwrap();
+    world.settle();
+    assert!(dead.iter().all(|ask| world.path(*ask) == Some(Err(ClientStatus::ENODATA))));
+    assert_eq!(sends(&world, since), 0);
+    // The credit is free again.
+    world.subnet.set_port_state(World::port_id(0), PortState::Active).unwrap();
+    world.settle();
+    let start = world.now();
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    assert_eq!(world.now(), start);
+}
+
+#[test]
+fn an_address_of_two_ports_is_found_at_the_one_that_is_up() {
+    let mut acm = core();
+    for port in 0..2 {
+        add(&mut acm, port, "node1");
+        up(&mut acm, port, &attributes(port as u8 + 1, port as u16 + 16, 1, Rate::GBPS_100));
+    }
+    let slid = |acm: &mut Acm| resolve(acm, "node1", "node1").unwrap().map(|path| path.slid.get());
+    assert_eq!(slid(&mut acm), Ok(16));
+    tell(&mut acm, Input::PortDown(PortId(0)));
+    assert_eq!(slid(&mut acm), Ok(17));
+    up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_100));
+    assert_eq!(slid(&mut acm), Ok(16));
+}
+
+#[test]
+fn an_address_that_moves_away_from_a_port_that_is_down_is_found() {
+    let mut acm = core();
+    add(&mut acm, 0, "10.0.0.1");
+    add(&mut acm, 1, "node1");
+    for port in 0..2 {
+        up(&mut acm, port, &attributes(port as u8 + 1, port as u16 + 16, 1, Rate::GBPS_100));
+    }
+    tell(&mut acm, Input::PortDown(PortId(0)));
+    let address = Address::from_text("10.0.0.1");
+    tell(&mut acm, Input::AddressRemoved { port: PortId(0), pkey: None, address });
+    add(&mut acm, 1, "10.0.0.1");
+    assert_eq!(resolve(&mut acm, "10.0.0.1", "10.0.0.1").unwrap().map(|path| path.slid.get()), Ok(17));
+}
+
+#[test]
+fn loopback_has_the_rate_that_the_port_has_now() {
+    let mut acm = core();
+    add(&mut acm, 0, "node1");
+    up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_100));
+    tell(&mut acm, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::new(77) });
+    let rate = |acm: &mut Acm| resolve(acm, "node1", "node1").unwrap().map(|path| path.rate.value());
+    assert_eq!(rate(&mut acm), Ok(Rate::GBPS_100));
+    tell(&mut acm, Input::PortDown(PortId(0)));
+    up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_40));
+    assert_eq!(rate(&mut acm), Ok(Rate::GBPS_40), "after it was down");
+    up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_10));
+    assert_eq!(rate(&mut acm), Ok(Rate::GBPS_10), "and without");
+}
+
+/// The owner of a name does not look at its case; neither may the cache.
+#[test]
+fn names_in_another_case_are_the_same_destination() {
+    let mut world = World::new(WorldConfig::default());
+    let start = world.now();
+    assert!(world.resolve(0, &name(0), &Address::from_text("NODE1")).is_ok(), "ourselves");
+    assert_eq!(world.now(), start);
+    assert!(world.resolve(0, &name(0), &Address::from_text("Node2")).is_ok());
+    let since = world.transcript.len();
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    assert_eq!(sends(&world, since), 0, "from the cache");
+}
+
+/// A join that is granted after its endpoint went away leaves a member that nobody leaves for.
+#[test]
+fn a_join_under_way_at_shutdown_is_left() {
+    let mut world = World::new(WorldConfig { nodes: 1, ..WorldConfig::default() });
+    world.subnet.settings_mut().sa.delay = Duration::from_millis(100);
+    world.restart(0);
+    world.input(0, Input::Shutdown);
+    world.run_for(Duration::from_secs(1));
+    assert!(world.node(0).stopped);
+    assert_eq!(world.subnet.groups().map(|group| group.members.len()).sum::<usize>(), 0);
+}
+
+#[test]
+fn nothing_is_opened_after_shutdown() {
+    let mut world = World::new(WorldConfig { nodes: 1, ..WorldConfig::default() });
+    world.subnet.settings_mut().sa.delay = Duration::from_millis(100);
+    world.input(0, Input::Shutdown);
+    let since = world.transcript.len();
+    world.subnet.reregister(World::port_id(0)).unwrap();
+    world.subnet.set_port_state(World::port_id(0), PortState::Active).unwrap();
+    world.input(0, Input::AddressAdded { port: PortId(0), pkey: None, address: Address::from_text("late") });
+    world.run_for(Duration::from_secs(3));
+    assert!(world.node(0).stopped);
+    assert!(!world.transcript[since..].iter().any(|(_, _, output)| matches!(output, Output::OpenEndpoint { .. })));
+    assert_eq!(world.subnet.groups().map(|group| group.members.len()).sum::<usize>(), 0);
+}
+
+/// Requests to a subnet manager that is no more hold the credit that the join at its successor needs.
+#[test]
+fn a_new_subnet_manager_is_asked_at_once() {
+    let mut acm = core();
+    add(&mut acm, 0, "node1");
+    up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_100));
+    let asked = |outputs: &[Output]| {
+        let to = |output: &Output| match output {
+            Output::SaSend { to, .. } => Some(to.lid.get()),
+            _ => None,
+        };
+        outputs.iter().filter_map(to).collect::<Vec<u16>>()
+    };
+    let endpoint = EndpointId::new(0, 0);
+    assert_eq!(asked(&tell(&mut acm, Input::EndpointOpened { endpoint, qpn: Qpn::new(77) })), [1]);
+    assert_eq!(asked(&up(&mut acm, 0, &attributes(1, 16, 2, Rate::GBPS_100))), [2]);
+}
