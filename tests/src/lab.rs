@@ -44,8 +44,24 @@ impl Lab {
         assert!(nix::unistd::geteuid().is_root(), "this test needs root, for namespaces");
         let folder = tempfile::tempdir().unwrap();
         let tree = folder.path().join("tree");
-        let fabric = Fabric::serve(nodes, &[&["--tree", tree.to_str().unwrap()], options].concat());
+        let trace = folder.path().join("trace");
+        let own = ["--tree", tree.to_str().unwrap(), "--trace", trace.to_str().unwrap()];
+        let fabric = Fabric::serve(nodes, &[&own, options].concat());
         Self { fabric, folder }
+    }
+
+    /// What the nodes sent so far, in order: (node, `mad` or `datagram`, bytes).
+    #[must_use]
+    pub fn sent(&self) -> Vec<(u32, String, Vec<u8>)> {
+        let text = fs::read_to_string(self.folder.path().join("trace")).unwrap();
+        let line = |line: &str| {
+            let words: Vec<&str> = line.split(' ').collect();
+            let node = words[1].split('/').next().unwrap().parse().unwrap();
+            let hex = words[3].as_bytes().chunks(2);
+            let bytes = hex.map(|pair| u8::from_str_radix(core::str::from_utf8(pair).unwrap(), 16).unwrap());
+            (node, words[2].to_owned(), bytes.collect())
+        };
+        text.lines().map(line).collect()
     }
 
     /// Starts a daemon and waits until it has joined the base group. `options` are further lines of its option file.

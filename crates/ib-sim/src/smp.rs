@@ -4,7 +4,9 @@
 use crate::{Node, Port, PortState, Subnet, id::PortId};
 use core::cmp::min;
 use ib_mad::{
-    AttributeId, Gid, Guid, Lid, Method, MgmtClass, Mtu, Pkey, Status, Wire, as_bytes, bits, sa::SaMad, wire,
+    AttributeId, Gid, Guid, Lid, Method, MgmtClass, Mtu, Pkey, Status, Wire, as_bytes, bits,
+    sa::SaMad,
+    wire,
     wire::{Be16, Be32, Be64, Octets, Reserved, Text},
 };
 

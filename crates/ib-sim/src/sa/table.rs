@@ -70,7 +70,7 @@ impl Subnet {
             AttributeId::MC_MEMBER_RECORD => {
                 let trusted = request.sa.sm_key.get() != 0;
                 packed(&self.members(asked::<McMemberRecord>(request)?, mask, trusted))
-            },
+            }
             NODE_RECORD => {
                 let lid = request.data.0.first_chunk().map(|bytes| Lid::new(u16::from_be_bytes(*bytes)));
                 packed(&self.node_records(lid.filter(|_| mask & NODE_RECORD_LID != 0)))

@@ -6,6 +6,7 @@ mod clock;
 mod connection;
 mod control;
 mod requests;
+mod trace;
 mod tree;
 
 use crate::{
@@ -39,6 +40,7 @@ use std::{
     os::{fd::AsRawFd, unix::fs::PermissionsExt},
     path::{Path, PathBuf},
 };
+use trace::Trace;
 use tree::Tree;
 
 const LISTENER: Token = Token(0);
@@ -111,6 +113,7 @@ pub struct Server {
     blocks: BTreeMap<NodeId, u32>,
     counters: ServerCounters,
     tree: Option<Tree>,
+    trace: Option<Trace>,
     buffer: Vec<u8>,
 }
 
@@ -154,6 +157,7 @@ impl Server {
             blocks: BTreeMap::new(),
             counters: ServerCounters::default(),
             tree: None,
+            trace: None,
             buffer: vec![0; proto::MAX_MESSAGE],
         })
     }
@@ -180,6 +184,15 @@ impl Server {
             tree.write_node(node)?;
         }
         self.tree = Some(tree);
+        Ok(())
+    }
+
+    /// Writes what programs send to a file, a line each: `MICROSECONDS NODE/PORT mad|datagram HEX`.
+    ///
+    /// # Errors
+    /// What the system says about making the file.
+    pub fn set_trace(&mut self, path: &Path) -> io::Result<()> {
+        self.trace = Some(Trace::create(path)?);
         Ok(())
     }
 

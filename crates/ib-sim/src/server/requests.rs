@@ -3,8 +3,8 @@ use super::{Asker, Role, Server, node_named, umad_frame};
 use crate::{
     AgentId, Error, MadSend, NodeId, PortId, PortState, QpId,
     proto::{
-        self, DatagramOut, Hello, Kind, MAGIC, MadOut, QPN_BLOCK, QpClose, QpGroup, QpOpen, Refusal, Refused, UmadForget,
-        VERSION, Welcome,
+        self, DatagramOut, Hello, Kind, MAGIC, MadOut, QPN_BLOCK, QpClose, QpGroup, QpOpen, Refusal, Refused,
+        UmadForget, VERSION, Welcome,
     },
 };
 use alloc::{borrow::ToOwned, collections::BTreeMap, vec::Vec};
@@ -176,6 +176,9 @@ impl Server {
             Kind::DATAGRAM_OUT => {
                 let (header, payload) = DatagramOut::parse_prefix(message).map_err(bad)?;
                 let qp = self.owned(token, node, header.from).map_err(about(header.from))?;
+                if let Some(trace) = &mut self.trace {
+                    trace.sent(now, qp.port, "datagram", payload);
+                }
                 let sent = self.subnet.send_datagram(now, qp, &header.datagram(payload));
                 sent.map_err(refusal).map_err(about(header.from))
             }
@@ -233,6 +236,9 @@ impl Server {
         if !send.timeout.is_zero() {
             self.askers.insert(agent, (port, asker));
         }
+        if let Some(trace) = &mut self.trace {
+            trace.sent(now, port, "mad", as_bytes(mad));
+        }
         let sent = self.subnet.send_mad(now, port, MadSend { agent, ..send }, mad);
         sent.map_err(|error| {
             self.askers.remove(&agent);
@@ -246,7 +252,8 @@ impl Server {
             && let Ok(forget) = UmadForget::parse(frame)
         {
             let agent = forget.agent.get();
-            let of_agent = |asker: &Asker| matches!(asker, Asker::Umad(of, asked) if *of == token && asked.id.get() == agent);
+            let of_agent =
+                |asker: &Asker| matches!(asker, Asker::Umad(of, asked) if *of == token && asked.id.get() == agent);
             if forget.kind == Kind::UMAD_FORGET {
                 self.forget(of_agent);
             }
@@ -295,7 +302,9 @@ impl Server {
             MgmtClass::SUBN_LID_ROUTED | MgmtClass::SUBN_DIRECTED_ROUTE if header.qpn.get() == 0 => {
                 self.subnet.answer_smp(port, header.lid, mad).map(|answer| as_bytes(&answer).to_vec())
             }
-            MgmtClass::SUBN_ADM if header.lid == own.sm_lid && own.state != PortState::Down && self.uplink.is_none() => {
+            MgmtClass::SUBN_ADM
+                if header.lid == own.sm_lid && own.state != PortState::Down && self.uplink.is_none() =>
+            {
                 self.subnet.administer_table(port, mad)
             }
             _ => None,

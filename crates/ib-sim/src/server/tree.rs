@@ -129,10 +129,8 @@ fn guid_text(guid: Guid) -> String {
 
 fn gid_text(gid: Gid) -> String {
     let parts = gid.get();
-    let parts: alloc::vec::Vec<String> = parts
-        .chunks(2)
-        .map(|pair| pair.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
-        .collect();
+    let parts: alloc::vec::Vec<String> =
+        parts.chunks(2).map(|pair| pair.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))).collect();
     parts.join(":")
 }
 

@@ -62,6 +62,9 @@ pub(crate) struct Fabric {
     /// Keep files of each node's devices, as Linux's sysfs has them, in DIR/NODE.
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
+    /// Write what programs send to this file, a line each: `MICROSECONDS NODE/PORT mad|datagram HEX`.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
 }
 
 fn pkey(text: &str) -> Result<Pkey, String> {
@@ -137,6 +140,9 @@ impl Fabric {
         let mut server = Server::bind(socket, subnet).map_err(|error| format!("{}: {error}", socket.display()))?;
         if let Some(uplink) = uplink {
             server.set_uplink(uplink)?;
+        }
+        if let Some(trace) = &self.trace {
+            server.set_trace(trace).map_err(|error| format!("{}: {error}", trace.display()))?;
         }
         if let Some(tree) = &self.tree {
             server.set_tree(tree).map_err(|error| format!("{}: {error}", tree.display()))?;
