@@ -23,8 +23,8 @@ fn sent(kind: Kind) -> Sent {
     let lab = Lab::new(2, &[]);
     let other = if kind == Kind::C { Kind::Rust } else { Kind::C };
     let (one, two) = (lab.start(1, kind, &[]), lab.start(2, other, &[]));
-    one.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).path();
-    two.acme(&["-f", "i", "-s", "10.77.0.2", "-d", "10.77.0.1"]).path();
+    assert_eq!(one.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).path().slid, lab.fabric.port(1).lid);
+    assert_eq!(two.acme(&["-f", "i", "-s", "10.77.0.2", "-d", "10.77.0.1"]).path().slid, lab.fabric.port(2).lid);
     let all = lab.sent();
     let of = |wanted: &'static str| all.iter().filter(move |(node, kind, _)| *node == 1 && kind == wanted);
     let mads: Vec<SaMad> = of("mad").map(|(_, _, bytes)| *SaMad::parse(bytes).unwrap()).collect();
