@@ -35,6 +35,10 @@ pub(crate) struct Run {
     /// The preload library [default: `libib_sim_preload.so` beside this program]
     #[arg(long, value_name = "FILE")]
     preload: Option<PathBuf>,
+    /// Also give the library to programs that open `libibverbs.so.1` themselves (`dlopen`), by `LD_LIBRARY_PATH`. The
+    /// loader warns of programs that are linked to it then.
+    #[arg(long)]
+    stand_in: bool,
     /// The program and its arguments. Its environment has `IB_SIM_NODE`, the node's name.
     #[arg(required = true, last = true)]
     command: Vec<OsString>,
@@ -75,7 +79,11 @@ impl Run {
             let stopper = server.stopper();
             serving = Some((stopper, thread::spawn(move || server.run())));
         }
-        let done = self.at_nodes(&preload, &fs::canonicalize(&socket)?, &dir);
+        let stand_in = scratch.0.join("stand-in");
+        fs::create_dir(&stand_in)?;
+        std::os::unix::fs::symlink(&preload, stand_in.join("libibverbs.so.1"))?;
+        let stand_in = self.stand_in.then_some(stand_in);
+        let done = self.at_nodes(&preload, stand_in.as_deref(), &fs::canonicalize(&socket)?, &dir);
         if let Some((stopper, thread)) = serving {
             stopper.stop();
             thread.join().map_err(|_| "the server ended in a panic")??;
@@ -91,7 +99,13 @@ impl Run {
         Ok(fs::canonicalize(&file).map_err(|error| format!("{}: {error}", file.display()))?)
     }
 
-    fn at_nodes(&self, preload: &Path, socket: &Path, dir: &Path) -> Result<ExitCode, Box<dyn Error>> {
+    fn at_nodes(
+        &self,
+        preload: &Path,
+        stand_in: Option<&Path>,
+        socket: &Path,
+        dir: &Path,
+    ) -> Result<ExitCode, Box<dyn Error>> {
         let ask = |command: &str| -> Result<String, Box<dyn Error>> {
             let answer = client::control(socket, command)?;
             match answer.strip_prefix("error: ") {
@@ -116,6 +130,9 @@ impl Run {
             command.arg("enter").arg("--preload").arg(preload);
             if namespaces {
                 command.arg("--namespaces").arg(&home);
+            }
+            if let Some(stand_in) = stand_in {
+                command.arg("--stand-in").arg(stand_in);
             }
             command.arg("--").args(&self.command);
             command.env("IB_SIM_SOCKET", socket).env("IB_SIM_NODE", node).env("IB_SIM_TREE", tree.join(node));
