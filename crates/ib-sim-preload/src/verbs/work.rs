@@ -62,7 +62,7 @@ pub(super) fn deliver(context: &Context, pair: &Pair, source: &Source, grh: Opti
     if receive.memory.iter().all(|sge| admitted(context, pair.shown().pd, sge, true)) {
         // SAFETY: the memory is in regions that the program registered, and its own promise is that these are the
         // device's to write until the completion.
-        unsafe { scatter(&receive.memory, grh.map(|grh| as_bytes(grh)), payload) };
+        unsafe { scatter(&receive.memory, grh.map(as_bytes), payload) };
     } else {
         status = ibv_wc_status::IBV_WC_LOC_PROT_ERR;
     }
