@@ -13,6 +13,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Child, Command, ExitCode},
+    sync::{Arc, Mutex, PoisonError},
     thread,
 };
 
@@ -138,11 +139,14 @@ impl Run {
             command.env("IB_SIM_SOCKET", socket).env("IB_SIM_NODE", node).env("IB_SIM_TREE", tree.join(node));
             children.push(command.spawn()?);
         }
-        let pids: Vec<u32> = children.iter().map(Child::id).collect();
+        // Only those that have not ended: another process may get the number of one that has.
+        let running: Arc<Mutex<Vec<u32>>> = Arc::new(Mutex::new(children.iter().map(Child::id).collect()));
+        let alive = Arc::clone(&running);
         let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT])?;
         let handle = signals.handle();
         let forward = thread::spawn(move || {
             for signal in signals.forever() {
+                let pids = alive.lock().unwrap_or_else(PoisonError::into_inner);
                 for pid in pids.iter().filter_map(|pid| i32::try_from(*pid).ok()) {
                     if let Ok(signal) = Signal::try_from(signal) {
                         // Who has ended already does not mind.
@@ -154,6 +158,7 @@ impl Run {
         let mut code = ExitCode::SUCCESS;
         for mut child in children {
             let status = child.wait()?;
+            running.lock().unwrap_or_else(PoisonError::into_inner).retain(|pid| *pid != child.id());
             if !status.success() {
                 code = ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1));
             }
