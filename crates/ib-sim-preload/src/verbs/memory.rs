@@ -6,7 +6,6 @@ use core::{
     sync::atomic::{AtomicU32, Ordering},
 };
 use rdma_sys::{ibv_ah, ibv_ah_attr, ibv_context, ibv_mr, ibv_pd};
-use std::ptr::from_ref;
 
 /// A protection domain.
 #[repr(C)]
@@ -149,8 +148,7 @@ unsafe extern "C" fn ibv_dereg_mr(mr: *mut ibv_mr) -> c_int {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_create_ah(pd: *mut ibv_pd, attributes: *mut ibv_ah_attr) -> *mut ibv_ah {
     // SAFETY: the caller's promise; the context of a living domain is open.
-    let (domain, attributes, context) =
-        unsafe { (&*pd.cast::<Domain>(), *attributes, Context::of((*pd).context)) };
+    let (domain, attributes, context) = unsafe { (&*pd.cast::<Domain>(), *attributes, Context::of((*pd).context)) };
     let gid = attributes.grh.sgid_index.into();
     let good = match context.port(attributes.port_num) {
         None => false,
@@ -160,7 +158,7 @@ unsafe extern "C" fn ibv_create_ah(pd: *mut ibv_pd, attributes: *mut ibv_ah_attr
         return object::<ibv_ah, _>(Err(libc::EINVAL));
     }
     domain.users.fetch_add(1, Ordering::AcqRel);
-    let shown = ibv_ah { context: domain.shown.context, pd: from_ref(domain).cast_mut().cast(), handle: 0 };
+    let shown = ibv_ah { context: domain.shown.context, pd: core::ptr::from_ref(domain).cast_mut().cast(), handle: 0 };
     object(Ok(Box::new(AddressHandle { shown, attributes })))
 }
 

@@ -5,32 +5,14 @@ use alloc::vec::Vec;
 use ib_mad::{
     AttributeId, Gid, Lid, Method, Status, as_bytes,
     rmpp::{RmppFlags, RmppType},
-    sa::{JoinState, McMemberMask, McMemberRecord, PathMask, PathRecord, SaMad},
-    wire,
-    wire::{Be16, Be32, Reserved, Text},
+    sa::{JoinState, McMemberMask, McMemberRecord, NodeMask, NodeRecord, PathMask, PathRecord, SaMad, SaRecord},
+    wire::{Be16, Be32},
 };
 
-const NODE_RECORD: AttributeId = AttributeId::new(0x11);
-/// NodeRecord.LID in the component mask.
-const NODE_RECORD_LID: u64 = 1;
 /// Bytes in front of the records.
 const HEADER: usize = 56;
 /// Longest answer, so that it fits in one message of the server.
 const LONGEST: usize = 60_000;
-
-wire! {
-    /// A port and its node (IBTA 15.2.5.2).
-    pub struct NodeRecord [108] {
-        /// LID of the port.
-        pub lid: Lid,
-        /// Zero.
-        pub reserved: Reserved<2>,
-        /// What the node is.
-        pub info: smp::NodeInfo,
-        /// Its description.
-        pub description: Text<64>,
-    }
-}
 
 impl Subnet {
     /// The answer to a GetTable request as one long message, the way Linux's umad hands over what came in many RMPP
@@ -71,9 +53,9 @@ impl Subnet {
                 let trusted = request.sa.sm_key.get() != 0;
                 packed(&self.members(asked::<McMemberRecord>(request)?, mask, trusted))
             }
-            NODE_RECORD => {
+            NodeRecord::ID => {
                 let lid = request.data.0.first_chunk().map(|bytes| Lid::new(u16::from_be_bytes(*bytes)));
-                packed(&self.node_records(lid.filter(|_| mask & NODE_RECORD_LID != 0)))
+                packed(&self.node_records(lid.filter(|_| NodeMask::from_bits_retain(mask).contains(NodeMask::LID))))
             }
             _ => Err(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED),
         }
@@ -134,8 +116,8 @@ impl Subnet {
             let node = self.node(id.node)?;
             Some(NodeRecord {
                 lid: port.lid,
-                info: smp::node_info(node, port, id),
-                description: smp::description(node),
+                node_info: smp::node_info(node, port, id),
+                node_description: smp::description(node),
                 ..NodeRecord::default()
             })
         };
@@ -174,7 +156,7 @@ mod tests {
         for _ in 0..3 {
             subnet.add_node().unwrap();
         }
-        let nodes = ask(&mut subnet, NODE_RECORD);
+        let nodes = ask(&mut subnet, NodeRecord::ID);
         let step = u16::from_be_bytes([nodes[44], nodes[45]]);
         let lids: Vec<u16> = Records::<NodeRecord>::new(&nodes[HEADER..], step).unwrap().map(|r| r.lid.get()).collect();
         assert_eq!((step, lids), (14, [16, 17, 18].to_vec()));

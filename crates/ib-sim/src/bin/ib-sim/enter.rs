@@ -21,6 +21,9 @@ pub(crate) struct Enter {
     /// The library that makes programs see the node's devices.
     #[arg(long)]
     preload: PathBuf,
+    /// Directory with another `libibverbs.so.1`.
+    #[arg(long)]
+    stand_in: Option<PathBuf>,
     /// The program and its arguments.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<OsString>,
@@ -35,14 +38,24 @@ impl Enter {
             return error;
         }
         let Some((program, arguments)) = self.command.split_first() else { return "no program".into() };
-        let mut preload = OsString::from(&self.preload);
-        if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
-            preload.push(":");
-            preload.push(others);
+        let mut command = Command::new(program);
+        command.args(arguments).env("LD_PRELOAD", first_in("LD_PRELOAD", &self.preload));
+        if let Some(stand_in) = &self.stand_in {
+            command.env("LD_LIBRARY_PATH", first_in("LD_LIBRARY_PATH", stand_in));
         }
-        let error = Command::new(program).args(arguments).env("LD_PRELOAD", preload).exec();
+        let error = command.exec();
         format!("{}: {error}", program.display()).into()
     }
+}
+
+/// The list in an environment variable, with one more in front.
+fn first_in(name: &str, first: &Path) -> OsString {
+    let mut list = OsString::from(first);
+    if let Some(others) = std::env::var_os(name).filter(|others| !others.is_empty()) {
+        list.push(":");
+        list.push(others);
+    }
+    list
 }
 
 fn namespaces(dir: &Path) -> Result<(), Box<dyn Error>> {

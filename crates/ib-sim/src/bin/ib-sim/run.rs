@@ -13,6 +13,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Child, Command, ExitCode},
+    sync::{Arc, Mutex, PoisonError},
     thread,
 };
 
@@ -35,6 +36,10 @@ pub(crate) struct Run {
     /// The preload library [default: `libib_sim_preload.so` beside this program]
     #[arg(long, value_name = "FILE")]
     preload: Option<PathBuf>,
+    /// Also give the library to programs that open `libibverbs.so.1` themselves (`dlopen`), by `LD_LIBRARY_PATH`. The
+    /// loader warns of programs that are linked to it then.
+    #[arg(long)]
+    stand_in: bool,
     /// The program and its arguments. Its environment has `IB_SIM_NODE`, the node's name.
     #[arg(required = true, last = true)]
     command: Vec<OsString>,
@@ -75,7 +80,11 @@ impl Run {
             let stopper = server.stopper();
             serving = Some((stopper, thread::spawn(move || server.run())));
         }
-        let done = self.at_nodes(&preload, &fs::canonicalize(&socket)?, &dir);
+        let stand_in = scratch.0.join("stand-in");
+        fs::create_dir(&stand_in)?;
+        std::os::unix::fs::symlink(&preload, stand_in.join("libibverbs.so.1"))?;
+        let stand_in = self.stand_in.then_some(stand_in);
+        let done = self.at_nodes(&preload, stand_in.as_deref(), &fs::canonicalize(&socket)?, &dir);
         if let Some((stopper, thread)) = serving {
             stopper.stop();
             thread.join().map_err(|_| "the server ended in a panic")??;
@@ -91,7 +100,13 @@ impl Run {
         Ok(fs::canonicalize(&file).map_err(|error| format!("{}: {error}", file.display()))?)
     }
 
-    fn at_nodes(&self, preload: &Path, socket: &Path, dir: &Path) -> Result<ExitCode, Box<dyn Error>> {
+    fn at_nodes(
+        &self,
+        preload: &Path,
+        stand_in: Option<&Path>,
+        socket: &Path,
+        dir: &Path,
+    ) -> Result<ExitCode, Box<dyn Error>> {
         let ask = |command: &str| -> Result<String, Box<dyn Error>> {
             let answer = client::control(socket, command)?;
             match answer.strip_prefix("error: ") {
@@ -117,15 +132,21 @@ impl Run {
             if namespaces {
                 command.arg("--namespaces").arg(&home);
             }
+            if let Some(stand_in) = stand_in {
+                command.arg("--stand-in").arg(stand_in);
+            }
             command.arg("--").args(&self.command);
             command.env("IB_SIM_SOCKET", socket).env("IB_SIM_NODE", node).env("IB_SIM_TREE", tree.join(node));
             children.push(command.spawn()?);
         }
-        let pids: Vec<u32> = children.iter().map(Child::id).collect();
+        // Only those that have not ended: another process may get the number of one that has.
+        let running: Arc<Mutex<Vec<u32>>> = Arc::new(Mutex::new(children.iter().map(Child::id).collect()));
+        let alive = Arc::clone(&running);
         let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT])?;
         let handle = signals.handle();
         let forward = thread::spawn(move || {
             for signal in signals.forever() {
+                let pids = alive.lock().unwrap_or_else(PoisonError::into_inner);
                 for pid in pids.iter().filter_map(|pid| i32::try_from(*pid).ok()) {
                     if let Ok(signal) = Signal::try_from(signal) {
                         // Who has ended already does not mind.
@@ -137,6 +158,7 @@ impl Run {
         let mut code = ExitCode::SUCCESS;
         for mut child in children {
             let status = child.wait()?;
+            running.lock().unwrap_or_else(PoisonError::into_inner).retain(|pid| *pid != child.id());
             if !status.success() {
                 code = ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1));
             }

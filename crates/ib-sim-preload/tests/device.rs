@@ -1,0 +1,137 @@
+//! Our own device library (`ib-device`) on a simulated node: each test starts itself again under the preload library.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
+use ib_device::{
+    AddressVector, Grh,
+    sysfs::Sysfs,
+    verbs::{Completion, Context, Event, PortEvent, UdConfig, UdQueuePair},
+};
+use ib_mad::{FlowLabel, Gid, Lid, Pkey, Qkey, ServiceLevel};
+use ib_sim::{Subnet, SubnetConfig, client::control, server::Server};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::{
+    env,
+    os::fd::BorrowedFd,
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+};
+
+/// In the child: where the server is. In the parent: `None`, after the child has run the test.
+fn at_node(test: &str) -> Option<PathBuf> {
+    if let Some(socket) = env::var_os("IB_SIM_SOCKET") {
+        return Some(socket.into());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (socket, tree) = (folder.path().join("socket"), folder.path().join("tree"));
+    let mut subnet = Subnet::new(SubnetConfig::default(), 1);
+    subnet.add_node().unwrap();
+    subnet.add_node().unwrap();
+    let mut server = Server::bind(&socket, subnet).unwrap();
+    server.set_tree(&tree).unwrap();
+    let stopper = server.stopper();
+    let serving = thread::spawn(move || server.run());
+    let me = env::current_exe().unwrap();
+    let library = me.with_file_name("libib_sim_preload.so");
+    assert!(library.is_file(), "{} was not built", library.display());
+    let child = Command::new(&me)
+        .args(["--exact", test, "--nocapture"])
+        .env("LD_PRELOAD", library)
+        .env("IB_SIM_SOCKET", &socket)
+        .env("IB_SIM_NODE", "node1")
+        .env("IB_SIM_TREE", tree.join("node1"))
+        .output()
+        .unwrap();
+    stopper.stop();
+    serving.join().unwrap().unwrap();
+    let said = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&child.stderr));
+    None
+}
+
+fn wait_for(fd: BorrowedFd<'_>) {
+    let mut fds = [PollFd::new(fd, PollFlags::POLLIN)];
+    assert_eq!(poll(&mut fds, PollTimeout::from(5000u16)), Ok(1), "nothing came");
+}
+
+/// The next datagram: its payload, its destination in the global route header.
+fn datagram(context: &Context, pair: &mut UdQueuePair) -> (Vec<u8>, Option<Gid>) {
+    loop {
+        while let Some(completion) = pair.poll().unwrap() {
+            match completion {
+                Completion::Received(datagram) => return (datagram.payload.to_vec(), datagram.destination_gid()),
+                Completion::Sent(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        wait_for(context.completion_fd());
+        while context.next_completion().unwrap().is_some() {}
+    }
+}
+
+#[test]
+fn datagrams_with_and_without_a_global_route() {
+    if at_node("datagrams_with_and_without_a_global_route").is_none() {
+        return;
+    }
+    let device = Sysfs::default().scan().unwrap().devices.remove(0);
+    let port = &device.ports[0];
+    let context = Context::open(&device.name).unwrap();
+    let config = UdConfig { recv_depth: 4, send_depth: 4, max_payload: 2048, ..UdConfig::new(1, 0) };
+    let mut one = UdQueuePair::new(&context, config).unwrap();
+    let mut other = UdQueuePair::new(&context, config).unwrap();
+    let local = AddressVector::local(port.lid, ServiceLevel::new(0));
+    let grh =
+        Grh { dgid: port.gids[0].gid, sgid_index: 0, flow_label: FlowLabel::new(0), hop_limit: 1, traffic_class: 0 };
+    // More than there are buffers, so that they are posted again; the long ones do not go inline.
+    for round in 0..20u8 {
+        let payload = vec![round; 1 + 100 * usize::from(round)];
+        let to = if round % 2 == 0 { local } else { local.with_grh(grh) };
+        one.send(&to, other.qpn(), Qkey::GSI, &payload).unwrap();
+        let route = (round % 2 == 1).then_some(port.gids[0].gid);
+        assert_eq!(datagram(&context, &mut other), (payload, route));
+        while one.poll().unwrap().is_some() {}
+    }
+    // A wrong key is no delivery; a restart of the queue pair leaves it in working order.
+    one.send(&local, other.qpn(), Qkey::new(7), b"lost").unwrap();
+    other.recover().unwrap();
+    one.send(&local, other.qpn(), Qkey::GSI, b"after").unwrap();
+    assert_eq!(datagram(&context, &mut other).0, b"after");
+}
+
+/// What [`Context::next_event`] gives next.
+fn event(context: &Context) -> Event {
+    loop {
+        if let Some(event) = context.next_event().unwrap() {
+            return event;
+        }
+        wait_for(context.async_fd());
+    }
+}
+
+#[test]
+fn every_change_of_a_port_is_an_event_and_in_the_files() {
+    let Some(socket) = at_node("every_change_of_a_port_is_an_event_and_in_the_files") else { return };
+    let context = Context::open("ibsim0").unwrap();
+    let read = || Sysfs::default().device("ibsim0").unwrap().unwrap().ports.remove(0);
+    let change = |command: &str| assert_eq!(control(Path::new(&socket), command).unwrap(), "ok\n", "{command}");
+    for (command, expected) in [
+        ("lid node1 1 77", PortEvent::LidChange),
+        ("smlid node1 1 5", PortEvent::SmChange),
+        ("pkeys node1 1 ffff,8001", PortEvent::PkeyChange),
+        ("gid node1 1 3 fe80::3", PortEvent::GidChange),
+        ("rereg node1 1", PortEvent::ClientReregister),
+        ("down node1 1", PortEvent::Error),
+        ("up node1 1", PortEvent::Active),
+    ] {
+        change(command);
+        assert_eq!(event(&context), Event::Port { port: 1, event: expected }, "{command}");
+        // The files and the device agree as soon as the event is there.
+        assert_eq!((read().lid, read().state), {
+            let now = context.query_port(1).unwrap();
+            (now.lid, now.state)
+        });
+    }
+    let port = read();
+    assert_eq!((port.lid, port.sm_lid), (Lid::new(77), Lid::new(5)));
+    assert_eq!((port.pkey_index(Pkey::new(0x8001)), port.gid_index("fe80::3".parse().unwrap())), (Some(1), Some(3)));
+}
