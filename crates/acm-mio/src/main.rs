@@ -5,6 +5,7 @@
 mod cli;
 mod clock;
 mod fabric;
+mod kernel;
 mod lock;
 mod log;
 mod server;

@@ -27,4 +27,3 @@ mod next;
 mod path;
 mod umad;
 mod verbs;
-

@@ -215,9 +215,7 @@ impl File {
 unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int {
     let Some(file) = file(fd) else {
         // SAFETY: handed on as it came.
-        return unsafe {
-            next!(c"ioctl", fn(fd => c_int, request => c_ulong, argument => *mut c_void) -> c_int, -1)
-        };
+        return unsafe { next!(c"ioctl", fn(fd => c_int, request => c_ulong, argument => *mut c_void) -> c_int, -1) };
     };
     // The kernel looks at 32 bits of it, and some callers extend the sign.
     let request = u32::try_from(request & 0xffff_ffff).unwrap_or_default();

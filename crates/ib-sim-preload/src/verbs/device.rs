@@ -139,7 +139,13 @@ unsafe extern "C" fn ibv_read_sysfs_file(
 ) -> c_int {
     // SAFETY: the caller's promise.
     let (dir, file) = unsafe { (CStr::from_ptr(dir), CStr::from_ptr(file)) };
-    let path = CString::from([dir.to_bytes(), b"/", file.to_bytes()].concat().iter().filter_map(|b| core::num::NonZero::new(*b)).collect::<Vec<_>>());
+    let path = CString::from(
+        [dir.to_bytes(), b"/", file.to_bytes()]
+            .concat()
+            .iter()
+            .filter_map(|b| core::num::NonZero::new(*b))
+            .collect::<Vec<_>>(),
+    );
     // Through our own `open`, which knows the node's tree.
     let Ok(mut text) = fs::read(std::ffi::OsStr::from_bytes(path.to_bytes())) else {
         set_errno(libc::ENOENT);

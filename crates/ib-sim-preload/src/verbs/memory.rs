@@ -149,8 +149,7 @@ unsafe extern "C" fn ibv_dereg_mr(mr: *mut ibv_mr) -> c_int {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_create_ah(pd: *mut ibv_pd, attributes: *mut ibv_ah_attr) -> *mut ibv_ah {
     // SAFETY: the caller's promise; the context of a living domain is open.
-    let (domain, attributes, context) =
-        unsafe { (&*pd.cast::<Domain>(), *attributes, Context::of((*pd).context)) };
+    let (domain, attributes, context) = unsafe { (&*pd.cast::<Domain>(), *attributes, Context::of((*pd).context)) };
     let gid = attributes.grh.sgid_index.into();
     let good = match context.port(attributes.port_num) {
         None => false,

@@ -211,10 +211,7 @@ const fn rules(from: c_uint, to: c_uint) -> Option<Rules> {
 /// # Safety
 /// The domain and the completion queues live; the attributes can be read and written.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn ibv_create_qp(
-    pd: *mut rdma_sys::ibv_pd,
-    attributes: *mut ibv_qp_init_attr,
-) -> *mut ibv_qp {
+unsafe extern "C" fn ibv_create_qp(pd: *mut rdma_sys::ibv_pd, attributes: *mut ibv_qp_init_attr) -> *mut ibv_qp {
     // SAFETY: the caller's promise.
     let asked = unsafe { *attributes };
     let ibv_qp_cap { max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline_data } = asked.cap;

@@ -52,7 +52,8 @@ pub(super) fn deliver(context: &Context, pair: &Pair, source: &Source, grh: Opti
     let mut inner = lock(&pair.inner);
     let Some(length) = u32::try_from(payload.len()).ok().and_then(|length| length.checked_add(GRH)) else { return };
     let room = |receive: &Receive| receive.memory.iter().map(|sge| u64::from(sge.length)).sum::<u64>();
-    if !matches!(inner.state, RTR | RTS | SQD | SQE) || inner.receives.front().is_none_or(|first| room(first) < length.into())
+    if !matches!(inner.state, RTR | RTS | SQD | SQE)
+        || inner.receives.front().is_none_or(|first| room(first) < length.into())
     {
         return;
     }
@@ -240,9 +241,8 @@ unsafe fn send(pair: &Pair, wanted: &ibv_send_wr) -> Result<(), c_int> {
         for sge in memory.iter().filter(|sge| sge.length > 0) {
             // SAFETY: inline, the caller's promise; else it is in a region that the program registered, and its
             // promise is that it does not change until the completion.
-            let bytes = unsafe {
-                slice::from_raw_parts(ptr::with_exposed_provenance::<u8>(address(sge)), sge.length as usize)
-            };
+            let bytes =
+                unsafe { slice::from_raw_parts(ptr::with_exposed_provenance::<u8>(address(sge)), sge.length as usize) };
             payload.extend_from_slice(bytes);
         }
         let datagram = datagram(&own, &attributes, Qpn::new(to.remote_qpn), Qkey::new(to.remote_qkey), &payload);
@@ -263,13 +263,7 @@ unsafe fn send(pair: &Pair, wanted: &ibv_send_wr) -> Result<(), c_int> {
     Ok(())
 }
 
-fn datagram<'a>(
-    port: &Port,
-    to: &rdma_sys::ibv_ah_attr,
-    qpn: Qpn,
-    qkey: Qkey,
-    payload: &'a [u8],
-) -> Datagram<'a> {
+fn datagram<'a>(port: &Port, to: &rdma_sys::ibv_ah_attr, qpn: Qpn, qkey: Qkey, payload: &'a [u8]) -> Datagram<'a> {
     // SAFETY: every GID is a sequence of bytes.
     let dgid = Gid::new(unsafe { to.grh.dgid.raw });
     let global = GlobalRoute {
