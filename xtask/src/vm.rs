@@ -17,7 +17,7 @@ use std::{
 };
 
 /// Tests that only make sense in the machine: package, test target, feature that lets cargo build it.
-const TESTS: &[(&str, &str, &str)] = &[("ib-device", "vm_rxe", "vm")];
+const TESTS: &[(&str, &str, &str)] = &[("ib-device", "vm_rxe", "vm"), ("acm-mio", "vm_kernel", "vm")];
 /// One machine at a time on this computer, whichever worktree asks.
 const LOCK: &str = "/tmp/vm.lock";
 
