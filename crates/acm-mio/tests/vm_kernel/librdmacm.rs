@@ -10,10 +10,8 @@ use std::{
     os::unix::net::UnixStream,
 };
 
-const TWO_NODES: [&str; 2] = [
-    "node1 sim0 1 default\n10.1.0.1 sim0 1 default\n",
-    "node2 sim0 1 default\n10.1.0.2 sim0 1 default\n10.1.0.9 sim0 1 default\n",
-];
+const TWO_NODES: [&str; 2] =
+    ["node1 sim0 1 default\n10.1.0.1 sim0 1 default\n", "node2 sim0 1 default\n10.1.0.9 sim0 1 default\n"];
 
 /// Asks a daemon for a path, as any client does.
 pub(crate) fn resolve(socket: &str, source: &str, dest: &str) -> Result<PathRecord, ClientStatus> {
@@ -26,12 +24,11 @@ pub(crate) fn resolve(socket: &str, source: &str, dest: &str) -> Result<PathReco
     ResolveAnswer::parse(&frame).map(|answer| answer.path)
 }
 
-/// Both daemons; librdmacm asks the first one, on this machine's socket.
+/// Both daemons, that with the fabric last, so that it stops last. librdmacm asks it, on this machine's socket.
 fn two_nodes() -> [Daemon; 2] {
-    [
-        Daemon::start("/run", &["--fabric", "embedded"], TWO_NODES[0]),
-        Daemon::start("/tmp/vm_kernel/run2", &["--fabric", "sim:/run/fabric.sock?node=node2"], TWO_NODES[1]),
-    ]
+    let own = Daemon::start("/run", &["--fabric", "embedded"], TWO_NODES[0]);
+    let far = Daemon::start("/tmp/vm_kernel/run2", &["--fabric", "sim:/run/fabric.sock?node=node2"], TWO_NODES[1]);
+    [far, own]
 }
 
 /// The lines `key value` of a program's output.
@@ -47,13 +44,11 @@ fn bytes(hex: &str) -> Vec<u8> {
 #[test]
 fn rdma_getaddrinfo_takes_the_daemons_path() {
     let _lab = lab();
-    let daemons = two_nodes();
+    let _daemons = two_nodes();
     let program = compile("getaddrinfo", &["-lrdmacm"]);
-    let expected = resolve("/run/ibacm.sock", "10.1.0.1", "10.1.0.2").unwrap();
-    let asked = |daemon: &Daemon| daemon.said("request");
-    let before = asked(&daemons[0]);
+    let expected = resolve("/run/ibacm.sock", "10.1.0.1", "10.1.0.9").unwrap();
     // Without a source the daemon chooses it and must say so: librdmacm crashes otherwise. With one it keeps it.
-    for arguments in [&["10.1.0.2"][..], &["10.1.0.2", "10.1.0.1"]] {
+    for arguments in [&["10.1.0.9"][..], &["10.1.0.9", "10.1.0.1"]] {
         let text = output(&program, arguments);
         let route = bytes(value(&text, "route"));
         // Flags, reserved, path record: 72 bytes each.
@@ -65,7 +60,6 @@ fn rdma_getaddrinfo_takes_the_daemons_path() {
         assert_eq!(bytes(value(&text, "dst")), expected.dgid.get(), "{text}");
         assert_eq!(bytes(value(&text, "src")), expected.sgid.get(), "{text}");
     }
-    assert!(asked(&daemons[0]) >= before);
 }
 
 #[test]
@@ -93,5 +87,5 @@ fn a_connection_comes_about_where_the_daemon_has_no_path() {
     });
     assert!(text.contains("rdma_client: end 0"), "{text}");
     assert!(server.wait().unwrap().success());
-    assert!(daemon.said("failing request for 10.1.0.2") >= 1, "{}", daemon.log());
+    assert!(daemon.said("failing request of client") >= 1, "{}", daemon.log());
 }
