@@ -30,6 +30,9 @@ pub(crate) struct Args {
     /// Exit with status 255 when there is no InfiniBand device at the start, as ibacm does, and do not wait for one.
     #[arg(long)]
     pub(crate) require_device: bool,
+    /// Check what the daemon needs on this machine, say what to do, and exit: 0 if it would serve, 1 if not.
+    #[arg(long)]
+    pub(crate) check: bool,
     /// Whether to answer the kernel's path requests over netlink: `on`, `off`, or `any` (of other privileged programs,
     /// too: for tests). Without this: on, but not with a simulated fabric.
     #[arg(long, value_name = "WHETHER")]

@@ -12,6 +12,7 @@ use listenfd::ListenFd;
 use mio::{Interest, Registry, Token, unix::SourceFd};
 use service::Service;
 pub(crate) use service::{Asked, Place};
+pub(crate) use socket::SocketError;
 use socket::{Received, Socket};
 use std::{io, os::fd::AsRawFd};
 
@@ -83,6 +84,11 @@ impl Kernel {
                 None
             }
         }
+    }
+
+    /// Whether a socket could be opened; closes it again.
+    pub(crate) fn probe() -> Result<(), SocketError> {
+        Socket::open().map(drop)
     }
 
     /// Asks for wake-ups under `token`.

@@ -8,6 +8,7 @@
     clippy::cast_possible_truncation,
     reason = "a test that cannot go on fails"
 )]
+mod check;
 mod lab;
 mod librdmacm;
 mod netlink;
