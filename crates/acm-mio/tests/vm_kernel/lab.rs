@@ -11,20 +11,20 @@ use std::{
 /// One test at a time has the machine.
 static LAB: OnceLock<Mutex<()>> = OnceLock::new();
 
-/// Takes the machine; the first caller lays the cable: rxe0 on v0 (10.1.0.1), rxe1 on v1 (10.1.0.2).
+/// Takes the machine; the first caller lays the cable: rxe2 on w0 (10.1.0.1), rxe3 on w1 (10.1.0.2). Another
+/// test program may have laid one of its own.
 pub(crate) fn lab() -> MutexGuard<'static, ()> {
     assert!(std::env::var_os("ACM_VM").is_some(), "not in the virtual machine: run `cargo xtask vm-test`");
     let make = || {
-        run("ip link add v0 type veth peer name v1");
-        for of in ["all", "v0", "v1"] {
+        run("ip link add w0 type veth peer name w1");
+        for of in ["all", "w0", "w1"] {
             for (knob, value) in [("accept_local", "1"), ("rp_filter", "0")] {
                 fs::write(format!("/proc/sys/net/ipv4/conf/{of}/{knob}"), value).unwrap();
             }
         }
-        for end in ["0", "1"] {
+        for (end, device, ip) in [("w0", "rxe2", "10.1.0.1"), ("w1", "rxe3", "10.1.0.2")] {
             run(&format!(
-                "ip addr add 10.1.0.{}/24 dev v{end}; ip link set v{end} up; rdma link add rxe{end} type rxe netdev v{end}",
-                if end == "0" { 1 } else { 2 }
+                "ip addr add {ip}/24 dev {end}; ip link set {end} up; rdma link add {device} type rxe netdev {end}"
             ));
         }
         Mutex::new(())

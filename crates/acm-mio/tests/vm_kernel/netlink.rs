@@ -110,7 +110,7 @@ fn a_program_in_the_kernels_place_gets_answers() {
     let nobody: Gid = "fe80::dead".parse().unwrap();
     member.ask(8, &request(nobody));
     assert_eq!(member.answer().unwrap(), (8, None));
-    let header = ResolveHeader { device_name: Text::new(b"rxe0"), ..request(dgid).header };
+    let header = ResolveHeader { device_name: Text::new(b"rxe2"), ..request(dgid).header };
     member.ask(9, &ResolveRequest { header, ..request(dgid) });
     assert_eq!(member.answer().unwrap(), (9, None));
     // A burst: as many answers as requests, each with its number.
