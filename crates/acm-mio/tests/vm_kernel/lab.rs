@@ -1,11 +1,11 @@
 //! A cable with two Soft-RoCE devices, daemons on a simulated fabric, C programs.
+use core::time::Duration;
 use std::{
     fs,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     sync::{Mutex, MutexGuard, OnceLock},
     thread::sleep,
-    time::Duration,
 };
 
 /// One test at a time has the machine.
