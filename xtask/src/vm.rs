@@ -17,7 +17,7 @@ use std::{
 };
 
 /// Tests that only make sense in the machine: package, test target, feature that lets cargo build it.
-const TESTS: &[(&str, &str, &str)] = &[("ib-device", "vm_rxe", "vm")];
+const TESTS: &[(&str, &str, &str)] = &[("ib-device", "vm_rxe", "vm"), ("acm-mio", "vm_kernel", "vm")];
 /// One machine at a time on this computer, whichever worktree asks.
 const LOCK: &str = "/tmp/vm.lock";
 
@@ -98,7 +98,7 @@ fn built_tests() -> Result<String, VmError> {
         build.args(["test", "--no-run", "--message-format=json", "-p", package, "--test", test, "--features", feature]);
         build.stderr(Stdio::inherit());
         let messages = error::output(&mut build)?;
-        let executable = messages.lines().rev().find_map(executable).ok_or(VmError::NoTest(test))?;
+        let executable = messages.lines().find_map(|message| executable(message, test)).ok_or(VmError::NoTest(test))?;
         // One thread: the tests share the machine's two RDMA devices.
         script.push_str(&format!("\n{} --test-threads=1 || status=1", guest::quote(executable)));
     }
@@ -106,10 +106,13 @@ fn built_tests() -> Result<String, VmError> {
     Ok(script)
 }
 
-/// The program that one of cargo's JSON messages tells about.
-fn executable(message: &str) -> Option<&str> {
+/// The program of this test, if that is what one of cargo's JSON messages tells about. The package's own programs are
+/// built with its tests.
+fn executable<'a>(message: &'a str, test: &str) -> Option<&'a str> {
     let (_, rest) = message.split_once("\"executable\":\"")?;
-    rest.split_once('"').map(|(path, _)| path)
+    let (path, _) = rest.split_once('"')?;
+    let name = path.rsplit('/').next()?;
+    name.strip_prefix(test)?.starts_with('-').then_some(path)
 }
 
 fn cache_dir() -> PathBuf {
@@ -136,7 +139,9 @@ mod tests {
     #[test]
     fn executable_of_cargos_message() {
         let line = r#"{"reason":"compiler-artifact","executable":"/t/vm_rxe-12","fresh":true}"#;
-        assert_eq!(executable(line), Some("/t/vm_rxe-12"));
-        assert_eq!(executable(r#"{"reason":"compiler-artifact","executable":null}"#), None);
+        assert_eq!(executable(line, "vm_rxe"), Some("/t/vm_rxe-12"));
+        assert_eq!(executable(line, "vm_kernel"), None);
+        assert_eq!(executable(line, "vm"), None);
+        assert_eq!(executable(r#"{"reason":"compiler-artifact","executable":null}"#, "vm_rxe"), None);
     }
 }

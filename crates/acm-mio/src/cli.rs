@@ -1,5 +1,5 @@
 //! The command line: ibacm's options, and long ones of ours.
-use crate::fabric::FabricChoice;
+use crate::{fabric::FabricChoice, kernel::KernelChoice};
 use clap::Parser;
 use std::path::PathBuf;
 
@@ -30,6 +30,13 @@ pub(crate) struct Args {
     /// Exit with status 255 when there is no InfiniBand device at the start, as ibacm does, and do not wait for one.
     #[arg(long)]
     pub(crate) require_device: bool,
+    /// Check what the daemon needs on this machine, say what to do, and exit: 0 if it would serve, 1 if not.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Whether to answer the kernel's path requests over netlink: `on`, `off`, or `any` (of other privileged programs,
+    /// too: for tests). Without this: on, but not with a simulated fabric.
+    #[arg(long, value_name = "WHETHER")]
+    pub(crate) kernel: Option<KernelChoice>,
     /// Where sockets, port files and the lock file go.
     #[arg(long, value_name = "DIR", default_value = "/run")]
     pub(crate) run_dir: PathBuf,
@@ -42,6 +49,12 @@ impl Args {
     /// Whether to leave the terminal.
     pub(crate) fn daemonize(&self) -> bool {
         !self.foreground && !self.systemd
+    }
+
+    /// Whom to answer over netlink. Nodes of a simulated fabric have no business with this machine's kernel.
+    pub(crate) fn kernel(&self) -> KernelChoice {
+        let simulated = matches!(self.fabric, Some(FabricChoice::Embedded | FabricChoice::Sim { .. }));
+        self.kernel.unwrap_or(if simulated { KernelChoice::Off } else { KernelChoice::On })
     }
 }
 

@@ -24,19 +24,36 @@ pub(crate) struct Lock {
     _file: File,
 }
 
-/// Takes the lock and writes the process id. The lock is a POSIX one, as ibacm's, so that both keep each other away;
-/// it does not outlive a fork, so the daemon takes it after leaving the terminal.
-pub(crate) fn take(path: &Path) -> Result<Lock, LockError> {
-    let io = |error| LockError::Io(path.to_owned(), error);
-    let mut file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o640).open(path).map_err(io)?;
-    let whole = nix::libc::flock {
+/// Who has the lock. Changes nothing.
+pub(crate) fn holder(path: &Path) -> std::io::Result<Option<i32>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut found = whole();
+    fcntl(&file, FcntlArg::F_GETLK(&mut found))?;
+    let free = i16::try_from(nix::libc::F_UNLCK).unwrap_or_default();
+    Ok((found.l_type != free).then_some(found.l_pid))
+}
+
+/// The whole file, to be written.
+fn whole() -> nix::libc::flock {
+    nix::libc::flock {
         l_type: i16::try_from(nix::libc::F_WRLCK).unwrap_or_default(),
         l_whence: i16::try_from(nix::libc::SEEK_SET).unwrap_or_default(),
         l_start: 0,
         l_len: 0,
         l_pid: 0,
-    };
-    fcntl(&file, FcntlArg::F_SETLK(&whole)).map_err(|_| LockError::Busy(path.to_owned()))?;
+    }
+}
+
+/// Takes the lock and writes the process id. The lock is a POSIX one, as ibacm's, so that both keep each other away;
+/// it does not outlive a fork, so the daemon takes it after leaving the terminal.
+pub(crate) fn take(path: &Path) -> Result<Lock, LockError> {
+    let io = |error| LockError::Io(path.to_owned(), error);
+    let mut file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o640).open(path).map_err(io)?;
+    fcntl(&file, FcntlArg::F_SETLK(&whole())).map_err(|_| LockError::Busy(path.to_owned()))?;
     file.set_len(0).map_err(io)?;
     writeln!(file, "{}", std::process::id()).map_err(io)?;
     Ok(Lock { _file: file })

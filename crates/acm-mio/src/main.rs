@@ -2,9 +2,11 @@
 //!
 //! One thread, one loop: `server/daemon.rs` waits for events, turns each into one
 //! [`Input`](acm_sansio::Input) of the core, and carries out the core's [`Output`](acm_sansio::Output)s.
+mod check;
 mod cli;
 mod clock;
 mod fabric;
+mod kernel;
 mod lock;
 mod log;
 mod server;
@@ -26,6 +28,9 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::from(error.use_stderr()));
         }
     };
+    if args.check {
+        return ExitCode::from(u8::from(!check::run(&args)));
+    }
     match server::run(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -1,10 +1,10 @@
 //! What an input does.
 use crate::{
     Config, Event, Time,
-    clients::{Request as Pending, Waiting},
+    clients::{Asker, Request as Pending, Waiting},
     core_state::Core,
     ibacmp::Ibacmp,
-    id::{ClientId, EndpointId, PortId, RequestId, SaRequestId},
+    id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},
     input::{Input, SendFailure},
     output::{Output, Stats},
     ports::{LocalAddress, PortAttributes},
@@ -61,6 +61,7 @@ impl Acm {
             Input::ClientGone(client) => {
                 self.core.stats.stale_inputs += u64::from(!self.core.clients.close(client));
             }
+            Input::KernelRequest { id, port, wanted } => self.kernel_request(id, port, wanted),
             Input::SourceSelected { request, source } => self.source_selected(request, source),
             Input::SaAnswer { id, mad } => self.sa_answer(id, mad),
             Input::SaFailed { id, failure } => self.sa_finish(
@@ -120,6 +121,7 @@ impl Acm {
             match key {
                 TimerKey::Provider(token) => self.provider.timeout(&mut Context { core: &mut self.core }, token),
                 TimerKey::Sa(id) => self.sa_timeout(id),
+                TimerKey::Kernel(id) => self.kernel_late(id),
                 TimerKey::Shutdown => {
                     self.core.shutting_down = false;
                     self.core.output(Output::ShutdownDone);
@@ -203,89 +205,115 @@ impl Acm {
             }
         };
         let tid = frame.header.tid.0;
+        let asker = Asker::Client { id: client, tid };
         match Request::parse(&frame) {
             Request::Perf(target) => self.perf(client, tid, target),
             Request::Endpoint { index, port } => self.endpoint_query(client, tid, index, port),
             Request::Resolve(asked) => {
                 self.core.counters.count(Counter::Resolve);
                 match asked {
-                    Err(status) => self.refuse(client, tid, status),
+                    Err(status) => self.refuse(asker, status),
                     Ok(Resolve::QuerySa { path, entry }) => self.query_sa(client, tid, path, entry),
-                    Ok(Resolve::Route(route)) => self.route(client, tid, route.path, route.no_delay),
+                    Ok(Resolve::Route(route)) => self.route(asker, None, route.path, route.no_delay),
                     Ok(Resolve::Address { source: Some(source), dest, no_delay }) => {
-                        self.resolve(client, tid, &source, None, &dest, no_delay);
+                        self.resolve(asker, &source, None, &dest, no_delay);
                     }
                     Ok(Resolve::Address { source: None, dest, no_delay }) => {
-                        self.select_source(client, tid, dest, no_delay);
+                        self.select_source(asker, dest, no_delay);
                     }
                 }
             }
         }
     }
 
+    fn kernel_request(&mut self, id: KernelRequestId, port: Option<PortId>, wanted: &PathRecord) {
+        self.core.counters.count(Counter::Resolve);
+        self.route(Asker::Kernel(Some(id)), port, wanted, false);
+    }
+
+    /// The kernel gets its answer, whoever is late; what it asked for is still looked up.
+    fn kernel_late(&mut self, id: RequestId) {
+        let Some((kernel, Waiting::Provider { endpoint, .. })) = self.core.clients.kernel_late(id) else { return };
+        self.core.stats.kernel_late += 1;
+        self.core.log(Event::KernelRefused(kernel, ClientStatus::ETIMEDOUT));
+        self.core.finish(Asker::Kernel(Some(kernel)), endpoint, None, Err(ClientStatus::ETIMEDOUT));
+    }
+
     /// Answers a request that was refused before any lookup.
-    fn refuse(&mut self, client: ClientId, tid: [u8; 8], status: ClientStatus) {
-        self.core.log(Event::Refused(client, status));
+    fn refuse(&mut self, asker: Asker, status: ClientStatus) {
         self.core.count_status(None, status);
-        self.core.reply(client, Reply::refused(Opcode::RESOLVE, tid, status));
+        match asker {
+            Asker::Client { id, tid } => {
+                self.core.log(Event::Refused(id, status));
+                self.core.reply(id, Reply::refused(Opcode::RESOLVE, tid, status));
+            }
+            Asker::Kernel(Some(id)) => {
+                self.core.log(Event::KernelRefused(id, status));
+                self.core.output(Output::KernelReply { id, path: Err(status) });
+            }
+            Asker::Kernel(None) => {}
+        }
     }
 
     /// Whether there is room for another request that waits.
-    fn has_room(&mut self, client: ClientId) -> bool {
-        let room = self.takes_requests(client) && self.core.clients.requests() < self.core.config.limits.requests;
+    fn has_room(&mut self, asker: Asker) -> bool {
+        let own = match asker {
+            Asker::Client { id, .. } => self.takes_requests(id),
+            Asker::Kernel(_) => self.core.clients.of_kernel() < self.core.config.limits.kernel_requests,
+        };
+        let room = own && self.core.clients.requests() < self.core.config.limits.requests;
         self.core.stats.requests_refused += u64::from(!room);
         room
     }
 
-    fn select_source(&mut self, client: ClientId, tid: [u8; 8], dest: Address, no_delay: bool) {
-        let Some(ip) = dest.ip() else { return self.refuse(client, tid, ClientStatus::EDESTTYPE) };
-        if !self.has_room(client) {
-            return self.refuse(client, tid, ClientStatus::ENOMEM);
+    fn select_source(&mut self, asker: Asker, dest: Address, no_delay: bool) {
+        let Some(ip) = dest.ip() else { return self.refuse(asker, ClientStatus::EDESTTYPE) };
+        if !self.has_room(asker) {
+            return self.refuse(asker, ClientStatus::ENOMEM);
         }
-        let request = self.core.clients.insert(client, tid, Waiting::Source { dest, no_delay });
+        let request = self.core.clients.insert(asker, Waiting::Source { dest, no_delay });
         self.core.output(Output::SelectSource { request, dest: ip });
     }
 
     fn source_selected(&mut self, request: RequestId, source: Option<IpAddr>) {
-        let Some(Pending { client, tid, waiting: Waiting::Source { dest, no_delay }, .. }) =
+        let Some(Pending { asker, waiting: Waiting::Source { dest, no_delay }, .. }) =
             self.core.clients.remove(request)
         else {
             self.core.stats.stale_inputs += 1;
             return;
         };
         match source.map(Address::from) {
-            None => self.refuse(client, tid, ClientStatus::ESRCADDR),
-            Some(source) => self.resolve(client, tid, &source, Some(source), &dest, no_delay),
+            None => self.refuse(asker, ClientStatus::ESRCADDR),
+            Some(source) => self.resolve(asker, &source, Some(source), &dest, no_delay),
         }
     }
 
     fn resolve(
         &mut self,
-        client: ClientId,
-        tid: [u8; 8],
+        asker: Asker,
         source: &Address,
         chosen_source: Option<Address>,
         dest: &Address,
         no_delay: bool,
     ) {
         let Some(endpoint) = self.core.ports.by_address(source) else {
-            return self.refuse(client, tid, ClientStatus::ESRCADDR);
+            return self.refuse(asker, ClientStatus::ESRCADDR);
         };
         self.count_resolve(endpoint);
         let answer = self.provider.resolve(&mut Context { core: &mut self.core }, endpoint, source, dest);
-        self.answer(client, tid, endpoint, chosen_source, answer, no_delay);
+        self.answer(asker, endpoint, chosen_source, answer, no_delay);
     }
 
-    fn route(&mut self, client: ClientId, tid: [u8; 8], path: &PathRecord, no_delay: bool) {
+    fn route(&mut self, asker: Asker, port: Option<PortId>, path: &PathRecord, no_delay: bool) {
         if path.dlid.is_zero() && path.dgid.is_zero() {
-            return self.refuse(client, tid, ClientStatus::EDESTADDR);
+            return self.refuse(asker, ClientStatus::EDESTADDR);
         }
-        let Some(endpoint) = self.core.ports.by_path(path) else {
-            return self.refuse(client, tid, ClientStatus::ESRCADDR);
+        let Some(endpoint) = self.core.ports.by_path(port, path) else {
+            return self.refuse(asker, ClientStatus::ESRCADDR);
         };
         self.count_resolve(endpoint);
         let answer = self.provider.route(&mut Context { core: &mut self.core }, endpoint, path);
-        self.answer(client, tid, endpoint, None, answer, no_delay);
+        self.answer(asker, endpoint, None, answer, no_delay);
     }
 
     fn count_resolve(&mut self, endpoint: EndpointId) {
@@ -296,42 +324,45 @@ impl Acm {
 
     fn answer(
         &mut self,
-        client: ClientId,
-        tid: [u8; 8],
+        asker: Asker,
         endpoint: EndpointId,
         chosen_source: Option<Address>,
         answer: Answer,
         no_delay: bool,
     ) {
-        let reply = match answer {
-            Answer::Ready(path) => Reply::resolved(tid, &path, chosen_source.as_ref()),
-            Answer::Failed(status) => Reply::unresolved(tid, status),
-            Answer::Pending(_) if no_delay => Reply::unresolved(tid, ClientStatus::ENODATA),
+        let result = match &answer {
+            Answer::Ready(path) => Ok(path),
+            Answer::Failed(status) => Err(*status),
+            Answer::Pending(_) if no_delay => Err(ClientStatus::ENODATA),
             Answer::Pending(token) => {
-                if self.has_room(client) {
-                    let request = self.core.clients.insert(client, tid, Waiting::Provider { endpoint, chosen_source });
-                    self.core.clients.wait(request, token);
+                if self.has_room(asker) {
+                    let request = self.core.clients.insert(asker, Waiting::Provider { endpoint, chosen_source });
+                    self.core.clients.wait(request, *token);
+                    if matches!(asker, Asker::Kernel(_)) {
+                        let deadline = self.core.now + self.core.config.kernel_deadline;
+                        self.core.timers.set(TimerKey::Kernel(request), deadline);
+                    }
                     return;
                 }
-                Reply::unresolved(tid, ClientStatus::ENOMEM)
+                Err(ClientStatus::ENOMEM)
             }
         };
-        self.core.count_status(Some(endpoint), reply.status());
-        self.core.reply(client, reply);
+        self.core.finish(asker, endpoint, chosen_source.as_ref(), result);
     }
 
     fn query_sa(&mut self, client: ClientId, tid: [u8; 8], path: &PathRecord, entry: &Entry) {
         let refused = |status| Reply::queried(tid, entry, Err(status));
-        let Some(endpoint) = self.core.ports.by_path(path) else {
+        let Some(endpoint) = self.core.ports.by_path(None, path) else {
             return self.core.reply(client, refused(ClientStatus::ESRCADDR));
         };
-        if !self.has_room(client) {
+        let asker = Asker::Client { id: client, tid };
+        if !self.has_room(asker) {
             return self.core.reply(client, refused(ClientStatus::ENOMEM));
         }
         // As C ibacm asks: how many paths and their preference are the daemon's business.
         let query = Query::from_non_zero(*path).without(PathMask::NUM_PATH | PathMask::PREFERENCE);
         let mad = query.get(self.core.sa_tid());
-        let request = self.core.clients.insert(client, tid, Waiting::Query { entry: *entry });
+        let request = self.core.clients.insert(asker, Waiting::Query { entry: *entry });
         let Some(port) = self.core.ports.endpoint(endpoint).map(|own| own.port) else { return };
         Context { core: &mut self.core }.count(endpoint, Counter::RouteQuery);
         if let Err(error) = self.core.sa_push(port, Purpose::Query(endpoint, request), mad) {
@@ -340,7 +371,8 @@ impl Acm {
     }
 
     fn query_done(&mut self, endpoint: EndpointId, request: RequestId, answer: Result<&SaMad, SaError>) {
-        let Some(Pending { client, tid, waiting: Waiting::Query { entry }, .. }) = self.core.clients.remove(request)
+        let Some(Pending { asker: Asker::Client { id: client, tid }, waiting: Waiting::Query { entry }, .. }) =
+            self.core.clients.remove(request)
         else {
             self.core.stats.stale_inputs += 1;
             return;

@@ -1,7 +1,7 @@
 //! Connections, requests in flight, who waits for what.
 use crate::{
     arena::Arena,
-    id::{ClientId, EndpointId, RequestId},
+    id::{ClientId, EndpointId, KernelRequestId, RequestId},
     provider::Token,
 };
 use acm_wire::{Address, client::Entry};
@@ -18,11 +18,21 @@ pub(crate) enum Waiting {
     Query { entry: Entry },
 }
 
+/// Whom to answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Asker {
+    Client {
+        id: ClientId,
+        tid: [u8; 8],
+    },
+    /// The kernel; `None` when its deadline came and it was answered.
+    Kernel(Option<KernelRequestId>),
+}
+
 /// A request that is not answered yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
-    pub(crate) client: ClientId,
-    pub(crate) tid: [u8; 8],
+    pub(crate) asker: Asker,
     pub(crate) waiting: Waiting,
     next: Option<RequestId>,
 }
@@ -44,13 +54,14 @@ struct Queue {
 pub(crate) struct Clients {
     clients: Vec<Option<Client>>,
     open: usize,
+    of_kernel: u32,
     requests: Arena<RequestId, Request>,
     queues: BTreeMap<Token, Queue>,
 }
 
 impl Clients {
     pub(crate) const fn new() -> Self {
-        Self { clients: Vec::new(), open: 0, requests: Arena::new(), queues: BTreeMap::new() }
+        Self { clients: Vec::new(), open: 0, of_kernel: 0, requests: Arena::new(), queues: BTreeMap::new() }
     }
 
     pub(crate) fn open(&mut self, id: ClientId, limit: usize) -> bool {
@@ -84,6 +95,18 @@ impl Clients {
         found
     }
 
+    /// Requests of the kernel whose lookups are under way.
+    pub(crate) const fn of_kernel(&self) -> u32 {
+        self.of_kernel
+    }
+
+    /// Takes the kernel's id out of a request whose deadline came.
+    pub(crate) fn kernel_late(&mut self, id: RequestId) -> Option<(KernelRequestId, Waiting)> {
+        let request = self.requests.get_mut(id)?;
+        let Asker::Kernel(asker) = &mut request.asker else { return None };
+        Some((asker.take()?, request.waiting))
+    }
+
     pub(crate) fn in_flight(&self, id: ClientId) -> u32 {
         match self.clients.get(id.index() as usize) {
             Some(Some(client)) if client.generation == id.generation() => client.in_flight,
@@ -95,17 +118,24 @@ impl Clients {
         self.requests.len()
     }
 
-    pub(crate) fn insert(&mut self, client: ClientId, tid: [u8; 8], waiting: Waiting) -> RequestId {
-        if let Some(client) = self.get(client) {
-            client.in_flight += 1;
+    pub(crate) fn insert(&mut self, asker: Asker, waiting: Waiting) -> RequestId {
+        if let Some(in_flight) = self.in_flight_of(asker) {
+            *in_flight += 1;
         }
-        self.requests.insert(Request { client, tid, waiting, next: None })
+        self.requests.insert(Request { asker, waiting, next: None })
+    }
+
+    fn in_flight_of(&mut self, asker: Asker) -> Option<&mut u32> {
+        match asker {
+            Asker::Client { id, .. } => self.get(id).map(|client| &mut client.in_flight),
+            Asker::Kernel(_) => Some(&mut self.of_kernel),
+        }
     }
 
     pub(crate) fn remove(&mut self, id: RequestId) -> Option<Request> {
         let request = self.requests.remove(id)?;
-        if let Some(client) = self.get(request.client) {
-            client.in_flight = client.in_flight.saturating_sub(1);
+        if let Some(in_flight) = self.in_flight_of(request.asker) {
+            *in_flight = in_flight.saturating_sub(1);
         }
         Some(request)
     }
@@ -129,7 +159,7 @@ impl Clients {
     }
 
     /// Takes the first request that waits for `token`.
-    pub(crate) fn pop(&mut self, token: Token) -> Option<Request> {
+    pub(crate) fn pop(&mut self, token: Token) -> Option<(RequestId, Request)> {
         let queue = self.queues.get_mut(&token)?;
         let first = queue.first;
         match self.requests.get(first).and_then(|request| request.next) {
@@ -138,6 +168,6 @@ impl Clients {
                 self.queues.remove(&token);
             }
         }
-        self.remove(first)
+        self.remove(first).map(|request| (first, request))
     }
 }

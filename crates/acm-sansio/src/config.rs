@@ -35,6 +35,9 @@ pub struct Config {
     pub min_mtu: Mtu,
     /// `min_rate`: rate of the base group.
     pub min_rate: Rate,
+    /// How long a request of the kernel may wait for its answer; then it is told that there is none, and the lookup
+    /// goes on for the next one. The kernel itself waits 2 s, unless told otherwise, before it looks elsewhere.
+    pub kernel_deadline: Duration,
     /// Bounds.
     pub limits: Limits,
 }
@@ -52,6 +55,7 @@ impl Default for Config {
             sa_depth: 1,
             min_mtu: Mtu::B2048,
             min_rate: Rate::GBPS_10,
+            kernel_deadline: Duration::from_millis(1800),
             limits: Limits::default(),
         }
     }
@@ -73,7 +77,9 @@ pub struct Limits {
     pub clients: usize,
     /// Requests of one client that are not answered yet; the owner of its connection stops reading then.
     pub requests_per_client: u32,
-    /// Requests of all clients that are not answered yet.
+    /// Requests of the kernel whose lookups are under way, late ones too.
+    pub kernel_requests: u32,
+    /// Requests of all clients and of the kernel that are not answered yet.
     pub requests: usize,
     /// Destinations in the cache; the one not used for longest (nearly) makes room.
     pub destinations: usize,
@@ -92,6 +98,7 @@ impl Default for Limits {
         Self {
             clients: 4096,
             requests_per_client: 64,
+            kernel_requests: 16_384,
             requests: 65_536,
             destinations: 131_072,
             unsolicited: 65_536,

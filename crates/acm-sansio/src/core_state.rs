@@ -1,7 +1,7 @@
 //! Everything of the core but its provider.
 use crate::{
     Config, Event, Time,
-    clients::{Clients, Request, Waiting},
+    clients::{Asker, Clients, Waiting},
     id::{ClientId, EndpointId, PortId},
     output::{Output, Stats},
     ports::Ports,
@@ -10,7 +10,10 @@ use crate::{
     sa::{Purpose, SaError, SaQueue},
     timers::{TimerKey, Timers},
 };
-use acm_wire::client::{ClientStatus, Counter, Counters, Reply};
+use acm_wire::{
+    Address,
+    client::{ClientStatus, Counter, Counters, Reply},
+};
 use alloc::collections::VecDeque;
 use core::time::Duration;
 use ib_mad::{
@@ -82,14 +85,38 @@ impl Core {
 
     /// Answers everybody who waits for `token`.
     pub(crate) fn complete(&mut self, token: Token, result: Result<&PathRecord, ClientStatus>) {
-        while let Some(Request { client, tid, waiting, .. }) = self.clients.pop(token) {
-            let Waiting::Provider { endpoint, chosen_source } = waiting else { continue };
-            let reply = match result {
-                Ok(path) => Reply::resolved(tid, path, chosen_source.as_ref()),
-                Err(status) => Reply::unresolved(tid, status),
-            };
-            self.count_status(Some(endpoint), reply.status());
-            self.reply(client, reply);
+        while let Some((id, request)) = self.clients.pop(token) {
+            let Waiting::Provider { endpoint, chosen_source } = request.waiting else { continue };
+            if matches!(request.asker, Asker::Kernel(_)) {
+                self.timers.clear(TimerKey::Kernel(id));
+            }
+            self.finish(request.asker, endpoint, chosen_source.as_ref(), result);
+        }
+    }
+
+    /// Answers a request of an endpoint.
+    pub(crate) fn finish(
+        &mut self,
+        asker: Asker,
+        endpoint: EndpointId,
+        chosen_source: Option<&Address>,
+        result: Result<&PathRecord, ClientStatus>,
+    ) {
+        let status = result.err().unwrap_or(ClientStatus::SUCCESS);
+        match asker {
+            Asker::Client { id, tid } => {
+                let reply = match result {
+                    Ok(path) => Reply::resolved(tid, path, chosen_source),
+                    Err(status) => Reply::unresolved(tid, status),
+                };
+                self.count_status(Some(endpoint), status);
+                self.reply(id, reply);
+            }
+            Asker::Kernel(Some(id)) => {
+                self.count_status(Some(endpoint), status);
+                self.output(Output::KernelReply { id, path: result.copied() });
+            }
+            Asker::Kernel(None) => {}
         }
     }
 

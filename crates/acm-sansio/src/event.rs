@@ -1,6 +1,6 @@
 //! What an administrator may want to read.
 use crate::{
-    id::{ClientId, EndpointId, PortId},
+    id::{ClientId, EndpointId, KernelRequestId, PortId},
     sa::SaError,
 };
 use acm_wire::{
@@ -49,6 +49,8 @@ pub enum Event {
     BadFrame(ClientId, FrameError),
     /// A client's request was refused.
     Refused(ClientId, ClientStatus),
+    /// A request of the kernel was refused, or its deadline came.
+    KernelRefused(KernelRequestId, ClientStatus),
     /// A destination could not be resolved.
     ResolveFailed(Address, ClientStatus),
     /// A datagram that is not ours to understand.
@@ -81,6 +83,7 @@ impl Event {
             Self::AddressAdded(..)
             | Self::Joined(..)
             | Self::Refused(..)
+            | Self::KernelRefused(..)
             | Self::ResolveFailed(..)
             | Self::BadDatagram(..)
             | Self::NoSharedGroup(..)
@@ -114,6 +117,7 @@ impl fmt::Display for Event {
             }
             Self::BadFrame(client, error) => write!(f, "ERROR - {client} closed: {error}"),
             Self::Refused(client, status) => write!(f, "notice - failing request of {client}: {status}"),
+            Self::KernelRefused(id, status) => write!(f, "notice - failing request {} of the kernel: {status}", id.0),
             Self::ResolveFailed(address, status) => write!(f, "notice - failing request for {address}: {status}"),
             Self::BadDatagram(id, error) => write!(f, "notice - {id}: datagram dropped: {error}"),
             Self::NoGrh(id) => write!(f, "notice - {id}: datagram without a GRH dropped"),

@@ -58,6 +58,10 @@ handle! {
     DestId "dest";
 }
 
+/// A request of the kernel. Its owner, who hears the kernel, makes the number; it is free again with the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KernelRequestId(pub u32);
+
 /// A port of a device. Its owner, who finds devices, makes the number; endpoints are listed in its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub u32);

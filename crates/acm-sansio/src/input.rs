@@ -1,11 +1,11 @@
 //! What the core is told.
 use crate::{
-    id::{ClientId, EndpointId, PortId, RequestId, SaRequestId},
+    id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},
     ports::PortAttributes,
 };
 use acm_wire::Address;
 use core::net::IpAddr;
-use ib_mad::{Gid, Lid, Pkey, Qpn};
+use ib_mad::{Gid, Lid, Pkey, Qpn, sa::PathRecord};
 
 /// One fact.
 #[derive(Clone, Debug)]
@@ -21,6 +21,16 @@ pub enum Input<'a> {
     },
     /// A client is gone. Requests that it still waits for are finished without an answer.
     ClientGone(ClientId),
+    /// The kernel asks for a path. [`Output::KernelReply`](crate::Output::KernelReply) follows, exactly once, within
+    /// [`Config::kernel_deadline`](crate::Config::kernel_deadline).
+    KernelRequest {
+        /// To be given back with the answer. No other request that waits for its answer has it.
+        id: KernelRequestId,
+        /// The port that the path begins at; `None` to choose it by `wanted`.
+        port: Option<PortId>,
+        /// What is known of the path: the destination's GID, and whatever else is not zero.
+        wanted: &'a PathRecord,
+    },
     /// The answer to [`Output::SelectSource`](crate::Output::SelectSource).
     SourceSelected {
         /// Which request.

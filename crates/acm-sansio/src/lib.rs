@@ -43,7 +43,7 @@ mod timers;
 pub use acm::Acm;
 pub use config::Config;
 pub use event::Event;
-pub use id::{ClientId, EndpointId, PortId, RequestId, SaRequestId};
+pub use id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId};
 pub use input::Input;
 pub use output::Output;
 pub use time::Time;

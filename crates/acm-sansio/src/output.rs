@@ -1,12 +1,16 @@
 //! What the core wants.
 use crate::{
     Event,
-    id::{ClientId, EndpointId, PortId, RequestId, SaRequestId},
+    id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},
 };
-use acm_wire::client::Reply;
+use acm_wire::client::{ClientStatus, Reply};
 use alloc::vec::Vec;
 use core::{net::IpAddr, time::Duration};
-use ib_mad::{FlowLabel, Gid, Lid, Qkey, Qpn, Rate, ServiceLevel, acm::AcmMad, sa::SaMad};
+use ib_mad::{
+    FlowLabel, Gid, Lid, Qkey, Qpn, Rate, ServiceLevel,
+    acm::AcmMad,
+    sa::{PathRecord, SaMad},
+};
 
 /// One wish. Those of one input are to be carried out in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +29,13 @@ pub enum Output {
         client: ClientId,
         /// The message.
         bytes: Vec<u8>,
+    },
+    /// Answer the kernel.
+    KernelReply {
+        /// Which request.
+        id: KernelRequestId,
+        /// The path, or why there is none. The kernel is told only that there is none.
+        path: Result<PathRecord, ClientStatus>,
     },
     /// Close a client's connection. [`Input::ClientGone`](crate::Input::ClientGone) is not needed then.
     CloseClient(ClientId),
@@ -146,6 +157,8 @@ pub struct Stats {
     pub bad_messages: u64,
     /// Requests refused because too many wait.
     pub requests_refused: u64,
+    /// The kernel's requests that were answered with a failure because their deadline came before what they wait for.
+    pub kernel_late: u64,
     /// Answers for clients that are gone.
     pub replies_dropped: u64,
     /// Requests to subnet administration refused because too many wait.

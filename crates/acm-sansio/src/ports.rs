@@ -213,9 +213,15 @@ impl Ports {
         self.attributes(self.endpoints.get(id)?.port).map(|_| id)
     }
 
-    /// The endpoint that a path starts at. Without a partition: the default partition's, else the first.
-    pub(crate) fn by_path(&self, path: &PathRecord) -> Option<EndpointId> {
-        self.ports.iter().filter(|(_, port)| port.up && port.attributes.can_start(path)).find_map(|(id, _)| {
+    /// The endpoint that a path starts at, on this port if there is one given. Without a partition: the default
+    /// partition's, else the first.
+    pub(crate) fn by_path(&self, on: Option<PortId>, path: &PathRecord) -> Option<EndpointId> {
+        // A port that was chosen leads to other subnets as well.
+        let source_open = path.sgid.is_zero() && path.slid.is_zero();
+        let fits = |id: PortId, port: &Port| {
+            port.up && on.is_none_or(|on| on == id) && (on.is_some() && source_open || port.attributes.can_start(path))
+        };
+        self.ports.iter().filter(|(id, port)| fits(**id, port)).find_map(|(id, _)| {
             let own = self.endpoints_of(*id);
             let with = |wanted: Pkey| {
                 own.iter().copied().find(|id| self.endpoints.get(*id).is_some_and(|ep| ep.pkey.same_partition(wanted)))
@@ -373,7 +379,7 @@ mod tests {
         }
         ports.up(port, &attributes(&[0x8001, 0xffff]));
         apply(&mut ports, port);
-        let pkey = |path: &PathRecord| ports.by_path(path).map(|id| ports.endpoint(id).unwrap().pkey.get());
+        let pkey = |path: &PathRecord| ports.by_path(None, path).map(|id| ports.endpoint(id).unwrap().pkey.get());
         let to = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
         assert_eq!(pkey(&to), Some(0xffff), "the default partition, wherever it stands in the table");
         assert_eq!(pkey(&PathRecord { pkey: Pkey::new(1), ..to }), Some(0x8001));

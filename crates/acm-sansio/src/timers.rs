@@ -1,5 +1,9 @@
 //! Deadlines, in order.
-use crate::{Time, id::SaRequestId, provider::Token};
+use crate::{
+    Time,
+    id::{RequestId, SaRequestId},
+    provider::Token,
+};
 use alloc::collections::{BTreeMap, BTreeSet};
 
 /// Why the core wants to be woken.
@@ -8,6 +12,8 @@ pub(crate) enum TimerKey {
     /// A request to subnet administration: due when it was in flight for longer than its sender could take, or when a
     /// busy administration may be asked again.
     Sa(SaRequestId),
+    /// A request of the kernel: due when the kernel must have an answer, whatever it is.
+    Kernel(RequestId),
     /// The provider's own.
     Provider(Token),
     /// Shutdown: due when groups that are being left have had their time.

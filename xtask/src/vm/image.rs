@@ -21,6 +21,11 @@ const PACKAGES: &[&str] = &[
     "libclang-dev",
     "pkg-config",
     "ibverbs-providers",
+    // A C program for librdmacm, and its own pair of client and server; a stand-in for systemd.
+    "gcc",
+    "libc6-dev",
+    "python3-minimal",
+    "rdmacm-utils",
 ];
 /// Modules that mounting the root takes; everything else comes from the shared root.
 const ROOT_MODULES: &[&str] = &["virtio_pci", "9pnet_virtio", "9p", "overlay"];

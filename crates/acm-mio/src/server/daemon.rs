@@ -1,6 +1,6 @@
 //! The loop: events in, inputs to the core, outputs out.
 use super::{
-    FABRIC, FIRST_CLIENT, LISTENER, SIGNALS,
+    FABRIC, FIRST_CLIENT, KERNEL, LISTENER, SIGNALS,
     connection::{Connection, HIGH_WATER, Read1},
     listener::Listener,
     start::StartError,
@@ -8,11 +8,12 @@ use super::{
 use crate::{
     clock::Clock,
     fabric::{Fabric, FabricEvent, NamedPort, Patience},
+    kernel::{Kernel, Place},
     log::{self, Log},
     settings::{ConfiguredAddress, default_addresses},
     source,
 };
-use acm_sansio::{Acm, ClientId, Input, Output, Time, input::SendFailure};
+use acm_sansio::{Acm, ClientId, Input, Output, PortId, Time, input::SendFailure};
 use core::time::Duration;
 use mio::{Events, Interest, Poll, Token};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -27,7 +28,7 @@ use std::{
 const STALL: Duration = Duration::from_secs(30);
 /// Messages of one client that are handled before it is another's turn.
 const TURN: usize = 32;
-/// Events of the fabric, or new clients, that are handled before it is another's turn.
+/// Events of the fabric, datagrams of the kernel, or new clients that are handled before it is another's turn.
 const OTHERS_TURN: usize = 256;
 /// How long nobody is accepted after the file descriptors have run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -37,6 +38,7 @@ pub(super) struct Daemon {
     pub(super) acm: Acm,
     pub(super) fabric: Option<Box<dyn Fabric>>,
     pub(super) listener: Listener,
+    pub(super) kernel: Option<Kernel>,
     pub(super) poll: Poll,
     pub(super) signals: Signals,
     pub(super) clock: Clock,
@@ -65,6 +67,8 @@ pub(super) struct State {
     acceptable: bool,
     /// The fabric may have more to tell: edges are told once.
     fabric_ready: bool,
+    /// The kernel may have more to ask.
+    kernel_ready: bool,
     done: bool,
 }
 
@@ -95,11 +99,15 @@ impl Daemon {
                 LISTENER => self.state.acceptable = true,
                 SIGNALS => self.signals(now),
                 FABRIC => self.state.fabric_ready = true,
+                KERNEL => self.state.kernel_ready = true,
                 Token(token) => self.client_ready(token - FIRST_CLIENT, event),
             }
         }
         if self.state.fabric_ready {
             self.fabric_events(now)?;
+        }
+        if self.state.kernel_ready {
+            self.kernel_requests(now);
         }
         self.accept(now);
         self.read_clients(now);
@@ -111,7 +119,7 @@ impl Daemon {
     fn timeout(&self) -> Option<Duration> {
         let now = self.clock.now();
         let accepting = self.state.acceptable && self.state.accept_at.is_none();
-        if !self.state.backlog.is_empty() || self.state.fabric_ready || accepting {
+        if !self.state.backlog.is_empty() || self.state.fabric_ready || self.state.kernel_ready || accepting {
             return Some(Duration::ZERO);
         }
         let stalled = self.state.stalled.iter().filter_map(|index| self.state.clients.get(*index)?.stalled_since);
@@ -143,6 +151,11 @@ impl Daemon {
         match output {
             Output::Reply { client, reply } => self.state.reply(client, &reply),
             Output::LongReply { client, bytes } => self.state.reply(client, &bytes),
+            Output::KernelReply { id, path } => {
+                if let Some(kernel) = &mut self.kernel {
+                    kernel.answer(id, path);
+                }
+            }
             Output::CloseClient(client) => self.close(client),
             Output::SelectSource { request, dest } => {
                 return Some(Input::SourceSelected { request, source: source::select(dest) });
@@ -248,6 +261,28 @@ impl Daemon {
                 );
             }
         }
+    }
+
+    /// Hands over what the kernel asks, a turn's worth of it.
+    fn kernel_requests(&mut self, now: Time) {
+        for _ in 0..OTHERS_TURN {
+            let Some(asked) = self.kernel.as_mut().and_then(Kernel::receive) else {
+                self.state.kernel_ready = false;
+                return;
+            };
+            for asked in asked {
+                let port = asked.place.map(|place| self.port_at(&place));
+                self.input(now, Input::KernelRequest { id: asked.id, port, wanted: &asked.wanted });
+            }
+        }
+    }
+
+    /// A port by its device's name. One that is not ours becomes a port that the core does not know, either: paths
+    /// begin where the kernel says, or nowhere.
+    fn port_at(&self, place: &Place) -> PortId {
+        let ports = self.fabric.as_ref().map(|fabric| fabric.ports()).unwrap_or_default();
+        let named = |port: &&NamedPort| port.device.as_bytes() == place.device.as_text() && port.number == place.port;
+        ports.iter().find(named).map_or(PortId(u32::MAX), |port| port.id)
     }
 
     fn accept(&mut self, now: Time) {
@@ -499,6 +534,7 @@ mod tests {
             acm: Acm::new(acm_sansio::Config::default(), 1),
             fabric: None,
             listener,
+            kernel: None,
             poll,
             signals: Signals::new([SIGHUP]).unwrap(),
             clock: Clock::start(),

@@ -142,8 +142,7 @@ impl Listener {
     }
 
     /// Takes the stream socket that systemd passed; `None` if it passed none. The files are systemd's.
-    pub(crate) fn from_systemd() -> Result<Option<Self>, ListenError> {
-        let mut passed = listenfd::ListenFd::from_env();
+    pub(crate) fn from_systemd(passed: &mut listenfd::ListenFd) -> Result<Option<Self>, ListenError> {
         for index in 0..passed.len() {
             // In any order; others, as the kernel's netlink socket, are not ours to take here.
             if let Ok(Some(listener)) = passed.take_unix_listener(index) {

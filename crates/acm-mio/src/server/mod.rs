@@ -12,6 +12,7 @@ use mio::Token;
 const LISTENER: Token = Token(0);
 const SIGNALS: Token = Token(1);
 const FABRIC: Token = Token(2);
+const KERNEL: Token = Token(3);
 /// Clients' tokens are their numbers after this.
 const FIRST_CLIENT: usize = 16;
 

@@ -1,6 +1,6 @@
 //! From the command line to a running loop.
 use super::{
-    FABRIC, LISTENER, SIGNALS,
+    FABRIC, KERNEL, LISTENER, SIGNALS,
     daemon::{Daemon, State},
     listener::{ListenError, Listener},
 };
@@ -10,12 +10,14 @@ use crate::{
     cli::Args,
     clock::Clock,
     fabric::{Embedded, Fabric, FabricChoice, FabricError, Sim},
+    kernel::{Kernel, KernelChoice},
     lock::{self, LockError},
     log::Log,
     settings::{ConfiguredAddress, Settings},
 };
 use acm_sansio::{Acm, Time};
 use acm_wire::files::opts::Options;
+use listenfd::ListenFd;
 use mio::Poll;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook_mio::v1_0::Signals;
@@ -75,12 +77,18 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     }
     let seed = getrandom::u64().map_err(StartError::Seed)?;
     let fabric = open_fabric(args, &settings.options, &run_dir, seed)?;
-    let listener = match args.systemd.then(Listener::from_systemd).transpose()?.flatten() {
+    let mut passed = if args.systemd { ListenFd::from_env() } else { ListenFd::empty() };
+    let listener = match Listener::from_systemd(&mut passed)? {
         Some(listener) => listener,
         None => Listener::bind(&settings.options, &run_dir)?,
     };
+    let kernel = match args.kernel() {
+        KernelChoice::Off => None,
+        choice => Kernel::open(&mut passed, choice),
+    };
     let core = Acm::new(settings.core(), seed);
-    let mut daemon = assemble(core, fabric, listener, signals, log, settings.addresses).map_err(StartError::Loop)?;
+    let mut daemon =
+        assemble(core, fabric, listener, kernel, signals, log, settings.addresses).map_err(StartError::Loop)?;
     daemon.add_addresses(Time::ZERO);
     daemon.fabric_events(Time::ZERO)?;
     if args.systemd
@@ -142,6 +150,7 @@ fn assemble(
     acm: Acm,
     mut fabric: Option<Box<dyn Fabric>>,
     mut listener: Listener,
+    kernel: Option<Kernel>,
     mut signals: Signals,
     log: Log,
     addresses: Option<Vec<ConfiguredAddress>>,
@@ -152,5 +161,9 @@ fn assemble(
     if let Some(fabric) = &mut fabric {
         fabric.register(poll.registry(), FABRIC)?;
     }
-    Ok(Daemon { acm, fabric, listener, poll, signals, clock: Clock::start(), log, state: State::default(), addresses })
+    if let Some(kernel) = &kernel {
+        kernel.register(poll.registry(), KERNEL)?;
+    }
+    let (clock, state) = (Clock::start(), State::default());
+    Ok(Daemon { acm, fabric, listener, kernel, poll, signals, clock, log, state, addresses })
 }

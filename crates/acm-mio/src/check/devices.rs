@@ -1,0 +1,208 @@
+//! Modules, devices, ports, device files.
+use super::{Places, Report};
+use ib_device::{
+    LinkLayer, PortState,
+    sysfs::{Device, Port},
+};
+use nix::unistd::{AccessFlags, access};
+use std::path::Path;
+
+/// The classes that RDMA modules make, in the order in which they matter.
+const CLASSES: [(&str, &str); 3] = [
+    ("infiniband", "load the driver of the adapter (mlx5_ib, mlx4_ib, hfi1, ...): modprobe NAME"),
+    ("infiniband_mad", "modprobe ib_umad; subnet administration is asked by its files"),
+    ("infiniband_verbs", "modprobe ib_uverbs; queue pairs are made by its files"),
+];
+
+pub(super) fn modules(places: &Places, report: &mut Report) {
+    for (class, advice) in CLASSES {
+        let path = places.class.join(class);
+        let entries = std::fs::read_dir(&path).map_or(0, Iterator::count);
+        // abi_version alone is the module without a device; the devices are looked at one by one.
+        if entries > 0 {
+            report.ok(path.display().to_string());
+        } else {
+            report.fail(format!("{} is not there, or empty", path.display()), advice);
+        }
+    }
+}
+
+pub(super) fn devices(places: &Places, report: &mut Report) {
+    let scan = match places.sysfs().scan() {
+        Ok(scan) => scan,
+        Err(error) => return report.fail(format!("devices: {error}"), "run as a user who may read /sys/class"),
+    };
+    for (name, error) in scan.failures {
+        report.fail(format!("{name}: {error}"), "the device is not served; see the kernel's log");
+    }
+    let mut usable = 0;
+    for device in &scan.devices {
+        let infiniband = || device.ports.iter().filter(|port| port.link_layer == LinkLayer::InfiniBand);
+        for other in device.ports.iter().filter(|port| port.link_layer != LinkLayer::InfiniBand) {
+            report.ok(format!("{} port {}: not InfiniBand, not served", device.name, other.number));
+        }
+        if infiniband().next().is_some() {
+            verbs(device, report);
+        }
+        for port in infiniband() {
+            usable += usize::from(port.is_usable());
+            state(device, port, report);
+            umad(device, port, report);
+        }
+    }
+    if usable == 0 {
+        report.fail(
+            "no active InfiniBand port",
+            "the daemon starts and waits for one; serve a simulated one by --fabric",
+        );
+    }
+}
+
+fn state(device: &Device, port: &Port, report: &mut Report) {
+    let name = format!("{} port {}", device.name, port.number);
+    match port.state {
+        PortState::ACTIVE if port.lid.is_unicast() && port.sm_lid.is_unicast() => {
+            report.ok(format!("{name}: active, LID {}, SM LID {}", port.lid, port.sm_lid));
+        }
+        PortState::ACTIVE => report.warn(
+            format!("{name}: active with LID {} and SM LID {}", port.lid, port.sm_lid),
+            "no subnet manager has configured it; see the subnet manager's log",
+        ),
+        PortState::INIT | PortState::ARMED => {
+            report.warn(format!("{name}: {}", port.state), "no subnet manager; start one in this subnet (opensm)")
+        }
+        state => report.warn(format!("{name}: {state}"), "no link; look at cable and switch"),
+    }
+}
+
+fn umad(device: &Device, port: &Port, report: &mut Report) {
+    match &port.umad {
+        Some(file) => file_access(&file.path, report),
+        None => {
+            report.fail(format!("{} port {}: no umad file", device.name, port.number), "modprobe ib_umad");
+        }
+    }
+}
+
+fn verbs(device: &Device, report: &mut Report) {
+    match &device.uverbs {
+        Some(path) => file_access(path, report),
+        None => return report.fail(format!("{}: no uverbs file", device.name), "modprobe ib_uverbs"),
+    }
+    #[cfg(feature = "verbs")]
+    match ib_device::verbs::Context::open(&device.name) {
+        Ok(_) => report.ok(format!("{}: libibverbs opens it", device.name)),
+        Err(error) => report.fail(
+            format!("{}: libibverbs: {error}", device.name),
+            "install the adapter's provider library (Debian: ibverbs-providers), and see the file's permissions above",
+        ),
+    }
+    #[cfg(not(feature = "verbs"))]
+    report.fail(
+        format!("{}: this acm-mio was built without the feature `verbs`", device.name),
+        "build it with the feature",
+    );
+}
+
+fn file_access(path: &Path, report: &mut Report) {
+    match access(path, AccessFlags::R_OK | AccessFlags::W_OK) {
+        Ok(()) => report.ok(format!("{} can be read and written", path.display())),
+        Err(errno) => report.fail(
+            format!("{}: {errno}", path.display()),
+            "run as root, or let a udev rule give the daemon's group access",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::Verdict;
+    use std::fs;
+
+    /// A machine with one device of one port.
+    fn machine(state: &str, lid: &str, link_layer: &str) -> (tempfile::TempDir, Places) {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        put("class/infiniband/mlx5_0/node_guid", "0002:c903:0000:0010");
+        for (file, text) in [
+            ("state", state),
+            ("lid", lid),
+            ("lid_mask_count", "0"),
+            ("sm_lid", lid),
+            ("sm_sl", "0"),
+            ("link_layer", link_layer),
+            ("gids/0", "fe80:0000:0000:0000:0002:c903:0000:0011"),
+            ("pkeys/0", "0xffff"),
+        ] {
+            put(&format!("class/infiniband/mlx5_0/ports/1/{file}"), text);
+        }
+        for (class, entry) in [("infiniband_mad", "umad0"), ("infiniband_verbs", "uverbs0")] {
+            put(&format!("class/{class}/{entry}/ibdev"), "mlx5_0");
+            put(&format!("class/{class}/{entry}/port"), "1");
+        }
+        put("dev/umad0", "");
+        let places = Places { class: dir.path().join("class"), dev: dir.path().join("dev"), ..Places::default() };
+        (dir, places)
+    }
+
+    fn report(places: &Places) -> Vec<(Verdict, String)> {
+        let mut report = Report::default();
+        modules(places, &mut report);
+        devices(places, &mut report);
+        let text = |what: String| what.replace(&places.class.parent().unwrap().display().to_string(), "");
+        report.findings.into_iter().map(|finding| (finding.verdict, text(finding.what))).collect()
+    }
+
+    fn has(report: &[(Verdict, String)], verdict: Verdict, what: &str) -> bool {
+        report.iter().any(|(own, text)| *own == verdict && text == what)
+    }
+
+    #[test]
+    fn nothing_there() {
+        let places = Places { class: "/nonexistent".into(), ..Places::default() };
+        let mut report = Report::default();
+        modules(&places, &mut report);
+        devices(&places, &mut report);
+        assert!(report.findings.len() == 4 && report.findings.iter().all(|finding| finding.verdict == Verdict::Fail));
+        assert!(report.findings.iter().all(|finding| !finding.advice.is_empty()));
+    }
+
+    #[test]
+    fn an_active_port() {
+        let (_dir, places) = machine("4: ACTIVE", "0x11", "InfiniBand");
+        let report = report(&places);
+        assert!(has(&report, Verdict::Ok, "mlx5_0 port 1: active, LID 17, SM LID 17"), "{report:?}");
+        assert!(has(&report, Verdict::Ok, "/dev/umad0 can be read and written"), "{report:?}");
+        // No such file here, and no such device for libibverbs.
+        assert!(report.iter().any(|(verdict, what)| *verdict == Verdict::Fail && what.starts_with("/dev/uverbs0: ")));
+        assert!(report.iter().any(|(verdict, what)| *verdict == Verdict::Fail && what.starts_with("mlx5_0: ")));
+        assert!(!has(&report, Verdict::Fail, "no active InfiniBand port"));
+    }
+
+    #[test]
+    fn ports_that_do_not_work_yet() {
+        for (state, lid, what) in [
+            ("2: INIT", "0x0", "mlx5_0 port 1: INIT"),
+            ("1: DOWN", "0x0", "mlx5_0 port 1: DOWN"),
+            ("4: ACTIVE", "0x0", "mlx5_0 port 1: active with LID 0 and SM LID 0"),
+        ] {
+            let (_dir, places) = machine(state, lid, "InfiniBand");
+            let report = report(&places);
+            assert!(has(&report, Verdict::Warn, what), "{report:?}");
+            assert!(has(&report, Verdict::Fail, "no active InfiniBand port"), "{report:?}");
+        }
+    }
+
+    #[test]
+    fn ethernet_is_not_ours() {
+        let (_dir, places) = machine("4: ACTIVE", "0x0", "Ethernet");
+        let report = report(&places);
+        assert!(has(&report, Verdict::Ok, "mlx5_0 port 1: not InfiniBand, not served"), "{report:?}");
+        assert!(!report.iter().any(|(_, what)| what.contains("umad0")), "its files are not needed");
+    }
+}

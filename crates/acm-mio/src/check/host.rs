@@ -1,0 +1,131 @@
+//! Privileges and limits, the run directory, configuration files, other daemons.
+use super::{Places, Report};
+use crate::{kernel::Kernel, lock, settings::Settings};
+use nix::{
+    sys::resource::{Resource, getrlimit},
+    unistd::{AccessFlags, access},
+};
+use std::{fs, path::Path};
+
+/// Capabilities by their bits in `CapEff`.
+const NET_ADMIN: u64 = 1 << 12;
+const NET_RAW: u64 = 1 << 13;
+const IPC_LOCK: u64 = 1 << 14;
+/// Bytes that queue pairs and their buffers may lock: 1024 receive buffers of an endpoint take less than 1 MiB.
+const ENOUGH_MEMLOCK: u64 = 8 << 20;
+
+pub(super) fn privileges(places: &Places, report: &mut Report) {
+    let text = fs::read_to_string(&places.status).unwrap_or_default();
+    let Some(effective) = capabilities(&text) else {
+        return report.warn(format!("{}: no CapEff", places.status.display()), "mount /proc");
+    };
+    if effective & NET_ADMIN != 0 {
+        report.ok("CAP_NET_ADMIN");
+    } else {
+        report
+            .warn("no CAP_NET_ADMIN", "run as root, or grant it: without it the kernel's path requests are not served");
+    }
+    if effective & NET_RAW != 0 {
+        report.ok("CAP_NET_RAW");
+    } else {
+        report.warn(
+            "no CAP_NET_RAW",
+            "run as root, or grant it: newer kernels give the well-known Q_Key of ACM's queue pairs only to who has it",
+        );
+    }
+    if effective & IPC_LOCK != 0 {
+        return report.ok("locked memory: no limit with CAP_IPC_LOCK");
+    }
+    match getrlimit(Resource::RLIMIT_MEMLOCK) {
+        Ok((soft, _)) if soft >= ENOUGH_MEMLOCK => report.ok(format!("locked memory: {} KiB", soft / 1024)),
+        Ok((soft, _)) => report.warn(
+            format!("locked memory: {} KiB", soft / 1024),
+            "raise it (LimitMEMLOCK=infinity in the unit, or ulimit -l): queue pairs and their buffers are locked",
+        ),
+        Err(errno) => report.warn(format!("locked memory: {errno}"), "see ulimit -l"),
+    }
+}
+
+/// The effective capabilities in the text of `/proc/self/status`.
+fn capabilities(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
+    u64::from_str_radix(line.trim(), 16).ok()
+}
+
+/// The socket of the kernel's local service, opened and closed again.
+pub(super) fn kernel(report: &mut Report) {
+    match Kernel::probe() {
+        Ok(()) => report.ok("NETLINK_RDMA: the kernel's path requests can be served"),
+        Err(error) => report.warn("the kernel's path requests cannot be served", error.to_string()),
+    }
+}
+
+pub(super) fn run_dir(dir: &Path, report: &mut Report) {
+    let shown = dir.display();
+    match access(dir, AccessFlags::W_OK | AccessFlags::X_OK) {
+        Ok(()) => report.ok(format!("run directory {shown} can be written")),
+        Err(errno) => report.fail(format!("run directory {shown}: {errno}"), "make it, run as root, or give --run-dir"),
+    }
+}
+
+pub(super) fn files(settings: &Settings, report: &mut Report) {
+    for problem in &settings.problems {
+        report.warn(problem, "correct the file; until then the default or the rest of the file counts");
+    }
+    match &settings.addresses {
+        Some(addresses) => report.ok(format!("address file: {} addresses", addresses.len())),
+        None => report.ok("no address file: the host's name is this node's address"),
+    }
+}
+
+pub(super) fn other_daemon(lock_file: &Path, report: &mut Report) {
+    let shown = lock_file.display();
+    match lock::holder(lock_file) {
+        Ok(None) => report.ok(format!("no other daemon has {shown}")),
+        Ok(Some(pid)) => {
+            report
+                .warn(format!("process {pid} has {shown}"), "an ibacm or acm-mio is running; stop it to start another");
+        }
+        Err(error) => report.warn(format!("{shown}: {error}"), "run as root to see whether another daemon is running"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{check::Verdict, cli::Args};
+    use clap::Parser;
+
+    #[test]
+    fn capabilities_of_a_process() {
+        let root = "Name:\tacm-mio\nCapPrm:\t000001ffffffffff\nCapEff:\t000001ffffffffff\n";
+        assert_eq!(capabilities(root).map(|all| all & (NET_ADMIN | NET_RAW | IPC_LOCK)), Some(7 << 12));
+        assert_eq!(capabilities("CapEff:\t0000000000002000\n"), Some(NET_RAW));
+        assert_eq!(capabilities("CapEff:\tx\n"), None);
+        let dir = tempfile::tempdir().unwrap();
+        let status = dir.path().join("status");
+        fs::write(&status, "CapEff:\t0000000000004000\n").unwrap();
+        let mut report = Report::default();
+        privileges(&Places { status, ..Places::default() }, &mut report);
+        let verdicts: Vec<Verdict> = report.findings.iter().map(|finding| finding.verdict).collect();
+        assert_eq!(verdicts, [Verdict::Warn, Verdict::Warn, Verdict::Ok]);
+    }
+
+    #[test]
+    fn directories_files_and_daemons() {
+        let dir = tempfile::tempdir().unwrap();
+        let opts = dir.path().join("opts");
+        fs::write(&opts, "retrys 3\n").unwrap();
+        let args = Args::try_parse_from(["acm-mio", "-A", "/none", "-O", opts.to_str().unwrap()]).unwrap();
+        let mut report = Report::default();
+        run_dir(&dir.path().join("none"), &mut report);
+        run_dir(dir.path(), &mut report);
+        files(&Settings::read(&args), &mut report);
+        other_daemon(&dir.path().join("lock"), &mut report);
+        let verdicts: Vec<Verdict> = report.findings.iter().map(|finding| finding.verdict).collect();
+        use Verdict::{Fail, Ok, Warn};
+        assert_eq!(verdicts, [Fail, Ok, Warn, Ok, Ok]);
+        assert!(report.findings[2].what.contains("opts:1:1"), "{}", report.findings[2]);
+        assert!(!dir.path().join("lock").exists(), "a look changes nothing");
+    }
+}

@@ -1,0 +1,335 @@
+//! From the kernel's messages to requests of the core, and back to answers.
+use acm_sansio::KernelRequestId;
+use acm_wire::{
+    client::ClientStatus,
+    netlink::{
+        Message, MessageType, NlHeader, PathAnswer, PathFlags, Request, RequestError, ResolveRequest, error_answer,
+        messages,
+    },
+};
+use ib_mad::{
+    as_bytes,
+    sa::{PathRecord, QosSl},
+    wire::Text,
+};
+use slab::Slab;
+use std::collections::BTreeSet;
+
+/// Message types below this are netlink's own: acknowledgements and the like.
+const FIRST_OF_RDMA: u16 = 16;
+
+/// The port that a path begins at, as the kernel names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The device's name.
+    pub(crate) device: Text<64>,
+    /// The port's number.
+    pub(crate) port: u8,
+}
+
+/// A request for the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) id: KernelRequestId,
+    /// `None` if the kernel names none.
+    pub(crate) place: Option<Place>,
+    pub(crate) wanted: PathRecord,
+}
+
+/// What a datagram says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Heard {
+    /// Requests for the core; each must be answered.
+    pub(super) asked: Vec<Asked>,
+    /// Answers to what nobody can answer.
+    pub(super) refused: Vec<NlHeader>,
+}
+
+/// An answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Path(PathAnswer),
+    Failed(NlHeader),
+}
+
+impl Answer {
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Path(answer) => as_bytes(answer),
+            Self::Failed(answer) => as_bytes(answer),
+        }
+    }
+}
+
+/// What an answer needs of its request.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    header: NlHeader,
+    flags: PathFlags,
+}
+
+/// Requests that wait for the core.
+#[derive(Debug)]
+pub(super) struct Service {
+    waiting: Slab<Waiting>,
+    /// What stands in answers as their sender.
+    port_id: u32,
+    /// What was said once is not said again.
+    said: BTreeSet<Oddity>,
+}
+
+/// Something that an administrator wants to read once and not for every message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Oddity {
+    /// A type of message that is not served.
+    Type(u16),
+    /// An unknown mandatory attribute.
+    Attribute(u16),
+    /// Bytes that are no message.
+    Malformed,
+}
+
+impl Service {
+    pub(super) const fn new(port_id: u32) -> Self {
+        Self { waiting: Slab::new(), port_id, said: BTreeSet::new() }
+    }
+
+    /// Understands a datagram.
+    pub(super) fn hear(&mut self, datagram: &[u8]) -> Heard {
+        let mut heard = Heard::default();
+        for message in messages(datagram) {
+            match message {
+                Ok(message) => self.message(&message, &mut heard),
+                Err(error) => self.say(Oddity::Malformed, &error),
+            }
+        }
+        heard
+    }
+
+    fn message(&mut self, message: &Message<'_>, heard: &mut Heard) {
+        let header = message.header;
+        // Answers of others, and what the kernel says of ours.
+        if !header.is_request() || header.raw_type.get() < FIRST_OF_RDMA {
+            return;
+        }
+        let raw_type = Oddity::Type(header.raw_type.get());
+        match message.request() {
+            Ok(Request::Resolve(request)) => {
+                if let Some(asked) = self.ask(header, &request) {
+                    heard.asked.push(asked);
+                    return;
+                }
+            }
+            // ibacm does not serve it, either; the kernel then has no gateway's GID.
+            Ok(Request::IpResolve(_)) => self.say(raw_type, &"IP_RESOLVE is answered with an error"),
+            // Only the kernel can do this.
+            Ok(Request::SetTimeout(_)) => return,
+            Err(RequestError::ErrorAnswer) => return,
+            Err(error @ RequestError::OtherClient { .. }) => return self.say(raw_type, &error),
+            Err(error @ RequestError::UnknownOperation { .. }) => self.say(raw_type, &error),
+            Err(error @ RequestError::UnknownMandatory(attribute)) => {
+                self.say(Oddity::Attribute(attribute.get()), &error);
+            }
+            Err(error) => self.say(Oddity::Malformed, &error),
+        }
+        heard.refused.push(error_answer(header, self.port_id));
+    }
+
+    /// Makes a request of the core; `None` if there are more than it can have numbers for.
+    fn ask(&mut self, header: &NlHeader, request: &ResolveRequest) -> Option<Asked> {
+        let flags = request.header.path_use.answer_flags();
+        let id = KernelRequestId(u32::try_from(self.waiting.vacant_key()).ok()?);
+        self.waiting.insert(Waiting { header: *header, flags });
+        let place = Place { device: request.header.device_name, port: request.header.port };
+        let named = !place.device.as_text().is_empty();
+        Some(Asked { id, place: named.then_some(place), wanted: wanted(request) })
+    }
+
+    /// The answer to a request; `None` if it was answered before.
+    pub(super) fn answer(&mut self, id: KernelRequestId, path: Result<PathRecord, ClientStatus>) -> Option<Answer> {
+        let Waiting { header, flags } = self.waiting.try_remove(usize::try_from(id.0).ok()?)?;
+        Some(match path {
+            Ok(path) => Answer::Path(PathAnswer::new(&header, self.port_id, flags, path)),
+            Err(_) => Answer::Failed(error_answer(&header, self.port_id)),
+        })
+    }
+
+    fn say(&mut self, oddity: Oddity, text: &dyn core::fmt::Display) {
+        if self.said.len() < MOST_SAID && self.said.insert(oddity) {
+            tracing::info!(target: "kernel", "{text}{}", kind(oddity));
+        }
+    }
+}
+
+/// Enough for everything that a kernel has; an end for one that makes types up.
+const MOST_SAID: usize = 64;
+
+fn kind(oddity: Oddity) -> &'static str {
+    match oddity {
+        Oddity::Type(raw) if matches!(MessageType::from_raw(raw), MessageType::Other { .. }) => "; said once",
+        _ => "; an error is answered; said once",
+    }
+}
+
+/// What the kernel knows, as a path record with zeros for the rest.
+fn wanted(request: &ResolveRequest) -> PathRecord {
+    PathRecord {
+        service_id: request.service_id.unwrap_or_default(),
+        dgid: request.dgid.unwrap_or_default(),
+        sgid: request.sgid.unwrap_or_default(),
+        traffic_class: request.traffic_class.unwrap_or_default(),
+        pkey: request.pkey.unwrap_or_default(),
+        qos_sl: QosSl::default().with_qos_class(request.qos_class.unwrap_or_default()),
+        ..PathRecord::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_wire::netlink::{
+        Answer as Told, FLAG_ERROR, FLAG_REQUEST, IpResolveRequest, MAX_REQUEST, PathUse, ResolveHeader, SetTimeout,
+    };
+    use core::time::Duration;
+    use ib_mad::{Lid, Pkey, ServiceId, wire::Host16, wire::Host32};
+
+    const PORT_ID: u32 = 77;
+
+    fn request() -> ResolveRequest {
+        ResolveRequest {
+            header: ResolveHeader { device_name: Text::new(b"mlx5_0"), port: 2, path_use: PathUse::ALL },
+            service_id: Some(ServiceId::new(0x0106_03db)),
+            dgid: Some("fe80::2".parse().unwrap()),
+            sgid: Some("fe80::1".parse().unwrap()),
+            traffic_class: Some(5),
+            pkey: Some(Pkey::new(0x8001)),
+            qos_class: Some(0x123),
+        }
+    }
+
+    fn encode(request: &ResolveRequest, sequence: u32) -> Vec<u8> {
+        let mut buffer = [0; MAX_REQUEST];
+        let used = request.encode(sequence, &mut buffer).unwrap();
+        buffer[..used].to_vec()
+    }
+
+    /// What the asker reads in an answer: its sequence number and the rest.
+    fn told(bytes: &[u8]) -> (u32, Told<'_>) {
+        let message = messages(bytes).next().unwrap().unwrap();
+        assert_eq!(message.header.port_id.get(), PORT_ID);
+        assert!(!message.header.is_request());
+        (message.header.sequence.get(), message.answer().unwrap())
+    }
+
+    #[test]
+    fn every_attribute_reaches_the_core_and_the_answer_its_request() {
+        let mut service = Service::new(PORT_ID);
+        let heard = service.hear(&encode(&request(), 9));
+        let [asked] = heard.asked[..] else { panic!("{heard:?}") };
+        assert!(heard.refused.is_empty());
+        assert_eq!(asked.place, Some(Place { device: Text::new(b"mlx5_0"), port: 2 }));
+        let wanted = asked.wanted;
+        assert_eq!((wanted.service_id, wanted.dgid), (ServiceId::new(0x0106_03db), "fe80::2".parse().unwrap()));
+        assert_eq!((wanted.sgid, wanted.traffic_class), ("fe80::1".parse().unwrap(), 5));
+        assert_eq!((wanted.pkey.get(), wanted.qos_sl.qos_class(), wanted.dlid), (0x8001, 0x123, Lid::NONE));
+        let path = PathRecord { dlid: Lid::new(7), ..wanted };
+        let answer = service.answer(asked.id, Ok(path)).unwrap();
+        let flags = PathFlags::PRIMARY | PathFlags::GMP | PathFlags::OUTBOUND | PathFlags::INBOUND_REVERSE;
+        assert_eq!(told(answer.as_bytes()), (9, Told::Path { flags, path: &path }));
+        assert_eq!(service.answer(asked.id, Ok(path)), None, "only once");
+    }
+
+    #[test]
+    fn a_burst_in_one_datagram_is_answered_in_any_order() {
+        let mut service = Service::new(PORT_ID);
+        let uses = [PathUse::ALL, PathUse::UNIDIRECTIONAL, PathUse::GMP];
+        let datagram: Vec<u8> = (0..30)
+            .flat_map(|number| {
+                let header = ResolveHeader { path_use: uses[number as usize % 3], ..request().header };
+                encode(&ResolveRequest { header, ..request() }, number)
+            })
+            .collect();
+        let asked = service.hear(&datagram).asked;
+        assert_eq!(asked.len(), 30);
+        for (number, asked) in (0..30).zip(&asked).rev() {
+            let path = if number % 2 == 0 { Ok(asked.wanted) } else { Err(ClientStatus::ETIMEDOUT) };
+            let answer = service.answer(asked.id, path).unwrap();
+            let flags = uses[number as usize % 3].answer_flags();
+            let expected = path.as_ref().map_or(Told::Failed, |path| Told::Path { flags, path });
+            assert_eq!(told(answer.as_bytes()), (number, expected));
+        }
+        assert!(service.waiting.is_empty());
+    }
+
+    fn datagram_type(datagram: &[u8]) -> u16 {
+        messages(datagram).next().unwrap().unwrap().header.raw_type.get()
+    }
+
+    #[test]
+    fn what_nobody_can_answer_is_refused() {
+        let mut service = Service::new(PORT_ID);
+        let mut buffer = [0; MAX_REQUEST];
+        let ip = IpResolveRequest { interface_index: 1, address: "10.0.0.1".parse().unwrap() };
+        let used = ip.encode(1, &mut buffer).unwrap();
+        let mut unknown_operation = encode(&request(), 2);
+        unknown_operation[4..6].copy_from_slice(&0x1005_u16.to_ne_bytes());
+        // The traffic class becomes attribute 31, mandatory as it was.
+        let mut mandatory = encode(&request(), 3);
+        let place = mandatory.windows(2).rposition(|at| at == (1_u16 << 13 | 6).to_ne_bytes()).unwrap();
+        mandatory[place..place + 2].copy_from_slice(&(1_u16 << 13 | 31).to_ne_bytes());
+        let mut optional = encode(&request(), 4);
+        optional[place..place + 2].copy_from_slice(&31_u16.to_ne_bytes());
+        let mut cut = encode(&request(), 5);
+        cut.truncate(60);
+        cut[..4].copy_from_slice(&60_u32.to_ne_bytes());
+        for (sequence, datagram) in [(1, &buffer[..used]), (2, &unknown_operation), (3, &mandatory), (5, &cut)] {
+            let heard = service.hear(datagram);
+            assert!(heard.asked.is_empty(), "{sequence}");
+            let [refused] = heard.refused[..] else { panic!("{sequence}: {heard:?}") };
+            assert_eq!((refused.sequence.get(), refused.raw_type.get()), (sequence, datagram_type(datagram)));
+            assert_eq!((refused.length.get(), refused.flags.get(), refused.port_id.get()), (16, FLAG_ERROR, PORT_ID));
+        }
+        let heard = service.hear(&optional);
+        assert_eq!((heard.asked.len(), heard.asked[0].wanted.traffic_class), (1, 0), "an optional one is ignored");
+        assert_eq!(service.said.len(), 4, "each kind is said: {:?}", service.said);
+        service.hear(&unknown_operation);
+        assert_eq!(service.said.len(), 4, "and once");
+    }
+
+    #[test]
+    fn what_asks_for_nothing_gets_no_answer() {
+        let mut service = Service::new(PORT_ID);
+        let asked = service.hear(&encode(&request(), 1)).asked;
+        let path = service.answer(asked[0].id, Ok(PathRecord::default())).unwrap();
+        let failed = error_answer(&NlHeader::default(), 1);
+        let timeout = SetTimeout::new(1, 1, Duration::from_secs(1));
+        // NLMSG_ERROR: the kernel did not like an answer.
+        let acknowledgement = NlHeader { length: Host32::new(16), raw_type: Host16::new(2), ..NlHeader::default() };
+        let mut foreign = encode(&request(), 2);
+        foreign[4..6].copy_from_slice(&(5_u16 << 10).to_ne_bytes());
+        let silent: [&[u8]; 7] = [
+            path.as_bytes(),
+            as_bytes(&failed),
+            as_bytes(&timeout),
+            as_bytes(&acknowledgement),
+            &foreign,
+            &[],
+            &[1; 9],
+        ];
+        for datagram in silent {
+            assert_eq!(service.hear(datagram), Heard::default(), "{datagram:?}");
+        }
+        let flagged = NlHeader {
+            flags: Host16::new(FLAG_REQUEST | FLAG_ERROR),
+            ..*messages(&encode(&request(), 3)).next().unwrap().unwrap().header
+        };
+        assert_eq!(service.hear(as_bytes(&NlHeader { length: Host32::new(16), ..flagged })), Heard::default());
+    }
+
+    #[test]
+    fn no_device_is_no_place() {
+        let header = ResolveHeader { device_name: Text::default(), ..request().header };
+        let heard = Service::new(PORT_ID).hear(&encode(&ResolveRequest { header, ..request() }, 1));
+        assert_eq!(heard.asked[0].place, None);
+    }
+}

@@ -1,0 +1,138 @@
+//! A cable with two Soft-RoCE devices, daemons on a simulated fabric, C programs.
+use core::time::Duration;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+    sync::{Mutex, MutexGuard, OnceLock},
+    thread::sleep,
+};
+
+/// One test at a time has the machine.
+static LAB: OnceLock<Mutex<()>> = OnceLock::new();
+
+/// Takes the machine; the first caller lays the cable: rxe2 on w0 (10.1.0.1), rxe3 on w1 (10.1.0.2). Another
+/// test program may have laid one of its own.
+pub(crate) fn lab() -> MutexGuard<'static, ()> {
+    assert!(std::env::var_os("ACM_VM").is_some(), "not in the virtual machine: run `cargo xtask vm-test`");
+    let make = || {
+        run("ip link add w0 type veth peer name w1");
+        for of in ["all", "w0", "w1"] {
+            for (knob, value) in [("accept_local", "1"), ("rp_filter", "0")] {
+                fs::write(format!("/proc/sys/net/ipv4/conf/{of}/{knob}"), value).unwrap();
+            }
+        }
+        for (end, device, ip) in [("w0", "rxe2", "10.1.0.1"), ("w1", "rxe3", "10.1.0.2")] {
+            run(&format!(
+                "ip addr add {ip}/24 dev {end}; ip link set {end} up; rdma link add {device} type rxe netdev {end}"
+            ));
+        }
+        Mutex::new(())
+    };
+    LAB.get_or_init(make).lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+pub(crate) fn run(line: &str) {
+    let status = Command::new("sh").args(["-ec", line]).status().unwrap();
+    assert!(status.success(), "{line}: {status}");
+}
+
+/// Waits until there is something; at most 20 s.
+pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..400 {
+        if let Some(found) = look() {
+            return found;
+        }
+        sleep(Duration::from_millis(50));
+    }
+    panic!("no {what}")
+}
+
+/// A running daemon; stopped in the end.
+pub(crate) struct Daemon {
+    child: Child,
+    dir: PathBuf,
+}
+
+impl Daemon {
+    /// Starts a daemon with these arguments and this address file. Its sockets are in `run_dir`, its files and its log
+    /// below /tmp.
+    pub(crate) fn start(run_dir: &str, arguments: &[&str], addresses: &str) -> Self {
+        Self::spawn(Command::new(env!("CARGO_BIN_EXE_acm-mio")), run_dir, arguments, addresses)
+    }
+
+    /// Starts it by a command whose next argument would be the daemon's first.
+    pub(crate) fn spawn(mut command: Command, run_dir: &str, arguments: &[&str], addresses: &str) -> Self {
+        let dir = Path::new("/tmp/vm_kernel").join(run_dir.trim_start_matches('/'));
+        fs::create_dir_all(&dir).unwrap();
+        fs::create_dir_all(run_dir).unwrap();
+        let (options, address_file, log) = (dir.join("opts"), dir.join("addrs"), dir.join("log"));
+        let lock = dir.join("lock");
+        fs::write(
+            &options,
+            format!(
+                "log_file {}\nlog_level 2\nlock_file {}\nsupport_ips_in_addr_cfg 1\ntimeout 500\nretries 1\n",
+                log.display(),
+                lock.display()
+            ),
+        )
+        .unwrap();
+        fs::write(&address_file, addresses).unwrap();
+        let _ = fs::remove_file(&log);
+        if !arguments.contains(&"--systemd") {
+            command.arg("-P");
+        }
+        command.args(arguments).args(["--run-dir", run_dir]).arg("-O").arg(&options).arg("-A").arg(&address_file);
+        let child = command.stdin(Stdio::null()).spawn().unwrap();
+        let daemon = Self { child, dir };
+        wait_for("group joined", || daemon.log().contains("join successful").then_some(()));
+        daemon
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.dir.join("log")).unwrap_or_default()
+    }
+
+    /// How often a text is in the log.
+    pub(crate) fn said(&self, text: &str) -> usize {
+        self.log().matches(text).count()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        run(&format!("kill {}", self.child.id()));
+        let status = self.child.wait().unwrap();
+        if std::thread::panicking() {
+            eprintln!("--- log of the daemon, {status}\n{}", self.log());
+        } else {
+            assert!(status.success(), "{status}\n{}", self.log());
+        }
+    }
+}
+
+/// Compiles a C program.
+pub(crate) fn compile(name: &str, libraries: &[&str]) -> PathBuf {
+    let program = Path::new("/tmp").join(name);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vm_kernel").join(format!("{name}.c"));
+    if !program.exists() {
+        let mut compiler = Command::new("cc");
+        compiler.args(["-Wall", "-Werror", "-o"]).arg(&program).arg(source).args(libraries);
+        assert!(compiler.status().unwrap().success());
+    }
+    program
+}
+
+/// A program's output; it has 30 s and must succeed.
+pub(crate) fn output(program: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("timeout");
+    let Output { status, stdout, stderr } =
+        command.arg("30").arg(program).args(arguments).stdin(Stdio::null()).output().unwrap();
+    let (stdout, stderr) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
+    assert!(status.success(), "{} {arguments:?}: {status}\n{stdout}{stderr}", program.display());
+    stdout
+}
