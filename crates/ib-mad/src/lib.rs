@@ -72,8 +72,8 @@ pub use code::{
 };
 pub use error::DecodeError;
 pub use id::{
-    BKey, CcKey, FlowLabel, Gid, Guid, Lid, Lmc, MKey, ParseIdError, Pkey, Psn, Qkey, Qpn, ServiceId, ServiceLevel,
-    SmKey, TransactionId, VendorId,
+    BKey, CcKey, FlowLabel, Gid, Guid, IpProtocol, Lid, Lmc, MKey, MulticastFlags, ParseIdError, Pkey, Psn, Qkey, Qpn,
+    ServiceId, ServiceLevel, SmKey, TransactionId, VendorId,
 };
 pub use mad::{AttributeId, MadHeader, Method, MgmtClass, Status};
 pub use view::{AttributeRef, MadMut, MadRef};

@@ -15,14 +15,18 @@ mod common;
 #[path = "common/text.rs"]
 mod text;
 
-use common::{lines, unpack};
+use common::{headers, lines, packets, unpack};
 use ib_mad::{
-    AttributeId, MgmtClass, Status,
+    AttributeId, AttributeRef, Gid, IpProtocol, MadRef, MgmtClass, Pkey, ServiceId, Status,
+    cm::CmAttribute,
     rmpp::{Reassembler, ReassemblerLimits, Received},
     sa::Records,
     umad::{Frame, Layout},
 };
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 struct Line {
     app: String,
@@ -122,9 +126,54 @@ fn saquery_prints_what_we_read() {
             }
         }
         let Some(message) = receiver.message() else { continue };
-        let offset = ib_mad::MadRef::new(message).unwrap().sa().unwrap().attribute_offset.get();
+        let offset = MadRef::new(message).unwrap().sa().unwrap().attribute_offset.get();
         records += text::compare_paths(Records::new(&message[56..], offset).unwrap(), text);
         runs += 1;
     }
     assert_eq!((runs, records), (18, 606));
+}
+
+/// saquery prints each partition's broadcast group with its P_Key: the group that we make for that key.
+#[test]
+fn ipoib_groups_as_opensm_makes_them() {
+    let mut keys = BTreeSet::new();
+    for text in printed().values() {
+        for dump in text.split("MCMemberRecord group dump:").skip(1) {
+            let value = |name: &str| {
+                let line = dump.lines().find(|line| line.trim().starts_with(name))?;
+                Some(line.rsplit("..").next()?.to_lowercase())
+            };
+            let mgid: Gid = value("MGID").unwrap().parse().unwrap();
+            assert_eq!(mgid.is_multicast(), mgid.get()[0] == 0xff);
+            let Some(address) = mgid.ipoib_ipv4_address() else { continue };
+            let pkey: Pkey = value("pkey").unwrap().parse().unwrap();
+            assert_eq!(mgid.ipoib_pkey(), Some(pkey));
+            assert_eq!(Gid::ipoib_ipv4(pkey, 2, address), mgid);
+            keys.insert(pkey);
+        }
+    }
+    assert_eq!(keys.into_iter().collect::<Vec<_>>(), [0x8001, 0x8002, 0xffff].map(Pkey::new));
+}
+
+/// Wireshark's reading of the service ids that Linux's connection manager asked for.
+#[test]
+fn service_ids_as_wireshark_reads_them() {
+    let (link_type, packets) = packets("cm-roce.pcap.gz");
+    let mut compared = 0;
+    for (packet, dissected) in packets.iter().zip(lines("cm-roce.dissected.gz")) {
+        let field = |name: &str| {
+            let own = dissected.split('\t').find(|field| field.split('@').next() == Some(name))?;
+            u64::from_str_radix(own.split('=').nth(1)?, 16).ok()
+        };
+        let (Some(protocol), Some(port)) = (field("cm.req.serviceid.protocol"), field("cm.req.serviceid.dport")) else {
+            continue;
+        };
+        let (protocol, port) = (IpProtocol::new(protocol.try_into().unwrap()), port.try_into().unwrap());
+        let mad = MadRef::new(headers(link_type, packet).unwrap().payload).unwrap();
+        let AttributeRef::Cm(CmAttribute::CmReq(request)) = mad.attribute().unwrap() else { panic!("{mad}") };
+        assert_eq!(request.service_id.ip_port(), Some((protocol, port)));
+        assert_eq!(ServiceId::from_ip_port(protocol, port), request.service_id);
+        compared += 1;
+    }
+    assert_eq!(compared, 4);
 }

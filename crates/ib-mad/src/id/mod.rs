@@ -1,5 +1,6 @@
 //! Identifiers of InfiniBand: what names a port, a partition, a queue pair, a service.
 mod gid;
+mod group;
 mod key;
 mod lid;
 mod pkey;
@@ -7,11 +8,12 @@ mod queue;
 mod service;
 
 pub use gid::{Gid, Guid};
+pub use group::MulticastFlags;
 pub use key::{BKey, CcKey, MKey, Psn, SmKey, VendorId};
 pub use lid::{Lid, Lmc};
 pub use pkey::Pkey;
 pub use queue::{Qkey, Qpn};
-pub use service::{FlowLabel, ServiceId, ServiceLevel, TransactionId};
+pub use service::{FlowLabel, IpProtocol, ServiceId, ServiceLevel, TransactionId};
 
 /// Text that is not the identifier that it should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
