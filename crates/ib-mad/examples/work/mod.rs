@@ -1,0 +1,104 @@
+//! The work that is measured: by time in `benches/mad.rs`, by instructions in `tests/live_instructions.rs`.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::indexing_slicing,
+    clippy::type_complexity,
+    clippy::unwrap_used,
+    reason = "offset code as one writes it by hand; who measures takes what it wants"
+)]
+use core::{fmt::Write, time::Duration};
+use ib_mad::{
+    Gid, Lid, Method, Mtu, Pkey, PortState, Rate, Selector, ServiceLevel, TransactionId, Wire, as_bytes,
+    rmpp::{Reassembler, ReassemblerLimits, Received, RmppType, Segmenter, SegmenterLimits},
+    sa::{JoinState, McMemberRecord, PathRecord, Query, SaMad},
+    smp::PortInfo,
+};
+
+/// Records of the table that is reassembled, 64 bytes each.
+pub const RECORDS: usize = 1000;
+
+#[inline(never)]
+pub fn five_fields(bytes: &[u8]) -> Option<(Gid, Gid, Lid, Lid, Pkey)> {
+    let record = SaMad::parse(bytes).ok()?.record::<PathRecord>().ok()?;
+    Some((record.dgid, record.sgid, record.dlid, record.slid, record.pkey))
+}
+
+#[inline(never)]
+pub fn five_fields_by_hand(bytes: &[u8]) -> Option<([u8; 16], [u8; 16], u16, u16, u16)> {
+    if bytes.len() < 256 || bytes[16..18] != [0, 0x35] {
+        return None;
+    }
+    let sixteen = |at: usize| bytes[at..at + 16].try_into().ok();
+    let two = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
+    Some((sixteen(64)?, sixteen(80)?, two(96), two(98), two(106)))
+}
+
+#[inline(never)]
+pub fn path_query(sgid: Gid, dgid: Gid) -> SaMad {
+    Query::<PathRecord>::new().sgid(sgid).dgid(dgid).pkey(Pkey::DEFAULT_FULL).num_path(1).get(TransactionId::new(1))
+}
+
+#[inline(never)]
+pub fn join(mgid: Gid, port_gid: Gid) -> SaMad {
+    Query::<McMemberRecord>::new()
+        .mgid(mgid)
+        .port_gid(port_gid)
+        .mtu(Selector::Exactly, Mtu::B2048)
+        .rate(Selector::Exactly, Rate::GBPS_10)
+        .sl(ServiceLevel::new(1))
+        .join_state(JoinState::FULL_MEMBER)
+        .set(TransactionId::new(1))
+}
+
+/// Has a panic path, so that the search for one can be seen to find it.
+#[inline(never)]
+pub fn panics(bytes: &[u8], at: usize) -> u8 {
+    bytes[at]
+}
+
+/// An answer with a path record.
+pub fn answer(gid: Gid) -> SaMad {
+    let mut answer = path_query(gid, gid);
+    answer.header.method = Method::GET_RESP;
+    answer
+}
+
+/// A port with fields to name.
+pub fn port_info() -> PortInfo {
+    let mut port = PortInfo { lid: Lid::new(4), ..PortInfo::default() };
+    port.speed_state = port.speed_state.with_port_state(PortState::ACTIVE);
+    port
+}
+
+#[inline(never)]
+pub fn dissect(port: &PortInfo, text: &mut String) {
+    text.clear();
+    write!(text, "{port:?}").unwrap();
+}
+
+/// The segments of an answer with [`RECORDS`] records.
+pub fn table_segments() -> Vec<[u8; 256]> {
+    let mut message = as_bytes(&answer(Gid::ZERO))[..56].to_vec();
+    message.resize(56 + 64 * RECORDS, 1);
+    let mut sender = Segmenter::new(&message, SegmenterLimits::default()).unwrap();
+    (1..=sender.segments())
+        .map(|number| {
+            let segment = sender.poll_send(Duration::ZERO).unwrap();
+            let mut ack = segment;
+            ack[25] = RmppType::ACK.get();
+            ack[28..32].copy_from_slice(&number.to_be_bytes());
+            ack[32..36].copy_from_slice(&(number + 1).to_be_bytes());
+            sender.handle(Duration::ZERO, &ack).unwrap();
+            segment
+        })
+        .collect()
+}
+
+/// Puts the segments together; gives the length of the message.
+#[inline(never)]
+pub fn reassemble(segments: &[[u8; 256]], buffer: &mut [u8]) -> usize {
+    let mut receiver = Reassembler::new(buffer, ReassemblerLimits::default());
+    segments.iter().for_each(|segment| if let Ok(Received::Done(_)) = receiver.handle(Duration::ZERO, segment) {});
+    receiver.message().map_or(0, <[u8]>::len)
+}
