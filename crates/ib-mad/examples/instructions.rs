@@ -19,7 +19,7 @@ fn main() {
         "join" => repeat(times, || work::join(black_box(gid), black_box(gid))),
         "dissect" => repeat(times, || work::dissect(black_box(&port), &mut text)),
         "reassemble" => repeat(times, || work::reassemble(black_box(&segments), &mut buffer)),
-        "panics" => repeat(times, || work::panics(black_box(&[1]), black_box(0))),
+        "index-at" => repeat(times, || work::index_at(black_box(&[1]), black_box(0))),
         _ => usage(),
     }
 }
@@ -31,5 +31,5 @@ fn repeat<T>(times: usize, mut work: impl FnMut() -> T) {
 }
 
 fn usage() {
-    println!("usage: instructions nothing|parse|by-hand|path-query|join|dissect|reassemble|panics TIMES");
+    println!("usage: instructions nothing|parse|by-hand|path-query|join|dissect|reassemble|index-at TIMES");
 }

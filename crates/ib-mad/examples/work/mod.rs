@@ -53,7 +53,7 @@ pub fn join(mgid: Gid, port_gid: Gid) -> SaMad {
 
 /// Has a panic path, so that the search for one can be seen to find it.
 #[inline(never)]
-pub fn panics(bytes: &[u8], at: usize) -> u8 {
+pub fn index_at(bytes: &[u8], at: usize) -> u8 {
     bytes[at]
 }
 

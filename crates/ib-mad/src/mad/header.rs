@@ -42,6 +42,7 @@ wire! {
 impl MadHeader {
     /// A header of base version 1 with zero status and modifier.
     #[must_use]
+    #[inline]
     pub fn new(
         mgmt_class: MgmtClass,
         class_version: u8,

@@ -48,6 +48,7 @@ wire! {
 impl SaMad {
     /// A request without a record.
     #[must_use]
+    #[inline]
     pub fn request(method: Method, attribute_id: AttributeId, tid: TransactionId) -> Self {
         Self {
             header: MadHeader::new(MgmtClass::SUBN_ADM, SA_CLASS_VERSION, method, attribute_id, tid),

@@ -62,6 +62,7 @@ macro_rules! sa_record {
     (@setter [$($doc:tt)*] $value:literal $setter:ident($($arg:ident: $t:ty),*) |$r:ident| $set:expr) => {
         $($doc)*
         #[must_use]
+        #[inline]
         pub fn $setter(mut self, $($arg: $t),*) -> Self {
             let $r = &mut self.record;
             $set;
@@ -74,6 +75,7 @@ macro_rules! sa_record {
         ///
         /// An index past the end changes nothing.
         #[must_use]
+        #[inline]
         pub fn $one(mut self, index: usize, $arg: $t) -> Self {
             if let Some(element) = self.record.$array.get_mut(index) {
                 *element = $arg.into();

@@ -122,6 +122,7 @@ macro_rules! bits {
         impl $name {
             $(#[$fm])*
             #[must_use]
+            #[inline]
             pub fn $part(&self) -> $t {
                 <$t as $crate::wire::Bits>::from_raw(
                     $crate::wire::load(&self.0) >> ($total - ($off) - $w) & (u64::MAX >> (64 - $w)),
@@ -129,6 +130,7 @@ macro_rules! bits {
             }
             #[doc = concat!("This word with `", stringify!($part), "` set; bits over its width are cut off.")]
             #[must_use]
+            #[inline]
             pub fn $with(self, value: $t) -> Self {
                 let mask = (u64::MAX >> (64 - $w)) << ($total - ($off) - $w);
                 let bits = <$t as $crate::wire::Bits>::into_raw(value) << ($total - ($off) - $w) & mask;
