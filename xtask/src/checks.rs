@@ -53,14 +53,15 @@ fn style(steps: &mut Steps, install: Install) -> Result<(), TaskError> {
     component("rustfmt", &["fmt", "--version"], install)?;
     component("clippy", &["clippy", "--version"], install)?;
     steps.command("format", &mut cargo(&["fmt", "--all", "--check"]))?;
-    // Also the tests that run in the virtual machine only.
-    let mut clippy = cargo(&["clippy", "--workspace", "--all-targets", "--features", "ib-device/vm"]);
+    // Also the tests that run in the virtual machine only, and ib-mad's with other programs.
+    let mut clippy = cargo(&["clippy", "--workspace", "--all-targets", "--features", "ib-device/vm,ib-mad/live"]);
     clippy.args(["--", "-D", "warnings"]);
     steps.command("lints", &mut clippy)
 }
 
 fn tests() -> Result<(), TaskError> {
-    command::run(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))
+    // With the tests of ib-mad that start programs of these packages.
+    command::run(&mut cargo(&["test", "--workspace", "--no-fail-fast", "--features", "ib-mad/live"]))
 }
 
 /// Makes sure that a part of the toolchain is here: a minimal one lacks it.
