@@ -19,6 +19,7 @@ pub(crate) fn test(install: Install, fast: bool) -> Result<(), TaskError> {
     ready(&mut steps, install)?;
     if !fast {
         style(&mut steps, install)?;
+        real_kernel(&mut steps)?;
     }
     tests()
 }
@@ -39,6 +40,7 @@ pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
     } else {
         println!("cargo-deny is not installed: licences are not checked");
     }
+    real_kernel(&mut steps)?;
     println!("{steps}");
     tests()
 }
@@ -54,9 +56,16 @@ fn style(steps: &mut Steps, install: Install) -> Result<(), TaskError> {
     component("clippy", &["clippy", "--version"], install)?;
     steps.command("format", &mut cargo(&["fmt", "--all", "--check"]))?;
     // Also the tests that run in the virtual machine only, and ib-mad's with other programs.
-    let mut clippy = cargo(&["clippy", "--workspace", "--all-targets", "--features", "ib-device/vm,ib-mad/live"]);
+    let mut clippy =
+        cargo(&["clippy", "--workspace", "--all-targets", "--features", "ib-device/vm,acm-mio/vm,ib-mad/live"]);
     clippy.args(["--", "-D", "warnings"]);
     steps.command("lints", &mut clippy)
+}
+
+/// The tests that need a real kernel's RDMA stack: in a virtual machine, by the task `vm-test`. Needs root.
+fn real_kernel(steps: &mut Steps) -> Result<(), TaskError> {
+    let own = std::env::current_exe().map_err(|source| command::spawn(&Command::new("xtask"), source))?;
+    steps.command("tests on a real kernel", Command::new(own).arg("vm-test").current_dir(command::root()))
 }
 
 fn tests() -> Result<(), TaskError> {

@@ -34,6 +34,8 @@ pub(crate) const TEST: &[Package] = &[
     package("infiniband-diags", "saquery and smpquery, to look at the fabric"),
     package("valgrind", "valgrind, counts the instructions of ib-mad"),
     package("iproute2", "ip, network namespaces and addresses in tests"),
+    package("ibverbs-utils", "ibv_devinfo, to look at the simulated devices"),
+    package("util-linux", "unshare and nsenter, for daemons with fixed paths"),
 ];
 
 /// Makes sure that `packages` are here: names each one that is missing, then installs it.
