@@ -23,11 +23,12 @@ struct Xtask {
 enum Task {
     /// Show it: three daemons on a simulated fabric, node2 resolved five ways. Needs no hardware, no root, no package.
     Demo,
-    /// Check the crates' arrows, format and lints, then run every test. Installs missing Debian packages.
+    /// Check the crates' arrows, format and lints, then run every test: on a real kernel in a virtual machine, and
+    /// here. Installs missing Debian packages. Needs root.
     Test {
         #[command(flatten)]
         install: Install,
-        /// Only run the tests: no format, no lints.
+        /// Only run the tests that need no virtual machine: no format, no lints, no real kernel.
         #[arg(long)]
         fast: bool,
     },

@@ -149,3 +149,34 @@ fn no_shared_group() {
     assert!(world.resolve(1, &name(1), &name(2)).is_ok());
     assert_eq!(world.node(1).acm.counters().get(Counter::AddrQuery), 1);
 }
+
+/// While the way back to an asker is looked up, it may ask again for something else: each request gets its response.
+#[test]
+fn every_request_of_one_asker_is_responded_to() {
+    use acm_sansio::Output;
+    use acm_wire::multicast;
+    use ib_mad::{Method, Qkey, TransactionId};
+    let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });
+    world.subnet.settings_mut().sa.delay = Duration::from_millis(100);
+    let group = world.subnet.groups().next().unwrap().clone();
+    let raw = world.subnet.create_qp(World::port_id(2), Qkey::GSI, 0).unwrap();
+    // The second one comes twice: the network doubled it.
+    for (tid, address) in [(1, 0), (2, 1), (2, 1)] {
+        let dest = World::addresses(1)[address];
+        let mad = multicast::request(TransactionId::new(tid), &dest, &name(2), &[group.mgid]);
+        let datagram = ib_sim::Datagram::multicast(group.mlid, group.mgid, Qkey::GSI, ib_mad::as_bytes(&mad));
+        world.subnet.send_datagram(world.now().since_start(), raw, &datagram).unwrap();
+        world.settle();
+    }
+    world.run_for(Duration::from_secs(1));
+    let responses: Vec<u64> = world
+        .transcript
+        .iter()
+        .filter_map(|(_, node, output)| match output {
+            Output::Send { mad, .. } if *node == 1 && mad.method == Method::GET_RESP => Some(mad.transaction_id.get()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(responses, [1, 2]);
+    assert_eq!(world.node(1).acm.counters().get(Counter::RouteQuery), 1);
+}
