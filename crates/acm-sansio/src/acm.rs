@@ -473,6 +473,7 @@ impl Acm {
         // Nothing is sent with the credits that are given back, and nobody searches the queue for each request.
         if let Some(queue) = self.core.sa.ports.get_mut(&port) {
             queue.waiting.clear();
+            queue.memberships.clear();
         }
         for id in self.core.sa.of_port(port) {
             self.sa_finish(id, Err(SaError::PortDown));

@@ -70,17 +70,19 @@ impl Event {
     #[must_use]
     pub const fn level(&self) -> Level {
         match self {
-            Self::NoPartition(..)
-            | Self::DuplicateAddress(..)
+            Self::DuplicateAddress(..)
             | Self::EndpointFailed(..)
             | Self::JoinFailed(..)
-            | Self::BadFrame(..)
             | Self::PortUp(..)
             | Self::PortDown(..)
             | Self::EndpointAdded(..)
             | Self::EndpointRemoved(..)
             | Self::BadSaAnswer(..) => Level::Always,
-            Self::AddressAdded(..)
+            // Any user's program and any address of a partition that is gone may cause these again and again: at the
+            // default level they would fill the disk.
+            Self::NoPartition(..)
+            | Self::BadFrame(..)
+            | Self::AddressAdded(..)
             | Self::Joined(..)
             | Self::Refused(..)
             | Self::KernelRefused(..)

@@ -5,7 +5,7 @@ use crate::{
 };
 use acm_wire::client::ClientStatus;
 use alloc::collections::{BTreeMap, VecDeque};
-use ib_mad::{Status, sa::SaMad};
+use ib_mad::{AttributeId, Status, sa::SaMad};
 
 use crate::arena::Arena;
 
@@ -80,6 +80,29 @@ pub(crate) enum Progress {
 pub(crate) struct PortQueue {
     pub(crate) in_flight: u32,
     pub(crate) waiting: VecDeque<SaRequestId>,
+    /// Joins and leaves go before everything else, because nothing works without them, and one at a time, so that
+    /// leaving a group and joining it again cannot change places on the way.
+    pub(crate) memberships: VecDeque<SaRequestId>,
+    /// One of them is in flight.
+    membership_in_flight: bool,
+}
+
+impl PortQueue {
+    fn pop(&mut self) -> Option<SaRequestId> {
+        if !self.membership_in_flight
+            && let Some(id) = self.memberships.pop_front()
+        {
+            self.membership_in_flight = true;
+            return Some(id);
+        }
+        self.waiting.pop_front()
+    }
+}
+
+impl SaRequest {
+    fn is_membership(&self) -> bool {
+        self.mad.header.attribute_id == AttributeId::MC_MEMBER_RECORD
+    }
 }
 
 #[derive(Debug)]
@@ -96,11 +119,12 @@ impl SaQueue {
     /// Puts a request at the end of its port's queue, unless the queue is full.
     pub(crate) fn push(&mut self, port: PortId, purpose: Purpose, mad: SaMad, limit: usize) -> Result<(), SaError> {
         let queue = self.ports.entry(port).or_default();
-        if queue.waiting.len() >= limit {
+        let request = SaRequest { port, purpose, mad, progress: Progress::Waiting };
+        let line = if request.is_membership() { &mut queue.memberships } else { &mut queue.waiting };
+        if line.len() >= limit {
             return Err(SaError::QueueFull);
         }
-        let request = SaRequest { port, purpose, mad, progress: Progress::Waiting };
-        queue.waiting.push_back(self.requests.insert(request));
+        line.push_back(self.requests.insert(request));
         Ok(())
     }
 
@@ -108,7 +132,7 @@ impl SaQueue {
     pub(crate) fn next(&mut self, port: PortId, depth: u32) -> Option<(SaRequestId, SaMad)> {
         let queue = self.ports.get_mut(&port)?;
         while queue.in_flight < depth.max(1) {
-            let id = queue.waiting.pop_front()?;
+            let id = queue.pop()?;
             if let Some(request) = self.requests.get_mut(id) {
                 request.progress = Progress::InFlight { busy: 0 };
                 queue.in_flight += 1;
@@ -123,8 +147,14 @@ impl SaQueue {
         let request = self.requests.remove(id)?;
         if let Some(queue) = self.ports.get_mut(&request.port) {
             match request.progress {
-                Progress::Waiting => queue.waiting.retain(|other| *other != id),
-                Progress::InFlight { .. } | Progress::Pausing { .. } => queue.in_flight -= 1,
+                Progress::Waiting => {
+                    queue.waiting.retain(|other| *other != id);
+                    queue.memberships.retain(|other| *other != id);
+                }
+                Progress::InFlight { .. } | Progress::Pausing { .. } => {
+                    queue.in_flight -= 1;
+                    queue.membership_in_flight &= !request.is_membership();
+                }
             }
         }
         Some(request)

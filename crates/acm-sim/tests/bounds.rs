@@ -78,3 +78,24 @@ fn clients() {
     assert_eq!(asks.iter().filter(|ask| world.is_closed(**ask)).count(), 2);
     assert_eq!(world.node(0).acm.stats().clients_refused, 2);
 }
+
+#[test]
+fn strangers_find_no_room_in_a_cache_full_of_what_was_asked_for() {
+    // Three places for our own addresses, one for what is asked for.
+    let limits = Limits { destinations: 4, ..Limits::default() };
+    let core = Config { limits, ..Config::default() };
+    let mut world = World::new(WorldConfig {
+        nodes: 6,
+        core: Config::default(),
+        special: vec![(0, core)],
+        ..WorldConfig::default()
+    });
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    for node in 2..6 {
+        assert!(world.resolve(node as usize, &name(node), &name(1)).is_ok());
+    }
+    let queries = world.node(0).acm.counters().0[3];
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    assert_eq!(world.node(0).acm.counters().0[3], queries, "still known");
+    assert_eq!(world.node(0).acm.stats().destinations_refused, 4);
+}

@@ -147,3 +147,25 @@ fn shutdown_leaves_the_groups() {
     world.run_for(Duration::from_secs(3));
     assert!(world.node(1).stopped && world.now().since(start) == Duration::from_secs(3));
 }
+
+#[test]
+fn joins_go_before_routes() {
+    use acm_wire::client::{EntryFlags, path_request};
+    use ib_mad::sa::PathRecord;
+    let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });
+    world.subnet.settings_mut().sa.delay = Duration::from_secs(1);
+    let asks: Vec<_> = (1..20)
+        .map(|sl| {
+            let wanted = PathRecord { dlid: world.port(1).lid, traffic_class: sl, ..PathRecord::default() };
+            world.ask(0, &path_request(&wanted, EntryFlags::empty(), [1; 8]))
+        })
+        .collect();
+    world.subnet.restart_sm(None);
+    // One route is in flight; the join is next, and not behind eighteen others.
+    world.run_for(Duration::from_millis(2100));
+    let members: Vec<usize> = world.subnet.groups().map(|group| group.members.len()).collect();
+    assert_eq!(members, [3]);
+    for ask in asks {
+        let _ = world.wait(ask);
+    }
+}

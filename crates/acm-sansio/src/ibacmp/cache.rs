@@ -161,8 +161,10 @@ impl Ibacmp {
         }
         let limits = &cx.config().limits;
         let (destinations, unsolicited) = (limits.destinations, limits.unsolicited);
-        let only_unsolicited = !wanted && self.cache.unsolicited >= unsolicited;
-        if only_unsolicited || self.cache.len() >= destinations {
+        let full = self.cache.len() >= destinations;
+        // A stranger takes the place of a stranger, never of what somebody here asked for.
+        let only_unsolicited = !wanted && (full || self.cache.unsolicited >= unsolicited);
+        if only_unsolicited || full {
             if !self.cache.evict(only_unsolicited) {
                 cx.stats().destinations_refused += 1;
                 return None;
