@@ -1,6 +1,6 @@
 //! The daemon of the InfiniBand communication management assistant: a drop-in for ibacm.
 //!
-//! One thread, one loop: `server/daemon.rs` waits for events, turns each into one
+//! One thread, one loop: `server/daemon/` waits for events, turns each into one
 //! [`Input`](acm_sansio::Input) of the core, and carries out the core's [`Output`](acm_sansio::Output)s.
 mod check;
 mod cli;

@@ -1,0 +1,185 @@
+//! The loop, one turn at a time.
+use super::*;
+use crate::server::LISTENER;
+use acm_sansio::{PortId, SaRequestId, ports::PortAttributes};
+use acm_wire::{
+    Address,
+    client::{EntryFlags, path_request, perf_request},
+    files::opts::{LogLevel, LogTarget, Options},
+};
+use ib_mad::{Lid, Pkey, sa::PathRecord};
+use std::{
+    io::{Read, Write},
+    net::Shutdown,
+    os::unix::net::UnixStream,
+};
+
+/// A daemon whose fabric answers nothing, with one port.
+fn daemon(dir: &std::path::Path) -> Daemon {
+    let mut listener = Listener::bind(&Options::default(), dir).unwrap();
+    let poll = Poll::new().unwrap();
+    listener.register(poll.registry(), LISTENER).unwrap();
+    let mut daemon = Daemon {
+        acm: Acm::new(acm_sansio::Config::default(), 1),
+        fabric: None,
+        listener,
+        kernel: None,
+        poll,
+        signals: Signals::new([SIGHUP]).unwrap(),
+        clock: Clock::start(),
+        log: Log::start(LogTarget::Stdout, LogLevel::Basic),
+        state: State::default(),
+        addresses: None,
+    };
+    let attributes = PortAttributes {
+        lid: Lid::new(1),
+        gids: vec!["fe80::1".parse().unwrap()],
+        pkeys: vec![Pkey::DEFAULT_FULL],
+        ..PortAttributes::default()
+    };
+    let address = Address::from_text("node1");
+    daemon.input(Time::ZERO, Input::AddressAdded { port: PortId(0), pkey: None, address });
+    daemon.input(Time::ZERO, Input::PortUp { port: PortId(0), attributes: &attributes });
+    daemon
+}
+
+fn connect(dir: &std::path::Path) -> UnixStream {
+    let stream = UnixStream::connect(dir.join("ibacm-unix.sock")).unwrap();
+    stream.set_nonblocking(true).unwrap();
+    stream
+}
+
+fn turns(daemon: &mut Daemon) {
+    let mut events = Events::with_capacity(16);
+    for _ in 0..8 {
+        daemon.turn(&mut events, Some(Duration::from_millis(5))).unwrap();
+    }
+}
+
+/// What a client has received, and whether the connection has ended.
+fn received(stream: &mut UnixStream) -> (usize, bool) {
+    let (mut bytes, mut piece) = (0, [0; 4096]);
+    loop {
+        match stream.read(&mut piece) {
+            Ok(0) => return (bytes, true),
+            Ok(count) => bytes += count,
+            Err(error) => return (bytes, error.kind() != io::ErrorKind::WouldBlock),
+        }
+    }
+}
+
+/// A request that waits for subnet administration.
+fn pending_request() -> Vec<u8> {
+    let path = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
+    path_request(&path, EntryFlags::QUERY_SA, [1; 8]).to_vec()
+}
+
+#[test]
+fn a_client_that_says_no_more_still_gets_its_answers() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+    client.write_all(&[perf_request(0, [1; 8]).to_vec(), pending_request()].concat()).unwrap();
+    client.shutdown(Shutdown::Write).unwrap();
+    turns(&mut daemon);
+    assert_eq!(received(&mut client), (72, false));
+    let failed = Input::SaFailed { id: SaRequestId::new(0, 0), failure: SendFailure::TimedOut };
+    daemon.input(daemon.clock.now(), failed);
+    turns(&mut daemon);
+    assert_eq!(received(&mut client), (88, true));
+    assert!(daemon.state.clients.is_empty());
+}
+
+#[test]
+fn a_client_that_is_gone_is_not_kept_for_its_requests() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+    client.write_all(&pending_request()).unwrap();
+    turns(&mut daemon);
+    assert_eq!(daemon.state.clients.len(), 1);
+    drop(client);
+    turns(&mut daemon);
+    assert!(daemon.state.clients.is_empty());
+}
+
+#[test]
+fn a_client_that_is_gone_in_the_middle_of_a_message_is_not_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+    turns(&mut daemon);
+    assert_eq!(daemon.state.clients.len(), 1);
+    // Both in one event: the bytes and the end.
+    client.write_all(&[1, 1, 0]).unwrap();
+    drop(client);
+    turns(&mut daemon);
+    assert!(daemon.state.clients.is_empty());
+}
+
+#[test]
+fn what_was_asked_before_bad_bytes_is_answered() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+    client.write_all(&[perf_request(0, [1; 8]).to_vec(), vec![9; 20]].concat()).unwrap();
+    turns(&mut daemon);
+    assert_eq!(received(&mut client), (72, true));
+}
+
+/// Tells of nothing, so often.
+struct Chatter(u32);
+
+impl Fabric for Chatter {
+    fn register(&mut self, _registry: &mio::Registry, _token: Token) -> io::Result<()> {
+        Ok(())
+    }
+    fn ports(&self) -> Vec<NamedPort> {
+        Vec::new()
+    }
+    fn next_event(&mut self) -> Result<Option<FabricEvent<'_>>, crate::fabric::FabricError> {
+        self.0 = self.0.saturating_sub(1);
+        Ok((self.0 > 0).then_some(FabricEvent::Nothing))
+    }
+    fn open_endpoint(
+        &mut self,
+        _endpoint: acm_sansio::EndpointId,
+        port: PortId,
+        _pkey_index: u16,
+    ) -> Result<ib_mad::Qpn, crate::fabric::FabricError> {
+        unreachable!("{port:?}")
+    }
+    fn close_endpoint(&mut self, _endpoint: acm_sansio::EndpointId) {}
+    fn attach(&mut self, _endpoint: acm_sansio::EndpointId, _mgid: ib_mad::Gid, _mlid: Lid) {}
+    fn detach(&mut self, _endpoint: acm_sansio::EndpointId, _mgid: ib_mad::Gid, _mlid: Lid) {}
+    fn send(
+        &mut self,
+        _endpoint: acm_sansio::EndpointId,
+        _to: &acm_sansio::output::SendTo,
+        _mad: &ib_mad::acm::AcmMad,
+    ) {
+    }
+    fn sa_send(
+        &mut self,
+        _port: PortId,
+        _id: SaRequestId,
+        _to: acm_sansio::output::SaAddress,
+        _mad: &ib_mad::sa::SaMad,
+        _patience: Patience,
+    ) -> bool {
+        false
+    }
+}
+
+#[test]
+fn clients_have_their_turn_while_the_fabric_has_more_to_tell() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+    turns(&mut daemon);
+    daemon.fabric = Some(Box::new(Chatter(1_000_000)));
+    client.write_all(&perf_request(0, [1; 8])).unwrap();
+    daemon.fabric_events(daemon.clock.now()).unwrap();
+    assert_eq!(daemon.timeout(), Some(Duration::ZERO), "it has more to tell");
+    turns(&mut daemon);
+    assert_eq!(received(&mut client), (72, false));
+    assert_eq!(daemon.timeout(), Some(Duration::ZERO), "still");
+    daemon.fabric = Some(Box::new(Chatter(2)));
+    turns(&mut daemon);
+    assert_ne!(daemon.timeout(), Some(Duration::ZERO), "all is told");
+}
