@@ -16,10 +16,10 @@ use alloc::{
 };
 use core::time::Duration;
 use ib_mad::{
-    Gid, Guid, Lid, Mtu, Pkey, Qpn, Rate, ServiceLevel, TransactionId, Wire, as_bytes,
-    id::Lmc,
+    Gid, Guid, Lid, LinkSpeed, LinkWidth, Lmc, Mtu, Pkey, Qpn, Rate, ServiceLevel, TransactionId, Wire, as_bytes,
     sa::SaMad,
-    wire::{Be16, Be32, Be64, Host32, Octets, Text},
+    smp::{NodeInfo, PKeyTable, PortInfo},
+    wire::{Be32, Be64, Host32, Octets, Text},
 };
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::{
@@ -31,7 +31,7 @@ use std::{
     },
     process,
 };
-use wire::{ClientInfo, ControlMessage, MAGIC, NodeInfo, Packet, Pkeys, PortInfo, control};
+use wire::{ClientInfo, ControlMessage, MAGIC, Packet, control};
 
 /// How often the ports are looked at: ibsim does not tell when the subnet manager changes one.
 const LOOK: Duration = Duration::from_millis(200);
@@ -146,7 +146,7 @@ impl Uplink {
         let mut mad = *mad;
         mad.header.transaction_id = TransactionId::new(u64::from(link.client) << REQUEST_BITS | request.get());
         let packet = Packet {
-            dlid: Be16::new(sm_lid.get()),
+            dlid: sm_lid,
             dqp: Be32::new(Qpn::GSI.get()),
             sqp: Be32::new(Qpn::GSI.get()),
             length: Be64::new(256),
@@ -249,7 +249,7 @@ impl Link {
                     self.asked = if sent.is_ok() { Asked::Pkeys(*info) } else { Asked::Nothing };
                 }
                 (Asked::Pkeys(info), control::GET_PKEYS) => {
-                    let Ok(pkeys) = Pkeys::parse(&answer.data.0) else { continue };
+                    let Ok(pkeys) = PKeyTable::parse(&answer.data.0) else { continue };
                     self.asked = Asked::Nothing;
                     update(subnet, PortId { node: self.node, port: 1 }, &info, pkeys);
                 }
@@ -272,22 +272,23 @@ impl Link {
 }
 
 /// Gives a port what the subnet manager gave to it at ibsim.
-fn update(subnet: &mut Subnet, id: PortId, info: &PortInfo, pkeys: &Pkeys) {
+fn update(subnet: &mut Subnet, id: PortId, info: &PortInfo, pkeys: &PKeyTable) {
     let Some(old) = subnet.port(id).cloned() else { return };
-    let state = PortState::from_code(info.speed_state.state()).unwrap_or(PortState::Down);
-    let used = pkeys.keys.iter().rposition(|pkey| pkey.is_valid()).map_or(0, |last| last + 1);
+    let state = PortState::from_code(info.speed_state.port_state().get()).unwrap_or(PortState::Down);
+    let used = pkeys.p_keys.iter().rposition(|pkey| pkey.is_valid()).map_or(0, |last| last + 1);
+    let mtu = info.neighbor_mtu_sl.neighbor_mtu();
     let new = Port {
         guid: old.guid,
         state,
         lid: info.lid,
-        lmc: info.protection_lmc.lmc(),
-        gids: vec![info.gid(old.guid)],
-        pkeys: pkeys.keys.get(..used).unwrap_or_default().to_vec(),
-        mtu: if info.mtu_sl.mtu().bytes().is_some() { info.mtu_sl.mtu() } else { old.mtu },
-        rate: rate(info.width, info.speeds.active()).unwrap_or(old.rate),
-        sm_lid: info.sm_lid,
-        sm_sl: info.mtu_sl.sm_sl(),
-        subnet_timeout: info.register_timeout.subnet_timeout(),
+        lmc: info.m_key_lmc.lmc(),
+        gids: vec![Gid::from_parts(info.gid_prefix.get(), old.guid)],
+        pkeys: pkeys.p_keys.get(..used).unwrap_or_default().to_vec(),
+        mtu: if mtu.bytes().is_some() { mtu } else { old.mtu },
+        rate: rate(info.link_width_active, info.link_speed.link_speed_active()).unwrap_or(old.rate),
+        sm_lid: info.master_sm_lid,
+        sm_sl: info.neighbor_mtu_sl.master_smsl(),
+        subnet_timeout: info.register_time_out.subnet_time_out().get(),
     };
     if new == old {
         return;
@@ -300,18 +301,77 @@ fn update(subnet: &mut Subnet, id: PortId, info: &PortInfo, pkeys: &Pkeys) {
     }
 }
 
-/// The rate of an active width and speed of PortInfo.
-fn rate(width: u8, speed: u8) -> Option<Rate> {
+/// The rate of an active width and speed of PortInfo; `None`: not one of ibsim's.
+fn rate(width: LinkWidth, speed: LinkSpeed) -> Option<Rate> {
     Some(match (width, speed) {
-        (1, 1) => Rate::GBPS_2_5,
-        (1, 2) => Rate::GBPS_5,
-        (1, 4) | (2, 1) => Rate::GBPS_10,
-        (2, 2) | (4, 1) => Rate::GBPS_20,
-        (8, 1) => Rate::GBPS_30,
-        (2, 4) | (4, 2) => Rate::GBPS_40,
-        (8, 2) => Rate::GBPS_60,
-        (4, 4) => Rate::GBPS_80,
-        (8, 4) => Rate::GBPS_120,
+        (LinkWidth::X1, LinkSpeed::SDR) => Rate::GBPS_2_5,
+        (LinkWidth::X1, LinkSpeed::DDR) => Rate::GBPS_5,
+        (LinkWidth::X1, LinkSpeed::QDR) | (LinkWidth::X4, LinkSpeed::SDR) => Rate::GBPS_10,
+        (LinkWidth::X4, LinkSpeed::DDR) | (LinkWidth::X8, LinkSpeed::SDR) => Rate::GBPS_20,
+        (LinkWidth::X12, LinkSpeed::SDR) => Rate::GBPS_30,
+        (LinkWidth::X4, LinkSpeed::QDR) | (LinkWidth::X8, LinkSpeed::DDR) => Rate::GBPS_40,
+        (LinkWidth::X12, LinkSpeed::DDR) => Rate::GBPS_60,
+        (LinkWidth::X8, LinkSpeed::QDR) => Rate::GBPS_80,
+        (LinkWidth::X12, LinkSpeed::QDR) => Rate::GBPS_120,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SubnetConfig;
+
+    /// PortInfo with these bytes at these places (IBTA 14.2.5.6), zero elsewhere.
+    fn port_info(parts: &[(usize, &[u8])]) -> PortInfo {
+        let mut bytes = [0; 64];
+        for (at, part) in parts {
+            bytes[*at..at + part.len()].copy_from_slice(part);
+        }
+        *PortInfo::parse(&bytes).unwrap()
+    }
+
+    #[test]
+    fn a_port_gets_what_ibsim_has() {
+        let id = PortId::new(1, 1);
+        let mut subnet = Subnet::new(SubnetConfig::default(), 1);
+        subnet.add_node().unwrap();
+        let old = subnet.port(id).unwrap().clone();
+        let info = port_info(&[
+            (8, &0xfec0_0000_0000_0001_u64.to_be_bytes()),
+            (16, &[0, 0x44, 0, 9]),
+            (31, &[2, 4, 0, 2, 0x41]),
+            (36, &[0x43]),
+            (51, &[0x93]),
+        ]);
+        let mut pkeys = PKeyTable::default();
+        pkeys.p_keys[0] = Pkey::DEFAULT_FULL;
+        pkeys.p_keys[2] = Pkey::new(0x8001);
+        update(&mut subnet, id, &info, &pkeys);
+        let new = Port {
+            guid: old.guid,
+            state: PortState::Active,
+            lid: Lid::new(0x44),
+            lmc: Lmc::new(2),
+            gids: vec![Gid::from_parts(0xfec0_0000_0000_0001, old.guid)],
+            pkeys: vec![Pkey::DEFAULT_FULL, Pkey::new(0), Pkey::new(0x8001)],
+            mtu: Mtu::B2048,
+            rate: Rate::GBPS_40,
+            sm_lid: Lid::new(9),
+            sm_sl: ServiceLevel::new(3),
+            subnet_timeout: 19,
+        };
+        assert_eq!(subnet.port(id), Some(&new));
+    }
+
+    #[test]
+    fn a_port_keeps_mtu_and_rate_when_ibsim_has_none() {
+        let id = PortId::new(1, 1);
+        let mut subnet = Subnet::new(SubnetConfig::default(), 1);
+        subnet.add_node().unwrap();
+        update(&mut subnet, id, &port_info(&[(32, &[1])]), &PKeyTable::default());
+        let port = subnet.port(id).unwrap();
+        assert_eq!((port.state, port.mtu, port.rate), (PortState::Down, Mtu::B4096, Rate::GBPS_100));
+        assert!(port.pkeys.is_empty());
+    }
 }

@@ -1,5 +1,5 @@
 //! What programs ask for.
-use super::{Asker, Role, Server, node_named, umad_frame};
+use super::{Asker, Role, Server, node_named, tell::umad_frame};
 use crate::{
     AgentId, Error, MadSend, NodeId, PortId, PortState, QpId,
     proto::{

@@ -6,8 +6,9 @@ use crate::{
     proto::{Hello, Kind, Refusal, Refused, Welcome},
 };
 use ib_mad::{
-    FlowLabel, Gid, Lid, Mtu, Pkey, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId, Wire,
-    sa::{JoinState, McMemberRecord, PathRecord, Query},
+    FlowLabel, Gid, Lid, Mtu, Pkey, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId, Wire, as_bytes,
+    sa::{JoinState, McMemberRecord, PathRecord, Query, SaMad},
+    wire::{Be16, Be32, Host32},
 };
 use proptest::prelude::*;
 use std::{io::Read, thread};
@@ -301,7 +302,7 @@ fn hellos_that_it_refuses() {
     let served = Served::start(1);
     let hello = Hello::new(proto::Role::NODE, 0, "node1");
     let cases = [
-        (Hello { version: ib_mad::wire::Be16::new(9), ..hello }, Refusal::BAD_VERSION),
+        (Hello { version: Be16::new(9), ..hello }, Refusal::BAD_VERSION),
         (Hello { magic: Be32::new(1), ..hello }, Refusal::BAD_MESSAGE),
         (Hello { role: proto::Role::new(77), ..hello }, Refusal::BAD_MESSAGE),
         (Hello::new(proto::Role::NODE, 0, "nobody"), Refusal::NO_SUCH_NODE),
