@@ -270,7 +270,7 @@ impl Client {
         self.out.clear();
         self.out.extend_from_slice(as_bytes(&DatagramOut::new(from, datagram)));
         self.out.extend_from_slice(datagram.payload);
-        match self.socket.send(&self.out) {
+        match uninterrupted(|| self.socket.send(&self.out)) {
             Ok(_) => Ok(()),
             Err(error) if is_full(&error) => Err(ClientError::Full),
             Err(error) => Err(error.into()),
@@ -341,13 +341,13 @@ impl Client {
 
     /// Sends what must not be lost. The server reads all the time, so that there is room again at once.
     fn send_surely(&self, message: &[u8]) -> Result<(), ClientError> {
-        match self.socket.send(message) {
+        match uninterrupted(|| self.socket.send(message)) {
             Ok(_) => return Ok(()),
             Err(error) if is_full(&error) => {}
             Err(error) => return Err(error.into()),
         }
         self.socket.set_nonblocking(false)?;
-        let sent = self.socket.send(message);
+        let sent = uninterrupted(|| self.socket.send(message));
         self.socket.set_nonblocking(true)?;
         sent.map(|_| ()).map_err(Into::into)
     }
@@ -390,12 +390,13 @@ fn read_message(message: &[u8]) -> Result<Message<'_>, ClientError> {
 /// Connects and says hello. The socket is blocking, with a time limit.
 fn hello(path: &Path, hello: &Hello) -> Result<(Socket, Welcome), ClientError> {
     let socket = Socket::new(Domain::UNIX, Type::SEQPACKET, None)?;
-    socket.connect(&SockAddr::unix(path)?)?;
+    let address = SockAddr::unix(path)?;
+    uninterrupted(|| socket.connect(&address))?;
     socket.set_read_timeout(Some(PATIENCE))?;
     socket.set_write_timeout(Some(PATIENCE))?;
-    socket.send(as_bytes(hello))?;
+    uninterrupted(|| socket.send(as_bytes(hello)))?;
     let mut answer = [0; size_of::<Welcome>()];
-    let length = (&socket).read(&mut answer)?;
+    let length = uninterrupted(|| (&socket).read(&mut answer))?;
     if length == 0 {
         return Err(ClientError::Gone);
     }
@@ -403,6 +404,16 @@ fn hello(path: &Path, hello: &Hello) -> Result<(Socket, Welcome), ClientError> {
     match welcome.refusal {
         Refusal::NONE => Ok((socket, welcome)),
         refusal => Err(ClientError::Refused(refusal)),
+    }
+}
+
+/// Does it again if a signal came in between.
+fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
     }
 }
 
