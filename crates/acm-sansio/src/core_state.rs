@@ -2,9 +2,9 @@
 use crate::{
     Config, Event, Time,
     clients::{Asker, Clients, Waiting},
-    id::{ClientId, EndpointId, PortId},
-    output::{Output, Stats},
-    ports::Ports,
+    id::{ClientId, EndpointId, PortId, SaRequestId},
+    output::{Output, SaAddress, Stats},
+    ports::{PortAttributes, Ports},
     provider::Token,
     rng::Rng,
     sa::{Purpose, SaError, SaQueue},
@@ -136,14 +136,19 @@ impl Core {
 
     /// Sends what the port's credits allow.
     pub(crate) fn sa_pump(&mut self, port: PortId) {
-        while let Some(to) = self.ports.attributes(port).map(super::ports::PortAttributes::sa_address)
+        while let Some(to) = self.ports.attributes(port).map(PortAttributes::sa_address)
             && let Some((id, mad)) = self.sa.next(port, self.config.sa_depth)
         {
-            let (timeout, retries) = (self.config.timeout, self.config.retries);
-            self.output(Output::SaSend { port, id, to, mad, timeout, retries });
-            // The sender repeats and reports; this is for a sender that forgets to.
-            let margin = Duration::from_secs(1);
-            self.timers.set(TimerKey::Sa(id), self.now + self.config.sa_time() + margin);
+            self.sa_send(port, id, to, mad);
         }
+    }
+
+    /// Sends a request that holds a credit.
+    pub(crate) fn sa_send(&mut self, port: PortId, id: SaRequestId, to: SaAddress, mad: SaMad) {
+        let (timeout, retries) = (self.config.timeout, self.config.retries);
+        self.output(Output::SaSend { port, id, to, mad, timeout, retries });
+        // The sender repeats and reports; this is for a sender that forgets to.
+        let margin = Duration::from_secs(1);
+        self.timers.set(TimerKey::Sa(id), self.now + self.config.sa_time() + margin);
     }
 }

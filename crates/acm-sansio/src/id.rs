@@ -21,6 +21,17 @@ macro_rules! handle {
             pub const fn new(index: u32, generation: u32) -> Self {
                 Self(Handle { index, generation })
             }
+            /// Both parts as one number, for a fabric that hands a number back with its answer.
+            #[must_use]
+            pub const fn to_bits(self) -> u64 {
+                (self.0.generation as u64) << 32 | self.0.index as u64
+            }
+            /// From the number of [`Self::to_bits`].
+            #[must_use]
+            #[allow(clippy::cast_possible_truncation, reason = "both halves are taken")]
+            pub const fn from_bits(bits: u64) -> Self {
+                Self::new(bits as u32, (bits >> 32) as u32)
+            }
             /// The small number.
             #[must_use]
             pub const fn index(self) -> u32 {

@@ -207,16 +207,10 @@ impl Node {
         mad: &SaMad,
         (timeout, retries): (Duration, u32),
     ) -> bool {
-        let agent = AgentId(u64::from(id.generation()) << 32 | u64::from(id.index()));
+        let agent = AgentId(id.to_bits());
         let send =
             MadSend { agent, dlid: to.lid, qpn: Qpn::GSI, sl: to.sl, pkey_index: to.pkey_index, timeout, retries };
         subnet.send_mad(now.since_start(), self.sim_port(port), send, mad).is_ok()
-    }
-
-    /// Which request an agent's answer is for.
-    pub(crate) fn request_of(agent: AgentId) -> SaRequestId {
-        let [a, b, c, d, e, f, g, h] = agent.0.to_be_bytes();
-        SaRequestId::new(u32::from_be_bytes([e, f, g, h]), u32::from_be_bytes([a, b, c, d]))
     }
 
     /// The endpoint that a queue pair belongs to.

@@ -1,6 +1,6 @@
 //! All nodes, the subnet, and virtual time.
 use crate::node::{Node, source_of};
-use acm_sansio::{ClientId, Config, Input, Output, Time, input::SendFailure};
+use acm_sansio::{ClientId, Config, Input, Output, SaRequestId, Time, input::SendFailure};
 use acm_wire::{
     Address,
     client::{ClientStatus, EntryFlags, ResolveAnswer, next_answer, path_request, resolve_request},
@@ -211,11 +211,11 @@ impl World {
                 }
             }),
             Event::Mad { port, agent, mad } => self.with(of(port.node), |node, subnet, now, put| {
-                let input = Input::SaAnswer { id: Node::request_of(agent), mad: ib_mad::as_bytes(&*mad) };
+                let input = Input::SaAnswer { id: SaRequestId::from_bits(agent.0), mad: ib_mad::as_bytes(&*mad) };
                 node.input(subnet, now, input, put);
             }),
             Event::MadTimedOut { port, agent, .. } => self.with(of(port.node), |node, subnet, now, put| {
-                let input = Input::SaFailed { id: Node::request_of(agent), failure: SendFailure::TimedOut };
+                let input = Input::SaFailed { id: SaRequestId::from_bits(agent.0), failure: SendFailure::TimedOut };
                 node.input(subnet, now, input, put);
             }),
             Event::Port { port, change } => self.with(of(port.node), |node, subnet, now, put| {

@@ -258,7 +258,7 @@ fn join_as_c_ibacm_sends_it() {
         .scope(5)
         .join_state(JoinState::FULL_MEMBER)
         .set(TransactionId::new(1));
-    // The mask that compat.md section 3.5 saw on the wire.
+    // The mask that was seen on the wire.
     assert_eq!(join.sa.component_mask.get(), 0x1_b3f7);
     assert_eq!(join.header.method, Method::SET);
     assert_eq!(join.data.0[38], 0x84);

@@ -117,9 +117,9 @@ impl Fabric for Sim {
                 tracing::warn!(target: "fabric", "{request:?} of queue pair {qpn} refused: {refusal}");
                 FabricEvent::Nothing
             }
-            Message::Mad { agent, mad, .. } => FabricEvent::SaAnswer { id: request_of(agent), mad },
+            Message::Mad { agent, mad, .. } => FabricEvent::SaAnswer { id: SaRequestId::from_bits(agent.0), mad },
             Message::MadTimedOut { agent, .. } => {
-                FabricEvent::SaFailed { id: request_of(agent), failure: SendFailure::TimedOut }
+                FabricEvent::SaFailed { id: SaRequestId::from_bits(agent.0), failure: SendFailure::TimedOut }
             }
             Message::Datagram { qpn, source, grh, payload } => match queue_pairs.get(&qpn) {
                 None => FabricEvent::Nothing,
@@ -191,7 +191,7 @@ impl Fabric for Sim {
 
     fn sa_send(&mut self, port: PortId, id: SaRequestId, to: SaAddress, mad: &SaMad, patience: Patience) -> bool {
         let send = MadSend {
-            agent: AgentId(u64::from(id.generation()) << 32 | u64::from(id.index())),
+            agent: AgentId(id.to_bits()),
             dlid: to.lid,
             qpn: Qpn::GSI,
             sl: to.sl,
@@ -201,10 +201,4 @@ impl Fabric for Sim {
         };
         self.client.send_mad(Self::port_number(port), &send, mad).is_ok()
     }
-}
-
-/// Which request an agent's answer is for.
-fn request_of(agent: AgentId) -> SaRequestId {
-    let [a, b, c, d, e, f, g, h] = agent.0.to_be_bytes();
-    SaRequestId::new(u32::from_be_bytes([e, f, g, h]), u32::from_be_bytes([a, b, c, d]))
 }

@@ -3,7 +3,6 @@ use super::Acm;
 use crate::{
     Event,
     id::{PortId, SaRequestId},
-    output::Output,
     provider::Context,
     sa::{Progress, Purpose, SaError},
     timers::TimerKey,
@@ -67,10 +66,8 @@ impl Acm {
         let Some(attributes) = self.core.ports.attributes(port) else {
             return self.sa_finish(id, Err(SaError::PortDown));
         };
-        let (to, timeout, retries) = (attributes.sa_address(), self.core.config.timeout, self.core.config.retries);
-        self.core.output(Output::SaSend { port, id, to, mad, timeout, retries });
-        let margin = Duration::from_secs(1);
-        self.core.timers.set(TimerKey::Sa(id), self.core.now + self.core.config.sa_time() + margin);
+        let to = attributes.sa_address();
+        self.core.sa_send(port, id, to, mad);
     }
 
     pub(super) fn sa_finish(&mut self, id: SaRequestId, answer: Result<&SaMad, SaError>) {

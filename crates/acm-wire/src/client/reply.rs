@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn perf_answer_as_c_ibacm_sends_it() {
-        // compat.md 3.4, captured from Debian's ibacm 44: `01 82 00 07 00 00 00 48 tid8` and seven counters.
+        // Captured from Debian's ibacm 44: `01 82 00 07 00 00 00 48 tid8` and seven counters.
         let reply = Reply::counters([9; 8], &Counters([0, 9, 3, 3, 0, 5, 2]));
         assert_eq!(reply[..8], [1, 0x82, 0, 7, 0, 0, 0, 0x48]);
         assert_eq!(reply[8..16], [9; 8]);
