@@ -67,6 +67,16 @@ mod tests {
     }
 
     #[test]
+    fn a_simulated_node_leaves_this_machines_kernel_alone() {
+        for simulated in ["embedded", "sim:/x?node=node2"] {
+            assert_eq!(parse(&["--fabric", simulated]).kernel(), KernelChoice::Off);
+            assert_eq!(parse(&["--fabric", simulated, "--kernel", "on"]).kernel(), KernelChoice::On);
+        }
+        assert_eq!(parse(&[]).kernel(), KernelChoice::On);
+        assert_eq!(parse(&["--kernel", "off"]).kernel(), KernelChoice::Off);
+    }
+
+    #[test]
     fn ibacm_command_lines() {
         assert!(parse(&[]).daemonize());
         assert!(parse(&["-D"]).daemonize());

@@ -58,3 +58,17 @@ pub(crate) fn take(path: &Path) -> Result<Lock, LockError> {
     writeln!(file, "{}", std::process::id()).map_err(io)?;
     Ok(Lock { _file: file })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_longer_number_stays_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pid");
+        std::fs::write(&path, "1234567890123\nmore\n").unwrap();
+        let _lock = take(&path).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{}\n", std::process::id()));
+    }
+}
