@@ -1,27 +1,25 @@
 //! Real devices: every port with link layer InfiniBand of every device, as they come and go.
+mod carry;
 mod device;
 
-use super::{Fabric, FabricError, FabricEvent, NamedPort, Patience};
+use super::FabricEvent;
 use acm_sansio::{
     EndpointId, PortId, SaRequestId,
     input::{DatagramSource, SendFailure},
-    output::{SaAddress, SendTo},
 };
 use core::num::NonZeroU32;
 use device::Device;
 use ib_device::{
-    AddressVector, Grh,
     sysfs::{self, Sysfs},
     uevent::{Hotplug, UeventSocket},
     umad::ReceiveBuffer,
-    verbs::{Completion, Event, PortEvent, UdConfig, UdQueuePair},
+    verbs::{Completion, Event, PortEvent, UdQueuePair},
 };
-use ib_mad::{Gid, Lid, Qpn, Wire, acm::AcmMad, sa::SaMad};
+use ib_mad::{Qpn, Wire, acm::AcmMad, sa::SaMad};
 use mio::{Interest, Registry, Token, unix::SourceFd};
 use std::{
     collections::{BTreeMap, VecDeque},
-    io,
-    os::fd::{AsFd, AsRawFd, BorrowedFd},
+    os::fd::{AsRawFd, BorrowedFd},
 };
 
 /// Bytes of a datagram of ours.
@@ -35,9 +33,6 @@ pub(crate) struct Depths {
     /// `send_depth`: sent and not gone out. ibacm counts responses alone; requests have room of their own here.
     pub(crate) send: NonZeroU32,
 }
-
-/// Requests that an endpoint may have under way beside its responses.
-const REQUESTS: u32 = 64;
 
 /// All devices.
 #[derive(Debug)]
@@ -362,124 +357,5 @@ impl Devices {
 fn wake(registry: &Registry, token: Token, fd: BorrowedFd<'_>) {
     if let Err(error) = registry.register(&mut SourceFd(&fd.as_raw_fd()), token, Interest::READABLE) {
         tracing::error!(target: "devices", "cannot wait for events: {error}");
-    }
-}
-
-impl Fabric for Devices {
-    fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
-        let own = self.uevents.iter().map(AsFd::as_fd).chain(self.devices.values().flat_map(Device::fds));
-        for fd in own {
-            registry.register(&mut SourceFd(&fd.as_raw_fd()), token, Interest::READABLE)?;
-        }
-        self.wakeups = Some((registry.try_clone()?, token));
-        Ok(())
-    }
-
-    fn ports(&self) -> Vec<NamedPort> {
-        let of = |device: &Device| {
-            let device = device.clone_ports();
-            device.into_iter().map(|(device, number, id)| NamedPort { id, device, number })
-        };
-        self.devices.values().flat_map(of).collect()
-    }
-
-    fn next_event(&mut self) -> Result<Option<FabricEvent<'_>>, FabricError> {
-        loop {
-            if let Some(told) = self.events.pop_front() {
-                return Ok(Some(self.told(told)));
-            }
-            match self.stage {
-                Stage::Hotplug => {
-                    self.hotplug();
-                    self.stage = Stage::Async;
-                }
-                Stage::Async => {
-                    self.async_events();
-                    self.stage = Stage::Mads;
-                }
-                Stage::Mads => match self.next_mad() {
-                    Some((id, None)) => return Ok(Some(FabricEvent::SaAnswer { id, mad: &self.mad })),
-                    Some((id, Some(failure))) => return Ok(Some(FabricEvent::SaFailed { id, failure })),
-                    None => self.stage = Stage::Completions,
-                },
-                Stage::Completions => {
-                    let Some((endpoint, source, length)) = self.next_datagram() else {
-                        self.stage = Stage::Hotplug;
-                        return Ok(None);
-                    };
-                    let payload = self.payload.get(..length).unwrap_or_default();
-                    return Ok(Some(FabricEvent::Datagram { endpoint, source, payload }));
-                }
-            }
-        }
-    }
-
-    fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError> {
-        let depths = self.depths;
-        let (device, number) = self.port(port).ok_or(FabricError::NoPort(port))?;
-        let config = UdConfig {
-            recv_depth: depths.receive.get(),
-            send_depth: depths.send.get().saturating_add(REQUESTS),
-            ..UdConfig::new(number, pkey_index)
-        };
-        let name = device.name.clone();
-        let pair = UdQueuePair::new(&device.context, config)
-            .map_err(|error| FabricError::Device(format!("{name} port {number}"), error))?;
-        let qpn = pair.qpn();
-        self.endpoints.insert(endpoint, Endpoint { device: name, pair });
-        Ok(qpn)
-    }
-
-    fn close_endpoint(&mut self, endpoint: EndpointId) {
-        self.endpoints.remove(&endpoint);
-    }
-
-    fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) {
-        if let Some(own) = self.endpoints.get_mut(&endpoint)
-            && let Err(error) = own.pair.attach(mgid, mlid)
-        {
-            tracing::error!(target: "devices", "{endpoint}: unable to attach to multicast group {mgid}: {error}");
-        }
-    }
-
-    fn detach(&mut self, endpoint: EndpointId, mgid: Gid, _mlid: Lid) {
-        if let Some(own) = self.endpoints.get_mut(&endpoint)
-            && let Err(error) = own.pair.detach(mgid)
-        {
-            tracing::debug!(target: "devices", "{endpoint}: {error}");
-        }
-    }
-
-    fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad) {
-        let Some(own) = self.endpoints.get_mut(&endpoint) else { return };
-        let port = self.devices.get(&own.device).and_then(|device| device.info.port(own.pair.config().port));
-        let index = port.and_then(|port| port.gid_index(to.sgid)).and_then(|index| u8::try_from(index).ok());
-        let vector = AddressVector {
-            dlid: to.lid,
-            sl: to.sl,
-            path_bits: to.src_path_bits,
-            static_rate: Some(to.rate),
-            grh: Some(Grh {
-                dgid: to.gid,
-                sgid_index: index.unwrap_or(0),
-                flow_label: to.flow_label,
-                hop_limit: to.hop_limit,
-                traffic_class: to.traffic_class,
-            }),
-        };
-        if let Err(error) = own.pair.send(&vector, to.qpn, to.qkey, ib_mad::as_bytes(mad)) {
-            tracing::debug!(target: "devices", "{endpoint}: datagram to LID {} lost: {error}", to.lid);
-        }
-    }
-
-    fn sa_send(&mut self, port: PortId, id: SaRequestId, to: SaAddress, mad: &SaMad, patience: Patience) -> bool {
-        let [.., a, b, c, d] = mad.header.transaction_id.get().to_be_bytes();
-        let Some((device, number)) = self.port(port) else { return false };
-        if let Err(error) = device.sa_send(number, to, mad, patience) {
-            tracing::warn!(target: "devices", "{} port {number}: SA request not sent: {error}", device.name);
-            return false;
-        }
-        self.asked.insert((port, u32::from_be_bytes([a, b, c, d])), id);
-        true
     }
 }
