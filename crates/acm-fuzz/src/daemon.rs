@@ -1,6 +1,6 @@
 //! The core under any sequence of facts.
 use acm_sansio::{
-    Acm, ClientId, Config, EndpointId, Input, PortId, SaRequestId, Time,
+    Account, Acm, ClientId, Config, EndpointId, Input, PortId, SaRequestId, Time,
     input::{DatagramSource, SendFailure},
     ports::PortAttributes,
 };
@@ -60,7 +60,10 @@ fn tell(acm: &mut Acm, now: &mut Time, fact: &Fact) {
     let port = |index: u8| PortId((index % 2).into());
     let address = |bytes: [u8; 4]| Address::Ip4(bytes.into());
     match fact {
-        Fact::Opened(id) => acm.handle_input(*now, Input::ClientOpened(client(*id))),
+        Fact::Opened(id) => {
+            let account = Account::User(u32::from(*id) % 3);
+            acm.handle_input(*now, Input::ClientOpened { client: client(*id), account });
+        }
         Fact::Message(id, message) => {
             acm.handle_input(*now, Input::ClientMessage { client: client(*id), message });
         }

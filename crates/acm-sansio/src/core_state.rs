@@ -1,9 +1,9 @@
 //! Everything of the core but its provider.
 use crate::{
-    Config, Event, Time,
+    Config, Event, Input, Time,
     clients::{Asker, Clients, Waiting},
     id::{ClientId, EndpointId, PortId, SaRequestId},
-    output::{Output, SaAddress, Stats},
+    output::{Output, SaAddress, SaSend, Stats},
     ports::{PortAttributes, Ports},
     provider::Token,
     rng::Rng,
@@ -34,6 +34,8 @@ pub(crate) struct Core {
     pub(crate) counters: Counters,
     pub(crate) stats: Stats,
     pub(crate) shutting_down: bool,
+    /// Facts that came of carrying out outputs, to be told in their order.
+    pub(crate) facts: VecDeque<Input<'static>>,
 }
 
 impl Core {
@@ -50,6 +52,7 @@ impl Core {
             counters: Counters::default(),
             stats: Stats::default(),
             shutting_down: false,
+            facts: VecDeque::new(),
         }
     }
 
@@ -146,7 +149,7 @@ impl Core {
     /// Sends a request that holds a credit.
     pub(crate) fn sa_send(&mut self, port: PortId, id: SaRequestId, to: SaAddress, mad: SaMad) {
         let (timeout, retries) = (self.config.timeout, self.config.retries);
-        self.output(Output::SaSend { port, id, to, mad, timeout, retries });
+        self.output(Output::SaSend(SaSend { port, id, to, mad, timeout, retries }));
         // The sender repeats and reports; this is for a sender that forgets to.
         let margin = Duration::from_secs(1);
         self.timers.set(TimerKey::Sa(id), self.now + self.config.sa_time() + margin);

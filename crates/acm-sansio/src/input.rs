@@ -1,5 +1,6 @@
 //! What the core is told.
 use crate::{
+    Account,
     id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},
     ports::PortAttributes,
 };
@@ -11,7 +12,12 @@ use ib_mad::{Gid, Lid, Pkey, Qpn, sa::PathRecord};
 #[derive(Clone, Debug)]
 pub enum Input<'a> {
     /// A client connected.
-    ClientOpened(ClientId),
+    ClientOpened {
+        /// Its connection from now on.
+        client: ClientId,
+        /// Who pays for what it asks.
+        account: Account,
+    },
     /// A client sent one whole message, as [`next_frame`](acm_wire::client::next_frame) cuts it.
     ClientMessage {
         /// Who.
@@ -69,6 +75,9 @@ pub enum Input<'a> {
         /// Its queue pair.
         qpn: Qpn,
     },
+    /// An endpoint lost its queue pair, with the groups that were attached to it: its device was closed. The core asks
+    /// for another one, now or when the port is up again.
+    EndpointLost(EndpointId),
     /// The other answer to [`Output::OpenEndpoint`](crate::Output::OpenEndpoint). Tried again at the port's next change.
     EndpointFailed(EndpointId),
     /// A port is active, or is still active with other attributes.

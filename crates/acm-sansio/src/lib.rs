@@ -23,6 +23,7 @@
 #![no_std]
 extern crate alloc;
 
+pub mod account;
 mod acm;
 mod arena;
 mod clients;
@@ -40,6 +41,7 @@ pub mod sa;
 mod time;
 mod timers;
 
+pub use account::Account;
 pub use acm::Acm;
 pub use config::Config;
 pub use event::Event;

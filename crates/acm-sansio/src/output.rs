@@ -48,20 +48,7 @@ pub enum Output {
         dest: IpAddr,
     },
     /// Send a datagram to subnet administration, QP 1, and wait for the answer.
-    SaSend {
-        /// From this port.
-        port: PortId,
-        /// To be given back with the answer.
-        id: SaRequestId,
-        /// Where subnet administration is.
-        to: SaAddress,
-        /// The datagram. Only the lower 32 bits of its transaction id count.
-        mad: SaMad,
-        /// How long to wait before repeating.
-        timeout: Duration,
-        /// How often to repeat.
-        retries: u32,
-    },
+    SaSend(SaSend),
     /// Open a queue pair: [`Input::EndpointOpened`](crate::Input::EndpointOpened) or
     /// [`Input::EndpointFailed`](crate::Input::EndpointFailed) follows.
     OpenEndpoint {
@@ -105,6 +92,23 @@ pub enum Output {
     Log(Event),
     /// Every group is left, or had its time: stop now.
     ShutdownDone,
+}
+
+/// A request to subnet administration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SaSend {
+    /// The port that it leaves from.
+    pub port: PortId,
+    /// To be given back with the answer.
+    pub id: SaRequestId,
+    /// Where subnet administration is.
+    pub to: SaAddress,
+    /// The datagram. Only the lower 32 bits of its transaction id count.
+    pub mad: SaMad,
+    /// How long to wait for the answer before the datagram is sent again.
+    pub timeout: Duration,
+    /// How often it is sent again.
+    pub retries: u32,
 }
 
 /// Where subnet administration is, seen from a port.

@@ -31,7 +31,7 @@ fn cached_resolve() {
     tell(&mut acm, Input::AddressAdded { port, pkey: None, address: name });
     tell(&mut acm, Input::PortUp { port, attributes: &attributes });
     tell(&mut acm, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::new(2) });
-    tell(&mut acm, Input::ClientOpened(client));
+    tell(&mut acm, Input::ClientOpened { client, account: acm_sansio::Account::User(0) });
     // Own addresses are in the cache from the start; they take the same way as others.
     let message = resolve_request(Some(&name), &name, EntryFlags::empty(), [1; 8]);
     let ask = || Input::ClientMessage { client, message: &message };

@@ -13,5 +13,5 @@
 mod node;
 mod world;
 
-pub use node::Node;
+pub use node::{Host, Node};
 pub use world::{Ask, Entry, World, WorldConfig};

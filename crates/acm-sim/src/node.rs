@@ -1,13 +1,12 @@
 //! One core with what stands around it: queue pairs, clients, routing table.
 use acm_sansio::{
-    Acm, ClientId, Config, EndpointId, Event, Input, Output, PortId, SaRequestId, Time,
+    Acm, ClientId, Config, EndpointId, Event, Input, Output, PortId, Time,
     input::{DatagramSource, SendFailure},
-    output::SendTo,
+    output::{SaSend, SendTo},
     ports::PortAttributes,
 };
 use acm_wire::Address;
-use core::{net::IpAddr, time::Duration};
-use ib_mad::{Qkey, Qpn, sa::SaMad};
+use ib_mad::{Qkey, Qpn};
 use ib_sim::{AgentId, Datagram, GlobalRoute, MadSend, NodeId, PortChange, PortState, QpId, Subnet};
 use std::collections::BTreeMap;
 
@@ -16,9 +15,16 @@ use std::collections::BTreeMap;
 pub struct Node {
     /// The core.
     pub acm: Acm,
-    /// What it said to its administrator.
+    /// What stands around it.
+    pub host: Host,
+}
+
+/// The machine that a core runs on.
+#[derive(Debug)]
+pub struct Host {
+    /// What the core said to its administrator.
     pub events: Vec<(Time, Event)>,
-    /// Whether it is done with shutting down.
+    /// Whether the core is done with shutting down.
     pub stopped: bool,
     id: NodeId,
     addresses: Vec<Address>,
@@ -52,19 +58,17 @@ impl Node {
     pub(crate) fn new(id: NodeId, config: Config, seed: u64, addresses: Vec<Address>) -> Self {
         Self {
             acm: Acm::new(config, seed),
-            events: Vec::new(),
-            stopped: false,
-            id,
-            addresses,
-            queue_pairs: BTreeMap::new(),
-            answers: BTreeMap::new(),
-            closed: Vec::new(),
-            next_client: 0,
+            host: Host {
+                events: Vec::new(),
+                stopped: false,
+                id,
+                addresses,
+                queue_pairs: BTreeMap::new(),
+                answers: BTreeMap::new(),
+                closed: Vec::new(),
+                next_client: 0,
+            },
         }
-    }
-
-    fn sim_port(&self, port: PortId) -> ib_sim::PortId {
-        ib_sim::PortId { node: self.id, port: u8::try_from(port.0 + 1).unwrap_or(u8::MAX) }
     }
 
     fn core_port(port: ib_sim::PortId) -> PortId {
@@ -73,12 +77,12 @@ impl Node {
 
     /// Gives the core its addresses and its ports.
     pub(crate) fn start(&mut self, subnet: &mut Subnet, now: Time, put: &mut dyn FnMut(&Output)) {
-        for address in self.addresses.clone() {
+        for address in self.host.addresses.clone() {
             self.input(subnet, now, Input::AddressAdded { port: PortId(0), pkey: None, address }, put);
         }
-        let ports = subnet.node(self.id).map_or(0, |node| node.ports.len());
+        let ports = subnet.node(self.host.id).map_or(0, |node| node.ports.len());
         for number in 1..=u8::try_from(ports).unwrap_or(u8::MAX) {
-            let port = ib_sim::PortId { node: self.id, port: number };
+            let port = ib_sim::PortId { node: self.host.id, port: number };
             if subnet.port(port).is_some_and(|port| port.state == PortState::Active) {
                 self.port_up(subnet, now, port, put);
             }
@@ -123,25 +127,40 @@ impl Node {
     }
 
     fn drain(&mut self, subnet: &mut Subnet, now: Time, put: &mut dyn FnMut(&Output)) {
-        // Some wishes are answered at once; the core is told when it has no more wishes.
-        let mut facts = Vec::new();
-        loop {
-            while let Some(output) = self.acm.poll_output() {
-                put(&output);
-                self.carry_out(subnet, now, output, &mut facts);
-            }
-            let Some(fact) = facts.pop() else { return };
-            let input = match fact {
-                Fact::Opened(endpoint, qpn) => Input::EndpointOpened { endpoint, qpn },
-                Fact::OpenFailed(endpoint) => Input::EndpointFailed(endpoint),
-                Fact::Source(request, source) => Input::SourceSelected { request, source },
-                Fact::NotSent(id) => Input::SaFailed { id, failure: SendFailure::NotSent },
-            };
-            self.acm.handle_input(now, input);
-        }
+        // The core drives what stands around it, which is everything of this node but the core.
+        let Self { acm, host } = self;
+        acm.drain(now, |output| {
+            put(&output);
+            host.carry_out(subnet, now, output)
+        });
     }
 
-    fn carry_out(&mut self, subnet: &mut Subnet, now: Time, output: Output, facts: &mut Vec<Fact>) {
+    /// The endpoint that a queue pair belongs to.
+    pub(crate) fn endpoint_of(&self, qp: QpId) -> Option<EndpointId> {
+        self.host.queue_pairs.iter().find(|(_, own)| **own == qp).map(|(endpoint, _)| *endpoint)
+    }
+
+    pub(crate) fn connect(&mut self) -> ClientId {
+        let client = ClientId::new(self.host.next_client, 0);
+        self.host.next_client += 1;
+        client
+    }
+
+    pub(crate) fn answer_of(&self, client: ClientId) -> Option<&[u8]> {
+        self.host.answers.get(&client).map(Vec::as_slice)
+    }
+
+    pub(crate) fn has_closed(&self, client: ClientId) -> bool {
+        self.host.closed.contains(&client)
+    }
+}
+
+impl Host {
+    fn sim_port(&self, port: PortId) -> ib_sim::PortId {
+        ib_sim::PortId { node: self.id, port: u8::try_from(port.0 + 1).unwrap_or(u8::MAX) }
+    }
+
+    fn carry_out(&mut self, subnet: &mut Subnet, now: Time, output: Output) -> Option<Input<'static>> {
         match output {
             Output::Reply { client, reply } => {
                 self.answers.insert(client, reply.to_vec());
@@ -154,16 +173,16 @@ impl Node {
             Output::KernelReply { .. } => {}
             Output::SelectSource { request, dest } => {
                 let source = self.addresses.iter().filter_map(Address::ip).find(|own| own.is_ipv4() == dest.is_ipv4());
-                facts.push(Fact::Source(request, source));
+                return Some(Input::SourceSelected { request, source });
             }
             Output::OpenEndpoint { endpoint, port, pkey_index } => {
-                match subnet.create_qp(self.sim_port(port), Qkey::GSI, pkey_index) {
+                return Some(match subnet.create_qp(self.sim_port(port), Qkey::GSI, pkey_index) {
                     Ok(qp) => {
                         self.queue_pairs.insert(endpoint, qp);
-                        facts.push(Fact::Opened(endpoint, qp.qpn));
+                        Input::EndpointOpened { endpoint, qpn: qp.qpn }
                     }
-                    Err(_) => facts.push(Fact::OpenFailed(endpoint)),
-                }
+                    Err(_) => Input::EndpointFailed(endpoint),
+                });
             }
             Output::CloseEndpoint(endpoint) => {
                 if let Some(qp) = self.queue_pairs.remove(&endpoint) {
@@ -186,59 +205,23 @@ impl Node {
                     let _ = subnet.send_datagram(now.since_start(), *qp, &datagram(&to, ib_mad::as_bytes(&mad)));
                 }
             }
-            Output::SaSend { port, id, to, mad, timeout, retries } => {
-                if !self.send_mad(subnet, now, port, id, to, &mad, (timeout, retries)) {
-                    facts.push(Fact::NotSent(id));
-                }
+            Output::SaSend(send) => {
+                let id = send.id;
+                let sent = subnet.send_mad(now.since_start(), self.sim_port(send.port), mad_send(&send), &send.mad);
+                return sent.is_err().then_some(Input::SaFailed { id, failure: SendFailure::NotSent });
             }
             Output::Log(event) => self.events.push((now, event)),
             Output::ShutdownDone => self.stopped = true,
         }
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "the fields of one output")]
-    fn send_mad(
-        &self,
-        subnet: &mut Subnet,
-        now: Time,
-        port: PortId,
-        id: SaRequestId,
-        to: acm_sansio::output::SaAddress,
-        mad: &SaMad,
-        (timeout, retries): (Duration, u32),
-    ) -> bool {
-        let agent = AgentId(id.to_bits());
-        let send =
-            MadSend { agent, dlid: to.lid, qpn: Qpn::GSI, sl: to.sl, pkey_index: to.pkey_index, timeout, retries };
-        subnet.send_mad(now.since_start(), self.sim_port(port), send, mad).is_ok()
-    }
-
-    /// The endpoint that a queue pair belongs to.
-    pub(crate) fn endpoint_of(&self, qp: QpId) -> Option<EndpointId> {
-        self.queue_pairs.iter().find(|(_, own)| **own == qp).map(|(endpoint, _)| *endpoint)
-    }
-
-    pub(crate) fn connect(&mut self) -> ClientId {
-        let client = ClientId::new(self.next_client, 0);
-        self.next_client += 1;
-        client
-    }
-
-    pub(crate) fn answer_of(&self, client: ClientId) -> Option<&[u8]> {
-        self.answers.get(&client).map(Vec::as_slice)
-    }
-
-    pub(crate) fn has_closed(&self, client: ClientId) -> bool {
-        self.closed.contains(&client)
+        None
     }
 }
 
-/// What is told to the core when it has no more wishes.
-enum Fact {
-    Opened(EndpointId, Qpn),
-    OpenFailed(EndpointId),
-    Source(acm_sansio::RequestId, Option<IpAddr>),
-    NotSent(SaRequestId),
+/// A request to subnet administration as the simulated subnet takes it.
+fn mad_send(send: &SaSend) -> MadSend {
+    let SaSend { id, to, timeout, retries, .. } = *send;
+    let agent = AgentId(id.to_bits());
+    MadSend { agent, dlid: to.lid, qpn: Qpn::GSI, sl: to.sl, pkey_index: to.pkey_index, timeout, retries }
 }
 
 /// A datagram as the simulated subnet takes it.

@@ -1,6 +1,6 @@
 //! All nodes, the subnet, and virtual time.
 use crate::node::{Node, source_of};
-use acm_sansio::{ClientId, Config, Input, Output, SaRequestId, Time, input::SendFailure};
+use acm_sansio::{Account, ClientId, Config, Input, Output, SaRequestId, Time, input::SendFailure};
 use acm_wire::{
     Address,
     client::{ClientStatus, EntryFlags, ResolveAnswer, next_answer, path_request, resolve_request},
@@ -244,7 +244,7 @@ impl World {
         let mut client = ClientId::new(0, 0);
         self.with(index, |node, subnet, now, put| {
             client = node.connect();
-            node.input(subnet, now, Input::ClientOpened(client), put);
+            node.input(subnet, now, Input::ClientOpened { client, account: Account::User(0) }, put);
             node.input(subnet, now, Input::ClientMessage { client, message }, put);
         });
         self.settle();

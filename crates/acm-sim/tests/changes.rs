@@ -136,16 +136,16 @@ fn an_address_that_is_taken_away_is_ours_no_more() {
 fn shutdown_leaves_the_groups() {
     let mut world = World::new(WorldConfig::default());
     world.input(0, Input::Shutdown);
-    assert!(world.node(0).stopped);
+    assert!(world.node(0).host.stopped);
     let members: Vec<usize> = world.subnet.groups().map(|group| group.members.len()).collect();
     assert_eq!(members, [1]);
     // An administration that does not answer does not hold it up for long.
     world.subnet.settings_mut().sa.mute = true;
     let start = world.now();
     world.input(1, Input::Shutdown);
-    assert!(!world.node(1).stopped);
+    assert!(!world.node(1).host.stopped);
     world.run_for(Duration::from_secs(3));
-    assert!(world.node(1).stopped && world.now().since(start) == Duration::from_secs(3));
+    assert!(world.node(1).host.stopped && world.now().since(start) == Duration::from_secs(3));
 }
 
 #[test]

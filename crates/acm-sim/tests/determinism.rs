@@ -77,7 +77,7 @@ proptest! {
     fn any_facts_do_no_harm(facts in proptest::collection::vec(facts(), 1..60)) {
         let mut world = World::new(WorldConfig::default());
         let client = ClientId::new(77, 3);
-        world.input(0, Input::ClientOpened(client));
+        world.input(0, Input::ClientOpened { client, account: acm_sansio::Account::User(0) });
         for fact in facts {
             match fact {
                 Fact::Message(message) => world.input(0, Input::ClientMessage { client, message: &message }),
@@ -89,7 +89,7 @@ proptest! {
                 Fact::SaAnswer(id, mad) => world.input(0, Input::SaAnswer { id: SaRequestId::new(id, 0), mad: &mad }),
                 Fact::Gone => {
                     world.input(0, Input::ClientGone(client));
-                    world.input(0, Input::ClientOpened(client));
+                    world.input(0, Input::ClientOpened { client, account: acm_sansio::Account::User(0) });
                 }
                 Fact::Wait(millis) => world.run_for(Duration::from_millis(millis.into())),
             }

@@ -49,7 +49,7 @@ fn attributes(number: u8, lid: u16, sm_lid: u16, rate: Rate) -> PortAttributes {
 /// A core alone, with a client.
 fn core() -> Acm {
     let mut acm = Acm::new(Config::default(), 1);
-    tell(&mut acm, Input::ClientOpened(CLIENT));
+    tell(&mut acm, Input::ClientOpened { client: CLIENT, account: acm_sansio::Account::User(0) });
     acm
 }
 
@@ -172,7 +172,7 @@ fn a_join_under_way_at_shutdown_is_left() {
     world.restart(0);
     world.input(0, Input::Shutdown);
     world.run_for(Duration::from_secs(1));
-    assert!(world.node(0).stopped);
+    assert!(world.node(0).host.stopped);
     assert_eq!(world.subnet.groups().map(|group| group.members.len()).sum::<usize>(), 0);
 }
 
@@ -186,7 +186,7 @@ fn nothing_is_opened_after_shutdown() {
     world.subnet.set_port_state(World::port_id(0), PortState::Active).unwrap();
     world.input(0, Input::AddressAdded { port: PortId(0), pkey: None, address: Address::from_text("late") });
     world.run_for(Duration::from_secs(3));
-    assert!(world.node(0).stopped);
+    assert!(world.node(0).host.stopped);
     assert!(!world.transcript[since..].iter().any(|(_, _, output)| matches!(output, Output::OpenEndpoint { .. })));
     assert_eq!(world.subnet.groups().map(|group| group.members.len()).sum::<usize>(), 0);
 }
@@ -199,7 +199,7 @@ fn a_new_subnet_manager_is_asked_at_once() {
     up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_100));
     let asked = |outputs: &[Output]| {
         let to = |output: &Output| match output {
-            Output::SaSend { to, .. } => Some(to.lid.get()),
+            Output::SaSend(send) => Some(send.to.lid.get()),
             _ => None,
         };
         outputs.iter().filter_map(to).collect::<Vec<u16>>()

@@ -1,10 +1,10 @@
 //! A simulated fabric in this process: served from a thread on a socket, so that other daemons can join.
-use super::{Fabric, FabricError, FabricEvent, NamedPort, Patience, Sim};
+use super::{Fabric, FabricError, NamedPort, Sim};
 use acm_sansio::{
-    EndpointId, PortId, SaRequestId,
-    output::{SaAddress, SendTo},
+    EndpointId, Input, PortId,
+    output::{SaSend, SendTo},
 };
-use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
+use ib_mad::{Gid, Lid, Qpn, acm::AcmMad};
 use ib_sim::{
     Subnet, SubnetConfig,
     server::{Server, Stopper},
@@ -75,7 +75,13 @@ impl Fabric for Embedded {
     fn ports(&self) -> Vec<NamedPort> {
         self.sim.ports()
     }
-    fn next_event(&mut self) -> Result<Option<FabricEvent<'_>>, FabricError> {
+    fn port_named(&self, device: &[u8], number: u8) -> Option<PortId> {
+        self.sim.port_named(device, number)
+    }
+    fn has_new_ports(&mut self) -> bool {
+        self.sim.has_new_ports()
+    }
+    fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError> {
         self.sim.next_event()
     }
     fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError> {
@@ -93,7 +99,7 @@ impl Fabric for Embedded {
     fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad) {
         self.sim.send(endpoint, to, mad);
     }
-    fn sa_send(&mut self, port: PortId, id: SaRequestId, to: SaAddress, mad: &SaMad, patience: Patience) -> bool {
-        self.sim.sa_send(port, id, to, mad, patience)
+    fn sa_send(&mut self, send: &SaSend) -> bool {
+        self.sim.sa_send(send)
     }
 }

@@ -10,13 +10,11 @@ pub(crate) use embedded::Embedded;
 pub(crate) use sim::Sim;
 
 use acm_sansio::{
-    EndpointId, PortId, SaRequestId,
-    input::{DatagramSource, SendFailure},
-    output::{SaAddress, SendTo},
-    ports::PortAttributes,
+    EndpointId, Input, PortId,
+    output::{SaSend, SendTo},
 };
-use core::{str::FromStr, time::Duration};
-use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
+use core::str::FromStr;
+use ib_mad::{Gid, Lid, Qpn, acm::AcmMad};
 use std::{io, path::PathBuf};
 
 /// What `--fabric` chose.
@@ -95,49 +93,18 @@ pub(crate) struct NamedPort {
     pub(crate) number: u8,
 }
 
-/// Something that a fabric tells.
-#[derive(Debug)]
-pub(crate) enum FabricEvent<'a> {
-    PortUp {
-        port: PortId,
-        attributes: PortAttributes,
-    },
-    PortDown(PortId),
-    /// There are ports that [`Fabric::ports`] did not have before.
-    #[cfg_attr(not(feature = "verbs"), allow(dead_code, reason = "simulated nodes have all their ports at once"))]
-    NewPorts,
-    /// An endpoint has another queue pair.
-    #[cfg_attr(not(feature = "verbs"), allow(dead_code, reason = "simulated queue pairs do not break"))]
-    EndpointOpened {
-        endpoint: EndpointId,
-        qpn: Qpn,
-    },
-    Reregister(PortId),
-    Datagram {
-        endpoint: EndpointId,
-        source: DatagramSource,
-        payload: &'a [u8],
-    },
-    SaAnswer {
-        id: SaRequestId,
-        mad: &'a SaMad,
-    },
-    SaFailed {
-        id: SaRequestId,
-        failure: SendFailure,
-    },
-    /// A message that means nothing to the core; there may be more.
-    Nothing,
-}
-
 /// What carries the core's datagrams. Nothing here blocks.
 pub(crate) trait Fabric {
     /// Asks for wake-ups under `token`.
     fn register(&mut self, registry: &mio::Registry, token: mio::Token) -> io::Result<()>;
     /// The ports that address files may name.
     fn ports(&self) -> Vec<NamedPort>;
-    /// The next event; `None` when there is none now. An error: the fabric is gone.
-    fn next_event(&mut self) -> Result<Option<FabricEvent<'_>>, FabricError>;
+    /// The port with this number of the device with this name.
+    fn port_named(&self, device: &[u8], number: u8) -> Option<PortId>;
+    /// Whether there are ports that were not there when this was asked last.
+    fn has_new_ports(&mut self) -> bool;
+    /// The next thing to tell the core; `None` when there is none now. An error: the fabric is gone.
+    fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError>;
     /// Opens an endpoint's queue pair.
     fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError>;
     /// Closes it.
@@ -149,14 +116,7 @@ pub(crate) trait Fabric {
     /// Sends a datagram; one that cannot be sent is lost, as datagrams may be.
     fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad);
     /// Sends a request to subnet administration; whether it went out.
-    fn sa_send(&mut self, port: PortId, id: SaRequestId, to: SaAddress, mad: &SaMad, patience: Patience) -> bool;
-}
-
-/// How long to wait for an answer, and how often to repeat.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
-    pub(crate) timeout: Duration,
-    pub(crate) retries: u32,
+    fn sa_send(&mut self, send: &SaSend) -> bool;
 }
 
 #[cfg(test)]

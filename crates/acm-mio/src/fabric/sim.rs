@@ -1,9 +1,9 @@
 //! A simulated fabric that another process serves on a unix socket.
-use super::{Fabric, FabricError, FabricEvent, NamedPort, Patience};
+use super::{Fabric, FabricError, NamedPort};
 use acm_sansio::{
-    EndpointId, PortId, SaRequestId,
+    EndpointId, Input, PortId, SaRequestId,
     input::{DatagramSource, SendFailure},
-    output::{SaAddress, SendTo},
+    output::{SaSend, SendTo},
     ports::PortAttributes,
 };
 use ib_mad::{Gid, Lid, Qkey, Qpn, acm::AcmMad, sa::SaMad};
@@ -31,6 +31,21 @@ pub(crate) struct Sim {
     queue_pairs: BTreeMap<Qpn, EndpointId>,
     /// Changes of ports that were not told yet; at first, every port's state.
     untold: VecDeque<(u8, PortChange)>,
+    new_ports: bool,
+    /// What the last event told borrows from these.
+    told: Option<PortAttributes>,
+    mad: SaMad,
+    payload: Vec<u8>,
+}
+
+/// What a message was, without its bytes.
+enum Arrived {
+    Port(u8, PortChange),
+    Mad(SaRequestId),
+    TimedOut(SaRequestId),
+    Datagram(EndpointId, DatagramSource),
+    /// Nothing that the core is told.
+    Nothing,
 }
 
 impl Sim {
@@ -39,7 +54,17 @@ impl Sim {
         let client = Client::connect(path, node).map_err(|error| FabricError::Sim(path.to_owned(), error))?;
         let untold = (1..).zip(&client.node().ports).map(|(number, _)| (number, PortChange::Active)).collect();
         let (endpoints, queue_pairs) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Self { client, path: path.to_owned(), endpoints, queue_pairs, untold })
+        Ok(Self {
+            client,
+            path: path.to_owned(),
+            endpoints,
+            queue_pairs,
+            untold,
+            new_ports: true,
+            told: None,
+            mad: SaMad::default(),
+            payload: Vec::new(),
+        })
     }
 
     /// The name of the node that this is.
@@ -75,12 +100,44 @@ impl Sim {
         })
     }
 
-    fn port_event(&self, number: u8) -> FabricEvent<'static> {
+    /// Takes one message; its bytes stay in `self`. `None` when there is none.
+    fn receive(&mut self) -> Result<Option<Arrived>, FabricError> {
+        let Self { client, path, queue_pairs, mad, payload, .. } = self;
+        let Some(message) = client.receive().map_err(|error| FabricError::Sim(path.clone(), error))? else {
+            return Ok(None);
+        };
+        Ok(Some(match message {
+            Message::Port { port, change } => Arrived::Port(port, change),
+            Message::Refused { request, refusal, qpn } => {
+                tracing::warn!(target: "fabric", "{request:?} of queue pair {qpn} refused: {refusal}");
+                Arrived::Nothing
+            }
+            Message::Mad { agent, mad: answer, .. } => {
+                *mad = *answer;
+                Arrived::Mad(SaRequestId::from_bits(agent.0))
+            }
+            Message::MadTimedOut { agent, .. } => Arrived::TimedOut(SaRequestId::from_bits(agent.0)),
+            Message::Datagram { qpn, source, grh, payload: bytes } => match queue_pairs.get(&qpn) {
+                None => Arrived::Nothing,
+                Some(endpoint) => {
+                    payload.clear();
+                    payload.extend_from_slice(bytes);
+                    let gid = grh.map(|grh| grh.sgid);
+                    let (lid, path_bits, qpn) = (source.slid, source.path_bits, source.qpn);
+                    Arrived::Datagram(*endpoint, DatagramSource { lid, path_bits, qpn, gid })
+                }
+            },
+        }))
+    }
+
+    /// What a change of a port tells the core. The port may have gone down since.
+    fn port_event(&mut self, number: u8, change: PortChange) -> Input<'_> {
         let port = Self::port_id(number);
-        match self.attributes(number) {
-            Some(attributes) => FabricEvent::PortUp { port, attributes },
-            None => FabricEvent::PortDown(port),
+        if matches!(change, PortChange::ClientReregister) {
+            return Input::ClientReregister(port);
         }
+        self.told = self.attributes(number);
+        self.told.as_ref().map_or(Input::PortDown(port), |attributes| Input::PortUp { port, attributes })
     }
 }
 
@@ -96,44 +153,33 @@ impl Fabric for Sim {
             .collect()
     }
 
-    fn next_event(&mut self) -> Result<Option<FabricEvent<'_>>, FabricError> {
-        if let Some((number, change)) = self.untold.pop_front() {
-            return Ok(Some(match change {
-                PortChange::ClientReregister => FabricEvent::Reregister(Self::port_id(number)),
-                _ => self.port_event(number),
-            }));
-        }
-        let Self { client, path, queue_pairs, untold, .. } = self;
-        let Some(message) = client.receive().map_err(|error| FabricError::Sim(path.clone(), error))? else {
-            return Ok(None);
+    fn port_named(&self, device: &[u8], number: u8) -> Option<PortId> {
+        let known = device == DEVICE.as_bytes() && self.client.port(number).is_some();
+        known.then(|| Self::port_id(number))
+    }
+
+    fn has_new_ports(&mut self) -> bool {
+        core::mem::take(&mut self.new_ports)
+    }
+
+    fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError> {
+        let arrived = loop {
+            match self.untold.pop_front() {
+                Some((number, change)) => break Arrived::Port(number, change),
+                None => match self.receive()? {
+                    None => return Ok(None),
+                    Some(Arrived::Nothing) => {}
+                    Some(arrived) => break arrived,
+                },
+            }
         };
-        Ok(Some(match message {
-            Message::Port { port, change } => {
-                // Its attributes are the client's, which is borrowed until this message is let go.
-                untold.push_back((port, change));
-                FabricEvent::Nothing
-            }
-            Message::Refused { request, refusal, qpn } => {
-                tracing::warn!(target: "fabric", "{request:?} of queue pair {qpn} refused: {refusal}");
-                FabricEvent::Nothing
-            }
-            Message::Mad { agent, mad, .. } => FabricEvent::SaAnswer { id: SaRequestId::from_bits(agent.0), mad },
-            Message::MadTimedOut { agent, .. } => {
-                FabricEvent::SaFailed { id: SaRequestId::from_bits(agent.0), failure: SendFailure::TimedOut }
-            }
-            Message::Datagram { qpn, source, grh, payload } => match queue_pairs.get(&qpn) {
-                None => FabricEvent::Nothing,
-                Some(endpoint) => {
-                    let source = DatagramSource {
-                        lid: source.slid,
-                        path_bits: source.path_bits,
-                        qpn: source.qpn,
-                        gid: grh.map(|grh| grh.sgid),
-                    };
-                    FabricEvent::Datagram { endpoint: *endpoint, source, payload }
-                }
-            },
-        }))
+        Ok(match arrived {
+            Arrived::Nothing => None,
+            Arrived::Port(number, change) => Some(self.port_event(number, change)),
+            Arrived::Mad(id) => Some(Input::SaAnswer { id, mad: ib_mad::as_bytes(&self.mad) }),
+            Arrived::TimedOut(id) => Some(Input::SaFailed { id, failure: SendFailure::TimedOut }),
+            Arrived::Datagram(endpoint, source) => Some(Input::Datagram { endpoint, source, payload: &self.payload }),
+        })
     }
 
     fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError> {
@@ -189,16 +235,16 @@ impl Fabric for Sim {
         }
     }
 
-    fn sa_send(&mut self, port: PortId, id: SaRequestId, to: SaAddress, mad: &SaMad, patience: Patience) -> bool {
-        let send = MadSend {
-            agent: AgentId(id.to_bits()),
-            dlid: to.lid,
+    fn sa_send(&mut self, send: &SaSend) -> bool {
+        let mad_send = MadSend {
+            agent: AgentId(send.id.to_bits()),
+            dlid: send.to.lid,
             qpn: Qpn::GSI,
-            sl: to.sl,
-            pkey_index: to.pkey_index,
-            timeout: patience.timeout,
-            retries: patience.retries,
+            sl: send.to.sl,
+            pkey_index: send.to.pkey_index,
+            timeout: send.timeout,
+            retries: send.retries,
         };
-        self.client.send_mad(Self::port_number(port), &send, mad).is_ok()
+        self.client.send_mad(Self::port_number(send.port), &mad_send, &send.mad).is_ok()
     }
 }

@@ -1,4 +1,5 @@
 //! Where clients connect: a unix socket or TCP, with the files by which clients find it.
+use acm_sansio::Account;
 use acm_wire::files::opts::{Options, ServerMode};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use mio::{
@@ -43,7 +44,21 @@ pub(crate) enum Stream {
     Tcp(TcpStream),
 }
 
+/// Whose program is not known is nobody's (nobody(5)): all such programs share one account.
+const NOBODY: u32 = 65_534;
+
 impl Stream {
+    /// Who pays for what comes from here.
+    pub(crate) fn account(&self) -> Account {
+        match self {
+            Self::Unix(stream) => {
+                let peer = nix::sys::socket::getsockopt(stream, nix::sys::socket::sockopt::PeerCredentials);
+                Account::User(peer.map_or(NOBODY, |peer| peer.uid()))
+            }
+            Self::Tcp(stream) => stream.peer_addr().map_or(Account::User(NOBODY), |peer| Account::Peer(peer.ip())),
+        }
+    }
+
     pub(crate) fn source(&mut self) -> &mut dyn Source {
         match self {
             Self::Unix(stream) => stream,

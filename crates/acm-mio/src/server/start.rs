@@ -1,7 +1,7 @@
 //! From the command line to a running loop.
 use super::{
     FABRIC, KERNEL, LISTENER, SIGNALS,
-    daemon::{Daemon, State},
+    daemon::{Daemon, Host, State},
     listener::{ListenError, Listener},
 };
 #[cfg(feature = "verbs")]
@@ -164,6 +164,6 @@ fn assemble(
     if let Some(kernel) = &kernel {
         kernel.register(poll.registry(), KERNEL)?;
     }
-    let (clock, state) = (Clock::start(), State::default());
-    Ok(Daemon { acm, fabric, listener, kernel, poll, signals, clock, log, state, addresses })
+    let host = Host { fabric, kernel, poll, state: State::default() };
+    Ok(Daemon { acm, host, listener, signals, clock: Clock::start(), log, addresses })
 }

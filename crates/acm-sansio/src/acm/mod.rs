@@ -46,7 +46,7 @@ impl Acm {
     pub fn handle_input(&mut self, now: Time, input: Input<'_>) {
         self.advance(now);
         match input {
-            Input::ClientOpened(client) => self.client_opened(client),
+            Input::ClientOpened { client, account: _ } => self.client_opened(client),
             Input::ClientMessage { client, message } => self.client_message(client, message),
             Input::ClientGone(client) => {
                 self.core.stats.stale_inputs += u64::from(!self.core.clients.close(client));
@@ -74,6 +74,13 @@ impl Acm {
                     own.qpn = Some(qpn);
                     own.opening = false;
                     self.provider.open_endpoint(&mut Context { core: &mut self.core }, endpoint);
+                }
+            },
+            Input::EndpointLost(endpoint) => match self.core.ports.endpoint_mut(endpoint) {
+                None => self.core.stats.stale_inputs += 1,
+                Some(own) => {
+                    own.qpn = None;
+                    own.opening = false;
                 }
             },
             Input::EndpointFailed(endpoint) => {
@@ -119,6 +126,26 @@ impl Acm {
             }
         }
         self.check_shutdown();
+    }
+
+    /// Tells one fact and carries out all that follows from it.
+    pub fn drive(&mut self, now: Time, input: Input<'_>, carry_out: impl FnMut(Output) -> Option<Input<'static>>) {
+        self.handle_input(now, input);
+        self.drain(now, carry_out);
+    }
+
+    /// Carries out all that is wanted, in order. What `carry_out` gives back is told when there are no more wishes,
+    /// in order as well. To be called after each `handle_*`, by whoever does not use [`Acm::drive`].
+    pub fn drain(&mut self, now: Time, mut carry_out: impl FnMut(Output) -> Option<Input<'static>>) {
+        loop {
+            while let Some(output) = self.poll_output() {
+                if let Some(fact) = carry_out(output) {
+                    self.core.facts.push_back(fact);
+                }
+            }
+            let Some(fact) = self.core.facts.pop_front() else { return };
+            self.handle_input(now, fact);
+        }
     }
 
     /// The next wish; `None` when there is none left.

@@ -1,16 +1,16 @@
 //! What the core wants of the devices: queue pairs, groups, datagrams, requests.
 use super::device::Device;
 use super::{Devices, Endpoint, Stage};
-use crate::fabric::{Fabric, FabricError, FabricEvent, NamedPort, Patience};
+use crate::fabric::{Fabric, FabricError, NamedPort};
 use acm_sansio::{
-    EndpointId, PortId, SaRequestId,
-    output::{SaAddress, SendTo},
+    EndpointId, Input, PortId,
+    output::{SaSend, SendTo},
 };
 use ib_device::{
     AddressVector, Grh,
     verbs::{UdConfig, UdQueuePair},
 };
-use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
+use ib_mad::{Gid, Lid, Qpn, acm::AcmMad};
 use mio::{Interest, Registry, Token, unix::SourceFd};
 use std::{
     io,
@@ -38,7 +38,16 @@ impl Fabric for Devices {
         self.devices.values().flat_map(of).collect()
     }
 
-    fn next_event(&mut self) -> Result<Option<FabricEvent<'_>>, FabricError> {
+    fn port_named(&self, device: &[u8], number: u8) -> Option<PortId> {
+        let (_, device) = self.devices.iter().find(|(name, _)| name.as_bytes() == device)?;
+        device.port(number).map(|port| port.id)
+    }
+
+    fn has_new_ports(&mut self) -> bool {
+        core::mem::take(&mut self.new_ports)
+    }
+
+    fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError> {
         loop {
             if let Some(told) = self.events.pop_front() {
                 return Ok(Some(self.told(told)));
@@ -53,8 +62,10 @@ impl Fabric for Devices {
                     self.stage = Stage::Mads;
                 }
                 Stage::Mads => match self.next_mad() {
-                    Some((id, None)) => return Ok(Some(FabricEvent::SaAnswer { id, mad: &self.mad })),
-                    Some((id, Some(failure))) => return Ok(Some(FabricEvent::SaFailed { id, failure })),
+                    Some((id, None)) => {
+                        return Ok(Some(Input::SaAnswer { id, mad: ib_mad::as_bytes(&self.mad) }));
+                    }
+                    Some((id, Some(failure))) => return Ok(Some(Input::SaFailed { id, failure })),
                     None => self.stage = Stage::Completions,
                 },
                 Stage::Completions => {
@@ -63,7 +74,7 @@ impl Fabric for Devices {
                         return Ok(None);
                     };
                     let payload = self.payload.get(..length).unwrap_or_default();
-                    return Ok(Some(FabricEvent::Datagram { endpoint, source, payload }));
+                    return Ok(Some(Input::Datagram { endpoint, source, payload }));
                 }
             }
         }
@@ -127,14 +138,14 @@ impl Fabric for Devices {
         }
     }
 
-    fn sa_send(&mut self, port: PortId, id: SaRequestId, to: SaAddress, mad: &SaMad, patience: Patience) -> bool {
-        let [.., a, b, c, d] = mad.header.transaction_id.get().to_be_bytes();
-        let Some((device, number)) = self.port(port) else { return false };
-        if let Err(error) = device.sa_send(number, to, mad, patience) {
+    fn sa_send(&mut self, send: &SaSend) -> bool {
+        let [.., a, b, c, d] = send.mad.header.transaction_id.get().to_be_bytes();
+        let Some((device, number)) = self.port(send.port) else { return false };
+        if let Err(error) = device.sa_send(number, send) {
             tracing::warn!(target: "devices", "{} port {number}: SA request not sent: {error}", device.name);
             return false;
         }
-        self.asked.insert((port, u32::from_be_bytes([a, b, c, d])), id);
+        self.asked.insert((send.port, u32::from_be_bytes([a, b, c, d])), send.id);
         true
     }
 }

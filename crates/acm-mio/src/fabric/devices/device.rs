@@ -1,15 +1,11 @@
 //! One open device.
-use crate::fabric::Patience;
-use acm_sansio::{PortId, output::SaAddress, ports::PortAttributes};
+use acm_sansio::{PortId, output::SaSend, ports::PortAttributes};
 use ib_device::{
     AddressVector, LinkLayer, PortState, sysfs,
     umad::{Agent, AgentId, Expect, MadAddress, UmadPort},
     verbs::Context,
 };
-use ib_mad::{
-    MgmtClass,
-    sa::{SA_CLASS_VERSION, SaMad},
-};
+use ib_mad::{MgmtClass, sa::SA_CLASS_VERSION};
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// One open device.
@@ -113,19 +109,13 @@ impl Device {
     }
 
     /// Sends a request to subnet administration.
-    pub(super) fn sa_send(
-        &mut self,
-        number: u8,
-        to: SaAddress,
-        mad: &SaMad,
-        patience: Patience,
-    ) -> ib_device::Result<()> {
+    pub(super) fn sa_send(&mut self, number: u8, send: &SaSend) -> ib_device::Result<()> {
         let Some(port) = self.ports.iter_mut().find(|port| port.number == number) else {
             return Err(ib_device::Error::Gone);
         };
-        let address = MadAddress::general_services(AddressVector::local(to.lid, to.sl), to.pkey_index);
-        let expect = Expect::Answer { timeout: patience.timeout, retries: patience.retries };
-        port.umad.send(port.agent, &address, expect, ib_mad::as_bytes(mad))
+        let address = MadAddress::general_services(AddressVector::local(send.to.lid, send.to.sl), send.to.pkey_index);
+        let expect = Expect::Answer { timeout: send.timeout, retries: send.retries };
+        port.umad.send(port.agent, &address, expect, ib_mad::as_bytes(&send.mad))
     }
 }
 

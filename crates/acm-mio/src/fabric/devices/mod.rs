@@ -2,10 +2,10 @@
 mod carry;
 mod device;
 
-use super::FabricEvent;
 use acm_sansio::{
-    EndpointId, PortId, SaRequestId,
+    EndpointId, Input, PortId, SaRequestId,
     input::{DatagramSource, SendFailure},
+    ports::PortAttributes,
 };
 use core::num::NonZeroU32;
 use device::Device;
@@ -47,6 +47,9 @@ pub(crate) struct Devices {
     endpoints: BTreeMap<EndpointId, Endpoint>,
     asked: BTreeMap<(PortId, u32), SaRequestId>,
     events: VecDeque<Told>,
+    new_ports: bool,
+    /// What the last event told borrows from this.
+    attributes: PortAttributes,
     completed: VecDeque<EndpointId>,
     stage: Stage,
     buffer: ReceiveBuffer,
@@ -67,7 +70,6 @@ enum Told {
     Port(PortId, String, u8),
     Down(PortId),
     Reregister(PortId),
-    NewPorts,
     Opened(EndpointId, Qpn),
     Failed(SaRequestId, SendFailure),
 }
@@ -97,6 +99,8 @@ impl Devices {
             endpoints: BTreeMap::new(),
             asked: BTreeMap::new(),
             events: VecDeque::new(),
+            new_ports: true,
+            attributes: PortAttributes::default(),
             completed: VecDeque::new(),
             stage: Stage::Hotplug,
             buffer: ReceiveBuffer::default(),
@@ -151,7 +155,7 @@ impl Devices {
                 wake(registry, *token, fd);
             }
         }
-        self.events.push_back(Told::NewPorts);
+        self.new_ports = true;
         for port in &device.ports {
             self.events.push_back(Told::Port(port.id, name.clone(), port.number));
         }
@@ -324,23 +328,25 @@ impl Devices {
         }
     }
 
-    fn told(&mut self, told: Told) -> FabricEvent<'static> {
+    fn told(&mut self, told: Told) -> Input<'_> {
         match told {
-            Told::NewPorts => FabricEvent::NewPorts,
-            Told::Down(port) => FabricEvent::PortDown(port),
-            Told::Reregister(port) => FabricEvent::Reregister(port),
-            Told::Opened(endpoint, qpn) => FabricEvent::EndpointOpened { endpoint, qpn },
-            Told::Failed(id, failure) => FabricEvent::SaFailed { id, failure },
+            Told::Down(port) => Input::PortDown(port),
+            Told::Reregister(port) => Input::ClientReregister(port),
+            Told::Opened(endpoint, qpn) => Input::EndpointOpened { endpoint, qpn },
+            Told::Failed(id, failure) => Input::SaFailed { id, failure },
             Told::Port(port, name, number) => {
-                let Some(device) = self.devices.get_mut(&name) else { return FabricEvent::Nothing };
+                let Some(device) = self.devices.get_mut(&name) else { return Input::PortDown(port) };
                 match self.sysfs.device(&name) {
                     Ok(Some(info)) => device.refresh(info),
-                    Ok(None) => return FabricEvent::PortDown(port),
+                    Ok(None) => return Input::PortDown(port),
                     Err(error) => tracing::warn!(target: "devices", "{name}: {error}"),
                 }
                 match device.attributes(number) {
-                    Some(attributes) => FabricEvent::PortUp { port, attributes },
-                    None => FabricEvent::PortDown(port),
+                    Some(attributes) => {
+                        self.attributes = attributes;
+                        Input::PortUp { port, attributes: &self.attributes }
+                    }
+                    None => Input::PortDown(port),
                 }
             }
         }

@@ -3,7 +3,7 @@ use super::super::{
     FIRST_CLIENT,
     connection::{Connection, HIGH_WATER, Read1},
 };
-use super::{Daemon, OTHERS_TURN, STALL, State};
+use super::{Daemon, Host, OTHERS_TURN, STALL, State};
 use crate::log;
 use acm_sansio::{ClientId, Input, Time};
 use core::time::Duration;
@@ -17,62 +17,63 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 impl Daemon {
     pub(super) fn accept(&mut self, now: Time) {
-        if self.state.accept_at.is_some_and(|at| at <= now) {
-            self.state.accept_at = None;
-            self.state.acceptable = true;
+        if self.host.state.accept_at.is_some_and(|at| at <= now) {
+            self.host.state.accept_at = None;
+            self.host.state.acceptable = true;
         }
         for _ in 0..OTHERS_TURN {
-            if !self.state.acceptable || self.state.accept_at.is_some() {
+            if !self.host.state.acceptable || self.host.state.accept_at.is_some() {
                 return;
             }
             let mut stream = match self.listener.accept() {
                 Ok(stream) => stream,
                 Err(error) => {
                     match error.kind() {
-                        io::ErrorKind::WouldBlock => self.state.acceptable = false,
+                        io::ErrorKind::WouldBlock => self.host.state.acceptable = false,
                         io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
                         // Most likely no file descriptor is left. The edge is not told again: ask again later.
                         _ => {
                             tracing::warn!(target: "accept", "{error}; accepting again in {ACCEPT_PAUSE:?}");
-                            self.state.accept_at = Some(now + ACCEPT_PAUSE);
+                            self.host.state.accept_at = Some(now + ACCEPT_PAUSE);
                         }
                     }
                     continue;
                 }
             };
-            let index = self.state.clients.vacant_key();
+            let account = stream.account();
+            let index = self.host.state.clients.vacant_key();
             let token = Token(FIRST_CLIENT + index);
             let interest = Interest::READABLE | Interest::WRITABLE;
-            if let Err(error) = self.poll.registry().register(stream.source(), token, interest) {
+            if let Err(error) = self.host.poll.registry().register(stream.source(), token, interest) {
                 tracing::warn!(target: "accept", "client refused: {error}");
                 continue;
             }
-            let id = self.state.client_id(index);
-            self.state.clients.insert(Connection::new(id, stream));
-            self.state.backlog.insert(index);
-            self.input(now, Input::ClientOpened(id));
+            let id = self.host.state.client_id(index);
+            self.host.state.clients.insert(Connection::new(id, stream));
+            self.host.state.backlog.insert(index);
+            self.input(now, Input::ClientOpened { client: id, account });
         }
     }
 
     pub(super) fn client_ready(&mut self, index: usize, event: &mio::event::Event) {
-        let Some(connection) = self.state.clients.get_mut(index) else { return };
+        let Some(connection) = self.host.state.clients.get_mut(index) else { return };
         if event.is_readable() || event.is_read_closed() || event.is_error() {
             connection.readable = true;
             connection.closing |= event.is_read_closed() || event.is_error();
             connection.hung_up |= event.is_write_closed() || event.is_error();
-            self.state.backlog.insert(index);
+            self.host.state.backlog.insert(index);
         }
         if event.is_writable() && connection.untaken() > 0 {
-            self.state.dirty.insert(index);
+            self.host.state.dirty.insert(index);
         }
     }
 
     /// Reads from every client that has something to say, each its turn.
     pub(super) fn read_clients(&mut self, now: Time) {
-        for _ in 0..self.state.backlog.len() {
-            let Some(index) = self.state.backlog.pop() else { return };
+        for _ in 0..self.host.state.backlog.len() {
+            let Some(index) = self.host.state.backlog.pop() else { return };
             if self.read_client(now, index) {
-                self.state.backlog.insert(index);
+                self.host.state.backlog.insert(index);
             }
         }
     }
@@ -80,7 +81,7 @@ impl Daemon {
     /// One client's turn; whether it has more to say now.
     pub(super) fn read_client(&mut self, now: Time, index: usize) -> bool {
         for _ in 0..TURN {
-            let Some(connection) = self.state.clients.get_mut(index) else { return false };
+            let Some(connection) = self.host.state.clients.get_mut(index) else { return false };
             // Who does not take answers, or has too many open, is not listened to; `flush` and answers wake it up.
             if connection.untaken() > HIGH_WATER || !self.acm.takes_requests(connection.id) {
                 return false;
@@ -117,8 +118,8 @@ impl Daemon {
 
     /// Sends all answers, those of one client in one call.
     pub(super) fn flush(&mut self, now: Time) {
-        while let Some(index) = self.state.dirty.pop() {
-            let Some(connection) = self.state.clients.get_mut(index) else { continue };
+        while let Some(index) = self.host.state.dirty.pop() {
+            let Some(connection) = self.host.state.clients.get_mut(index) else { continue };
             let alive = connection.flush(now);
             let (untaken, stalled) = (connection.untaken(), connection.stalled_since.is_some());
             if !alive {
@@ -126,23 +127,23 @@ impl Daemon {
                 continue;
             }
             if stalled {
-                self.state.stalled.insert(index);
+                self.host.state.stalled.insert(index);
             } else {
-                self.state.stalled.remove(&index);
+                self.host.state.stalled.remove(&index);
             }
             // What was not read because of these answers.
             if untaken <= HIGH_WATER {
-                self.state.backlog.insert(index);
+                self.host.state.backlog.insert(index);
             }
         }
-        if self.state.stalled.is_empty() {
+        if self.host.state.stalled.is_empty() {
             return;
         }
         let over = |index: &usize| {
-            let since = self.state.clients.get(*index).and_then(|connection| connection.stalled_since);
+            let since = self.host.state.clients.get(*index).and_then(|connection| connection.stalled_since);
             since.is_some_and(|since| since + STALL <= now)
         };
-        let stalled: Vec<usize> = self.state.stalled.iter().copied().filter(over).collect();
+        let stalled: Vec<usize> = self.host.state.stalled.iter().copied().filter(over).collect();
         for index in stalled {
             tracing::info!(target: "client", "client {index} takes no answers: closed");
             self.gone(now, index);
@@ -152,14 +153,16 @@ impl Daemon {
     /// A connection is over; the core is told.
     pub(super) fn gone(&mut self, now: Time, index: usize) {
         // Requests that came before the end may have their answers already: a client that only writes no more takes them.
-        if let Some(connection) = self.state.clients.get_mut(index) {
+        if let Some(connection) = self.host.state.clients.get_mut(index) {
             connection.flush(now);
         }
-        if let Some(id) = self.remove(index) {
+        if let Some(id) = self.host.remove(index) {
             self.input(now, Input::ClientGone(id));
         }
     }
+}
 
+impl Host {
     /// The core wants a connection closed.
     pub(super) fn close(&mut self, client: ClientId) {
         if let Some(index) = self.state.index_of(client) {

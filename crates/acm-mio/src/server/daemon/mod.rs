@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    fabric::{Fabric, FabricEvent, NamedPort, Patience},
+    fabric::{Fabric, NamedPort},
     kernel::{Kernel, Place},
     log::{self, Log},
     settings::{ConfiguredAddress, default_addresses},
@@ -21,10 +21,7 @@ use mio::{Events, Poll, Token};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook_mio::v1_0::Signals;
 use slab::Slab;
-use std::{
-    collections::{BTreeSet, VecDeque},
-    io,
-};
+use std::{collections::BTreeSet, io};
 
 /// A client that takes nothing of what is there for it for so long is closed.
 const STALL: Duration = Duration::from_secs(30);
@@ -34,16 +31,21 @@ const OTHERS_TURN: usize = 256;
 /// Everything of a running daemon.
 pub(super) struct Daemon {
     pub(super) acm: Acm,
-    pub(super) fabric: Option<Box<dyn Fabric>>,
+    pub(super) host: Host,
     pub(super) listener: Listener,
-    pub(super) kernel: Option<Kernel>,
-    pub(super) poll: Poll,
     pub(super) signals: Signals,
     pub(super) clock: Clock,
     pub(super) log: Log,
-    pub(super) state: State,
     /// From the address file; `None` without one.
     pub(super) addresses: Option<Vec<ConfiguredAddress>>,
+}
+
+/// What carries out the core's wishes.
+pub(super) struct Host {
+    pub(super) fabric: Option<Box<dyn Fabric>>,
+    pub(super) kernel: Option<Kernel>,
+    pub(super) poll: Poll,
+    pub(super) state: State,
 }
 
 /// What the loop remembers.
@@ -58,8 +60,6 @@ pub(super) struct State {
     dirty: Queue,
     /// Clients that have not taken all their answers.
     stalled: BTreeSet<usize>,
-    /// What the core is told when it has no more wishes.
-    facts: VecDeque<Input<'static>>,
     /// Accept again then.
     accept_at: Option<Time>,
     acceptable: bool,
@@ -74,7 +74,7 @@ impl Daemon {
     /// Runs until it is told to stop and all groups are left.
     pub(super) fn run(&mut self) -> Result<(), StartError> {
         let mut events = Events::with_capacity(256);
-        while !self.state.done {
+        while !self.host.state.done {
             let timeout = self.timeout();
             self.turn(&mut events, timeout)?;
         }
@@ -83,7 +83,7 @@ impl Daemon {
 
     /// Waits once, for so long at most, and does what there is to do.
     fn turn(&mut self, events: &mut Events, timeout: Option<Duration>) -> Result<(), StartError> {
-        match self.poll.poll(events, timeout) {
+        match self.host.poll.poll(events, timeout) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
             result => result.map_err(StartError::Loop)?,
         }
@@ -94,17 +94,17 @@ impl Daemon {
         }
         for event in &*events {
             match event.token() {
-                LISTENER => self.state.acceptable = true,
+                LISTENER => self.host.state.acceptable = true,
                 SIGNALS => self.signals(now),
-                FABRIC => self.state.fabric_ready = true,
-                KERNEL => self.state.kernel_ready = true,
+                FABRIC => self.host.state.fabric_ready = true,
+                KERNEL => self.host.state.kernel_ready = true,
                 Token(token) => self.client_ready(token - FIRST_CLIENT, event),
             }
         }
-        if self.state.fabric_ready {
+        if self.host.state.fabric_ready {
             self.fabric_events(now)?;
         }
-        if self.state.kernel_ready {
+        if self.host.state.kernel_ready {
             self.kernel_requests(now);
         }
         self.accept(now);
@@ -116,13 +116,18 @@ impl Daemon {
     /// How long to wait: to the core's deadline, or one of our own.
     fn timeout(&self) -> Option<Duration> {
         let now = self.clock.now();
-        let accepting = self.state.acceptable && self.state.accept_at.is_none();
-        if !self.state.backlog.is_empty() || self.state.fabric_ready || self.state.kernel_ready || accepting {
+        let accepting = self.host.state.acceptable && self.host.state.accept_at.is_none();
+        if !self.host.state.backlog.is_empty()
+            || self.host.state.fabric_ready
+            || self.host.state.kernel_ready
+            || accepting
+        {
             return Some(Duration::ZERO);
         }
-        let stalled = self.state.stalled.iter().filter_map(|index| self.state.clients.get(*index)?.stalled_since);
+        let stalled =
+            self.host.state.stalled.iter().filter_map(|index| self.host.state.clients.get(*index)?.stalled_since);
         let stall = stalled.min().map(|since| since + STALL);
-        [self.acm.poll_timeout(), stall, self.state.accept_at].into_iter().flatten().min().map(|at| at.since(now))
+        [self.acm.poll_timeout(), stall, self.host.state.accept_at].into_iter().flatten().min().map(|at| at.since(now))
     }
 
     /// Tells the core one fact and carries out what it wants.
@@ -132,18 +137,86 @@ impl Daemon {
     }
 
     fn drain(&mut self, now: Time) {
-        loop {
-            while let Some(output) = self.acm.poll_output() {
-                if let Some(fact) = self.carry_out(output) {
-                    self.state.facts.push_back(fact);
+        let Self { acm, host, .. } = self;
+        acm.drain(now, |output| host.carry_out(output));
+    }
+
+    fn signals(&mut self, now: Time) {
+        let pending: Vec<i32> = self.signals.pending().collect();
+        for signal in pending {
+            match signal {
+                SIGHUP => self.log.reopen(),
+                SIGTERM | SIGINT => {
+                    tracing::info!(target: "main", "shutting down");
+                    self.input(now, Input::Shutdown);
                 }
+                _ => {}
             }
-            // The core takes facts only when it has no more wishes.
-            let Some(fact) = self.state.facts.pop_front() else { return };
-            self.acm.handle_input(now, fact);
         }
     }
 
+    /// Hands over what the fabric has to tell, a turn's worth of it.
+    pub(super) fn fabric_events(&mut self, now: Time) -> Result<(), StartError> {
+        self.host.state.fabric_ready = self.host.fabric.is_some();
+        for _ in 0..OTHERS_TURN {
+            let Some(fabric) = &mut self.host.fabric else { return Ok(()) };
+            if fabric.has_new_ports() {
+                self.add_addresses(now);
+                continue;
+            }
+            let Some(input) = fabric.next_event().map_err(StartError::FabricLost)? else {
+                self.host.state.fabric_ready = false;
+                return Ok(());
+            };
+            self.acm.handle_input(now, input);
+            self.drain(now);
+        }
+        Ok(())
+    }
+
+    /// Gives the core its addresses: those of the file, or without one the host's name on every port. What the core has
+    /// already changes nothing.
+    pub(super) fn add_addresses(&mut self, now: Time) {
+        let ports = self.host.fabric.as_ref().map(|fabric| fabric.ports()).unwrap_or_default();
+        let addresses = self.addresses.clone().unwrap_or_else(|| default_addresses(&ports));
+        for entry in addresses {
+            let named = |port: &&NamedPort| port.device == entry.device && port.number == entry.port;
+            if let Some(port) = ports.iter().find(named) {
+                self.input(now, Input::AddressAdded { port: port.id, pkey: entry.pkey, address: entry.address });
+            } else {
+                tracing::warn!(
+                    target: "config",
+                    "{}: no port {} of a device {:?}; {} is not served",
+                    entry.place, entry.port, entry.device, entry.address
+                );
+            }
+        }
+    }
+
+    /// Hands over what the kernel asks, a turn's worth of it.
+    fn kernel_requests(&mut self, now: Time) {
+        for _ in 0..OTHERS_TURN {
+            let Some(asked) = self.host.kernel.as_mut().and_then(Kernel::receive) else {
+                self.host.state.kernel_ready = false;
+                return;
+            };
+            for asked in asked {
+                let port = asked.place.map(|place| self.port_at(&place));
+                self.input(now, Input::KernelRequest { id: asked.id, port, wanted: &asked.wanted });
+            }
+        }
+    }
+
+    /// A port by its device's name. One that is not ours becomes a port that the core does not know, either: paths
+    /// begin where the kernel says, or nowhere.
+    fn port_at(&self, place: &Place) -> PortId {
+        let fabric = self.host.fabric.as_deref();
+        let port = fabric.and_then(|fabric| fabric.port_named(place.device.as_text(), place.port));
+        port.unwrap_or(PortId(u32::MAX))
+    }
+}
+
+impl Host {
     /// Carries out one wish; what the core must be told about it.
     fn carry_out(&mut self, output: Output) -> Option<Input<'static>> {
         match output {
@@ -168,9 +241,9 @@ impl Daemon {
     fn carry_out_on_fabric(&mut self, output: Output) -> Option<Input<'static>> {
         let fabric = self.fabric.as_mut()?;
         match output {
-            Output::SaSend { port, id, to, mad, timeout, retries } => {
-                let sent = fabric.sa_send(port, id, to, &mad, Patience { timeout, retries });
-                return (!sent).then_some(Input::SaFailed { id, failure: SendFailure::NotSent });
+            Output::SaSend(send) => {
+                let sent = fabric.sa_send(&send);
+                return (!sent).then_some(Input::SaFailed { id: send.id, failure: SendFailure::NotSent });
             }
             Output::OpenEndpoint { endpoint, port, pkey_index } => {
                 return Some(match fabric.open_endpoint(endpoint, port, pkey_index) {
@@ -188,99 +261,6 @@ impl Daemon {
             _ => {}
         }
         None
-    }
-
-    fn signals(&mut self, now: Time) {
-        let pending: Vec<i32> = self.signals.pending().collect();
-        for signal in pending {
-            match signal {
-                SIGHUP => self.log.reopen(),
-                SIGTERM | SIGINT => {
-                    tracing::info!(target: "main", "shutting down");
-                    self.input(now, Input::Shutdown);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Hands over what the fabric has to tell, a turn's worth of it.
-    pub(super) fn fabric_events(&mut self, now: Time) -> Result<(), StartError> {
-        self.state.fabric_ready = self.fabric.is_some();
-        for _ in 0..OTHERS_TURN {
-            let Some(fabric) = &mut self.fabric else { return Ok(()) };
-            match fabric.next_event().map_err(StartError::FabricLost)? {
-                None => {
-                    self.state.fabric_ready = false;
-                    return Ok(());
-                }
-                Some(FabricEvent::Nothing) => continue,
-                Some(FabricEvent::PortUp { port, attributes }) => {
-                    self.acm.handle_input(now, Input::PortUp { port, attributes: &attributes });
-                }
-                Some(FabricEvent::NewPorts) => {
-                    self.add_addresses(now);
-                    continue;
-                }
-                Some(FabricEvent::EndpointOpened { endpoint, qpn }) => {
-                    self.acm.handle_input(now, Input::EndpointOpened { endpoint, qpn });
-                }
-                Some(FabricEvent::PortDown(port)) => self.acm.handle_input(now, Input::PortDown(port)),
-                Some(FabricEvent::Reregister(port)) => self.acm.handle_input(now, Input::ClientReregister(port)),
-                Some(FabricEvent::Datagram { endpoint, source, payload }) => {
-                    self.acm.handle_input(now, Input::Datagram { endpoint, source, payload });
-                }
-                Some(FabricEvent::SaAnswer { id, mad }) => {
-                    self.acm.handle_input(now, Input::SaAnswer { id, mad: ib_mad::as_bytes(mad) });
-                }
-                Some(FabricEvent::SaFailed { id, failure }) => {
-                    self.acm.handle_input(now, Input::SaFailed { id, failure });
-                }
-            }
-            self.drain(now);
-        }
-        Ok(())
-    }
-
-    /// Gives the core its addresses: those of the file, or without one the host's name on every port. What the core has
-    /// already changes nothing.
-    pub(super) fn add_addresses(&mut self, now: Time) {
-        let ports = self.fabric.as_ref().map(|fabric| fabric.ports()).unwrap_or_default();
-        let addresses = self.addresses.clone().unwrap_or_else(|| default_addresses(&ports));
-        for entry in addresses {
-            let named = |port: &&NamedPort| port.device == entry.device && port.number == entry.port;
-            if let Some(port) = ports.iter().find(named) {
-                self.input(now, Input::AddressAdded { port: port.id, pkey: entry.pkey, address: entry.address });
-            } else {
-                tracing::warn!(
-                    target: "config",
-                    "{}: no port {} of a device {:?}; {} is not served",
-                    entry.place, entry.port, entry.device, entry.address
-                );
-            }
-        }
-    }
-
-    /// Hands over what the kernel asks, a turn's worth of it.
-    fn kernel_requests(&mut self, now: Time) {
-        for _ in 0..OTHERS_TURN {
-            let Some(asked) = self.kernel.as_mut().and_then(Kernel::receive) else {
-                self.state.kernel_ready = false;
-                return;
-            };
-            for asked in asked {
-                let port = asked.place.map(|place| self.port_at(&place));
-                self.input(now, Input::KernelRequest { id: asked.id, port, wanted: &asked.wanted });
-            }
-        }
-    }
-
-    /// A port by its device's name. One that is not ours becomes a port that the core does not know, either: paths
-    /// begin where the kernel says, or nowhere.
-    fn port_at(&self, place: &Place) -> PortId {
-        let ports = self.fabric.as_ref().map(|fabric| fabric.ports()).unwrap_or_default();
-        let named = |port: &&NamedPort| port.device.as_bytes() == place.device.as_text() && port.number == place.port;
-        ports.iter().find(named).map_or(PortId(u32::MAX), |port| port.id)
     }
 }
 

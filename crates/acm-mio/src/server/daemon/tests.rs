@@ -21,14 +21,11 @@ fn daemon(dir: &std::path::Path) -> Daemon {
     listener.register(poll.registry(), LISTENER).unwrap();
     let mut daemon = Daemon {
         acm: Acm::new(acm_sansio::Config::default(), 1),
-        fabric: None,
+        host: Host { fabric: None, kernel: None, poll, state: State::default() },
         listener,
-        kernel: None,
-        poll,
         signals: Signals::new([SIGHUP]).unwrap(),
         clock: Clock::start(),
         log: Log::start(LogTarget::Stdout, LogLevel::Basic),
-        state: State::default(),
         addresses: None,
     };
     let attributes = PortAttributes {
@@ -86,7 +83,7 @@ fn a_client_that_says_no_more_still_gets_its_answers() {
     daemon.input(daemon.clock.now(), failed);
     turns(&mut daemon);
     assert_eq!(received(&mut client), (88, true));
-    assert!(daemon.state.clients.is_empty());
+    assert!(daemon.host.state.clients.is_empty());
 }
 
 #[test]
@@ -95,10 +92,10 @@ fn a_client_that_is_gone_is_not_kept_for_its_requests() {
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
     client.write_all(&pending_request()).unwrap();
     turns(&mut daemon);
-    assert_eq!(daemon.state.clients.len(), 1);
+    assert_eq!(daemon.host.state.clients.len(), 1);
     drop(client);
     turns(&mut daemon);
-    assert!(daemon.state.clients.is_empty());
+    assert!(daemon.host.state.clients.is_empty());
 }
 
 #[test]
@@ -106,12 +103,12 @@ fn a_client_that_is_gone_in_the_middle_of_a_message_is_not_kept() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
     turns(&mut daemon);
-    assert_eq!(daemon.state.clients.len(), 1);
+    assert_eq!(daemon.host.state.clients.len(), 1);
     // Both in one event: the bytes and the end.
     client.write_all(&[1, 1, 0]).unwrap();
     drop(client);
     turns(&mut daemon);
-    assert!(daemon.state.clients.is_empty());
+    assert!(daemon.host.state.clients.is_empty());
 }
 
 #[test]
@@ -123,7 +120,7 @@ fn what_was_asked_before_bad_bytes_is_answered() {
     assert_eq!(received(&mut client), (72, true));
 }
 
-/// Tells of nothing, so often.
+/// Tells of a port that nobody knows, so often.
 struct Chatter(u32);
 
 impl Fabric for Chatter {
@@ -133,9 +130,15 @@ impl Fabric for Chatter {
     fn ports(&self) -> Vec<NamedPort> {
         Vec::new()
     }
-    fn next_event(&mut self) -> Result<Option<FabricEvent<'_>>, crate::fabric::FabricError> {
+    fn port_named(&self, _device: &[u8], _number: u8) -> Option<PortId> {
+        None
+    }
+    fn has_new_ports(&mut self) -> bool {
+        false
+    }
+    fn next_event(&mut self) -> Result<Option<Input<'_>>, crate::fabric::FabricError> {
         self.0 = self.0.saturating_sub(1);
-        Ok((self.0 > 0).then_some(FabricEvent::Nothing))
+        Ok((self.0 > 0).then_some(Input::PortDown(PortId(9))))
     }
     fn open_endpoint(
         &mut self,
@@ -155,14 +158,7 @@ impl Fabric for Chatter {
         _mad: &ib_mad::acm::AcmMad,
     ) {
     }
-    fn sa_send(
-        &mut self,
-        _port: PortId,
-        _id: SaRequestId,
-        _to: acm_sansio::output::SaAddress,
-        _mad: &ib_mad::sa::SaMad,
-        _patience: Patience,
-    ) -> bool {
+    fn sa_send(&mut self, _send: &acm_sansio::output::SaSend) -> bool {
         false
     }
 }
@@ -172,14 +168,14 @@ fn clients_have_their_turn_while_the_fabric_has_more_to_tell() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
     turns(&mut daemon);
-    daemon.fabric = Some(Box::new(Chatter(1_000_000)));
+    daemon.host.fabric = Some(Box::new(Chatter(1_000_000)));
     client.write_all(&perf_request(0, [1; 8])).unwrap();
     daemon.fabric_events(daemon.clock.now()).unwrap();
     assert_eq!(daemon.timeout(), Some(Duration::ZERO), "it has more to tell");
     turns(&mut daemon);
     assert_eq!(received(&mut client), (72, false));
     assert_eq!(daemon.timeout(), Some(Duration::ZERO), "still");
-    daemon.fabric = Some(Box::new(Chatter(2)));
+    daemon.host.fabric = Some(Box::new(Chatter(2)));
     turns(&mut daemon);
     assert_ne!(daemon.timeout(), Some(Duration::ZERO), "all is told");
 }
