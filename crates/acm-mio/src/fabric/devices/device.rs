@@ -2,12 +2,12 @@
 use crate::fabric::Patience;
 use acm_sansio::{PortId, output::SaAddress, ports::PortAttributes};
 use ib_device::{
-    AddressVector, LinkLayer, PortState, sysfs,
+    LinkLayer, sysfs,
     umad::{Agent, AgentId, Expect, MadAddress, UmadPort},
     verbs::Context,
 };
 use ib_mad::{
-    MgmtClass,
+    AddressVector, MgmtClass, PortState,
     sa::{SA_CLASS_VERSION, SaMad},
 };
 use std::os::fd::{AsFd, BorrowedFd};
