@@ -6,11 +6,8 @@ use acm_sansio::{
     EndpointId, Input, PortId,
     output::{SaSend, SendTo},
 };
-use ib_device::{
-    AddressVector, Grh,
-    verbs::{UdConfig, UdQueuePair},
-};
-use ib_mad::{Gid, Lid, Qpn, acm::AcmMad};
+use ib_device::verbs::{UdConfig, UdQueuePair};
+use ib_mad::{AddressVector, Gid, GlobalRoute, Lid, Qpn, acm::AcmMad};
 use mio::{Interest, Registry, Token, unix::SourceFd};
 use std::{
     io,
@@ -125,7 +122,7 @@ impl Fabric for Devices {
             sl: to.sl,
             path_bits: to.src_path_bits,
             static_rate: Some(to.rate),
-            grh: Some(Grh {
+            grh: Some(GlobalRoute {
                 dgid: to.gid,
                 sgid_index: index.unwrap_or(0),
                 flow_label: to.flow_label,

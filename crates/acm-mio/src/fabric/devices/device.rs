@@ -1,11 +1,11 @@
 //! One open device.
 use acm_sansio::{PortId, output::SaSend, ports::PortAttributes};
 use ib_device::{
-    AddressVector, LinkLayer, PortState, sysfs,
+    LinkLayer, sysfs,
     umad::{Agent, AgentId, Expect, MadAddress, UmadPort},
     verbs::Context,
 };
-use ib_mad::{MgmtClass, sa::SA_CLASS_VERSION};
+use ib_mad::{AddressVector, MgmtClass, PortState, sa::SA_CLASS_VERSION};
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// One open device.
