@@ -16,9 +16,6 @@ mod source;
 use clap::Parser;
 use std::process::ExitCode;
 
-/// What ibacm's initialization failures exit with: -1.
-const INIT_FAILED: u8 = 255;
-
 fn main() -> ExitCode {
     let args = match cli::Args::try_parse() {
         Ok(args) => args,

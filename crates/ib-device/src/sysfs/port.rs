@@ -1,10 +1,8 @@
 //! A port and its tables.
-use super::{
-    UmadFile,
-    files::{Dir, number},
-};
+use super::files::{Dir, number};
 use crate::{LinkLayer, LinkRate, Result};
 use ib_mad::{Gid, Guid, Lid, Pkey, PortState, ServiceLevel, id::Lmc};
+use std::path::PathBuf;
 
 /// A port: `/sys/class/infiniband/NAME/ports/NUMBER`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +29,15 @@ pub struct Port {
     pub pkeys: Vec<PkeyEntry>,
     /// Where MADs of this port go in and out, if the module ib_umad is loaded.
     pub umad: Option<UmadFile>,
+}
+
+/// The MAD interface of one port: `/sys/class/infiniband_mad/umadN`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UmadFile {
+    /// `umadN`.
+    pub name: String,
+    /// The file to open, `/dev/infiniband/umadN`.
+    pub path: PathBuf,
 }
 
 /// An entry of a port's GID table.
