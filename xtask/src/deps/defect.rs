@@ -16,4 +16,12 @@ pub(crate) enum Defect {
     Unsafe { path: PathBuf, line: usize },
     #[error("{}: a crate below the line says #![no_std]", path.display())]
     Std { path: PathBuf },
+    #[error("a circle of files: {}", names(.0))]
+    Circle(Vec<PathBuf>),
+}
+
+/// The files of a circle, the first once more at its end.
+fn names(circle: &[PathBuf]) -> String {
+    let names: Vec<_> = circle.iter().chain(circle.first()).map(|file| file.display().to_string()).collect();
+    names.join(" -> ")
 }

@@ -15,11 +15,8 @@ pub(super) fn check(member: &Crate) -> Result<Vec<Defect>, TaskError> {
         defects.push(Defect::Std { path: place(&library) });
     }
     for path in sources(&member.folder.join("src"))? {
-        let tokens: TokenStream = read(&path)?
-            .parse()
-            .map_err(|problem| TaskError::Syntax { path: path.clone(), problem: format!("{problem}") })?;
         let mut lines = Vec::new();
-        unsafe_lines(tokens, &mut lines);
+        unsafe_lines(tokens(&path)?, &mut lines);
         defects.extend(lines.into_iter().map(|line| Defect::Unsafe { path: place(&path), line }));
     }
     Ok(defects)
@@ -36,8 +33,13 @@ fn unsafe_lines(tokens: TokenStream, lines: &mut Vec<usize>) {
     }
 }
 
+/// The tokens of a Rust file.
+pub(super) fn tokens(path: &Path) -> Result<TokenStream, TaskError> {
+    read(path)?.parse().map_err(|problem| TaskError::Syntax { path: path.into(), problem: format!("{problem}") })
+}
+
 /// The Rust files in a folder and its folders, in order of name.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>, TaskError> {
+pub(super) fn sources(folder: &Path) -> Result<Vec<PathBuf>, TaskError> {
     let failed = |source| TaskError::Read { path: folder.into(), source };
     let mut entries = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -60,7 +62,7 @@ fn read(path: &Path) -> Result<String, TaskError> {
 }
 
 /// The path from the workspace's folder, which editors can follow.
-fn place(path: &Path) -> PathBuf {
+pub(super) fn place(path: &Path) -> PathBuf {
     path.strip_prefix(command::root()).unwrap_or(path).into()
 }
 
