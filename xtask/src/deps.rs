@@ -20,6 +20,9 @@ pub(crate) fn run() -> Result<(), TaskError> {
     for member in crates.iter().filter(|member| arrows::is_below_the_line(&member.name)) {
         defects.extend(source::check(member)?);
     }
+    for member in crates.iter().filter(|member| !arrows::is_for_tests(&member.name)) {
+        defects.extend(source::roots_that_may_panic(member)?);
+    }
     for member in &crates {
         defects.extend(circles::check(member)?);
     }

@@ -1,4 +1,12 @@
 //! Tasks of this project: `cargo xtask --help`.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
 mod checks;
 mod command;
 mod demo;

@@ -21,6 +21,14 @@
 //! | [`provider`] | how a resolution protocol plugs in |
 //! | [`ibacmp`] | the built-in protocol: multicast requests, or subnet administration, and a cache |
 #![no_std]
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
 extern crate alloc;
 
 mod acm;

@@ -40,6 +40,14 @@
 //! Features: `std` (default) for `std::error::Error`, `arbitrary` for fuzzing, `serde` to serialize every structure with
 //! field names and values as a person reads them.
 #![no_std]
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
 #[cfg(feature = "std")]
 extern crate std;
 

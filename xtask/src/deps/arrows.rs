@@ -76,6 +76,11 @@ pub(super) fn is_below_the_line(name: &str) -> bool {
     rule(name).is_some_and(|rule| rule.libraries.is_some())
 }
 
+/// Whether the crate is for tests alone: it may panic.
+pub(super) fn is_for_tests(name: &str) -> bool {
+    ["acm-sim", "acm-fuzz", "acm-tests"].contains(&name)
+}
+
 /// Every dependency that the table does not allow.
 pub(super) fn check(crates: &[Crate]) -> Vec<Defect> {
     let mut defects = Vec::new();

@@ -2,8 +2,8 @@
 use super::{
     defect::Defect,
     graph::Crate,
-    imports::{Modules, roots},
-    source::place,
+    imports::Modules,
+    source::{place, roots},
 };
 use crate::error::TaskError;
 use std::{

@@ -16,6 +16,8 @@ pub(crate) enum Defect {
     Unsafe { path: PathBuf, line: usize },
     #[error("{}: a crate below the line says #![no_std]", path.display())]
     Std { path: PathBuf },
+    #[error("{}: the root of a crate that ships denies clippy's lints against panics (CONTRIBUTING.md, rule 8)", path.display())]
+    MayPanic { path: PathBuf },
     #[error("a circle of files: {}", names(.0))]
     Circle(Vec<PathBuf>),
 }

@@ -1,5 +1,5 @@
 //! Which file of a crate imports what of which other file, read from its tokens.
-use super::source::{sources, tokens};
+use super::source::{is_root, sources, tokens};
 use crate::error::TaskError;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use std::{
@@ -126,20 +126,6 @@ impl Modules {
             _ => Some(&module.file),
         }
     }
-}
-
-/// Whether the file is the root of a library or a program.
-fn is_root(file: &Path) -> bool {
-    file.file_name().is_some_and(|name| name == "lib.rs" || name == "main.rs")
-}
-
-/// The crate roots in a package's `src`.
-pub(super) fn roots(src: &Path) -> Result<Vec<PathBuf>, TaskError> {
-    let of_a_crate = |file: &PathBuf| {
-        let folder = file.parent().unwrap_or(file);
-        is_root(file) && (folder == src || folder.parent() == Some(&src.join("bin")))
-    };
-    Ok(sources(src)?.into_iter().filter(of_a_crate).collect())
 }
 
 fn joined(path: &[String], name: &str) -> ModulePath {

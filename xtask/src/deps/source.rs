@@ -7,6 +7,25 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// What the root of every crate that ships denies: rule 8 of CONTRIBUTING.md. Tests need no exception from it, so that it
+/// is not among the workspace's lints.
+const AGAINST_PANICS: [&str; 6] =
+    ["unwrap_used", "expect_used", "panic", "indexing_slicing", "cast_possible_truncation", "cast_sign_loss"];
+
+/// Roots that do not deny what may panic.
+pub(super) fn roots_that_may_panic(member: &Crate) -> Result<Vec<Defect>, TaskError> {
+    let mut defects = Vec::new();
+    for path in roots(&member.folder.join("src"))? {
+        let text: String = read(&path)?.split_whitespace().collect();
+        let denied = text.split("#![deny(").skip(1).filter_map(|rest| rest.split(')').next()).collect::<Vec<_>>();
+        let denies = |lint: &str| denied.iter().any(|list| list.split(',').any(|it| it == format!("clippy::{lint}")));
+        if !AGAINST_PANICS.into_iter().all(denies) {
+            defects.push(Defect::MayPanic { path: place(&path) });
+        }
+    }
+    Ok(defects)
+}
+
 /// Every `unsafe` in the crate's sources, and a library that takes std unasked.
 pub(super) fn check(member: &Crate) -> Result<Vec<Defect>, TaskError> {
     let mut defects = Vec::new();
@@ -57,6 +76,20 @@ pub(super) fn sources(folder: &Path) -> Result<Vec<PathBuf>, TaskError> {
     Ok(found)
 }
 
+/// Whether the file is the root of a library or a program.
+pub(super) fn is_root(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name == "lib.rs" || name == "main.rs")
+}
+
+/// The crate roots in a package's `src`.
+pub(super) fn roots(src: &Path) -> Result<Vec<PathBuf>, TaskError> {
+    let of_a_crate = |file: &PathBuf| {
+        let folder = file.parent().unwrap_or(file);
+        is_root(file) && (folder == src || folder.parent() == Some(&src.join("bin")))
+    };
+    Ok(sources(src)?.into_iter().filter(of_a_crate).collect())
+}
+
 fn read(path: &Path) -> Result<String, TaskError> {
     fs::read_to_string(path).map_err(|source| TaskError::Read { path: path.into(), source })
 }
@@ -77,6 +110,19 @@ mod tests {
         let mut lines = Vec::new();
         unsafe_lines(source.parse().unwrap(), &mut lines);
         assert_eq!(lines, [3, 4]);
+    }
+
+    #[test]
+    fn a_crate_that_may_panic() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = folder.path().join("src/lib.rs");
+        fs::create_dir_all(folder.path().join("src")).unwrap();
+        let member = Crate { folder: folder.path().into(), ..Crate::default() };
+        let lints = AGAINST_PANICS.map(|lint| format!("clippy::{lint}"));
+        fs::write(&library, format!("//! Doc.\n#![deny(\n    {}\n)]\n", lints.join(",\n    "))).unwrap();
+        assert_eq!(roots_that_may_panic(&member).unwrap(), []);
+        fs::write(&library, format!("#![deny({})]\n", lints[1..].join(", "))).unwrap();
+        assert_eq!(roots_that_may_panic(&member).unwrap(), [Defect::MayPanic { path: library.clone() }]);
     }
 
     #[test]

@@ -104,10 +104,10 @@ pub(crate) enum FabricEvent<'a> {
     },
     PortDown(PortId),
     /// There are ports that [`Fabric::ports`] did not have before.
-    #[cfg_attr(not(feature = "verbs"), allow(dead_code, reason = "simulated nodes have all their ports at once"))]
+    #[cfg_attr(not(feature = "verbs"), expect(dead_code, reason = "simulated nodes have all their ports at once"))]
     NewPorts,
     /// An endpoint has another queue pair.
-    #[cfg_attr(not(feature = "verbs"), allow(dead_code, reason = "simulated queue pairs do not break"))]
+    #[cfg_attr(not(feature = "verbs"), expect(dead_code, reason = "simulated queue pairs do not break"))]
     EndpointOpened {
         endpoint: EndpointId,
         qpn: Qpn,

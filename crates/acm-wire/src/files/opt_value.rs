@@ -88,7 +88,7 @@ pub enum LogTarget<'a> {
 
 impl<'a> LogTarget<'a> {
     // Every reader has this shape.
-    #[allow(clippy::unnecessary_wraps)]
+    #[expect(clippy::unnecessary_wraps, reason = "one signature for the readers of every option")]
     pub(super) fn read(text: &'a str) -> Option<Self> {
         Some(match text {
             _ if text.eq_ignore_ascii_case("stdout") => Self::Stdout,
@@ -180,7 +180,7 @@ values! {
 pub(super) mod path {
     use core::fmt;
     // Every reader has this shape.
-    #[allow(clippy::unnecessary_wraps)]
+    #[expect(clippy::unnecessary_wraps, reason = "one signature for the readers of every option")]
     pub(in super::super) fn read(text: &str) -> Option<&str> {
         Some(text)
     }

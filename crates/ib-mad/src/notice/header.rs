@@ -69,7 +69,7 @@ impl fmt::Debug for Producer {
     }
 }
 impl Bits for Producer {
-    #[allow(clippy::cast_possible_truncation, reason = "24 bits")]
+    #[expect(clippy::cast_possible_truncation, reason = "24 bits")]
     fn from_raw(raw: u64) -> Self {
         Self::new(raw as u32)
     }

@@ -97,7 +97,7 @@ pub trait Wire: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned + Co
 /// Bits in so many bytes of a structure.
 #[doc(hidden)]
 #[must_use]
-#[allow(clippy::cast_possible_truncation, reason = "structures are at most a datagram long")]
+#[expect(clippy::cast_possible_truncation, reason = "structures are at most a datagram long")]
 pub const fn bits_of(bytes: usize) -> u32 {
     bytes as u32 * 8
 }
@@ -109,7 +109,7 @@ fn too_short<T: Wire>(got: usize) -> DecodeError {
 impl<T: Wire, const N: usize> Wire for [T; N] {
     const NAME: &'static str = T::NAME;
     const FIELDS: &'static [Field] = T::FIELDS;
-    #[allow(clippy::cast_possible_truncation, reason = "a datagram has at most 256 elements")]
+    #[expect(clippy::cast_possible_truncation, reason = "a datagram has at most 256 elements")]
     const COUNT: u32 = T::COUNT * N as u32;
     const RESERVED: bool = T::RESERVED;
     const ORDER: ByteOrder = T::ORDER;

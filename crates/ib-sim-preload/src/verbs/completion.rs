@@ -1,5 +1,5 @@
 //! Completion channels and completion queues.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use super::{context::Context, events::Events, lock, minus_one, number, object};
 use core::{
     ffi::{c_int, c_uint, c_void},

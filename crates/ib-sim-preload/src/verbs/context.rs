@@ -1,5 +1,5 @@
 //! An open device: its attributes, its asynchronous events, and the thread that receives.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use super::{completion, device::put, events::Events, lock, memory::Region, minus_one, number, queue_pair::Pair, work};
 use crate::{environment, next::set_errno};
 use core::{

@@ -1,5 +1,5 @@
 //! The list of devices: the node's one, if there is a node.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use crate::{environment, next::set_errno};
 use core::{
     ffi::{CStr, c_char, c_int, c_void},
@@ -42,7 +42,7 @@ fn device() -> Option<&'static Device> {
 }
 
 /// Text into a field of zeros; the last zero stays.
-#[allow(clippy::cast_possible_wrap, reason = "C's characters are bytes")]
+#[expect(clippy::cast_possible_wrap, reason = "C's characters are bytes")]
 pub(super) fn put(field: &mut [c_char], text: &str) {
     let room = field.len().saturating_sub(1);
     field.iter_mut().take(room).zip(text.bytes()).for_each(|(to, from)| *to = from as c_char);

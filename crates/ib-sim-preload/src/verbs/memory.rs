@@ -1,5 +1,5 @@
 //! Protection domains, memory regions, address handles.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use super::{context::Context, lock, number, object};
 use core::{
     ffi::{c_int, c_uint, c_void},

@@ -1,5 +1,5 @@
 //! Queue pairs: making, changing, destroying them, and their multicast groups.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use super::{
     completion::Queue,
     context::{Context, MAX_INLINE, MAX_SGE, MAX_WORK, PairAddress},

@@ -1,5 +1,5 @@
 //! Sends and receives.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use super::{
     context::Context,
     lock,
