@@ -88,9 +88,4 @@ pub use id::{
 };
 pub use mad::{AttributeId, MadHeader, Method, MgmtClass, Status};
 pub use view::{AttributeRef, MadMut, MadRef};
-pub use wire::Wire;
-
-/// The bytes of a structure, as they go over the wire.
-pub fn as_bytes<T: Wire>(structure: &T) -> &[u8] {
-    structure.as_bytes()
-}
+pub use wire::{Wire, as_bytes};

@@ -1,6 +1,7 @@
 //! Circles of files inside a crate: files that need each other cannot be read one after the other.
 use super::{
     defect::Defect,
+    excuses::{CIRCLES, covers},
     graph::Crate,
     imports::Modules,
     source::{place, roots},
@@ -10,25 +11,6 @@ use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     path::{Path, PathBuf},
 };
-
-/// Files that may need each other.
-struct Excuse {
-    /// From the workspace's folder: a file, or a folder with all that is in it.
-    place: &'static str,
-    reason: &'static str,
-}
-
-const EXCUSES: &[Excuse] = &[
-    Excuse {
-        place: "crates/ib-sim-preload/src/verbs",
-        reason: "the objects of libibverbs point at each other: a context at its queue pairs, and these at it",
-    },
-    Excuse { place: "crates/acm-sansio/src", reason: "rework in progress" },
-    Excuse { place: "crates/acm-mio/src/server", reason: "rework in progress" },
-    Excuse { place: "crates/acm-mio/src/fabric", reason: "rework in progress" },
-    Excuse { place: "crates/ib-device/src/umad", reason: "rework in progress" },
-    Excuse { place: "crates/ib-device/src/verbs", reason: "rework in progress" },
-];
 
 /// Every circle of files in a crate that has no excuse.
 pub(super) fn check(member: &Crate) -> Result<Vec<Defect>, TaskError> {
@@ -40,15 +22,11 @@ pub(super) fn check(member: &Crate) -> Result<Vec<Defect>, TaskError> {
             circles
                 .into_iter()
                 .map(|circle| circle.into_iter().map(place).collect::<Vec<_>>())
-                .filter(|circle| !is_excused(circle))
+                .filter(|circle| !covers(CIRCLES, circle.iter().map(PathBuf::as_path)))
                 .map(Defect::Circle),
         );
     }
     Ok(defects)
-}
-
-fn is_excused(circle: &[PathBuf]) -> bool {
-    EXCUSES.iter().any(|excuse| !excuse.reason.is_empty() && circle.iter().all(|file| file.starts_with(excuse.place)))
 }
 
 /// One shortest circle for each file that is in any, every one once.
@@ -157,13 +135,5 @@ mod tests {
             ("bin/tool/b.rs", "use crate::a::A;"),
         ];
         assert_eq!(circles_of(&files), [["bin/tool/a.rs", "bin/tool/b.rs"]]);
-    }
-
-    #[test]
-    fn an_excuse_is_for_a_whole_circle() {
-        let files = |names: [&str; 2]| names.map(PathBuf::from).to_vec();
-        let verbs = "crates/ib-sim-preload/src/verbs";
-        assert!(is_excused(&files([&format!("{verbs}/a.rs"), &format!("{verbs}/b.rs")])));
-        assert!(!is_excused(&files([&format!("{verbs}/a.rs"), "crates/ib-sim-preload/src/umad.rs"])));
     }
 }

@@ -1,5 +1,5 @@
 //! Which file of a crate imports what of which other file, read from its tokens.
-use super::source::{is_root, sources, tokens};
+use super::source::{is_for_tests, is_root, sources, tokens};
 use crate::error::TaskError;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use std::{
@@ -276,21 +276,4 @@ fn path(word: String, mut rest: &[TokenTree]) -> (Vec<String>, &[TokenTree]) {
 
 fn is_semicolon(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';')
-}
-
-/// Whether an attribute, `[cfg(test)]` or one like it, leaves its item to tests.
-fn is_for_tests(attribute: &Group) -> bool {
-    let mut tokens = attribute.stream().into_iter();
-    let Some(TokenTree::Ident(name)) = tokens.next() else { return false };
-    let mut words = BTreeSet::new();
-    tokens.for_each(|token| all_words(token, &mut words));
-    name == "cfg" && words.contains("test") && !words.contains("not")
-}
-
-fn all_words(token: TokenTree, words: &mut BTreeSet<String>) {
-    match token {
-        TokenTree::Group(group) => group.stream().into_iter().for_each(|token| all_words(token, words)),
-        TokenTree::Ident(word) => drop(words.insert(word.to_string())),
-        _ => {}
-    }
 }

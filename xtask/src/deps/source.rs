@@ -1,8 +1,9 @@
 //! What the sources of a crate below the line may contain.
 use super::{defect::Defect, graph::Crate};
 use crate::{command, error::TaskError};
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Group, TokenStream, TokenTree};
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -88,6 +89,23 @@ pub(super) fn roots(src: &Path) -> Result<Vec<PathBuf>, TaskError> {
         is_root(file) && (folder == src || folder.parent() == Some(&src.join("bin")))
     };
     Ok(sources(src)?.into_iter().filter(of_a_crate).collect())
+}
+
+/// Whether an attribute, `[cfg(test)]` or one like it, leaves its item to tests.
+pub(super) fn is_for_tests(attribute: &Group) -> bool {
+    let mut tokens = attribute.stream().into_iter();
+    let Some(TokenTree::Ident(name)) = tokens.next() else { return false };
+    let mut words = BTreeSet::new();
+    tokens.for_each(|token| all_words(token, &mut words));
+    name == "cfg" && words.contains("test") && !words.contains("not")
+}
+
+fn all_words(token: TokenTree, words: &mut BTreeSet<String>) {
+    match token {
+        TokenTree::Group(group) => group.stream().into_iter().for_each(|token| all_words(token, words)),
+        TokenTree::Ident(word) => drop(words.insert(word.to_string())),
+        _ => {}
+    }
 }
 
 fn read(path: &Path) -> Result<String, TaskError> {

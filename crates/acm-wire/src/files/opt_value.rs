@@ -87,7 +87,6 @@ pub enum LogTarget<'a> {
 }
 
 impl<'a> LogTarget<'a> {
-    // Every reader has this shape.
     #[expect(clippy::unnecessary_wraps, reason = "one signature for the readers of every option")]
     pub(super) fn read(text: &'a str) -> Option<Self> {
         Some(match text {
@@ -179,7 +178,6 @@ values! {
 /// A path.
 pub(super) mod path {
     use core::fmt;
-    // Every reader has this shape.
     #[expect(clippy::unnecessary_wraps, reason = "one signature for the readers of every option")]
     pub(in super::super) fn read(text: &str) -> Option<&str> {
         Some(text)
