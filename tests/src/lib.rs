@@ -16,7 +16,7 @@ mod poll;
 mod process;
 mod program;
 
-pub use acme::{Acme, Answer, CounterRow, EndpointRow, Path, Verification, ib_acme};
+pub use acme::{Acme, AcmeAnswer, CounterRow, EndpointRow, Path, Verification, ib_acme};
 pub use binaries::{Binary, binary, preload};
 pub use fabric::{Fabric, Group, Port};
 pub use lab::{Kind, Lab, LabNode};

@@ -4,7 +4,7 @@ use ib_mad::code;
 code! {
     /// How a request went, in the header of its answer.
     pub struct ClientStatus(u8) {
-        /// Done.
+        /// What was asked for is in the answer.
         SUCCESS = 0 "success",
         /// Out of room.
         ENOMEM = 1 "out of memory",

@@ -51,7 +51,7 @@ wire! {
         pub header: NlHeader,
         /// [`AttributeType::PATH_RECORD`].
         pub attribute: AttributeHeader,
-        /// The path.
+        /// The path, and what it may be used for.
         pub data: PathData,
     }
 }

@@ -52,7 +52,7 @@ pub struct GidEntry {
 /// An entry of a port's P_Key table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PkeyEntry {
-    /// Its place.
+    /// Index of the entry in its table, from 0.
     pub index: u16,
     /// What is there.
     pub pkey: Pkey,

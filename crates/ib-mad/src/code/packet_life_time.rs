@@ -17,7 +17,7 @@ impl PacketLifeTime {
     pub const fn get(self) -> u8 {
         self.0
     }
-    /// The time.
+    /// 4.096 us x 2^n, as a duration.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "4096 ns << 63 is 2^75 ns, 2^46 s")]
     pub const fn duration(self) -> Duration {

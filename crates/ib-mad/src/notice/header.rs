@@ -112,7 +112,7 @@ wire! {
     pub struct Notice [64] {
         /// Whether the notice is the specification's, how grave it is.
         pub generic_type: GenericType,
-        /// Who tells.
+        /// Kind of node that tells.
         pub producer: InBytes<Producer, 3>,
         /// What happened; a vendor's device id if the notice is not generic.
         pub trap_number: TrapNumber,

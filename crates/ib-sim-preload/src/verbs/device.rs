@@ -88,7 +88,7 @@ unsafe extern "C" fn ibv_free_device_list(list: *mut *mut ibv_device) {
 /// The device is of `ibv_get_device_list`.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_get_device_name(device: *mut ibv_device) -> *const c_char {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the device is one of the list, which lives.
     unsafe { (&raw const (*device).name).cast() }
 }
 
@@ -137,7 +137,7 @@ unsafe extern "C" fn ibv_read_sysfs_file(
     to: *mut c_char,
     size: usize,
 ) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: both are C strings.
     let (dir, file) = unsafe { (CStr::from_ptr(dir), CStr::from_ptr(file)) };
     let path = CString::from(
         [dir.to_bytes(), b"/", file.to_bytes()]
