@@ -34,7 +34,7 @@ pub(super) struct Connection {
 
 /// What reading gave.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Read1 {
+pub(super) enum Received {
     /// More bytes.
     More,
     /// None now.
@@ -62,38 +62,38 @@ impl Connection {
     }
 
     /// Reads once.
-    pub(super) fn fill(&mut self) -> Read1 {
+    pub(super) fn fill(&mut self) -> Received {
         self.received.copy_within(self.taken..self.filled, 0);
         self.filled -= self.taken;
         self.taken = 0;
         let room = self.received.get_mut(self.filled..).unwrap_or_default();
         let room_len = room.len();
         if room.is_empty() {
-            return Read1::More;
+            return Received::More;
         }
         match self.stream.read(room) {
             Ok(0) => {
                 self.ended = true;
                 self.readable = false;
-                Read1::End
+                Received::End
             }
             Ok(count) => {
                 // Less than there was room for: the socket is empty (epoll(7)), and asking again would only say so. Its
                 // end may have been told with the bytes.
                 self.readable = count == room_len || self.closing;
                 self.filled += count;
-                Read1::More
+                Received::More
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 self.readable = false;
-                Read1::Dry
+                Received::Dry
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Read1::More,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Received::More,
             Err(_) => {
                 self.ended = true;
                 self.hung_up = true;
                 self.readable = false;
-                Read1::End
+                Received::End
             }
         }
     }

@@ -1,8 +1,8 @@
 //! From the command line to a running loop.
 use super::{
-    FABRIC, KERNEL, LISTENER, SIGNALS,
-    daemon::{Daemon, Host, State},
+    daemon::{Connections, Daemon, Host, LoopError, Ready},
     listener::{ListenError, Listener},
+    tokens::{FABRIC, KERNEL, LISTENER, SIGNALS},
 };
 #[cfg(feature = "verbs")]
 use crate::fabric::{Depths, Devices};
@@ -44,15 +44,23 @@ pub(crate) enum StartError {
     /// There is no fabric.
     #[error(transparent)]
     Fabric(FabricError),
-    /// The fabric went away.
-    #[error("{0}; start the fabric, then this daemon again")]
-    FabricLost(FabricError),
     /// The system gives no randomness.
     #[error("no random seed: {0}")]
     Seed(getrandom::Error),
-    /// The loop cannot wait for events.
-    #[error("event loop: {0}")]
-    Loop(io::Error),
+    /// The loop cannot begin or go on.
+    #[error(transparent)]
+    Loop(#[from] LoopError),
+}
+
+impl StartError {
+    /// What ibacm would exit with.
+    pub(crate) const fn exit_code(&self) -> u8 {
+        match self {
+            // ibacm says "shutting down" and exits with 0; a supervisor must see that nothing is served.
+            Self::Listen(_) | Self::Loop(_) => 1,
+            _ => crate::INIT_FAILED,
+        }
+    }
 }
 
 /// Runs the daemon until it is told to stop.
@@ -65,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
         nix::unistd::daemon(false, false).map_err(|error| StartError::Daemonize(error.into()))?;
     }
     // Whoever finds the process id or the sockets may send a signal at once.
-    let signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(StartError::Loop)?;
+    let signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(LoopError::Poll)?;
     let _lock = lock::take(&settings.lock_file(&run_dir))?;
     let log = Log::start(settings.options.log_file, settings.options.log_level);
     tracing::info!(target: "main", "Assistant to the InfiniBand Communication Manager, acm-mio {}", env!("CARGO_PKG_VERSION"));
@@ -88,7 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     };
     let core = Acm::new(settings.core(), seed);
     let mut daemon =
-        assemble(core, fabric, listener, kernel, signals, log, settings.addresses).map_err(StartError::Loop)?;
+        assemble(core, fabric, listener, kernel, signals, log, settings.addresses).map_err(LoopError::Poll)?;
     daemon.add_addresses(Time::ZERO);
     daemon.fabric_events(Time::ZERO)?;
     if args.systemd
@@ -96,7 +104,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     {
         tracing::warn!(target: "systemd", "READY=1 not sent: {error}");
     }
-    daemon.run()
+    Ok(daemon.run()?)
 }
 
 fn open_fabric(
@@ -164,6 +172,7 @@ fn assemble(
     if let Some(kernel) = &kernel {
         kernel.register(poll.registry(), KERNEL)?;
     }
-    let host = Host { fabric, kernel, poll, state: State::default() };
-    Ok(Daemon { acm, host, listener, signals, clock: Clock::start(), log, addresses })
+    let host = Host { fabric, kernel, poll, clients: Connections::default(), done: false };
+    let ready = Ready::default();
+    Ok(Daemon { acm, host, listener, signals, clock: Clock::start(), log, addresses, ready })
 }

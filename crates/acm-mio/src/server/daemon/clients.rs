@@ -1,11 +1,13 @@
 //! Clients: accepted, listened to in turn, answered, closed.
-use super::super::{
-    FIRST_CLIENT,
-    connection::{Connection, HIGH_WATER, Read1},
+use super::{
+    super::{
+        connection::{Connection, HIGH_WATER, Received},
+        tokens::FIRST_CLIENT,
+    },
+    turn::{Daemon, OTHERS_TURN, STALL},
 };
-use super::{Daemon, Host, OTHERS_TURN, STALL, State};
 use crate::log;
-use acm_sansio::{ClientId, Input, Time};
+use acm_sansio::{Input, Time};
 use core::time::Duration;
 use mio::{Interest, Token};
 use std::io;
@@ -17,63 +19,63 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 impl Daemon {
     pub(super) fn accept(&mut self, now: Time) {
-        if self.host.state.accept_at.is_some_and(|at| at <= now) {
-            self.host.state.accept_at = None;
-            self.host.state.acceptable = true;
+        if self.ready.accept_at.is_some_and(|at| at <= now) {
+            self.ready.accept_at = None;
+            self.ready.listener = true;
         }
         for _ in 0..OTHERS_TURN {
-            if !self.host.state.acceptable || self.host.state.accept_at.is_some() {
+            if !self.ready.listener || self.ready.accept_at.is_some() {
                 return;
             }
             let mut stream = match self.listener.accept() {
                 Ok(stream) => stream,
                 Err(error) => {
                     match error.kind() {
-                        io::ErrorKind::WouldBlock => self.host.state.acceptable = false,
+                        io::ErrorKind::WouldBlock => self.ready.listener = false,
                         io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
                         // Most likely no file descriptor is left. The edge is not told again: ask again later.
                         _ => {
                             tracing::warn!(target: "accept", "{error}; accepting again in {ACCEPT_PAUSE:?}");
-                            self.host.state.accept_at = Some(now + ACCEPT_PAUSE);
+                            self.ready.accept_at = Some(now + ACCEPT_PAUSE);
                         }
                     }
                     continue;
                 }
             };
             let account = stream.account();
-            let index = self.host.state.clients.vacant_key();
+            let index = self.host.clients.open.vacant_key();
             let token = Token(FIRST_CLIENT + index);
             let interest = Interest::READABLE | Interest::WRITABLE;
             if let Err(error) = self.host.poll.registry().register(stream.source(), token, interest) {
                 tracing::warn!(target: "accept", "client refused: {error}");
                 continue;
             }
-            let id = self.host.state.client_id(index);
-            self.host.state.clients.insert(Connection::new(id, stream));
-            self.host.state.backlog.insert(index);
+            let id = self.host.clients.next_id(index);
+            self.host.clients.open.insert(Connection::new(id, stream));
+            self.host.clients.backlog.insert(index);
             self.input(now, Input::ClientOpened { client: id, account });
         }
     }
 
     pub(super) fn client_ready(&mut self, index: usize, event: &mio::event::Event) {
-        let Some(connection) = self.host.state.clients.get_mut(index) else { return };
+        let Some(connection) = self.host.clients.open.get_mut(index) else { return };
         if event.is_readable() || event.is_read_closed() || event.is_error() {
             connection.readable = true;
             connection.closing |= event.is_read_closed() || event.is_error();
             connection.hung_up |= event.is_write_closed() || event.is_error();
-            self.host.state.backlog.insert(index);
+            self.host.clients.backlog.insert(index);
         }
         if event.is_writable() && connection.untaken() > 0 {
-            self.host.state.dirty.insert(index);
+            self.host.clients.answered.insert(index);
         }
     }
 
     /// Reads from every client that has something to say, each its turn.
     pub(super) fn read_clients(&mut self, now: Time) {
-        for _ in 0..self.host.state.backlog.len() {
-            let Some(index) = self.host.state.backlog.pop() else { return };
+        for _ in 0..self.host.clients.backlog.len() {
+            let Some(index) = self.host.clients.backlog.pop() else { return };
             if self.read_client(now, index) {
-                self.host.state.backlog.insert(index);
+                self.host.clients.backlog.insert(index);
             }
         }
     }
@@ -81,7 +83,7 @@ impl Daemon {
     /// One client's turn; whether it has more to say now.
     pub(super) fn read_client(&mut self, now: Time, index: usize) -> bool {
         for _ in 0..TURN {
-            let Some(connection) = self.host.state.clients.get_mut(index) else { return false };
+            let Some(connection) = self.host.clients.open.get_mut(index) else { return false };
             // Who does not take answers, or has too many open, is not listened to; `flush` and answers wake it up.
             if connection.untaken() > HIGH_WATER || !self.acm.takes_requests(connection.id) {
                 return false;
@@ -109,8 +111,8 @@ impl Daemon {
                 return false;
             }
             match connection.fill() {
-                Read1::More | Read1::End => {}
-                Read1::Dry => return false,
+                Received::More | Received::End => {}
+                Received::Dry => return false,
             }
         }
         true
@@ -118,8 +120,8 @@ impl Daemon {
 
     /// Sends all answers, those of one client in one call.
     pub(super) fn flush(&mut self, now: Time) {
-        while let Some(index) = self.host.state.dirty.pop() {
-            let Some(connection) = self.host.state.clients.get_mut(index) else { continue };
+        while let Some(index) = self.host.clients.answered.pop() {
+            let Some(connection) = self.host.clients.open.get_mut(index) else { continue };
             let alive = connection.flush(now);
             let (untaken, stalled) = (connection.untaken(), connection.stalled_since.is_some());
             if !alive {
@@ -127,23 +129,23 @@ impl Daemon {
                 continue;
             }
             if stalled {
-                self.host.state.stalled.insert(index);
+                self.host.clients.stalled.insert(index);
             } else {
-                self.host.state.stalled.remove(&index);
+                self.host.clients.stalled.remove(&index);
             }
             // What was not read because of these answers.
             if untaken <= HIGH_WATER {
-                self.host.state.backlog.insert(index);
+                self.host.clients.backlog.insert(index);
             }
         }
-        if self.host.state.stalled.is_empty() {
+        if self.host.clients.stalled.is_empty() {
             return;
         }
         let over = |index: &usize| {
-            let since = self.host.state.clients.get(*index).and_then(|connection| connection.stalled_since);
+            let since = self.host.clients.open.get(*index).and_then(|connection| connection.stalled_since);
             since.is_some_and(|since| since + STALL <= now)
         };
-        let stalled: Vec<usize> = self.host.state.stalled.iter().copied().filter(over).collect();
+        let stalled: Vec<usize> = self.host.clients.stalled.iter().copied().filter(over).collect();
         for index in stalled {
             tracing::info!(target: "client", "client {index} takes no answers: closed");
             self.gone(now, index);
@@ -153,54 +155,11 @@ impl Daemon {
     /// A connection is over; the core is told.
     pub(super) fn gone(&mut self, now: Time, index: usize) {
         // Requests that came before the end may have their answers already: a client that only writes no more takes them.
-        if let Some(connection) = self.host.state.clients.get_mut(index) {
+        if let Some(connection) = self.host.clients.open.get_mut(index) {
             connection.flush(now);
         }
         if let Some(id) = self.host.remove(index) {
             self.input(now, Input::ClientGone(id));
-        }
-    }
-}
-
-impl Host {
-    /// The core wants a connection closed.
-    pub(super) fn close(&mut self, client: ClientId) {
-        if let Some(index) = self.state.index_of(client) {
-            self.remove(index);
-        }
-    }
-
-    pub(super) fn remove(&mut self, index: usize) -> Option<ClientId> {
-        let mut connection = self.state.clients.try_remove(index)?;
-        self.state.stalled.remove(&index);
-        let _ = self.poll.registry().deregister(connection.stream.source());
-        Some(connection.id)
-    }
-}
-
-impl State {
-    pub(super) fn client_id(&mut self, index: usize) -> ClientId {
-        if self.generations.len() <= index {
-            self.generations.resize(index + 1, 0);
-        }
-        let generation = self.generations.get_mut(index).map_or(0, |generation| {
-            *generation = generation.wrapping_add(1);
-            *generation
-        });
-        ClientId::new(u32::try_from(index).unwrap_or(u32::MAX), generation)
-    }
-
-    pub(super) fn index_of(&self, client: ClientId) -> Option<usize> {
-        let index = client.index() as usize;
-        self.clients.get(index).filter(|connection| connection.id == client).map(|_| index)
-    }
-
-    pub(super) fn reply(&mut self, client: ClientId, bytes: &[u8]) {
-        if let Some(index) = self.index_of(client)
-            && let Some(connection) = self.clients.get_mut(index)
-        {
-            connection.push(bytes);
-            self.dirty.insert(index);
         }
     }
 }

@@ -1,15 +1,24 @@
 //! The loop, one turn at a time.
-use super::*;
-use crate::server::LISTENER;
-use acm_sansio::{PortId, SaRequestId, ports::PortAttributes};
+use super::{Connections, Daemon, Host, Ready};
+use crate::{
+    clock::Clock,
+    fabric::{Fabric, FabricError, NamedPort},
+    log::Log,
+    server::{listener::Listener, tokens::LISTENER},
+};
+use acm_sansio::{Acm, Input, PortId, SaRequestId, Time, input::SendFailure, ports::PortAttributes};
 use acm_wire::{
     Address,
     client::{EntryFlags, path_request, perf_request},
     files::opts::{LogLevel, LogTarget, Options},
 };
+use core::time::Duration;
 use ib_mad::{Lid, Pkey, sa::PathRecord};
+use mio::{Events, Poll, Token};
+use signal_hook::consts::SIGHUP;
+use signal_hook_mio::v1_0::Signals;
 use std::{
-    io::{Read, Write},
+    io::{self, Read, Write},
     net::Shutdown,
     os::unix::net::UnixStream,
 };
@@ -21,12 +30,13 @@ fn daemon(dir: &std::path::Path) -> Daemon {
     listener.register(poll.registry(), LISTENER).unwrap();
     let mut daemon = Daemon {
         acm: Acm::new(acm_sansio::Config::default(), 1),
-        host: Host { fabric: None, kernel: None, poll, state: State::default() },
+        host: Host { fabric: None, kernel: None, poll, clients: Connections::default(), done: false },
         listener,
         signals: Signals::new([SIGHUP]).unwrap(),
         clock: Clock::start(),
         log: Log::start(LogTarget::Stdout, LogLevel::Basic),
         addresses: None,
+        ready: Ready::default(),
     };
     let attributes = PortAttributes {
         lid: Lid::new(1),
@@ -83,7 +93,7 @@ fn a_client_that_says_no_more_still_gets_its_answers() {
     daemon.input(daemon.clock.now(), failed);
     turns(&mut daemon);
     assert_eq!(received(&mut client), (88, true));
-    assert!(daemon.host.state.clients.is_empty());
+    assert!(daemon.host.clients.open.is_empty());
 }
 
 #[test]
@@ -92,10 +102,10 @@ fn a_client_that_is_gone_is_not_kept_for_its_requests() {
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
     client.write_all(&pending_request()).unwrap();
     turns(&mut daemon);
-    assert_eq!(daemon.host.state.clients.len(), 1);
+    assert_eq!(daemon.host.clients.open.len(), 1);
     drop(client);
     turns(&mut daemon);
-    assert!(daemon.host.state.clients.is_empty());
+    assert!(daemon.host.clients.open.is_empty());
 }
 
 #[test]
@@ -103,12 +113,12 @@ fn a_client_that_is_gone_in_the_middle_of_a_message_is_not_kept() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
     turns(&mut daemon);
-    assert_eq!(daemon.host.state.clients.len(), 1);
+    assert_eq!(daemon.host.clients.open.len(), 1);
     // Both in one event: the bytes and the end.
     client.write_all(&[1, 1, 0]).unwrap();
     drop(client);
     turns(&mut daemon);
-    assert!(daemon.host.state.clients.is_empty());
+    assert!(daemon.host.clients.open.is_empty());
 }
 
 #[test]
@@ -136,7 +146,7 @@ impl Fabric for Chatter {
     fn has_new_ports(&mut self) -> bool {
         false
     }
-    fn next_event(&mut self) -> Result<Option<Input<'_>>, crate::fabric::FabricError> {
+    fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError> {
         self.0 = self.0.saturating_sub(1);
         Ok((self.0 > 0).then_some(Input::PortDown(PortId(9))))
     }
@@ -145,7 +155,7 @@ impl Fabric for Chatter {
         _endpoint: acm_sansio::EndpointId,
         port: PortId,
         _pkey_index: u16,
-    ) -> Result<ib_mad::Qpn, crate::fabric::FabricError> {
+    ) -> Result<ib_mad::Qpn, FabricError> {
         unreachable!("{port:?}")
     }
     fn close_endpoint(&mut self, _endpoint: acm_sansio::EndpointId) {}

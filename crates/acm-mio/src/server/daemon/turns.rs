@@ -3,12 +3,12 @@ use std::collections::VecDeque;
 
 /// Clients whose turn it is, each once, in the order they came. Keeps its room: no allocation in the steady state.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct Turns {
     order: VecDeque<usize>,
     queued: Vec<bool>,
 }
 
-impl Queue {
+impl Turns {
     pub(super) fn len(&self) -> usize {
         self.order.len()
     }
