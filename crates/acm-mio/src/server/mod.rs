@@ -2,6 +2,7 @@
 mod connection;
 mod daemon;
 mod listener;
+mod receive;
 mod start;
 mod tokens;
 

@@ -1,7 +1,8 @@
 //! From the command line to a running loop.
 use super::{
-    daemon::{Connections, Daemon, Host, LoopError, Ready},
+    daemon::{Connections, Daemon, Host, LoopError, Ready, STALL_LIMIT},
     listener::{ListenError, Listener},
+    receive::ReceiveBuffer,
     tokens::{FABRIC, KERNEL, LISTENER, SIGNALS},
 };
 #[cfg(feature = "verbs")]
@@ -173,6 +174,16 @@ fn assemble(
         kernel.register(poll.registry(), KERNEL)?;
     }
     let host = Host { fabric, kernel, poll, clients: Connections::default(), done: false };
-    let ready = Ready::default();
-    Ok(Daemon { acm, host, listener, signals, clock: Clock::start(), log, addresses, ready })
+    Ok(Daemon {
+        acm,
+        host,
+        listener,
+        signals,
+        clock: Clock::start(),
+        log,
+        addresses,
+        ready: Ready::default(),
+        received: ReceiveBuffer::default(),
+        stall_limit: STALL_LIMIT,
+    })
 }

@@ -1,10 +1,10 @@
 //! Clients: accepted, listened to in turn, answered, closed.
 use super::{
     super::{
-        connection::{Connection, HIGH_WATER, Received},
+        connection::{Connection, HIGH_WATER},
         tokens::FIRST_CLIENT,
     },
-    turn::{Daemon, OTHERS_TURN, STALL},
+    turn::{Daemon, OTHERS_TURN},
 };
 use crate::log;
 use acm_sansio::{Input, Time};
@@ -45,8 +45,7 @@ impl Daemon {
             let account = stream.account();
             let index = self.host.clients.open.vacant_key();
             let token = Token(FIRST_CLIENT + index);
-            let interest = Interest::READABLE | Interest::WRITABLE;
-            if let Err(error) = self.host.poll.registry().register(stream.source(), token, interest) {
+            if let Err(error) = self.host.poll.registry().register(stream.source(), token, Interest::READABLE) {
                 tracing::warn!(target: "accept", "client refused: {error}");
                 continue;
             }
@@ -70,29 +69,42 @@ impl Daemon {
         }
     }
 
-    /// Reads from every client that has something to say, each its turn.
-    pub(super) fn read_clients(&mut self, now: Time) {
+    /// Gives every client that has something to say its turn. Its answers leave when its turn ends: it may go on while
+    /// others have theirs.
+    pub(super) fn serve_clients(&mut self, now: Time) {
         for _ in 0..self.host.clients.backlog.len() {
             let Some(index) = self.host.clients.backlog.pop() else { return };
-            if self.read_client(now, index) {
+            let Some(connection) = self.host.clients.open.get_mut(index) else { continue };
+            connection.begin_turn(&mut self.received);
+            let has_more = self.serve_client(now, index);
+            // Unless it is gone.
+            if let Some(connection) = self.host.clients.open.get_mut(index) {
+                connection.end_turn(&self.received);
+            }
+            if has_more {
                 self.host.clients.backlog.insert(index);
             }
+            self.send_answers(now);
         }
     }
 
     /// One client's turn; whether it has more to say now.
-    pub(super) fn read_client(&mut self, now: Time, index: usize) -> bool {
+    fn serve_client(&mut self, now: Time, index: usize) -> bool {
+        let Self { acm, host, received, .. } = self;
         for _ in 0..TURN {
-            let Some(connection) = self.host.clients.open.get_mut(index) else { return false };
-            // Who does not take answers, or has too many open, is not listened to; `flush` and answers wake it up.
-            if connection.untaken() > HIGH_WATER || !self.acm.takes_requests(connection.id) {
+            let Some(connection) = host.clients.open.get_mut(index) else { return false };
+            let client = connection.id;
+            connection.held_back = connection.untaken() > HIGH_WATER || !acm.takes_requests(client);
+            if connection.held_back {
+                // Nobody is there to take answers.
+                if connection.hung_up {
+                    self.gone(now, index);
+                }
                 return false;
             }
-            let client = connection.id;
-            match connection.next_message() {
+            match received.next_message() {
                 Ok(Some(message)) => {
-                    self.acm.handle_input(now, Input::ClientMessage { client, message });
-                    self.drain(now);
+                    acm.drive(now, Input::ClientMessage { client, message }, |output| host.carry_out(output));
                     continue;
                 }
                 Ok(None) => {}
@@ -104,60 +116,49 @@ impl Daemon {
             }
             if !connection.readable {
                 // Who only writes no more is there for its answers.
-                let waits = connection.untaken() > 0 || self.acm.has_requests(client);
+                let waits = connection.untaken() > 0 || acm.has_requests(client);
                 if connection.ended && (connection.hung_up || !waits) {
                     self.gone(now, index);
                 }
                 return false;
             }
-            match connection.fill() {
-                Received::More | Received::End => {}
-                Received::Dry => return false,
+            if !connection.fill(received) && !connection.ended {
+                return false;
             }
         }
         true
     }
 
     /// Sends all answers, those of one client in one call.
-    pub(super) fn flush(&mut self, now: Time) {
+    pub(super) fn send_answers(&mut self, now: Time) {
         while let Some(index) = self.host.clients.answered.pop() {
-            let Some(connection) = self.host.clients.open.get_mut(index) else { continue };
-            let alive = connection.flush(now);
-            let (untaken, stalled) = (connection.untaken(), connection.stalled_since.is_some());
-            if !alive {
+            if !self.host.clients.send(now, index) || self.host.watch_room(index).is_err() {
                 self.gone(now, index);
                 continue;
             }
-            if stalled {
-                self.host.clients.stalled.insert(index);
-            } else {
-                self.host.clients.stalled.remove(&index);
-            }
-            // What was not read because of these answers.
-            if untaken <= HIGH_WATER {
+            // Who was not listened to may be now; who only waited for its answers may go.
+            if let Some(connection) = self.host.clients.open.get(index)
+                && (connection.held_back || connection.ended)
+            {
                 self.host.clients.backlog.insert(index);
             }
         }
-        if self.host.clients.stalled.is_empty() {
-            return;
-        }
-        let over = |index: &usize| {
-            let since = self.host.clients.open.get(*index).and_then(|connection| connection.stalled_since);
-            since.is_some_and(|since| since + STALL <= now)
-        };
-        let stalled: Vec<usize> = self.host.clients.stalled.iter().copied().filter(over).collect();
-        for index in stalled {
+    }
+
+    /// Closes who has not taken anything for too long.
+    pub(super) fn close_stalled(&mut self, now: Time) {
+        while let Some((since, index)) = self.host.clients.longest_stalled()
+            && since + self.stall_limit <= now
+        {
             tracing::info!(target: "client", "client {index} takes no answers: closed");
             self.gone(now, index);
         }
     }
 
     /// A connection is over; the core is told.
-    pub(super) fn gone(&mut self, now: Time, index: usize) {
+    fn gone(&mut self, now: Time, index: usize) {
         // Requests that came before the end may have their answers already: a client that only writes no more takes them.
-        if let Some(connection) = self.host.clients.open.get_mut(index) {
-            connection.flush(now);
-        }
+        self.host.clients.send(now, index);
         if let Some(id) = self.host.remove(index) {
             self.input(now, Input::ClientGone(id));
         }

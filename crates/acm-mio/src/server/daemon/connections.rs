@@ -1,6 +1,6 @@
 //! The table of all clients: their connections, whose turn it is, who has answers to take.
 use super::{super::connection::Connection, turns::Turns};
-use acm_sansio::ClientId;
+use acm_sansio::{ClientId, Time};
 use slab::Slab;
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ pub(crate) struct Connections {
     pub(super) backlog: Turns,
     /// Those with answers to send.
     pub(super) answered: Turns,
-    /// Those that have not taken all their answers.
-    pub(super) stalled: BTreeSet<usize>,
+    /// Those that have not taken all their answers, by how long they have taken nothing.
+    stalled: BTreeSet<(Time, usize)>,
 }
 
 impl Connections {
@@ -45,5 +45,34 @@ impl Connections {
             connection.push(bytes);
             self.answered.insert(index);
         }
+    }
+
+    /// Sends what a client takes now; whether its connection still works.
+    pub(super) fn send(&mut self, now: Time, index: usize) -> bool {
+        let Some(connection) = self.open.get_mut(index) else { return true };
+        let before = connection.stalled_since;
+        let works = connection.flush(now);
+        let after = connection.stalled_since;
+        if before != after {
+            self.stalled.extend(after.map(|since| (since, index)));
+            if let Some(since) = before {
+                self.stalled.remove(&(since, index));
+            }
+        }
+        works
+    }
+
+    /// The client that has taken nothing for longest, and since when.
+    pub(super) fn longest_stalled(&self) -> Option<(Time, usize)> {
+        self.stalled.first().copied()
+    }
+
+    /// Takes a connection out of the table.
+    pub(super) fn remove(&mut self, index: usize) -> Option<Connection> {
+        let connection = self.open.try_remove(index)?;
+        if let Some(since) = connection.stalled_since {
+            self.stalled.remove(&(since, index));
+        }
+        Some(connection)
     }
 }

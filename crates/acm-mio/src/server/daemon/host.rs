@@ -1,8 +1,9 @@
 //! What carries out the core's wishes.
-use super::connections::Connections;
+use super::{super::tokens::FIRST_CLIENT, connections::Connections};
 use crate::{fabric::Fabric, kernel::Kernel, log, source};
 use acm_sansio::{ClientId, Input, Output, input::SendFailure};
-use mio::Poll;
+use mio::{Interest, Poll, Token};
+use std::io;
 
 /// What carries out the core's wishes.
 pub(crate) struct Host {
@@ -70,9 +71,19 @@ impl Host {
 
     /// Closes the connection at this place; whose it was.
     pub(super) fn remove(&mut self, index: usize) -> Option<ClientId> {
-        let mut connection = self.clients.open.try_remove(index)?;
-        self.clients.stalled.remove(&index);
+        let mut connection = self.clients.remove(index)?;
         let _ = self.poll.registry().deregister(connection.stream.source());
         Some(connection.id)
+    }
+
+    /// Has the system tell when a client takes more, if it did not take all, and only then.
+    pub(super) fn watch_room(&mut self, index: usize) -> io::Result<()> {
+        let Some(connection) = self.clients.open.get_mut(index) else { return Ok(()) };
+        let waits = connection.untaken() > 0;
+        if core::mem::replace(&mut connection.waits_for_room, waits) == waits {
+            return Ok(());
+        }
+        let interest = if waits { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
+        self.poll.registry().reregister(connection.stream.source(), Token(FIRST_CLIENT + index), interest)
     }
 }

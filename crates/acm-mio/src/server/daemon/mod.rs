@@ -13,7 +13,7 @@ mod turns;
 pub(super) use connections::Connections;
 pub(super) use error::LoopError;
 pub(super) use host::Host;
-pub(super) use turn::{Daemon, Ready};
+pub(super) use turn::{Daemon, Ready, STALL_LIMIT};
 
 #[cfg(test)]
 mod tests;

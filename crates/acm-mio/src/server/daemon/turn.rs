@@ -2,6 +2,7 @@
 use super::{
     super::{
         listener::Listener,
+        receive::ReceiveBuffer,
         tokens::{FABRIC, FIRST_CLIENT, KERNEL, LISTENER, SIGNALS},
     },
     error::LoopError,
@@ -15,8 +16,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook_mio::v1_0::Signals;
 use std::io;
 
-/// A client that takes nothing of what is there for it for so long is closed.
-pub(super) const STALL: Duration = Duration::from_secs(30);
+/// Long enough for a program that a debugger or a full machine has stopped for a while.
+pub(crate) const STALL_LIMIT: Duration = Duration::from_secs(30);
 /// Events of the fabric, datagrams of the kernel, or new clients that are handled before it is another's turn.
 pub(super) const OTHERS_TURN: usize = 256;
 
@@ -31,6 +32,9 @@ pub(crate) struct Daemon {
     /// From the address file; `None` without one.
     pub(crate) addresses: Option<Vec<ConfiguredAddress>>,
     pub(crate) ready: Ready,
+    pub(crate) received: ReceiveBuffer,
+    /// A client that takes nothing of what is there for it for so long is closed.
+    pub(crate) stall_limit: Duration,
 }
 
 /// Who may have more to tell than was read: edges are told once.
@@ -80,9 +84,10 @@ impl Daemon {
         if self.ready.kernel {
             self.kernel_requests(now);
         }
+        self.send_answers(now);
         self.accept(now);
-        self.read_clients(now);
-        self.flush(now);
+        self.serve_clients(now);
+        self.close_stalled(now);
         Ok(())
     }
 
@@ -93,9 +98,7 @@ impl Daemon {
         if !self.host.clients.backlog.is_empty() || self.ready.fabric || self.ready.kernel || accepting {
             return Some(Duration::ZERO);
         }
-        let stalled =
-            self.host.clients.stalled.iter().filter_map(|index| self.host.clients.open.get(*index)?.stalled_since);
-        let stall = stalled.min().map(|since| since + STALL);
+        let stall = self.host.clients.longest_stalled().map(|(since, _)| since + self.stall_limit);
         [self.acm.poll_timeout(), stall, self.ready.accept_at].into_iter().flatten().min().map(|at| at.since(now))
     }
 
