@@ -5,6 +5,7 @@
 mod check;
 mod cli;
 mod clock;
+mod descriptors;
 mod fabric;
 mod kernel;
 mod lock;

@@ -1,6 +1,9 @@
 //! Options and addresses, from the files to the core's configuration.
-use crate::{cli::Args, fabric::NamedPort};
-use acm_sansio::{Config, config::RouteProtocol};
+use crate::{cli::Args, descriptors, fabric::NamedPort};
+use acm_sansio::{
+    Config,
+    config::{Limits, RouteProtocol},
+};
 use acm_wire::{
     Address,
     files::{
@@ -9,6 +12,7 @@ use acm_wire::{
         opts::{self, LoopbackProt, Opt, Options, RouteProt},
     },
 };
+use core::num::NonZeroU32;
 use ib_mad::Pkey;
 use std::{
     fs, io,
@@ -62,9 +66,18 @@ impl Settings {
         Self { options, addresses, problems }
     }
 
-    /// The core's share of the options.
-    pub(crate) fn core(&self) -> Config {
+    /// The core's share of the options, for a process that may have so many file descriptors.
+    pub(crate) fn core(&self, descriptors: u64) -> Config {
         let options = &self.options;
+        let defaults = Config::default();
+        let as_size = |number: NonZeroU32| usize::try_from(number.get()).unwrap_or(usize::MAX);
+        let limits = Limits {
+            clients: options.connections.map_or_else(|| descriptors::for_clients(descriptors), as_size),
+            requests: as_size(options.requests),
+            requests_per_client: options.requests_per_client.get(),
+            sa_queue: as_size(options.sa_queue),
+            ..defaults.limits
+        };
         Config {
             addr_timeout: options.addr_timeout,
             route_protocol: match options.route_prot {
@@ -76,10 +89,11 @@ impl Settings {
             timeout: options.timeout,
             retries: options.retries,
             resolve_depth: options.resolve_depth.get(),
-            sa_depth: options.sa_depth.get(),
+            sa_depth: options.sa_depth.map_or(defaults.sa_depth, NonZeroU32::get),
             min_mtu: options.min_mtu,
             min_rate: options.min_rate,
-            ..Config::default()
+            limits,
+            ..defaults
         }
     }
 
@@ -173,8 +187,8 @@ mod tests {
             .unwrap();
         let (o, a) = (opts.to_str().unwrap(), addrs.to_str().unwrap());
         let settings = Settings::read(&Args::try_parse_from(["acm-mio", "-O", o, "-A", a]).unwrap());
-        assert_eq!(settings.core().timeout.as_millis(), 500);
-        assert_eq!(settings.core().route_protocol, RouteProtocol::Acm);
+        assert_eq!(settings.core(1024).timeout.as_millis(), 500);
+        assert_eq!(settings.core(1024).route_protocol, RouteProtocol::Acm);
         let places: Vec<String> = settings
             .problems
             .iter()
@@ -189,7 +203,22 @@ mod tests {
     #[test]
     fn without_files_there_are_defaults() {
         let settings = Settings::read(&Args::try_parse_from(["acm-mio", "-O", "/none", "-A", "/none"]).unwrap());
-        assert_eq!(settings.core(), Config::default());
+        let limits = Limits { clients: 768, ..Limits::default() };
+        assert_eq!(settings.core(1024), Config { limits, ..Config::default() });
         assert_eq!((settings.addresses, settings.problems.len()), (None, 0));
+    }
+
+    #[test]
+    fn bounds_are_options() {
+        let dir = tempfile::tempdir().unwrap();
+        let opts = dir.path().join("opts");
+        fs::write(&opts, "connections 7\nrequests 8\nrequests_per_client 9\nsa_queue 10\nsa_depth 11\n").unwrap();
+        let args = Args::try_parse_from(["acm-mio", "-O", opts.to_str().unwrap(), "-A", "/none"]).unwrap();
+        let config = Settings::read(&args).core(1024);
+        let limits = Limits { clients: 7, requests: 8, requests_per_client: 9, sa_queue: 10, ..Limits::default() };
+        assert_eq!((config.limits, config.sa_depth), (limits, 11));
+        fs::write(&opts, "connections auto\nsa_depth auto\n").unwrap();
+        let config = Settings::read(&args).core(65_536);
+        assert_eq!((config.limits.clients, config.sa_depth), (65_280, Config::default().sa_depth));
     }
 }

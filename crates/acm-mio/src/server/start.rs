@@ -10,6 +10,7 @@ use crate::fabric::{Depths, Devices};
 use crate::{
     cli::Args,
     clock::Clock,
+    descriptors,
     fabric::{Embedded, Fabric, FabricChoice, FabricError, Sim},
     kernel::{Kernel, KernelChoice},
     lock::{self, LockError},
@@ -84,6 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     for problem in &settings.problems {
         tracing::warn!(target: "config", "{problem}");
     }
+    let descriptors = descriptors::raise();
     let seed = getrandom::u64().map_err(StartError::Seed)?;
     let fabric = open_fabric(args, &settings.options, &run_dir, seed)?;
     let mut passed = if args.systemd { ListenFd::from_env() } else { ListenFd::empty() };
@@ -95,7 +97,9 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
         KernelChoice::Off => None,
         choice => Kernel::open(&mut passed, choice),
     };
-    let core = Acm::new(settings.core(), seed);
+    let core = settings.core(descriptors);
+    tracing::info!(target: "main", "at most {} clients, {descriptors} file descriptors", core.limits.clients);
+    let core = Acm::new(core, seed);
     let mut daemon =
         assemble(core, fabric, listener, kernel, signals, log, settings.addresses).map_err(LoopError::Poll)?;
     daemon.add_addresses(Time::ZERO);
