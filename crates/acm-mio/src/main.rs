@@ -15,7 +15,10 @@ mod settings;
 mod source;
 
 use clap::Parser;
-use std::process::ExitCode;
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
 
 /// What ibacm's initialization failures exit with: -1.
 const INIT_FAILED: u8 = 255;
@@ -35,8 +38,8 @@ fn main() -> ExitCode {
     match server::run(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Both for a person at the terminal and for whoever reads the log later.
-            eprintln!("acm-mio: {error}");
+            // Both for a person at the terminal, if it is still there, and for whoever reads the log later.
+            let _ = writeln!(io::stderr(), "acm-mio: {error}");
             tracing::error!(target: "main", "{error}");
             ExitCode::from(error.exit_code())
         }

@@ -14,14 +14,14 @@ use crate::{
     fabric::{Embedded, Fabric, FabricChoice, FabricError, Sim},
     kernel::{Kernel, KernelChoice},
     lock::{self, LockError},
-    log::Log,
+    log::{Lines, Log},
     settings::{ConfiguredAddress, Settings},
 };
 use acm_sansio::{Acm, Time};
 use acm_wire::files::opts::Options;
 use listenfd::ListenFd;
 use mio::Poll;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
 use std::{
     io,
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
         nix::unistd::daemon(false, false).map_err(|error| StartError::Daemonize(error.into()))?;
     }
     // Whoever finds the process id or the sockets may send a signal at once.
-    let signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(LoopError::Poll)?;
+    let signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGUSR1]).map_err(LoopError::Poll)?;
     let _lock = lock::take(&settings.lock_file(&run_dir))?;
     let log = Log::start(settings.options.log_file, settings.options.log_level);
     tracing::info!(target: "main", "Assistant to the InfiniBand Communication Manager, acm-mio {}", env!("CARGO_PKG_VERSION"));
@@ -102,6 +102,10 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     let core = Acm::new(core, seed);
     let mut daemon =
         assemble(core, fabric, listener, kernel, signals, log, settings.addresses).map_err(LoopError::Poll)?;
+    if let Some(fabric) = &mut daemon.host.fabric {
+        // They have their addresses now, and are no news later.
+        fabric.has_new_ports();
+    }
     daemon.add_addresses(Time::ZERO);
     daemon.fabric_events(Time::ZERO)?;
     if args.systemd
@@ -177,7 +181,7 @@ fn assemble(
     if let Some(kernel) = &kernel {
         kernel.register(poll.registry(), KERNEL)?;
     }
-    let host = Host { fabric, kernel, poll, clients: Connections::default(), done: false };
+    let host = Host { fabric, kernel, poll, clients: Connections::default(), lines: Lines::default(), done: false };
     Ok(Daemon {
         acm,
         host,

@@ -6,7 +6,7 @@ use super::{
     },
     turn::{Daemon, OTHERS_TURN},
 };
-use crate::log;
+use crate::log::Kind;
 use acm_sansio::{Input, Time};
 use core::time::Duration;
 use mio::{Interest, Token};
@@ -35,7 +35,10 @@ impl Daemon {
                         io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
                         // Most likely no file descriptor is left. The edge is not told again: ask again later.
                         _ => {
-                            tracing::warn!(target: "accept", "{error}; accepting again in {ACCEPT_PAUSE:?}");
+                            self.host.lines.limited(now, Kind::AcceptFailed, |said| {
+                                tracing::warn!(target: "accept", "{error}; trying again every {ACCEPT_PAUSE:?}");
+                                *said = error.to_string();
+                            });
                             self.ready.accept_at = Some(now + ACCEPT_PAUSE);
                         }
                     }
@@ -46,7 +49,10 @@ impl Daemon {
             let index = self.host.clients.open.vacant_key();
             let token = Token(FIRST_CLIENT + index);
             if let Err(error) = self.host.poll.registry().register(stream.source(), token, Interest::READABLE) {
-                tracing::warn!(target: "accept", "client refused: {error}");
+                self.host.lines.limited(now, Kind::ClientRefused, |said| {
+                    tracing::warn!(target: "accept", "client refused: {error}");
+                    *said = format!("client refused: {error}");
+                });
                 continue;
             }
             let id = self.host.clients.next_id(index);
@@ -104,12 +110,13 @@ impl Daemon {
             }
             match received.next_message() {
                 Ok(Some(message)) => {
-                    acm.drive(now, Input::ClientMessage { client, message }, |output| host.carry_out(output));
+                    acm.drive(now, Input::ClientMessage { client, message }, |output| host.carry_out(now, output));
                     continue;
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    log::event(&acm_sansio::Event::BadFrame(client, error));
+                    let event = acm_sansio::Event::BadFrame(client, error);
+                    host.lines.event(now, &event, host.fabric.as_deref());
                     self.gone(now, index);
                     return false;
                 }
@@ -150,7 +157,10 @@ impl Daemon {
         while let Some((since, index)) = self.host.clients.longest_stalled()
             && since + self.stall_limit <= now
         {
-            tracing::info!(target: "client", "client {index} takes no answers: closed");
+            self.host.lines.limited(now, Kind::ClientStalled, |said| {
+                *said = format!("client {index} takes no answers: closed");
+                tracing::info!(target: "client", client = index, "{said}");
+            });
             self.gone(now, index);
         }
     }

@@ -1,7 +1,7 @@
 //! What carries out the core's wishes.
 use super::{super::tokens::FIRST_CLIENT, connections::Connections};
-use crate::{fabric::Fabric, kernel::Kernel, log, source};
-use acm_sansio::{ClientId, Input, Output, input::SendFailure};
+use crate::{fabric::Fabric, kernel::Kernel, log::Lines, source};
+use acm_sansio::{ClientId, Input, Output, Time, input::SendFailure};
 use mio::{Interest, Poll, Token};
 use std::io;
 
@@ -11,13 +11,14 @@ pub(crate) struct Host {
     pub(crate) kernel: Option<Kernel>,
     pub(crate) poll: Poll,
     pub(crate) clients: Connections,
+    pub(crate) lines: Lines,
     /// All groups are left: the loop may end.
     pub(crate) done: bool,
 }
 
 impl Host {
     /// Carries out one wish; what the core must be told about it.
-    pub(super) fn carry_out(&mut self, output: Output) -> Option<Input<'static>> {
+    pub(super) fn carry_out(&mut self, now: Time, output: Output) -> Option<Input<'static>> {
         match output {
             Output::Reply { client, reply } => self.clients.reply(client, &reply),
             Output::LongReply { client, bytes } => self.clients.reply(client, &bytes),
@@ -30,7 +31,7 @@ impl Host {
             Output::SelectSource { request, dest } => {
                 return Some(Input::SourceSelected { request, source: source::select(dest) });
             }
-            Output::Log(event) => log::event(&event),
+            Output::Log(event) => self.lines.event(now, &event, self.fabric.as_deref()),
             Output::ShutdownDone => self.done = true,
             other => return self.carry_out_on_fabric(other),
         }

@@ -7,6 +7,7 @@ mod clients;
 mod connections;
 mod error;
 mod host;
+mod report;
 mod turn;
 mod turns;
 

@@ -3,7 +3,7 @@ use super::{Connections, Daemon, Host, Ready, STALL_LIMIT};
 use crate::{
     clock::Clock,
     fabric::{Fabric, FabricError, NamedPort},
-    log::Log,
+    log::{Lines, Log},
     server::{listener::Listener, receive::ReceiveBuffer, tokens::LISTENER},
 };
 use acm_sansio::{Acm, Input, PortId, SaRequestId, Time, input::SendFailure, ports::PortAttributes};
@@ -31,7 +31,14 @@ fn daemon(dir: &std::path::Path) -> Daemon {
     listener.register(poll.registry(), LISTENER).unwrap();
     let mut daemon = Daemon {
         acm: Acm::new(acm_sansio::Config::default(), 1),
-        host: Host { fabric: None, kernel: None, poll, clients: Connections::default(), done: false },
+        host: Host {
+            fabric: None,
+            kernel: None,
+            poll,
+            clients: Connections::default(),
+            lines: Lines::default(),
+            done: false,
+        },
         listener,
         signals: Signals::new([SIGHUP]).unwrap(),
         clock: Clock::start(),

@@ -7,12 +7,13 @@ use super::{
     },
     error::LoopError,
     host::Host,
+    report,
 };
 use crate::{clock::Clock, kernel::Kernel, log::Log, settings::ConfiguredAddress};
 use acm_sansio::{Acm, Input, Time};
 use core::time::Duration;
 use mio::{Events, Token};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
 use std::io;
 
@@ -53,8 +54,12 @@ impl Daemon {
         let mut events = Events::with_capacity(256);
         while !self.host.done {
             let timeout = self.timeout();
-            self.turn(&mut events, timeout)?;
+            if let Err(error) = self.turn(&mut events, timeout) {
+                report::write(&self.acm);
+                return Err(error);
+            }
         }
+        report::write(&self.acm);
         Ok(())
     }
 
@@ -88,6 +93,7 @@ impl Daemon {
         self.accept(now);
         self.serve_clients(now);
         self.close_stalled(now);
+        self.host.lines.write_counts(now);
         Ok(())
     }
 
@@ -99,7 +105,11 @@ impl Daemon {
             return Some(Duration::ZERO);
         }
         let stall = self.host.clients.longest_stalled().map(|(since, _)| since + self.stall_limit);
-        [self.acm.poll_timeout(), stall, self.ready.accept_at].into_iter().flatten().min().map(|at| at.since(now))
+        [self.acm.poll_timeout(), stall, self.ready.accept_at, self.host.lines.due()]
+            .into_iter()
+            .flatten()
+            .min()
+            .map(|at| at.since(now))
     }
 
     /// Tells the core one fact and carries out what it wants.
@@ -110,7 +120,7 @@ impl Daemon {
 
     pub(super) fn drain(&mut self, now: Time) {
         let Self { acm, host, .. } = self;
-        acm.drain(now, |output| host.carry_out(output));
+        acm.drain(now, |output| host.carry_out(now, output));
     }
 
     fn signals(&mut self, now: Time) {
@@ -118,6 +128,7 @@ impl Daemon {
         for signal in pending {
             match signal {
                 SIGHUP => self.log.reopen(),
+                SIGUSR1 => report::write(&self.acm),
                 SIGTERM | SIGINT => {
                     tracing::info!(target: "main", "shutting down");
                     self.input(now, Input::Shutdown);
