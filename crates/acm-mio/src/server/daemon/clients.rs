@@ -12,8 +12,11 @@ use core::time::Duration;
 use mio::{Interest, Token};
 use std::io;
 
-/// Messages of one client that are handled before it is another's turn.
-const TURN: usize = 32;
+/// Messages of one client that are handled before it is another's turn: who sends many at once has its answers a few
+/// at a time, and others do not wait for all of them.
+const TURN: usize = 8;
+/// Clients that have their turn before the fabric, the kernel and new clients have theirs.
+const CLIENTS_TURN: usize = 64;
 /// How long nobody is accepted after the file descriptors have run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -78,7 +81,7 @@ impl Daemon {
     /// Gives every client that has something to say its turn. Its answers leave when its turn ends: it may go on while
     /// others have theirs.
     pub(super) fn serve_clients(&mut self, now: Time) {
-        for _ in 0..self.host.clients.backlog.len() {
+        for _ in 0..self.host.clients.backlog.len().min(CLIENTS_TURN) {
             let Some(index) = self.host.clients.backlog.pop() else { return };
             let Some(connection) = self.host.clients.open.get_mut(index) else { continue };
             connection.begin_turn(&mut self.received);

@@ -66,10 +66,17 @@ fn connect(dir: &std::path::Path) -> UnixStream {
     stream
 }
 
+/// Turns until there is nothing left to do, or for a while.
 fn turns(daemon: &mut Daemon) {
     let mut events = Events::with_capacity(16);
-    for _ in 0..8 {
-        daemon.turn(&mut events, Some(Duration::from_millis(5))).unwrap();
+    let mut idle = 0;
+    for _ in 0..100 {
+        daemon.turn(&mut events, Some(Duration::from_millis(2))).unwrap();
+        let busy = !events.is_empty() || daemon.timeout() == Some(Duration::ZERO);
+        idle = if busy { 0 } else { idle + 1 };
+        if idle == 3 {
+            return;
+        }
     }
 }
 
