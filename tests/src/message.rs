@@ -3,6 +3,11 @@
 //! Written from the protocol's description and not with this project's own codec, so that both check each other.
 use crate::LIMIT;
 use acm_wire::client::ClientStatus;
+use core::{
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+use socket2::{Domain, Socket, Type};
 use std::{
     io::{self, Read, Write},
     net::{Shutdown, TcpStream},
@@ -45,7 +50,7 @@ pub enum Received {
         opcode: u8,
         /// Status.
         status: ClientStatus,
-        /// The request's.
+        /// Transaction id of the request that it answers.
         tid: u64,
         /// What follows the header.
         body: Vec<u8>,
@@ -105,15 +110,24 @@ pub fn request(tid: u64, entries: &[Entry]) -> Vec<u8> {
 
 trait Stream: Read + Write + core::fmt::Debug {
     fn end(&self) -> io::Result<()>;
+    fn set_limit(&self, limit: Duration) -> io::Result<()>;
 }
 impl Stream for UnixStream {
     fn end(&self) -> io::Result<()> {
         self.shutdown(Shutdown::Write)
     }
+    fn set_limit(&self, limit: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(limit))?;
+        self.set_write_timeout(Some(limit))
+    }
 }
 impl Stream for TcpStream {
     fn end(&self) -> io::Result<()> {
         self.shutdown(Shutdown::Write)
+    }
+    fn set_limit(&self, limit: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(limit))?;
+        self.set_write_timeout(Some(limit))
     }
 }
 
@@ -149,6 +163,35 @@ impl Connection {
         Ok(Self(Box::new(stream)))
     }
 
+    /// Connects to a TCP port from one of this machine's own addresses.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn tcp_from(to: SocketAddr, from: IpAddr) -> io::Result<Self> {
+        let socket = Socket::new(Domain::for_address(to), Type::STREAM, None)?;
+        socket.bind(&SocketAddr::new(from, 0).into())?;
+        socket.connect(&to.into())?;
+        let connection = Self(Box::new(TcpStream::from(socket)));
+        connection.set_limit(LIMIT)?;
+        Ok(connection)
+    }
+
+    /// How long sending and receiving may take.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set_limit(&self, limit: Duration) -> io::Result<()> {
+        self.0.set_limit(limit)
+    }
+
+    /// Sends as many of the bytes as are taken.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn send_some(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
     /// Sends bytes.
     pub fn send(&mut self, bytes: &[u8]) {
         self.try_send(bytes).unwrap();
@@ -169,23 +212,31 @@ impl Connection {
 
     /// Waits for an answer, or for the end.
     pub fn receive(&mut self) -> Received {
+        self.try_receive().unwrap_or_else(|error| panic!("no answer: {error}"))
+    }
+
+    /// Waits for an answer, or for the end.
+    ///
+    /// # Errors
+    /// What the system says, also if there is no answer in time.
+    pub fn try_receive(&mut self) -> io::Result<Received> {
         let mut header = [0; HEADER];
         match self.0.read_exact(&mut header) {
             Ok(()) => {}
             // What was sent and not read makes a close a reset.
             Err(error) if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) => {
-                return Received::Closed;
+                return Ok(Received::Closed);
             }
-            Err(error) => panic!("no answer: {error}"),
+            Err(error) => return Err(error),
         }
         let [version, opcode, status, .., low, high] = header[..8] else { unreachable!() };
         assert_eq!(version, 1);
         let length =
             if opcode & 0x7f == RESOLVE { u16::from_ne_bytes([low, high]) } else { u16::from_be_bytes([low, high]) };
         let mut body = vec![0; usize::from(length) - HEADER];
-        self.0.read_exact(&mut body).expect("the rest of the answer");
+        self.0.read_exact(&mut body)?;
         let tid = u64::from_be_bytes(header[8..].try_into().unwrap());
-        Received::Answer { opcode, status: ClientStatus::new(status), tid, body }
+        Ok(Received::Answer { opcode, status: ClientStatus::new(status), tid, body })
     }
 
     /// Sends a request and waits for its status.

@@ -163,6 +163,13 @@ impl NodeBuilder {
         self
     }
 
+    /// Lets it begin with so many file descriptors; it may raise the limit.
+    #[must_use]
+    pub fn soft_descriptors(mut self, limit: u32) -> Self {
+        self.wrapper = ["/bin/sh", "-c", &format!("ulimit -S -n {limit} && {RUN}")].map(str::to_owned).to_vec();
+        self
+    }
+
     /// Gives it a network of its own, and its run directory as /run and as /var/log.
     #[must_use]
     pub fn own_namespace(self) -> Self {

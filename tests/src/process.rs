@@ -1,6 +1,6 @@
 //! Processes that end with the test.
 use crate::poll;
-use core::fmt;
+use core::{fmt, time::Duration};
 use nix::{
     sys::signal::{self, Signal},
     unistd::Pid,
@@ -97,6 +97,13 @@ impl Process {
         let what = format!("the end of {}", self.name);
         let status = poll::until(&what, || self.ended());
         Finished { code: status.code(), stdout: self.stdout(), stderr: self.stderr() }
+    }
+
+    /// Waits for its end, at most for `limit`.
+    pub fn wait_within(&mut self, limit: Duration) -> Finished {
+        let status = poll::within(limit, || self.ended());
+        let code = status.unwrap_or_else(|| panic!("{} has not ended after {limit:?}", self.name)).code();
+        Finished { code, stdout: self.stdout(), stderr: self.stderr() }
     }
 
     fn ended(&mut self) -> Option<ExitStatus> {

@@ -1,5 +1,4 @@
 //! Clients that do what no client should do: the daemon answers or closes that client, and serves the others.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
 use acm_tests::{Connection, Entry, Fabric, Header, LIMIT, Node, Received, request, until};
 use acm_wire::client::ClientStatus;
 use core::time::Duration;
@@ -242,10 +241,9 @@ fn descriptors_run_out() {
     let many: Vec<Connection> = (0..60).map(|_| node.connect()).collect();
     until("a line about descriptors", || node.log().contains("Too many open files").then_some(()));
     assert_eq!(first.ask(2, &[from(), to()]), ClientStatus::SUCCESS, "those who are in are served");
-    let lines = |node: &Node| node.log().matches("Too many open files").count();
-    let before = lines(&node);
-    until("the next try", || (lines(&node) > before).then_some(()));
-    assert!(lines(&node) < before + 10, "it asks again and again");
+    // It asks again ten times a second; the log has one line, and a count after a minute.
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(node.log().matches("Too many open files").count(), 1);
     drop(many);
     assert_serves(&node);
 }

@@ -1,5 +1,4 @@
 //! Async events of a port reach the core through device files: each is seen in the daemon's log and in what it serves.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
 use acm_tests::{Kind, Lab, LabNode, until};
 
 struct Two {
@@ -50,7 +49,7 @@ fn subnet_manager_change() {
     let two = Two::start();
     two.lab.fabric.control("smlid node1 1 9");
     // The core says that the port moved, and joins at the new place.
-    two.node.wait_for("port 0 is active", 2);
+    two.node.wait_for("ibsim0 port 1 is active", 2);
     two.node.wait_for("join successful", 2);
 }
 
@@ -67,7 +66,7 @@ fn pkey_change() {
 fn gid_change() {
     let two = Two::start();
     two.lab.fabric.control("gid node1 1 0 fe80::77");
-    two.node.wait_for("port 0 is active", 2);
+    two.node.wait_for("ibsim0 port 1 is active", 2);
     two.node.wait_for("join successful", 2);
     two.resolves();
     let path = two.node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path();

@@ -1,5 +1,4 @@
 //! Fabrics that lose, stop and change.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
 use acm_tests::{Acme, Fabric, Node, until};
 use ib_mad::Lid;
 
@@ -91,7 +90,7 @@ fn a_port_goes_down_and_comes_back() {
     let [mut node, _other] = two(&fabric, "timeout 100");
     assert_eq!(ask(&node, "node2").path().dlid, fabric.port(2).lid);
     fabric.control("down node1 1");
-    node.process.wait_for("port 0 is down", 1);
+    node.process.wait_for("sim0 port 1 is down", 1);
     assert_eq!(ask(&node, "node2").failure(), "ib_acm_resolve_name failed: Cannot assign requested address");
     let rows = node.acme(&["-e"]).finished.success();
     assert!(!rows.contains("node1"), "{rows}");
@@ -105,7 +104,7 @@ fn the_others_port_goes_down_and_comes_back_with_another_lid() {
     let fabric = Fabric::serve(2, &FAST);
     let [node, mut other] = two(&fabric, "timeout 50\nretries 1");
     fabric.control("down node2 1");
-    other.process.wait_for("port 0 is down", 1);
+    other.process.wait_for("sim0 port 1 is down", 1);
     assert_eq!(ask(&node, "node2").failure(), "ib_acm_resolve_name failed: Connection timed out");
     fabric.control("lid node2 1 99");
     fabric.control("up node2 1");

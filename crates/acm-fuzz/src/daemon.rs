@@ -1,8 +1,8 @@
 //! The core under any sequence of facts.
 use acm_sansio::{
     Account, Acm, ClientId, Config, EndpointId, Input, PortId, SaRequestId, Time,
-    input::{DatagramSource, SendFailure},
-    ports::PortAttributes,
+    door::{DatagramSource, SendFailure},
+    port::PortAttributes,
 };
 use acm_wire::Address;
 use arbitrary::Arbitrary;

@@ -2,9 +2,18 @@
 //!
 //! One thread, one loop: `server/daemon/` waits for events, turns each into one
 //! [`Input`](acm_sansio::Input) of the core, and carries out the core's [`Output`](acm_sansio::Output)s.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
 mod check;
 mod cli;
 mod clock;
+mod descriptors;
 mod fabric;
 mod kernel;
 mod lock;
@@ -14,10 +23,10 @@ mod settings;
 mod source;
 
 use clap::Parser;
-use std::process::ExitCode;
-
-/// What ibacm's initialization failures exit with: -1.
-const INIT_FAILED: u8 = 255;
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
 
 fn main() -> ExitCode {
     let args = match cli::Args::try_parse() {
@@ -34,8 +43,8 @@ fn main() -> ExitCode {
     match server::run(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Both for a person at the terminal and for whoever reads the log later.
-            eprintln!("acm-mio: {error}");
+            // Both for a person at the terminal, if it is still there, and for whoever reads the log later.
+            let _ = writeln!(io::stderr(), "acm-mio: {error}");
             tracing::error!(target: "main", "{error}");
             ExitCode::from(error.exit_code())
         }

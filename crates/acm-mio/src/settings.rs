@@ -1,14 +1,19 @@
 //! Options and addresses, from the files to the core's configuration.
-use crate::{cli::Args, fabric::NamedPort};
-use acm_sansio::{Config, config::RouteProtocol};
+use crate::{cli::Args, descriptors, fabric::NamedPort};
+use acm_sansio::{
+    Config,
+    config::{Limits, RouteProtocol, SaDepth, Share},
+    door::Level,
+};
 use acm_wire::{
     Address,
     files::{
         LineError,
         addr::{self, PkeyChoice},
-        opts::{self, LoopbackProt, Opt, Options, RouteProt},
+        opts::{self, LogLevel, LoopbackProt, Opt, Options, Percent, RouteProt},
     },
 };
+use core::num::NonZeroU32;
 use ib_mad::Pkey;
 use std::{
     fs, io,
@@ -62,9 +67,21 @@ impl Settings {
         Self { options, addresses, problems }
     }
 
-    /// The core's share of the options.
-    pub(crate) fn core(&self) -> Config {
+    /// The core's share of the options, for a process that may have so many file descriptors.
+    pub(crate) fn core(&self, descriptors: u64) -> Config {
         let options = &self.options;
+        let defaults = Config::default();
+        let as_size = |number: NonZeroU32| usize::try_from(number.get()).unwrap_or(usize::MAX);
+        let share = |total, percent: Percent| Share { total, percent: percent.get() };
+        let connections = options.connections.map_or_else(|| descriptors::for_clients(descriptors), as_size);
+        let limits = Limits {
+            connections: share(connections, options.connection_share),
+            requests: share(as_size(options.requests), options.request_share),
+            lookups: share(as_size(options.lookups), options.lookup_share),
+            requests_per_client: options.requests_per_client.get(),
+            strangers: as_size(options.stranger_queue),
+            ..defaults.limits
+        };
         Config {
             addr_timeout: options.addr_timeout,
             route_protocol: match options.route_prot {
@@ -76,10 +93,16 @@ impl Settings {
             timeout: options.timeout,
             retries: options.retries,
             resolve_depth: options.resolve_depth.get(),
-            sa_depth: options.sa_depth.get(),
+            sa_depth: options.sa_depth.map_or(SaDepth::Auto, |depth| SaDepth::Fixed(depth.get())),
             min_mtu: options.min_mtu,
             min_rate: options.min_rate,
-            ..Config::default()
+            log_level: match options.log_level {
+                LogLevel::Basic => Level::Always,
+                LogLevel::Verbose => Level::Verbose,
+                LogLevel::Operation => Level::Debug,
+            },
+            limits,
+            ..defaults
         }
     }
 
@@ -173,8 +196,8 @@ mod tests {
             .unwrap();
         let (o, a) = (opts.to_str().unwrap(), addrs.to_str().unwrap());
         let settings = Settings::read(&Args::try_parse_from(["acm-mio", "-O", o, "-A", a]).unwrap());
-        assert_eq!(settings.core().timeout.as_millis(), 500);
-        assert_eq!(settings.core().route_protocol, RouteProtocol::Acm);
+        assert_eq!(settings.core(1024).timeout.as_millis(), 500);
+        assert_eq!(settings.core(1024).route_protocol, RouteProtocol::Acm);
         let places: Vec<String> = settings
             .problems
             .iter()
@@ -189,7 +212,33 @@ mod tests {
     #[test]
     fn without_files_there_are_defaults() {
         let settings = Settings::read(&Args::try_parse_from(["acm-mio", "-O", "/none", "-A", "/none"]).unwrap());
-        assert_eq!(settings.core(), Config::default());
+        let limits = Limits { connections: Share { total: 768, percent: 90 }, ..Limits::default() };
+        let expected = Config { limits, log_level: Level::Always, ..Config::default() };
+        assert_eq!(settings.core(1024), expected);
         assert_eq!((settings.addresses, settings.problems.len()), (None, 0));
+    }
+
+    #[test]
+    fn bounds_are_options() {
+        let dir = tempfile::tempdir().unwrap();
+        let opts = dir.path().join("opts");
+        let text = "connections 7\nconnection_share 1\nrequests 8\nrequest_share 2\nlookups 12\nlookup_share 3\n\
+                    requests_per_client 9\nstranger_queue 10\nsa_depth 11\nlog_level 2\n";
+        fs::write(&opts, text).unwrap();
+        let args = Args::try_parse_from(["acm-mio", "-O", opts.to_str().unwrap(), "-A", "/none"]).unwrap();
+        let config = Settings::read(&args).core(1024);
+        let limits = Limits {
+            connections: Share { total: 7, percent: 1 },
+            requests: Share { total: 8, percent: 2 },
+            lookups: Share { total: 12, percent: 3 },
+            requests_per_client: 9,
+            strangers: 10,
+            ..Limits::default()
+        };
+        assert_eq!((config.limits, config.sa_depth), (limits, SaDepth::Fixed(11)));
+        assert_eq!(config.log_level, Level::Debug);
+        fs::write(&opts, "connections auto\nsa_depth auto\n").unwrap();
+        let config = Settings::read(&args).core(65_536);
+        assert_eq!((config.limits.connections.total, config.sa_depth), (65_280, SaDepth::Auto));
     }
 }

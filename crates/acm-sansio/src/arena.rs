@@ -6,9 +6,9 @@ use core::{fmt, marker::PhantomData};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Handle {
     /// Place.
-    pub index: u32,
+    pub(crate) index: u32,
     /// How often the place was used before.
-    pub generation: u32,
+    pub(crate) generation: u32,
 }
 
 impl fmt::Debug for Handle {
@@ -29,10 +29,13 @@ enum Slot<T> {
     Used(T),
 }
 
+/// Places in one piece of memory. Growing moves nothing: a hundred thousand destinations are not copied in one go.
+const CHUNK: usize = 256;
+
 /// Things in places that are used again. A handle of a thing that is gone finds nothing.
 #[derive(Debug)]
 pub(crate) struct Arena<K, T> {
-    slots: Vec<(u32, Slot<T>)>,
+    chunks: Vec<Vec<(u32, Slot<T>)>>,
     free: Option<u32>,
     len: usize,
     key: PhantomData<fn() -> K>,
@@ -40,80 +43,98 @@ pub(crate) struct Arena<K, T> {
 
 impl<K: Key, T> Arena<K, T> {
     pub(crate) const fn new() -> Self {
-        Self { slots: Vec::new(), free: None, len: 0, key: PhantomData }
+        Self { chunks: Vec::new(), free: None, len: 0, key: PhantomData }
     }
 
-    pub(crate) const fn len(&self) -> usize {
-        self.len
-    }
-
-    /// How many places there are, used or not.
     pub(crate) fn places(&self) -> usize {
-        self.slots.len()
+        self.chunks.last().map_or(0, |last| (self.chunks.len() - 1) * CHUNK + last.len())
+    }
+
+    fn slot(&self, index: u32) -> Option<&(u32, Slot<T>)> {
+        self.chunks.get(index as usize / CHUNK)?.get(index as usize % CHUNK)
+    }
+
+    fn slot_mut(&mut self, index: u32) -> Option<&mut (u32, Slot<T>)> {
+        self.chunks.get_mut(index as usize / CHUNK)?.get_mut(index as usize % CHUNK)
     }
 
     pub(crate) fn insert(&mut self, value: T) -> K {
         self.len += 1;
         if let Some(index) = self.free
-            && let Some((generation, slot)) = self.slots.get_mut(index as usize)
+            && let Some((generation, slot)) = self.slot_mut(index)
+            && let Slot::Free { next } = *slot
         {
-            if let Slot::Free { next } = *slot {
-                self.free = next;
-            }
             *slot = Slot::Used(value);
-            return K::from_handle(Handle { index, generation: *generation });
+            let generation = *generation;
+            self.free = next;
+            return K::from_handle(Handle { index, generation });
         }
-        let index = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
-        self.slots.push((0, Slot::Used(value)));
+        let index = u32::try_from(self.places()).unwrap_or(u32::MAX);
+        match self.chunks.last_mut() {
+            Some(last) if last.len() < CHUNK => last.push((0, Slot::Used(value))),
+            _ => {
+                let mut chunk = Vec::with_capacity(CHUNK);
+                chunk.push((0, Slot::Used(value)));
+                self.chunks.push(chunk);
+            }
+        }
         K::from_handle(Handle { index, generation: 0 })
     }
 
     pub(crate) fn get(&self, key: K) -> Option<&T> {
         let Handle { index, generation } = key.handle();
-        match self.slots.get(index as usize) {
-            Some((own, Slot::Used(value))) if *own == generation => Some(value),
+        match self.slot(index) {
+            Some((used, Slot::Used(value))) if *used == generation => Some(value),
             _ => None,
         }
     }
 
     pub(crate) fn get_mut(&mut self, key: K) -> Option<&mut T> {
         let Handle { index, generation } = key.handle();
-        match self.slots.get_mut(index as usize) {
-            Some((own, Slot::Used(value))) if *own == generation => Some(value),
+        match self.slot_mut(index) {
+            Some((used, Slot::Used(value))) if *used == generation => Some(value),
             _ => None,
         }
     }
 
     pub(crate) fn remove(&mut self, key: K) -> Option<T> {
         let Handle { index, generation } = key.handle();
-        let (own, slot) = self.slots.get_mut(index as usize)?;
-        if *own != generation || matches!(slot, Slot::Free { .. }) {
+        let free = self.free;
+        let (used, slot) = self.slot_mut(index)?;
+        if *used != generation || matches!(slot, Slot::Free { .. }) {
             return None;
         }
-        *own = own.wrapping_add(1);
+        *used = used.wrapping_add(1);
+        let value = core::mem::replace(slot, Slot::Free { next: free });
+        self.free = Some(index);
         self.len -= 1;
-        let next = self.free.replace(index);
-        match core::mem::replace(slot, Slot::Free { next }) {
+        match value {
             Slot::Used(value) => Some(value),
             Slot::Free { .. } => None,
         }
     }
 
-    /// What is at a place, with its handle.
-    pub(crate) fn at(&mut self, place: usize) -> Option<(K, &mut T)> {
+    /// The handle of what is at a place.
+    pub(crate) fn key_at(&self, place: usize) -> Option<K> {
         let index = u32::try_from(place).ok()?;
-        match self.slots.get_mut(place)? {
-            (generation, Slot::Used(value)) => Some((K::from_handle(Handle { index, generation: *generation }), value)),
+        match self.slot(index)? {
+            (generation, Slot::Used(_)) => Some(K::from_handle(Handle { index, generation: *generation })),
             _ => None,
         }
     }
 
     /// All things in the order of their places.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (K, &T)> {
-        (0..).zip(&self.slots).filter_map(|(index, (generation, slot))| match slot {
+        (0..).zip(self.chunks.iter().flatten()).filter_map(|(index, (generation, slot))| match slot {
             Slot::Used(value) => Some((K::from_handle(Handle { index, generation: *generation }), value)),
             Slot::Free { .. } => None,
         })
+    }
+}
+
+impl<K, T> Arena<K, T> {
+    pub(crate) const fn len(&self) -> usize {
+        self.len
     }
 }
 
@@ -122,6 +143,17 @@ mod tests {
     use super::*;
     use crate::id::RequestId;
     use proptest::prelude::*;
+
+    #[test]
+    fn places_do_not_move_when_there_are_more() {
+        let mut arena = Arena::<RequestId, usize>::new();
+        let first = arena.insert(0);
+        let address: *const usize = arena.get(first).unwrap();
+        let keys: Vec<RequestId> = (1..10_000).map(|number| arena.insert(number)).collect();
+        assert_eq!((arena.places(), arena.len()), (10_000, 10_000));
+        assert_eq!(arena.get(first).unwrap() as *const usize, address);
+        assert!((1..).zip(&keys).all(|(number, key)| arena.get(*key) == Some(&number)));
+    }
 
     proptest! {
         /// Against a plain list: what is in is found, what is out is not, even where its place is used again.
@@ -140,7 +172,10 @@ mod tests {
             }
             prop_assert_eq!(arena.len(), alive.len());
             prop_assert_eq!(arena.iter().count(), alive.len());
-            for (key, value) in alive { prop_assert_eq!(arena.get(key), Some(&value)); }
+            for (key, value) in alive {
+                prop_assert_eq!(arena.get(key), Some(&value));
+                prop_assert_eq!(arena.key_at(key.index() as usize), Some(key));
+            }
             for key in dead { prop_assert!(arena.get(key).is_none() && arena.remove(key).is_none()); }
         }
     }

@@ -1,4 +1,5 @@
 //! Options of the core, with their units and defaults.
+use crate::door::Level;
 use core::time::Duration;
 use ib_mad::{Mtu, Rate};
 
@@ -10,6 +11,16 @@ pub enum RouteProtocol {
     Sa,
     /// From the parameters of the multicast group that both ends share.
     Acm,
+}
+
+/// How many requests of a port to subnet administration are in flight at a time (`sa_depth`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum SaDepth {
+    /// From 4 up to 64 while answers come; half as many after each time-out and each BUSY.
+    #[default]
+    Auto,
+    /// So many; at least 1.
+    Fixed(u32),
 }
 
 /// Options of the core. Names and defaults are those of `ibacm_opts.cfg`.
@@ -27,10 +38,10 @@ pub struct Config {
     pub timeout: Duration,
     /// `retries`: how often to ask again.
     pub retries: u32,
-    /// `resolve_depth`: multicast requests of an endpoint that wait for their first answer at a time.
+    /// `resolve_depth`: multicast requests of an endpoint whose answers are likely still to come, at a time.
     pub resolve_depth: u32,
-    /// `sa_depth`: requests of a port to subnet administration in flight at a time.
-    pub sa_depth: u32,
+    /// `sa_depth`.
+    pub sa_depth: SaDepth,
     /// `min_mtu`: MTU of the base group.
     pub min_mtu: Mtu,
     /// `min_rate`: rate of the base group.
@@ -38,6 +49,10 @@ pub struct Config {
     /// How long a request of the kernel may wait for its answer; then it is told that there is none, and the lookup
     /// goes on for the next one. The kernel itself waits 2 s, unless told otherwise, before it looks elsewhere.
     pub kernel_deadline: Duration,
+    /// How long a lookup may wait for its turn before it fails.
+    pub queue_deadline: Duration,
+    /// The least important events that are told; others cost nothing.
+    pub log_level: Level,
     /// Bounds.
     pub limits: Limits,
 }
@@ -52,10 +67,12 @@ impl Default for Config {
             timeout: Duration::from_millis(2000),
             retries: 2,
             resolve_depth: 1,
-            sa_depth: 1,
+            sa_depth: SaDepth::Auto,
             min_mtu: Mtu::B2048,
             min_rate: Rate::GBPS_10,
             kernel_deadline: Duration::from_millis(1800),
+            queue_deadline: Duration::from_secs(60),
+            log_level: Level::Verbose,
             limits: Limits::default(),
         }
     }
@@ -69,41 +86,62 @@ impl Config {
     }
 }
 
+/// A bound that accounts share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// What all accounts together may have.
+    pub total: usize,
+    /// What one account may have: so many percent, 1 to 100, of what it has and what nobody has. With less than 100
+    /// there is always something left for the next account, and one that is alone has nearly all.
+    pub percent: u8,
+}
+
+impl Share {
+    /// The account's part of what is free to it, rounded up.
+    #[must_use]
+    pub fn of(self, free: usize) -> usize {
+        (free * usize::from(self.percent.clamp(1, 100))).div_ceil(100)
+    }
+}
+
 /// Bounds of what the core keeps. What goes beyond one is refused or thrown out, and counted in
-/// [`Stats`](crate::output::Stats).
+/// [`Stats`](crate::Stats).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Clients at a time.
-    pub clients: usize,
-    /// Requests of one client that are not answered yet; the owner of its connection stops reading then.
+    /// `connections`, `connection_share`: clients at a time. An account beyond its share loses the connection that has
+    /// been idle for longest.
+    pub connections: Share,
+    /// `requests`, `request_share`: requests of clients and of the kernel that are not answered yet.
+    pub requests: Share,
+    /// `lookups`, `lookup_share`: lookups that accounts here need. Two accounts that need the same are both charged.
+    pub lookups: Share,
+    /// `requests_per_client`: requests of one client that are not answered yet; the owner of its connection stops
+    /// reading then.
     pub requests_per_client: u32,
-    /// Requests of the kernel whose lookups are under way, late ones too.
-    pub kernel_requests: u32,
-    /// Requests of all clients and of the kernel that are not answered yet.
-    pub requests: usize,
+    /// `stranger_queue`: lookups for strangers: routes back to peers that ask, and what they claim that is checked.
+    pub strangers: usize,
     /// Destinations in the cache; the one not used for longest (nearly) makes room.
     pub destinations: usize,
     /// Destinations of those that nobody here has asked for.
     pub unsolicited: usize,
-    /// Requests to subnet administration that wait, of one port.
-    pub sa_queue: usize,
-    /// Multicast requests that wait, of one endpoint.
-    pub resolve_queue: usize,
     /// Askers that wait for one route so that they can be answered.
     pub responders: usize,
 }
 
+/// What one account may have of a bound, in percent.
+const DEFAULT_PERCENT: u8 = 90;
+
 impl Default for Limits {
     fn default() -> Self {
+        let share = |total| Share { total, percent: DEFAULT_PERCENT };
         Self {
-            clients: 4096,
+            connections: share(4096),
+            requests: share(65_536),
+            lookups: share(65_536),
             requests_per_client: 64,
-            kernel_requests: 16_384,
-            requests: 65_536,
+            strangers: 4096,
             destinations: 131_072,
             unsolicited: 65_536,
-            sa_queue: 65_536,
-            resolve_queue: 65_536,
             responders: 16,
         }
     }

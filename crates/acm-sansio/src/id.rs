@@ -1,25 +1,24 @@
 //! What names the things of the core.
-use crate::arena::{Handle, Key};
-use core::fmt;
-
 macro_rules! handle {
-    ($($(#[$m:meta])* $name:ident $short:literal;)*) => {$(
+    ($($(#[$m:meta])* $vis:vis $name:ident $short:literal;)*) => {$(
         $(#[$m])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(Handle);
-        impl Key for $name {
-            fn from_handle(handle: Handle) -> Self {
+        #[allow(unreachable_pub, dead_code, reason = "ids of the crate's own have the same verbs")]
+        $vis struct $name($crate::arena::Handle);
+        impl $crate::arena::Key for $name {
+            fn from_handle(handle: $crate::arena::Handle) -> Self {
                 Self(handle)
             }
-            fn handle(self) -> Handle {
+            fn handle(self) -> $crate::arena::Handle {
                 self.0
             }
         }
+        #[allow(unreachable_pub, dead_code, reason = "ids of the crate's own have the same verbs")]
         impl $name {
             /// From its parts: a small number, and how often that number was used before.
             #[must_use]
             pub const fn new(index: u32, generation: u32) -> Self {
-                Self(Handle { index, generation })
+                Self($crate::arena::Handle { index, generation })
             }
             /// Both parts as one number, for a fabric that hands a number back with its answer.
             #[must_use]
@@ -43,30 +42,32 @@ macro_rules! handle {
                 self.0.generation
             }
         }
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 write!(f, "{}{:?}", $short, self.0)
             }
         }
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Debug::fmt(self, f)
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::Debug::fmt(self, f)
             }
         }
     )*};
 }
 
+pub(crate) use handle;
+
 handle! {
     /// A connection of a client. Its owner, who accepts connections, makes the id; numbers are small and used again.
-    ClientId "client";
+    pub ClientId "client";
     /// A request that waits for something.
-    RequestId "request";
-    /// A request to subnet administration.
-    SaRequestId "sa";
+    pub RequestId "request";
+    /// A datagram to subnet administration that waits for its answer.
+    pub SaRequestId "sa";
+    /// What a provider asked of subnet administration, however often it is sent.
+    pub QuestionId "question";
     /// A local endpoint: a port and a partition.
-    EndpointId "endpoint";
-    /// A destination in a cache.
-    DestId "dest";
+    pub EndpointId "endpoint";
 }
 
 /// A request of the kernel. Its owner, who hears the kernel, makes the number; it is free again with the answer.
@@ -76,3 +77,14 @@ pub struct KernelRequestId(pub u32);
 /// A port of a device. Its owner, who finds devices, makes the number; endpoints are listed in its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub u32);
+
+/// Names something that a provider does; the core gives it back. The parts are the provider's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Token {
+    /// What kind of thing.
+    pub kind: u32,
+    /// Which one of its kind.
+    pub index: u32,
+    /// How often that number was used before.
+    pub generation: u32,
+}

@@ -1,19 +1,20 @@
 //! Deadlines, in order.
 use crate::{
     Time,
-    id::{RequestId, SaRequestId},
-    provider::Token,
+    id::{EndpointId, QuestionId, RequestId, Token},
 };
 use alloc::collections::{BTreeMap, BTreeSet};
 
-/// Why the core wants to be woken.
+/// What is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TimerKey {
-    /// A request to subnet administration: due when it was in flight for longer than its sender could take, or when a
-    /// busy administration may be asked again.
-    Sa(SaRequestId),
+    /// A question to subnet administration: due when it waited for its turn for too long, when a busy administration
+    /// may be asked again, or when it was in flight for longer than its sender could take.
+    Question(QuestionId),
     /// A request of the kernel: due when the kernel must have an answer, whatever it is.
     Kernel(RequestId),
+    /// An endpoint whose queue pair could not be opened: due when it is tried again.
+    Endpoint(EndpointId),
     /// The provider's own.
     Provider(Token),
     /// Shutdown: due when groups that are being left have had their time.
@@ -41,6 +42,12 @@ impl Timers {
         }
     }
 
+    /// When the key is due, if it is.
+    pub(crate) fn get(&self, key: TimerKey) -> Option<Time> {
+        self.by_key.get(&key).copied()
+    }
+
+    /// The first deadline; of several at one instant, in the order of their keys.
     pub(crate) fn next(&self) -> Option<(Time, TimerKey)> {
         self.by_time.first().copied()
     }
@@ -53,5 +60,56 @@ impl Timers {
         }
         self.clear(key);
         Some(key)
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.by_key.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use core::time::Duration;
+
+    const A: TimerKey = TimerKey::Question(QuestionId::new(1, 0));
+    const B: TimerKey = TimerKey::Endpoint(EndpointId::new(0, 0));
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn a_later_deadline_takes_the_place_of_an_earlier_one() {
+        let mut timers = Timers::default();
+        timers.set(A, at(10));
+        timers.set(A, at(20));
+        timers.set(B, at(15));
+        assert_eq!((timers.len(), timers.get(A), timers.next()), (2, Some(at(20)), Some((at(15), B))));
+        assert_eq!(timers.pop_due(at(14)), None);
+        assert_eq!([timers.pop_due(at(20)), timers.pop_due(at(20)), timers.pop_due(at(20))], [Some(B), Some(A), None]);
+        assert_eq!(timers.len(), 0);
+    }
+
+    #[test]
+    fn what_is_cleared_is_not_due() {
+        let mut timers = Timers::default();
+        timers.set(A, at(10));
+        timers.set(B, at(10));
+        timers.clear(A);
+        timers.clear(A);
+        assert_eq!((timers.get(A), timers.pop_due(at(10)), timers.next()), (None, Some(B), None));
+    }
+
+    #[test]
+    fn at_one_instant_in_the_order_of_keys() {
+        let mut timers = Timers::default();
+        for key in [TimerKey::Shutdown, B, A] {
+            timers.set(key, at(1));
+        }
+        let due: Vec<TimerKey> = core::iter::from_fn(|| timers.pop_due(at(1))).collect();
+        assert_eq!(due, [A, B, TimerKey::Shutdown]);
     }
 }

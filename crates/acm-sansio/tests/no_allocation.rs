@@ -1,6 +1,6 @@
 //! The way of a cached resolve, from the client's message to the reply, allocates nothing.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
-use acm_sansio::{Acm, ClientId, Config, EndpointId, Input, Output, PortId, Time, ports::PortAttributes};
+use acm_sansio::{Acm, ClientId, Config, EndpointId, Input, Output, PortId, Time, port::PortAttributes};
 use acm_wire::{
     Address,
     client::{ClientStatus, EntryFlags, resolve_request},

@@ -1,12 +1,11 @@
 //! One core with what stands around it: queue pairs, clients, routing table.
 use acm_sansio::{
     Acm, ClientId, Config, EndpointId, Event, Input, Output, PortId, Time,
-    input::{DatagramSource, SendFailure},
-    output::{SaSend, SendTo},
-    ports::PortAttributes,
+    door::{DatagramSource, SaSend, SendFailure, SendTo},
+    port::PortAttributes,
 };
 use acm_wire::Address;
-use ib_mad::{AddressVector, GlobalRoute, PortState, Qkey, Qpn};
+use ib_mad::{PortState, Qkey, Qpn};
 use ib_sim::{AgentId, Datagram, MadSend, NodeId, PortChange, QpId, Subnet};
 use std::collections::BTreeMap;
 
@@ -226,21 +225,7 @@ fn mad_send(send: &SaSend) -> MadSend {
 
 /// A datagram as the simulated subnet takes it.
 fn datagram<'a>(to: &SendTo, payload: &'a [u8]) -> Datagram<'a> {
-    let route = GlobalRoute {
-        dgid: to.gid,
-        sgid_index: 0,
-        hop_limit: to.hop_limit,
-        traffic_class: to.traffic_class,
-        flow_label: to.flow_label,
-    };
-    let way = AddressVector {
-        dlid: to.lid,
-        sl: to.sl,
-        path_bits: to.src_path_bits,
-        static_rate: Some(to.rate),
-        grh: Some(route),
-    };
-    Datagram { to: way, qpn: to.qpn, qkey: to.qkey, payload }
+    Datagram { to: to.way, qpn: to.qpn, qkey: to.qkey, payload }
 }
 
 /// Whom a received datagram is from, as the core takes it.

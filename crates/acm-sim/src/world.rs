@@ -1,6 +1,6 @@
 //! All nodes, the subnet, and virtual time.
 use crate::node::{Node, source_of};
-use acm_sansio::{Account, ClientId, Config, Input, Output, SaRequestId, Time, input::SendFailure};
+use acm_sansio::{Account, ClientId, Config, Input, Output, SaRequestId, Time, door::SendFailure};
 use acm_wire::{
     Address,
     client::{ClientStatus, EntryFlags, ResolveAnswer, next_answer, path_request, resolve_request},
@@ -144,6 +144,16 @@ impl World {
         self.nodes.get(index).expect("a node of this world")
     }
 
+    /// A counter of a node's core, by its name.
+    ///
+    /// # Panics
+    /// If there is no such node, or no such counter.
+    #[must_use]
+    #[allow(clippy::panic, reason = "a test's mistake")]
+    pub fn stat(&self, index: usize, name: &str) -> u64 {
+        self.node(index).acm.stat(name).unwrap_or_else(|| panic!("no counter {name}"))
+    }
+
     /// The first port of a node.
     ///
     /// # Panics
@@ -227,6 +237,7 @@ impl World {
 
     /// Does all that is due until `at`.
     pub fn run_until(&mut self, at: Time) {
+        self.settle();
         while self.next_time().is_some_and(|next| next <= at) {
             self.step();
         }

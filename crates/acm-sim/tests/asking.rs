@@ -74,8 +74,8 @@ fn dead_names_do_not_hold_up_the_living() {
         })
         .collect();
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
-    // One credit, freed by each name's first silence: five times 3.024 s and not five times 9.072 s.
-    assert_eq!(world.now().since(start), Duration::from_millis(5 * 3024));
+    // One credit, freed as soon as an answer is not likely any more: five times 10 ms.
+    assert_eq!(world.now().since(start), Duration::from_millis(5 * 10));
     for ask in dead {
         assert_eq!(world.wait(ask), Err(ClientStatus::ETIMEDOUT));
     }
@@ -118,7 +118,7 @@ fn a_client_that_leaves_leaves_nothing_behind() {
     world.input(0, acm_sansio::Input::ClientGone(acm_sansio::ClientId::new(0, 0)));
     world.run_for(SILENCE);
     assert_eq!(world.answer(ask), None);
-    assert_eq!(world.node(0).acm.stats().replies_dropped, 1);
+    assert_eq!(world.stat(0, "requests_abandoned"), 1);
 }
 
 #[test]
@@ -142,8 +142,8 @@ fn no_shared_group() {
     let datagram = ib_sim::Datagram::multicast(group.mlid, base, Qkey::GSI, ib_mad::as_bytes(&mad));
     world.subnet.send_datagram(world.now().since_start(), raw, &datagram).unwrap();
     world.settle();
-    assert_eq!(world.node(1).acm.stats().no_shared_group, 1);
-    assert_eq!(world.node(0).acm.stats().no_shared_group, 1);
+    assert_eq!(world.stat(1, "no_shared_group"), 1);
+    assert_eq!(world.stat(0, "no_shared_group"), 1);
     assert!(world.subnet.poll_event().is_none(), "nobody responds");
     // What was heard is not taken for a way to node3: the next request asks again.
     assert!(world.resolve(1, &name(1), &name(2)).is_ok());

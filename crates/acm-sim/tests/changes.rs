@@ -7,7 +7,7 @@
     clippy::cast_possible_truncation,
     reason = "test code"
 )]
-use acm_sansio::{Config, Input, PortId};
+use acm_sansio::{Config, Input, PortId, config::SaDepth};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
     Address,
@@ -63,9 +63,10 @@ fn requests_under_way_fail_when_the_port_goes_down() {
 #[test]
 fn a_restarted_subnet_manager_gets_its_groups_back() {
     let mut world = World::new(WorldConfig { nodes: 4, ..WorldConfig::default() });
+    world.run_for(Duration::from_secs(1));
     // Other MLIDs than before: what was attached must be attached anew.
     world.subnet.restart_sm(Some(Lid::new(0xc100)));
-    world.settle();
+    world.run_for(Duration::from_secs(1));
     let members: Vec<usize> = world.subnet.groups().map(|group| group.members.len()).collect();
     assert_eq!(members, [4]);
     for node in 1..4 {
@@ -77,6 +78,7 @@ fn a_restarted_subnet_manager_gets_its_groups_back() {
 fn a_failed_join_is_tried_again_and_the_cache_serves_meanwhile() {
     let mut world = World::new(WorldConfig::default());
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    world.run_for(Duration::from_secs(1));
     world.subnet.settings_mut().sa.mute = true;
     world.subnet.restart_sm(None);
     world.run_for(Duration::from_secs(30));
@@ -151,7 +153,9 @@ fn shutdown_leaves_the_groups() {
 fn joins_go_before_routes() {
     use acm_wire::client::{EntryFlags, path_request};
     use ib_mad::sa::PathRecord;
-    let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });
+    let core = Config { sa_depth: SaDepth::Fixed(1), ..Config::default() };
+    let mut world = World::new(WorldConfig { nodes: 3, core, ..WorldConfig::default() });
+    world.run_for(Duration::from_secs(1));
     world.subnet.settings_mut().sa.delay = Duration::from_secs(1);
     let asks: Vec<_> = (1..20)
         .map(|sl| {
@@ -160,8 +164,8 @@ fn joins_go_before_routes() {
         })
         .collect();
     world.subnet.restart_sm(None);
-    // One route is in flight; the join is next, and not behind eighteen others.
-    world.run_for(Duration::from_millis(2100));
+    // One route is in flight; the join comes within half a second, is next, and not behind eighteen others.
+    world.run_for(Duration::from_millis(2600));
     let members: Vec<usize> = world.subnet.groups().map(|group| group.members.len()).collect();
     assert_eq!(members, [3]);
     for ask in asks {

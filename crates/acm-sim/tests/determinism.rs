@@ -7,7 +7,7 @@
     clippy::cast_possible_truncation,
     reason = "test code"
 )]
-use acm_sansio::{ClientId, EndpointId, Input, SaRequestId, input::DatagramSource};
+use acm_sansio::{ClientId, EndpointId, Input, SaRequestId, door::DatagramSource};
 use acm_sim::{Entry, World, WorldConfig};
 use core::time::Duration;
 use ib_mad::{Lid, Qpn};

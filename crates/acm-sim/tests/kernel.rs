@@ -7,7 +7,10 @@
     clippy::cast_possible_truncation,
     reason = "test code"
 )]
-use acm_sansio::{Config, Input, KernelRequestId, Output, PortId, Time, config::Limits};
+use acm_sansio::{
+    Config, Failure, Input, KernelRequestId, Output, PortId, Time,
+    config::{Limits, SaDepth, Share},
+};
 use acm_sim::{World, WorldConfig};
 use acm_wire::client::{ClientStatus, Counter};
 use core::time::Duration;
@@ -16,7 +19,7 @@ use ib_mad::{Gid, Pkey, sa::PathRecord};
 const PORT: Option<PortId> = Some(PortId(0));
 const DEADLINE: Duration = Duration::from_millis(1800);
 
-type Reply = Result<PathRecord, ClientStatus>;
+type Reply = Result<PathRecord, Failure>;
 
 fn ask(world: &mut World, number: u32, port: Option<PortId>, wanted: &PathRecord) {
     world.input(0, Input::KernelRequest { id: KernelRequestId(number), port, wanted });
@@ -34,7 +37,7 @@ fn reply(world: &World, number: u32) -> Option<(Time, Reply)> {
 }
 
 fn status(world: &World, number: u32) -> Option<ClientStatus> {
-    reply(world, number)?.1.err()
+    reply(world, number)?.1.err().map(Failure::status)
 }
 
 /// As the kernel asks: both GIDs and the partition are known.
@@ -75,7 +78,7 @@ fn an_answer_in_time_and_a_lookup_that_goes_on() {
     ask(&mut world, 2, PORT, &wanted);
     assert_eq!((reply(&world, 1), reply(&world, 2)), (None, None));
     world.run_for(Duration::from_secs(3));
-    assert_eq!(reply(&world, 1), Some((start + DEADLINE, Err(ClientStatus::ETIMEDOUT))));
+    assert_eq!(reply(&world, 1), Some((start + DEADLINE, Err(Failure::KernelDeadline))));
     // Who asked later for the same was still in time.
     let (at, path) = reply(&world, 2).unwrap();
     assert!(path.is_ok() && at < start + Duration::from_millis(500) + DEADLINE);
@@ -89,22 +92,23 @@ fn an_answer_in_time_and_a_lookup_that_goes_on() {
 
 #[test]
 fn a_silent_sa() {
-    let limits = Limits { kernel_requests: 1, ..Limits::default() };
+    let limits = Limits { lookups: Share { total: 1, percent: 100 }, ..Limits::default() };
     let core = Config { limits, ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     world.subnet.settings_mut().sa.mute = true;
     let (wanted, start) = (to_node(&world, 1), world.now());
     ask(&mut world, 1, PORT, &wanted);
     world.run_for(Duration::from_secs(60));
-    assert_eq!(reply(&world, 1), Some((start + DEADLINE, Err(ClientStatus::ETIMEDOUT))));
+    assert_eq!(reply(&world, 1), Some((start + DEADLINE, Err(Failure::KernelDeadline))));
     // Each counted once, though the lookup failed a second time, later.
     assert_eq!(world.node(0).acm.counters().get(Counter::Error), 1);
     // It takes no room any more, either.
     ask(&mut world, 2, PORT, &wanted);
     world.run_for(Duration::from_secs(2));
     assert_eq!(status(&world, 2), Some(ClientStatus::ETIMEDOUT));
-    ask(&mut world, 3, PORT, &wanted);
-    assert_eq!(status(&world, 3), Some(ClientStatus::ENOMEM), "the lookup of the one before is still under way");
+    let other = PathRecord { traffic_class: 1, ..wanted };
+    ask(&mut world, 3, PORT, &other);
+    assert_eq!(status(&world, 3), Some(ClientStatus::ENOMEM), "the lookup of the one before is still charged");
 }
 
 #[test]
@@ -151,8 +155,8 @@ fn a_port_that_is_named_leads_out_of_its_subnet() {
 
 #[test]
 fn a_burst_is_bounded_and_every_request_is_answered() {
-    let limits = Limits { kernel_requests: 100, ..Limits::default() };
-    let core = Config { limits, sa_depth: 32, ..Config::default() };
+    let limits = Limits { requests: Share { total: 100, percent: 100 }, ..Limits::default() };
+    let core = Config { limits, sa_depth: SaDepth::Fixed(32), ..Config::default() };
     let mut world = World::new(WorldConfig { nodes: 200, core, ..WorldConfig::default() });
     world.subnet.settings_mut().sa.delay = Duration::from_millis(10);
     for number in 1..200 {
@@ -163,7 +167,7 @@ fn a_burst_is_bounded_and_every_request_is_answered() {
     let refused = (1..200).filter(|number| status(&world, *number) == Some(ClientStatus::ENOMEM)).count();
     let found = (1..200).filter(|number| reply(&world, *number).unwrap().1.is_ok()).count();
     assert_eq!((refused, found), (99, 100));
-    assert_eq!(world.node(0).acm.stats().requests_refused, 99);
+    assert_eq!(world.stat(0, "requests_refused"), 99);
     // Room again, and the lookups of those who were refused went on.
     ask(&mut world, 500, PORT, &to_node(&World::new(WorldConfig::default()), 1));
     assert!(reply(&world, 500).unwrap().1.is_ok());

@@ -7,7 +7,7 @@
     clippy::cast_possible_truncation,
     reason = "test code"
 )]
-use acm_sansio::{Acm, ClientId, Config, EndpointId, Input, Output, PortId, Time, ports::PortAttributes};
+use acm_sansio::{Acm, ClientId, Config, EndpointId, Input, Output, PortId, Time, port::PortAttributes};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
     Address,

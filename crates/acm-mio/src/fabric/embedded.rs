@@ -2,7 +2,7 @@
 use super::{Fabric, FabricError, NamedPort, Sim};
 use acm_sansio::{
     EndpointId, Input, PortId,
-    output::{SaSend, SendTo},
+    door::{SaSend, SendTo},
 };
 use ib_mad::{Gid, Lid, Qpn, acm::AcmMad};
 use ib_sim::{

@@ -11,7 +11,7 @@ pub(crate) use sim::Sim;
 
 use acm_sansio::{
     EndpointId, Input, PortId,
-    output::{SaSend, SendTo},
+    door::{SaSend, SendTo},
 };
 use core::str::FromStr;
 use ib_mad::{Gid, Lid, Qpn, acm::AcmMad};

@@ -2,11 +2,10 @@
 use super::{Fabric, FabricError, NamedPort};
 use acm_sansio::{
     EndpointId, Input, PortId, SaRequestId,
-    input::{DatagramSource, SendFailure},
-    output::{SaSend, SendTo},
-    ports::PortAttributes,
+    door::{DatagramSource, SaSend, SendFailure, SendTo},
+    port::PortAttributes,
 };
-use ib_mad::{AddressVector, Gid, GlobalRoute, Lid, PortState, Qkey, Qpn, acm::AcmMad, sa::SaMad};
+use ib_mad::{Gid, Lid, PortState, Qkey, Qpn, acm::AcmMad, sa::SaMad};
 use ib_sim::{
     AgentId, Datagram, MadSend, Port, PortChange,
     client::{Client, Message},
@@ -214,23 +213,9 @@ impl Fabric for Sim {
 
     fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad) {
         let Some(qpn) = self.endpoints.get(&endpoint) else { return };
-        let route = GlobalRoute {
-            dgid: to.gid,
-            sgid_index: 0,
-            flow_label: to.flow_label,
-            hop_limit: to.hop_limit,
-            traffic_class: to.traffic_class,
-        };
-        let way = AddressVector {
-            dlid: to.lid,
-            sl: to.sl,
-            path_bits: to.src_path_bits,
-            static_rate: Some(to.rate),
-            grh: Some(route),
-        };
-        let datagram = Datagram { to: way, qpn: to.qpn, qkey: to.qkey, payload: ib_mad::as_bytes(mad) };
+        let datagram = Datagram { to: to.way, qpn: to.qpn, qkey: to.qkey, payload: ib_mad::as_bytes(mad) };
         if let Err(error) = self.client.send_datagram(*qpn, &datagram) {
-            tracing::debug!(target: "fabric", "datagram to LID {} lost: {error}", to.lid);
+            tracing::debug!(target: "fabric", "datagram to LID {} lost: {error}", to.way.dlid);
         }
     }
 

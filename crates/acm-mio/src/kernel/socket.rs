@@ -69,7 +69,7 @@ impl Socket {
         for index in 0..passed.len() {
             let taken = passed.take_custom::<OwnedFd>(index, libc::AF_NETLINK, libc::SOCK_RAW, "netlink socket");
             if let Ok(Some(fd)) = taken {
-                let groups = getsockname::<NetlinkAddr>(fd.as_raw_fd()).map_or(0, |own| own.groups());
+                let groups = getsockname::<NetlinkAddr>(fd.as_raw_fd()).map_or(0, |bound| bound.groups());
                 if groups & GROUP != 0 {
                     return Some(Self { fd });
                 }

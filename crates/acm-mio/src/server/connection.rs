@@ -1,23 +1,23 @@
-//! One client's connection: what it sent and is not read yet, what it has not taken yet.
-use super::listener::Stream;
+//! One client's connection: what it sent and is not handled yet, what it has not taken yet.
+use super::{
+    listener::Stream,
+    receive::{ReceiveBuffer, Received},
+};
 use acm_sansio::{ClientId, Time};
-use acm_wire::client::{FrameError, next_frame};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
-/// Bytes of requests that are kept: several of the longest.
-const RECEIVE: usize = 4096;
 /// Answers that a client may leave untaken before nothing is read from it any more.
 pub(super) const HIGH_WATER: usize = 64 * 1024;
+/// Room for answers that a connection keeps while it is idle: a few of them.
+const IDLE_ROOM: usize = 512;
 
 /// One client's connection.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) id: ClientId,
     pub(super) stream: Stream,
-    received: Box<[u8; RECEIVE]>,
-    filled: usize,
-    /// What has been handed to the core already, at the start of `received`.
-    taken: usize,
+    /// What its last turn left over: the start of a message, or messages that wait for the next turn.
+    kept: Vec<u8>,
     out: Vec<u8>,
     sent: usize,
     /// The socket may hold more: edges are told once.
@@ -28,19 +28,12 @@ pub(super) struct Connection {
     pub(super) closing: bool,
     /// The other side reads no more, either.
     pub(super) hung_up: bool,
+    /// It is not listened to, because of untaken answers or open requests. It is looked at again with each answer.
+    pub(super) held_back: bool,
+    /// The system tells when it takes more. Only then: it would tell with every answer that a client takes.
+    pub(super) waits_for_room: bool,
     /// Since when the client has taken nothing of what is there for it.
     pub(super) stalled_since: Option<Time>,
-}
-
-/// What reading gave.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Read1 {
-    /// More bytes.
-    More,
-    /// None now.
-    Dry,
-    /// None any more.
-    End,
 }
 
 impl Connection {
@@ -48,65 +41,56 @@ impl Connection {
         Self {
             id,
             stream,
-            received: Box::new([0; RECEIVE]),
-            filled: 0,
-            taken: 0,
+            kept: Vec::new(),
             out: Vec::new(),
             sent: 0,
             readable: true,
             ended: false,
             closing: false,
             hung_up: false,
+            held_back: false,
+            waits_for_room: false,
             stalled_since: None,
         }
     }
 
-    /// Reads once.
-    pub(super) fn fill(&mut self) -> Read1 {
-        self.received.copy_within(self.taken..self.filled, 0);
-        self.filled -= self.taken;
-        self.taken = 0;
-        let room = self.received.get_mut(self.filled..).unwrap_or_default();
-        let room_len = room.len();
-        if room.is_empty() {
-            return Read1::More;
-        }
-        match self.stream.read(room) {
-            Ok(0) => {
-                self.ended = true;
-                self.readable = false;
-                Read1::End
-            }
-            Ok(count) => {
-                // Less than there was room for: the socket is empty (epoll(7)), and asking again would only say so. Its
-                // end may have been told with the bytes.
-                self.readable = count == room_len || self.closing;
-                self.filled += count;
-                Read1::More
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                self.readable = false;
-                Read1::Dry
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Read1::More,
-            Err(_) => {
-                self.ended = true;
-                self.hung_up = true;
-                self.readable = false;
-                Read1::End
-            }
+    /// Begins its turn at the buffer.
+    pub(super) fn begin_turn(&mut self, buffer: &mut ReceiveBuffer) {
+        buffer.begin(&self.kept);
+    }
+
+    /// Ends its turn: keeps what is left in the buffer.
+    pub(super) fn end_turn(&mut self, buffer: &ReceiveBuffer) {
+        let rest = buffer.rest();
+        if rest.is_empty() {
+            self.kept = Vec::new();
+        } else {
+            self.kept.clear();
+            self.kept.extend_from_slice(rest);
         }
     }
 
-    /// The next whole message. It counts as taken.
-    pub(super) fn next_message(&mut self) -> Result<Option<&[u8]>, FrameError> {
-        let start = self.taken;
-        let Some(frame) = next_frame(self.received.get(start..self.filled).unwrap_or_default())? else {
-            return Ok(None);
-        };
-        let end = start + frame.length();
-        self.taken = end;
-        Ok(self.received.get(start..end))
+    /// Reads once; whether something may be in the buffer that was not there before.
+    pub(super) fn fill(&mut self, buffer: &mut ReceiveBuffer) -> bool {
+        match buffer.read_from(&mut self.stream) {
+            Ok(Received::Bytes { short }) => {
+                // An empty socket would only say so. Its end may have been told with the bytes.
+                self.readable = !short || self.closing;
+                return true;
+            }
+            Ok(Received::Nothing) => self.readable = false,
+            Ok(Received::End) => self.end(),
+            Err(_) => {
+                self.end();
+                self.hung_up = true;
+            }
+        }
+        false
+    }
+
+    fn end(&mut self) {
+        self.ended = true;
+        self.readable = false;
     }
 
     /// Puts an answer behind those that wait.
@@ -146,7 +130,7 @@ impl Connection {
         }
         // The room is kept for the next answers, unless it became large.
         self.out.clear();
-        self.out.shrink_to(HIGH_WATER);
+        self.out.shrink_to(IDLE_ROOM);
         self.sent = 0;
         self.stalled_since = None;
         true
@@ -156,6 +140,7 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read;
 
     #[test]
     fn a_client_that_is_always_behind_costs_no_more_than_it_is_behind() {

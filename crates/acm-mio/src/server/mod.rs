@@ -2,27 +2,8 @@
 mod connection;
 mod daemon;
 mod listener;
+mod receive;
 mod start;
+mod tokens;
 
-pub(crate) use start::{StartError, run};
-
-use mio::Token;
-
-/// Who a wake-up is for.
-const LISTENER: Token = Token(0);
-const SIGNALS: Token = Token(1);
-const FABRIC: Token = Token(2);
-const KERNEL: Token = Token(3);
-/// Clients' tokens are their numbers after this.
-const FIRST_CLIENT: usize = 16;
-
-impl StartError {
-    /// What ibacm would exit with.
-    pub(crate) const fn exit_code(&self) -> u8 {
-        match self {
-            // ibacm says "shutting down" and exits with 0; a supervisor must see that nothing is served.
-            Self::Listen(_) | Self::Loop(_) | Self::FabricLost(_) => 1,
-            _ => crate::INIT_FAILED,
-        }
-    }
-}
+pub(crate) use start::run;

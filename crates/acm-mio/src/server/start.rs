@@ -1,25 +1,27 @@
 //! From the command line to a running loop.
 use super::{
-    FABRIC, KERNEL, LISTENER, SIGNALS,
-    daemon::{Daemon, Host, State},
+    daemon::{Connections, Daemon, Host, LoopError, Ready, STALL_LIMIT},
     listener::{ListenError, Listener},
+    receive::ReceiveBuffer,
+    tokens::{FABRIC, KERNEL, LISTENER, SIGNALS},
 };
 #[cfg(feature = "verbs")]
 use crate::fabric::{Depths, Devices};
 use crate::{
     cli::Args,
     clock::Clock,
+    descriptors,
     fabric::{Embedded, Fabric, FabricChoice, FabricError, Sim},
     kernel::{Kernel, KernelChoice},
     lock::{self, LockError},
-    log::Log,
+    log::{Lines, Log},
     settings::{ConfiguredAddress, Settings},
 };
-use acm_sansio::{Acm, Time};
+use acm_sansio::{Acm, Seed, Time};
 use acm_wire::files::opts::Options;
 use listenfd::ListenFd;
 use mio::Poll;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
 use std::{
     io,
@@ -44,15 +46,24 @@ pub(crate) enum StartError {
     /// There is no fabric.
     #[error(transparent)]
     Fabric(FabricError),
-    /// The fabric went away.
-    #[error("{0}; start the fabric, then this daemon again")]
-    FabricLost(FabricError),
     /// The system gives no randomness.
     #[error("no random seed: {0}")]
     Seed(getrandom::Error),
-    /// The loop cannot wait for events.
-    #[error("event loop: {0}")]
-    Loop(io::Error),
+    /// The loop cannot begin or go on.
+    #[error(transparent)]
+    Loop(#[from] LoopError),
+}
+
+impl StartError {
+    /// What ibacm would exit with.
+    pub(crate) const fn exit_code(&self) -> u8 {
+        match self {
+            // ibacm says "shutting down" and exits with 0; a supervisor must see that nothing is served.
+            Self::Listen(_) | Self::Loop(_) => 1,
+            // Initialization failures: -1.
+            _ => 255,
+        }
+    }
 }
 
 /// Runs the daemon until it is told to stop.
@@ -65,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
         nix::unistd::daemon(false, false).map_err(|error| StartError::Daemonize(error.into()))?;
     }
     // Whoever finds the process id or the sockets may send a signal at once.
-    let signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(StartError::Loop)?;
+    let signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGUSR1]).map_err(LoopError::Poll)?;
     let _lock = lock::take(&settings.lock_file(&run_dir))?;
     let log = Log::start(settings.options.log_file, settings.options.log_level);
     tracing::info!(target: "main", "Assistant to the InfiniBand Communication Manager, acm-mio {}", env!("CARGO_PKG_VERSION"));
@@ -75,8 +86,11 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     for problem in &settings.problems {
         tracing::warn!(target: "config", "{problem}");
     }
-    let seed = getrandom::u64().map_err(StartError::Seed)?;
-    let fabric = open_fabric(args, &settings.options, &run_dir, seed)?;
+    let descriptors = descriptors::raise();
+    let mut seed = [0; 16];
+    getrandom::fill(&mut seed).map_err(StartError::Seed)?;
+    let fabric_seed = getrandom::u64().map_err(StartError::Seed)?;
+    let fabric = open_fabric(args, &settings.options, &run_dir, fabric_seed)?;
     let mut passed = if args.systemd { ListenFd::from_env() } else { ListenFd::empty() };
     let listener = match Listener::from_systemd(&mut passed)? {
         Some(listener) => listener,
@@ -86,9 +100,15 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
         KernelChoice::Off => None,
         choice => Kernel::open(&mut passed, choice),
     };
-    let core = Acm::new(settings.core(), seed);
+    let core = settings.core(descriptors);
+    tracing::info!(target: "main", "at most {} clients, {descriptors} file descriptors", core.limits.connections.total);
+    let core = Acm::new(core, Seed::new(seed));
     let mut daemon =
-        assemble(core, fabric, listener, kernel, signals, log, settings.addresses).map_err(StartError::Loop)?;
+        assemble(core, fabric, listener, kernel, signals, log, settings.addresses).map_err(LoopError::Poll)?;
+    if let Some(fabric) = &mut daemon.host.fabric {
+        // They have their addresses now, and are no news later.
+        fabric.has_new_ports();
+    }
     daemon.add_addresses(Time::ZERO);
     daemon.fabric_events(Time::ZERO)?;
     if args.systemd
@@ -96,7 +116,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     {
         tracing::warn!(target: "systemd", "READY=1 not sent: {error}");
     }
-    daemon.run()
+    Ok(daemon.run()?)
 }
 
 fn open_fabric(
@@ -164,6 +184,17 @@ fn assemble(
     if let Some(kernel) = &kernel {
         kernel.register(poll.registry(), KERNEL)?;
     }
-    let host = Host { fabric, kernel, poll, state: State::default() };
-    Ok(Daemon { acm, host, listener, signals, clock: Clock::start(), log, addresses })
+    let host = Host { fabric, kernel, poll, clients: Connections::default(), lines: Lines::default(), done: false };
+    Ok(Daemon {
+        acm,
+        host,
+        listener,
+        signals,
+        clock: Clock::start(),
+        log,
+        addresses,
+        ready: Ready::default(),
+        received: ReceiveBuffer::default(),
+        stall_limit: STALL_LIMIT,
+    })
 }

@@ -1,109 +1,109 @@
 //! Being asked: learning from requests, responding.
 use super::{
-    Ibacmp,
-    dest::{DestKey, DestState, Pin, Remote, Responder},
-    dest_token, route,
+    dest::{Class, DestKey, DestState, Ready},
+    event::Event,
+    lookup::{Lookup, Responder},
+    remote::Remote,
+    route,
+    state::Ibacmp,
+    token::DestId,
 };
-use crate::{
-    Event,
-    config::RouteProtocol,
-    id::{DestId, EndpointId},
-    input::DatagramSource,
-    provider::Context,
-};
-use acm_wire::{
-    client::ClientStatus,
-    multicast::{self, AddressRequest},
-};
-use alloc::{vec, vec::Vec};
-use ib_mad::{Gid, TransactionId, sa::PathRecord};
+use crate::{config::RouteProtocol, context::Context, door::DatagramSource, id::EndpointId};
+use acm_wire::multicast::{self, AddressRequest};
+use ib_mad::{Gid, sa::PathRecord};
 
 impl Ibacmp {
     /// Somebody asks the group for an address. Every listener learns where the asker is; the owner responds.
     pub(super) fn asked_by(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut Context,
         endpoint: EndpointId,
         source: &DatagramSource,
         gid: Gid,
         request: &AddressRequest<'_>,
     ) {
-        let Some(own) = cx.endpoint(endpoint) else { return };
+        let Some(found) = cx.endpoint(endpoint) else { return };
         // Our own request, come back from the switch.
-        if own.qpn == Some(source.qpn) && cx.port_of(endpoint).is_some_and(|port| port.gids.contains(&gid)) {
+        if found.qpn == Some(source.qpn) && cx.port_of(endpoint).is_some_and(|port| port.gids.contains(&gid)) {
             return;
         }
-        let is_ours = request.dest.is_some_and(|dest| own.has(&dest));
-        let Some(id) = self.acquire(cx, endpoint, DestKey::Address(request.source), false) else { return };
-        let Some(dest) = self.cache.get(id) else { return };
-        // Somebody claims an address of ours; what we know of ourselves stays.
-        if dest.pin == Pin::Local {
-            return;
-        }
+        let is_ours = request.dest.is_some_and(|dest| found.has(&dest));
         let Some(group) = self.best_shared(endpoint, request.groups) else {
-            cx.stats().no_shared_group += 1;
-            cx.log(Event::NoSharedGroup(endpoint, request.source));
-            if matches!(dest.state, DestState::Asking(_)) {
-                self.fail(cx, id, ClientStatus::ENODATA);
-            }
-            return;
+            self.stats.no_shared_group += 1;
+            return cx.log(Event::NoSharedGroup(endpoint, request.source).into());
         };
+        let Some(id) = self.learn_of(cx, endpoint, DestKey::Address(request.source)) else { return };
         let remote = Remote { gid, lid: source.lid, path_bits: source.path_bits, qpn: source.qpn, group };
-        self.learn(cx, id, remote, is_ours.then_some(request.tid));
+        self.learn(cx, id, remote, is_ours.then_some(Responder { tid: request.tid, remote }));
     }
 
     /// What an asker's request says of where it is; with `respond`, it waits for our response.
-    fn learn(&mut self, cx: &mut Context<'_>, id: DestId, remote: Remote, respond: Option<TransactionId>) {
-        let limit = cx.config().limits.responders;
-        let now = cx.now();
+    fn learn(&mut self, cx: &mut Context, id: DestId, remote: Remote, respond: Option<Responder>) {
+        self.freshen(cx, id);
         let Some(dest) = self.cache.get_mut(id) else { return };
-        let (endpoint, name) = (dest.endpoint, dest.name());
-        dest.expire(now);
-        let same = |old: &Remote| (old.gid, old.lid, old.qpn) == (remote.gid, remote.lid, remote.qpn);
+        let (endpoint, in_use) = (dest.endpoint, dest.class == Class::Wanted);
+        let lmc = cx.port_of(endpoint).map(|port| port.lmc).unwrap_or_default();
         match &mut dest.state {
-            DestState::Ready { remote: Some(old), path, .. } if same(old) => {
-                if let Some(tid) = respond {
-                    let path = *path;
-                    Self::respond(cx, endpoint, &path, &remote, tid);
+            // Somebody claims an address of ours; what we know of ourselves stays.
+            _ if dest.class == Class::Local => {}
+            DestState::Ready(Ready { remote: Some(known), path, .. }) if known.is_same_port(&remote, lmc) => {
+                // The same port leads the same way, whatever queue pair it has now.
+                let changed = core::mem::replace(known, remote).qpn != remote.qpn;
+                let (path, name) = (*path, dest.name());
+                if changed {
+                    cx.log(Event::PeerChanged(endpoint, name).into());
                 }
-                return;
+                if let Some(responder) = respond {
+                    Self::respond(cx, endpoint, &path, &responder);
+                }
             }
-            DestState::Routing { remote: Some(old), responders, .. } if same(old) => {
-                // A repeated request is one asker still.
-                if let Some(tid) = respond.filter(|tid| responders.iter().all(|other| other.tid != *tid)) {
-                    if responders.len() < limit {
-                        responders.push(Responder { tid });
+            DestState::Ready(_) if in_use => self.check_claim(cx, id, &remote, respond),
+            DestState::Routing(routing) => {
+                let same = routing.remote.is_some_and(|known| known.is_same_port(&remote, lmc));
+                if !same {
+                    self.stats.claims_ignored += 1;
+                } else if let Some(responder) = respond {
+                    let account = crate::account::STRANGERS;
+                    if routing.lookup.add_responder(cx, responder) {
+                        self.take_place(cx, id, endpoint, account);
                     } else {
-                        cx.stats().responders_refused += 1;
+                        self.stats.responders_refused += 1;
                     }
                 }
-                return;
             }
-            DestState::Ready { .. } | DestState::Routing { .. } => cx.log(Event::PeerChanged(endpoint, name)),
-            DestState::Unknown | DestState::Asking(_) | DestState::Known { .. } => {}
+            // What is used is asked for when it is used next.
+            DestState::Known { remote: known, .. } if in_use && !known.is_same_port(&remote, lmc) => {
+                self.cache.enter(id, DestState::Unknown);
+                self.stats.claims_ignored += 1;
+            }
+            DestState::Unknown | DestState::Known { .. } | DestState::Asking(_) | DestState::Ready(_) => {
+                self.believe(cx, id, remote, respond);
+            }
         }
-        let responders: Vec<Responder> = respond.map_or_else(Vec::new, |tid| vec![Responder { tid }]);
+    }
+
+    /// Takes a claim as it is: nothing else is known.
+    fn believe(&mut self, cx: &mut Context, id: DestId, remote: Remote, respond: Option<Responder>) {
         let (addr_until, _) = Self::lifetimes(cx);
-        // With subnet administration a route costs a query: only for those who need it.
-        let needed =
-            respond.is_some() || cx.is_waited_for(dest_token(id)) || cx.config().route_protocol == RouteProtocol::Acm;
-        if needed {
-            self.located(cx, id, remote, responders);
-        } else if let Some(dest) = self.cache.get_mut(id)
-            && let DestState::Asking(asking) = dest.enter(DestState::Known { remote, addr_until })
+        let mut lookup = match self.cache.enter(id, DestState::Known { remote, addr_until }) {
+            DestState::Asking(asking) => self.end_asking(cx, id, *asking),
+            _ => Lookup::default(),
+        };
+        if let Some(responder) = respond
+            && !lookup.add_responder(cx, responder)
         {
-            self.stop_asking(cx, id, endpoint, &asking);
+            self.stats.responders_refused += 1;
+        }
+        // With subnet administration a route costs a query: only for those who need it.
+        if lookup.is_needed() || cx.config().route_protocol == RouteProtocol::Acm {
+            self.find_route(cx, id, remote, lookup);
         }
     }
 
     /// Tells an asker that the address is ours.
-    pub(super) fn respond(
-        cx: &mut Context<'_>,
-        endpoint: EndpointId,
-        path: &PathRecord,
-        remote: &Remote,
-        tid: TransactionId,
-    ) {
-        cx.send(endpoint, route::send_to(path, remote), multicast::response(tid, remote.group));
+    pub(super) fn respond(cx: &mut Context, endpoint: EndpointId, path: &PathRecord, responder: &Responder) {
+        let Some(port) = cx.port_of(endpoint) else { return };
+        let to = route::send_to(path, &responder.remote, port);
+        cx.send(endpoint, to, multicast::response(responder.tid, responder.remote.group));
     }
 }

@@ -1,63 +1,59 @@
-//! All destinations: look-up, bound, expiry.
+//! All destinations: look-up, bounds, and the one place that changes a state.
 use super::{
-    Ibacmp,
-    dest::{Dest, DestKey, DestState, Pin},
-    kind,
+    dest::{BY_CLASS, Class, Dest, DestKey, DestState},
+    token::DestId,
 };
 use crate::{
-    Time,
     arena::Arena,
-    id::{DestId, EndpointId},
-    provider::{Context, Token},
+    config::Limits,
+    id::EndpointId,
+    list::{Links, List},
+    random::{Purpose, Random, Seed},
 };
-use alloc::vec::Vec;
-use core::{
-    hash::{BuildHasher, Hash},
-    time::Duration,
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    vec::Vec,
 };
+use core::hash::{BuildHasher, Hash, Hasher};
 use hashbrown::HashTable;
 
-/// How often a part of the cache is looked through for what has expired.
-const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
-const SWEEP: Token = Token { kind: kind::SWEEP, index: 0, generation: 0 };
+/// How many destinations are looked at when one must go. If each of them was used lately, the first one goes.
+const LOOKS: usize = 32;
 
 /// All destinations. The index is never walked, so its order shows nowhere.
 #[derive(Debug)]
 pub(super) struct Cache {
     dests: Arena<DestId, Dest>,
-    index: HashTable<DestId>,
+    /// By hash, which is kept, so that growing reads no destination.
+    index: HashTable<(u64, DestId)>,
     hasher: foldhash::fast::FixedState,
-    /// Destinations that nobody here asked for.
-    unsolicited: usize,
-    /// The next place that the hand looks at when room is needed.
-    hand: usize,
-    /// The next place that is looked at for expiry.
-    sweep: usize,
-    sweeping: bool,
+    /// Clocks: the hand is at the front, and what it passes goes to the end.
+    wanted: List<DestId, BY_CLASS>,
+    unsolicited: List<DestId, BY_CLASS>,
+    /// What is under way on each endpoint.
+    busy: BTreeMap<EndpointId, BTreeSet<DestId>>,
 }
 
-fn hash(hasher: &foldhash::fast::FixedState, endpoint: EndpointId, key: &DestKey) -> u64 {
-    struct Both<'a>(EndpointId, &'a DestKey);
-    impl Hash for Both<'_> {
-        fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
-            self.0.hash(state);
-            self.1.hash(state);
-        }
-    }
-    hasher.hash_one(Both(endpoint, &key.canonical()))
+/// What came of looking for room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// There was room.
+    Free,
+    /// Another destination went.
+    Evicted,
+    /// Nothing could go.
+    None,
 }
 
 impl Cache {
-    pub(super) fn new(seed: u64) -> Self {
-        let hasher = foldhash::fast::FixedState::with_seed(seed);
+    pub(super) fn new(seed: Seed) -> Self {
         Self {
             dests: Arena::new(),
             index: HashTable::new(),
-            hasher,
-            unsolicited: 0,
-            hand: 0,
-            sweep: 0,
-            sweeping: false,
+            hasher: foldhash::fast::FixedState::with_seed(Random::new(seed, Purpose::Maps).next()),
+            wanted: List::default(),
+            unsolicited: List::default(),
+            busy: BTreeMap::new(),
         }
     }
 
@@ -69,144 +65,266 @@ impl Cache {
         self.dests.get_mut(id)
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(super) const fn len(&self) -> usize {
         self.dests.len()
+    }
+
+    pub(super) fn places(&self) -> usize {
+        self.dests.places()
+    }
+
+    pub(super) fn key_at(&self, place: usize) -> Option<DestId> {
+        self.dests.key_at(place)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (DestId, &Dest)> {
+        self.dests.iter()
+    }
+
+    fn hash(&self, endpoint: EndpointId, key: &DestKey) -> u64 {
+        let mut hasher = self.hasher.build_hasher();
+        endpoint.hash(&mut hasher);
+        key.hash(&mut hasher);
+        hasher.finish()
     }
 
     /// The destination with a key. Allocates nothing.
     pub(super) fn find(&self, endpoint: EndpointId, key: &DestKey) -> Option<DestId> {
         let wanted = key.canonical();
-        let is_it = |id: &DestId| {
+        let is_it = |(_, id): &(u64, DestId)| {
             self.dests.get(*id).is_some_and(|dest| dest.endpoint == endpoint && dest.key.canonical() == wanted)
         };
-        self.index.find(hash(&self.hasher, endpoint, key), is_it).copied()
+        self.index.find(self.hash(endpoint, &wanted), is_it).map(|(_, id)| *id)
     }
 
-    fn insert(&mut self, endpoint: EndpointId, key: DestKey, wanted: bool) -> DestId {
-        let dest = Dest { endpoint, key, state: DestState::Unknown, pin: Pin::None, wanted, round: 0, used: true };
-        self.unsolicited += usize::from(!wanted);
-        let id = self.dests.insert(dest);
-        let Self { dests, hasher, index, .. } = self;
-        let again = |id: &DestId| dests.get(*id).map_or(0, |dest| hash(hasher, dest.endpoint, &dest.key));
-        index.insert_unique(hash(hasher, endpoint, &key), id, again);
+    /// Makes a destination; there must be none with this key.
+    pub(super) fn insert(&mut self, endpoint: EndpointId, key: DestKey, class: Class) -> DestId {
+        let state = DestState::Unknown;
+        let id = self.dests.insert(Dest { endpoint, key, state, class, used: true, links: Links::default() });
+        self.line_up(id);
+        let hash = self.hash(endpoint, &key.canonical());
+        self.index.insert_unique(hash, (hash, id), |(hash, _)| *hash);
         id
     }
 
-    /// Notes that somebody here asked for it.
-    pub(super) fn want(&mut self, id: DestId) {
-        if let Some(dest) = self.dests.get_mut(id) {
-            self.unsolicited -= usize::from(!core::mem::replace(&mut dest.wanted, true));
+    /// Notes what a destination is to us.
+    pub(super) fn set_class(&mut self, id: DestId, class: Class) {
+        if self.dests.get(id).is_some_and(|dest| dest.class != class) {
+            self.step_out(id);
+            if let Some(dest) = self.dests.get_mut(id) {
+                dest.class = class;
+            }
+            self.line_up(id);
         }
     }
 
+    fn line(&mut self, class: Class) -> Option<(&mut List<DestId, BY_CLASS>, &mut Arena<DestId, Dest>)> {
+        match class {
+            Class::Local => None,
+            Class::Wanted => Some((&mut self.wanted, &mut self.dests)),
+            Class::Unsolicited => Some((&mut self.unsolicited, &mut self.dests)),
+        }
+    }
+
+    fn line_up(&mut self, id: DestId) {
+        let class = self.dests.get(id).map_or(Class::Local, |dest| dest.class);
+        if let Some((line, dests)) = self.line(class) {
+            line.push_last(dests, id);
+        }
+    }
+
+    fn step_out(&mut self, id: DestId) {
+        let class = self.dests.get(id).map_or(Class::Local, |dest| dest.class);
+        if let Some((line, dests)) = self.line(class) {
+            line.remove(dests, id);
+        }
+    }
+
+    /// The one place where a destination's state changes; gives back the state that it had.
+    pub(super) fn enter(&mut self, id: DestId, state: DestState) -> DestState {
+        let Some(dest) = self.dests.get_mut(id) else { return DestState::Unknown };
+        let endpoint = dest.endpoint;
+        let (was_busy, is_busy) = (dest.state.is_busy(), state.is_busy());
+        let before = core::mem::replace(&mut dest.state, state);
+        self.note_busy(endpoint, id, was_busy, is_busy);
+        before
+    }
+
+    /// Changes a state in place.
+    pub(super) fn change<R>(&mut self, id: DestId, change: impl FnOnce(&mut DestState) -> R) -> Option<R> {
+        let dest = self.dests.get_mut(id)?;
+        let was_busy = dest.state.is_busy();
+        let result = change(&mut dest.state);
+        let (endpoint, is_busy) = (dest.endpoint, dest.state.is_busy());
+        self.note_busy(endpoint, id, was_busy, is_busy);
+        Some(result)
+    }
+
+    fn note_busy(&mut self, endpoint: EndpointId, id: DestId, was_busy: bool, is_busy: bool) {
+        match (was_busy, is_busy) {
+            (false, true) => {
+                self.busy.entry(endpoint).or_default().insert(id);
+            }
+            (true, false) => {
+                if let Some(busy) = self.busy.get_mut(&endpoint) {
+                    busy.remove(&id);
+                    if busy.is_empty() {
+                        self.busy.remove(&endpoint);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What is under way on an endpoint.
+    pub(super) fn busy(&self, endpoint: EndpointId) -> Vec<DestId> {
+        self.busy.get(&endpoint).map(|busy| busy.iter().copied().collect()).unwrap_or_default()
+    }
+
+    /// How many are under way on an endpoint.
+    pub(super) fn busy_count(&self, endpoint: EndpointId) -> usize {
+        self.busy.get(&endpoint).map_or(0, BTreeSet::len)
+    }
+
+    /// Forgets a destination for which nothing is under way.
     pub(super) fn remove(&mut self, id: DestId) {
         let Some(dest) = self.dests.get(id) else { return };
-        if let Ok(entry) = self.index.find_entry(hash(&self.hasher, dest.endpoint, &dest.key), |other| *other == id) {
+        let hash = self.hash(dest.endpoint, &dest.key.canonical());
+        if let Ok(entry) = self.index.find_entry(hash, |(_, other)| *other == id) {
             entry.remove();
         }
-        self.unsolicited -= usize::from(!dest.wanted);
+        self.step_out(id);
+        self.enter(id, DestState::Unknown);
         self.dests.remove(id);
     }
 
-    /// All destinations of an endpoint, in the order of their places.
-    pub(super) fn of_endpoint(&self, endpoint: EndpointId) -> Vec<DestId> {
-        self.dests.iter().filter(|(_, dest)| dest.endpoint == endpoint).map(|(id, _)| id).collect()
-    }
-
-    /// Forgets the paths of an endpoint that has moved; where the others are stays known.
-    pub(super) fn void_routes(&mut self, endpoint: EndpointId) {
-        for id in self.of_endpoint(endpoint) {
-            if let Some(dest) = self.dests.get_mut(id)
-                && let DestState::Ready { remote, addr_until, .. } = dest.state
-                && dest.pin == Pin::None
-            {
-                dest.void_route(remote, addr_until);
-            }
+    /// Makes room for one more. A stranger takes the place of a stranger, never of what somebody here asked for; what
+    /// somebody here asks for takes a stranger's place first.
+    pub(super) fn make_room(&mut self, class: Class, limits: &Limits) -> Room {
+        let full = self.len() >= limits.destinations;
+        let too_many = class == Class::Unsolicited && self.unsolicited.len() >= limits.unsolicited;
+        if !full && !too_many {
+            return Room::Free;
         }
+        let evicted = self.evict(Class::Unsolicited) || class != Class::Unsolicited && self.evict(Class::Wanted);
+        if evicted { Room::Evicted } else { Room::None }
     }
 
-    /// Throws out the first destination that may go and was not used since the hand last came by. `unsolicited`: only
-    /// one that nobody here asked for. Looks at each place twice at most.
-    fn evict(&mut self, unsolicited: bool) -> bool {
-        for _ in 0..2 * self.dests.places() {
-            let place = self.hand;
-            self.hand = (place + 1) % self.dests.places().max(1);
-            let Some((id, dest)) = self.dests.at(place) else { continue };
-            if dest.pin != Pin::None || dest.state.is_busy() || (unsolicited && dest.wanted) {
-                continue;
-            }
-            if !core::mem::replace(&mut dest.used, false) {
-                self.remove(id);
-                return true;
+    /// Throws out the first of a class that was not used since the hand last came by; if all that are looked at were,
+    /// the first of them that may go.
+    fn evict(&mut self, class: Class) -> bool {
+        for unused_only in [true, false] {
+            for _ in 0..LOOKS {
+                let Some((line, dests)) = self.line(class) else { return false };
+                let Some(id) = line.first() else { return false };
+                let Some(dest) = dests.get_mut(id) else { return false };
+                let used = core::mem::replace(&mut dest.used, false);
+                let stays = dest.state.is_busy() || used && unused_only;
+                if !stays {
+                    self.remove(id);
+                    return true;
+                }
+                line.move_last(dests, id);
             }
         }
         false
     }
 }
 
-impl Ibacmp {
-    /// The destination with a key, made if need be; `None` if there is no room.
-    pub(super) fn acquire(
-        &mut self,
-        cx: &mut Context<'_>,
-        endpoint: EndpointId,
-        key: DestKey,
-        wanted: bool,
-    ) -> Option<DestId> {
-        if let Some(id) = self.cache.find(endpoint, &key) {
-            if wanted {
-                self.cache.want(id);
-            }
-            return Some(id);
-        }
-        let limits = &cx.config().limits;
-        let (destinations, unsolicited) = (limits.destinations, limits.unsolicited);
-        let full = self.cache.len() >= destinations;
-        // A stranger takes the place of a stranger, never of what somebody here asked for.
-        let only_unsolicited = !wanted && (full || self.cache.unsolicited >= unsolicited);
-        if only_unsolicited || full {
-            if !self.cache.evict(only_unsolicited) {
-                cx.stats().destinations_refused += 1;
-                return None;
-            }
-            cx.stats().destinations_evicted += 1;
-        }
-        if !core::mem::replace(&mut self.cache.sweeping, true) {
-            self.schedule_sweep(cx);
-        }
-        Some(self.cache.insert(endpoint, key, wanted))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_wire::Address;
+    use core::net::Ipv4Addr;
+
+    const HERE: EndpointId = EndpointId::new(0, 0);
+    const THERE: EndpointId = EndpointId::new(1, 0);
+
+    fn key(number: u32) -> DestKey {
+        DestKey::Address(Address::Ip4(Ipv4Addr::from(number)))
+    }
+    fn known() -> DestState {
+        DestState::Known { remote: super::super::remote::Remote::default(), addr_until: None }
+    }
+    fn limits(destinations: usize, unsolicited: usize) -> Limits {
+        Limits { destinations, unsolicited, ..Limits::default() }
     }
 
-    fn schedule_sweep(&mut self, cx: &mut Context<'_>) {
-        // Nothing ever expires: nothing to wake up for.
-        if cx.config().addr_timeout.is_some() || cx.config().route_timeout.is_some() {
-            let at = cx.now() + SWEEP_INTERVAL;
-            cx.set_timer(SWEEP, at);
-        }
+    #[test]
+    fn found_by_endpoint_and_key_and_by_no_other() {
+        let mut cache = Cache::new(1.into());
+        let ids: Vec<DestId> = (0..3000).map(|number| cache.insert(HERE, key(number), Class::Wanted)).collect();
+        let there = cache.insert(THERE, key(7), Class::Wanted);
+        assert!((0..).zip(&ids).all(|(number, id)| cache.find(HERE, &key(number)) == Some(*id)));
+        assert_eq!((cache.find(THERE, &key(7)), cache.find(THERE, &key(8))), (Some(there), None));
+        cache.remove(ids[7]);
+        assert_eq!((cache.find(HERE, &key(7)), cache.find(THERE, &key(7))), (None, Some(there)));
+        assert_eq!((cache.len(), cache.places()), (3000, 3001));
     }
 
-    /// Looks through a part of the cache for what has expired, so that it does not stay until somebody asks for it.
-    pub(super) fn sweep(&mut self, cx: &mut Context<'_>) {
-        let now = cx.now();
-        let places = self.cache.dests.places();
-        for _ in 0..(places / 16 + 64).min(places) {
-            let place = self.cache.sweep % places;
-            self.cache.sweep = place + 1;
-            let Some((id, dest)) = self.cache.dests.at(place) else { continue };
-            dest.expire(now);
-            if matches!(dest.state, DestState::Unknown) {
-                self.cache.remove(id);
-            }
-        }
-        self.cache.sweeping = self.cache.len() > 0;
-        if self.cache.sweeping {
-            self.schedule_sweep(cx);
-        }
+    #[test]
+    fn names_are_one_in_any_case() {
+        let mut cache = Cache::new(1.into());
+        let id = cache.insert(HERE, DestKey::Address(Address::from_text("Node1")), Class::Wanted);
+        assert_eq!(cache.find(HERE, &DestKey::Address(Address::from_text("nODE1"))), Some(id));
     }
 
-    /// A destination's times from now on.
-    pub(super) fn lifetimes(cx: &Context<'_>) -> (Option<Time>, Option<Time>) {
-        let until = |timeout: Option<Duration>| timeout.map(|timeout| cx.now() + timeout);
-        (until(cx.config().addr_timeout), until(cx.config().route_timeout))
+    #[test]
+    fn who_was_not_used_goes_first() {
+        let mut cache = Cache::new(1.into());
+        let ids: Vec<DestId> = (0..4).map(|number| cache.insert(HERE, key(number), Class::Wanted)).collect();
+        assert_eq!(cache.make_room(Class::Wanted, &limits(5, 5)), Room::Free);
+        // New ones count as used once; the hand takes that from all, and the first goes.
+        assert_eq!(cache.make_room(Class::Wanted, &limits(4, 4)), Room::Evicted);
+        assert!(cache.get(ids[0]).is_none());
+        cache.get_mut(ids[1]).unwrap().used = true;
+        assert_eq!(cache.make_room(Class::Wanted, &limits(3, 3)), Room::Evicted);
+        assert!(cache.get(ids[1]).is_some() && cache.get(ids[2]).is_none());
+    }
+
+    #[test]
+    fn strangers_go_before_what_was_asked_for_and_never_instead() {
+        let mut cache = Cache::new(1.into());
+        let wanted = cache.insert(HERE, key(0), Class::Wanted);
+        let stranger = cache.insert(HERE, key(1), Class::Unsolicited);
+        assert_eq!(cache.make_room(Class::Wanted, &limits(2, 2)), Room::Evicted);
+        assert!(cache.get(stranger).is_none() && cache.get(wanted).is_some());
+        assert_eq!(cache.make_room(Class::Unsolicited, &limits(1, 1)), Room::None);
+        let stranger = cache.insert(HERE, key(2), Class::Unsolicited);
+        assert_eq!(cache.make_room(Class::Unsolicited, &limits(9, 1)), Room::Evicted);
+        assert!(cache.get(stranger).is_none());
+        let stranger = cache.insert(HERE, key(3), Class::Unsolicited);
+        cache.set_class(stranger, Class::Wanted);
+        assert_eq!(cache.make_room(Class::Unsolicited, &limits(2, 1)), Room::None, "it is wanted now");
+    }
+
+    #[test]
+    fn our_own_and_what_is_under_way_stay() {
+        let mut cache = Cache::new(1.into());
+        let local = cache.insert(HERE, key(0), Class::Wanted);
+        cache.set_class(local, Class::Local);
+        let busy = cache.insert(HERE, key(1), Class::Wanted);
+        let routing = super::super::dest::Routing {
+            remote: None,
+            addr_until: None,
+            question: crate::id::QuestionId::new(0, 0),
+            lookup: super::super::lookup::Lookup::default(),
+        };
+        cache.enter(busy, DestState::Routing(routing));
+        assert_eq!((cache.busy(HERE), cache.busy(THERE), cache.busy_count(HERE)), (Vec::from([busy]), Vec::new(), 1));
+        assert_eq!(cache.make_room(Class::Wanted, &limits(2, 2)), Room::None);
+        cache.enter(busy, known());
+        assert_eq!((cache.busy(HERE), cache.make_room(Class::Wanted, &limits(2, 2))), (Vec::new(), Room::Evicted));
+        assert!(cache.get(local).is_some());
+    }
+
+    #[test]
+    fn looking_for_room_has_an_end_however_many_there_are() {
+        let mut cache = Cache::new(1.into());
+        let ids: Vec<DestId> = (0..1000).map(|number| cache.insert(HERE, key(number), Class::Wanted)).collect();
+        assert_eq!(cache.make_room(Class::Wanted, &limits(1000, 1000)), Room::Evicted);
+        let touched = ids.iter().filter_map(|id| cache.get(*id)).filter(|dest| !dest.used).count();
+        assert!(touched <= LOOKS, "{touched}");
     }
 }

@@ -1,8 +1,13 @@
 //! A destination and its states.
-use crate::{Time, id::EndpointId};
+use super::{asking::Asking, lookup::Lookup, remote::Remote, token::DestId};
+use crate::{
+    Time,
+    id::{EndpointId, QuestionId},
+    list::{Linked, Links},
+};
 use acm_wire::Address;
-use alloc::vec::Vec;
-use ib_mad::{Gid, Lid, Qpn, ServiceId, TransactionId, sa::PathRecord};
+use alloc::boxed::Box;
+use ib_mad::{Gid, Lid, ServiceId, sa::PathRecord};
 
 /// What a destination is known by, on its endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,138 +42,114 @@ pub(super) struct RouteKey {
     pub(super) qos_class: u16,
 }
 
-/// Where the other end is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Remote {
-    pub(super) gid: Gid,
-    pub(super) lid: Lid,
-    /// Path bits of our LID that it sends to.
-    pub(super) path_bits: u8,
-    pub(super) qpn: Qpn,
-    /// The best group that both ends are in.
-    pub(super) group: Gid,
-}
-
-/// Somebody who asked for an address of ours and waits for the route back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Responder {
-    pub(super) tid: TransactionId,
-}
-
 /// How far a destination is. What exists only in one state is in that state.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "nearly all destinations are ready")]
 pub(super) enum DestState {
     /// Nothing is known.
     Unknown,
-    /// Its address is asked for.
-    Asking(Asking),
+    /// The group is asked where it is.
+    Asking(Box<Asking>),
     /// It is known where it is, not the path to it.
     Known { remote: Remote, addr_until: Option<Time> },
-    /// The path to it is asked for.
-    Routing {
-        /// Where it is; `None` for a port that is known by LID or GID.
-        remote: Option<Remote>,
-        addr_until: Option<Time>,
-        /// Who waits for a response.
-        responders: Vec<Responder>,
-    },
+    /// Subnet administration is asked for the path.
+    Routing(Routing),
     /// The path to it is known.
-    Ready {
-        remote: Option<Remote>,
-        path: PathRecord,
-        /// Until when the address counts; `None` for ever.
-        addr_until: Option<Time>,
-        /// Until when the path counts; `None` for ever.
-        route_until: Option<Time>,
-    },
+    Ready(Ready),
 }
 
-/// A multicast request.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asking {
-    pub(super) tid: TransactionId,
-    /// Our address that it is asked from.
-    pub(super) source: Address,
-    pub(super) retries_left: u32,
-    pub(super) phase: AskPhase,
+/// A destination whose path is asked for.
+#[derive(Debug)]
+pub(super) struct Routing {
+    /// Where it is; `None` for a port that is known by LID or GID.
+    pub(super) remote: Option<Remote>,
+    pub(super) addr_until: Option<Time>,
+    pub(super) question: QuestionId,
+    pub(super) lookup: Lookup,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AskPhase {
-    /// Waits for a credit.
-    Queued,
-    /// Sent, its credit held until the first deadline.
-    Sent,
-    /// Sent again, after its credit was given back.
-    Repeated,
+/// A destination whose path is known.
+#[derive(Debug)]
+pub(super) struct Ready {
+    /// Where it is; `None` for a port that is known by LID or GID, and for ourselves.
+    pub(super) remote: Option<Remote>,
+    pub(super) path: PathRecord,
+    /// Until when the address counts; `None` for ever.
+    pub(super) addr_until: Option<Time>,
+    /// Until when the path counts; `None` for ever.
+    pub(super) route_until: Option<Time>,
+    /// The endpoint's epoch in which the path was found to fit.
+    pub(super) epoch: u32,
+    /// Somebody claims to be it, and the group is asked.
+    pub(super) claim: Option<Box<Claim>>,
+    /// No other claim is checked before.
+    pub(super) no_claim_until: Option<Time>,
+}
+
+/// The check of a claim: the group is asked who has the address.
+#[derive(Debug)]
+pub(super) struct Claim {
+    pub(super) asking: Asking,
+    /// Somebody else than the known one answered.
+    pub(super) found: Option<Remote>,
 }
 
 impl DestState {
     /// Whether something is under way, so that the destination must stay.
     pub(super) const fn is_busy(&self) -> bool {
-        matches!(self, Self::Asking(_) | Self::Routing { .. })
+        matches!(self, Self::Asking(_) | Self::Routing(_) | Self::Ready(Ready { claim: Some(_), .. }))
+    }
+
+    /// The multicast request, if there is one.
+    pub(super) fn asking_mut(&mut self) -> Option<&mut Asking> {
+        match self {
+            Self::Asking(asking) => Some(asking),
+            Self::Ready(Ready { claim: Some(claim), .. }) => Some(&mut claim.asking),
+            _ => None,
+        }
+    }
+
+    /// Who needs what is under way.
+    pub(super) fn lookup_mut(&mut self) -> Option<&mut Lookup> {
+        match self {
+            Self::Routing(routing) => Some(&mut routing.lookup),
+            other => other.asking_mut().map(|asking| &mut asking.lookup),
+        }
     }
 }
 
-/// Why a destination is never thrown out.
+/// Which line a destination stands in when one must go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pin {
-    /// It may be.
-    None,
-    /// It is an address of our own.
+pub(super) enum Class {
+    /// It is an address of our own: it stays.
     Local,
+    /// Somebody here asked for it.
+    Wanted,
+    /// Strangers told of it.
+    Unsolicited,
 }
+
+pub(super) const BY_CLASS: usize = 0;
 
 #[derive(Debug)]
 pub(super) struct Dest {
     pub(super) endpoint: EndpointId,
     pub(super) key: DestKey,
+    /// Changed by [`Cache::enter`](super::cache::Cache::enter) only.
     pub(super) state: DestState,
-    pub(super) pin: Pin,
-    /// Somebody here asked for it.
-    pub(super) wanted: bool,
-    /// Number of its last query to subnet administration, so that an answer to an earlier one is not taken for it.
-    pub(super) round: u32,
+    pub(super) class: Class,
     /// Used since the cache's hand came by.
     pub(super) used: bool,
+    pub(super) links: Links<DestId>,
+}
+
+impl Linked<DestId, BY_CLASS> for Dest {
+    fn links(&mut self) -> &mut Links<DestId> {
+        &mut self.links
+    }
 }
 
 impl Dest {
-    /// The one place where a destination's state changes; gives back the state that it had.
-    pub(super) fn enter(&mut self, state: DestState) -> DestState {
-        core::mem::replace(&mut self.state, state)
-    }
-
-    pub(super) fn ready(
-        &mut self,
-        remote: Option<Remote>,
-        path: PathRecord,
-        addr_until: Option<Time>,
-        route_until: Option<Time>,
-    ) -> DestState {
-        self.enter(DestState::Ready { remote, path, addr_until, route_until })
-    }
-
-    /// Takes back what counts no more at `now`.
-    pub(super) fn expire(&mut self, now: Time) {
-        let over = |until: Option<Time>| until.is_some_and(|until| until <= now);
-        match self.state {
-            DestState::Ready { addr_until, .. } | DestState::Known { addr_until, .. } if over(addr_until) => {
-                self.enter(DestState::Unknown);
-            }
-            DestState::Ready { remote, addr_until, route_until, .. } if over(route_until) => {
-                self.void_route(remote, addr_until);
-            }
-            _ => {}
-        }
-    }
-
-    /// Keeps where it is and forgets the path to it.
-    pub(super) fn void_route(&mut self, remote: Option<Remote>, addr_until: Option<Time>) {
-        self.enter(remote.map_or(DestState::Unknown, |remote| DestState::Known { remote, addr_until }));
-    }
-
     /// The destination in words, for the log.
     pub(super) fn name(&self) -> Address {
         match &self.key {

@@ -1,34 +1,39 @@
-//! The path to a known address.
+//! The path to a known address, or to a port.
 use super::{
-    Ibacmp,
-    dest::{DestKey, DestState, Remote, Responder, RouteKey},
-    dest_token, kind,
+    dest::{DestKey, DestState, Ready, RouteKey, Routing},
+    event::Event,
+    lookup::Lookup,
+    remote::Remote,
+    state::Ibacmp,
+    token::{DestId, Task},
 };
 use crate::{
-    Event,
+    Time,
     config::RouteProtocol,
-    id::{DestId, EndpointId},
-    output::SendTo,
-    provider::{Answer, Context, Token},
-    sa::SaError,
+    context::Context,
+    door::SendTo,
+    failure::{Bound, Failure},
+    id::EndpointId,
+    port::PortAttributes,
+    provider::{Answer, Need},
+    sa::{Question, SaError},
 };
-use acm_wire::client::{ClientStatus, Counter};
-use alloc::vec::Vec;
+use acm_wire::client::Counter;
 use ib_mad::{
-    Gid, Lid, Method, Pkey, Qkey, Selected,
+    AddressVector, GlobalRoute, Lid, Pkey, Qkey, Selected,
     sa::{McMemberRecord, PathRecord, Query, ReversiblePaths, SaMad},
 };
 
 /// The path from an endpoint to itself.
-pub(super) fn loopback(cx: &Context<'_>, endpoint: EndpointId) -> Option<PathRecord> {
-    let (own, port) = (cx.endpoint(endpoint)?, cx.port_of(endpoint)?);
+pub(super) fn loopback(cx: &Context, endpoint: EndpointId) -> Option<PathRecord> {
+    let (here, port) = (cx.endpoint(endpoint)?, cx.port_of(endpoint)?);
     Some(PathRecord {
         dgid: port.gid(),
         sgid: port.gid(),
         dlid: port.lid,
         slid: port.lid,
         reversible_paths: ReversiblePaths::default().with_reversible(true).with_num_path(1),
-        pkey: own.pkey,
+        pkey: here.pkey,
         mtu: Selected::exactly(port.mtu),
         rate: Selected::exactly(port.rate),
         ..PathRecord::default()
@@ -57,39 +62,51 @@ fn from_group(member: &McMemberRecord, remote: &Remote, own_lid: Lid) -> PathRec
     }
 }
 
-/// Where a datagram to a destination goes.
-pub(super) fn send_to(path: &PathRecord, remote: &Remote) -> SendTo {
-    SendTo {
-        lid: path.dlid,
-        sl: path.qos_sl.sl(),
-        src_path_bits: remote.path_bits,
-        rate: path.rate.value(),
-        gid: path.dgid,
-        sgid: path.sgid,
+/// Where a datagram to a destination goes. Which of our LIDs it leaves from is the path's to say.
+pub(super) fn send_to(path: &PathRecord, remote: &Remote, port: &PortAttributes) -> SendTo {
+    let grh = GlobalRoute {
+        dgid: path.dgid,
+        sgid_index: port.gid_index(),
         flow_label: path.flow_hop.flow_label(),
         hop_limit: path.flow_hop.hop_limit(),
         traffic_class: path.traffic_class,
-        qpn: remote.qpn,
-        qkey: Qkey::GSI,
-    }
+    };
+    let way = AddressVector {
+        dlid: path.dlid,
+        sl: path.qos_sl.sl(),
+        path_bits: path.slid.path_bits(port.lmc),
+        static_rate: Some(path.rate.value()),
+        grh: Some(grh),
+    };
+    SendTo { way, qpn: remote.qpn, qkey: Qkey::GSI }
 }
 
 /// What subnet administration is asked: the fields that are given, and one path for both directions.
-fn question(key: &RouteKey, sgid: Gid, pkey: Pkey) -> Query<PathRecord> {
+/// The source is the port's GID, unless another one is given.
+fn question(key: &RouteKey, pkey: Pkey) -> Question {
     type Path = Query<PathRecord>;
     let given = |query: Path, given: bool, set: &dyn Fn(Path) -> Path| if given { set(query) } else { query };
-    let query = Query::new().sgid(sgid).pkey(pkey).reversible(true).num_path(1);
+    let query = Path::new().pkey(pkey).reversible(true).num_path(1);
     let query = given(query, !key.dgid.is_zero(), &|query| query.dgid(key.dgid));
     let query = given(query, !key.dlid.is_zero(), &|query| query.dlid(key.dlid));
     let query = given(query, !key.slid.is_zero(), &|query| query.slid(key.slid));
     let query = given(query, !key.service_id.is_zero(), &|query| query.service_id(key.service_id));
     let query = given(query, key.traffic_class != 0, &|query| query.traffic_class(key.traffic_class));
-    given(query, key.qos_class != 0, &|query| query.qos_class(key.qos_class))
+    let query = given(query, key.qos_class != 0, &|query| query.qos_class(key.qos_class));
+    let from_port = key.sgid.is_zero();
+    let query = given(query, !from_port, &|query| query.sgid(key.sgid));
+    Question::Path { query, from_port }
 }
 
 impl Ibacmp {
     /// The route to a port that is known by LID or GID.
-    pub(super) fn resolve_route(&mut self, cx: &mut Context<'_>, endpoint: EndpointId, wanted: &PathRecord) -> Answer {
+    pub(super) fn resolve_route(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        wanted: &PathRecord,
+        need: Need,
+    ) -> Answer {
         let key = RouteKey {
             service_id: wanted.service_id,
             dgid: wanted.dgid,
@@ -99,137 +116,146 @@ impl Ibacmp {
             traffic_class: wanted.traffic_class,
             qos_class: wanted.qos_sl.qos_class(),
         };
-        let Some(id) = self.acquire(cx, endpoint, DestKey::Route(key), true) else {
-            return Answer::Failed(ClientStatus::ENOMEM);
+        let Some(id) = self.acquire(cx, endpoint, DestKey::Route(key)) else {
+            return Answer::Failed(Failure::TooMany(Bound::Destinations));
         };
-        let now = cx.now();
-        let Some(dest) = self.cache.get_mut(id) else { return Answer::Failed(ClientStatus::ENOMEM) };
-        dest.used = true;
-        dest.expire(now);
-        match &dest.state {
-            DestState::Ready { path, .. } => {
-                let path = *path;
-                cx.count(endpoint, Counter::RouteCache);
-                return Answer::Ready(path);
-            }
-            DestState::Routing { .. } => return Answer::Pending(dest_token(id)),
-            _ => {}
+        if let Some(answer) = self.known_answer(cx, id, endpoint, need) {
+            return answer;
         }
-        match self.query_route(cx, id, None, None, Vec::new()) {
-            Ok(()) => Answer::Pending(dest_token(id)),
-            Err(error) => Answer::Failed(error.client_status()),
+        match Lookup::begin(cx, need) {
+            Ok(lookup) => self.query_route(cx, id, None, None, lookup),
+            Err(failure) => return Answer::Failed(failure),
         }
+        self.answer_now(id)
     }
 
     /// Makes a destination whose address is known ready, or asks subnet administration for the way to it.
-    pub(super) fn find_route(&mut self, cx: &mut Context<'_>, id: DestId, remote: Remote, responders: Vec<Responder>) {
-        let Some(endpoint) = self.cache.get(id).map(|dest| dest.endpoint) else { return };
-        let (addr_until, route_until) = Self::lifetimes(cx);
-        if cx.config().route_protocol == RouteProtocol::Sa {
-            if let Err(error) = self.query_route(cx, id, Some(remote), addr_until, responders) {
-                self.fail(cx, id, error.client_status());
-            }
+    pub(super) fn find_route(&mut self, cx: &mut Context, id: DestId, remote: Remote, lookup: Lookup) {
+        let Some(endpoint) = self.cache.get(id).map(|dest| dest.endpoint) else {
+            lookup.end(cx);
             return;
+        };
+        let (addr_until, _) = Self::lifetimes(cx);
+        if cx.config().route_protocol == RouteProtocol::Sa {
+            return self.query_route(cx, id, Some(remote), addr_until, lookup);
         }
         let path = self
             .joined(endpoint)
             .find(|member| member.mgid == remote.group)
             .zip(cx.port_of(endpoint))
             .map(|(member, port)| from_group(member, &remote, port.lid));
-        match (path, self.cache.get_mut(id)) {
-            (Some(path), Some(dest)) => {
-                dest.ready(Some(remote), path, addr_until, route_until);
-                self.made_ready(cx, id, endpoint, &path, Some(remote), &responders);
-            }
-            _ => self.fail(cx, id, ClientStatus::ENODATA),
+        match path {
+            Some(path) => self.made_ready(cx, id, Some(remote), addr_until, path, lookup),
+            None => self.give_up(cx, id, lookup, Failure::NoSharedGroup),
         }
     }
 
-    /// Asks subnet administration. Always a fresh question: what an old answer said does not narrow it.
+    /// Asks subnet administration. Always a fresh question: what an old answer said does not narrow it. What nobody
+    /// needs is not asked.
     fn query_route(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut Context,
         id: DestId,
         remote: Option<Remote>,
-        addr_until: Option<crate::Time>,
-        responders: Vec<Responder>,
-    ) -> Result<(), SaError> {
-        let Some(dest) = self.cache.get(id) else { return Err(SaError::PortDown) };
-        let endpoint = dest.endpoint;
-        let (Some(own), Some(port)) = (cx.endpoint(endpoint), cx.port_of(endpoint)) else {
-            return Err(SaError::PortDown);
+        addr_until: Option<Time>,
+        lookup: Lookup,
+    ) {
+        let (Some(dest), Some(first)) = (self.cache.get(id), lookup.accounts().next()) else {
+            lookup.end(cx);
+            return;
+        };
+        let (endpoint, name) = (dest.endpoint, dest.name());
+        let Some(pkey) = cx.endpoint(endpoint).map(|endpoint| endpoint.pkey) else {
+            return self.give_up(cx, id, lookup, Failure::EndpointClosed);
         };
         let key = match (&dest.key, &remote) {
             (DestKey::Route(key), _) => *key,
-            (_, Some(remote)) => {
+            (DestKey::Address(_), Some(remote)) => {
                 let traffic_class = self.base_group(endpoint).map_or(0, |member| member.traffic_class);
                 RouteKey { dgid: remote.gid, traffic_class, ..RouteKey::default() }
             }
             (DestKey::Address(_), None) => RouteKey::default(),
         };
-        let sgid = if key.sgid.is_zero() { port.gid() } else { key.sgid };
-        let query = question(&key, sgid, own.pkey);
-        let Some(dest) = self.cache.get_mut(id) else { return Err(SaError::PortDown) };
-        dest.round = dest.round.wrapping_add(1) & (u32::MAX >> kind::ROUND_SHIFT);
-        let token = Token { kind: kind::ROUTE | dest.round << kind::ROUND_SHIFT, ..dest_token(id) };
-        cx.sa_request(endpoint, token, Method::GET, &query)?;
-        if let Some(dest) = self.cache.get_mut(id) {
-            dest.enter(DestState::Routing { remote, addr_until, responders });
+        cx.count(endpoint, Counter::RouteQuery);
+        cx.log(Event::RouteAsked(endpoint, name).into());
+        match cx.sa_ask(endpoint, Task::Route(id).token(), question(&key, pkey), first) {
+            Err(error) => self.give_up(cx, id, lookup, Failure::Sa(error)),
+            Ok(question) => {
+                for account in lookup.accounts().skip(1) {
+                    cx.sa_join(question, account);
+                }
+                self.cache.enter(id, DestState::Routing(Routing { remote, addr_until, question, lookup }));
+            }
         }
-        Ok(())
     }
 
     /// Subnet administration answered, or will not.
-    pub(super) fn routed(&mut self, cx: &mut Context<'_>, id: DestId, round: u32, answer: Result<&SaMad, SaError>) {
-        let (_, route_until) = Self::lifetimes(cx);
-        let Some(dest) = self.cache.get_mut(id) else { return };
-        let endpoint = dest.endpoint;
-        if dest.round != round || !matches!(dest.state, DestState::Routing { .. }) {
-            cx.stats().stale_inputs += 1;
+    pub(super) fn routed(&mut self, cx: &mut Context, id: DestId, answer: Result<&SaMad, SaError>) {
+        if !matches!(self.cache.get(id).map(|dest| &dest.state), Some(DestState::Routing(_))) {
             return;
         }
-        let record = answer.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::NotSent));
-        match record {
-            Err(error) => self.fail(cx, id, error.client_status()),
-            Ok(path) => {
-                let path = *path;
-                if let DestState::Routing { remote, addr_until, responders } = dest.enter(DestState::Unknown) {
-                    dest.ready(remote, path, addr_until, route_until);
-                    self.made_ready(cx, id, endpoint, &path, remote, &responders);
-                }
-            }
+        let DestState::Routing(Routing { remote, addr_until, lookup, .. }) = self.cache.enter(id, DestState::Unknown)
+        else {
+            return;
+        };
+        match answer.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadAnswer)) {
+            Ok(path) => self.made_ready(cx, id, remote, addr_until, *path, lookup),
+            Err(error) => self.give_up(cx, id, lookup, Failure::Sa(error)),
         }
     }
 
     /// A destination is ready: all who wait for it are answered, here and there.
     fn made_ready(
         &mut self,
-        cx: &mut Context<'_>,
+        cx: &mut Context,
         id: DestId,
-        endpoint: EndpointId,
-        path: &PathRecord,
         remote: Option<Remote>,
-        responders: &[Responder],
+        addr_until: Option<Time>,
+        path: PathRecord,
+        lookup: Lookup,
     ) {
-        cx.complete(dest_token(id), Ok(path));
-        if let Some(remote) = remote {
-            for responder in responders {
-                Self::respond(cx, endpoint, path, &remote, responder.tid);
-            }
+        let Some(dest) = self.cache.get(id) else { return };
+        let (endpoint, name) = (dest.endpoint, dest.name());
+        let (_, route_until) = Self::lifetimes(cx);
+        let epoch = self.endpoints.get(&endpoint).map_or(0, |state| state.epoch);
+        let ready = Ready { remote, path, addr_until, route_until, epoch, claim: None, no_claim_until: None };
+        self.cache.enter(id, DestState::Ready(ready));
+        cx.log(Event::RouteFound(endpoint, name).into());
+        let responders = lookup.end(cx);
+        cx.complete(Task::Lookup(id).token(), Ok(&path));
+        for responder in &responders {
+            Self::respond(cx, endpoint, &path, responder);
         }
     }
 
-    /// What is under way for a destination has failed. The next request for it starts anew, with the address: the one
-    /// that was known may be why it failed.
-    pub(super) fn fail(&mut self, cx: &mut Context<'_>, id: DestId, status: ClientStatus) {
-        let Some(dest) = self.cache.get_mut(id) else { return };
-        let (endpoint, name) = (dest.endpoint, dest.name());
-        if let DestState::Asking(asking) = dest.enter(DestState::Unknown) {
-            self.stop_asking(cx, id, endpoint, &asking);
+    /// What is under way for a destination has failed.
+    pub(super) fn fail(&mut self, cx: &mut Context, id: DestId, failure: Failure) {
+        let lookup = match self.cache.enter(id, DestState::Unknown) {
+            DestState::Asking(asking) => self.end_asking(cx, id, *asking),
+            DestState::Routing(routing) => {
+                cx.sa_forget(routing.question);
+                routing.lookup
+            }
+            DestState::Ready(Ready { claim: Some(claim), .. }) => self.end_asking(cx, id, claim.asking),
+            _ => Lookup::default(),
+        };
+        self.give_up(cx, id, lookup, failure);
+    }
+
+    /// A lookup ends without a path. The next request for the destination starts anew, with the address: the one that
+    /// was known may be why it failed.
+    fn give_up(&mut self, cx: &mut Context, id: DestId, lookup: Lookup, failure: Failure) {
+        self.cache.enter(id, DestState::Unknown);
+        let token = Task::Lookup(id).token();
+        let waiting = cx.waiting_for(token);
+        if let Some(dest) = self.cache.get(id)
+            && waiting > 0
+        {
+            self.stats.lookups_failed += 1;
+            cx.log(Event::LookupFailed(dest.endpoint, dest.name(), failure, waiting).into());
         }
-        if cx.is_waited_for(dest_token(id)) {
-            cx.log(Event::ResolveFailed(name, status));
-        }
-        cx.complete(dest_token(id), Err(status));
+        self.last_failure = Some(failure);
+        lookup.end(cx);
+        cx.complete(token, Err(failure));
     }
 }

@@ -87,8 +87,7 @@ pub enum LogTarget<'a> {
 }
 
 impl<'a> LogTarget<'a> {
-    // Every reader has this shape.
-    #[allow(clippy::unnecessary_wraps)]
+    #[expect(clippy::unnecessary_wraps, reason = "one signature for the readers of every option")]
     pub(super) fn read(text: &'a str) -> Option<Self> {
         Some(match text {
             _ if text.eq_ignore_ascii_case("stdout") => Self::Stdout,
@@ -133,6 +132,34 @@ impl LogLevel {
     }
 }
 
+/// A part of a whole, 1 to 100 hundredths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Percent(u8);
+
+impl Percent {
+    /// 90: nearly all, so that something is left.
+    pub const MOST: Self = Self(90);
+
+    /// So many hundredths; `None` unless they are 1 to 100.
+    #[must_use]
+    pub const fn new(hundredths: u8) -> Option<Self> {
+        if matches!(hundredths, 1..=100) { Some(Self(hundredths)) } else { None }
+    }
+
+    /// How many hundredths, 1 to 100.
+    #[must_use]
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+
+    pub(super) fn read(text: &str) -> Option<Self> {
+        Self::new(text.parse().ok()?)
+    }
+    pub(super) fn write(value: &Self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&value.0, f)
+    }
+}
+
 /// A reader and a writer for each kind of value that is no type of this module.
 macro_rules! values {
     ($($(#[$m:meta])* $name:ident: $t:ty = |$text:ident| $read:expr, |$value:ident| $write:expr;)*) => {$(
@@ -153,6 +180,11 @@ values! {
     number: u32 = |text| text.parse().ok(), |value| value;
     /// At least 1.
     depth: NonZeroU32 = |text| text.parse().ok(), |value| value;
+    /// At least 1; `None` is "what is best".
+    auto: Option<NonZeroU32> = |text| match text {
+        _ if text.eq_ignore_ascii_case("auto") => Some(None),
+        number => number.parse().ok().map(Some),
+    }, |value| NumberOrAuto(*value);
     tcp_port: u16 = |text| text.parse().ok().filter(|port| *port != 0), |value| value;
     /// Any number but 0 is "yes".
     yes_no: bool = |text| match text {
@@ -176,11 +208,21 @@ values! {
     }, |value| value.name().and_then(|name| name.split(' ').next()).unwrap_or("0");
 }
 
+struct NumberOrAuto(Option<NonZeroU32>);
+
+impl fmt::Display for NumberOrAuto {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(number) => number.fmt(f),
+            None => f.write_str("auto"),
+        }
+    }
+}
+
 /// A path.
 pub(super) mod path {
     use core::fmt;
-    // Every reader has this shape.
-    #[allow(clippy::unnecessary_wraps)]
+    #[expect(clippy::unnecessary_wraps, reason = "one signature for the readers of every option")]
     pub(in super::super) fn read(text: &str) -> Option<&str> {
         Some(text)
     }

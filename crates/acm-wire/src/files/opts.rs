@@ -25,8 +25,8 @@ use ib_mad::{Mtu, Rate};
 use nom::Parser;
 
 pub use super::opt_value::{
-    AddrPreload, AddrProt, LogLevel, LogTarget, LoopbackProt, Provider, ProviderSubnets, RoutePreload, RouteProt,
-    ServerMode,
+    AddrPreload, AddrProt, LogLevel, LogTarget, LoopbackProt, Percent, Provider, ProviderSubnets, RoutePreload,
+    RouteProt, ServerMode,
 };
 
 /// The options of a text, in its order. An option that comes twice is given twice; the later one counts.
@@ -42,7 +42,7 @@ struct Known {
 }
 
 macro_rules! options {
-    ($($(#[$m:meta])* $variant:ident $name:ident: $t:ty = $default:expr, $via:ident, $expected:literal;)*) => {
+    ($($(#[$m:meta])* $variant:ident $name:ident: $t:ty = $default:expr, $via:ident, $expected:expr;)*) => {
         /// An option and its value.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Opt<'a> {
@@ -53,7 +53,7 @@ macro_rules! options {
         }
 
         /// Every option but the providers, which add up. [`Default`] has C ibacm's values on Debian, except that
-        /// `provider_lib_path` there names the architecture.
+        /// `provider_lib_path` there names the architecture and `sa_depth` is 1.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct Options<'a> { $($(#[$m])* pub $name: $t,)* }
 
@@ -74,7 +74,7 @@ macro_rules! options {
                 }
             }
 
-            /// All options in the order of the file that `ib_acme -O` writes.
+            /// All options in the order of the file that `ib_acme -O` writes, then ours.
             pub fn iter(&self) -> impl Iterator<Item = Opt<'a>> + use<'a> {
                 [$(Opt::$variant(self.$name),)*].into_iter()
             }
@@ -99,6 +99,12 @@ macro_rules! options {
             None
         }
     };
+}
+
+const PERCENT: &str = "a percentage, 1 to 100";
+
+const fn nonzero(number: u32) -> NonZeroU32 {
+    NonZeroU32::MIN.saturating_add(number - 1)
 }
 
 options! {
@@ -133,8 +139,9 @@ options! {
     Retries retries: u32 = 2, number, "a number of retries";
     /// Multicast requests under way at a time.
     ResolveDepth resolve_depth: NonZeroU32 = NonZeroU32::MIN, depth, "a number, at least 1";
-    /// Queries to the subnet administrator under way at a time.
-    SaDepth sa_depth: NonZeroU32 = NonZeroU32::MIN, depth, "a number, at least 1";
+    /// Queries to the subnet administrator under way at a time, of each port; `None` (`auto`) = as many as it bears:
+    /// more while it answers, fewer when it is busy or silent. C ibacm's default is 1 and it knows no `auto`.
+    SaDepth sa_depth: Option<NonZeroU32> = None, auto, "a number, at least 1, or auto";
     /// Answers being sent at a time.
     SendDepth send_depth: NonZeroU32 = NonZeroU32::MIN, depth, "a number, at least 1";
     /// Buffers that are ready to receive datagrams.
@@ -155,6 +162,23 @@ options! {
     SupportIpsInAddrCfg support_ips_in_addr_cfg: bool = false, yes_no, "yes, no, true, false or a number";
     /// Where C ibacm looks for providers; nothing here is loaded.
     ProviderLibPath provider_lib_path: &'a str = "/usr/lib/ibacm", path, "a path";
+    /// Ours, as all that follow: C ibacm knows none of them. Clients' connections at a time; `None` (`auto`) = as many
+    /// as the limit of file descriptors allows.
+    Connections connections: Option<NonZeroU32> = None, auto, "a number, at least 1, or auto";
+    /// How many connections an account (a user, a TCP peer) may have: in percent of what it has and what is free.
+    ConnectionShare connection_share: Percent = Percent::MOST, Percent, PERCENT;
+    /// Requests at a time, of all clients and of the kernel, that are not answered yet.
+    Requests requests: NonZeroU32 = nonzero(65_536), depth, "a number, at least 1";
+    /// How many open requests an account may have: in percent of what it has and what is free.
+    RequestShare request_share: Percent = Percent::MOST, Percent, PERCENT;
+    /// Lookups at a time that are under way or wait for their turn.
+    Lookups lookups: NonZeroU32 = nonzero(65_536), depth, "a number, at least 1";
+    /// How many lookups an account may need at a time: in percent of what it has and what is free.
+    LookupShare lookup_share: Percent = Percent::MOST, Percent, PERCENT;
+    /// Lookups for peers on the fabric whom nobody here asked for: the ways back to those that ask for us.
+    StrangerQueue stranger_queue: NonZeroU32 = nonzero(4096), depth, "a number, at least 1";
+    /// Requests of one connection that are not answered yet; nothing is read from it while it has so many.
+    RequestsPerClient requests_per_client: NonZeroU32 = nonzero(64), depth, "a number, at least 1";
 }
 
 fn line(input: &[u8]) -> Parsed<'_, Opt<'_>> {

@@ -1,5 +1,5 @@
 //! The raw queue pair and its completion queue.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use super::{CompletionStatus, Context, QueueKey, check, non_null};
 use crate::Result;
 use core::{

@@ -4,10 +4,10 @@ use super::{Devices, Endpoint, Stage};
 use crate::fabric::{Fabric, FabricError, NamedPort};
 use acm_sansio::{
     EndpointId, Input, PortId,
-    output::{SaSend, SendTo},
+    door::{SaSend, SendTo},
 };
 use ib_device::verbs::{UdConfig, UdQueuePair};
-use ib_mad::{AddressVector, Gid, GlobalRoute, Lid, Qpn, acm::AcmMad};
+use ib_mad::{Gid, Lid, Qpn, acm::AcmMad};
 use mio::{Interest, Registry, Token, unix::SourceFd};
 use std::{
     io,
@@ -115,23 +115,8 @@ impl Fabric for Devices {
 
     fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad) {
         let Some(own) = self.endpoints.get_mut(&endpoint) else { return };
-        let port = self.devices.get(&own.device).and_then(|device| device.info.port(own.pair.config().port));
-        let index = port.and_then(|port| port.gid_index(to.sgid)).and_then(|index| u8::try_from(index).ok());
-        let vector = AddressVector {
-            dlid: to.lid,
-            sl: to.sl,
-            path_bits: to.src_path_bits,
-            static_rate: Some(to.rate),
-            grh: Some(GlobalRoute {
-                dgid: to.gid,
-                sgid_index: index.unwrap_or(0),
-                flow_label: to.flow_label,
-                hop_limit: to.hop_limit,
-                traffic_class: to.traffic_class,
-            }),
-        };
-        if let Err(error) = own.pair.send(&vector, to.qpn, to.qkey, ib_mad::as_bytes(mad)) {
-            tracing::debug!(target: "devices", "{endpoint}: datagram to LID {} lost: {error}", to.lid);
+        if let Err(error) = own.pair.send(&to.way, to.qpn, to.qkey, ib_mad::as_bytes(mad)) {
+            tracing::debug!(target: "devices", "{endpoint}: datagram to LID {} lost: {error}", to.way.dlid);
         }
     }
 

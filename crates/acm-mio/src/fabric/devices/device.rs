@@ -1,5 +1,5 @@
 //! One open device.
-use acm_sansio::{PortId, output::SaSend, ports::PortAttributes};
+use acm_sansio::{PortId, door::SaSend, port::PortAttributes};
 use ib_device::{
     LinkLayer, sysfs,
     umad::{Agent, AgentId, Expect, MadAddress, UmadPort},

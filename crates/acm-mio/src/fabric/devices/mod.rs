@@ -4,8 +4,8 @@ mod device;
 
 use acm_sansio::{
     EndpointId, Input, PortId, SaRequestId,
-    input::{DatagramSource, SendFailure},
-    ports::PortAttributes,
+    door::{DatagramSource, SendFailure},
+    port::PortAttributes,
 };
 use core::num::NonZeroU32;
 use device::Device;

@@ -1,17 +1,27 @@
 //! The loop, one turn at a time.
-use super::*;
-use crate::server::LISTENER;
-use acm_sansio::{PortId, SaRequestId, ports::PortAttributes};
+use super::{Connections, Daemon, Host, Ready, STALL_LIMIT};
+use crate::{
+    clock::Clock,
+    fabric::{Fabric, FabricError, NamedPort},
+    log::{Lines, Log},
+    server::{listener::Listener, receive::ReceiveBuffer, tokens::LISTENER},
+};
+use acm_sansio::{Acm, Input, PortId, SaRequestId, Time, door::SendFailure, port::PortAttributes};
 use acm_wire::{
     Address,
     client::{EntryFlags, path_request, perf_request},
     files::opts::{LogLevel, LogTarget, Options},
 };
+use core::{cell::Cell, time::Duration};
 use ib_mad::{Lid, Pkey, sa::PathRecord};
+use mio::{Events, Poll, Token};
+use signal_hook::consts::SIGHUP;
+use signal_hook_mio::v1_0::Signals;
 use std::{
-    io::{Read, Write},
+    io::{self, Read, Write},
     net::Shutdown,
     os::unix::net::UnixStream,
+    rc::Rc,
 };
 
 /// A daemon whose fabric answers nothing, with one port.
@@ -21,12 +31,22 @@ fn daemon(dir: &std::path::Path) -> Daemon {
     listener.register(poll.registry(), LISTENER).unwrap();
     let mut daemon = Daemon {
         acm: Acm::new(acm_sansio::Config::default(), 1),
-        host: Host { fabric: None, kernel: None, poll, state: State::default() },
+        host: Host {
+            fabric: None,
+            kernel: None,
+            poll,
+            clients: Connections::default(),
+            lines: Lines::default(),
+            done: false,
+        },
         listener,
         signals: Signals::new([SIGHUP]).unwrap(),
         clock: Clock::start(),
         log: Log::start(LogTarget::Stdout, LogLevel::Basic),
         addresses: None,
+        ready: Ready::default(),
+        received: ReceiveBuffer::default(),
+        stall_limit: STALL_LIMIT,
     };
     let attributes = PortAttributes {
         lid: Lid::new(1),
@@ -46,10 +66,17 @@ fn connect(dir: &std::path::Path) -> UnixStream {
     stream
 }
 
+/// Turns until there is nothing left to do, or for a while.
 fn turns(daemon: &mut Daemon) {
     let mut events = Events::with_capacity(16);
-    for _ in 0..8 {
-        daemon.turn(&mut events, Some(Duration::from_millis(5))).unwrap();
+    let mut idle = 0;
+    for _ in 0..100 {
+        daemon.turn(&mut events, Some(Duration::from_millis(2))).unwrap();
+        let busy = !events.is_empty() || daemon.timeout() == Some(Duration::ZERO);
+        idle = if busy { 0 } else { idle + 1 };
+        if idle == 3 {
+            return;
+        }
     }
 }
 
@@ -83,7 +110,7 @@ fn a_client_that_says_no_more_still_gets_its_answers() {
     daemon.input(daemon.clock.now(), failed);
     turns(&mut daemon);
     assert_eq!(received(&mut client), (88, true));
-    assert!(daemon.host.state.clients.is_empty());
+    assert!(daemon.host.clients.open.is_empty());
 }
 
 #[test]
@@ -92,10 +119,10 @@ fn a_client_that_is_gone_is_not_kept_for_its_requests() {
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
     client.write_all(&pending_request()).unwrap();
     turns(&mut daemon);
-    assert_eq!(daemon.host.state.clients.len(), 1);
+    assert_eq!(daemon.host.clients.open.len(), 1);
     drop(client);
     turns(&mut daemon);
-    assert!(daemon.host.state.clients.is_empty());
+    assert!(daemon.host.clients.open.is_empty());
 }
 
 #[test]
@@ -103,12 +130,12 @@ fn a_client_that_is_gone_in_the_middle_of_a_message_is_not_kept() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
     turns(&mut daemon);
-    assert_eq!(daemon.host.state.clients.len(), 1);
+    assert_eq!(daemon.host.clients.open.len(), 1);
     // Both in one event: the bytes and the end.
     client.write_all(&[1, 1, 0]).unwrap();
     drop(client);
     turns(&mut daemon);
-    assert!(daemon.host.state.clients.is_empty());
+    assert!(daemon.host.clients.open.is_empty());
 }
 
 #[test]
@@ -120,8 +147,19 @@ fn what_was_asked_before_bad_bytes_is_answered() {
     assert_eq!(received(&mut client), (72, true));
 }
 
-/// Tells of a port that nobody knows, so often.
-struct Chatter(u32);
+/// A fabric that carries nothing.
+struct Chatter {
+    /// It tells of a port that nobody knows, so often.
+    tells: u32,
+    /// What happens when subnet administration is asked.
+    on_sa_send: Box<dyn FnMut()>,
+}
+
+impl Chatter {
+    fn telling(tells: u32) -> Option<Box<dyn Fabric>> {
+        Some(Box::new(Self { tells, on_sa_send: Box::new(|| ()) }))
+    }
+}
 
 impl Fabric for Chatter {
     fn register(&mut self, _registry: &mio::Registry, _token: Token) -> io::Result<()> {
@@ -136,30 +174,25 @@ impl Fabric for Chatter {
     fn has_new_ports(&mut self) -> bool {
         false
     }
-    fn next_event(&mut self) -> Result<Option<Input<'_>>, crate::fabric::FabricError> {
-        self.0 = self.0.saturating_sub(1);
-        Ok((self.0 > 0).then_some(Input::PortDown(PortId(9))))
+    fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError> {
+        self.tells = self.tells.saturating_sub(1);
+        Ok((self.tells > 0).then_some(Input::PortDown(PortId(9))))
     }
     fn open_endpoint(
         &mut self,
         _endpoint: acm_sansio::EndpointId,
         port: PortId,
         _pkey_index: u16,
-    ) -> Result<ib_mad::Qpn, crate::fabric::FabricError> {
+    ) -> Result<ib_mad::Qpn, FabricError> {
         unreachable!("{port:?}")
     }
     fn close_endpoint(&mut self, _endpoint: acm_sansio::EndpointId) {}
     fn attach(&mut self, _endpoint: acm_sansio::EndpointId, _mgid: ib_mad::Gid, _mlid: Lid) {}
     fn detach(&mut self, _endpoint: acm_sansio::EndpointId, _mgid: ib_mad::Gid, _mlid: Lid) {}
-    fn send(
-        &mut self,
-        _endpoint: acm_sansio::EndpointId,
-        _to: &acm_sansio::output::SendTo,
-        _mad: &ib_mad::acm::AcmMad,
-    ) {
-    }
-    fn sa_send(&mut self, _send: &acm_sansio::output::SaSend) -> bool {
-        false
+    fn send(&mut self, _endpoint: acm_sansio::EndpointId, _to: &acm_sansio::door::SendTo, _mad: &ib_mad::acm::AcmMad) {}
+    fn sa_send(&mut self, _send: &acm_sansio::door::SaSend) -> bool {
+        (self.on_sa_send)();
+        true
     }
 }
 
@@ -168,14 +201,118 @@ fn clients_have_their_turn_while_the_fabric_has_more_to_tell() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
     turns(&mut daemon);
-    daemon.host.fabric = Some(Box::new(Chatter(1_000_000)));
+    daemon.host.fabric = Chatter::telling(1_000_000);
     client.write_all(&perf_request(0, [1; 8])).unwrap();
     daemon.fabric_events(daemon.clock.now()).unwrap();
     assert_eq!(daemon.timeout(), Some(Duration::ZERO), "it has more to tell");
     turns(&mut daemon);
     assert_eq!(received(&mut client), (72, false));
     assert_eq!(daemon.timeout(), Some(Duration::ZERO), "still");
-    daemon.host.fabric = Some(Box::new(Chatter(2)));
+    daemon.host.fabric = Chatter::telling(2);
     turns(&mut daemon);
     assert_ne!(daemon.timeout(), Some(Duration::ZERO), "all is told");
+}
+
+#[test]
+fn a_client_has_its_answer_while_others_have_their_turn() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut first, mut second) = (daemon(dir.path()), connect(dir.path()), connect(dir.path()));
+    turns(&mut daemon);
+    let mut watched = first.try_clone().unwrap();
+    let seen = Rc::new(Cell::new(0));
+    let seen_then = Rc::clone(&seen);
+    let on_sa_send = Box::new(move || seen_then.set(received(&mut watched).0));
+    daemon.host.fabric = Some(Box::new(Chatter { tells: 0, on_sa_send }));
+    first.write_all(&perf_request(0, [1; 8])).unwrap();
+    second.write_all(&pending_request()).unwrap();
+    turns(&mut daemon);
+    assert_eq!(seen.get(), 72, "when the second one's request was carried out");
+}
+
+#[test]
+fn a_client_that_takes_its_answers_wakes_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+    client.write_all(&perf_request(0, [1; 8])).unwrap();
+    turns(&mut daemon);
+    assert_eq!(received(&mut client), (72, false));
+    let mut events = Events::with_capacity(16);
+    daemon.host.poll.poll(&mut events, Some(Duration::ZERO)).unwrap();
+    assert!(events.is_empty(), "{events:?}");
+    assert_eq!(daemon.timeout().map(|_| ()), daemon.acm.poll_timeout().map(|_| ()), "and nothing is left to do");
+}
+
+#[test]
+fn a_client_is_heard_again_when_its_requests_are_answered() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+    daemon.host.fabric = Chatter::telling(0);
+    let limit = daemon.acm.config().limits.requests_per_client as usize;
+    client.write_all(&[pending_request().repeat(limit), perf_request(0, [1; 8]).to_vec()].concat()).unwrap();
+    turns(&mut daemon);
+    assert_eq!(received(&mut client), (0, false), "the last one is not taken");
+    assert_ne!(daemon.timeout(), Some(Duration::ZERO), "and nobody asks in the meantime");
+    let failed = Input::SaFailed { id: SaRequestId::new(0, 0), failure: SendFailure::TimedOut };
+    daemon.input(daemon.clock.now(), failed);
+    turns(&mut daemon);
+    assert_eq!(received(&mut client), (88 + 72, false));
+}
+
+/// Has a client ask until it is not heard any more; how many bytes it asked.
+fn ask_without_reading(daemon: &mut Daemon, client: &mut UnixStream) -> usize {
+    let (asked, mut sent) = (perf_request(0, [1; 8]).repeat(100), 0);
+    loop {
+        match client.write(asked.get(sent % asked.len()..).unwrap()) {
+            Ok(count) => sent += count,
+            Err(_) if daemon.host.clients.open.iter().any(|(_, connection)| connection.held_back) => return sent,
+            Err(_) => turns(daemon),
+        }
+    }
+}
+
+#[test]
+fn a_client_that_takes_nothing_is_closed_in_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+    ask_without_reading(&mut daemon, &mut client);
+    let (since, _) = daemon.host.clients.longest_stalled().unwrap();
+    daemon.close_stalled(since + (STALL_LIMIT - Duration::from_nanos(1)));
+    assert_eq!(daemon.host.clients.open.len(), 1);
+    let wait = daemon.timeout().unwrap();
+    assert!(wait > Duration::ZERO && wait <= STALL_LIMIT, "{wait:?}");
+    // The loop wakes up for it by itself, and not before.
+    daemon.stall_limit = daemon.clock.now().since(since) + Duration::from_millis(100);
+    let (mut events, mut wakes) = (Events::with_capacity(16), 0);
+    while !daemon.host.clients.open.is_empty() {
+        let timeout = daemon.timeout();
+        daemon.turn(&mut events, timeout).unwrap();
+        wakes += 1;
+    }
+    assert!(wakes <= 3, "{wakes}");
+    assert!(received(&mut client).1);
+    assert_eq!(daemon.host.clients.longest_stalled(), None);
+}
+
+#[test]
+fn a_client_that_reads_after_all_gets_all_its_answers() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
+    let asked = ask_without_reading(&mut daemon, &mut client);
+    let (mut got, all) = (0, asked / 16 * 72);
+    for _ in 0..1000 {
+        got += received(&mut client).0;
+        if got >= all {
+            break;
+        }
+        turns(&mut daemon);
+    }
+    assert_eq!(got, all);
+    assert_eq!(daemon.host.clients.longest_stalled(), None);
+    // It costs no more than any other then.
+    client.write_all(&perf_request(0, [1; 8])[asked % 16..]).unwrap();
+    turns(&mut daemon);
+    assert_eq!(received(&mut client).0, 72);
+    let mut events = Events::with_capacity(16);
+    daemon.host.poll.poll(&mut events, Some(Duration::ZERO)).unwrap();
+    assert!(events.is_empty(), "{events:?}");
 }

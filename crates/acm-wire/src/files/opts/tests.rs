@@ -33,14 +33,16 @@ fn read(text: &[u8]) -> (Options<'_>, Vec<LineError>) {
 #[test]
 fn what_ib_acme_writes_gives_the_defaults() {
     let (options, errors) = read(SAMPLE);
-    assert_eq!((options, errors.as_slice()), (Options::default(), [].as_slice()));
+    // C has no `auto`, and writes what it does without it.
+    let expected = Options { sa_depth: Some(NonZeroU32::MIN), ..Options::default() };
+    assert_eq!((options, errors.as_slice()), (expected, [].as_slice()));
     let names: Vec<_> = parse(SAMPLE).map(|line| line.unwrap().1.to_string()).collect();
     assert_eq!(names.len(), 22);
     assert_eq!(names[0], "log_file /var/log/ibacm.log");
     assert_eq!(names[21], "addr_preload none");
     assert_eq!(parse(SAMPLE).next().unwrap().unwrap().0, Location { line: 18, column: 1 });
     let crlf = String::from_utf8(SAMPLE.to_vec()).unwrap().replace('\n', "\r\n");
-    assert_eq!(read(crlf.trim_end().as_bytes()), (Options::default(), Vec::new()));
+    assert_eq!(read(crlf.trim_end().as_bytes()), (expected, Vec::new()));
 }
 
 #[test]
@@ -86,7 +88,8 @@ fn every_value() {
         ("timeout 1", Opt::Timeout(Duration::from_millis(1))),
         ("retries 0", Opt::Retries(0)),
         ("resolve_depth 7", Opt::ResolveDepth(NonZeroU32::new(7).unwrap())),
-        ("sa_depth 32", Opt::SaDepth(NonZeroU32::new(32).unwrap())),
+        ("sa_depth 32", Opt::SaDepth(NonZeroU32::new(32))),
+        ("sa_depth Auto", Opt::SaDepth(None)),
         ("send_depth 8", Opt::SendDepth(NonZeroU32::new(8).unwrap())),
         ("recv_depth 9", Opt::RecvDepth(NonZeroU32::new(9).unwrap())),
         ("min_mtu 4096", Opt::MinMtu(Mtu::B4096)),
@@ -100,6 +103,15 @@ fn every_value() {
         ("addr_data_file a", Opt::AddrDataFile("a")),
         ("support_ips_in_addr_cfg 1", Opt::SupportIpsInAddrCfg(true)),
         ("provider_lib_path /p", Opt::ProviderLibPath("/p")),
+        ("connections 5000", Opt::Connections(NonZeroU32::new(5000))),
+        ("connections AUTO", Opt::Connections(None)),
+        ("connection_share 1", Opt::ConnectionShare(Percent::new(1).unwrap())),
+        ("requests 7", Opt::Requests(nonzero(7))),
+        ("request_share 100", Opt::RequestShare(Percent::new(100).unwrap())),
+        ("lookups 8", Opt::Lookups(nonzero(8))),
+        ("lookup_share 90", Opt::LookupShare(Percent::MOST)),
+        ("stranger_queue 10", Opt::StrangerQueue(nonzero(10))),
+        ("requests_per_client 11", Opt::RequestsPerClient(nonzero(11))),
         ("PROVIDER\tx\tDEFAULT", Opt::Provider(Provider { name: "x", subnets: ProviderSubnets::Default })),
     ] {
         assert_eq!(one(text), Ok(expected), "{text}");
@@ -127,6 +139,17 @@ fn bad_values_are_reported_and_skipped() {
         "timeout 2000ms",
         "retries -1",
         "sa_depth 0",
+        "sa_depth automatic",
+        "connections 0",
+        "connections -1",
+        "connection_share 0",
+        "connection_share 101",
+        "request_share 50%",
+        "lookup_share auto",
+        "requests 0",
+        "lookups many",
+        "stranger_queue 0",
+        "requests_per_client 0",
         "recv_depth -5",
         "min_mtu 1500",
         "min_rate 11",
@@ -139,6 +162,13 @@ fn bad_values_are_reported_and_skipped() {
     assert!(matches!(one("provider ibacmp"), Err(LineErrorKind::Missing { .. })));
     assert_eq!(one("time 5"), Err(LineErrorKind::UnknownOption));
 
+    let (_, errors) = read(b"connection_share 101\nsa_depth  auto 5\nrequest_share\n  lookups 0");
+    let places: Vec<_> = errors.iter().map(|error| (error.line, error.column, error.to_string())).collect();
+    let what = |line: u32, column: u32, text: &str| (line, column, format!("line {line}, column {column}: {text}"));
+    assert_eq!(places.len(), 3, "{places:?}");
+    assert_eq!(places[0], what(1, 18, "expected a percentage, 1 to 100"));
+    assert_eq!(places[2], what(4, 11, "expected a number, at least 1"));
+
     let (options, errors) = read(b"timeout 1\nretries many\nnonsense 1\nretries\n\ntimeout 2\nretries 5");
     assert_eq!((options.timeout, options.retries), (Duration::from_millis(2), 5));
     let places: Vec<_> = errors.iter().map(|error| (error.line, error.column)).collect();
@@ -150,13 +180,13 @@ fn names_are_complete() {
     let options: BTreeSet<_> =
         Options::default().iter().map(|option| option.to_string().split(' ').next().unwrap().to_string()).collect();
     let names: BTreeSet<_> = NAMES.iter().filter(|name| **name != "provider").map(ToString::to_string).collect();
-    assert_eq!((options.len(), &options), (26, &names));
+    assert_eq!((options.len(), &options), (34, &names));
 }
 
 fn option() -> impl Strategy<Value = String> {
     let depths = (1_u32.., 1_u32.., 1_u32.., 1_u32..);
     let text = "[!-~]{1,80}";
-    (0_usize..27, text, any::<(u32, u16, bool, u64)>(), depths).prop_map(
+    (0_usize..35, text, any::<(u32, u16, bool, u64)>(), depths).prop_map(
         |(which, text, (number, port, yes, prefix), d)| {
             let time = yes.then(|| Duration::from_secs(u64::from(number) * 60));
             let depth = |number| NonZeroU32::new(number).unwrap();
@@ -175,7 +205,7 @@ fn option() -> impl Strategy<Value = String> {
                 timeout: Duration::from_millis(number.max(1).into()),
                 retries: number,
                 resolve_depth: depth(d.0),
-                sa_depth: depth(d.1),
+                sa_depth: yes.then(|| depth(d.1)),
                 send_depth: depth(d.2),
                 recv_depth: depth(d.3),
                 min_mtu: Mtu::KNOWN[number as usize % Mtu::KNOWN.len()].0,
@@ -186,6 +216,14 @@ fn option() -> impl Strategy<Value = String> {
                 addr_data_file: &text,
                 support_ips_in_addr_cfg: yes,
                 provider_lib_path: &text,
+                connections: (!yes).then(|| depth(d.0)),
+                connection_share: Percent::new(1 + (port % 100) as u8).unwrap(),
+                requests: depth(d.1),
+                request_share: Percent::new(1 + (number % 100) as u8).unwrap(),
+                lookups: depth(d.2),
+                lookup_share: Percent::new(1 + (prefix % 100) as u8).unwrap(),
+                stranger_queue: depth(d.0),
+                requests_per_client: depth(d.1),
                 ..Options::default()
             };
             let subnets = if yes { ProviderSubnets::Default } else { ProviderSubnets::Prefix(prefix) };

@@ -1,0 +1,173 @@
+//! One turn of the loop after the other.
+use super::{
+    super::{
+        listener::Listener,
+        receive::ReceiveBuffer,
+        tokens::{FABRIC, FIRST_CLIENT, KERNEL, LISTENER, SIGNALS},
+    },
+    error::LoopError,
+    host::Host,
+    report,
+};
+use crate::{clock::Clock, kernel::Kernel, log::Log, settings::ConfiguredAddress};
+use acm_sansio::{Acm, Input, Time};
+use core::time::Duration;
+use mio::{Events, Token};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use signal_hook_mio::v1_0::Signals;
+use std::io;
+
+/// Long enough for a program that a debugger or a full machine has stopped for a while.
+pub(crate) const STALL_LIMIT: Duration = Duration::from_secs(30);
+/// Events of the fabric, datagrams of the kernel, or new clients that are handled before it is another's turn.
+pub(super) const OTHERS_TURN: usize = 256;
+
+/// Everything of a running daemon.
+pub(crate) struct Daemon {
+    pub(crate) acm: Acm,
+    pub(crate) host: Host,
+    pub(crate) listener: Listener,
+    pub(crate) signals: Signals,
+    pub(crate) clock: Clock,
+    pub(crate) log: Log,
+    /// From the address file; `None` without one.
+    pub(crate) addresses: Option<Vec<ConfiguredAddress>>,
+    pub(crate) ready: Ready,
+    pub(crate) received: ReceiveBuffer,
+    /// A client that takes nothing of what is there for it for so long is closed.
+    pub(crate) stall_limit: Duration,
+}
+
+/// Who may have more to tell than was read: edges are told once.
+#[derive(Debug, Default)]
+pub(crate) struct Ready {
+    pub(super) fabric: bool,
+    pub(super) kernel: bool,
+    pub(super) listener: bool,
+    /// Nobody is accepted before.
+    pub(super) accept_at: Option<Time>,
+}
+
+impl Daemon {
+    /// Runs until it is told to stop and all groups are left.
+    pub(crate) fn run(&mut self) -> Result<(), LoopError> {
+        let mut events = Events::with_capacity(256);
+        while !self.host.done {
+            let timeout = self.timeout();
+            if let Err(error) = self.turn(&mut events, timeout) {
+                report::write(&self.acm);
+                return Err(error);
+            }
+        }
+        report::write(&self.acm);
+        Ok(())
+    }
+
+    /// Waits once, for so long at most, and does what there is to do.
+    pub(super) fn turn(&mut self, events: &mut Events, timeout: Option<Duration>) -> Result<(), LoopError> {
+        match self.host.poll.poll(events, timeout) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
+            result => result.map_err(LoopError::Poll)?,
+        }
+        let now = self.clock.now();
+        if self.acm.poll_timeout().is_some_and(|at| at <= now) {
+            self.acm.handle_timeout(now);
+            self.drain(now);
+        }
+        for event in &*events {
+            match event.token() {
+                LISTENER => self.ready.listener = true,
+                SIGNALS => self.signals(now),
+                FABRIC => self.ready.fabric = true,
+                KERNEL => self.ready.kernel = true,
+                Token(token) => self.client_ready(token - FIRST_CLIENT, event),
+            }
+        }
+        if self.ready.fabric {
+            self.fabric_events(now)?;
+        }
+        if self.ready.kernel {
+            self.kernel_requests(now);
+        }
+        self.send_answers(now);
+        self.accept(now);
+        self.serve_clients(now);
+        self.close_stalled(now);
+        self.host.lines.write_counts(now);
+        Ok(())
+    }
+
+    /// How long to wait: to the core's deadline, or one of our own.
+    pub(super) fn timeout(&self) -> Option<Duration> {
+        let now = self.clock.now();
+        let accepting = self.ready.listener && self.ready.accept_at.is_none();
+        if !self.host.clients.backlog.is_empty() || self.ready.fabric || self.ready.kernel || accepting {
+            return Some(Duration::ZERO);
+        }
+        let stall = self.host.clients.longest_stalled().map(|(since, _)| since + self.stall_limit);
+        [self.acm.poll_timeout(), stall, self.ready.accept_at, self.host.lines.due()]
+            .into_iter()
+            .flatten()
+            .min()
+            .map(|at| at.since(now))
+    }
+
+    /// Tells the core one fact and carries out what it wants.
+    pub(super) fn input(&mut self, now: Time, input: Input<'_>) {
+        self.acm.handle_input(now, input);
+        self.drain(now);
+    }
+
+    pub(super) fn drain(&mut self, now: Time) {
+        let Self { acm, host, .. } = self;
+        acm.drain(now, |output| host.carry_out(now, output));
+    }
+
+    fn signals(&mut self, now: Time) {
+        let pending: Vec<i32> = self.signals.pending().collect();
+        for signal in pending {
+            match signal {
+                SIGHUP => self.log.reopen(),
+                SIGUSR1 => report::write(&self.acm),
+                SIGTERM | SIGINT => {
+                    tracing::info!(target: "main", "shutting down");
+                    self.input(now, Input::Shutdown);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Hands over what the fabric has to tell, a turn's worth of it.
+    pub(crate) fn fabric_events(&mut self, now: Time) -> Result<(), LoopError> {
+        self.ready.fabric = self.host.fabric.is_some();
+        for _ in 0..OTHERS_TURN {
+            let Some(fabric) = &mut self.host.fabric else { return Ok(()) };
+            if fabric.has_new_ports() {
+                self.add_addresses(now);
+                continue;
+            }
+            let Some(input) = fabric.next_event().map_err(LoopError::FabricLost)? else {
+                self.ready.fabric = false;
+                return Ok(());
+            };
+            self.acm.handle_input(now, input);
+            self.drain(now);
+        }
+        Ok(())
+    }
+
+    /// Hands over what the kernel asks, a turn's worth of it.
+    fn kernel_requests(&mut self, now: Time) {
+        for _ in 0..OTHERS_TURN {
+            let Some(asked) = self.host.kernel.as_mut().and_then(Kernel::receive) else {
+                self.ready.kernel = false;
+                return;
+            };
+            for asked in asked {
+                let port = asked.place.map(|place| self.port_at(&place));
+                self.input(now, Input::KernelRequest { id: asked.id, port, wanted: &asked.wanted });
+            }
+        }
+    }
+}

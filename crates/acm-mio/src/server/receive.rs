@@ -1,0 +1,108 @@
+//! The bytes of the client whose turn it is.
+use acm_wire::client::{FrameError, next_frame};
+use std::io::{self, Read};
+
+/// Several of the longest requests, which have 592 bytes.
+const SIZE: usize = 4096;
+
+/// One buffer for all clients, each in its turn. A connection keeps only what its turn left over: most of ten thousand
+/// connections are idle most of the time.
+#[derive(Debug)]
+pub(super) struct ReceiveBuffer {
+    bytes: Box<[u8; SIZE]>,
+    filled: usize,
+    /// What has been taken already, at the start of `bytes`.
+    taken: usize,
+}
+
+/// What reading gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Received {
+    /// So many bytes; whether the source had less than there was room for.
+    Bytes {
+        /// A stream socket that gave less than it could is empty (epoll(7)).
+        short: bool,
+    },
+    /// None now.
+    Nothing,
+    /// The other side writes no more.
+    End,
+}
+
+impl Default for ReceiveBuffer {
+    fn default() -> Self {
+        Self { bytes: Box::new([0; SIZE]), filled: 0, taken: 0 }
+    }
+}
+
+impl ReceiveBuffer {
+    /// Begins a turn with what the one before left over.
+    pub(super) fn begin(&mut self, kept: &[u8]) {
+        self.taken = 0;
+        self.filled = 0;
+        if let Some(start) = self.bytes.get_mut(..kept.len()) {
+            start.copy_from_slice(kept);
+            self.filled = kept.len();
+        }
+    }
+
+    /// Reads once. To be called when [`Self::next_message`] finds nothing: then there is room.
+    pub(super) fn read_from(&mut self, source: &mut impl Read) -> io::Result<Received> {
+        self.bytes.copy_within(self.taken..self.filled, 0);
+        self.filled -= self.taken;
+        self.taken = 0;
+        let room = self.bytes.get_mut(self.filled..).unwrap_or_default();
+        let room_len = room.len();
+        match source.read(room) {
+            Ok(0) => Ok(Received::End),
+            Ok(count) => {
+                self.filled += count;
+                Ok(Received::Bytes { short: count < room_len })
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Received::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Received::Bytes { short: false }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The next whole message. It counts as taken.
+    pub(super) fn next_message(&mut self) -> Result<Option<&[u8]>, FrameError> {
+        let start = self.taken;
+        let Some(frame) = next_frame(self.rest())? else { return Ok(None) };
+        let end = start + frame.length();
+        self.taken = end;
+        Ok(self.bytes.get(start..end))
+    }
+
+    /// What is not taken.
+    pub(super) fn rest(&self) -> &[u8] {
+        self.bytes.get(self.taken..self.filled).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_wire::client::perf_request;
+
+    #[test]
+    fn a_message_in_two_turns_is_whole_in_the_second() {
+        let request = perf_request(0, [7; 8]);
+        let bytes = [&request[..], &request[..5]].concat();
+        let mut buffer = ReceiveBuffer::default();
+        buffer.begin(&[]);
+        assert_eq!(buffer.read_from(&mut &bytes[..]).unwrap(), Received::Bytes { short: true });
+        assert_eq!(buffer.next_message().unwrap().unwrap(), &request[..]);
+        assert_eq!(buffer.next_message(), Ok(None));
+        let kept = buffer.rest().to_vec();
+        assert_eq!(kept, &request[..5]);
+        // Somebody else's turn, which leaves nothing of it.
+        buffer.begin(&[]);
+        assert_eq!(buffer.read_from(&mut &[0xff; SIZE + 1][..]).unwrap(), Received::Bytes { short: false });
+        buffer.begin(&kept);
+        assert_eq!(buffer.read_from(&mut &request[5..]).unwrap(), Received::Bytes { short: true });
+        assert_eq!(buffer.next_message().unwrap().unwrap(), &request[..]);
+        assert_eq!(buffer.rest(), []);
+        assert_eq!(buffer.read_from(&mut &[][..]).unwrap(), Received::End);
+    }
+}

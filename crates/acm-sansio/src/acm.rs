@@ -1,0 +1,242 @@
+//! Dispatch: where each input and each deadline goes.
+use crate::{
+    Config, Stats, Time,
+    account::AccountKind,
+    context::Context,
+    door::{Deadline, Event, Input, Output, Reason, SendFailure},
+    ibacmp::Ibacmp,
+    id::ClientId,
+    port::LocalAddress,
+    provider::{PortEvent, Provider},
+    random::Seed,
+    report::Report,
+    retry,
+    sa::SaError,
+    timers::TimerKey,
+};
+use acm_wire::client::Counters;
+use alloc::{boxed::Box, string::String};
+
+/// The core: see the [crate's page](crate) for its door.
+#[derive(Debug)]
+pub struct Acm {
+    pub(crate) context: Context,
+    pub(crate) provider: Box<dyn Provider>,
+}
+
+impl Acm {
+    /// A core with the built-in provider. `seed` feeds transaction ids and jitter: an outsider must not know it.
+    #[must_use]
+    pub fn new(config: Config, seed: impl Into<Seed>) -> Self {
+        let seed = seed.into();
+        Self::with_provider(config, seed, Box::new(Ibacmp::new(seed)))
+    }
+
+    /// A core with another provider.
+    #[must_use]
+    pub fn with_provider(config: Config, seed: impl Into<Seed>, provider: Box<dyn Provider>) -> Self {
+        Self { context: Context::new(config, seed.into()), provider }
+    }
+
+    /// Tells one fact. Outputs of the fact before must have been drained, and time does not go back.
+    pub fn handle_input(&mut self, now: Time, input: Input<'_>) {
+        self.advance(now);
+        match input {
+            Input::ClientOpened { client, account } => self.client_opened(client, account),
+            Input::ClientMessage { client, message } => self.client_message(client, message),
+            Input::ClientGone(client) => self.client_gone(client),
+            Input::KernelRequest { id, port, wanted } => self.kernel_request(id, port, wanted),
+            Input::SourceSelected { request, source } => self.source_selected(request, source),
+            Input::SaAnswer { id, mad } => self.sa_answer(id, mad),
+            Input::SaFailed { id, failure: SendFailure::TimedOut } => self.sa_failed(id, SaError::TimedOut),
+            Input::SaFailed { id, failure: SendFailure::NotSent } => self.sa_failed(id, SaError::NotSent),
+            Input::Datagram { endpoint, source, payload } => {
+                if self.context.ports.endpoint(endpoint).is_none() {
+                    self.context.stats.stale_inputs += 1;
+                } else {
+                    self.provider.datagram(&mut self.context, endpoint, &source, payload);
+                }
+            }
+            Input::EndpointOpened { endpoint, qpn } => self.endpoint_opened(endpoint, qpn),
+            Input::EndpointFailed(endpoint) => self.endpoint_failed(endpoint),
+            Input::EndpointLost(endpoint) => self.endpoint_lost(endpoint),
+            Input::PortUp { port, attributes } => self.port_up(port, attributes),
+            Input::PortDown(port) => self.port_down(port),
+            Input::ClientReregister(port) => self.port_event(port, PortEvent::Reregister),
+            Input::AddressAdded { port, pkey, address } => self.address_added(LocalAddress { port, pkey, address }),
+            Input::AddressRemoved { port, pkey, address } => {
+                if self.context.ports.remove_address(&LocalAddress { port, pkey, address }) {
+                    self.reconcile(port);
+                }
+            }
+            Input::Shutdown => self.shutdown(),
+        }
+        self.check_shutdown();
+    }
+
+    /// Runs what is due. Harmless when nothing is.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.advance(now);
+        while let Some(key) = self.context.timers.pop_due(now) {
+            match key {
+                TimerKey::Provider(token) => self.provider.timeout(&mut self.context, token),
+                TimerKey::Question(id) => {
+                    if let Some(error) = self.context.sa_due(id) {
+                        self.sa_done(id, Err(error));
+                    }
+                }
+                TimerKey::Kernel(id) => self.kernel_late(id),
+                TimerKey::Endpoint(id) => self.open_again(id),
+                TimerKey::Shutdown => {
+                    self.context.shutting_down = false;
+                    self.context.output(Output::ShutdownDone);
+                }
+            }
+        }
+        self.check_shutdown();
+    }
+
+    /// Tells one fact and carries out all that follows from it.
+    pub fn drive(&mut self, now: Time, input: Input<'_>, carry_out: impl FnMut(Output) -> Option<Input<'static>>) {
+        self.handle_input(now, input);
+        self.drain(now, carry_out);
+    }
+
+    /// Carries out all that is wanted, in order. What `carry_out` gives back is told when there are no more wishes,
+    /// in order as well. To be called after each `handle_*`, by whoever does not use [`Acm::drive`].
+    pub fn drain(&mut self, now: Time, mut carry_out: impl FnMut(Output) -> Option<Input<'static>>) {
+        loop {
+            while let Some(output) = self.poll_output() {
+                if let Some(fact) = carry_out(output) {
+                    self.context.facts.push_back(fact);
+                }
+            }
+            let Some(fact) = self.context.facts.pop_front() else { return };
+            self.handle_input(now, fact);
+        }
+    }
+
+    /// The next wish; `None` when there is none left.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.context.outputs.pop_front()
+    }
+
+    /// The next instant at which [`Acm::handle_timeout`] must run. May change after every `handle_*`.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Time> {
+        self.context.timers.next().map(|(at, _)| at)
+    }
+
+    /// The same with the reason.
+    #[must_use]
+    pub fn poll_deadline(&self) -> Option<Deadline> {
+        let (at, key) = self.context.timers.next()?;
+        let reason = match key {
+            TimerKey::Question(_) => Reason::SaRequest,
+            TimerKey::Kernel(_) => Reason::KernelRequest,
+            TimerKey::Endpoint(_) => Reason::OpenEndpoint,
+            TimerKey::Provider(token) => Reason::Provider(self.provider.timer_name(token)),
+            TimerKey::Shutdown => Reason::Shutdown,
+        };
+        Some(Deadline { at, reason })
+    }
+
+    /// Whether a client may send another request: its owner stops reading from it otherwise.
+    #[must_use]
+    pub fn takes_requests(&self, client: ClientId) -> bool {
+        let most = self.context.config.limits.requests_per_client as usize;
+        self.context.connections.requests(client).is_none_or(|requests| requests.len() < most)
+    }
+
+    /// Whether a client waits for an answer: its owner keeps the connection, even if nothing more comes from it.
+    #[must_use]
+    pub fn has_requests(&self, client: ClientId) -> bool {
+        self.context.connections.requests(client).is_some_and(|requests| requests.len() > 0)
+    }
+
+    /// The daemon's seven counters.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.context.counters
+    }
+
+    /// What the core itself counts beside them.
+    #[must_use]
+    pub fn stats(&self) -> &Stats {
+        &self.context.stats
+    }
+
+    /// Every counter but the seven, the provider's too: its name, the kind of account that it is of if it counts by
+    /// account, its value.
+    pub fn each_stat(&self, mut tell: impl FnMut(&'static str, Option<AccountKind>, u64)) {
+        self.context.stats.each(&mut tell);
+        self.provider.each_stat(&mut |name, value| tell(name, None, value));
+    }
+
+    /// One counter by its name, of all kinds of account together; `None` if there is none with this name.
+    #[must_use]
+    pub fn stat(&self, name: &str) -> Option<u64> {
+        let mut found = None;
+        self.each_stat(|other, _, value| {
+            if other == name {
+                found = Some(found.unwrap_or(0) + value);
+            }
+        });
+        found
+    }
+
+    /// Everything that an administrator may want to see: ports, endpoints, accounts, queues, counters.
+    #[must_use]
+    pub fn report(&self) -> Report<'_> {
+        Report::new(&self.context, self.provider.as_ref())
+    }
+
+    /// The options.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.context.config
+    }
+
+    /// Whether everything that is kept fits together: for tests and fuzzing. Looks at everything.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn check(&self) -> Result<(), String> {
+        crate::check::context(&self.context)?;
+        self.provider.check(&self.context)
+    }
+
+    fn advance(&mut self, now: Time) {
+        debug_assert!(self.context.outputs.is_empty(), "outputs were not drained");
+        debug_assert!(now >= self.context.now, "time went back from {} to {now}", self.context.now);
+        self.context.now = self.context.now.max(now);
+    }
+
+    fn address_added(&mut self, local: LocalAddress) {
+        if let crate::port::Added::New { duplicate } = self.context.ports.add_address(local) {
+            if duplicate {
+                self.context.log(Event::DuplicateAddress(local.address));
+            }
+            self.reconcile(local.port);
+        }
+    }
+
+    fn shutdown(&mut self) {
+        let endpoints: alloc::vec::Vec<_> = self.context.ports.all_endpoints().collect();
+        for endpoint in endpoints {
+            self.close_endpoint(endpoint);
+        }
+        self.context.ports.index_addresses();
+        self.context.shutting_down = true;
+        self.context.timers.set(TimerKey::Shutdown, self.context.now + retry::SHUTDOWN);
+    }
+
+    /// Whether the last group is left.
+    fn check_shutdown(&mut self) {
+        if self.context.shutting_down && self.context.sa.questions.len() == 0 {
+            self.context.shutting_down = false;
+            self.context.timers.clear(TimerKey::Shutdown);
+            self.context.output(Output::ShutdownDone);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Whether what the core keeps fits together: for tests and fuzzing.
+use crate::{
+    account::{AccountId, Holding},
+    client::{Asker, Waiting},
+    context::Context,
+    sa::Progress,
+    timers::TimerKey,
+};
+use alloc::{collections::BTreeMap, format, string::String};
+
+/// An error with a text unless `holds`.
+pub(crate) fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+pub(crate) fn context(cx: &Context) -> Result<(), String> {
+    requests(cx)?;
+    questions(cx)?;
+    let limits = &cx.config.limits;
+    let total = cx.accounts.total();
+    ensure(total.connections <= limits.connections.total, || format!("{} connections", total.connections))?;
+    ensure(total.requests <= limits.requests.total, || format!("{} requests", total.requests))?;
+    ensure(total.lookups <= limits.lookups.total, || format!("{} lookups", total.lookups))?;
+    if let Some((at, key)) = cx.timers.next() {
+        ensure(at >= cx.now, || format!("{key:?} was due at {at}, now {}", cx.now))?;
+    }
+    Ok(())
+}
+
+fn requests(cx: &Context) -> Result<(), String> {
+    let mut held: BTreeMap<AccountId, usize> = BTreeMap::new();
+    for (id, request) in cx.requests.all.iter() {
+        if request.is_charged() {
+            *held.entry(request.account).or_default() += 1;
+        }
+        match request.asker {
+            Asker::Client { id: client, .. } => {
+                ensure(cx.connections.account(client) == Some(request.account), || {
+                    format!("{id} of {client}, which is gone")
+                })?;
+                let most = cx.config.limits.requests_per_client as usize;
+                let open = cx.connections.requests(client).map_or(0, |requests| requests.len());
+                ensure((1..=most).contains(&open), || format!("{client} has {open} requests"))?;
+            }
+            Asker::Kernel(_) => {
+                ensure(cx.timers.get(TimerKey::Kernel(id)).is_some(), || {
+                    format!("{id} of the kernel has no deadline")
+                })?;
+            }
+        }
+        if let Waiting::Query { question: Some(question), .. } = request.waiting {
+            ensure(cx.sa.questions.get(question).is_some(), || format!("{id} waits for {question}, which is gone"))?;
+        }
+    }
+    for (account, id, holdings) in cx.accounts.iter() {
+        let counted = held.get(&id).copied().unwrap_or(0);
+        ensure(holdings.requests == counted, || {
+            format!("{account} is charged {} of {counted} requests", holdings.requests)
+        })?;
+        debug_assert_eq!(cx.accounts.held(id, Holding::Requests), counted);
+    }
+    Ok(())
+}
+
+fn questions(cx: &Context) -> Result<(), String> {
+    let mut in_flight = BTreeMap::new();
+    for (id, pending) in cx.sa.questions.iter() {
+        ensure(cx.timers.get(TimerKey::Question(id)).is_some(), || format!("{id} has no deadline"))?;
+        match &pending.progress {
+            Progress::Waiting => {
+                let paid = pending.places.len() > 0 || pending.question.is_membership();
+                ensure(paid, || format!("{id} waits and nobody pays"))?;
+            }
+            Progress::InFlight { send, .. } => {
+                *in_flight.entry(pending.port).or_insert(0) += 1;
+                ensure(cx.sa.sends.get(*send) == Some(&id), || format!("{id} was sent as {send}, which is gone"))?;
+            }
+            Progress::Pausing => {}
+        }
+    }
+    for (port, line) in &cx.sa.ports {
+        let counted = in_flight.get(port).copied().unwrap_or(0);
+        ensure(line.queue.held() == counted, || {
+            format!("port {}: {} credits are held, {counted} requests are in flight", port.0, line.queue.held())
+        })?;
+        ensure(line.all.iter().all(|id| cx.sa.questions.get(*id).is_some()), || {
+            format!("port {}: a question is gone", port.0)
+        })?;
+    }
+    ensure(cx.sa.sends.len() == in_flight.values().sum::<u32>() as usize, || "a send without its question".into())
+}

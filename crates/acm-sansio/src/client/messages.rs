@@ -1,0 +1,167 @@
+//! Clients that come, say something, and go.
+use super::requests::{Asker, OpenRequest, Waiting};
+use crate::{
+    account::{Account, AccountId, Holding},
+    acm::Acm,
+    door::{Event, Output},
+    failure::Failure,
+    id::{ClientId, RequestId},
+    provider::IfPending,
+};
+use acm_wire::client::{ClientRequest, Counter, Opcode, Reply, Resolve, next_frame};
+
+impl Acm {
+    pub(crate) fn client_opened(&mut self, client: ClientId, account: Account) {
+        // An owner that uses a number again without a word has closed what had it before.
+        if let Some(before) = self.context.connections.at(client.index()) {
+            self.context.stats.stale_inputs += 1;
+            self.client_gone(before);
+        }
+        let id = self.context.accounts.id(account);
+        if !self.make_room(id) {
+            self.context.accounts.forget_idle(id);
+            self.context.stats.connections_refused.count(account.kind());
+            self.context.log(Event::ConnectionRefused(client, account));
+            self.context.output(Output::CloseClient(client));
+            return;
+        }
+        self.context.accounts.take(id, Holding::Connections);
+        self.context.connections.open(client, id);
+    }
+
+    /// Makes room for one more connection of an account, by closing one if need be; whether there is room.
+    fn make_room(&mut self, newcomer: AccountId) -> bool {
+        let cx = &self.context;
+        let share = cx.config.limits.connections;
+        if cx.accounts.may_take(newcomer, Holding::Connections, share) {
+            return true;
+        }
+        // Its share is spent: it loses one of its own. Nothing is left at all: whoever has the most does.
+        let own = cx.accounts.held(newcomer, Holding::Connections);
+        let others = cx.connections.most().filter(|(count, account)| *account != newcomer && *count > own);
+        let full = cx.accounts.total().connections >= share.total;
+        let victim = match others.filter(|_| full) {
+            Some((_, account)) => cx.connections.longest_idle(account).or_else(|| cx.connections.longest_busy(account)),
+            None => cx.connections.longest_idle(newcomer),
+        };
+        let Some(victim) = victim else { return false };
+        let account = cx.connections.account(victim).map_or(Account::Daemon, |id| cx.accounts.account(id));
+        self.context.stats.connections_closed.count(account.kind());
+        self.context.log(Event::ConnectionClosed(victim, account));
+        self.context.output(Output::CloseClient(victim));
+        self.client_gone(victim);
+        true
+    }
+
+    pub(crate) fn client_gone(&mut self, client: ClientId) {
+        while let Some(request) = self.context.connections.requests(client).and_then(|list| list.first()) {
+            self.abandon(request);
+        }
+        match self.context.connections.close(client) {
+            Some(account) => self.context.accounts.give_back(account, Holding::Connections),
+            None => self.context.stats.stale_inputs += 1,
+        }
+    }
+
+    /// A request whose client left: nobody is answered, and what only it needed is not looked up.
+    fn abandon(&mut self, id: RequestId) {
+        let Some(request) = self.context.take_request(id) else { return };
+        self.context.stats.requests_abandoned += 1;
+        match request.waiting {
+            Waiting::Source { .. } => {}
+            Waiting::Lookup { token, .. } => {
+                self.provider.waiter_left(&mut self.context, token, request.account, false);
+            }
+            Waiting::Query { question, .. } => {
+                if let Some(question) = question {
+                    self.context.sa_cancel(question);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn client_message(&mut self, client: ClientId, message: &[u8]) {
+        let Some(account) = self.context.connections.account(client) else {
+            self.context.stats.stale_inputs += 1;
+            return;
+        };
+        let frame = match next_frame(message) {
+            Ok(Some(frame)) => frame,
+            Ok(None) => {
+                self.context.stats.bad_messages += 1;
+                return;
+            }
+            Err(error) => {
+                self.context.stats.bad_messages += 1;
+                self.context.log(Event::BadFrame(client, error));
+                self.context.output(Output::CloseClient(client));
+                self.client_gone(client);
+                return;
+            }
+        };
+        self.context.connections.touch(client);
+        let tid = frame.header.tid.0;
+        let asker = Asker::Client { id: client, tid };
+        match ClientRequest::parse(&frame) {
+            ClientRequest::Perf(target) => self.perf(client, tid, target),
+            ClientRequest::Endpoint { index, port } => self.endpoint_query(client, tid, index, port),
+            ClientRequest::Resolve(asked) => {
+                self.context.counters.count(Counter::Resolve);
+                match asked {
+                    Err(status) => self.refuse(asker, Failure::BadRequest(status)),
+                    Ok(Resolve::QuerySa { path, entry }) => self.query_sa(client, tid, account, path, entry),
+                    Ok(Resolve::Route(route)) => self.route(asker, account, None, route.path, route.no_delay),
+                    Ok(Resolve::Address { source: Some(source), dest, no_delay }) => {
+                        self.resolve(asker, account, &source, None, &dest, no_delay);
+                    }
+                    Ok(Resolve::Address { source: None, dest, no_delay }) => {
+                        self.select_source(asker, account, dest, no_delay);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Answers a request that was refused before any lookup.
+    pub(crate) fn refuse(&mut self, asker: Asker, failure: Failure) {
+        self.context.count_status(None, failure.status());
+        let by = self.context.requested_by(asker);
+        self.context.log(Event::Refused(by, failure));
+        match asker {
+            Asker::Client { id, tid } => {
+                self.context.reply(id, Reply::refused(Opcode::RESOLVE, tid, failure.status()));
+            }
+            Asker::Kernel(id) => self.context.output(Output::KernelReply { id, path: Err(failure) }),
+        }
+    }
+
+    /// Whether a request may wait, for its client and its account.
+    pub(crate) fn may_wait(&self, asker: Asker, account: AccountId) -> bool {
+        let client_may = match asker {
+            Asker::Client { id, .. } => self.takes_requests(id),
+            Asker::Kernel(_) => true,
+        };
+        client_may && self.context.accounts.may_take(account, Holding::Requests, self.context.config.limits.requests)
+    }
+
+    pub(crate) fn if_pending(&self, asker: Asker, account: AccountId, no_delay: bool) -> IfPending {
+        match (no_delay, self.may_wait(asker, account)) {
+            (true, _) => IfPending::LeavesTicket,
+            (false, true) => IfPending::Waits,
+            (false, false) => IfPending::HasNoRoom,
+        }
+    }
+
+    /// Counts a request that found no room, in the name of its account.
+    pub(crate) fn count_refused(&mut self, account: AccountId) {
+        let kind = self.context.accounts.account(account).kind();
+        self.context.stats.requests_refused.count(kind);
+    }
+}
+
+impl OpenRequest {
+    /// Whether it counts against its account. What the owner of the core answers at once does not.
+    pub(crate) const fn is_charged(&self) -> bool {
+        !matches!(self.waiting, Waiting::Source { .. })
+    }
+}

@@ -1,0 +1,12 @@
+//! Clients: connections, messages, requests that wait, and an answer for each opcode.
+mod connections;
+mod counters;
+mod endpoint;
+mod messages;
+mod query_sa;
+mod requests;
+mod resolve;
+mod source;
+
+pub(crate) use connections::Connections;
+pub(crate) use requests::{Asker, OpenRequest, Requests, Waiting};

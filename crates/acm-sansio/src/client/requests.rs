@@ -1,0 +1,144 @@
+//! Requests that are not answered yet, and who waits for what.
+use crate::{
+    account::AccountId,
+    arena::Arena,
+    id::{ClientId, EndpointId, KernelRequestId, QuestionId, RequestId, Token},
+    list::{Linked, Links, List},
+};
+use acm_wire::{Address, client::Entry};
+use alloc::collections::BTreeMap;
+
+const BY_CLIENT: usize = 0;
+const BY_TOKEN: usize = 1;
+
+/// The requests of one client, oldest first.
+pub(crate) type RequestList = List<RequestId, BY_CLIENT>;
+
+/// Whom to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// A client, with its own id of the request.
+    Client { id: ClientId, tid: [u8; 8] },
+    /// The kernel.
+    Kernel(KernelRequestId),
+}
+
+/// What a request waits for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Waiting {
+    /// The local address that a path to `dest` starts at. Answered by the owner of the core at once, so that it is not
+    /// charged.
+    Source { dest: Address, no_delay: bool },
+    /// A lookup of the provider.
+    Lookup { endpoint: EndpointId, token: Token, dest: Address, chosen_source: Option<Address> },
+    /// Subnet administration's own answer.
+    Query { question: Option<QuestionId>, entry: Entry },
+}
+
+/// A request that is not answered yet.
+#[derive(Debug)]
+pub(crate) struct OpenRequest {
+    pub(crate) asker: Asker,
+    pub(crate) account: AccountId,
+    pub(crate) waiting: Waiting,
+    pub(crate) by_client: Links<RequestId>,
+    by_token: Links<RequestId>,
+}
+
+impl Linked<RequestId, BY_CLIENT> for OpenRequest {
+    fn links(&mut self) -> &mut Links<RequestId> {
+        &mut self.by_client
+    }
+}
+
+impl Linked<RequestId, BY_TOKEN> for OpenRequest {
+    fn links(&mut self) -> &mut Links<RequestId> {
+        &mut self.by_token
+    }
+}
+
+impl OpenRequest {
+    pub(crate) fn new(asker: Asker, account: AccountId, waiting: Waiting) -> Self {
+        Self { asker, account, waiting, by_client: Links::default(), by_token: Links::default() }
+    }
+}
+
+/// All requests that are not answered yet.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    pub(crate) all: Arena<RequestId, OpenRequest>,
+    waiting: BTreeMap<Token, List<RequestId, BY_TOKEN>>,
+}
+
+impl Requests {
+    pub(crate) const fn new() -> Self {
+        Self { all: Arena::new(), waiting: BTreeMap::new() }
+    }
+
+    /// Keeps a request, behind those that wait for the same lookup.
+    pub(crate) fn insert(&mut self, request: OpenRequest) -> RequestId {
+        let waiting = request.waiting;
+        let id = self.all.insert(request);
+        if let Waiting::Lookup { token, .. } = waiting {
+            self.waiting.entry(token).or_default().push_last(&mut self.all, id);
+        }
+        id
+    }
+
+    /// Takes a request out, whatever it waits for.
+    pub(crate) fn remove(&mut self, id: RequestId) -> Option<OpenRequest> {
+        if let Waiting::Lookup { token, .. } = self.all.get(id)?.waiting
+            && let Some(list) = self.waiting.get_mut(&token)
+        {
+            list.remove(&mut self.all, id);
+            if list.len() == 0 {
+                self.waiting.remove(&token);
+            }
+        }
+        self.all.remove(id)
+    }
+
+    /// The first request that waits for a lookup.
+    pub(crate) fn first(&self, token: Token) -> Option<RequestId> {
+        self.waiting.get(&token)?.first()
+    }
+
+    /// How many wait for a lookup.
+    pub(crate) fn waiting_for(&self, token: Token) -> usize {
+        self.waiting.get(&token).map_or(0, List::len)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::account::KERNEL;
+    use alloc::vec::Vec;
+
+    const TOKEN: Token = Token { kind: 1, index: 2, generation: 3 };
+
+    pub(crate) fn request(client: ClientId) -> OpenRequest {
+        let waiting = Waiting::Lookup {
+            endpoint: EndpointId::new(0, 0),
+            token: TOKEN,
+            dest: Address::from_text("a"),
+            chosen_source: None,
+        };
+        OpenRequest::new(Asker::Client { id: client, tid: [0; 8] }, KERNEL, waiting)
+    }
+
+    #[test]
+    fn those_who_wait_for_one_thing_keep_their_order() {
+        let mut requests = Requests::new();
+        let ids: Vec<RequestId> = (0..4).map(|index| requests.insert(request(ClientId::new(index, 0)))).collect();
+        assert_eq!((requests.first(TOKEN), requests.waiting_for(TOKEN)), (Some(ids[0]), 4));
+        requests.remove(ids[0]);
+        requests.remove(ids[2]);
+        assert!(requests.remove(ids[2]).is_none());
+        assert_eq!((requests.first(TOKEN), requests.waiting_for(TOKEN)), (Some(ids[1]), 2));
+        requests.remove(ids[1]);
+        requests.remove(ids[3]);
+        assert_eq!((requests.first(TOKEN), requests.waiting_for(TOKEN)), (None, 0));
+        assert!(requests.waiting.is_empty());
+    }
+}

@@ -1,0 +1,290 @@
+//! The core's own state, and all that a provider may touch or do.
+use crate::{
+    Config, Time,
+    account::{AccountId, Accounts, Holding},
+    client::{Asker, Connections, OpenRequest, Requests, Waiting},
+    door::{Event, Input, Level, Output, RequestedBy, SendTo, Stats},
+    failure::{Bound, Failure},
+    id::{EndpointId, PortId, RequestId, Token},
+    port::{Endpoint, PortAttributes, Ports},
+    random::{Purpose, Random, Seed},
+    retry,
+    sa::SaQueues,
+    timers::{TimerKey, Timers},
+};
+use acm_wire::{
+    Address,
+    client::{ClientStatus, Counter, Counters, Reply},
+};
+use alloc::collections::VecDeque;
+use core::time::Duration;
+use ib_mad::{Gid, Lid, TransactionId, acm::AcmMad, sa::PathRecord};
+
+/// The core's own state. A provider acts through it and has no other way out.
+#[derive(Debug)]
+pub struct Context {
+    pub(crate) config: Config,
+    pub(crate) now: Time,
+    pub(crate) transaction_ids: Random,
+    pub(crate) jitter: Random,
+    pub(crate) outputs: VecDeque<Output>,
+    /// Facts that came of carrying out outputs, to be told in their order.
+    pub(crate) facts: VecDeque<Input<'static>>,
+    pub(crate) timers: Timers,
+    pub(crate) ports: Ports,
+    pub(crate) accounts: Accounts,
+    pub(crate) connections: Connections,
+    pub(crate) requests: Requests,
+    pub(crate) sa: SaQueues,
+    pub(crate) counters: Counters,
+    pub(crate) stats: Stats,
+    pub(crate) shutting_down: bool,
+}
+
+impl Context {
+    pub(crate) fn new(config: Config, seed: Seed) -> Self {
+        let mut maps = Random::new(seed, Purpose::Maps);
+        Self {
+            now: Time::ZERO,
+            transaction_ids: Random::new(seed, Purpose::TransactionIds),
+            jitter: Random::new(seed, Purpose::Jitter),
+            outputs: VecDeque::new(),
+            facts: VecDeque::new(),
+            timers: Timers::default(),
+            ports: Ports::new(maps.next()),
+            accounts: Accounts::new(),
+            connections: Connections::default(),
+            requests: Requests::new(),
+            sa: SaQueues::new(config.sa_depth),
+            counters: Counters::default(),
+            stats: Stats::default(),
+            shutting_down: false,
+            config,
+        }
+    }
+
+    /// The instant of the input or deadline that is being handled.
+    #[must_use]
+    pub const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The options.
+    #[must_use]
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// An endpoint.
+    #[must_use]
+    pub fn endpoint(&self, id: EndpointId) -> Option<&Endpoint> {
+        self.ports.endpoint(id)
+    }
+
+    /// The attributes of an endpoint's port; `None` while it is down.
+    #[must_use]
+    pub fn port_of(&self, id: EndpointId) -> Option<&PortAttributes> {
+        self.ports.attributes(self.endpoint(id)?.port)
+    }
+
+    /// The port of an endpoint.
+    #[must_use]
+    pub fn port_id(&self, id: EndpointId) -> Option<PortId> {
+        self.endpoint(id).map(|endpoint| endpoint.port)
+    }
+
+    /// A transaction id that nobody else can guess.
+    pub fn transaction_id(&mut self) -> TransactionId {
+        TransactionId::new(self.transaction_ids.next())
+    }
+
+    /// A time between 3/4 and 5/4 of this one.
+    pub fn jitter(&mut self, around: Duration) -> Duration {
+        retry::jitter(around, self.jitter.next())
+    }
+
+    /// A time below this one.
+    pub fn spread(&mut self, below: Duration) -> Duration {
+        retry::spread(below, self.jitter.next())
+    }
+
+    /// Counts for the endpoint and for the daemon.
+    pub fn count(&mut self, endpoint: EndpointId, counter: Counter) {
+        self.counters.count(counter);
+        if let Some(endpoint) = self.ports.endpoint_mut(endpoint) {
+            endpoint.counters.count(counter);
+        }
+    }
+
+    /// Says something to the administrator, if it is important enough.
+    pub fn log(&mut self, event: Event) {
+        if self.logs(event.level()) {
+            self.output(Output::Log(event));
+        }
+    }
+
+    /// Whether events of this level are told.
+    #[must_use]
+    pub fn logs(&self, level: Level) -> bool {
+        level <= self.config.log_level
+    }
+
+    /// Whether the account may need one more lookup; a refusal is counted.
+    ///
+    /// # Errors
+    /// [`Bound::Lookups`].
+    pub fn charge_lookup(&mut self, account: AccountId) -> Result<(), Bound> {
+        let mut share = self.config.limits.lookups;
+        if account == crate::account::STRANGERS {
+            share = crate::config::Share { total: self.config.limits.strangers, percent: 100 };
+        }
+        if !self.accounts.may_take(account, Holding::Lookups, share) {
+            self.stats.lookups_refused.count(self.accounts.account(account).kind());
+            return Err(Bound::Lookups);
+        }
+        self.accounts.take(account, Holding::Lookups);
+        Ok(())
+    }
+
+    /// The account does not need a lookup any more that it was charged for.
+    pub fn refund_lookup(&mut self, account: AccountId) {
+        self.accounts.give_back(account, Holding::Lookups);
+    }
+
+    /// Sends a datagram.
+    pub fn send(&mut self, endpoint: EndpointId, to: SendTo, mad: AcmMad) {
+        self.output(Output::Send { endpoint, to, mad });
+    }
+
+    /// Receives what is sent to a group.
+    pub fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) {
+        self.output(Output::Attach { endpoint, mgid, mlid });
+    }
+
+    /// Receives no more what is sent to a group.
+    pub fn detach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) {
+        self.output(Output::Detach { endpoint, mgid, mlid });
+    }
+
+    /// [`Provider::timeout`](crate::provider::Provider::timeout) is called with `token` then, and not at an earlier
+    /// time that was set for it.
+    pub fn set_timer(&mut self, token: Token, at: Time) {
+        self.timers.set(TimerKey::Provider(token), at);
+    }
+
+    /// Takes a timer back.
+    pub fn clear_timer(&mut self, token: Token) {
+        self.timers.clear(TimerKey::Provider(token));
+    }
+
+    /// When a timer is due, if it is set.
+    #[must_use]
+    pub fn timer(&self, token: Token) -> Option<Time> {
+        self.timers.get(TimerKey::Provider(token))
+    }
+
+    /// What [`Answer::Pending`](crate::provider::Answer::Pending) promised: all who wait for it are answered.
+    pub fn complete(&mut self, token: Token, result: Result<&PathRecord, Failure>) {
+        while let Some(id) = self.requests.first(token) {
+            let Some(request) = self.take_request(id) else { return };
+            let Waiting::Lookup { endpoint, dest, chosen_source, .. } = request.waiting else { return };
+            if matches!(request.asker, Asker::Kernel(_)) {
+                self.timers.clear(TimerKey::Kernel(id));
+            }
+            self.finish(request.asker, endpoint, &dest, chosen_source.as_ref(), result);
+        }
+    }
+
+    /// How many requests wait for it.
+    #[must_use]
+    pub fn waiting_for(&self, token: Token) -> usize {
+        self.requests.waiting_for(token)
+    }
+
+    pub(crate) fn output(&mut self, output: Output) {
+        self.outputs.push_back(output);
+    }
+
+    /// Keeps a request until it is answered.
+    pub(crate) fn keep_request(&mut self, request: OpenRequest) -> RequestId {
+        let (asker, account, charged) = (request.asker, request.account, request.is_charged());
+        let id = self.requests.insert(request);
+        if let Asker::Client { id: client, .. } = asker {
+            self.connections.with_requests(client, |list| list.push_last(&mut self.requests.all, id));
+        }
+        if charged {
+            self.accounts.take(account, Holding::Requests);
+        }
+        id
+    }
+
+    /// Takes a request out that is answered or abandoned.
+    pub(crate) fn take_request(&mut self, id: RequestId) -> Option<OpenRequest> {
+        let asker = self.requests.all.get(id)?.asker;
+        if let Asker::Client { id: client, .. } = asker {
+            self.connections.with_requests(client, |list| list.remove(&mut self.requests.all, id));
+        }
+        let request = self.requests.remove(id)?;
+        if request.is_charged() {
+            self.accounts.give_back(request.account, Holding::Requests);
+        }
+        Some(request)
+    }
+
+    /// Answers a client, if it is still there.
+    pub(crate) fn reply(&mut self, client: crate::id::ClientId, reply: Reply) {
+        if self.connections.account(client).is_some() {
+            self.output(Output::Reply { client, reply });
+        }
+    }
+
+    /// Counts how a request of an endpoint went.
+    pub(crate) fn count_status(&mut self, endpoint: Option<EndpointId>, status: ClientStatus) {
+        let counter = match status {
+            ClientStatus::SUCCESS => return,
+            ClientStatus::ENODATA => Counter::NoData,
+            _ => Counter::Error,
+        };
+        self.counters.count(counter);
+        if let Some(endpoint) = endpoint.and_then(|id| self.ports.endpoint_mut(id)) {
+            endpoint.counters.count(counter);
+        }
+    }
+
+    /// Answers a request of an endpoint.
+    pub(crate) fn finish(
+        &mut self,
+        asker: Asker,
+        endpoint: EndpointId,
+        dest: &Address,
+        chosen_source: Option<&Address>,
+        result: Result<&PathRecord, Failure>,
+    ) {
+        let status = result.map_or_else(Failure::status, |_| ClientStatus::SUCCESS);
+        self.count_status(Some(endpoint), status);
+        if self.logs(Level::Debug) {
+            let by = self.requested_by(asker);
+            self.log(Event::Answered(by, *dest, result.map(|_| ())));
+        }
+        match asker {
+            Asker::Client { id, tid } => {
+                let reply = match result {
+                    Ok(path) => Reply::resolved(tid, path, chosen_source),
+                    Err(_) => Reply::unresolved(tid, status),
+                };
+                self.reply(id, reply);
+            }
+            Asker::Kernel(id) => self.output(Output::KernelReply { id, path: result.copied() }),
+        }
+    }
+
+    pub(crate) fn requested_by(&self, asker: Asker) -> RequestedBy {
+        match asker {
+            Asker::Client { id, .. } => {
+                let account = self.connections.account(id).unwrap_or(crate::account::DAEMON);
+                RequestedBy::Client(id, self.accounts.account(account))
+            }
+            Asker::Kernel(id) => RequestedBy::Kernel(id),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What the core is told.
+use crate::{
+    Account,
+    id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},
+    port::PortAttributes,
+};
+use acm_wire::Address;
+use core::net::IpAddr;
+use ib_mad::{Gid, Lid, Pkey, Qpn, sa::PathRecord};
+
+/// One fact.
+#[derive(Clone, Debug)]
+pub enum Input<'a> {
+    /// A client connected.
+    ClientOpened {
+        /// Its connection from now on.
+        client: ClientId,
+        /// Who pays for what it asks.
+        account: Account,
+    },
+    /// A client sent one whole message, as [`next_frame`](acm_wire::client::next_frame) cuts it.
+    ClientMessage {
+        /// The connection that it came by.
+        client: ClientId,
+        /// The message with its header.
+        message: &'a [u8],
+    },
+    /// A client is gone. Requests that it still waits for are finished without an answer.
+    ClientGone(ClientId),
+    /// The kernel asks for a path. [`Output::KernelReply`](crate::Output::KernelReply) follows, exactly once, within
+    /// [`Config::kernel_deadline`](crate::Config::kernel_deadline).
+    KernelRequest {
+        /// To be given back with the answer. No other request that waits for its answer has it.
+        id: KernelRequestId,
+        /// The port that the path begins at; `None` to choose it by `wanted`.
+        port: Option<PortId>,
+        /// What is known of the path: the destination's GID, and whatever else is not zero.
+        wanted: &'a PathRecord,
+    },
+    /// The answer to [`Output::SelectSource`](crate::Output::SelectSource).
+    SourceSelected {
+        /// The request that waits for it.
+        request: RequestId,
+        /// The local address that the routing table gives; `None` if there is no route.
+        source: Option<IpAddr>,
+    },
+    /// The answer to [`Output::SaSend`](crate::Output::SaSend).
+    SaAnswer {
+        /// What was sent.
+        id: SaRequestId,
+        /// The datagram.
+        mad: &'a [u8],
+    },
+    /// No answer will come to [`Output::SaSend`](crate::Output::SaSend).
+    SaFailed {
+        /// What was sent.
+        id: SaRequestId,
+        /// Why there is no answer.
+        failure: SendFailure,
+    },
+    /// A datagram arrived at an endpoint.
+    Datagram {
+        /// The endpoint that received it.
+        endpoint: EndpointId,
+        /// Whom it is from, as the headers say.
+        source: DatagramSource,
+        /// What follows the 40 bytes of the global route header.
+        payload: &'a [u8],
+    },
+    /// The answer to [`Output::OpenEndpoint`](crate::Output::OpenEndpoint): the endpoint has a queue pair. Also when
+    /// it has another one than before.
+    EndpointOpened {
+        /// The endpoint that has it.
+        endpoint: EndpointId,
+        /// Number of its queue pair.
+        qpn: Qpn,
+    },
+    /// An endpoint lost its queue pair, with the groups that were attached to it: its device was closed. The core asks
+    /// for another one, now or when the port is up again.
+    EndpointLost(EndpointId),
+    /// The other answer to [`Output::OpenEndpoint`](crate::Output::OpenEndpoint). It is tried again after a while,
+    /// and at the port's next change.
+    EndpointFailed(EndpointId),
+    /// A port is active, or is still active with other attributes.
+    PortUp {
+        /// The port that is active.
+        port: PortId,
+        /// All its attributes.
+        attributes: &'a PortAttributes,
+    },
+    /// A port is not active any more.
+    PortDown(PortId),
+    /// The subnet manager forgot who is in which group. May come before the port is up.
+    ClientReregister(PortId),
+    /// A local address.
+    AddressAdded {
+        /// The port that has it.
+        port: PortId,
+        /// The partition that it is in; `None` for the first of the port's table.
+        pkey: Option<Pkey>,
+        /// The address.
+        address: Address,
+    },
+    /// A local address is gone.
+    AddressRemoved {
+        /// The port that had it.
+        port: PortId,
+        /// As it was added.
+        pkey: Option<Pkey>,
+        /// The address.
+        address: Address,
+    },
+    /// Leave all groups; [`Output::ShutdownDone`](crate::Output::ShutdownDone) follows.
+    Shutdown,
+}
+
+/// Why no answer will come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendFailure {
+    /// None came in time, after all repetitions.
+    TimedOut,
+    /// The datagram could not be sent.
+    NotSent,
+}
+
+/// Whom a datagram is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatagramSource {
+    /// The sender's LID.
+    pub lid: Lid,
+    /// Path bits of our LID that it was sent to.
+    pub path_bits: u8,
+    /// The sender's queue pair.
+    pub qpn: Qpn,
+    /// The sender's GID; `None` without a global route header.
+    pub gid: Option<Gid>,
+}

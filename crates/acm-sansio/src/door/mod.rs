@@ -1,0 +1,15 @@
+//! The door: what the core is told, what it wants, what it says, what it counts.
+mod deadline;
+mod event;
+mod input;
+mod level;
+mod output;
+mod stats;
+
+pub use deadline::{Deadline, Reason};
+pub use event::{Event, RequestedBy};
+pub use input::{DatagramSource, Input, SendFailure};
+pub use level::Level;
+pub use output::{Output, SaAddress, SaSend, SendTo};
+pub(crate) use stats::stats;
+pub use stats::{ByKind, Count, Stats};

@@ -1,0 +1,136 @@
+//! What the core wants.
+use crate::{
+    door::Event,
+    failure::Failure,
+    id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},
+};
+use acm_wire::client::Reply;
+use alloc::vec::Vec;
+use core::{net::IpAddr, time::Duration};
+use ib_mad::{
+    AddressVector, Gid, Lid, Qkey, Qpn, ServiceLevel,
+    acm::AcmMad,
+    sa::{PathRecord, SaMad},
+};
+
+/// One wish. Those of one input are to be carried out in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "a datagram travels inside: no heap on the way of a request")]
+pub enum Output {
+    /// Answer a client, whole or not at all.
+    Reply {
+        /// The connection that the request came by.
+        client: ClientId,
+        /// The message.
+        reply: Reply,
+    },
+    /// Answer a client with a message that may be up to 65,535 bytes long.
+    LongReply {
+        /// The connection that the request came by.
+        client: ClientId,
+        /// The message.
+        bytes: Vec<u8>,
+    },
+    /// Answer the kernel.
+    KernelReply {
+        /// The request's number.
+        id: KernelRequestId,
+        /// The path, or why there is none. The kernel is told only that there is none.
+        path: Result<PathRecord, Failure>,
+    },
+    /// Close a client's connection. [`Input::ClientGone`](crate::Input::ClientGone) is not needed then.
+    CloseClient(ClientId),
+    /// Find the local address that the routing table gives for a destination, and say it with
+    /// [`Input::SourceSelected`](crate::Input::SourceSelected).
+    SelectSource {
+        /// For which request.
+        request: RequestId,
+        /// The destination.
+        dest: IpAddr,
+    },
+    /// Send a datagram to subnet administration, QP 1, and wait for the answer.
+    SaSend(SaSend),
+    /// Open a queue pair: [`Input::EndpointOpened`](crate::Input::EndpointOpened) or
+    /// [`Input::EndpointFailed`](crate::Input::EndpointFailed) follows.
+    OpenEndpoint {
+        /// For this endpoint.
+        endpoint: EndpointId,
+        /// On this port.
+        port: PortId,
+        /// In the partition at this place of the port's table.
+        pkey_index: u16,
+    },
+    /// Close the endpoint's queue pair, with all that is attached to it.
+    CloseEndpoint(EndpointId),
+    /// Receive what is sent to a group.
+    Attach {
+        /// At this endpoint.
+        endpoint: EndpointId,
+        /// The group.
+        mgid: Gid,
+        /// The group's LID.
+        mlid: Lid,
+    },
+    /// Stop receiving what is sent to a group.
+    Detach {
+        /// At this endpoint.
+        endpoint: EndpointId,
+        /// The group.
+        mgid: Gid,
+        /// The group's LID.
+        mlid: Lid,
+    },
+    /// Send a datagram from an endpoint.
+    Send {
+        /// From this endpoint.
+        endpoint: EndpointId,
+        /// To there.
+        to: SendTo,
+        /// The datagram.
+        mad: AcmMad,
+    },
+    /// Something that an administrator may want to read.
+    Log(Event),
+    /// Every group is left, or had its time: stop now.
+    ShutdownDone,
+}
+
+/// A request to subnet administration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SaSend {
+    /// The port that it leaves from.
+    pub port: PortId,
+    /// To be given back with the answer.
+    pub id: SaRequestId,
+    /// Where subnet administration is.
+    pub to: SaAddress,
+    /// The datagram. Only the lower 32 bits of its transaction id count.
+    pub mad: SaMad,
+    /// How long to wait for the answer before the datagram is sent again.
+    pub timeout: Duration,
+    /// How often it is sent again.
+    pub retries: u32,
+}
+
+/// Where subnet administration is, seen from a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SaAddress {
+    /// LID of the subnet manager.
+    pub lid: Lid,
+    /// Service level to it.
+    pub sl: ServiceLevel,
+    /// Place of the partition key to use in the port's table.
+    pub pkey_index: u16,
+}
+
+/// Where a datagram goes: a group or a queue pair. A global route header always goes with it, so that the receiver
+/// learns our GID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendTo {
+    /// The way to the port or group.
+    pub way: AddressVector,
+    /// Queue pair; [`Qpn::MULTICAST`] for a group.
+    pub qpn: Qpn,
+    /// The key that the queue pair wants to see.
+    pub qkey: Qkey,
+}

@@ -1,0 +1,212 @@
+//! A queue that serves its lanes by turn: who has much in it waits for itself, not others for it.
+use crate::{
+    arena::Arena,
+    id::handle,
+    list::{Linked, Links, List},
+};
+use alloc::{collections::VecDeque, vec::Vec};
+
+handle! {
+    /// A place in a [`FairQueue`].
+    pub(crate) Place "place";
+}
+
+const IN_LANE: usize = 0;
+
+#[derive(Debug)]
+struct Item<T> {
+    lane: u32,
+    value: T,
+    links: Links<Place>,
+}
+
+impl<T> Linked<Place, IN_LANE> for Item<T> {
+    fn links(&mut self) -> &mut Links<Place> {
+        &mut self.links
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Lane {
+    items: List<Place, IN_LANE>,
+    /// It is in `turns`. It stays there when it becomes empty, and is passed over at its turn.
+    has_turn: bool,
+}
+
+/// A queue of lanes. Lanes are numbered by their owner with small numbers; each in turn gives one item, in the order in
+/// which they came to it. Everything is done in one step, taking an item out of the middle as well.
+#[derive(Debug)]
+pub(crate) struct FairQueue<T> {
+    items: Arena<Place, Item<T>>,
+    lanes: Vec<Lane>,
+    turns: VecDeque<u32>,
+}
+
+impl<T> FairQueue<T> {
+    pub(crate) const fn new() -> Self {
+        Self { items: Arena::new(), lanes: Vec::new(), turns: VecDeque::new() }
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Puts an item at the end of its lane.
+    pub(crate) fn push(&mut self, lane: u32, value: T) -> Place {
+        let place = self.items.insert(Item { lane, value, links: Links::default() });
+        if let Some((lane, items)) = self.lane(lane) {
+            lane.items.push_last(items, place);
+        }
+        self.give_turn(lane);
+        place
+    }
+
+    /// Puts an item at the front of its lane: it had its turn before and is back.
+    pub(crate) fn push_first(&mut self, lane: u32, value: T) -> Place {
+        let place = self.items.insert(Item { lane, value, links: Links::default() });
+        if let Some((lane, items)) = self.lane(lane) {
+            lane.items.push_first(items, place);
+        }
+        self.give_turn(lane);
+        place
+    }
+
+    /// Takes the first item of the lane whose turn it is.
+    pub(crate) fn pop(&mut self) -> Option<T> {
+        loop {
+            let number = self.turns.pop_front()?;
+            let Some((lane, items)) = self.lane(number) else { continue };
+            lane.has_turn = false;
+            let Some(place) = lane.items.first() else { continue };
+            lane.items.remove(items, place);
+            let left = lane.items.len() > 0;
+            if left {
+                self.give_turn(number);
+            }
+            return self.items.remove(place).map(|item| item.value);
+        }
+    }
+
+    /// Takes an item out, wherever it is.
+    pub(crate) fn remove(&mut self, place: Place) -> Option<T> {
+        let number = self.items.get(place)?.lane;
+        if let Some((lane, items)) = self.lane(number) {
+            lane.items.remove(items, place);
+        }
+        self.items.remove(place).map(|item| item.value)
+    }
+
+    fn lane(&mut self, number: u32) -> Option<(&mut Lane, &mut Arena<Place, Item<T>>)> {
+        let index = number as usize;
+        if self.lanes.len() <= index {
+            self.lanes.resize(index + 1, Lane::default());
+        }
+        Some((self.lanes.get_mut(index)?, &mut self.items))
+    }
+
+    fn give_turn(&mut self, number: u32) {
+        if let Some((lane, _)) = self.lane(number)
+            && !core::mem::replace(&mut lane.has_turn, true)
+        {
+            self.turns.push_back(number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn all<T>(queue: &mut FairQueue<T>) -> Vec<T> {
+        core::iter::from_fn(|| queue.pop()).collect()
+    }
+
+    #[test]
+    fn each_lane_in_turn() {
+        let mut queue = FairQueue::new();
+        for item in ["a1", "a2", "a3"] {
+            queue.push(0, item);
+        }
+        queue.push(7, "b1");
+        queue.push(3, "c1");
+        queue.push(7, "b2");
+        assert_eq!(queue.len(), 6);
+        assert_eq!(all(&mut queue), ["a1", "b1", "c1", "a2", "b2", "a3"]);
+        assert_eq!((queue.len(), queue.pop()), (0, None));
+    }
+
+    #[test]
+    fn a_newcomer_waits_for_one_of_each_other() {
+        let mut queue = FairQueue::new();
+        for number in 0..1000 {
+            queue.push(0, number);
+        }
+        queue.pop();
+        queue.push(1, 5000);
+        assert_eq!([queue.pop(), queue.pop()], [Some(1), Some(5000)]);
+    }
+
+    #[test]
+    fn what_is_taken_out_has_no_turn() {
+        let mut queue = FairQueue::new();
+        let (a, b) = (queue.push(0, "a"), queue.push(1, "b"));
+        queue.push(1, "c");
+        assert_eq!((queue.remove(b), queue.remove(b), queue.remove(a)), (Some("b"), None, Some("a")));
+        queue.push(2, "d");
+        // Lane 0 is empty and keeps its place in the order for what comes next.
+        queue.push(0, "e");
+        assert_eq!(all(&mut queue), ["e", "c", "d"]);
+    }
+
+    #[test]
+    fn what_is_back_is_first() {
+        let mut queue = FairQueue::new();
+        queue.push(0, "b");
+        queue.push_first(0, "a");
+        assert_eq!(all(&mut queue), ["a", "b"]);
+    }
+
+    proptest! {
+        /// Nothing is lost or doubled; a lane's items keep their order; between two items of one lane, every other lane
+        /// that has something gives exactly one.
+        #[test]
+        fn model(ops in proptest::collection::vec((0..4_u32, any::<prop::sample::Index>()), 0..200)) {
+            let mut queue = FairQueue::new();
+            let mut lanes: [Vec<(usize, Place)>; 3] = Default::default();
+            for (number, (op, which)) in ops.into_iter().enumerate() {
+                let lane = which.index(3);
+                match op {
+                    0 | 1 => {
+                        let place = queue.push(u32::try_from(lane).unwrap(), (lane, number));
+                        lanes[lane].push((number, place));
+                    }
+                    2 => if let Some((lane, number)) = queue.pop() {
+                        prop_assert_eq!(lanes[lane].remove(0).0, number);
+                    },
+                    _ => if !lanes[lane].is_empty() {
+                        let index = which.index(lanes[lane].len());
+                        let (number, place) = lanes[lane].remove(index);
+                        prop_assert_eq!(queue.remove(place), Some((lane, number)));
+                    }
+                }
+                prop_assert_eq!(queue.len(), lanes.iter().map(Vec::len).sum::<usize>());
+            }
+            let rest = all(&mut queue);
+            for (lane, items) in lanes.iter().enumerate() {
+                let seen: Vec<usize> = rest.iter().filter(|(other, _)| *other == lane).map(|(_, number)| *number).collect();
+                prop_assert_eq!(&seen, &items.iter().map(|(number, _)| *number).collect::<Vec<_>>());
+            }
+            // Until a lane has its next turn, each other lane that has something left has exactly one.
+            for (at, (lane, _)) in rest.iter().enumerate() {
+                let Some(length) = rest[at + 1..].iter().position(|(other, _)| other == lane) else { continue };
+                for other in (0..3).filter(|other| other != lane) {
+                    let is_other = |item: &&(usize, usize)| item.0 == other;
+                    let between = rest[at + 1..at + 1 + length].iter().filter(is_other).count();
+                    let left = rest[at + 1..].iter().filter(is_other).count();
+                    prop_assert_eq!(between, left.min(1));
+                }
+            }
+        }
+    }
+}

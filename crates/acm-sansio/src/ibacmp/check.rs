@@ -1,0 +1,90 @@
+//! Whether what the provider keeps fits together: for tests and fuzzing.
+use super::{
+    asking::{Asking, Stage},
+    dest::{DestState, Ready, Routing},
+    lookup::Lookup,
+    state::Ibacmp,
+    token::{DestId, Task},
+};
+use crate::{
+    account::{AccountId, Holding},
+    check::ensure,
+    context::Context,
+    id::EndpointId,
+};
+use alloc::{collections::BTreeMap, format, string::String};
+
+#[derive(Default)]
+struct Counted {
+    lookups: BTreeMap<AccountId, usize>,
+    credits: BTreeMap<EndpointId, u32>,
+    asked: usize,
+    busy: usize,
+}
+
+pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
+    let mut counted = Counted::default();
+    for (id, dest) in provider.cache.iter() {
+        let waiting = cx.waiting_for(Task::Lookup(id).token());
+        counted.busy += usize::from(dest.state.is_busy());
+        match &dest.state {
+            DestState::Asking(asking) => {
+                lookup(&mut counted, id, &asking.lookup, waiting)?;
+                ask(&mut counted, provider, cx, id, dest.endpoint, asking)?;
+            }
+            DestState::Routing(Routing { lookup: needed, .. }) => lookup(&mut counted, id, needed, waiting)?,
+            DestState::Ready(Ready { claim: Some(claim), .. }) => {
+                lookup(&mut counted, id, &claim.asking.lookup, waiting)?;
+                ask(&mut counted, provider, cx, id, dest.endpoint, &claim.asking)?;
+            }
+            _ => ensure(waiting == 0, || format!("{id}: {waiting} wait for nothing"))?,
+        }
+    }
+    for (account, id, held) in cx.accounts.iter() {
+        let lookups = counted.lookups.get(&id).copied().unwrap_or(0);
+        ensure(held.lookups == lookups, || format!("{account} is charged {} of {lookups} lookups", held.lookups))?;
+        debug_assert_eq!(cx.accounts.held(id, Holding::Lookups), lookups);
+    }
+    for (id, state) in &provider.endpoints {
+        let credits = counted.credits.get(id).copied().unwrap_or(0);
+        let held = state.queue.held();
+        ensure(held == credits, || format!("{id}: {held} credits are held, {credits} are used"))?;
+        ensure(held <= cx.config().resolve_depth.max(1), || format!("{id}: {held} credits"))?;
+    }
+    let busy: usize = provider.endpoints.keys().map(|id| provider.cache.busy_count(*id)).sum();
+    ensure(busy <= counted.busy, || format!("{busy} of {} destinations are busy", counted.busy))?;
+    ensure(provider.asked.len() == counted.asked, || "transaction ids and requests differ".into())?;
+    let limits = &cx.config().limits;
+    ensure(provider.cache.len() <= limits.destinations, || format!("{} destinations", provider.cache.len()))
+}
+
+fn lookup(counted: &mut Counted, id: DestId, lookup: &Lookup, waiting: usize) -> Result<(), String> {
+    for account in lookup.accounts() {
+        *counted.lookups.entry(account).or_default() += 1;
+    }
+    ensure(lookup.waiters() == waiting, || format!("{id}: {waiting} wait, {} are known", lookup.waiters()))
+}
+
+fn ask(
+    counted: &mut Counted,
+    provider: &Ibacmp,
+    cx: &Context,
+    id: DestId,
+    endpoint: EndpointId,
+    asking: &Asking,
+) -> Result<(), String> {
+    ensure(cx.timer(Task::Lookup(id).token()).is_some(), || format!("{id} asks without a deadline"))?;
+    match &asking.stage {
+        Stage::Queued(places) => {
+            ensure(places.len() > 0, || format!("{id} waits and nobody pays"))?;
+            return Ok(());
+        }
+        Stage::Sent(_) => {
+            *counted.credits.entry(endpoint).or_default() += 1;
+            ensure(cx.timer(Task::Credit(id).token()).is_some(), || format!("{id} holds its credit for ever"))?;
+        }
+        Stage::Late => {}
+    }
+    counted.asked += 1;
+    ensure(provider.asked.get(&asking.tid.get()) == Some(&id), || format!("{id}: its transaction id is another's"))
+}

@@ -1,0 +1,100 @@
+//! Checking what strangers claim before it replaces what somebody here uses: the group is asked who has the address,
+//! and whoever has had it so far has the first word.
+use super::{
+    asking::{Asking, Stage},
+    dest::{Claim, DestState, Ready},
+    event::Event,
+    lookup::{Lookup, Responder},
+    remote::Remote,
+    state::Ibacmp,
+    token::DestId,
+};
+use crate::context::Context;
+use alloc::boxed::Box;
+
+impl Ibacmp {
+    /// A stranger claims to be a destination that is in use. It is not believed: the group is asked.
+    pub(super) fn check_claim(&mut self, cx: &mut Context, id: DestId, claimed: &Remote, respond: Option<Responder>) {
+        let now = cx.now();
+        let Some(dest) = self.cache.get_mut(id) else { return };
+        let (endpoint, name) = (dest.endpoint, dest.name());
+        let DestState::Ready(ready) = &mut dest.state else { return };
+        if let Some(claim) = &mut ready.claim {
+            if let Some(responder) = respond
+                && !claim.asking.lookup.add_responder(cx, responder)
+            {
+                self.stats.responders_refused += 1;
+            }
+            return;
+        }
+        let source = cx.endpoint(endpoint).and_then(|endpoint| endpoint.addresses.first().copied());
+        let soon = ready.no_claim_until.is_some_and(|until| now < until);
+        let (false, Some(source), Ok(mut lookup)) = (soon, source, Lookup::for_strangers(cx)) else {
+            self.stats.claims_ignored += 1;
+            return;
+        };
+        if let Some(responder) = respond {
+            lookup.add_responder(cx, responder);
+        }
+        ready.no_claim_until = Some(now + cx.config().timeout);
+        let asking = Asking::new(cx.transaction_id(), source, lookup);
+        self.cache.change(id, |state| {
+            if let DestState::Ready(ready) = state {
+                ready.claim = Some(Box::new(Claim { asking, found: None }));
+            }
+        });
+        self.stats.claims_checked += 1;
+        cx.log(Event::ClaimChecked(endpoint, name, claimed.gid).into());
+        self.queue_up(cx, id, endpoint);
+    }
+
+    /// Somebody answered the check of a claim.
+    pub(super) fn claim_answered(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
+        let Some(dest) = self.cache.get_mut(id) else { return };
+        let lmc = cx.port_of(dest.endpoint).map(|port| port.lmc).unwrap_or_default();
+        let DestState::Ready(Ready { remote: known, claim: Some(claim), .. }) = &mut dest.state else { return };
+        if known.is_some_and(|known| known.is_same_port(&remote, lmc)) {
+            *known = Some(remote);
+            return self.end_claim(cx, id, Some(remote));
+        }
+        claim.found.get_or_insert(remote);
+        // Whoever has had the address may answer still, for as long as an answer is likely.
+        if matches!(claim.asking.stage, Stage::Late) {
+            self.decide_claim(cx, id);
+        }
+    }
+
+    /// The time in which the known one would have answered is over: if somebody else did, the address is there.
+    pub(super) fn decide_claim(&mut self, cx: &mut Context, id: DestId) {
+        let Some(dest) = self.cache.get(id) else { return };
+        let (endpoint, name) = (dest.endpoint, dest.name());
+        let DestState::Ready(Ready { claim: Some(claim), .. }) = &dest.state else { return };
+        let Some(remote) = claim.found else { return };
+        let (addr_until, _) = Self::lifetimes(cx);
+        let before = self.cache.enter(id, DestState::Known { remote, addr_until });
+        let DestState::Ready(Ready { claim: Some(claim), .. }) = before else { return };
+        let lookup = self.end_asking(cx, id, claim.asking);
+        self.stats.claims_confirmed += 1;
+        cx.log(Event::PeerChanged(endpoint, name).into());
+        // Whoever claimed it from elsewhere again gets nothing.
+        let lmc = cx.port_of(endpoint).map(|port| port.lmc).unwrap_or_default();
+        let lookup = lookup.only_responders(cx, |responder| responder.remote.is_same_port(&remote, lmc));
+        self.find_route(cx, id, remote, lookup);
+    }
+
+    /// The address is where it was, or nobody says otherwise; those who claimed it get nothing.
+    pub(super) fn end_claim(&mut self, cx: &mut Context, id: DestId, still_at: Option<Remote>) {
+        let Some(dest) = self.cache.get(id) else { return };
+        let (endpoint, name) = (dest.endpoint, dest.name());
+        let claim = self.cache.change(id, |state| match state {
+            DestState::Ready(ready) => ready.claim.take(),
+            _ => None,
+        });
+        let Some(Some(claim)) = claim else { return };
+        self.end_asking(cx, id, claim.asking).end(cx);
+        if let Some(remote) = still_at {
+            self.stats.claims_refuted += 1;
+            cx.log(Event::ClaimRefuted(endpoint, name, remote.gid).into());
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What the provider knows of an endpoint: groups, credits, round trips.
+use super::{membership::Group, round_trip::RoundTrip, token::DestId};
+use crate::credit::CreditQueue;
+use alloc::vec::Vec;
+
+/// What the provider knows of an endpoint.
+#[derive(Debug, Default)]
+pub(super) struct EndpointState {
+    /// Its groups, least preferred first.
+    pub(super) groups: Vec<Group>,
+    /// Destinations that wait for a credit to ask the group.
+    pub(super) queue: CreditQueue<DestId>,
+    pub(super) round_trip: RoundTrip,
+    /// Counts what may have made routes void. A route of another epoch is looked at before it is served.
+    pub(super) epoch: u32,
+    /// Routes from before this epoch begin at a LID or GID that the port has no more.
+    pub(super) moved_in: u32,
+}
+
+impl EndpointState {
+    /// The port has another LID or GID: all routes are void.
+    pub(super) fn moved(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+        self.moved_in = self.epoch;
+    }
+
+    /// The link has another MTU or rate: routes may be too much for it.
+    pub(super) fn link_changed(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+    }
+
+    /// Whether a route of this epoch begins at a LID or GID that the port has no more.
+    pub(super) const fn is_void(&self, epoch: u32) -> bool {
+        // Epochs are compared around the circle; two billion changes do not happen within the life of a route.
+        self.moved_in.wrapping_sub(epoch).wrapping_sub(1) < u32::MAX / 2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn epochs() {
+        let mut state = EndpointState { epoch: u32::MAX - 1, moved_in: u32::MAX - 1, ..EndpointState::default() };
+        let before = state.epoch;
+        assert!(!state.is_void(before));
+        state.link_changed();
+        assert!(!state.is_void(before) && state.epoch != before);
+        state.moved();
+        assert_eq!((state.epoch, state.is_void(before), state.is_void(state.epoch)), (0, true, false));
+        state.link_changed();
+        assert!(!state.is_void(state.epoch) && !state.is_void(0) && state.is_void(u32::MAX));
+    }
+}

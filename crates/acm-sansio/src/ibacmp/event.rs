@@ -1,0 +1,135 @@
+//! What the built-in provider says to an administrator.
+use crate::{door::Level, failure::Failure, id::EndpointId, sa::SaError};
+use acm_wire::{Address, multicast::MessageError};
+use core::fmt;
+use ib_mad::{Gid, Lid, Mtu, Rate};
+
+/// Something that happened in the built-in protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A group was joined.
+    Joined(EndpointId, Gid, Lid, Mtu, Rate),
+    /// A group could not be joined; it is tried again after so many milliseconds.
+    JoinFailed(EndpointId, Gid, SaError, u64),
+    /// A destination could not be resolved, and so many requests waited for it.
+    LookupFailed(EndpointId, Address, Failure, usize),
+    /// A datagram that is not ours to understand.
+    BadDatagram(EndpointId, MessageError),
+    /// A datagram longer than any of ours, in bytes.
+    LongDatagram(EndpointId, usize),
+    /// A datagram without a global route header.
+    NoGrh(EndpointId),
+    /// An asker is in none of our groups.
+    NoSharedGroup(EndpointId, Address),
+    /// A destination is at another port or queue pair than before.
+    PeerChanged(EndpointId, Address),
+    /// A stranger with this GID claims an address in use; the group is asked who has it.
+    ClaimChecked(EndpointId, Address, Gid),
+    /// The address is where it was.
+    ClaimRefuted(EndpointId, Address, Gid),
+    /// The group is asked for an address, for the so-manieth time.
+    Asked(EndpointId, Address, u32),
+    /// A peer said that the address is not to be had.
+    Refused(EndpointId, Address, Failure),
+    /// It is known where an address is.
+    Located(EndpointId, Address, Gid, Lid),
+    /// Subnet administration is asked for the path.
+    RouteAsked(EndpointId, Address),
+    /// The path is known.
+    RouteFound(EndpointId, Address),
+}
+
+impl Event {
+    pub(crate) const fn level(&self) -> Level {
+        match self {
+            Self::JoinFailed(..) => Level::Always,
+            Self::Joined(..)
+            | Self::LookupFailed(..)
+            | Self::BadDatagram(..)
+            | Self::LongDatagram(..)
+            | Self::NoSharedGroup(..)
+            | Self::PeerChanged(..)
+            | Self::ClaimChecked(..)
+            | Self::ClaimRefuted(..) => Level::Verbose,
+            Self::NoGrh(..)
+            | Self::Asked(..)
+            | Self::Refused(..)
+            | Self::Located(..)
+            | Self::RouteAsked(..)
+            | Self::RouteFound(..) => Level::Debug,
+        }
+    }
+
+    pub(crate) const fn dest(&self) -> Option<Address> {
+        match self {
+            Self::LookupFailed(_, address, ..)
+            | Self::NoSharedGroup(_, address)
+            | Self::PeerChanged(_, address)
+            | Self::ClaimChecked(_, address, _)
+            | Self::ClaimRefuted(_, address, _)
+            | Self::Asked(_, address, _)
+            | Self::Refused(_, address, _)
+            | Self::Located(_, address, ..)
+            | Self::RouteAsked(_, address)
+            | Self::RouteFound(_, address) => Some(*address),
+            _ => None,
+        }
+    }
+
+    pub(crate) const fn endpoint(&self) -> EndpointId {
+        match self {
+            Self::Joined(endpoint, ..)
+            | Self::JoinFailed(endpoint, ..)
+            | Self::LookupFailed(endpoint, ..)
+            | Self::BadDatagram(endpoint, _)
+            | Self::LongDatagram(endpoint, _)
+            | Self::NoGrh(endpoint)
+            | Self::NoSharedGroup(endpoint, _)
+            | Self::PeerChanged(endpoint, _)
+            | Self::ClaimChecked(endpoint, ..)
+            | Self::ClaimRefuted(endpoint, ..)
+            | Self::Asked(endpoint, ..)
+            | Self::Refused(endpoint, ..)
+            | Self::Located(endpoint, ..)
+            | Self::RouteAsked(endpoint, _)
+            | Self::RouteFound(endpoint, _) => *endpoint,
+        }
+    }
+}
+
+impl From<Event> for crate::door::Event {
+    fn from(event: Event) -> Self {
+        Self::Ibacmp(event)
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Joined(id, mgid, mlid, mtu, rate) => {
+                write!(f, "join successful: {id} group {mgid} MLID {:#x} mtu {mtu} rate {rate}", mlid.get())
+            }
+            Self::JoinFailed(id, mgid, error, again_ms) => {
+                write!(f, "ERROR - join failed: {id} group {mgid}: {error}; again in {again_ms} ms")
+            }
+            Self::LookupFailed(id, address, failure, waiting) => {
+                let status = failure.status();
+                write!(f, "notice - {id}: failing request for {address}: {failure}; status {status}, {waiting} waited")
+            }
+            Self::BadDatagram(id, error) => write!(f, "notice - {id}: datagram dropped: {error}"),
+            Self::LongDatagram(id, length) => write!(f, "notice - {id}: datagram of {length} bytes dropped"),
+            Self::NoGrh(id) => write!(f, "notice - {id}: datagram without a GRH dropped"),
+            Self::NoSharedGroup(id, address) => write!(f, "notice - {id}: no shared multicast group with {address}"),
+            Self::PeerChanged(id, address) => write!(f, "notice - {id}: {address} has moved, resetting"),
+            Self::ClaimChecked(id, address, gid) => {
+                write!(f, "notice - {id}: {gid} claims {address}, which is in use elsewhere: asking the group")
+            }
+            Self::ClaimRefuted(id, address, gid) => write!(f, "notice - {id}: {address} is still at {gid}"),
+            Self::Asked(id, address, times) => write!(f, "{id}: asking the group for {address}, time {times}"),
+            Self::Refused(id, address, failure) => write!(f, "{id}: {address}: {failure}; waiting for others"),
+            Self::Located(id, address, gid, lid) => write!(f, "{id}: {address} is at {gid}, LID {lid}"),
+            Self::RouteAsked(id, address) => write!(f, "{id}: asking the SA for the path to {address}"),
+            Self::RouteFound(id, address) => write!(f, "{id}: path to {address} found"),
+        }
+    }
+}

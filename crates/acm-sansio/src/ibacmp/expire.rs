@@ -1,0 +1,101 @@
+//! What counts no more is forgotten: when somebody asks for it, and a slice of the cache at a time, so that it does not
+//! stay until then.
+use super::{
+    dest::{Class, DestState, Ready},
+    state::Ibacmp,
+    token::{DestId, Task},
+};
+use crate::{Time, context::Context};
+use core::time::Duration;
+
+/// Places that are looked at in one go: a fraction of a millisecond.
+const SLICE: usize = 1024;
+/// The whole cache is looked through in this time.
+const ROUND: Duration = Duration::from_secs(16 * 60);
+/// Between two slices when an endpoint was closed: what was known on it is of no use.
+const HURRY: Duration = Duration::from_millis(10);
+
+impl Ibacmp {
+    /// The ends of an address's and a route's time that begins now.
+    pub(super) fn lifetimes(cx: &Context) -> (Option<Time>, Option<Time>) {
+        let until = |timeout: Option<Duration>| timeout.map(|timeout| cx.now() + timeout);
+        (until(cx.config().addr_timeout), until(cx.config().route_timeout))
+    }
+
+    /// Takes back what counts no more: what has had its time, and a route that does not fit the port any more.
+    pub(super) fn freshen(&mut self, cx: &mut Context, id: DestId) {
+        let now = cx.now();
+        let over = |until: Option<Time>| until.is_some_and(|until| until <= now);
+        let Some(dest) = self.cache.get_mut(id) else { return };
+        let next = match &mut dest.state {
+            DestState::Known { addr_until, .. } if over(*addr_until) => DestState::Unknown,
+            DestState::Ready(ready) if dest.class != Class::Local => {
+                let state = self.endpoints.get(&dest.endpoint);
+                let fits = match state {
+                    Some(state) if state.epoch == ready.epoch => true,
+                    Some(state) => {
+                        let too_much = || cx.port_of(dest.endpoint).is_some_and(|port| port.is_too_much(&ready.path));
+                        !state.is_void(ready.epoch) && !too_much()
+                    }
+                    None => false,
+                };
+                if fits {
+                    ready.epoch = state.map_or(ready.epoch, |state| state.epoch);
+                }
+                if over(ready.addr_until) {
+                    DestState::Unknown
+                } else if !fits || over(ready.route_until) {
+                    let addr_until = ready.addr_until;
+                    ready.remote.map_or(DestState::Unknown, |remote| DestState::Known { remote, addr_until })
+                } else {
+                    return;
+                }
+            }
+            _ => return,
+        };
+        // A claim about what counts no more is of no use: the next asker asks the group.
+        if let DestState::Ready(Ready { claim: Some(claim), .. }) = self.cache.enter(id, next) {
+            self.end_asking(cx, id, claim.asking).end(cx);
+        }
+    }
+
+    /// Makes sure that the sweep goes on, if there is anything that expires.
+    pub(super) fn schedule_sweep(&mut self, cx: &mut Context) {
+        let expires = cx.config().addr_timeout.is_some() || cx.config().route_timeout.is_some();
+        if self.sweep.scheduled || self.cache.len() == 0 || !(expires || self.sweep.hurry > 0) {
+            return;
+        }
+        self.sweep.scheduled = true;
+        let slices = u32::try_from(self.cache.places().div_ceil(SLICE)).unwrap_or(u32::MAX).max(1);
+        let pause = if self.sweep.hurry > 0 { HURRY } else { ROUND / slices };
+        let at = cx.now() + pause;
+        cx.set_timer(Task::Sweep.token(), at);
+    }
+
+    /// An endpoint is closed: all of its destinations go soon.
+    pub(super) fn hurry_sweep(&mut self, cx: &mut Context) {
+        self.sweep.hurry = self.cache.places();
+        self.sweep.scheduled = false;
+        self.schedule_sweep(cx);
+    }
+
+    /// Looks through one slice.
+    pub(super) fn sweep(&mut self, cx: &mut Context) {
+        self.sweep.scheduled = false;
+        let places = self.cache.places();
+        for _ in 0..SLICE.min(places) {
+            let place = self.sweep.place % places;
+            self.sweep.place = place + 1;
+            let Some(id) = self.cache.key_at(place) else { continue };
+            let Some(endpoint) = self.cache.get(id).map(|dest| dest.endpoint) else { continue };
+            self.freshen(cx, id);
+            let Some(dest) = self.cache.get(id) else { continue };
+            let of_nobody = cx.endpoint(endpoint).is_none() && !dest.state.is_busy();
+            if matches!(dest.state, DestState::Unknown) || of_nobody {
+                self.cache.remove(id);
+            }
+        }
+        self.sweep.hurry = self.sweep.hurry.saturating_sub(SLICE);
+        self.schedule_sweep(cx);
+    }
+}

@@ -1,0 +1,208 @@
+//! The provider's verbs, and where each goes.
+use super::{
+    dest::{Class, DestKey, DestState, Ready},
+    event::Event,
+    route,
+    state::Ibacmp,
+    token::Task,
+};
+use crate::{
+    account::AccountId,
+    context::Context,
+    door::DatagramSource,
+    failure::Failure,
+    id::{EndpointId, Token},
+    provider::{Answer, Need, PortEvent, Provider},
+    sa::SaError,
+};
+use acm_wire::{Address, multicast::MulticastMessage};
+use alloc::string::String;
+use core::fmt;
+use ib_mad::{
+    acm::AcmMad,
+    sa::{PathRecord, SaMad},
+};
+
+impl Ibacmp {
+    /// Ends what is under way on an endpoint.
+    fn fail_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        for id in self.cache.busy(endpoint) {
+            match self.cache.get(id).map(|dest| &dest.state) {
+                // What is served stays, whoever claims it.
+                Some(DestState::Ready(_)) => self.end_claim(cx, id, None),
+                _ => self.fail(cx, id, Failure::EndpointClosed),
+            }
+        }
+    }
+
+    /// Own addresses are known without asking anybody.
+    fn add_loopback(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
+        if !cx.config().loopback {
+            return;
+        }
+        let Some(path) = route::loopback(cx, endpoint) else { return };
+        let Some(id) = self.acquire(cx, endpoint, DestKey::Address(*address)) else { return };
+        if self.cache.get(id).is_some_and(|dest| dest.state.is_busy()) {
+            self.fail(cx, id, Failure::EndpointClosed);
+        }
+        self.cache.set_class(id, Class::Local);
+        let (remote, addr_until, route_until, claim, no_claim_until) = (None, None, None, None, None);
+        let ready = Ready { remote, path, addr_until, route_until, epoch: 0, claim, no_claim_until };
+        self.cache.enter(id, DestState::Ready(ready));
+    }
+
+    fn refresh_loopback(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
+        for address in &addresses {
+            self.add_loopback(cx, endpoint, address);
+        }
+    }
+
+    fn bad_datagram(&mut self, cx: &mut Context, event: Event) {
+        self.stats.bad_datagrams += 1;
+        cx.log(event.into());
+    }
+}
+
+impl Provider for Ibacmp {
+    fn name(&self) -> &'static str {
+        "ibacmp"
+    }
+
+    fn open_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        // Another queue pair than before hears nothing yet; the membership is the port's, and stays.
+        if let Some((mgid, mlid)) = self.base_group(endpoint).map(|member| (member.mgid, member.mlid)) {
+            cx.attach(endpoint, mgid, mlid);
+        }
+        self.join_all(cx, endpoint);
+        self.refresh_loopback(cx, endpoint);
+    }
+
+    fn close_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        self.fail_all(cx, endpoint);
+        self.leave_all(cx, endpoint);
+        self.endpoints.remove(&endpoint);
+        // Nothing finds what was known on it any more; the sweep takes it away.
+        self.hurry_sweep(cx);
+    }
+
+    fn add_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
+        self.add_loopback(cx, endpoint, address);
+    }
+
+    fn remove_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
+        // It may have the name in another case still.
+        if cx.endpoint(endpoint).is_some_and(|endpoint| endpoint.has(address)) {
+            return;
+        }
+        if let Some(id) = self.cache.find(endpoint, &DestKey::Address(*address)) {
+            if self.cache.get(id).is_some_and(|dest| dest.state.is_busy()) {
+                self.fail(cx, id, Failure::EndpointClosed);
+            }
+            self.cache.remove(id);
+        }
+    }
+
+    fn resolve(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        source: &Address,
+        dest: &Address,
+        need: Need,
+    ) -> Answer {
+        self.resolve_address(cx, endpoint, source, dest, need)
+    }
+
+    fn route(&mut self, cx: &mut Context, endpoint: EndpointId, wanted: &PathRecord, need: Need) -> Answer {
+        self.resolve_route(cx, endpoint, wanted, need)
+    }
+
+    fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) {
+        self.left(cx, token, account, ticket);
+    }
+
+    fn datagram(&mut self, cx: &mut Context, endpoint: EndpointId, source: &DatagramSource, payload: &[u8]) {
+        let Some(gid) = source.gid else { return self.bad_datagram(cx, Event::NoGrh(endpoint)) };
+        if payload.len() > size_of::<AcmMad>() {
+            return self.bad_datagram(cx, Event::LongDatagram(endpoint, payload.len()));
+        }
+        match MulticastMessage::parse(payload) {
+            Err(error) => self.bad_datagram(cx, Event::BadDatagram(endpoint, error)),
+            Ok(MulticastMessage::Request(request)) => self.asked_by(cx, endpoint, source, gid, &request),
+            Ok(MulticastMessage::Response(response)) => self.responded(cx, endpoint, source, gid, &response),
+        }
+    }
+
+    fn sa_done(&mut self, cx: &mut Context, endpoint: EndpointId, token: Token, answer: Result<&SaMad, SaError>) {
+        match Task::of(token) {
+            Task::Route(id) => self.routed(cx, id, answer),
+            Task::Group(_, place) => self.join_done(cx, endpoint, place, answer),
+            Task::Lookup(_) | Task::Credit(_) | Task::Sweep => {}
+        }
+    }
+
+    fn timeout(&mut self, cx: &mut Context, token: Token) {
+        match Task::of(token) {
+            Task::Lookup(id) => self.ask_due(cx, id),
+            Task::Credit(id) => self.credit_due(cx, id),
+            Task::Group(endpoint, place) => self.join(cx, endpoint, place),
+            Task::Sweep => self.sweep(cx),
+            Task::Route(_) => {}
+        }
+    }
+
+    fn timer_name(&self, token: Token) -> &'static str {
+        match Task::of(token) {
+            Task::Lookup(_) => "a multicast request",
+            Task::Credit(_) => "a credit of a multicast request",
+            Task::Route(_) => "a route",
+            Task::Group(..) => "joining a group",
+            Task::Sweep => "the sweep of the cache",
+        }
+    }
+
+    fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
+        match event {
+            PortEvent::Down => {
+                self.fail_all(cx, endpoint);
+                self.forget_groups(cx, endpoint);
+            }
+            PortEvent::Up | PortEvent::Moved => {
+                self.endpoints.entry(endpoint).or_default().moved();
+                self.refresh_loopback(cx, endpoint);
+                self.join_all(cx, endpoint);
+            }
+            PortEvent::OtherLink => {
+                self.endpoints.entry(endpoint).or_default().link_changed();
+                self.refresh_loopback(cx, endpoint);
+                self.join_all_soon(cx, endpoint);
+            }
+            PortEvent::OtherManager | PortEvent::Reregister => self.join_all_soon(cx, endpoint),
+        }
+    }
+
+    fn each_stat(&self, tell: &mut dyn FnMut(&'static str, u64)) {
+        self.stats.each(|name, _, value| tell(name, value));
+    }
+
+    fn report(&self, _cx: &Context, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "cache: destinations {}", self.cache.len())?;
+        for (id, state) in &self.endpoints {
+            let (local, strangers) = state.queue.waiting();
+            let groups = state.groups.iter().filter(|group| group.member.is_some()).count();
+            writeln!(
+                f,
+                "{id}: groups {groups} of {} lookups {} asking {} waiting {local} strangers {strangers}",
+                state.groups.len(),
+                self.cache.busy_count(*id),
+                state.queue.held(),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn check(&self, cx: &Context) -> Result<(), String> {
+        super::check::ibacmp(self, cx)
+    }
+}

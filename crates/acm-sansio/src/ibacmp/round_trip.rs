@@ -1,0 +1,54 @@
+//! How long an answer of the group is likely to take.
+use core::time::Duration;
+
+/// No answer is taken to be unlikely sooner.
+const SHORTEST: Duration = Duration::from_millis(5);
+/// As long as nothing is known.
+const FIRST: Duration = Duration::from_millis(10);
+
+/// The estimate of RFC 6298: the smoothed round trip and four times its variation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RoundTrip {
+    /// Smoothed round trip, and its variation.
+    estimate: Option<(Duration, Duration)>,
+}
+
+impl RoundTrip {
+    /// An answer came after this time to what was asked once. (What was asked twice says nothing: the answer may be to
+    /// either.)
+    pub(super) fn sample(&mut self, time: Duration) {
+        self.estimate = Some(match self.estimate {
+            None => (time, time / 2),
+            Some((smoothed, variation)) => {
+                let off = smoothed.abs_diff(time);
+                (smoothed * 7 / 8 + time / 8, variation * 3 / 4 + off / 4)
+            }
+        });
+    }
+
+    /// How long to count on an answer, between 5 ms and `longest`.
+    pub(super) fn likely(&self, longest: Duration) -> Duration {
+        let likely = self.estimate.map_or(FIRST, |(smoothed, variation)| smoothed + variation * 4);
+        likely.max(SHORTEST).min(longest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rfc_6298() {
+        let ms = Duration::from_millis;
+        let mut trip = RoundTrip::default();
+        assert_eq!(trip.likely(ms(2000)), ms(10));
+        trip.sample(ms(80));
+        assert_eq!(trip.likely(ms(2000)), ms(80 + 4 * 40));
+        trip.sample(ms(160));
+        // Smoothed 90, variation 50.
+        assert_eq!(trip.likely(ms(2000)), ms(290));
+        assert_eq!(trip.likely(ms(100)), ms(100));
+        (0..100).for_each(|_| trip.sample(Duration::from_micros(20)));
+        assert_eq!(trip.likely(ms(2000)), ms(5));
+    }
+}

@@ -1,0 +1,47 @@
+//! All that the built-in provider keeps.
+use super::{cache::Cache, endpoint::EndpointState, stats::IbacmpStats, token::DestId};
+use crate::{failure::Failure, id::EndpointId, random::Seed};
+use alloc::collections::BTreeMap;
+
+/// The state of the built-in provider.
+#[derive(Debug)]
+pub struct Ibacmp {
+    pub(super) cache: Cache,
+    pub(super) endpoints: BTreeMap<EndpointId, EndpointState>,
+    /// Multicast requests that wait for their response, by transaction id.
+    pub(super) asked: BTreeMap<u64, DestId>,
+    pub(super) sweep: Sweep,
+    pub(super) stats: IbacmpStats,
+    /// Why the last lookup ended, for an asker whose lookup ended as it began.
+    pub(super) last_failure: Option<Failure>,
+}
+
+impl Ibacmp {
+    /// An empty provider; `seed` keeps others from choosing addresses that collide in its maps.
+    #[must_use]
+    pub fn new(seed: impl Into<Seed>) -> Self {
+        Self {
+            cache: Cache::new(seed.into()),
+            endpoints: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            sweep: Sweep::default(),
+            stats: IbacmpStats::default(),
+            last_failure: None,
+        }
+    }
+
+    /// What was counted since it was made.
+    #[must_use]
+    pub const fn stats(&self) -> &IbacmpStats {
+        &self.stats
+    }
+}
+
+/// Where the sweep is.
+#[derive(Debug, Default)]
+pub(super) struct Sweep {
+    pub(super) place: usize,
+    /// So many places are looked through without a pause.
+    pub(super) hurry: usize,
+    pub(super) scheduled: bool,
+}

@@ -1,0 +1,36 @@
+//! What the built-in provider counts.
+use crate::door::stats;
+
+stats! {
+    /// What the built-in provider counted since it was made.
+    pub struct IbacmpStats {
+        /// Datagrams that are not ours to understand: cut short, too long, of another class, without a GRH.
+        bad_datagrams: u64,
+        /// Responses to nothing that was asked.
+        unexpected_responses: u64,
+        /// Responses that say no, or that name no group of ours; they end nothing before the time-out.
+        refusals: u64,
+        /// Askers that share no group with us.
+        no_shared_group: u64,
+        /// Destinations thrown out to make room.
+        destinations_evicted: u64,
+        /// Destinations refused because none could be thrown out.
+        destinations_refused: u64,
+        /// Askers refused because too many wait for one route, or strangers have their share.
+        responders_refused: u64,
+        /// Claims of strangers about an address in use that were checked.
+        claims_checked: u64,
+        /// Checks that found the address elsewhere.
+        claims_confirmed: u64,
+        /// Checks that found the address where it was.
+        claims_refuted: u64,
+        /// Claims about an address in use that were neither believed nor checked: one was checked just before.
+        claims_ignored: u64,
+        /// Lookups that failed while somebody waited.
+        lookups_failed: u64,
+        /// Lookups that ended because nobody needed them any more.
+        lookups_unneeded: u64,
+        /// Joins that failed.
+        joins_failed: u64,
+    }
+}

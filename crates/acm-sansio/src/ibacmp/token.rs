@@ -1,0 +1,73 @@
+//! The provider's names for what it does.
+use crate::id::{EndpointId, Token, handle};
+
+handle! {
+    /// A destination in the cache.
+    pub DestId "dest";
+}
+
+/// What a [`Token`] is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Task {
+    /// A destination's lookup: requests wait for it; as a timer, its multicast request is repeated or ends.
+    Lookup(DestId),
+    /// A multicast request's credit is free again.
+    Credit(DestId),
+    /// A destination's question to subnet administration.
+    Route(DestId),
+    /// A group of an endpoint, by its place: joining it.
+    Group(EndpointId, u32),
+    /// The cache's sweep.
+    Sweep,
+}
+
+const LOOKUP: u32 = 1;
+const CREDIT: u32 = 2;
+const ROUTE: u32 = 3;
+const SWEEP: u32 = 4;
+/// Plus the group's place.
+const GROUP: u32 = 16;
+
+impl Task {
+    pub(super) const fn token(self) -> Token {
+        let (kind, index, generation) = match self {
+            Self::Lookup(id) => (LOOKUP, id.index(), id.generation()),
+            Self::Credit(id) => (CREDIT, id.index(), id.generation()),
+            Self::Route(id) => (ROUTE, id.index(), id.generation()),
+            Self::Group(id, place) => (GROUP + place, id.index(), id.generation()),
+            Self::Sweep => (SWEEP, 0, 0),
+        };
+        Token { kind, index, generation }
+    }
+
+    pub(super) const fn of(token: Token) -> Self {
+        let dest = DestId::new(token.index, token.generation);
+        match token.kind {
+            LOOKUP => Self::Lookup(dest),
+            CREDIT => Self::Credit(dest),
+            ROUTE => Self::Route(dest),
+            SWEEP => Self::Sweep,
+            group => Self::Group(EndpointId::new(token.index, token.generation), group.saturating_sub(GROUP)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_come_back_as_what_they_were() {
+        let (dest, endpoint) = (DestId::new(3, 9), EndpointId::new(2, 7));
+        for task in [
+            Task::Lookup(dest),
+            Task::Credit(dest),
+            Task::Route(dest),
+            Task::Group(endpoint, 1),
+            Task::Group(endpoint, 0),
+            Task::Sweep,
+        ] {
+            assert_eq!(Task::of(task.token()), task);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What the core reads of a port.
+use crate::door::SaAddress;
+use alloc::vec::Vec;
+use ib_mad::{Gid, Guid, Lid, Mtu, Pkey, Rate, ServiceLevel, id::Lmc, sa::PathRecord};
+
+/// The attributes of an active port.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct PortAttributes {
+    /// GUID of the device's node.
+    pub device_guid: Guid,
+    /// Number of the port on its device, from 1.
+    pub port_number: u8,
+    /// How many ports the device has.
+    pub port_count: u8,
+    /// Base LID.
+    pub lid: Lid,
+    /// LID mask control.
+    pub lmc: Lmc,
+    /// LID of the subnet manager.
+    pub sm_lid: Lid,
+    /// Service level to the subnet manager.
+    pub sm_sl: ServiceLevel,
+    /// GID table; holes are all zero.
+    pub gids: Vec<Gid>,
+    /// P_Key table; holes are 0.
+    pub pkeys: Vec<Pkey>,
+    /// Active MTU.
+    pub mtu: Mtu,
+    /// Active rate.
+    pub rate: Rate,
+    /// PortInfo's SubnetTimeOut, 5 bits: 4.096 us x 2^n.
+    pub subnet_timeout: u8,
+}
+
+impl PortAttributes {
+    /// The GID that the port is known by: its first one.
+    #[must_use]
+    pub fn gid(&self) -> Gid {
+        self.gids.iter().copied().find(|gid| !gid.is_zero()).unwrap_or_default()
+    }
+
+    /// How long a datagram may be under way in the subnet and back: 2^(SubnetTimeOut - 8) ms.
+    #[must_use]
+    pub const fn subnet_time(&self) -> core::time::Duration {
+        let power = self.subnet_timeout & 31;
+        core::time::Duration::from_millis(if power < 8 { 0 } else { 1 << (power - 8) })
+    }
+
+    /// The place of the port's first GID in its table, as address vectors name it.
+    #[must_use]
+    pub fn gid_index(&self) -> u8 {
+        let place = self.gids.iter().position(|gid| !gid.is_zero());
+        place.and_then(|place| u8::try_from(place).ok()).unwrap_or(0)
+    }
+
+    /// Whether a path needs more than the link has: a larger MTU, or a higher rate.
+    #[must_use]
+    pub fn is_too_much(&self, path: &PathRecord) -> bool {
+        let more_bytes = path.mtu.value().bytes().zip(self.mtu.bytes()).is_some_and(|(path, own)| path > own);
+        let faster = path.rate.value().mbps().zip(self.rate.mbps()).is_some_and(|(path, own)| path > own);
+        more_bytes || faster
+    }
+
+    /// Where subnet administration is. Its partition is the default one: full member if possible, else limited, else
+    /// whatever the table begins with.
+    #[must_use]
+    pub fn sa_address(&self) -> SaAddress {
+        let place = |wanted: Pkey| self.pkeys.iter().position(|pkey| *pkey == wanted);
+        let index = place(Pkey::DEFAULT_FULL).or_else(|| place(Pkey::DEFAULT_LIMITED)).unwrap_or(0);
+        SaAddress { lid: self.sm_lid, sl: self.sm_sl, pkey_index: u16::try_from(index).unwrap_or_default() }
+    }
+
+    /// Whether a path could start here, by its source GID, else its source LID, else its destination's prefix.
+    #[must_use]
+    pub fn can_start(&self, path: &PathRecord) -> bool {
+        if !path.sgid.is_zero() {
+            return self.gids.contains(&path.sgid);
+        }
+        if !path.slid.is_zero() {
+            return path.slid.base(self.lmc) == self.lid;
+        }
+        path.dgid.is_zero()
+            || self.gids.iter().any(|gid| !gid.is_zero() && (*gid == path.dgid || gid.prefix() == path.dgid.prefix()))
+    }
+
+    /// The table's partitions in its order, each once: place and key. A full member's key goes before a limited one's.
+    pub(super) fn partitions(&self) -> Vec<(u16, Pkey)> {
+        let mut found: Vec<(u16, Pkey)> = Vec::new();
+        for (index, pkey) in (0..).zip(&self.pkeys).filter(|(_, pkey)| pkey.is_valid()) {
+            match found.iter_mut().find(|(_, other)| other.same_partition(*pkey)) {
+                None => found.push((index, *pkey)),
+                Some(other) if pkey.is_full_member() && !other.1.is_full_member() => *other = (index, *pkey),
+                Some(_) => {}
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subnet_time() {
+        let time =
+            |subnet_timeout| PortAttributes { subnet_timeout, ..PortAttributes::default() }.subnet_time().as_millis();
+        assert_eq!([time(0), time(7), time(8), time(18)], [0, 0, 1, 1024]);
+    }
+}

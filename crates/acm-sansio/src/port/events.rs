@@ -1,0 +1,165 @@
+//! What ports, queue pairs and local addresses change.
+use super::PortAttributes;
+use crate::{
+    acm::Acm,
+    door::{Event, Output},
+    id::{EndpointId, PortId},
+    provider::PortEvent,
+    retry::OPEN_ENDPOINT,
+    timers::TimerKey,
+};
+use alloc::vec::Vec;
+use ib_mad::Qpn;
+
+impl Acm {
+    pub(crate) fn port_up(&mut self, port: PortId, attributes: &PortAttributes) {
+        let change = self.context.ports.up(port, attributes);
+        if change.came_up || change.moved || change.other_manager {
+            self.context.log(Event::PortUp(port, attributes.lid));
+        }
+        let before: Vec<EndpointId> = self.context.ports.endpoints_of(port).collect();
+        self.reconcile(port);
+        // Endpoints that were made just now hear of the port when they are open.
+        for endpoint in before {
+            let Some(found) = self.context.ports.endpoint(endpoint) else { continue };
+            if found.qpn.is_none() {
+                self.open(endpoint);
+                continue;
+            }
+            let events = [
+                (change.came_up, PortEvent::Up),
+                (!change.came_up && change.moved, PortEvent::Moved),
+                (!change.came_up && change.other_link, PortEvent::OtherLink),
+                (!change.came_up && change.other_manager, PortEvent::OtherManager),
+            ];
+            for (_, event) in events.into_iter().filter(|(happened, _)| *happened) {
+                self.provider.port_event(&mut self.context, endpoint, event);
+            }
+        }
+        if !change.came_up && (change.moved || change.other_manager) {
+            self.context.sa_moved(port);
+        }
+    }
+
+    pub(crate) fn port_down(&mut self, port: PortId) {
+        if !self.context.ports.down(port) {
+            return;
+        }
+        self.context.log(Event::PortDown(port));
+        self.context.ports.index_addresses();
+        self.port_event(port, PortEvent::Down);
+        self.sa_abandon(port);
+    }
+
+    pub(crate) fn port_event(&mut self, port: PortId, event: PortEvent) {
+        let endpoints: Vec<EndpointId> = self.context.ports.endpoints_of(port).collect();
+        for endpoint in endpoints {
+            let has_queue_pair = self.context.ports.endpoint(endpoint).is_some_and(|found| found.qpn.is_some());
+            // What is under way ends with the port, whether there is a queue pair or not.
+            if has_queue_pair || event == PortEvent::Down {
+                self.provider.port_event(&mut self.context, endpoint, event);
+            }
+        }
+    }
+
+    /// Asks for a queue pair, if that is not done already.
+    fn open(&mut self, endpoint: EndpointId) {
+        let Some(found) = self.context.ports.endpoint_mut(endpoint) else { return };
+        if !core::mem::replace(&mut found.opening, true) {
+            let (port, pkey_index) = (found.port, found.pkey_index);
+            self.context.timers.clear(TimerKey::Endpoint(endpoint));
+            self.context.output(Output::OpenEndpoint { endpoint, port, pkey_index });
+        }
+    }
+
+    pub(crate) fn endpoint_opened(&mut self, endpoint: EndpointId, qpn: Qpn) {
+        let Some(found) = self.context.ports.endpoint_mut(endpoint) else {
+            self.context.stats.stale_inputs += 1;
+            return;
+        };
+        (found.qpn, found.opening, found.failures) = (Some(qpn), false, 0);
+        self.context.timers.clear(TimerKey::Endpoint(endpoint));
+        self.provider.open_endpoint(&mut self.context, endpoint);
+    }
+
+    pub(crate) fn endpoint_failed(&mut self, endpoint: EndpointId) {
+        let Some(found) = self.context.ports.endpoint_mut(endpoint) else {
+            self.context.stats.stale_inputs += 1;
+            return;
+        };
+        found.opening = false;
+        found.failures = found.failures.saturating_add(1);
+        let pause = OPEN_ENDPOINT.pause(found.failures);
+        let pause = self.context.jitter(pause);
+        self.context.stats.endpoints_failed += 1;
+        let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+        self.context.log(Event::EndpointFailed(endpoint, pause_ms));
+        self.context.timers.set(TimerKey::Endpoint(endpoint), self.context.now + pause);
+    }
+
+    pub(crate) fn endpoint_lost(&mut self, endpoint: EndpointId) {
+        let Some(found) = self.context.ports.endpoint_mut(endpoint) else {
+            self.context.stats.stale_inputs += 1;
+            return;
+        };
+        found.qpn = None;
+        found.opening = false;
+        self.context.stats.endpoints_lost += 1;
+        self.context.log(Event::EndpointLost(endpoint));
+        self.open_again(endpoint);
+    }
+
+    /// Another try for an endpoint without a queue pair. While its port is down there is none: it is opened when the
+    /// port comes up.
+    pub(crate) fn open_again(&mut self, endpoint: EndpointId) {
+        let waits = self.context.ports.endpoint(endpoint).is_some_and(|found| found.qpn.is_none());
+        if waits && self.context.port_of(endpoint).is_some() {
+            self.open(endpoint);
+        }
+    }
+
+    /// Makes the endpoints of a port those that its table and the local addresses ask for.
+    pub(crate) fn reconcile(&mut self, port: PortId) {
+        // What is opened now would not be closed any more.
+        if self.context.shutting_down {
+            return;
+        }
+        let plan = self.context.ports.plan(port);
+        for local in plan.unassigned {
+            self.context.log(Event::NoPartition(port, local.address, local.pkey));
+        }
+        for endpoint in plan.close {
+            self.close_endpoint(endpoint);
+        }
+        for (endpoint, address) in plan.remove {
+            if let Some(found) = self.context.ports.endpoint_mut(endpoint) {
+                found.addresses.retain(|other| *other != address);
+            }
+            self.provider.remove_address(&mut self.context, endpoint, &address);
+        }
+        let mut added = plan.add;
+        for (pkey_index, pkey, addresses) in plan.open {
+            let endpoint = self.context.ports.open(port, pkey_index, pkey);
+            self.context.log(Event::EndpointAdded(endpoint, port, pkey));
+            self.context.output(Output::OpenEndpoint { endpoint, port, pkey_index });
+            added.extend(addresses.into_iter().map(|address| (endpoint, address)));
+        }
+        for (endpoint, address) in added {
+            if let Some(found) = self.context.ports.endpoint_mut(endpoint) {
+                found.addresses.push(address);
+            }
+            self.context.log(Event::AddressAdded(endpoint, address));
+            self.provider.add_address(&mut self.context, endpoint, &address);
+        }
+        self.context.ports.index_addresses();
+    }
+
+    pub(crate) fn close_endpoint(&mut self, endpoint: EndpointId) {
+        self.provider.close_endpoint(&mut self.context, endpoint);
+        self.context.timers.clear(TimerKey::Endpoint(endpoint));
+        if let Some(closed) = self.context.ports.close(endpoint) {
+            self.context.output(Output::CloseEndpoint(endpoint));
+            self.context.log(Event::EndpointRemoved(endpoint, closed.port, closed.pkey));
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Ports, addresses and endpoints together.
+use super::{LocalAddress, PortAttributes, Ports, plan::Plan};
+use crate::id::PortId;
+use acm_wire::Address;
+use alloc::{vec, vec::Vec};
+use ib_mad::{Lid, Pkey, sa::PathRecord};
+
+fn attributes(pkeys: &[u16]) -> PortAttributes {
+    PortAttributes {
+        lid: Lid::new(16),
+        gids: vec!["fe80::1".parse().unwrap()],
+        pkeys: pkeys.iter().copied().map(Pkey::new).collect(),
+        ..PortAttributes::default()
+    }
+}
+fn apply(ports: &mut Ports, port: PortId) -> Plan {
+    let plan = ports.plan(port);
+    for id in &plan.close {
+        ports.close(*id);
+    }
+    for (index, pkey, addresses) in &plan.open {
+        let id = ports.open(port, *index, *pkey);
+        ports.endpoint_mut(id).unwrap().addresses.clone_from(addresses);
+    }
+    for (id, address) in &plan.add {
+        ports.endpoint_mut(*id).unwrap().addresses.push(*address);
+    }
+    ports.index_addresses();
+    plan
+}
+
+#[test]
+fn full_members_before_limited_and_default_is_the_tables_first() {
+    let (mut ports, port) = (Ports::new(1), PortId(0));
+    let (a, b) = (Address::from_text("a"), Address::from_text("b"));
+    ports.add_address(LocalAddress { port, pkey: None, address: a });
+    ports.add_address(LocalAddress { port, pkey: Some(Pkey::new(0x0001)), address: b });
+    assert!(ports.up(port, &attributes(&[0x7fff, 0x8001, 0, 0x8000, 0xffff])).came_up);
+    let plan = apply(&mut ports, port);
+    let opened: Vec<_> = plan.open.iter().map(|(index, pkey, _)| (*index, pkey.get())).collect();
+    assert_eq!(opened, [(1, 0x8001), (4, 0xffff)]);
+    // The table in another order: the queue pairs' places are not what they were.
+    let change = ports.up(port, &attributes(&[0x8001, 0xffff]));
+    assert!(!change.came_up && !change.moved && !change.other_manager && !change.other_link);
+    let plan = apply(&mut ports, port);
+    assert_eq!((plan.close.len(), plan.open.len()), (2, 1), "`default` is 0x8001 now, so both are there");
+    assert_eq!(ports.by_address(&a), ports.by_address(&b));
+    ports.down(port);
+    assert_eq!(ports.by_address(&a), None);
+}
+
+#[test]
+fn paths_find_their_endpoint() {
+    let (mut ports, port) = (Ports::new(1), PortId(0));
+    for (name, pkey) in [("a", 0x8001), ("b", 0xffff)] {
+        ports.add_address(LocalAddress { port, pkey: Some(Pkey::new(pkey)), address: Address::from_text(name) });
+    }
+    ports.up(port, &attributes(&[0x8001, 0xffff]));
+    apply(&mut ports, port);
+    let pkey = |path: &PathRecord| ports.by_path(None, path).map(|id| ports.endpoint(id).unwrap().pkey.get());
+    let to = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
+    assert_eq!(pkey(&to), Some(0xffff), "the default partition, wherever it stands in the table");
+    assert_eq!(pkey(&PathRecord { pkey: Pkey::new(1), ..to }), Some(0x8001));
+    assert_eq!(pkey(&PathRecord { pkey: Pkey::new(2), ..to }), None);
+    assert_eq!(pkey(&PathRecord { sgid: "fe80::2".parse().unwrap(), ..to }), None);
+    assert_eq!(pkey(&PathRecord { slid: Lid::new(16), ..to }), Some(0xffff));
+    assert_eq!(pkey(&PathRecord { slid: Lid::new(17), ..to }), None);
+    assert_eq!(pkey(&PathRecord { dgid: "fec0::2".parse().unwrap(), ..to }), None, "another subnet's prefix");
+}

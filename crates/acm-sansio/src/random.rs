@@ -1,0 +1,97 @@
+//! Numbers that nobody else can guess, from a seed that the caller gave.
+use core::hash::Hasher;
+use siphasher::sip::SipHasher24;
+
+/// What every random number of a core comes from: 128 bits that an outsider must not know.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Seed([u8; 16]);
+
+impl Seed {
+    /// From the system's randomness.
+    #[must_use]
+    pub const fn new(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+}
+
+/// A small number, for simulations that are to be repeated.
+impl From<u64> for Seed {
+    fn from(number: u64) -> Self {
+        Self(u128::from(number).to_be_bytes())
+    }
+}
+
+impl core::fmt::Debug for Seed {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Seed(..)")
+    }
+}
+
+/// What numbers are for. Numbers of one purpose say nothing about those of another: one of them goes out with every
+/// datagram for all to see.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose {
+    /// Transaction ids.
+    TransactionIds = 1,
+    /// Pauses that are not the same on every node.
+    Jitter = 2,
+    /// The order in maps, so that nobody can choose keys that collide.
+    Maps = 3,
+}
+
+/// A sequence of random numbers: SipHash-2-4 of a counter, under a key of its purpose.
+#[derive(Clone)]
+pub(crate) struct Random {
+    hasher: SipHasher24,
+    counter: u64,
+}
+
+impl core::fmt::Debug for Random {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Random").field("counter", &self.counter).finish_non_exhaustive()
+    }
+}
+
+impl Random {
+    pub(crate) fn new(seed: Seed, purpose: Purpose) -> Self {
+        let seeded = SipHasher24::new_with_key(&seed.0);
+        let half = |half: u8| {
+            let mut hasher = seeded;
+            hasher.write_u8(purpose as u8);
+            hasher.write_u8(half);
+            hasher.finish()
+        };
+        Self { hasher: SipHasher24::new_with_keys(half(0), half(1)), counter: 0 }
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        let mut hasher = self.hasher;
+        hasher.write_u64(self.counter);
+        self.counter = self.counter.wrapping_add(1);
+        hasher.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{collections::BTreeSet, format};
+
+    #[test]
+    fn purposes_and_seeds_have_numbers_of_their_own() {
+        let purposes = [Purpose::TransactionIds, Purpose::Jitter, Purpose::Maps];
+        let numbers: BTreeSet<u64> = (0..50)
+            .flat_map(|seed: u64| purposes.map(|purpose| Random::new(seed.into(), purpose)))
+            .flat_map(|mut random| [random.next(), random.next(), random.next()])
+            .collect();
+        assert_eq!(numbers.len(), 50 * 3 * 3);
+        let [mut a, mut b] = [(); 2].map(|()| Random::new(Seed::new([7; 16]), Purpose::Jitter));
+        assert_eq!([a.next(), a.next()], [b.next(), b.next()]);
+    }
+
+    #[test]
+    fn the_seed_is_not_shown() {
+        assert_eq!(format!("{:?}", Seed::from(77)), "Seed(..)");
+        assert_eq!(format!("{:?}", Random::new(Seed::from(77), Purpose::Jitter)), "Random { counter: 0, .. }");
+    }
+}

@@ -1,0 +1,84 @@
+//! Everything that an administrator may want to see, a line for each thing.
+use crate::{context::Context, provider::Provider};
+use acm_wire::client::Counter;
+use core::fmt;
+
+/// Ports, endpoints, accounts, queues and counters of a core, a line for each. Its `Display` writes them.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    context: &'a Context,
+    provider: &'a dyn Provider,
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn new(context: &'a Context, provider: &'a dyn Provider) -> Self {
+        Self { context, provider }
+    }
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cx = self.context;
+        for (port, up, attributes) in cx.ports.iter() {
+            let state = if up { "active" } else { "down" };
+            write!(f, "port {}: {state} lid {} sm_lid {}", port.0, attributes.lid, attributes.sm_lid)?;
+            match cx.sa.ports.get(&port) {
+                None => writeln!(f)?,
+                Some(line) => {
+                    let (local, strangers) = line.queue.waiting();
+                    let (held, depth) = (line.queue.held(), line.window.depth());
+                    let joins = line.memberships();
+                    writeln!(
+                        f,
+                        " sa_depth {depth} in_flight {held} waiting {local} strangers {strangers} joins {joins}"
+                    )?;
+                }
+            }
+        }
+        for endpoint in cx.ports.all_endpoints() {
+            let Some(found) = cx.ports.endpoint(endpoint) else { continue };
+            write!(f, "{endpoint}: port {} pkey {} addresses {}", found.port.0, found.pkey, found.addresses.len())?;
+            match found.qpn {
+                Some(qpn) => write!(f, " qpn {qpn}")?,
+                None => write!(f, " no queue pair, failures {}", found.failures)?,
+            }
+            for (name, counter) in COUNTERS {
+                write!(f, " {name} {}", found.counters.get(counter))?;
+            }
+            writeln!(f)?;
+        }
+        for (account, _, held) in cx.accounts.iter() {
+            let (connections, requests, lookups) = (held.connections, held.requests, held.lookups);
+            writeln!(f, "{account}: connections {connections} requests {requests} lookups {lookups}")?;
+        }
+        self.provider.report(cx, f)?;
+        write!(f, "counters:")?;
+        for (name, counter) in COUNTERS {
+            write!(f, " {name} {}", cx.counters.get(counter))?;
+        }
+        writeln!(f)?;
+        let mut result = Ok(());
+        let mut tell = |name: &str, kind: &dyn fmt::Display, value: u64| {
+            if value > 0 && result.is_ok() {
+                result = writeln!(f, "{name}{kind}: {value}");
+            }
+        };
+        cx.stats.each(|name, kind, value| match kind {
+            Some(kind) => tell(name, &format_args!(" {kind:?}"), value),
+            None => tell(name, &"", value),
+        });
+        self.provider.each_stat(&mut |name, value| tell(name, &"", value));
+        result
+    }
+}
+
+/// The seven counters, named as `ib_acme -P` names them.
+const COUNTERS: [(&str, Counter); 7] = [
+    ("error", Counter::Error),
+    ("resolve", Counter::Resolve),
+    ("no_data", Counter::NoData),
+    ("addr_query", Counter::AddrQuery),
+    ("addr_cache", Counter::AddrCache),
+    ("route_query", Counter::RouteQuery),
+    ("route_cache", Counter::RouteCache),
+];

@@ -1,0 +1,53 @@
+//! Whom an answer of subnet administration goes to.
+use super::{client::Verdict, error::SaError, queue::Purpose};
+use crate::{
+    acm::Acm,
+    id::{PortId, QuestionId, SaRequestId},
+};
+use alloc::vec::Vec;
+use ib_mad::sa::SaMad;
+
+impl Acm {
+    pub(crate) fn sa_answer(&mut self, send: SaRequestId, bytes: &[u8]) {
+        match self.context.sa_answered(send, bytes) {
+            Verdict::Done(id, answer) => self.sa_done(id, answer),
+            Verdict::Nothing => {}
+        }
+    }
+
+    /// No answer will come to what was sent.
+    pub(crate) fn sa_failed(&mut self, send: SaRequestId, error: SaError) {
+        let Some(id) = self.context.sa.sends.get(send).copied() else {
+            self.context.stats.stale_inputs += 1;
+            return;
+        };
+        if error == SaError::TimedOut {
+            self.context.sa_silent(id);
+        }
+        self.sa_done(id, Err(error));
+    }
+
+    /// A question is answered, or will not be; the next one has its credit.
+    pub(crate) fn sa_done(&mut self, id: QuestionId, answer: Result<&SaMad, SaError>) {
+        let Some(pending) = self.context.sa_take(id) else { return };
+        match pending.purpose {
+            Purpose::Nobody => {}
+            Purpose::Client(endpoint, request) => self.query_done(endpoint, request, answer),
+            Purpose::Provider(endpoint, token) => {
+                if self.context.ports.endpoint(endpoint).is_some() {
+                    self.provider.sa_done(&mut self.context, endpoint, token, answer);
+                }
+            }
+        }
+        self.context.sa_pump(pending.port);
+    }
+
+    /// Ends all questions of a port that is down.
+    pub(crate) fn sa_abandon(&mut self, port: PortId) {
+        let line = self.context.sa.ports.get(&port);
+        let all: Vec<QuestionId> = line.map(|line| line.all.iter().copied().collect()).unwrap_or_default();
+        for id in all {
+            self.sa_done(id, Err(SaError::PortDown));
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Asking subnet administration: send, answer, busy, again, abandon.
+use super::{
+    error::SaError,
+    question::Question,
+    queue::{Pending, Progress, Purpose},
+};
+use crate::{
+    account::{AccountId, DAEMON},
+    context::Context,
+    door::{Event, Output, SaSend},
+    id::{EndpointId, PortId, QuestionId, SaRequestId, Token},
+    retry::{self, SA_BUSY, SENDER_MARGIN},
+    timers::TimerKey,
+};
+use alloc::vec::Vec;
+use ib_mad::{TransactionId, Wire, sa::SaMad};
+
+/// What came of an answer.
+pub(crate) enum Verdict<'a> {
+    /// The question is answered.
+    Done(QuestionId, Result<&'a SaMad, SaError>),
+    /// It goes on, or the answer was to nothing.
+    Nothing,
+}
+
+impl Context {
+    /// Asks subnet administration for the provider; [`Provider::sa_done`](crate::provider::Provider::sa_done) follows
+    /// with `token`, exactly once, unless [`Context::sa_cancel`] says that it will not.
+    ///
+    /// # Errors
+    /// [`SaError::PortDown`]; nothing follows then.
+    pub fn sa_ask(
+        &mut self,
+        endpoint: EndpointId,
+        token: Token,
+        question: Question,
+        account: AccountId,
+    ) -> Result<QuestionId, SaError> {
+        self.sa_push(endpoint, Purpose::Provider(endpoint, token), question, account)
+    }
+
+    /// Leaves a group; nothing follows.
+    pub fn sa_leave_group(&mut self, endpoint: EndpointId, question: Question) {
+        // A port that is down is in no group any more.
+        let _ = self.sa_push(endpoint, Purpose::Nobody, question, DAEMON);
+    }
+
+    pub(crate) fn sa_push(
+        &mut self,
+        endpoint: EndpointId,
+        purpose: Purpose,
+        question: Question,
+        account: AccountId,
+    ) -> Result<QuestionId, SaError> {
+        let port = self.endpoint(endpoint).map(|endpoint| endpoint.port);
+        let port = port.filter(|port| self.ports.attributes(*port).is_some()).ok_or(SaError::PortDown)?;
+        let id = self.sa.push(port, purpose, question, account);
+        self.timers.set(TimerKey::Question(id), self.now + self.config.queue_deadline);
+        self.sa_pump(port);
+        Ok(id)
+    }
+
+    /// Another account needs the answer, too: its turn counts as well.
+    pub fn sa_join(&mut self, id: QuestionId, account: AccountId) {
+        self.sa.join(id, account);
+    }
+
+    /// An account does not need the answer any more.
+    pub fn sa_leave(&mut self, id: QuestionId, account: AccountId) {
+        self.sa.leave(id, account);
+    }
+
+    /// Takes a question back that nobody needs any more, unless it is in flight; whether it was taken back, so that
+    /// nothing follows.
+    pub fn sa_cancel(&mut self, id: QuestionId) -> bool {
+        if self.sa.is_in_flight(id) {
+            return false;
+        }
+        self.timers.clear(TimerKey::Question(id));
+        self.sa.remove(id).is_some()
+    }
+
+    /// Takes a question back, also one that is in flight: nothing follows.
+    pub fn sa_forget(&mut self, id: QuestionId) {
+        if !self.sa_cancel(id)
+            && let Some(pending) = self.sa.questions.get_mut(id)
+        {
+            pending.purpose = Purpose::Nobody;
+        }
+    }
+
+    /// Sends what the port's credits allow.
+    pub(crate) fn sa_pump(&mut self, port: PortId) {
+        while self.ports.attributes(port).is_some() {
+            // The upper half of a transaction id belongs to the kernel.
+            let Some(tid) = u32::try_from(self.transaction_ids.next() >> 32).ok() else { return };
+            let Some((send, id)) = self.sa.next(port, self.now, tid) else { return };
+            self.sa_send(port, send, id, tid);
+        }
+    }
+
+    fn sa_send(&mut self, port: PortId, send: SaRequestId, id: QuestionId, tid: u32) {
+        let (Some(attributes), Some(pending)) = (self.ports.attributes(port), self.sa.questions.get(id)) else {
+            return;
+        };
+        let mad = pending.question.mad(attributes, TransactionId::new(tid.into()));
+        let (timeout, retries) = (self.config.timeout, self.config.retries);
+        let send = SaSend { port, id: send, to: attributes.sa_address(), mad, timeout, retries };
+        self.output(Output::SaSend(send));
+        // The sender repeats and reports; this is for a sender that forgets to.
+        self.timers.set(TimerKey::Question(id), self.now + self.config.sa_time() + SENDER_MARGIN);
+    }
+
+    /// Takes an answer.
+    pub(crate) fn sa_answered<'a>(&mut self, send: SaRequestId, bytes: &'a [u8]) -> Verdict<'a> {
+        let Some(id) = self.sa.sends.get(send).copied() else {
+            self.stats.stale_inputs += 1;
+            return Verdict::Nothing;
+        };
+        let Some(Pending { port, question, progress: Progress::InFlight { tid, sent, .. }, .. }) =
+            self.sa.questions.get(id)
+        else {
+            return Verdict::Nothing;
+        };
+        let (port, tid, sent, attribute) = (*port, u64::from(*tid), *sent, question.attribute());
+        let mad = match SaMad::parse(bytes) {
+            // Of something else: the right one may still come.
+            Ok(mad) if mad.header.transaction_id.get() & 0xffff_ffff != tid => {
+                self.stats.sa_bad_answers += 1;
+                return Verdict::Nothing;
+            }
+            Ok(mad) if mad.header.method.is_response() && mad.header.attribute_id == attribute => mad,
+            _ => {
+                self.stats.sa_bad_answers += 1;
+                self.log(Event::BadSaAnswer(port));
+                return Verdict::Done(id, Err(SaError::BadAnswer));
+            }
+        };
+        let status = mad.header.status;
+        if status.is_busy() {
+            self.stats.sa_busy += 1;
+            if let Some(line) = self.sa.ports.get_mut(&port) {
+                line.window.troubled(self.now, sent);
+            }
+            return if self.sa_pause(id) { Verdict::Nothing } else { Verdict::Done(id, Err(SaError::Status(status))) };
+        }
+        if let Some(line) = self.sa.ports.get_mut(&port) {
+            line.window.answered();
+        }
+        Verdict::Done(id, if status.is_ok() { Ok(mad) } else { Err(SaError::Status(status)) })
+    }
+
+    /// Leaves a busy administration alone for a while; whether there is time for that.
+    fn sa_pause(&mut self, id: QuestionId) -> bool {
+        let random = self.jitter.next();
+        let Some(pending) = self.sa.questions.get_mut(id) else { return false };
+        pending.busy += 1;
+        let again = self.now + retry::jitter(SA_BUSY.pause(pending.busy), random);
+        let (port, begun) = (pending.port, pending.first_sent.unwrap_or(self.now));
+        if again > begun + self.config.sa_time() {
+            return false;
+        }
+        self.sa.pause(id);
+        self.timers.set(TimerKey::Question(id), again);
+        self.sa_pump(port);
+        true
+    }
+
+    /// A question's deadline came: the error that it ends with, or none if it goes on.
+    pub(crate) fn sa_due(&mut self, id: QuestionId) -> Option<SaError> {
+        let pending = self.sa.questions.get(id)?;
+        let port = pending.port;
+        match pending.progress {
+            Progress::Waiting => {
+                self.stats.sa_no_turn += 1;
+                Some(SaError::NoTurn)
+            }
+            Progress::InFlight { .. } => {
+                self.sa_silent(id);
+                Some(SaError::TimedOut)
+            }
+            Progress::Pausing => {
+                self.sa.wait_again(id);
+                self.timers.set(TimerKey::Question(id), self.now + self.config.queue_deadline);
+                self.sa_pump(port);
+                None
+            }
+        }
+    }
+
+    /// No answer came to what was sent.
+    pub(crate) fn sa_silent(&mut self, id: QuestionId) {
+        let now = self.now;
+        if let Some(Pending { port, progress: Progress::InFlight { sent, .. }, .. }) = self.sa.questions.get(id)
+            && let Some(line) = self.sa.ports.get_mut(port)
+        {
+            line.window.troubled(now, *sent);
+        }
+    }
+
+    /// Takes a question out.
+    pub(crate) fn sa_take(&mut self, id: QuestionId) -> Option<Pending> {
+        self.timers.clear(TimerKey::Question(id));
+        self.sa.remove(id)
+    }
+
+    /// The subnet manager or the port is elsewhere: what was sent is sent again, to where it is now.
+    pub(crate) fn sa_moved(&mut self, port: PortId) {
+        let all: Vec<QuestionId> =
+            self.sa.ports.get(&port).map(|line| line.all.iter().copied().collect()).unwrap_or_default();
+        let mut again = 0;
+        // The oldest is put to the front last.
+        for id in all.into_iter().rev() {
+            let Some(pending) = self.sa.questions.get_mut(id) else { continue };
+            if !matches!(pending.progress, Progress::Waiting) {
+                // Another administration has all its time.
+                (pending.busy, pending.first_sent) = (0, None);
+                self.sa.wait_again(id);
+                self.timers.set(TimerKey::Question(id), self.now + self.config.queue_deadline);
+                again += 1;
+            }
+        }
+        if again > 0 {
+            self.stats.sa_reposted += u64::try_from(again).unwrap_or(u64::MAX);
+            self.log(Event::SaMoved(port, again));
+        }
+        self.sa_pump(port);
+    }
+}

@@ -1,0 +1,43 @@
+//! Why subnet administration gave nothing.
+use acm_wire::client::ClientStatus;
+use ib_mad::Status;
+
+/// Why subnet administration gave nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SaError {
+    /// No answer came in time, after all repetitions.
+    #[error("no answer from the SA")]
+    TimedOut,
+    /// The device did not take the request.
+    #[error("request to the SA not sent")]
+    NotSent,
+    /// It waited for its turn for too long.
+    #[error("no turn at the SA within the deadline")]
+    NoTurn,
+    /// An answer came that is none: cut short, or of another attribute.
+    #[error("malformed answer of the SA")]
+    BadAnswer,
+    /// The port is not active.
+    #[error("port is down")]
+    PortDown,
+    /// It answered with this status.
+    #[error("SA status {0} ({n:#06x})", n = .0.get())]
+    Status(Status),
+}
+
+impl SaError {
+    /// What a client is told.
+    #[must_use]
+    pub const fn client_status(self) -> ClientStatus {
+        match self {
+            Self::TimedOut | Self::NoTurn => ClientStatus::ETIMEDOUT,
+            Self::NotSent | Self::BadAnswer | Self::PortDown => ClientStatus::ENODATA,
+            Self::Status(status) => match (status.general(), status.class_code()) {
+                (general, _) if general & 1 != 0 => ClientStatus::ETIMEDOUT,
+                (0, 1) => ClientStatus::ENOMEM,
+                (0, 2 | 4 | 6) => ClientStatus::EINVAL,
+                _ => ClientStatus::ENODATA,
+            },
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Questions to subnet administration and how far each is: waiting for its turn, in flight, or pausing.
+use super::{credit::Window, question::Question};
+use crate::{
+    Time,
+    account::AccountId,
+    arena::Arena,
+    config::SaDepth,
+    credit::{Credit, CreditQueue, Places},
+    id::{EndpointId, PortId, QuestionId, RequestId, SaRequestId, Token},
+};
+use alloc::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    vec::Vec,
+};
+
+/// Whom an answer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The provider, who knows the question by a token.
+    Provider(EndpointId, Token),
+    /// A client's QUERY_SA.
+    Client(EndpointId, RequestId),
+    /// Nobody: a group is being left, or the client is gone.
+    Nobody,
+}
+
+/// How far a question is.
+#[derive(Debug)]
+pub(crate) enum Progress {
+    /// It waits for a credit.
+    Waiting,
+    /// It is sent.
+    InFlight {
+        send: SaRequestId,
+        /// Lower half of the transaction id; the upper half is the kernel's.
+        tid: u32,
+        credit: Credit,
+        sent: Time,
+    },
+    /// The administration was busy; to be asked again. Holds no credit.
+    Pausing,
+}
+
+/// A question that is not answered yet.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) port: PortId,
+    pub(crate) purpose: Purpose,
+    pub(crate) question: Question,
+    /// Those who need the answer.
+    pub(crate) accounts: Vec<AccountId>,
+    pub(crate) places: Places,
+    pub(crate) progress: Progress,
+    /// How often the administration was busy.
+    pub(crate) busy: u32,
+    /// When it was sent first: the time of all repetitions counts from here.
+    pub(crate) first_sent: Option<Time>,
+}
+
+/// What one port has to ask.
+#[derive(Debug)]
+pub(crate) struct PortQueue {
+    pub(crate) queue: CreditQueue<QuestionId>,
+    /// Joins and leaves.
+    memberships: VecDeque<QuestionId>,
+    /// One of them is in flight or pausing.
+    membership_under_way: Option<QuestionId>,
+    pub(crate) window: Window,
+    /// All of the port, whatever their progress.
+    pub(crate) all: BTreeSet<QuestionId>,
+}
+
+/// All questions of all ports.
+#[derive(Debug)]
+pub(crate) struct SaQueues {
+    depth: SaDepth,
+    pub(crate) questions: Arena<QuestionId, Pending>,
+    /// What was sent and has no answer yet. A question that is sent again has another id.
+    pub(crate) sends: Arena<SaRequestId, QuestionId>,
+    pub(crate) ports: BTreeMap<PortId, PortQueue>,
+}
+
+impl PortQueue {
+    fn new(depth: SaDepth) -> Self {
+        Self {
+            queue: CreditQueue::default(),
+            memberships: VecDeque::new(),
+            membership_under_way: None,
+            window: Window::new(depth),
+            all: BTreeSet::new(),
+        }
+    }
+
+    /// The next question and its credit.
+    fn next(&mut self) -> Option<(QuestionId, Credit)> {
+        let depth = self.window.depth();
+        if self.membership_under_way.is_none()
+            && let Some(id) = self.memberships.front().copied()
+        {
+            let credit = self.queue.take_credit(depth)?;
+            self.memberships.pop_front();
+            self.membership_under_way = Some(id);
+            return Some((id, credit));
+        }
+        self.queue.next(depth)
+    }
+
+    /// Joins and leaves that wait.
+    pub(crate) fn memberships(&self) -> usize {
+        self.memberships.len()
+    }
+}
+
+impl SaQueues {
+    pub(crate) const fn new(depth: SaDepth) -> Self {
+        Self { depth, questions: Arena::new(), sends: Arena::new(), ports: BTreeMap::new() }
+    }
+
+    /// Puts a question at the end of its line.
+    pub(crate) fn push(
+        &mut self,
+        port: PortId,
+        purpose: Purpose,
+        question: Question,
+        account: AccountId,
+    ) -> QuestionId {
+        let id = self.questions.insert(Pending {
+            port,
+            purpose,
+            question,
+            accounts: Vec::from([account]),
+            places: Places::default(),
+            progress: Progress::Waiting,
+            busy: 0,
+            first_sent: None,
+        });
+        let Self { depth, questions, ports, .. } = self;
+        let line = ports.entry(port).or_insert_with(|| PortQueue::new(*depth));
+        line.all.insert(id);
+        if question.is_membership() {
+            line.memberships.push_back(id);
+        } else if let Some(pending) = questions.get_mut(id) {
+            line.queue.join(&mut pending.places, account, id);
+        }
+        id
+    }
+
+    /// The next question that may be sent now, in flight from here on.
+    pub(crate) fn next(&mut self, port: PortId, now: Time, tid: u32) -> Option<(SaRequestId, QuestionId)> {
+        let line = self.ports.get_mut(&port)?;
+        let (id, credit) = line.next()?;
+        let send = self.sends.insert(id);
+        let pending = self.questions.get_mut(id)?;
+        line.queue.leave_all(&mut pending.places);
+        pending.progress = Progress::InFlight { send, tid, credit, sent: now };
+        pending.first_sent.get_or_insert(now);
+        Some((send, id))
+    }
+
+    /// Ends what is in flight of a question: its credit is free, and an answer to it is stale.
+    fn recall(&mut self, id: QuestionId) {
+        let Some(pending) = self.questions.get_mut(id) else { return };
+        let progress = core::mem::replace(&mut pending.progress, Progress::Waiting);
+        if let (Progress::InFlight { send, credit, .. }, Some(line)) = (progress, self.ports.get_mut(&pending.port)) {
+            self.sends.remove(send);
+            line.queue.give_back(credit);
+        }
+    }
+
+    /// Takes a question out, whatever its progress.
+    pub(crate) fn remove(&mut self, id: QuestionId) -> Option<Pending> {
+        self.recall(id);
+        let mut pending = self.questions.remove(id)?;
+        if let Some(line) = self.ports.get_mut(&pending.port) {
+            line.queue.leave_all(&mut pending.places);
+            line.all.remove(&id);
+            if line.membership_under_way == Some(id) {
+                line.membership_under_way = None;
+            } else if pending.question.is_membership() {
+                line.memberships.retain(|other| *other != id);
+            }
+        }
+        Some(pending)
+    }
+
+    /// A busy administration is left alone: the credit is free until the question waits again.
+    pub(crate) fn pause(&mut self, id: QuestionId) {
+        self.recall(id);
+        if let Some(pending) = self.questions.get_mut(id) {
+            pending.progress = Progress::Pausing;
+        }
+    }
+
+    /// Puts a question that was sent before at the front.
+    pub(crate) fn wait_again(&mut self, id: QuestionId) {
+        self.recall(id);
+        let Some(pending) = self.questions.get_mut(id) else { return };
+        pending.progress = Progress::Waiting;
+        let Some(line) = self.ports.get_mut(&pending.port) else { return };
+        if pending.question.is_membership() {
+            if line.membership_under_way == Some(id) {
+                line.membership_under_way = None;
+                line.memberships.push_front(id);
+            }
+        } else {
+            line.queue.join_again(&mut pending.places, pending.accounts.iter().copied(), id);
+        }
+    }
+
+    /// Another account needs the answer, too.
+    pub(crate) fn join(&mut self, id: QuestionId, account: AccountId) {
+        let Some(pending) = self.questions.get_mut(id).filter(|pending| !pending.accounts.contains(&account)) else {
+            return;
+        };
+        pending.accounts.push(account);
+        if let (Progress::Waiting, false, Some(line)) =
+            (&pending.progress, pending.question.is_membership(), self.ports.get_mut(&pending.port))
+        {
+            line.queue.join(&mut pending.places, account, id);
+        }
+    }
+
+    /// An account does not need the answer any more.
+    pub(crate) fn leave(&mut self, id: QuestionId, account: AccountId) {
+        let Some(pending) = self.questions.get_mut(id) else { return };
+        pending.accounts.retain(|other| *other != account);
+        if let Some(line) = self.ports.get_mut(&pending.port) {
+            line.queue.leave(&mut pending.places, account);
+        }
+    }
+
+    pub(crate) fn is_in_flight(&self, id: QuestionId) -> bool {
+        self.questions.get(id).is_some_and(|pending| matches!(pending.progress, Progress::InFlight { .. }))
+    }
+}

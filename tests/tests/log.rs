@@ -1,0 +1,132 @@
+//! The log: what cannot be written ends nobody, what others can cause does not fill it.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
+use acm_tests::{Connection, Entry, Node, Received, until};
+use acm_wire::client::ClientStatus;
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use std::{
+    fs,
+    process::{Child, Stdio},
+};
+
+fn asks(connection: &mut Connection) -> ClientStatus {
+    connection.ask(1, &[Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, "node1")])
+}
+
+/// A daemon without a file for what it says.
+struct Mute(Child);
+
+impl Drop for Mute {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Has it say something, and ends it; its exit code.
+fn serves_and_ends(mut daemon: Mute, dir: &std::path::Path) -> Option<i32> {
+    let socket = dir.join("ibacm-unix.sock");
+    let mut client = until("the daemon's socket", || Connection::try_open(&socket).ok());
+    assert_eq!(client.ask(1, &[]), ClientStatus::EDESTTYPE, "a line");
+    until("an answer", || (asks(&mut client) == ClientStatus::SUCCESS).then_some(()));
+    let id = Pid::from_raw(daemon.0.id().try_into().unwrap());
+    kill(id, Signal::SIGUSR1).unwrap();
+    assert_eq!(client.ask(1, &[]), ClientStatus::EDESTTYPE, "more lines");
+    kill(id, Signal::SIGTERM).unwrap();
+    until("its end", || daemon.0.try_wait().unwrap()).code()
+}
+
+#[test]
+fn a_full_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Node::embedded().option("log_file /dev/full").command(dir.path());
+    let daemon = Mute(command.stderr(Stdio::null()).spawn().unwrap());
+    assert_eq!(serves_and_ends(daemon, dir.path()), Some(0));
+}
+
+#[test]
+fn a_terminal_that_is_gone() {
+    for target in ["stderr", "stdout"] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut command = Node::embedded().option(&format!("log_file {target}")).command(dir.path());
+        let mut daemon = Mute(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+        // Nobody reads any more: what is written gives EPIPE, and would give SIGPIPE.
+        drop((daemon.0.stdout.take(), daemon.0.stderr.take()));
+        assert_eq!(serves_and_ends(daemon, dir.path()), Some(0), "{target}");
+    }
+}
+
+#[test]
+fn no_terminal_for_the_last_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Node::alone().argument("--fabric=sim:/none/fabric.sock").command(dir.path());
+    let mut daemon = Mute(command.stderr(Stdio::piped()).spawn().unwrap());
+    drop(daemon.0.stderr.take());
+    assert_eq!(until("its end", || daemon.0.try_wait().unwrap()).code(), Some(255), "no panic");
+}
+
+#[test]
+fn a_log_that_cannot_be_opened_again() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("logs")).unwrap();
+    let mut node = Node::embedded().option("log_file DIR/logs/log").spawn_in(dir);
+    let moved = node.dir().join("old");
+    until("the first lines", || {
+        fs::read_to_string(node.dir().join("logs/log")).ok()?.contains("join successful").then_some(())
+    });
+    fs::rename(node.dir().join("logs"), &moved).unwrap();
+    node.process.signal(Signal::SIGHUP);
+    until("a line about it", || {
+        let text = fs::read_to_string(moved.join("log")).unwrap();
+        (text.contains("not opened again") && text.contains("the old one goes on")).then_some(())
+    });
+    assert_eq!(node.connect().ask(1, &[]), ClientStatus::EDESTTYPE);
+    until("a line after it", || {
+        fs::read_to_string(moved.join("log")).unwrap().contains("failing request").then_some(())
+    });
+    assert!(node.process.is_running());
+}
+
+#[test]
+fn what_clients_can_cause_does_not_fill_it() {
+    let node = Node::embedded().option("timeout 10\nretries 0").join();
+    let mut client = node.connect();
+    for _ in 0..500 {
+        let mut bad = node.connect();
+        bad.send(&[9; 16]);
+        assert_eq!(bad.receive(), Received::Closed);
+        assert_eq!(client.ask(1, &[]), ClientStatus::EDESTTYPE);
+    }
+    let count = |what: &str| node.log().matches(what).count();
+    assert_eq!((count(" closed: "), count("failing request of ")), (20, 20));
+    // Other kinds are written as before.
+    let nobody = [Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, "nobody")];
+    assert_ne!(client.ask(7, &nobody), ClientStatus::SUCCESS);
+    assert!(node.log().contains("failing request for nobody"), "{}", node.log());
+}
+
+#[test]
+fn sigusr1_and_the_end_say_what_was_counted() {
+    let mut node = Node::embedded().join();
+    let mut client = node.connect();
+    assert_eq!(client.ask(1, &[]), ClientStatus::EDESTTYPE);
+    node.process.signal(Signal::SIGUSR1);
+    node.process.wait_for("stats: clients_refused: 0", 1);
+    node.process.wait_for("stats: responders_refused: 0", 1);
+    assert_eq!(asks(&mut client), ClientStatus::SUCCESS);
+    node.process.signal(Signal::SIGTERM);
+    assert_eq!(node.process.wait().code, Some(0));
+    assert_eq!(node.log().matches("stats: clients_refused: 0").count(), 2);
+}
+
+#[test]
+fn lines_have_fields_and_ports_have_names() {
+    let node = Node::embedded().join();
+    let log = node.log();
+    let up = log.lines().find(|line| line.contains(" is active")).expect("no port");
+    assert!(up.contains("acm: sim0 port 1 is active, LID 1") && up.contains(r#"port="sim0/1""#), "{up}");
+    let opened = log.lines().find(|line| line.contains(" opened")).expect("no endpoint");
+    assert!(opened.contains("sim0 port 1 pkey 0xffff opened") && opened.contains("endpoint=endpoint0.0"), "{opened}");
+}
