@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|facts: Vec<acm_fuzz::Fact>| acm_fuzz::core(&facts));
+libfuzzer_sys::fuzz_target!(|operations: Vec<acm_fuzz::Operation>| { acm_fuzz::core(&operations); });

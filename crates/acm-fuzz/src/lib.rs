@@ -1,8 +1,10 @@
 //! What the fuzz targets do with bytes, as plain functions: libFuzzer calls them, and so do tests on stable Rust with
 //! the captures of `testdata/`.
-mod daemon;
+mod harness;
+mod operation;
 
-pub use daemon::{Fact, core};
+pub use harness::core;
+pub use operation::{Link, Operation, Peer, Port, Resolve, Response, SaAnswer};
 
 use acm_wire::{client, files, multicast::MulticastMessage, netlink::fuzz::datagram};
 use ib_mad::view::MadRef;

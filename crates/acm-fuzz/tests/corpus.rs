@@ -1,7 +1,6 @@
-//! The fuzz bodies on stable Rust: captured MADs, whole, cut short and with each byte changed; random facts.
+//! The fuzz bodies on stable Rust: captured MADs, whole, cut short and with each byte changed.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 use acm_fuzz as bodies;
-use arbitrary::{Arbitrary, Unstructured};
 use std::{fs, io::Read, path::Path};
 
 /// Every packet of the captured MADs: behind the ERF header and the InfiniBand headers, the last 256 bytes.
@@ -34,23 +33,6 @@ fn captured_mads() {
         let mut changed = mad.to_vec();
         changed[number % 256] ^= 1 << (number % 8);
         bodies::mad(&changed);
-    }
-}
-
-#[test]
-fn random_facts_do_the_core_no_harm() {
-    // A fixed stream of bytes that looks random; libFuzzer does better where it runs.
-    let mut state = 1_u64;
-    for _ in 0..300 {
-        let bytes: Vec<u8> = (0..4096)
-            .map(|_| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                state.to_be_bytes()[0]
-            })
-            .collect();
-        let mut input = Unstructured::new(&bytes);
-        let facts: Vec<bodies::Fact> = Vec::arbitrary(&mut input).unwrap();
-        bodies::core(&facts);
     }
 }
 

@@ -2,10 +2,10 @@
 use crate::{
     Config, Stats, Time,
     account::AccountKind,
-    context::Context,
+    context::{Context, Running},
     door::{Deadline, Event, Input, Output, Reason, SendFailure},
     ibacmp::Ibacmp,
-    id::ClientId,
+    id::{ClientId, PortId},
     port::LocalAddress,
     provider::{PortEvent, Provider},
     random::Seed,
@@ -15,7 +15,7 @@ use crate::{
     timers::TimerKey,
 };
 use acm_wire::client::Counters;
-use alloc::{boxed::Box, string::String};
+use alloc::{boxed::Box, string::String, vec::Vec};
 
 /// The core: see the [crate's page](crate) for its door.
 #[derive(Debug)]
@@ -87,10 +87,7 @@ impl Acm {
                 }
                 TimerKey::Kernel(id) => self.kernel_late(id),
                 TimerKey::Endpoint(id) => self.open_again(id),
-                TimerKey::Shutdown => {
-                    self.context.shutting_down = false;
-                    self.context.output(Output::ShutdownDone);
-                }
+                TimerKey::Shutdown => self.stopped(),
             }
         }
         self.check_shutdown();
@@ -222,21 +219,32 @@ impl Acm {
     }
 
     fn shutdown(&mut self) {
-        let endpoints: alloc::vec::Vec<_> = self.context.ports.all_endpoints().collect();
+        if self.context.running != Running::Serving {
+            return;
+        }
+        let endpoints: Vec<_> = self.context.ports.all_endpoints().collect();
         for endpoint in endpoints {
             self.close_endpoint(endpoint);
         }
         self.context.ports.index_addresses();
-        self.context.shutting_down = true;
+        self.context.running = Running::Leaving;
         self.context.timers.set(TimerKey::Shutdown, self.context.now + retry::SHUTDOWN);
     }
 
     /// Whether the last group is left.
     fn check_shutdown(&mut self) {
-        if self.context.shutting_down && self.context.sa.questions.len() == 0 {
-            self.context.shutting_down = false;
-            self.context.timers.clear(TimerKey::Shutdown);
-            self.context.output(Output::ShutdownDone);
+        if self.context.running == Running::Leaving && self.context.sa.questions.len() == 0 {
+            self.stopped();
         }
+    }
+
+    fn stopped(&mut self) {
+        self.context.running = Running::Stopped;
+        self.context.timers.clear(TimerKey::Shutdown);
+        let ports: Vec<PortId> = self.context.sa.ports.keys().copied().collect();
+        for port in ports {
+            self.sa_abandon(port);
+        }
+        self.context.output(Output::ShutdownDone);
     }
 }

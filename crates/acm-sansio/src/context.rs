@@ -38,7 +38,18 @@ pub struct Context {
     pub(crate) sa: SaQueues,
     pub(crate) counters: Counters,
     pub(crate) stats: Stats,
-    pub(crate) shutting_down: bool,
+    pub(crate) running: Running,
+}
+
+/// Whether the core serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Running {
+    /// It does.
+    Serving,
+    /// Groups are being left.
+    Leaving,
+    /// They are left, or had their time.
+    Stopped,
 }
 
 impl Context {
@@ -58,7 +69,7 @@ impl Context {
             sa: SaQueues::new(config.sa_depth),
             counters: Counters::default(),
             stats: Stats::default(),
-            shutting_down: false,
+            running: Running::Serving,
             config,
         }
     }

@@ -25,6 +25,8 @@ impl Acm {
             self.context.output(Output::CloseClient(client));
             return;
         }
+        // Making room may have taken the last that the account had, and its id with it.
+        let id = self.context.accounts.id(account);
         self.context.accounts.take(id, Holding::Connections);
         self.context.connections.open(client, id);
     }
@@ -74,7 +76,7 @@ impl Acm {
             }
             Waiting::Query { question, .. } => {
                 if let Some(question) = question {
-                    self.context.sa_cancel(question);
+                    self.context.sa_forget(question);
                 }
             }
         }

@@ -2,6 +2,7 @@
 use super::{membership::Group, round_trip::RoundTrip, token::DestId};
 use crate::credit::CreditQueue;
 use alloc::vec::Vec;
+use ib_mad::{Gid, Lid};
 
 /// What the provider knows of an endpoint.
 #[derive(Debug, Default)]
@@ -11,15 +12,28 @@ pub(super) struct EndpointState {
     /// Destinations that wait for a credit to ask the group.
     pub(super) queue: CreditQueue<DestId>,
     pub(super) round_trip: RoundTrip,
+    /// GID and LID of the port when it was looked at last: routes begin there.
+    begins_at: Option<(Gid, Lid)>,
     /// Counts what may have made routes void. A route of another epoch is looked at before it is served.
-    pub(super) epoch: u32,
+    epoch: u32,
     /// Routes from before this epoch begin at a LID or GID that the port has no more.
-    pub(super) moved_in: u32,
+    moved_in: u32,
 }
 
 impl EndpointState {
-    /// The port has another LID or GID: all routes are void.
-    pub(super) fn moved(&mut self) {
+    /// The port has this GID and this LID now. If they are others than before, all routes are void.
+    pub(super) fn begin_at(&mut self, gid: Gid, lid: Lid) {
+        if self.begins_at.replace((gid, lid)).is_some_and(|before| before != (gid, lid)) {
+            self.moved();
+        }
+    }
+
+    /// The epoch of a route that is found now.
+    pub(super) const fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    fn moved(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
         self.moved_in = self.epoch;
     }
@@ -39,6 +53,21 @@ impl EndpointState {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_gid_or_lid_voids_routes() {
+        let mut state = EndpointState::default();
+        let at = |gid: &str, lid| (gid.parse().unwrap(), Lid::new(lid));
+        let mut begin = |(gid, lid)| {
+            let before = state.epoch;
+            state.begin_at(gid, lid);
+            state.is_void(before)
+        };
+        assert_eq!(
+            [at("fe80::1", 4), at("fe80::1", 4), at("fe80::1", 5), at("fe80::2", 5)].map(&mut begin),
+            [false, false, true, true]
+        );
+    }
 
     #[test]
     fn epochs() {

@@ -32,7 +32,7 @@ impl Ibacmp {
             DestState::Ready(ready) if dest.class != Class::Local => {
                 let state = self.endpoints.get(&dest.endpoint);
                 let fits = match state {
-                    Some(state) if state.epoch == ready.epoch => true,
+                    Some(state) if state.epoch() == ready.epoch => true,
                     Some(state) => {
                         let too_much = || cx.port_of(dest.endpoint).is_some_and(|port| port.is_too_much(&ready.path));
                         !state.is_void(ready.epoch) && !too_much()
@@ -40,7 +40,7 @@ impl Ibacmp {
                     None => false,
                 };
                 if fits {
-                    ready.epoch = state.map_or(ready.epoch, |state| state.epoch);
+                    ready.epoch = state.map_or(ready.epoch, |state| state.epoch());
                 }
                 if over(ready.addr_until) {
                     DestState::Unknown

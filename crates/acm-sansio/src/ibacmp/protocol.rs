@@ -51,6 +51,13 @@ impl Ibacmp {
         self.cache.enter(id, DestState::Ready(ready));
     }
 
+    /// Notes where the port is now.
+    fn look_at_port(&mut self, cx: &Context, endpoint: EndpointId) {
+        if let Some((gid, lid)) = cx.port_of(endpoint).map(|port| (port.gid(), port.lid)) {
+            self.endpoints.entry(endpoint).or_default().begin_at(gid, lid);
+        }
+    }
+
     fn refresh_loopback(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
         for address in &addresses {
@@ -74,6 +81,8 @@ impl Provider for Ibacmp {
         if let Some((mgid, mlid)) = self.base_group(endpoint).map(|member| (member.mgid, member.mlid)) {
             cx.attach(endpoint, mgid, mlid);
         }
+        // It may have been without one while the port moved.
+        self.look_at_port(cx, endpoint);
         self.join_all(cx, endpoint);
         self.refresh_loopback(cx, endpoint);
     }
@@ -169,7 +178,7 @@ impl Provider for Ibacmp {
                 self.forget_groups(cx, endpoint);
             }
             PortEvent::Up | PortEvent::Moved => {
-                self.endpoints.entry(endpoint).or_default().moved();
+                self.look_at_port(cx, endpoint);
                 self.refresh_loopback(cx, endpoint);
                 self.join_all(cx, endpoint);
             }

@@ -1,6 +1,7 @@
 //! The path to a known address, or to a port.
 use super::{
     dest::{DestKey, DestState, Ready, RouteKey, Routing},
+    endpoint::EndpointState,
     event::Event,
     lookup::Lookup,
     remote::Remote,
@@ -217,7 +218,7 @@ impl Ibacmp {
         let Some(dest) = self.cache.get(id) else { return };
         let (endpoint, name) = (dest.endpoint, dest.name());
         let (_, route_until) = Self::lifetimes(cx);
-        let epoch = self.endpoints.get(&endpoint).map_or(0, |state| state.epoch);
+        let epoch = self.endpoints.get(&endpoint).map_or(0, EndpointState::epoch);
         let ready = Ready { remote, path, addr_until, route_until, epoch, claim: None, no_claim_until: None };
         self.cache.enter(id, DestState::Ready(ready));
         cx.log(Event::RouteFound(endpoint, name).into());

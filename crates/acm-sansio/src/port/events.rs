@@ -2,10 +2,12 @@
 use super::PortAttributes;
 use crate::{
     acm::Acm,
+    context::Running,
     door::{Event, Output},
     id::{EndpointId, PortId},
     provider::PortEvent,
     retry::OPEN_ENDPOINT,
+    sa::SaError,
     timers::TimerKey,
 };
 use alloc::vec::Vec;
@@ -37,7 +39,9 @@ impl Acm {
             }
         }
         if !change.came_up && (change.moved || change.other_manager) {
-            self.context.sa_moved(port);
+            for unneeded in self.context.sa_moved(port) {
+                self.sa_done(unneeded, Err(SaError::Unneeded));
+            }
         }
     }
 
@@ -121,7 +125,7 @@ impl Acm {
     /// Makes the endpoints of a port those that its table and the local addresses ask for.
     pub(crate) fn reconcile(&mut self, port: PortId) {
         // What is opened now would not be closed any more.
-        if self.context.shutting_down {
+        if self.context.running != Running::Serving {
             return;
         }
         let plan = self.context.ports.plan(port);

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     account::{AccountId, DAEMON},
-    context::Context,
+    context::{Context, Running},
     door::{Event, Output, SaSend},
     id::{EndpointId, PortId, QuestionId, SaRequestId, Token},
     retry::{self, SA_BUSY, SENDER_MARGIN},
@@ -91,7 +91,7 @@ impl Context {
 
     /// Sends what the port's credits allow.
     pub(crate) fn sa_pump(&mut self, port: PortId) {
-        while self.ports.attributes(port).is_some() {
+        while self.ports.attributes(port).is_some() && self.running != Running::Stopped {
             // The upper half of a transaction id belongs to the kernel.
             let Some(tid) = u32::try_from(self.transaction_ids.next() >> 32).ok() else { return };
             let Some((send, id)) = self.sa.next(port, self.now, tid) else { return };
@@ -157,7 +157,7 @@ impl Context {
         pending.busy += 1;
         let again = self.now + retry::jitter(SA_BUSY.pause(pending.busy), random);
         let (port, begun) = (pending.port, pending.first_sent.unwrap_or(self.now));
-        if again > begun + self.config.sa_time() {
+        if again > begun + self.config.sa_time() || !pending.is_needed() {
             return false;
         }
         self.sa.pause(id);
@@ -204,15 +204,19 @@ impl Context {
         self.sa.remove(id)
     }
 
-    /// The subnet manager or the port is elsewhere: what was sent is sent again, to where it is now.
-    pub(crate) fn sa_moved(&mut self, port: PortId) {
+    /// The subnet manager or the port is elsewhere: what was sent is sent again, to where it is now. Gives back what
+    /// nobody needs any more: that ends.
+    #[must_use]
+    pub(crate) fn sa_moved(&mut self, port: PortId) -> Vec<QuestionId> {
         let all: Vec<QuestionId> =
             self.sa.ports.get(&port).map(|line| line.all.iter().copied().collect()).unwrap_or_default();
-        let mut again = 0;
+        let (mut again, mut unneeded) = (0, Vec::new());
         // The oldest is put to the front last.
         for id in all.into_iter().rev() {
             let Some(pending) = self.sa.questions.get_mut(id) else { continue };
-            if !matches!(pending.progress, Progress::Waiting) {
+            if !pending.is_needed() {
+                unneeded.push(id);
+            } else if !matches!(pending.progress, Progress::Waiting) {
                 // Another administration has all its time.
                 (pending.busy, pending.first_sent) = (0, None);
                 self.sa.wait_again(id);
@@ -225,5 +229,6 @@ impl Context {
             self.log(Event::SaMoved(port, again));
         }
         self.sa_pump(port);
+        unneeded
     }
 }

@@ -14,6 +14,9 @@ pub enum SaError {
     /// It waited for its turn for too long.
     #[error("no turn at the SA within the deadline")]
     NoTurn,
+    /// It would have to be sent again, and nobody needs the answer any more.
+    #[error("nobody needs the answer of the SA any more")]
+    Unneeded,
     /// An answer came that is none: cut short, or of another attribute.
     #[error("malformed answer of the SA")]
     BadAnswer,
@@ -31,7 +34,7 @@ impl SaError {
     pub const fn client_status(self) -> ClientStatus {
         match self {
             Self::TimedOut | Self::NoTurn => ClientStatus::ETIMEDOUT,
-            Self::NotSent | Self::BadAnswer | Self::PortDown => ClientStatus::ENODATA,
+            Self::NotSent | Self::Unneeded | Self::BadAnswer | Self::PortDown => ClientStatus::ENODATA,
             Self::Status(status) => match (status.general(), status.class_code()) {
                 (general, _) if general & 1 != 0 => ClientStatus::ETIMEDOUT,
                 (0, 1) => ClientStatus::ENOMEM,

@@ -57,6 +57,16 @@ pub(crate) struct Pending {
     pub(crate) first_sent: Option<Time>,
 }
 
+impl Pending {
+    /// Whether it is worth sending again. A group that is being left is left whoever waits for that.
+    pub(crate) fn is_needed(&self) -> bool {
+        match self.purpose {
+            Purpose::Provider(..) | Purpose::Client(..) => !self.accounts.is_empty(),
+            Purpose::Nobody => matches!(self.question, Question::Leave(_)),
+        }
+    }
+}
+
 /// What one port has to ask.
 #[derive(Debug)]
 pub(crate) struct PortQueue {
