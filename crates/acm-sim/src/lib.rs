@@ -11,7 +11,9 @@
 //! assert_eq!(path.dlid, world.port(1).lid);
 //! ```
 mod node;
+mod stranger;
 mod world;
 
 pub use node::{Host, Node};
+pub use stranger::Stranger;
 pub use world::{Ask, Entry, World, WorldConfig};

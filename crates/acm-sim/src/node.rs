@@ -25,6 +25,8 @@ pub struct Host {
     pub events: Vec<(Time, Event)>,
     /// Whether the core is done with shutting down.
     pub stopped: bool,
+    /// No queue pair can be opened.
+    pub(crate) opening_fails: bool,
     id: NodeId,
     addresses: Vec<Address>,
     queue_pairs: BTreeMap<EndpointId, QpId>,
@@ -60,6 +62,7 @@ impl Node {
             host: Host {
                 events: Vec::new(),
                 stopped: false,
+                opening_fails: false,
                 id,
                 addresses,
                 queue_pairs: BTreeMap::new(),
@@ -159,6 +162,15 @@ impl Host {
         ib_sim::PortId { node: self.id, port: u8::try_from(port.0 + 1).unwrap_or(u8::MAX) }
     }
 
+    /// Closes all queue pairs; whose they were.
+    pub(crate) fn lose_queue_pairs(&mut self, subnet: &mut Subnet) -> Vec<EndpointId> {
+        let lost = core::mem::take(&mut self.queue_pairs);
+        for qp in lost.values() {
+            let _ = subnet.destroy_qp(*qp);
+        }
+        lost.into_keys().collect()
+    }
+
     fn carry_out(&mut self, subnet: &mut Subnet, now: Time, output: Output) -> Option<Input<'static>> {
         match output {
             Output::Reply { client, reply } => {
@@ -175,12 +187,14 @@ impl Host {
                 return Some(Input::SourceSelected { request, source });
             }
             Output::OpenEndpoint { endpoint, port, pkey_index } => {
-                return Some(match subnet.create_qp(self.sim_port(port), Qkey::GSI, pkey_index) {
-                    Ok(qp) => {
+                let place = Some(self.sim_port(port)).filter(|_| !self.opening_fails);
+                let opened = place.and_then(|port| subnet.create_qp(port, Qkey::GSI, pkey_index).ok());
+                return Some(match opened {
+                    Some(qp) => {
                         self.queue_pairs.insert(endpoint, qp);
                         Input::EndpointOpened { endpoint, qpn: qp.qpn }
                     }
-                    Err(_) => Input::EndpointFailed(endpoint),
+                    None => Input::EndpointFailed(endpoint),
                 });
             }
             Output::CloseEndpoint(endpoint) => {

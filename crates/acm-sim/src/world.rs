@@ -139,7 +139,6 @@ impl World {
     /// # Panics
     /// If there is no such node.
     #[must_use]
-    #[allow(clippy::expect_used, reason = "a test's mistake")]
     pub fn node(&self, index: usize) -> &Node {
         self.nodes.get(index).expect("a node of this world")
     }
@@ -149,7 +148,6 @@ impl World {
     /// # Panics
     /// If there is no such node, or no such counter.
     #[must_use]
-    #[allow(clippy::panic, reason = "a test's mistake")]
     pub fn stat(&self, index: usize, name: &str) -> u64 {
         self.node(index).acm.stat(name).unwrap_or_else(|| panic!("no counter {name}"))
     }
@@ -159,7 +157,6 @@ impl World {
     /// # Panics
     /// If there is no such node.
     #[must_use]
-    #[allow(clippy::expect_used, reason = "a test's mistake")]
     pub fn port(&self, index: usize) -> &Port {
         self.subnet.port(Self::port_id(index)).expect("a node of this world")
     }
@@ -168,6 +165,23 @@ impl World {
     #[must_use]
     pub fn port_id(index: usize) -> ib_sim::PortId {
         ib_sim::PortId { node: NodeId::new(u32::try_from(index).unwrap_or(u32::MAX - 1) + 1), port: 1 }
+    }
+
+    /// Makes each try of a node to open a queue pair fail, or succeed again: its device is on its way out.
+    pub fn set_opening_fails(&mut self, index: usize, fails: bool) {
+        if let Some(node) = self.nodes.get_mut(index) {
+            node.host.opening_fails = fails;
+        }
+    }
+
+    /// A node's device is closed: its queue pairs are gone, and the core hears of it.
+    pub fn lose_endpoints(&mut self, index: usize) {
+        self.with(index, |node, subnet, now, put| {
+            for endpoint in node.host.lose_queue_pairs(subnet) {
+                node.input(subnet, now, Input::EndpointLost(endpoint), put);
+            }
+        });
+        self.settle();
     }
 
     /// Tells a core one fact.
@@ -252,14 +266,35 @@ impl World {
 
     /// Sends a client's message to a node.
     pub fn ask(&mut self, index: usize, message: &[u8]) -> Ask {
+        self.ask_as(index, Account::User(0), message)
+    }
+
+    /// The same in the name of an account, by a connection of its own.
+    pub fn ask_as(&mut self, index: usize, account: Account, message: &[u8]) -> Ask {
+        let ask = self.connect(index, account);
+        self.say(ask, message);
+        ask
+    }
+
+    /// Connects a client that says nothing yet.
+    pub fn connect(&mut self, index: usize, account: Account) -> Ask {
         let mut client = ClientId::new(0, 0);
         self.with(index, |node, subnet, now, put| {
             client = node.connect();
-            node.input(subnet, now, Input::ClientOpened { client, account: Account::User(0) }, put);
-            node.input(subnet, now, Input::ClientMessage { client, message }, put);
+            node.input(subnet, now, Input::ClientOpened { client, account }, put);
         });
         self.settle();
         Ask { node: index, client }
+    }
+
+    /// Sends one more message by a connection.
+    pub fn say(&mut self, ask: Ask, message: &[u8]) {
+        self.input(ask.node, Input::ClientMessage { client: ask.client, message });
+    }
+
+    /// The client leaves.
+    pub fn hang_up(&mut self, ask: Ask) {
+        self.input(ask.node, Input::ClientGone(ask.client));
     }
 
     /// The answer to a request, if it came.
@@ -285,7 +320,6 @@ impl World {
     ///
     /// # Panics
     /// If none comes before nothing happens any more, or in a day: every request must be answered.
-    #[allow(clippy::panic, reason = "a request without an answer is what tests look for")]
     pub fn wait(&mut self, ask: Ask) -> Result<PathRecord, ClientStatus> {
         let deadline = self.now + Duration::from_secs(24 * 3600);
         loop {

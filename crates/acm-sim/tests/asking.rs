@@ -1,12 +1,4 @@
 //! Who asks whom, when: two at once, nobody there, many dead names, NODELAY.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    reason = "test code"
-)]
 use acm_sansio::Config;
 use acm_sim::{World, WorldConfig};
 use acm_wire::{

@@ -1,12 +1,4 @@
 //! Nothing grows without bound; what is refused is counted.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    reason = "test code"
-)]
 use acm_sansio::{
     Config,
     config::{Limits, Share},

@@ -1,12 +1,4 @@
 //! What changes while the service runs: ports, the subnet manager, peers, time.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    reason = "test code"
-)]
 use acm_sansio::{Config, Input, PortId, config::SaDepth};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{

@@ -1,12 +1,4 @@
 //! The same seed and the same calls give the same outputs, byte for byte; any bytes do no harm.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    reason = "test code"
-)]
 use acm_sansio::{ClientId, EndpointId, Input, SaRequestId, door::DatagramSource};
 use acm_sim::{Entry, World, WorldConfig};
 use core::time::Duration;

@@ -1,12 +1,4 @@
 //! What the kernel asks: the port it names, an answer in its time whatever the subnet does, bounds.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    reason = "test code"
-)]
 use acm_sansio::{
     Config, Failure, Input, KernelRequestId, Output, PortId, Time,
     config::{Limits, SaDepth, Share},

@@ -1,12 +1,4 @@
 //! Resolving by name while datagrams are lost, late, doubled and out of order.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    reason = "test code"
-)]
 use acm_sim::{World, WorldConfig};
 use acm_wire::client::ClientStatus;
 use core::time::Duration;

@@ -1,12 +1,4 @@
 //! Defects that were found by reading, each with the sequence of facts that showed it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    reason = "test code"
-)]
 use acm_sansio::{Acm, ClientId, Config, EndpointId, Input, Output, PortId, Time, port::PortAttributes};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{

@@ -1,12 +1,4 @@
 //! Where routes come from: subnet administration, the shared group, a LID or GID, QUERY_SA.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    reason = "test code"
-)]
 use acm_sansio::{
     Config,
     config::{RouteProtocol, SaDepth},
