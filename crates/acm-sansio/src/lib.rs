@@ -19,6 +19,7 @@
 //! | `ports` | ports, local addresses, and the endpoints that follow from them |
 //! | `sa` | the queue of each port's requests to subnet administration |
 //! | [`provider`] | how a resolution protocol plugs in |
+//! | [`turns`] | whose turn it is to be read: a fabric's sources, urgent ones first |
 //! | [`ibacmp`] | the built-in protocol: multicast requests, or subnet administration, and a cache |
 #![no_std]
 extern crate alloc;
@@ -40,6 +41,7 @@ mod rng;
 pub mod sa;
 mod time;
 mod timers;
+pub mod turns;
 
 pub use account::Account;
 pub use acm::Acm;
