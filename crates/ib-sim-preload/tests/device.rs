@@ -98,6 +98,72 @@ fn datagrams_with_and_without_a_global_route() {
     assert_eq!(datagram(&context, &mut other).0, b"after");
 }
 
+#[test]
+fn the_longest_datagram_is_told_of_and_does_no_harm() {
+    if at_node("the_longest_datagram_is_told_of_and_does_no_harm").is_none() {
+        return;
+    }
+    let device = Sysfs::default().scan().unwrap().devices.remove(0);
+    let context = Context::open(&device.name).unwrap();
+    let config = UdConfig { recv_depth: 4, send_depth: 4, ..UdConfig::new(1, 0) };
+    let mut one = UdQueuePair::new(&context, UdConfig { max_payload: 4096, ..config }).unwrap();
+    let mut other = UdQueuePair::new(&context, config).unwrap();
+    let to = AddressVector::local(device.ports[0].lid, ServiceLevel::new(0));
+    for round in 0..20u8 {
+        one.send(&to, other.qpn(), Qkey::GSI, &[round; 4096]).unwrap();
+        one.send(&to, other.qpn(), Qkey::GSI, &[round; 257]).unwrap();
+        one.send(&to, other.qpn(), Qkey::GSI, &[round; 256]).unwrap();
+        let mut seen = Vec::new();
+        while seen.last() != Some(&256) {
+            match other.poll().unwrap() {
+                Some(Completion::TooLong { len, src_qpn, .. }) if src_qpn == one.qpn() => seen.push(len),
+                Some(Completion::Received(datagram)) => {
+                    assert_eq!(datagram.payload, [round; 256]);
+                    seen.push(256);
+                }
+                Some(unexpected) => panic!("{unexpected:?}"),
+                None => {
+                    wait_for(context.completion_fd());
+                    while context.next_completion().unwrap().is_some() {}
+                }
+            }
+        }
+        assert_eq!(seen, [4096, 257, 256]);
+        while one.poll().unwrap().is_some() {}
+    }
+}
+
+#[test]
+fn sends_that_ended_make_room_and_are_told_before_the_receive_backlog() {
+    if at_node("sends_that_ended_make_room_and_are_told_before_the_receive_backlog").is_none() {
+        return;
+    }
+    let device = Sysfs::default().scan().unwrap().devices.remove(0);
+    let context = Context::open(&device.name).unwrap();
+    let config = UdConfig { recv_depth: 512, send_depth: 4, ..UdConfig::new(1, 0) };
+    let mut pair = UdQueuePair::new(&context, config).unwrap();
+    let to = AddressVector::local(device.ports[0].lid, ServiceLevel::new(0));
+    let qpn = pair.qpn();
+    // To itself, many more than there are slots, and nobody polls.
+    for round in 0..100u8 {
+        pair.send(&to, qpn, Qkey::GSI, &[round]).unwrap();
+    }
+    // Once the last one came, what is told first are the sends.
+    let mut kinds = String::new();
+    while kinds.matches('r').count() < 100 {
+        match pair.poll().unwrap() {
+            Some(Completion::Sent(_)) => kinds.push('s'),
+            Some(Completion::Received(_)) => kinds.push('r'),
+            Some(unexpected) => panic!("{unexpected:?}"),
+            None => {
+                wait_for(context.completion_fd());
+                while context.next_completion().unwrap().is_some() {}
+            }
+        }
+    }
+    assert!(kinds.starts_with(&"s".repeat(100)), "{kinds}");
+}
+
 /// What [`Context::next_event`] gives next.
 fn event(context: &Context) -> Event {
     loop {

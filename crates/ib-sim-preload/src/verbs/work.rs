@@ -47,19 +47,20 @@ fn flushed(pair: &Pair, id: u64) {
     pair.receive_queue().push(completion, false);
 }
 
-/// Puts a datagram into the first posted receive. Without one that has room it is lost.
+/// Puts a datagram into the first posted receive. Without one it is lost; with one that has no room the queue pair
+/// fails, as most devices' do (IBTA 10.7.3.1, 11.6.2: local length error).
 pub(super) fn deliver(context: &Context, pair: &Pair, source: &Source, grh: Option<&Grh>, payload: &[u8]) {
     let mut inner = lock(&pair.inner);
     let Some(length) = u32::try_from(payload.len()).ok().and_then(|length| length.checked_add(GRH)) else { return };
     let room = |receive: &Receive| receive.memory.iter().map(|sge| u64::from(sge.length)).sum::<u64>();
-    if !matches!(inner.state, RTR | RTS | SQD | SQE)
-        || inner.receives.front().is_none_or(|first| room(first) < length.into())
-    {
+    if !matches!(inner.state, RTR | RTS | SQD | SQE) {
         return;
     }
     let Some(receive) = inner.receives.pop_front() else { return };
     let mut status = ibv_wc_status::IBV_WC_SUCCESS;
-    if receive.memory.iter().all(|sge| admitted(context, pair.shown().pd, sge, true)) {
+    if room(&receive) < length.into() {
+        status = ibv_wc_status::IBV_WC_LOC_LEN_ERR;
+    } else if receive.memory.iter().all(|sge| admitted(context, pair.shown().pd, sge, true)) {
         // SAFETY: the memory is in regions that the program registered, and its own promise is that these are the
         // device's to write until the completion.
         unsafe { scatter(&receive.memory, grh.map(as_bytes), payload) };
