@@ -72,6 +72,9 @@ impl Fabric for Embedded {
     fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         self.sim.register(registry, token)
     }
+    fn ready(&mut self, token: Token) {
+        self.sim.ready(token);
+    }
     fn ports(&self) -> Vec<NamedPort> {
         self.sim.ports()
     }

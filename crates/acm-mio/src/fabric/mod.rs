@@ -10,7 +10,7 @@ pub(crate) use embedded::Embedded;
 pub(crate) use sim::Sim;
 
 use acm_sansio::{
-    EndpointId, Input, PortId,
+    EndpointId, Input, PortId, Time,
     output::{SaSend, SendTo},
 };
 use core::str::FromStr;
@@ -95,8 +95,20 @@ pub(crate) struct NamedPort {
 
 /// What carries the core's datagrams. Nothing here blocks.
 pub(crate) trait Fabric {
-    /// Asks for wake-ups under `token`.
-    fn register(&mut self, registry: &mio::Registry, token: mio::Token) -> io::Result<()>;
+    /// Asks for wake-ups, under `first` and as many tokens after it as it wants.
+    fn register(&mut self, registry: &mio::Registry, first: mio::Token) -> io::Result<()>;
+    /// What has this token may have something to tell. Tokens of what is gone are passed over.
+    fn ready(&mut self, _token: mio::Token) {}
+    /// When [`Self::handle_timeout`] must be called; `None`: never.
+    fn poll_timeout(&self) -> Option<Time> {
+        None
+    }
+    /// What time it is: to be said before events are taken. Does what is due.
+    fn handle_timeout(&mut self, _now: Time) {}
+    /// What went wrong so far, in numbers, each with its name.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
     /// The ports that address files may name.
     fn ports(&self) -> Vec<NamedPort>;
     /// The port with this number of the device with this name.

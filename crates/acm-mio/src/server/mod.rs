@@ -11,10 +11,11 @@ use mio::Token;
 /// Who a wake-up is for.
 const LISTENER: Token = Token(0);
 const SIGNALS: Token = Token(1);
-const FABRIC: Token = Token(2);
 const KERNEL: Token = Token(3);
 /// Clients' tokens are their numbers after this.
 const FIRST_CLIENT: usize = 16;
+/// The fabric's tokens are this and those after it.
+const FABRIC: Token = Token(usize::MAX / 2);
 
 impl StartError {
     /// What ibacm would exit with.

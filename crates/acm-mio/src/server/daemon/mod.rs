@@ -78,6 +78,10 @@ impl Daemon {
             let timeout = self.timeout();
             self.turn(&mut events, timeout)?;
         }
+        let counters = self.host.fabric.as_ref().map(|fabric| fabric.counters()).unwrap_or_default();
+        for (name, value) in counters.into_iter().filter(|(_, value)| *value > 0) {
+            tracing::info!(target: "fabric", "{name} {value}");
+        }
         Ok(())
     }
 
@@ -96,12 +100,13 @@ impl Daemon {
             match event.token() {
                 LISTENER => self.host.state.acceptable = true,
                 SIGNALS => self.signals(now),
-                FABRIC => self.host.state.fabric_ready = true,
                 KERNEL => self.host.state.kernel_ready = true,
+                token if token >= FABRIC => self.fabric_ready(token),
                 Token(token) => self.client_ready(token - FIRST_CLIENT, event),
             }
         }
-        if self.host.state.fabric_ready {
+        let due = self.host.fabric.as_ref().and_then(|fabric| fabric.poll_timeout());
+        if self.host.state.fabric_ready || due.is_some_and(|at| at <= now) {
             self.fabric_events(now)?;
         }
         if self.host.state.kernel_ready {
@@ -127,7 +132,12 @@ impl Daemon {
         let stalled =
             self.host.state.stalled.iter().filter_map(|index| self.host.state.clients.get(*index)?.stalled_since);
         let stall = stalled.min().map(|since| since + STALL);
-        [self.acm.poll_timeout(), stall, self.host.state.accept_at].into_iter().flatten().min().map(|at| at.since(now))
+        let fabric = self.host.fabric.as_ref().and_then(|fabric| fabric.poll_timeout());
+        [self.acm.poll_timeout(), fabric, stall, self.host.state.accept_at]
+            .into_iter()
+            .flatten()
+            .min()
+            .map(|at| at.since(now))
     }
 
     /// Tells the core one fact and carries out what it wants.
@@ -155,8 +165,18 @@ impl Daemon {
         }
     }
 
+    fn fabric_ready(&mut self, token: Token) {
+        if let Some(fabric) = &mut self.host.fabric {
+            fabric.ready(token);
+            self.host.state.fabric_ready = true;
+        }
+    }
+
     /// Hands over what the fabric has to tell, a turn's worth of it.
     pub(super) fn fabric_events(&mut self, now: Time) -> Result<(), StartError> {
+        if let Some(fabric) = &mut self.host.fabric {
+            fabric.handle_timeout(now);
+        }
         self.host.state.fabric_ready = self.host.fabric.is_some();
         for _ in 0..OTHERS_TURN {
             let Some(fabric) = &mut self.host.fabric else { return Ok(()) };
