@@ -4,7 +4,7 @@ mod daemon;
 
 pub use daemon::{Fact, core};
 
-use acm_wire::{client, files, multicast::Message, netlink::fuzz::datagram};
+use acm_wire::{client, files, multicast::MulticastMessage, netlink::fuzz::datagram};
 use ib_mad::view::MadRef;
 
 /// A stream of client messages, cut at every place where the first byte says so.
@@ -15,7 +15,7 @@ pub fn client_stream(bytes: &[u8]) {
     let mut rest = bytes;
     while let Ok(Some(frame)) = client::next_frame(rest) {
         assert!(frame.length() <= 592 && frame.length() <= rest.len(), "a frame outside its stream");
-        let _ = client::Request::parse(&frame);
+        let _ = client::ClientRequest::parse(&frame);
         rest = rest.get(frame.length()..).unwrap_or_default();
     }
     if let Ok(Some(frame)) = client::next_answer(bytes) {
@@ -41,7 +41,7 @@ pub fn mad(bytes: &[u8]) {
 
 /// A datagram between daemons.
 pub fn multicast(bytes: &[u8]) {
-    let _ = Message::parse(bytes);
+    let _ = MulticastMessage::parse(bytes);
 }
 
 /// The text files; the first byte says which.

@@ -6,8 +6,8 @@ use acm_sansio::{
     ports::PortAttributes,
 };
 use acm_wire::Address;
-use ib_mad::{Qkey, Qpn};
-use ib_sim::{AgentId, Datagram, GlobalRoute, MadSend, NodeId, PortChange, PortState, QpId, Subnet};
+use ib_mad::{AddressVector, GlobalRoute, PortState, Qkey, Qpn};
+use ib_sim::{AgentId, Datagram, MadSend, NodeId, PortChange, QpId, Subnet};
 use std::collections::BTreeMap;
 
 /// One core with what stands around it.
@@ -83,7 +83,7 @@ impl Node {
         let ports = subnet.node(self.host.id).map_or(0, |node| node.ports.len());
         for number in 1..=u8::try_from(ports).unwrap_or(u8::MAX) {
             let port = ib_sim::PortId { node: self.host.id, port: number };
-            if subnet.port(port).is_some_and(|port| port.state == PortState::Active) {
+            if subnet.port(port).is_some_and(|port| port.state == PortState::ACTIVE) {
                 self.port_up(subnet, now, port, put);
             }
         }
@@ -108,7 +108,7 @@ impl Node {
             PortChange::ClientReregister => {
                 self.input(subnet, now, Input::ClientReregister(Self::core_port(port)), put);
             }
-            _ if subnet.port(port).is_some_and(|port| port.state == PortState::Active) => {
+            _ if subnet.port(port).is_some_and(|port| port.state == PortState::ACTIVE) => {
                 self.port_up(subnet, now, port, put);
             }
             _ => {}
@@ -226,17 +226,24 @@ fn mad_send(send: &SaSend) -> MadSend {
 
 /// A datagram as the simulated subnet takes it.
 fn datagram<'a>(to: &SendTo, payload: &'a [u8]) -> Datagram<'a> {
-    let global = Some(GlobalRoute {
+    let route = GlobalRoute {
         dgid: to.gid,
         sgid_index: 0,
         hop_limit: to.hop_limit,
         traffic_class: to.traffic_class,
         flow_label: to.flow_label,
-    });
-    Datagram { dlid: to.lid, qpn: to.qpn, qkey: to.qkey, sl: to.sl, path_bits: to.src_path_bits, global, payload }
+    };
+    let way = AddressVector {
+        dlid: to.lid,
+        sl: to.sl,
+        path_bits: to.src_path_bits,
+        static_rate: Some(to.rate),
+        grh: Some(route),
+    };
+    Datagram { to: way, qpn: to.qpn, qkey: to.qkey, payload }
 }
 
 /// Whom a received datagram is from, as the core takes it.
-pub(crate) fn source_of(source: &ib_sim::Source, grh: Option<&ib_sim::Grh>) -> DatagramSource {
+pub(crate) fn source_of(source: &ib_sim::Source, grh: Option<&ib_mad::packet::Grh>) -> DatagramSource {
     DatagramSource { lid: source.slid, path_bits: source.path_bits, qpn: source.qpn, gid: grh.map(|grh| grh.sgid) }
 }

@@ -14,8 +14,7 @@ use acm_wire::{
     client::{ClientStatus, Counter},
 };
 use core::time::Duration;
-use ib_mad::Lid;
-use ib_sim::PortState;
+use ib_mad::{Lid, PortState};
 
 fn name(node: u32) -> Address {
     World::addresses(node)[0]
@@ -40,10 +39,10 @@ fn a_peer_with_a_new_queue_pair_is_followed() {
 #[test]
 fn a_port_that_bounces_joins_again() {
     let mut world = World::new(WorldConfig::default());
-    world.subnet.set_port_state(World::port_id(0), PortState::Down).unwrap();
+    world.subnet.set_port_state(World::port_id(0), PortState::DOWN).unwrap();
     world.settle();
     assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ESRCADDR));
-    world.subnet.set_port_state(World::port_id(0), PortState::Active).unwrap();
+    world.subnet.set_port_state(World::port_id(0), PortState::ACTIVE).unwrap();
     world.settle();
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     assert!(world.resolve(1, &name(1), &name(0)).is_ok());
@@ -56,7 +55,7 @@ fn requests_under_way_fail_when_the_port_goes_down() {
     let dead = Address::from_text("nobody");
     let ask = world.ask(0, &resolve_request(Some(&name(0)), &dead, EntryFlags::empty(), [1; 8]));
     assert_eq!(world.path(ask), None);
-    world.subnet.set_port_state(World::port_id(0), PortState::Down).unwrap();
+    world.subnet.set_port_state(World::port_id(0), PortState::DOWN).unwrap();
     world.settle();
     assert_eq!(world.path(ask), Some(Err(ClientStatus::ENODATA)), "at once, not after a time-out");
 }

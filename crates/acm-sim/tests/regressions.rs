@@ -14,8 +14,7 @@ use acm_wire::{
     client::{ClientStatus, EntryFlags, ResolveAnswer, next_answer, resolve_request},
 };
 use core::time::Duration;
-use ib_mad::{Lid, Pkey, Qpn, Rate, sa::PathRecord};
-use ib_sim::PortState;
+use ib_mad::{Lid, Pkey, PortState, Qpn, Rate, sa::PathRecord};
 
 const CLIENT: ClientId = ClientId::new(0, 0);
 
@@ -94,12 +93,12 @@ fn queued_requests_that_fail_with_their_port_are_not_sent() {
     let mut world = World::new(WorldConfig::default());
     let dead: Vec<_> = (0..20).map(|number| ask_name(&mut world, &format!("dead{number}"))).collect();
     let since = world.transcript.len();
-    world.subnet.set_port_state(World::port_id(0), PortState::Down).unwrap();
+    world.subnet.set_port_state(World::port_id(0), PortState::DOWN).unwrap();
     world.settle();
     assert!(dead.iter().all(|ask| world.path(*ask) == Some(Err(ClientStatus::ENODATA))));
     assert_eq!(sends(&world, since), 0);
     // The credit is free again.
-    world.subnet.set_port_state(World::port_id(0), PortState::Active).unwrap();
+    world.subnet.set_port_state(World::port_id(0), PortState::ACTIVE).unwrap();
     world.settle();
     let start = world.now();
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
@@ -183,7 +182,7 @@ fn nothing_is_opened_after_shutdown() {
     world.input(0, Input::Shutdown);
     let since = world.transcript.len();
     world.subnet.reregister(World::port_id(0)).unwrap();
-    world.subnet.set_port_state(World::port_id(0), PortState::Active).unwrap();
+    world.subnet.set_port_state(World::port_id(0), PortState::ACTIVE).unwrap();
     world.input(0, Input::AddressAdded { port: PortId(0), pkey: None, address: Address::from_text("late") });
     world.run_for(Duration::from_secs(3));
     assert!(world.node(0).host.stopped);

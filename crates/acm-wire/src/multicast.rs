@@ -14,16 +14,16 @@ pub const MAX_GROUPS: usize = 6;
 
 /// What a datagram says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Message<'a> {
+pub enum MulticastMessage<'a> {
     /// Who has this address?
-    Request(Request<'a>),
+    Request(AddressRequest<'a>),
     /// I have it.
-    Response(Response),
+    Response(AddressResponse),
 }
 
 /// A request, as it is received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request<'a> {
+pub struct AddressRequest<'a> {
     /// Carried over to the response.
     pub tid: TransactionId,
     /// The address that is looked for; `None` if its type is not known.
@@ -36,7 +36,7 @@ pub struct Request<'a> {
 
 /// A response, as it is received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Response {
+pub struct AddressResponse {
     /// The request's.
     pub tid: TransactionId,
     /// The class's code; 0 = done.
@@ -74,7 +74,7 @@ pub enum MessageError {
     SourceType(u8),
 }
 
-impl<'a> Message<'a> {
+impl<'a> MulticastMessage<'a> {
     /// Reads a datagram (without its global route header).
     ///
     /// # Errors
@@ -86,14 +86,14 @@ impl<'a> Message<'a> {
             return Err(MessageError::NotAcm { base, class, version });
         }
         match (mad.control, mad.method) {
-            (AcmControl::RESOLVE, Method::GET) => Ok(Self::Request(Request {
+            (AcmControl::RESOLVE, Method::GET) => Ok(Self::Request(AddressRequest {
                 tid: mad.transaction_id,
                 dest: Address::decode(mad.dest_type, &mad.dest.0),
                 source: Address::decode(mad.src_type, &mad.src.0)
                     .ok_or(MessageError::SourceType(mad.src_type.get()))?,
                 groups: mad.groups(),
             })),
-            (AcmControl::RESOLVE, method) if method.is_response() => Ok(Self::Response(Response {
+            (AcmControl::RESOLVE, method) if method.is_response() => Ok(Self::Response(AddressResponse {
                 tid: mad.transaction_id,
                 status: mad.status.class_code(),
                 group: mad.groups().first().copied(),
@@ -173,16 +173,16 @@ mod tests {
             let groups = &all[..groups.len()];
             let tid = TransactionId::new(tid);
             let mad = request(tid, &dest, &source, groups);
-            let seen = Message::parse(ib_mad::as_bytes(&mad)).unwrap();
+            let seen = MulticastMessage::parse(ib_mad::as_bytes(&mad)).unwrap();
             let kept = &groups[..groups.len().min(MAX_GROUPS)];
-            prop_assert_eq!(seen, Message::Request(Request { tid, dest: Some(dest), source, groups: kept }));
+            prop_assert_eq!(seen, MulticastMessage::Request(AddressRequest { tid, dest: Some(dest), source, groups: kept }));
         }
 
         #[test]
         fn any_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300), ours: bool) {
             let mut bytes = bytes;
             if ours && bytes.len() >= 8 { bytes[..8].copy_from_slice(&[1, 0x2c, 1, 1, 0, 0, 0, 1]); }
-            let _ = Message::parse(&bytes);
+            let _ = MulticastMessage::parse(&bytes);
         }
     }
 }

@@ -7,7 +7,6 @@
 //! | `verbs` | UD queue pairs, port attributes, async events | libibverbs, feature `verbs` (default) |
 //! | [`uevent`] | the kernel's messages about devices that come and go | nothing |
 //! | [`link`] | width and speed of a link, and its rate code | nothing |
-//! | [`address`] | how a packet gets there, for umad and verbs alike | nothing |
 //!
 //! Every file descriptor is non-blocking, is handed out by `AsFd` or a method that says so, and is read until it has
 //! nothing (`Ok(None)`), as edge-triggered polling wants. Nothing here starts a thread, reads a clock or logs.
@@ -19,7 +18,6 @@
 //! }
 //! # Ok::<(), ib_device::Error>(())
 //! ```
-pub mod address;
 mod error;
 pub mod link;
 pub mod sysfs;
@@ -28,9 +26,8 @@ pub mod umad;
 #[cfg(feature = "verbs")]
 pub mod verbs;
 
-pub use address::{AddressVector, Grh};
 pub use error::Error;
-pub use link::{LinkLayer, LinkRate, PortState};
+pub use link::{LinkLayer, LinkRate};
 
 /// What everything that can fail gives back.
 pub type Result<T> = core::result::Result<T, Error>;

@@ -1,24 +1,6 @@
-//! State, width, speed and rate of a link.
+//! Layer, width, speed and rate of a link.
 use core::fmt;
-use ib_mad::{Rate, code};
-
-code! {
-    /// Logical state of a port (IBTA 14.2.5.6, PortInfo.PortState).
-    pub struct PortState(u8) {
-        /// No change (only in a Set).
-        NOP = 0 "NOP",
-        /// No link.
-        DOWN = 1 "DOWN",
-        /// Link without a configuration: no LID yet, only QP 0.
-        INIT = 2 "INIT",
-        /// Configured, not switched on.
-        ARMED = 3 "ARMED",
-        /// Works.
-        ACTIVE = 4 "ACTIVE",
-        /// Active, the link was lost a moment ago.
-        ACTIVE_DEFER = 5 "ACTIVE_DEFER",
-    }
-}
+use ib_mad::Rate;
 
 /// What is below the packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -26,6 +26,7 @@
 //! | [`view`], [`attribute`], [`registry`] | datagrams by class and attribute; every structure as a value |
 //! | [`mod@id`] | identifiers: [`Lid`], [`Gid`], [`Guid`], [`Pkey`], [`Qpn`], [`ServiceLevel`] ... |
 //! | [`mod@code`] | code values with a meaning: [`Mtu`], [`Rate`], [`PacketLifeTime`], [`Selector`], [`PortState`] ... |
+//! | [`AddressVector`], [`GlobalRoute`] | the way of a packet, as its sender chooses it |
 //! | [`mad`] | the common header, classes, methods, attribute ids, status |
 //! | [`rmpp`] | messages of several datagrams: header, segmenter, reassembler |
 //! | [`smp`] | subnet management, by LID and by directed route |
@@ -45,6 +46,7 @@ extern crate std;
 #[macro_use]
 pub mod wire;
 pub mod acm;
+mod address;
 pub mod attribute;
 pub mod baseboard;
 pub mod cm;
@@ -65,6 +67,7 @@ pub mod umad;
 pub mod vendor;
 pub mod view;
 
+pub use address::{AddressVector, GlobalRoute};
 pub use code::{
     HoqLife, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeedExt2, LinkSpeeds, LinkSpeedsExt, LinkSpeedsExt2,
     LinkWidth, LinkWidths, Mtu, NodeType, PacketLifeTime, PortPhysicalState, PortState, Rate, Selected, Selector,

@@ -1,11 +1,10 @@
 //! Our own device library (`ib-device`) on a simulated node: each test starts itself again under the preload library.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
 use ib_device::{
-    AddressVector, Grh,
     sysfs::Sysfs,
     verbs::{Completion, Context, Event, PortEvent, UdConfig, UdQueuePair},
 };
-use ib_mad::{FlowLabel, Gid, Lid, Pkey, Qkey, ServiceLevel};
+use ib_mad::{AddressVector, FlowLabel, Gid, GlobalRoute, Lid, Pkey, Qkey, ServiceLevel};
 use ib_sim::{Subnet, SubnetConfig, client::control, server::Server};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::{
@@ -80,8 +79,13 @@ fn datagrams_with_and_without_a_global_route() {
     let mut one = UdQueuePair::new(&context, config).unwrap();
     let mut other = UdQueuePair::new(&context, config).unwrap();
     let local = AddressVector::local(port.lid, ServiceLevel::new(0));
-    let grh =
-        Grh { dgid: port.gids[0].gid, sgid_index: 0, flow_label: FlowLabel::new(0), hop_limit: 1, traffic_class: 0 };
+    let grh = GlobalRoute {
+        dgid: port.gids[0].gid,
+        sgid_index: 0,
+        flow_label: FlowLabel::new(0),
+        hop_limit: 1,
+        traffic_class: 0,
+    };
     // More than there are buffers, so that they are posted again; the long ones do not go inline.
     for round in 0..20u8 {
         let payload = vec![round; 1 + 100 * usize::from(round)];

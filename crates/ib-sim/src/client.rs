@@ -1,6 +1,6 @@
 //! Attach to a subnet that another process serves (`ib-sim serve`).
 use crate::{
-    AgentId, Datagram, Grh, MadSend, Node, NodeId, Port, PortChange, Source,
+    AgentId, Datagram, MadSend, Node, NodeId, Port, PortChange, Source,
     proto::{
         DatagramIn, DatagramOut, Hello, Kind, MAX_MESSAGE, MadIn, MadOut, QpClose, QpGroup, QpOpen, Refusal, Refused,
         Role, TIMED_OUT, UmadForget, Welcome, kind, read_port_info,
@@ -15,6 +15,7 @@ use alloc::{
 use core::time::Duration;
 use ib_mad::{
     DecodeError, Gid, Qkey, Qpn, Wire, as_bytes,
+    packet::Grh,
     sa::SaMad,
     wire::{Be16, Be32, Be64, Reserved},
 };

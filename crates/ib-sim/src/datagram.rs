@@ -1,53 +1,33 @@
 //! What a caller sends.
 use core::time::Duration;
-use ib_mad::{FlowLabel, Gid, Lid, Qkey, Qpn, ServiceLevel};
+use ib_mad::{AddressVector, Gid, GlobalRoute, Lid, Qkey, Qpn, ServiceLevel};
 
-/// A UD datagram to send: its address vector and its bytes.
+/// A UD datagram to send: whom it is for and its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram<'a> {
-    /// LID of the destination: a port's, with path bits, or a multicast group's.
-    pub dlid: Lid,
+    /// The way there; a group's GID is in its global route. A static rate changes nothing here.
+    pub to: AddressVector,
     /// Queue pair of the destination; [`Qpn::MULTICAST`] for a group.
     pub qpn: Qpn,
     /// Queue key. With its top bit set, the sending queue pair's own key is used in its place (IBTA 10.2.5).
     pub qkey: Qkey,
-    /// Service level.
-    pub sl: ServiceLevel,
-    /// Path bits of the source LID.
-    pub path_bits: u8,
-    /// Global route; the group's GID is in it.
-    pub global: Option<GlobalRoute>,
     /// The bytes, up to the MTU.
     pub payload: &'a [u8],
-}
-
-/// The parts of a global route header that the sender gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct GlobalRoute {
-    /// Destination: a port or a multicast group.
-    pub dgid: Gid,
-    /// Which of the sending port's GIDs is the source.
-    pub sgid_index: u8,
-    /// Hop limit.
-    pub hop_limit: u8,
-    /// Traffic class.
-    pub traffic_class: u8,
-    /// Flow label.
-    pub flow_label: FlowLabel,
 }
 
 impl<'a> Datagram<'a> {
     /// To one queue pair, without a global route.
     #[must_use]
     pub fn unicast(dlid: Lid, qpn: Qpn, qkey: Qkey, payload: &'a [u8]) -> Self {
-        Self { dlid, qpn, qkey, sl: ServiceLevel::default(), path_bits: 0, global: None, payload }
+        Self { to: AddressVector::local(dlid, ServiceLevel::default()), qpn, qkey, payload }
     }
 
     /// To a group.
     #[must_use]
     pub fn multicast(mlid: Lid, mgid: Gid, qkey: Qkey, payload: &'a [u8]) -> Self {
-        let global = Some(GlobalRoute { dgid: mgid, ..GlobalRoute::default() });
-        Self { dlid: mlid, qpn: Qpn::MULTICAST, qkey, sl: ServiceLevel::default(), path_bits: 0, global, payload }
+        let grh = GlobalRoute { dgid: mgid, ..GlobalRoute::default() };
+        let to = AddressVector::local(mlid, ServiceLevel::default()).with_grh(grh);
+        Self { to, qpn: Qpn::MULTICAST, qkey, payload }
     }
 }
 

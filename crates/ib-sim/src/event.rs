@@ -1,7 +1,7 @@
 //! What the subnet tells.
-use crate::{AgentId, Grh, PortChange, PortId, QpId, RequestId, Source};
+use crate::{AgentId, PortChange, PortId, QpId, RequestId, Source};
 use alloc::{boxed::Box, sync::Arc};
-use ib_mad::sa::SaMad;
+use ib_mad::{packet::Grh, sa::SaMad};
 
 /// Something that happened at a port.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -40,7 +40,6 @@ mod counters;
 mod datagram;
 mod error;
 mod event;
-mod grh;
 mod id;
 mod port;
 #[cfg(feature = "client")]
@@ -60,12 +59,11 @@ pub mod uplink;
 pub const DEVICE: &str = "ibsim0";
 
 pub use counters::Counters;
-pub use datagram::{Datagram, GlobalRoute, MadSend, Source};
+pub use datagram::{Datagram, MadSend, Source};
 pub use error::Error;
 pub use event::Event;
-pub use grh::{Grh, VersionClassFlow};
 pub use id::{AgentId, NodeId, PortId, QpId, RequestId};
-pub use port::{Node, NodeConfig, Port, PortChange, PortState, SubnetConfig};
+pub use port::{Node, NodeConfig, Port, PortChange, SubnetConfig};
 pub use sa::{Group, SaMode};
 pub use settings::{Faults, PathSettings, Probability, SaSettings, SettingError, Settings};
 pub use subnet::Subnet;

@@ -1,52 +1,13 @@
 //! Nodes and ports: what they are, and how they come about.
 use alloc::{format, string::String, vec, vec::Vec};
 use core::fmt;
-use ib_mad::{Gid, Guid, Lid, Mtu, Pkey, Rate, ServiceLevel, id::Lmc};
+use ib_mad::{Gid, Guid, Lid, Mtu, Pkey, PortState, Rate, ServiceLevel, id::Lmc};
 
-/// State of a port (IBTA 14.2.5.6, `enum ibv_port_state`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum PortState {
-    /// No link.
-    Down,
-    /// Link, not yet configured by the subnet manager: management datagrams only.
-    Init,
-    /// Configured, not yet in use.
-    Armed,
-    /// In use.
-    Active,
-}
-
-impl PortState {
-    /// The code that stands in PortInfo and in sysfs, 1..=4.
-    #[must_use]
-    pub const fn code(self) -> u8 {
-        match self {
-            Self::Down => 1,
-            Self::Init => 2,
-            Self::Armed => 3,
-            Self::Active => 4,
-        }
-    }
-    /// The state of a code.
-    #[must_use]
-    pub const fn from_code(code: u8) -> Option<Self> {
-        Some(match code {
-            1 => Self::Down,
-            2 => Self::Init,
-            3 => Self::Armed,
-            4 => Self::Active,
-            _ => return None,
-        })
-    }
-}
-impl fmt::Display for PortState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Down => "down",
-            Self::Init => "init",
-            Self::Armed => "armed",
-            Self::Active => "active",
-        })
+/// The state, if a port of the simulated subnet can be in it.
+pub(crate) const fn possible_state(state: PortState) -> Option<PortState> {
+    match state {
+        PortState::DOWN | PortState::INIT | PortState::ARMED | PortState::ACTIVE => Some(state),
+        _ => None,
     }
 }
 
@@ -238,7 +199,7 @@ impl SubnetConfig {
             let last = Lid::new(lid.get().saturating_add(self.lmc.mask()));
             (lid.is_unicast() && last.is_unicast()).then(|| Port {
                 guid,
-                state: PortState::Active,
+                state: PortState::ACTIVE,
                 lid,
                 lmc: self.lmc,
                 gids: vec![Gid::from_parts(self.subnet_prefix, guid)],

@@ -13,11 +13,13 @@
 //!
 //! Queue pair numbers are chosen by the program, out of the block in [`Welcome`], so that nobody waits for an answer.
 //! A program that does not read loses datagrams, as a queue pair without receive buffers does.
-use crate::{Grh, NodeId, Port, PortState, Source};
+use crate::{NodeId, Port, Source, port::possible_state};
 use alloc::vec::Vec;
 use ib_mad::{
-    DecodeError, FlowLabel, Gid, Guid, Lid, Mtu, Pkey, Qkey, Qpn, Rate, ServiceLevel, Wire, code,
+    AddressVector, DecodeError, FlowLabel, Gid, GlobalRoute, Guid, Lid, Mtu, Pkey, PortState, Qkey, Qpn, Rate,
+    ServiceLevel, Wire, code,
     id::Lmc,
+    packet::Grh,
     wire,
     wire::{Be16, Be32, Be64, Reserved, Text},
 };
@@ -158,8 +160,8 @@ wire! {
         pub port: u8,
         /// Number of what happened, as [`PortChange::code`](crate::PortChange::code); 0: nothing.
         pub change: u8,
-        /// Number of the state, as [`PortState::code`].
-        pub state: u8,
+        /// Logical state: down, init, armed or active.
+        pub state: PortState,
         /// LID mask control.
         pub lmc: u8,
         /// Active MTU.
@@ -395,7 +397,7 @@ pub fn port_info(number: u8, port: &Port, change: u8) -> Vec<u8> {
         kind: Kind::PORT_INFO,
         port: number,
         change,
-        state: port.state.code(),
+        state: port.state,
         lmc: port.lmc.get(),
         mtu: port.mtu,
         rate: port.rate,
@@ -432,8 +434,8 @@ pub fn read_port_info(message: &[u8]) -> Result<(u8, Port, u8), DecodeError> {
         pkeys.push(*pkey);
         rest = behind;
     }
-    let state = PortState::from_code(info.state)
-        .ok_or(DecodeError::BadValue { what: "PortInfo state", value: info.state.into() })?;
+    let state = possible_state(info.state)
+        .ok_or(DecodeError::BadValue { what: "PortInfo state", value: info.state.get().into() })?;
     let port = Port {
         guid: info.guid,
         state,
@@ -454,43 +456,43 @@ impl DatagramOut {
     /// The header of a datagram's message.
     #[must_use]
     pub fn new(from: Qpn, datagram: &crate::Datagram<'_>) -> Self {
-        let global = datagram.global.unwrap_or_default();
+        let to = datagram.to;
+        let route = to.grh.unwrap_or_default();
         Self {
             kind: Kind::DATAGRAM_OUT,
-            dlid: datagram.dlid,
+            dlid: to.dlid,
             from: Be32::new(from.get()),
             to: Be32::new(datagram.qpn.get()),
             qkey: datagram.qkey,
-            sl: datagram.sl.get(),
-            path_bits: datagram.path_bits,
-            global: datagram.global.is_some().into(),
-            sgid_index: global.sgid_index,
-            flow_label: Be32::new(global.flow_label.get()),
-            hop_limit: global.hop_limit,
-            traffic_class: global.traffic_class,
+            sl: to.sl.get(),
+            path_bits: to.path_bits,
+            global: to.grh.is_some().into(),
+            sgid_index: route.sgid_index,
+            flow_label: Be32::new(route.flow_label.get()),
+            hop_limit: route.hop_limit,
+            traffic_class: route.traffic_class,
             reserved: Reserved::default(),
-            dgid: global.dgid,
+            dgid: route.dgid,
         }
     }
 
     /// The datagram with this header and these bytes.
     #[must_use]
     pub fn datagram<'a>(&self, payload: &'a [u8]) -> crate::Datagram<'a> {
-        crate::Datagram {
+        let to = AddressVector {
             dlid: self.dlid,
-            qpn: Qpn::new(self.to.get()),
-            qkey: self.qkey,
             sl: ServiceLevel::new(self.sl),
             path_bits: self.path_bits,
-            global: (self.global != 0).then(|| crate::GlobalRoute {
+            static_rate: None,
+            grh: (self.global != 0).then(|| GlobalRoute {
                 dgid: self.dgid,
                 sgid_index: self.sgid_index,
                 hop_limit: self.hop_limit,
                 traffic_class: self.traffic_class,
                 flow_label: FlowLabel::new(self.flow_label.get()),
             }),
-            payload,
-        }
+        };
+        crate::Datagram { to, qpn: Qpn::new(self.to.get()), qkey: self.qkey, payload }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Subnet management: what a port's agent answers to tools that look at one port (`smpquery`).
 //!
 //! There are no switches, so a directed route reaches the own node only (no hop). Nothing can be set.
-use crate::{Node, Port, PortState, Subnet, id::PortId};
+use crate::{Node, Port, Subnet, id::PortId};
 use ib_mad::{
     Guid, Lid, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeeds, LinkSpeedsExt, LinkWidth, LinkWidths, Method,
-    MgmtClass, Mtu, NodeType, Pkey, PortPhysicalState, Status, TimeCode, VendorId, VlCap, Wire, as_bytes,
+    MgmtClass, Mtu, NodeType, Pkey, PortPhysicalState, PortState, Status, TimeCode, VendorId, VlCap, Wire, as_bytes,
     attribute::Attribute,
     sa::SaMad,
     smp::{
@@ -37,10 +37,10 @@ impl Subnet {
             (false, _) => self.port_by_lid(dlid)?,
         };
         let own_state = self.port(from)?.state;
-        if smp.method.is_response() || (id != from && own_state == PortState::Down) {
+        if smp.method.is_response() || (id != from && own_state == PortState::DOWN) {
             return None;
         }
-        let port = self.port(id).filter(|port| id == from || port.state != PortState::Down)?;
+        let port = self.port(id).filter(|port| id == from || port.state != PortState::DOWN)?;
         let node = self.node(id.node)?;
         let mut answer = *smp;
         answer.method = Method::GET_RESP;
@@ -115,7 +115,7 @@ fn port_info(port: &Port, local_port_num: u8) -> PortInfo {
     let (width, speed) = port.width_and_speed();
     // The first three speeds have bits of their own here; from FDR (verbs: 16) on they are "extended".
     let (base, extended) = if speed < 16 { (LinkSpeed::new(speed), 0) } else { (LinkSpeed::QDR, speed >> 4) };
-    let physical = if port.state == PortState::Down { PortPhysicalState::POLLING } else { PortPhysicalState::LINK_UP };
+    let physical = if port.state == PortState::DOWN { PortPhysicalState::POLLING } else { PortPhysicalState::LINK_UP };
     let widths = LinkWidths::new(LinkWidths::X1.get() | LinkWidths::X4.get() | width);
     let speeds = LinkSpeeds::new(7);
     let time = TimeCode::new;
@@ -128,9 +128,7 @@ fn port_info(port: &Port, local_port_num: u8) -> PortInfo {
         link_width_enabled: widths,
         link_width_supported: widths,
         link_width_active: LinkWidth::new(width),
-        speed_state: SpeedState::default()
-            .with_link_speed_supported(speeds)
-            .with_port_state(ib_mad::PortState::new(port.state.code())),
+        speed_state: SpeedState::default().with_link_speed_supported(speeds).with_port_state(port.state),
         physical_states: PhysicalStates::default()
             .with_port_physical_state(physical)
             .with_link_down_default_state(LinkDownDefault::POLLING),
@@ -179,14 +177,14 @@ mod tests {
         let own = ask(&subnet, MgmtClass::SUBN_DIRECTED_ROUTE, 0xffff, PortInfo::ATTRIBUTE).unwrap();
         let info = PortInfo::parse(&own.data.0).unwrap();
         assert!(own.dr_status.direction() && own.dr_status.status().is_ok());
-        assert_eq!((info.lid, info.speed_state.port_state()), (Lid::new(16), ib_mad::PortState::ACTIVE));
+        assert_eq!((info.lid, info.speed_state.port_state()), (Lid::new(16), PortState::ACTIVE));
         assert_eq!(info.link_mbps(), Some(103_124));
         assert_eq!(info.ext_speeds.link_speed_ext_active(), LinkSpeedExt::EDR);
         let other = ask(&subnet, MgmtClass::SUBN_LID_ROUTED, 17, NodeInfo::ATTRIBUTE).unwrap();
         let info = NodeInfo::parse_prefix(&other.data.0).unwrap().0;
         assert_eq!((info.node_guid.get(), info.port_vendor.local_port_num()), (0x0002_c903_0000_0020, 1));
         assert_eq!(ask(&subnet, MgmtClass::SUBN_LID_ROUTED, 99, NodeInfo::ATTRIBUTE), None);
-        subnet.set_port_state(PortId::new(2, 1), PortState::Down).unwrap();
+        subnet.set_port_state(PortId::new(2, 1), PortState::DOWN).unwrap();
         assert_eq!(ask(&subnet, MgmtClass::SUBN_LID_ROUTED, 17, NodeInfo::ATTRIBUTE), None);
         let unknown = ask(&subnet, MgmtClass::SUBN_LID_ROUTED, 16, AttributeId::new(0x99)).unwrap();
         assert_eq!(unknown.dr_status.status(), Status::METHOD_ATTRIBUTE_NOT_SUPPORTED);

@@ -7,7 +7,7 @@
 //! ibsim takes at most 10 clients, OpenSM being one of them.
 mod wire;
 
-use crate::{Node, NodeId, Port, PortId, PortState, RequestId, Subnet};
+use crate::{Node, NodeId, Port, PortId, RequestId, Subnet, port::possible_state};
 use alloc::{
     format,
     string::{String, ToString},
@@ -16,7 +16,8 @@ use alloc::{
 };
 use core::time::Duration;
 use ib_mad::{
-    Gid, Guid, Lid, LinkSpeed, LinkWidth, Lmc, Mtu, Pkey, Qpn, Rate, ServiceLevel, TransactionId, Wire, as_bytes,
+    Gid, Guid, Lid, LinkSpeed, LinkWidth, Lmc, Mtu, Pkey, PortState, Qpn, Rate, ServiceLevel, TransactionId, Wire,
+    as_bytes,
     sa::SaMad,
     smp::{NodeInfo, PKeyTable, PortInfo},
     wire::{Be32, Be64, Host32, Octets, Text},
@@ -101,7 +102,7 @@ impl Uplink {
             let guid = Guid::new(info.node_guid.get() + 1);
             let port = Port {
                 guid,
-                state: PortState::Down,
+                state: PortState::DOWN,
                 lid: Lid::NONE,
                 lmc: Lmc::new(0),
                 gids: vec![Gid::from_parts(Gid::DEFAULT_PREFIX, guid)],
@@ -274,7 +275,7 @@ impl Link {
 /// Gives a port what the subnet manager gave to it at ibsim.
 fn update(subnet: &mut Subnet, id: PortId, info: &PortInfo, pkeys: &PKeyTable) {
     let Some(old) = subnet.port(id).cloned() else { return };
-    let state = PortState::from_code(info.speed_state.port_state().get()).unwrap_or(PortState::Down);
+    let state = possible_state(info.speed_state.port_state()).unwrap_or(PortState::DOWN);
     let used = pkeys.p_keys.iter().rposition(|pkey| pkey.is_valid()).map_or(0, |last| last + 1);
     let mtu = info.neighbor_mtu_sl.neighbor_mtu();
     let new = Port {
@@ -294,7 +295,7 @@ fn update(subnet: &mut Subnet, id: PortId, info: &PortInfo, pkeys: &PKeyTable) {
         return;
     }
     // OpenSM asks for this when a port comes up and when it took over the subnet; ibsim shows no trace of it.
-    let reregister = new.state == PortState::Active && (old.state != new.state || old.sm_lid != new.sm_lid);
+    let reregister = new.state == PortState::ACTIVE && (old.state != new.state || old.sm_lid != new.sm_lid);
     // While LIDs are exchanged between ports one may be taken for a moment: the next look sets it.
     if subnet.set_port(id, new).is_ok() && reregister {
         let _ = subnet.reregister(id);
@@ -350,7 +351,7 @@ mod tests {
         update(&mut subnet, id, &info, &pkeys);
         let new = Port {
             guid: old.guid,
-            state: PortState::Active,
+            state: PortState::ACTIVE,
             lid: Lid::new(0x44),
             lmc: Lmc::new(2),
             gids: vec![Gid::from_parts(0xfec0_0000_0000_0001, old.guid)],
@@ -371,7 +372,7 @@ mod tests {
         subnet.add_node().unwrap();
         update(&mut subnet, id, &port_info(&[(32, &[1])]), &PKeyTable::default());
         let port = subnet.port(id).unwrap();
-        assert_eq!((port.state, port.mtu, port.rate), (PortState::Down, Mtu::B4096, Rate::GBPS_100));
+        assert_eq!((port.state, port.mtu, port.rate), (PortState::DOWN, Mtu::B4096, Rate::GBPS_100));
         assert!(port.pkeys.is_empty());
     }
 }

@@ -5,11 +5,11 @@ use core::{
     time::Duration,
 };
 use ib_mad::{
-    FlowLabel, Gid, Mtu, Pkey, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId,
+    FlowLabel, Gid, Mtu, Pkey, PortState, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId,
     sa::{JoinState, McMemberRecord, PathRecord, Query, SaMad},
 };
 use ib_sim::{
-    AgentId, Datagram, MadSend, PortState,
+    AgentId, Datagram, MadSend,
     client::{Client, Message, control},
 };
 use std::{
@@ -246,7 +246,7 @@ fn opensm_answers_what_programs_ask() {
     let fabric = Fabric::start();
     let (mut one, four) = (fabric.client("node1"), fabric.client("node4"));
     let port = one.port(1).unwrap().clone();
-    assert_eq!((port.state, port.pkeys[0]), (PortState::Active, Pkey::DEFAULT_FULL));
+    assert_eq!((port.state, port.pkeys[0]), (PortState::ACTIVE, Pkey::DEFAULT_FULL));
     assert!(port.lid.is_unicast() && port.sm_lid.is_unicast() && port.lid != port.sm_lid);
 
     let (sgid, dgid) = (own_gid(&one), own_gid(&four));

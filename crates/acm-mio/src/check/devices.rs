@@ -1,9 +1,10 @@
 //! Modules, devices, ports, device files.
 use super::{Places, Report};
 use ib_device::{
-    LinkLayer, PortState,
+    LinkLayer,
     sysfs::{Device, Port},
 };
+use ib_mad::PortState;
 use nix::unistd::{AccessFlags, access};
 use std::path::Path;
 
@@ -187,8 +188,8 @@ mod tests {
     #[test]
     fn ports_that_do_not_work_yet() {
         for (state, lid, what) in [
-            ("2: INIT", "0x0", "mlx5_0 port 1: INIT"),
-            ("1: DOWN", "0x0", "mlx5_0 port 1: DOWN"),
+            ("2: INIT", "0x0", "mlx5_0 port 1: init"),
+            ("1: DOWN", "0x0", "mlx5_0 port 1: down"),
             ("4: ACTIVE", "0x0", "mlx5_0 port 1: active with LID 0 and SM LID 0"),
         ] {
             let (_dir, places) = machine(state, lid, "InfiniBand");

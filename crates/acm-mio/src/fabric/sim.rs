@@ -6,9 +6,9 @@ use acm_sansio::{
     output::{SaSend, SendTo},
     ports::PortAttributes,
 };
-use ib_mad::{Gid, Lid, Qkey, Qpn, acm::AcmMad, sa::SaMad};
+use ib_mad::{AddressVector, Gid, GlobalRoute, Lid, PortState, Qkey, Qpn, acm::AcmMad, sa::SaMad};
 use ib_sim::{
-    AgentId, Datagram, GlobalRoute, MadSend, Port, PortChange, PortState,
+    AgentId, Datagram, MadSend, Port, PortChange,
     client::{Client, Message},
 };
 use mio::{Interest, Registry, Token, unix::SourceFd};
@@ -84,7 +84,7 @@ impl Sim {
         let node = self.client.node();
         let Port { lid, lmc, gids, pkeys, mtu, rate, sm_lid, sm_sl, subnet_timeout, state, .. } =
             self.client.port(number)?.clone();
-        (state == PortState::Active).then(|| PortAttributes {
+        (state == PortState::ACTIVE).then(|| PortAttributes {
             device_guid: node.guid,
             port_number: number,
             port_count: u8::try_from(node.ports.len()).unwrap_or(u8::MAX),
@@ -214,22 +214,21 @@ impl Fabric for Sim {
 
     fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad) {
         let Some(qpn) = self.endpoints.get(&endpoint) else { return };
-        let global = Some(GlobalRoute {
+        let route = GlobalRoute {
             dgid: to.gid,
             sgid_index: 0,
+            flow_label: to.flow_label,
             hop_limit: to.hop_limit,
             traffic_class: to.traffic_class,
-            flow_label: to.flow_label,
-        });
-        let datagram = Datagram {
+        };
+        let way = AddressVector {
             dlid: to.lid,
-            qpn: to.qpn,
-            qkey: to.qkey,
             sl: to.sl,
             path_bits: to.src_path_bits,
-            global,
-            payload: ib_mad::as_bytes(mad),
+            static_rate: Some(to.rate),
+            grh: Some(route),
         };
+        let datagram = Datagram { to: way, qpn: to.qpn, qkey: to.qkey, payload: ib_mad::as_bytes(mad) };
         if let Err(error) = self.client.send_datagram(*qpn, &datagram) {
             tracing::debug!(target: "fabric", "datagram to LID {} lost: {error}", to.lid);
         }

@@ -3,8 +3,8 @@ use acm_sansio::KernelRequestId;
 use acm_wire::{
     client::ClientStatus,
     netlink::{
-        Message, MessageType, NlHeader, PathAnswer, PathFlags, Request, RequestError, ResolveRequest, error_answer,
-        messages,
+        KernelMessageError, KernelRequest, MessageType, NlHeader, NlMessage, PathAnswer, PathFlags, ResolveRequest,
+        error_answer, messages,
     },
 };
 use ib_mad::{
@@ -106,7 +106,7 @@ impl Service {
         heard
     }
 
-    fn message(&mut self, message: &Message<'_>, heard: &mut Heard) {
+    fn message(&mut self, message: &NlMessage<'_>, heard: &mut Heard) {
         let header = message.header;
         // Answers of others, and what the kernel says of ours.
         if !header.is_request() || header.raw_type.get() < FIRST_OF_RDMA {
@@ -114,20 +114,20 @@ impl Service {
         }
         let raw_type = Oddity::Type(header.raw_type.get());
         match message.request() {
-            Ok(Request::Resolve(request)) => {
+            Ok(KernelRequest::Resolve(request)) => {
                 if let Some(asked) = self.ask(header, &request) {
                     heard.asked.push(asked);
                     return;
                 }
             }
             // ibacm does not serve it, either; the kernel then has no gateway's GID.
-            Ok(Request::IpResolve(_)) => self.say(raw_type, &"IP_RESOLVE is answered with an error"),
+            Ok(KernelRequest::IpResolve(_)) => self.say(raw_type, &"IP_RESOLVE is answered with an error"),
             // Only the kernel can do this.
-            Ok(Request::SetTimeout(_)) => return,
-            Err(RequestError::ErrorAnswer) => return,
-            Err(error @ RequestError::OtherClient { .. }) => return self.say(raw_type, &error),
-            Err(error @ RequestError::UnknownOperation { .. }) => self.say(raw_type, &error),
-            Err(error @ RequestError::UnknownMandatory(attribute)) => {
+            Ok(KernelRequest::SetTimeout(_)) => return,
+            Err(KernelMessageError::ErrorAnswer) => return,
+            Err(error @ KernelMessageError::OtherClient { .. }) => return self.say(raw_type, &error),
+            Err(error @ KernelMessageError::UnknownOperation { .. }) => self.say(raw_type, &error),
+            Err(error @ KernelMessageError::UnknownMandatory(attribute)) => {
                 self.say(Oddity::Attribute(attribute.get()), &error);
             }
             Err(error) => self.say(Oddity::Malformed, &error),
@@ -188,7 +188,8 @@ fn wanted(request: &ResolveRequest) -> PathRecord {
 mod tests {
     use super::*;
     use acm_wire::netlink::{
-        Answer as Told, FLAG_ERROR, FLAG_REQUEST, IpResolveRequest, MAX_REQUEST, PathUse, ResolveHeader, SetTimeout,
+        FLAG_ERROR, FLAG_REQUEST, IpResolveRequest, KernelAnswer as Told, MAX_REQUEST, PathUse, ResolveHeader,
+        SetTimeout,
     };
     use core::time::Duration;
     use ib_mad::{Lid, Pkey, ServiceId, wire::Host16, wire::Host32};

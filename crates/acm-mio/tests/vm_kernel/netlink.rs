@@ -1,7 +1,7 @@
 //! The daemon in the kernel's NETLINK_RDMA group: asked by a program in the kernel's place, and by the kernel.
 use crate::lab::{Daemon, compile, lab, output, run, wait_for};
 use acm_wire::netlink::{
-    Answer, FLAG_ERROR, LOCAL_SERVICE_GROUP, MAX_REQUEST, MessageType, NlHeader, PathUse, ResolveHeader,
+    FLAG_ERROR, KernelAnswer, LOCAL_SERVICE_GROUP, MAX_REQUEST, MessageType, NlHeader, PathUse, ResolveHeader,
     ResolveRequest, messages,
 };
 use ib_mad::{Gid, Pkey, sa::PathRecord, wire::Text};
@@ -62,12 +62,12 @@ impl Member {
         let message = messages(&bytes).next().unwrap().unwrap();
         assert!(!from_kernel && !message.header.is_request());
         let path = match message.answer().unwrap() {
-            Answer::Path { flags, path } => {
+            KernelAnswer::Path { flags, path } => {
                 assert_eq!(flags, PathUse::ALL.answer_flags());
                 Some(*path)
             }
-            Answer::Failed => None,
-            Answer::Gid(_) => panic!("not asked for"),
+            KernelAnswer::Failed => None,
+            KernelAnswer::Gid(_) => panic!("not asked for"),
         };
         Some((message.header.sequence.get(), path))
     }

@@ -11,7 +11,9 @@ use crate::{
 };
 use acm_wire::{
     Address,
-    client::{ClientStatus, Counter, Entry, EpHead, Opcode, PerfTarget, Reply, Request, Resolve, ep_reply, next_frame},
+    client::{
+        ClientRequest, ClientStatus, Counter, Entry, EpHead, Opcode, PerfTarget, Reply, Resolve, ep_reply, next_frame,
+    },
 };
 use alloc::vec::Vec;
 use core::net::IpAddr;
@@ -49,10 +51,10 @@ impl Acm {
         };
         let tid = frame.header.tid.0;
         let asker = Asker::Client { id: client, tid };
-        match Request::parse(&frame) {
-            Request::Perf(target) => self.perf(client, tid, target),
-            Request::Endpoint { index, port } => self.endpoint_query(client, tid, index, port),
-            Request::Resolve(asked) => {
+        match ClientRequest::parse(&frame) {
+            ClientRequest::Perf(target) => self.perf(client, tid, target),
+            ClientRequest::Endpoint { index, port } => self.endpoint_query(client, tid, index, port),
+            ClientRequest::Resolve(asked) => {
                 self.core.counters.count(Counter::Resolve);
                 match asked {
                     Err(status) => self.refuse(asker, status),

@@ -13,7 +13,7 @@ use crate::{
 };
 use acm_wire::{
     client::ClientStatus,
-    multicast::{self, Request},
+    multicast::{self, AddressRequest},
 };
 use alloc::{vec, vec::Vec};
 use ib_mad::{Gid, TransactionId, sa::PathRecord};
@@ -26,7 +26,7 @@ impl Ibacmp {
         endpoint: EndpointId,
         source: &DatagramSource,
         gid: Gid,
-        request: &Request<'_>,
+        request: &AddressRequest<'_>,
     ) {
         let Some(own) = cx.endpoint(endpoint) else { return };
         // Our own request, come back from the switch.

@@ -23,7 +23,7 @@ use crate::{
     provider::{Answer, Context, PortEvent, Provider, Token},
     sa::SaError,
 };
-use acm_wire::{Address, client::ClientStatus, multicast::Message};
+use acm_wire::{Address, client::ClientStatus, multicast::MulticastMessage};
 use alloc::collections::{BTreeMap, VecDeque};
 use cache::Cache;
 use dest::{DestKey, Pin};
@@ -159,13 +159,13 @@ impl Provider for Ibacmp {
             cx.stats().bad_datagrams += 1;
             return cx.log(Event::NoGrh(endpoint));
         };
-        match Message::parse(payload) {
+        match MulticastMessage::parse(payload) {
             Err(error) => {
                 cx.stats().bad_datagrams += 1;
                 cx.log(Event::BadDatagram(endpoint, error));
             }
-            Ok(Message::Request(request)) => self.asked_by(cx, endpoint, source, gid, &request),
-            Ok(Message::Response(response)) => self.responded(cx, endpoint, source, gid, &response),
+            Ok(MulticastMessage::Request(request)) => self.asked_by(cx, endpoint, source, gid, &request),
+            Ok(MulticastMessage::Response(response)) => self.responded(cx, endpoint, source, gid, &response),
         }
     }
 

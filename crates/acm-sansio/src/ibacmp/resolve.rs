@@ -12,7 +12,7 @@ use crate::{
 use acm_wire::{
     Address,
     client::{ClientStatus, Counter},
-    multicast::{self, Response},
+    multicast::{self, AddressResponse},
 };
 use alloc::vec::Vec;
 use ib_mad::Gid;
@@ -159,7 +159,7 @@ impl Ibacmp {
         endpoint: EndpointId,
         source: &DatagramSource,
         gid: Gid,
-        response: &Response,
+        response: &AddressResponse,
     ) {
         let asked = self.asked.get(&response.tid.get()).copied();
         let Some((id, dest)) = asked.and_then(|id| Some((id, self.cache.get_mut(id)?))) else {

@@ -1,6 +1,6 @@
 //! Cutting messages out of a byte stream.
 use super::{
-    Header, Opcode,
+    Header, Opcode, Operation,
     entry::ENTRY_SIZE,
     header::{HEADER_SIZE, VERSION},
 };
@@ -10,11 +10,13 @@ use ib_mad::Wire;
 pub const MAX_REQUEST_LENGTH: usize = HEADER_SIZE + 8 * ENTRY_SIZE;
 const _: () = assert!(MAX_REQUEST_LENGTH == 592);
 
-/// A whole message: its header is valid and its body is as long as the header says.
+/// A whole message: its header is valid, its opcode known, and its body as long as the header says.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// The header.
+    /// As it came.
     pub header: &'a Header,
+    /// What the header's opcode asks for; in an answer, what was asked for.
+    pub operation: Operation,
     /// What follows the header.
     pub body: &'a [u8],
 }
@@ -48,7 +50,7 @@ pub enum FrameError {
 /// # Errors
 /// [`FrameError`] if the bytes are no message.
 pub fn next_frame(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
-    cut(bytes, |opcode| matches!(opcode, Opcode::RESOLVE | Opcode::PERF | Opcode::EP), MAX_REQUEST_LENGTH)
+    cut(bytes, Operation::of, MAX_REQUEST_LENGTH)
 }
 
 /// The first message of a client's receive buffer, or `None` until it is all there. An answer's opcode may have the
@@ -57,27 +59,24 @@ pub fn next_frame(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
 /// # Errors
 /// [`FrameError`] if the bytes are no answer.
 pub fn next_answer(bytes: &[u8]) -> Result<Option<Frame<'_>>, FrameError> {
-    cut(bytes, |opcode| matches!(opcode.base(), Opcode::RESOLVE | Opcode::PERF | Opcode::EP), usize::from(u16::MAX))
+    cut(bytes, |opcode| Operation::of(opcode.base()), usize::from(u16::MAX))
 }
 
-fn cut(bytes: &[u8], known: fn(Opcode) -> bool, max: usize) -> Result<Option<Frame<'_>>, FrameError> {
+fn cut(bytes: &[u8], known: fn(Opcode) -> Option<Operation>, max: usize) -> Result<Option<Frame<'_>>, FrameError> {
     let mut start = bytes.iter();
     match start.next() {
         None => return Ok(None),
         Some(&VERSION) => {}
         Some(&other) => return Err(FrameError::Version(other)),
     }
-    match start.next() {
-        None => return Ok(None),
-        Some(&opcode) if known(Opcode::new(opcode)) => {}
-        Some(&other) => return Err(FrameError::Opcode(other)),
-    }
+    let Some(&opcode) = start.next() else { return Ok(None) };
+    let operation = known(Opcode::new(opcode)).ok_or(FrameError::Opcode(opcode))?;
     let Ok((header, rest)) = Header::parse_prefix(bytes) else { return Ok(None) };
     let length = usize::from(header.length());
     if !(HEADER_SIZE..=max).contains(&length) {
         return Err(FrameError::Length(header.length()));
     }
-    Ok(rest.get(..length - HEADER_SIZE).map(|body| Frame { header, body }))
+    Ok(rest.get(..length - HEADER_SIZE).map(|body| Frame { header, operation, body }))
 }
 
 #[cfg(test)]

@@ -44,6 +44,30 @@ impl Opcode {
     }
 }
 
+/// The operations of the protocol: there is one for every [`Opcode`] with a name, and no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// [`Opcode::RESOLVE`].
+    Resolve,
+    /// [`Opcode::PERF`].
+    Perf,
+    /// [`Opcode::EP`].
+    Endpoint,
+}
+
+impl Operation {
+    /// The operation of an opcode without the answer bit; `None` if the protocol has no such opcode.
+    #[must_use]
+    pub const fn of(opcode: Opcode) -> Option<Self> {
+        match opcode {
+            Opcode::RESOLVE => Some(Self::Resolve),
+            Opcode::PERF => Some(Self::Perf),
+            Opcode::EP => Some(Self::Endpoint),
+            _ => None,
+        }
+    }
+}
+
 wire! {
     /// Header of every message, 16 bytes.
     ///

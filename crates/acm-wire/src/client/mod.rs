@@ -4,7 +4,7 @@
 //! EP (a local endpoint). RESOLVE's header and entries are in the machine's byte order, PERF's and EP's lengths and
 //! bodies in network order; that choice is made once, in [`header`].
 //!
-//! - the daemon: [`next_frame`] cuts requests out of a stream, [`Request::parse`] says what is asked, [`Reply`] and
+//! - the daemon: [`next_frame`] cuts requests out of a stream, [`ClientRequest::parse`] says what is asked, [`Reply`] and
 //!   [`ep_reply`] are the answers;
 //! - a client: [`resolve_request`], [`path_request`], [`perf_request`], [`ep_request`] ask; [`next_answer`],
 //!   [`ResolveAnswer`], [`Counters`], [`EpAnswer`] read what comes back.
@@ -22,9 +22,9 @@ pub use build::{
 };
 pub use entry::{Entry, EntryFlags, EntryKind};
 pub use frame::{Frame, FrameError, next_answer, next_frame};
-pub use header::{Header, Opcode};
+pub use header::{Header, Opcode, Operation};
 pub use reply::{Counter, Counters, EpHead, MAX_EP_ADDRESSES, Reply, ep_reply};
-pub use request::{PerfTarget, Request, Resolve, Route};
+pub use request::{ClientRequest, PerfTarget, Resolve, Route};
 
 ib_mad::code! {
     /// How a request went, in the header of its answer.

@@ -1,11 +1,11 @@
 //! What a request asks, and what is wrong with it.
-use super::{ClientStatus, Entry, EntryFlags, EntryKind, Frame, Opcode};
+use super::{ClientStatus, Entry, EntryFlags, EntryKind, Frame, Operation};
 use crate::Address;
 use ib_mad::{Wire, sa::PathRecord};
 
 /// A request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request<'a> {
+pub enum ClientRequest<'a> {
     /// A path to a destination; or what is wrong with the request.
     Resolve(Result<Resolve<'a>, ClientStatus>),
     /// Counters.
@@ -62,14 +62,14 @@ pub enum PerfTarget {
     Address(Option<Address>),
 }
 
-impl<'a> Request<'a> {
+impl<'a> ClientRequest<'a> {
     /// What a message from [`next_frame`](super::next_frame) asks.
     #[must_use]
     pub fn parse(frame: &Frame<'a>) -> Self {
-        match frame.header.opcode {
-            Opcode::PERF => Self::Perf(perf(frame)),
-            Opcode::EP => Self::Endpoint { index: frame.header.data0, port: frame.header.data1 },
-            _ => Self::Resolve(resolve(frame.body)),
+        match frame.operation {
+            Operation::Resolve => Self::Resolve(resolve(frame.body)),
+            Operation::Perf => Self::Perf(perf(frame)),
+            Operation::Endpoint => Self::Endpoint { index: frame.header.data0, port: frame.header.data1 },
         }
     }
 }
@@ -134,7 +134,7 @@ fn resolve(body: &[u8]) -> Result<Resolve<'_>, ClientStatus> {
 mod tests {
     extern crate std;
     use super::*;
-    use crate::client::{build, frame::next_frame};
+    use crate::client::{FrameError, Header, Opcode, build, next_answer, next_frame};
     use ib_mad::wire::Host16;
     use proptest::prelude::*;
     use std::vec::Vec;
@@ -174,14 +174,37 @@ mod tests {
 
     #[test]
     fn perf_targets() {
-        let target = |buffer: &build::RequestBuffer| match Request::parse(&next_frame(buffer).unwrap().unwrap()) {
-            Request::Perf(target) => target,
+        let target = |buffer: &build::RequestBuffer| match ClientRequest::parse(&next_frame(buffer).unwrap().unwrap()) {
+            ClientRequest::Perf(target) => target,
             other => panic!("{other:?}"),
         };
         assert_eq!(target(&build::perf_request(0, [0; 8])), PerfTarget::Total);
         assert_eq!(target(&build::perf_request(3, [0; 8])), PerfTarget::Endpoint(3));
         let address = Address::from_text("10.0.0.1");
         assert_eq!(target(&build::perf_address_request(&address, [0; 8])), PerfTarget::Address(Some(address)));
+    }
+
+    /// For each opcode, with the answer bit and without: what a message of it is read as, if it is one at all.
+    #[test]
+    fn only_resolve_is_read_as_resolve() {
+        for number in 0..=u8::MAX {
+            let header = Header::new(Opcode::new(number), ClientStatus::SUCCESS, 16, [0; 8]);
+            let bytes = ib_mad::as_bytes(&header);
+            let kind = |frame: Result<Option<Frame<'_>>, FrameError>| match frame {
+                Ok(frame) => Some(match ClientRequest::parse(&frame.unwrap()) {
+                    ClientRequest::Resolve(_) => 1,
+                    ClientRequest::Perf(_) => 2,
+                    ClientRequest::Endpoint { .. } => 3,
+                }),
+                Err(error) => {
+                    assert_eq!(error, FrameError::Opcode(number));
+                    None
+                }
+            };
+            let known = |number: u8| (1..=3).contains(&number).then_some(number);
+            assert_eq!(kind(next_frame(bytes)), known(number), "{number:#x}");
+            assert_eq!(kind(next_answer(bytes)), known(number & 0x7f), "{number:#x}");
+        }
     }
 
     proptest! {

@@ -1,8 +1,8 @@
 //! What is answered: each answer has one size, so the structure is the whole message.
 use super::{
     attribute::{AttributeHeader, AttributeType, attributes},
-    header::{FLAG_ERROR, FLAG_REQUEST, Message, MessageType, NlHeader},
-    request::RequestError,
+    error::KernelMessageError,
+    header::{FLAG_ERROR, FLAG_REQUEST, MessageType, NlHeader, NlMessage},
 };
 use core::time::Duration;
 use ib_mad::{
@@ -140,7 +140,7 @@ pub const fn error_answer(request: &NlHeader, port_id: u32) -> NlHeader {
 
 /// What an answer says, to the one who asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer<'a> {
+pub enum KernelAnswer<'a> {
     /// There is none.
     Failed,
     /// A path, the first of them.
@@ -154,32 +154,34 @@ pub enum Answer<'a> {
     Gid(Gid),
 }
 
-impl<'a> Message<'a> {
+impl<'a> NlMessage<'a> {
     /// What the message answers. Only who asked can know that it is an answer.
     ///
     /// # Errors
-    /// A [`RequestError`]; [`RequestError::Missing`] if the answer has not what was asked for.
-    pub fn answer(&self) -> Result<Answer<'a>, RequestError> {
+    /// A [`KernelMessageError`]; [`KernelMessageError::Missing`] if the answer has not what was asked for.
+    pub fn answer(&self) -> Result<KernelAnswer<'a>, KernelMessageError> {
         let wanted = match self.header.message_type() {
             MessageType::Resolve => AttributeType::PATH_RECORD,
             MessageType::IpResolve => AttributeType::DGID,
-            MessageType::SetTimeout => return Err(RequestError::UnknownOperation { operation: 1 }),
-            MessageType::Other { client, operation } => return Err(RequestError::OtherClient { client, operation }),
+            MessageType::SetTimeout => return Err(KernelMessageError::UnknownOperation { operation: 1 }),
+            MessageType::Other { client, operation } => {
+                return Err(KernelMessageError::OtherClient { client, operation });
+            }
         };
         if self.header.flags.get() & FLAG_ERROR != 0 {
-            return Ok(Answer::Failed);
+            return Ok(KernelAnswer::Failed);
         }
         let attribute = attributes(self.payload)
             .find(|attribute| attribute.is_ok_and(|attribute| attribute.attribute_type == wanted) || attribute.is_err())
-            .ok_or(RequestError::Missing(wanted))??;
+            .ok_or(KernelMessageError::Missing(wanted))??;
         if wanted == AttributeType::DGID {
-            return Ok(Answer::Gid(Gid::new(attribute.exactly("GID")?)));
+            return Ok(KernelAnswer::Gid(Gid::new(attribute.exactly("GID")?)));
         }
         let (data, rest) = PathData::parse_prefix(attribute.value)?;
         if !rest.is_empty() {
             let value = u64::try_from(attribute.value.len()).unwrap_or(u64::MAX);
             return Err(DecodeError::BadValue { what: "path record attribute", value }.into());
         }
-        Ok(Answer::Path { flags: PathFlags::from_bits_retain(data.flags.get()), path: &data.path })
+        Ok(KernelAnswer::Path { flags: PathFlags::from_bits_retain(data.flags.get()), path: &data.path })
     }
 }

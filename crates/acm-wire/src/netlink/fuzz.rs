@@ -1,5 +1,5 @@
 //! Body of a fuzz target: whatever the bytes, reading ends, and what was understood reads the same from what it writes.
-use super::{MAX_REQUEST, Message, Request, SetTimeout, messages};
+use super::{KernelRequest, MAX_REQUEST, NlMessage, SetTimeout, messages};
 use ib_mad::as_bytes;
 
 /// Reads the bytes as a datagram of requests and answers.
@@ -15,14 +15,14 @@ pub fn datagram(bytes: &[u8]) {
     assert!(seen <= bytes.len(), "messages overlap");
 }
 
-fn check_again(message: &Message<'_>, request: Request) {
+fn check_again(message: &NlMessage<'_>, request: KernelRequest) {
     let mut buffer = [0; MAX_REQUEST];
     let sequence = message.header.sequence.get();
     let timeout;
     let bytes = match request {
-        Request::Resolve(resolve) => resolve.encode(sequence, &mut buffer).map(|used| buffer.get(..used)),
-        Request::IpResolve(ip) => ip.encode(sequence, &mut buffer).map(|used| buffer.get(..used)),
-        Request::SetTimeout(time) => {
+        KernelRequest::Resolve(resolve) => resolve.encode(sequence, &mut buffer).map(|used| buffer.get(..used)),
+        KernelRequest::IpResolve(ip) => ip.encode(sequence, &mut buffer).map(|used| buffer.get(..used)),
+        KernelRequest::SetTimeout(time) => {
             timeout = SetTimeout::new(sequence, 0, time);
             Ok(Some(as_bytes(&timeout)))
         }

@@ -100,7 +100,7 @@ impl NlHeader {
 
 /// One message of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message<'a> {
+pub struct NlMessage<'a> {
     /// Its header.
     pub header: &'a NlHeader,
     /// What follows the header.
@@ -120,7 +120,7 @@ pub struct Messages<'a> {
 }
 
 impl<'a> Iterator for Messages<'a> {
-    type Item = Result<Message<'a>, DecodeError>;
+    type Item = Result<NlMessage<'a>, DecodeError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.is_empty() {
@@ -134,12 +134,12 @@ impl<'a> Iterator for Messages<'a> {
 
 impl core::iter::FusedIterator for Messages<'_> {}
 
-fn first(datagram: &[u8]) -> Result<(Message<'_>, &[u8]), DecodeError> {
+fn first(datagram: &[u8]) -> Result<(NlMessage<'_>, &[u8]), DecodeError> {
     let header = NlHeader::parse(datagram)?;
     let bad = DecodeError::BadValue { what: "nlmsghdr.length", value: header.length.get().into() };
     let length = usize::try_from(header.length.get()).map_err(|_| bad)?;
     let payload = datagram.get(as_bytes(header).len()..length).ok_or(bad)?;
-    Ok((Message { header, payload }, after(datagram, length)))
+    Ok((NlMessage { header, payload }, after(datagram, length)))
 }
 
 /// What follows `length` bytes and the padding behind them, which the last one may lack.

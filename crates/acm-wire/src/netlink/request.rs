@@ -2,11 +2,12 @@
 use super::{
     answer::PathFlags,
     attribute::{Attribute, AttributeType, attributes},
-    header::{Message, MessageType, after},
+    error::KernelMessageError,
+    header::{MessageType, NlMessage, after},
 };
 use core::{net::IpAddr, time::Duration};
 use ib_mad::{
-    DecodeError, Gid, Pkey, ServiceId, Wire, code, wire,
+    Gid, Pkey, ServiceId, Wire, code, wire,
     wire::{Host32, Text},
 };
 
@@ -55,7 +56,7 @@ wire! {
 
 /// What a message asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request {
+pub enum KernelRequest {
     /// A path.
     Resolve(ResolveRequest),
     /// User space asks the kernel to wait this long for answers; the kernel takes 100 ms to 200 s.
@@ -92,58 +93,27 @@ pub struct IpResolveRequest {
     pub address: IpAddr,
 }
 
-/// A message that asks for nothing that can be answered. All but the first two deserve an error answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RequestError {
-    /// It is not a message of the local service.
-    #[error("a message of netlink client {client}, operation {operation}")]
-    OtherClient {
-        /// Netlink client.
-        client: u8,
-        /// Operation.
-        operation: u16,
-    },
-    /// It says that there is no answer.
-    #[error("an error answer")]
-    ErrorAnswer,
-    /// The local service has no such operation, or none known here.
-    #[error("unknown operation {operation} of the local service")]
-    UnknownOperation {
-        /// Operation.
-        operation: u16,
-    },
-    /// An attribute that nobody may ignore is not known, or has no meaning in this request.
-    #[error("unknown mandatory attribute {}", .0.get())]
-    UnknownMandatory(AttributeType),
-    /// The request lacks what it is about.
-    #[error("no attribute {}", .0.get())]
-    Missing(AttributeType),
-    /// Its bytes are not what they should be.
-    #[error(transparent)]
-    Malformed(#[from] DecodeError),
-}
-
-impl Message<'_> {
+impl NlMessage<'_> {
     /// What the message asks for. Of an attribute that comes twice, the later one counts; an unknown one that is not
     /// mandatory is ignored.
     ///
     /// # Errors
-    /// A [`RequestError`].
-    pub fn request(&self) -> Result<Request, RequestError> {
+    /// A [`KernelMessageError`].
+    pub fn request(&self) -> Result<KernelRequest, KernelMessageError> {
         if self.header.flags.get() & super::FLAG_ERROR != 0 {
-            return Err(RequestError::ErrorAnswer);
+            return Err(KernelMessageError::ErrorAnswer);
         }
         match self.header.message_type() {
-            MessageType::Resolve => resolve(self.payload).map(Request::Resolve),
-            MessageType::SetTimeout => set_timeout(self.payload).map(Request::SetTimeout),
-            MessageType::IpResolve => ip_resolve(self.payload).map(Request::IpResolve),
-            MessageType::Other { client: 4, operation } => Err(RequestError::UnknownOperation { operation }),
-            MessageType::Other { client, operation } => Err(RequestError::OtherClient { client, operation }),
+            MessageType::Resolve => resolve(self.payload).map(KernelRequest::Resolve),
+            MessageType::SetTimeout => set_timeout(self.payload).map(KernelRequest::SetTimeout),
+            MessageType::IpResolve => ip_resolve(self.payload).map(KernelRequest::IpResolve),
+            MessageType::Other { client: 4, operation } => Err(KernelMessageError::UnknownOperation { operation }),
+            MessageType::Other { client, operation } => Err(KernelMessageError::OtherClient { client, operation }),
         }
     }
 }
 
-fn resolve(payload: &[u8]) -> Result<ResolveRequest, RequestError> {
+fn resolve(payload: &[u8]) -> Result<ResolveRequest, KernelMessageError> {
     let header = *ResolveHeader::parse(payload)?;
     let mut request = ResolveRequest { header, ..ResolveRequest::default() };
     for attribute in attributes(after(payload, size_of::<ResolveHeader>())) {
@@ -170,7 +140,7 @@ fn resolve(payload: &[u8]) -> Result<ResolveRequest, RequestError> {
     Ok(request)
 }
 
-fn set_timeout(payload: &[u8]) -> Result<Duration, RequestError> {
+fn set_timeout(payload: &[u8]) -> Result<Duration, KernelMessageError> {
     let mut timeout = None;
     for attribute in attributes(payload) {
         let attribute = attribute?;
@@ -179,11 +149,11 @@ fn set_timeout(payload: &[u8]) -> Result<Duration, RequestError> {
             _ => ignore(attribute)?,
         }
     }
-    let ms = timeout.ok_or(RequestError::Missing(AttributeType::TIMEOUT))?;
+    let ms = timeout.ok_or(KernelMessageError::Missing(AttributeType::TIMEOUT))?;
     Ok(Duration::from_millis(ms.into()))
 }
 
-fn ip_resolve(payload: &[u8]) -> Result<IpResolveRequest, RequestError> {
+fn ip_resolve(payload: &[u8]) -> Result<IpResolveRequest, KernelMessageError> {
     let interface_index = IpResolveHeader::parse(payload)?.interface_index.get();
     let mut address = None;
     for attribute in attributes(after(payload, size_of::<IpResolveHeader>())) {
@@ -194,10 +164,10 @@ fn ip_resolve(payload: &[u8]) -> Result<IpResolveRequest, RequestError> {
             _ => ignore(attribute)?,
         }
     }
-    let address = address.ok_or(RequestError::Missing(AttributeType::IPV4))?;
+    let address = address.ok_or(KernelMessageError::Missing(AttributeType::IPV4))?;
     Ok(IpResolveRequest { interface_index, address })
 }
 
-fn ignore(attribute: Attribute<'_>) -> Result<(), RequestError> {
-    if attribute.mandatory { Err(RequestError::UnknownMandatory(attribute.attribute_type)) } else { Ok(()) }
+fn ignore(attribute: Attribute<'_>) -> Result<(), KernelMessageError> {
+    if attribute.mandatory { Err(KernelMessageError::UnknownMandatory(attribute.attribute_type)) } else { Ok(()) }
 }

@@ -29,7 +29,7 @@ fn encode(request: &ResolveRequest) -> Vec<u8> {
     buffer[..used].to_vec()
 }
 
-fn only(datagram: &[u8]) -> Message<'_> {
+fn only(datagram: &[u8]) -> NlMessage<'_> {
     let mut all = messages(datagram);
     let message = all.next().unwrap().unwrap();
     assert_eq!(all.next(), None);
@@ -111,21 +111,21 @@ fn answers_are_read() {
     let path = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
     let answer = PathAnswer::new(header, 1, PathFlags::PRIMARY, path);
     let message = only(as_bytes(&answer));
-    assert_eq!(message.answer(), Ok(Answer::Path { flags: PathFlags::PRIMARY, path: &path }));
+    assert_eq!(message.answer(), Ok(KernelAnswer::Path { flags: PathFlags::PRIMARY, path: &path }));
     assert!(!message.header.is_request() && message.header.sequence == header.sequence);
     let failed = error_answer(header, 1);
-    assert_eq!(only(as_bytes(&failed)).answer(), Ok(Answer::Failed));
-    assert_eq!(only(as_bytes(&failed)).request(), Err(RequestError::ErrorAnswer));
+    assert_eq!(only(as_bytes(&failed)).answer(), Ok(KernelAnswer::Failed));
+    assert_eq!(only(as_bytes(&failed)).request(), Err(KernelMessageError::ErrorAnswer));
     let other = raw(MessageType::Resolve, &[], &[(4, &[0; 16])]);
-    assert_eq!(only(&other).answer(), Err(RequestError::Missing(AttributeType::PATH_RECORD)));
+    assert_eq!(only(&other).answer(), Err(KernelMessageError::Missing(AttributeType::PATH_RECORD)));
 
     let ip = IpResolveRequest { interface_index: 3, address: "fd00::1".parse().unwrap() };
     let mut buffer = [0; MAX_REQUEST];
     let used = ip.encode(1, &mut buffer).unwrap();
     let asked = only(&buffer[..used]);
-    assert_eq!(asked.request(), Ok(Request::IpResolve(ip)));
+    assert_eq!(asked.request(), Ok(KernelRequest::IpResolve(ip)));
     let gid: Gid = DGID.parse().unwrap();
-    assert_eq!(only(as_bytes(&IpAnswer::new(asked.header, 1, gid))).answer(), Ok(Answer::Gid(gid)));
+    assert_eq!(only(as_bytes(&IpAnswer::new(asked.header, 1, gid))).answer(), Ok(KernelAnswer::Gid(gid)));
 }
 
 #[test]
@@ -133,21 +133,24 @@ fn mandatory_and_optional() {
     let fixed = [0; 66];
     let ask = |attributes: &[(u16, &[u8])]| only(&raw(MessageType::Resolve, &fixed, attributes)).request();
     let dgid = [1; 16];
-    let expected = Request::Resolve(ResolveRequest { dgid: Some(Gid::new(dgid)), ..ResolveRequest::default() });
+    let expected = KernelRequest::Resolve(ResolveRequest { dgid: Some(Gid::new(dgid)), ..ResolveRequest::default() });
     assert_eq!(ask(&[(99, b"new"), (0x2004, &dgid), (10, &[0; 16])]), Ok(expected));
     // Netlink's own flags do not count.
     assert_eq!(ask(&[(0xc004, &dgid)]), Ok(expected));
-    assert_eq!(ask(&[(0x2004, &dgid), (0x2063, b"new")]), Err(RequestError::UnknownMandatory(AttributeType::new(99))));
-    assert_eq!(ask(&[(0x2009, &[0; 4])]), Err(RequestError::UnknownMandatory(AttributeType::IPV4)));
+    assert_eq!(
+        ask(&[(0x2004, &dgid), (0x2063, b"new")]),
+        Err(KernelMessageError::UnknownMandatory(AttributeType::new(99)))
+    );
+    assert_eq!(ask(&[(0x2009, &[0; 4])]), Err(KernelMessageError::UnknownMandatory(AttributeType::IPV4)));
     assert_eq!(ask(&[(4, &[9; 16]), (4, &dgid)]), Ok(expected));
-    assert_eq!(ask(&[]), Ok(Request::Resolve(ResolveRequest::default())));
+    assert_eq!(ask(&[]), Ok(KernelRequest::Resolve(ResolveRequest::default())));
     assert_eq!(
         only(&raw(MessageType::IpResolve, &[0; 4], &[(99, b"")])).request(),
-        Err(RequestError::Missing(AttributeType::IPV4))
+        Err(KernelMessageError::Missing(AttributeType::IPV4))
     );
     assert_eq!(
         only(&raw(MessageType::SetTimeout, &[], &[])).request(),
-        Err(RequestError::Missing(AttributeType::TIMEOUT))
+        Err(KernelMessageError::Missing(AttributeType::TIMEOUT))
     );
 }
 
@@ -160,10 +163,10 @@ fn lengths() {
             let got = only(&raw(MessageType::Resolve, &[0; 66], &[(kind, &value[..length])])).request();
             match got {
                 Ok(_) => assert_eq!(length, size, "{kind}"),
-                Err(RequestError::Malformed(DecodeError::TooShort { need, got, .. })) => {
+                Err(KernelMessageError::Malformed(DecodeError::TooShort { need, got, .. })) => {
                     assert!(need == size && got == length && length < size);
                 }
-                Err(RequestError::Malformed(DecodeError::BadValue { .. })) => assert!(length > size),
+                Err(KernelMessageError::Malformed(DecodeError::BadValue { .. })) => assert!(length > size),
                 Err(error) => panic!("{error}"),
             }
         }
@@ -173,7 +176,7 @@ fn lengths() {
         let mut bytes = encode(&full());
         bytes[96..98].copy_from_slice(&length.to_ne_bytes());
         let error = DecodeError::BadValue { what: "nlattr.length", value: length.into() };
-        assert_eq!(only(&bytes).request(), Err(RequestError::Malformed(error)));
+        assert_eq!(only(&bytes).request(), Err(KernelMessageError::Malformed(error)));
     }
     // A message that reaches out of its datagram, and one that is shorter than its header.
     for length in [15_u32, 0, 153, u32::MAX] {
@@ -199,10 +202,10 @@ fn several_messages() {
     assert_eq!(
         seen,
         [
-            Ok(Request::Resolve(full())),
-            Err(RequestError::OtherClient { client: 5, operation: 1 }),
-            Err(RequestError::UnknownOperation { operation: 9 }),
-            Ok(Request::Resolve(full())),
+            Ok(KernelRequest::Resolve(full())),
+            Err(KernelMessageError::OtherClient { client: 5, operation: 1 }),
+            Err(KernelMessageError::UnknownOperation { operation: 9 }),
+            Ok(KernelRequest::Resolve(full())),
         ]
     );
     assert_eq!(seen[1].unwrap_err().to_string(), "a message of netlink client 5, operation 1");
@@ -235,7 +238,7 @@ proptest! {
     #[test]
     fn resolve_round_trip(request in requests(), cut in 0_usize..160) {
         let bytes = encode(&request);
-        prop_assert_eq!(only(&bytes).request(), Ok(Request::Resolve(request)));
+        prop_assert_eq!(only(&bytes).request(), Ok(KernelRequest::Resolve(request)));
         // Cut anywhere, it is an error and nothing else.
         let cut = cut.min(bytes.len() - 1);
         prop_assert!(messages(&bytes[..cut]).all(|message| message.is_err()));
@@ -249,14 +252,14 @@ proptest! {
         let mut buffer = [0; MAX_REQUEST];
         let used = request.encode(sequence, &mut buffer).unwrap();
         let message = only(&buffer[..used]);
-        prop_assert_eq!(message.request(), Ok(Request::IpResolve(request)));
+        prop_assert_eq!(message.request(), Ok(KernelRequest::IpResolve(request)));
         prop_assert_eq!(message.header.sequence.get(), sequence);
     }
 
     #[test]
     fn set_timeout_round_trip(ms: u32) {
         let time = Duration::from_millis(ms.into());
-        prop_assert_eq!(only(as_bytes(&SetTimeout::new(1, 2, time))).request(), Ok(Request::SetTimeout(time)));
+        prop_assert_eq!(only(as_bytes(&SetTimeout::new(1, 2, time))).request(), Ok(KernelRequest::SetTimeout(time)));
     }
 
     #[test]
@@ -266,7 +269,7 @@ proptest! {
         let request = NlHeader { sequence: Host32::new(sequence), raw_type: Host16::new(0x1000), ..NlHeader::default() };
         let flags = PathFlags::from_bits_retain(flags);
         let answer = PathAnswer::new(&request, 1, flags, *path);
-        prop_assert_eq!(only(as_bytes(&answer)).answer(), Ok(Answer::Path { flags, path }));
+        prop_assert_eq!(only(as_bytes(&answer)).answer(), Ok(KernelAnswer::Path { flags, path }));
     }
 
     #[test]

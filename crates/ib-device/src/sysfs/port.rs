@@ -3,8 +3,8 @@ use super::{
     UmadFile,
     files::{Dir, number},
 };
-use crate::{LinkLayer, LinkRate, PortState, Result};
-use ib_mad::{Gid, Guid, Lid, Pkey, ServiceLevel, id::Lmc};
+use crate::{LinkLayer, LinkRate, Result};
+use ib_mad::{Gid, Guid, Lid, Pkey, PortState, ServiceLevel, id::Lmc};
 
 /// A port: `/sys/class/infiniband/NAME/ports/NUMBER`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Looks at made-up trees, in the shape of what Linux 6.1 shows for mlx5, rxe and qib.
 use super::*;
-use crate::{Error, LinkLayer, PortState};
-use ib_mad::{Gid, Guid, Lid, Pkey, Rate, ServiceLevel, id::Lmc};
+use crate::{Error, LinkLayer};
+use ib_mad::{Gid, Guid, Lid, Pkey, PortState, Rate, ServiceLevel, id::Lmc};
 use std::{fs, path::Path};
 use tempfile::TempDir;
 

@@ -1,8 +1,8 @@
 //! An open umad file.
 use super::{Agent, AgentId, ReceiveBuffer, Received, Rmpp, ioctl};
-use crate::{AddressVector, Error, Grh, Result};
+use crate::{Error, Result};
 use core::time::Duration;
-use ib_mad::{Qkey, Qpn, as_bytes, umad::UmadHeader};
+use ib_mad::{AddressVector, GlobalRoute, Qkey, Qpn, as_bytes, umad::UmadHeader};
 use nix::{errno::Errno, libc};
 use std::{
     fs::File,
@@ -160,7 +160,7 @@ fn header(agent: AgentId, to: &MadAddress, expect: Expect) -> UmadHeader {
         Expect::Answer { timeout, retries } => (u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX).max(1), retries),
     };
     let grh = to.path.grh;
-    let Grh { dgid, sgid_index, flow_label, hop_limit, traffic_class } = grh.unwrap_or_default();
+    let GlobalRoute { dgid, sgid_index, flow_label, hop_limit, traffic_class } = grh.unwrap_or_default();
     UmadHeader {
         id: agent.0.into(),
         timeout_ms: timeout_ms.into(),
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn header_of_a_send() {
-        let grh = Grh {
+        let grh = GlobalRoute {
             dgid: "fe80::1".parse().unwrap(),
             sgid_index: 3,
             flow_label: FlowLabel::new(0x12345),

@@ -1,8 +1,9 @@
 //! Address handles: what a UD send needs to know the way, kept for the next one.
 #![allow(unsafe_code, reason = "libibverbs")]
 use super::{Context, check, non_null};
-use crate::{AddressVector, Result};
+use crate::Result;
 use core::ptr::NonNull;
+use ib_mad::AddressVector;
 use rdma_sys::{ibv_ah, ibv_ah_attr, ibv_create_ah, ibv_destroy_ah, ibv_gid, ibv_global_route};
 use std::{collections::BTreeMap, sync::Arc};
 

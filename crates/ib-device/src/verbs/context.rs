@@ -1,14 +1,14 @@
 //! An open device.
 #![allow(unsafe_code, reason = "libibverbs")]
 use super::{Event, check, non_null};
-use crate::{Error, LinkLayer, LinkRate, PortState, Result};
+use crate::{Error, LinkLayer, LinkRate, Result};
 use core::{
     ffi::{CStr, c_void},
     mem::MaybeUninit,
     ptr::{self, NonNull},
     sync::atomic::{AtomicU64, AtomicUsize, Ordering},
 };
-use ib_mad::{Lid, Mtu, ServiceLevel, id::Lmc};
+use ib_mad::{Lid, Mtu, PortState, ServiceLevel, id::Lmc};
 use nix::{
     errno::Errno,
     fcntl::{FcntlArg, OFlag, fcntl},

@@ -1,10 +1,8 @@
 //! What comes out of a queue pair.
-use core::net::Ipv4Addr;
-use ib_mad::{Gid, Lid, Qpn, ServiceLevel, code};
+use ib_mad::{Gid, Lid, Qpn, ServiceLevel, code, packet::Grh};
 
 /// Bytes in front of every received payload.
 pub(super) const GRH_LEN: u32 = 40;
-pub(super) const GRH: usize = GRH_LEN as usize;
 
 code! {
     /// How a send or a receive ended (`enum ibv_wc_status`).
@@ -80,57 +78,21 @@ pub struct Datagram<'a> {
     /// Path bits of our LID that it came to.
     pub path_bits: u8,
     /// The global route header, if it had one: all multicast, and everything on RoCE.
-    pub grh: Option<&'a [u8; GRH]>,
+    pub grh: Option<&'a Grh>,
     /// The bytes that were sent.
     pub payload: &'a [u8],
 }
 
 impl Datagram<'_> {
-    /// GID that it came from: of the global route header, or of the IPv4 header that RoCE v2 has in its place.
+    /// GID that it came from, as [`Grh::source_gid`] finds it.
     #[must_use]
     pub fn source_gid(&self) -> Option<Gid> {
-        self.gid(8, 32)
+        self.grh?.source_gid()
     }
 
-    /// GID that it came to: ours, or a group's.
+    /// GID that it came to, ours or a group's, as [`Grh::destination_gid`] finds it.
     #[must_use]
     pub fn destination_gid(&self) -> Option<Gid> {
-        self.gid(24, 36)
-    }
-
-    /// The GID at `at`, or the IPv4 address at `at_v4` as a mapped one.
-    fn gid(&self, at: usize, at_v4: usize) -> Option<Gid> {
-        let grh = self.grh?;
-        // An IPv4 header fills the last 20 of the 40 bytes; a GRH has IP version 6 in the first.
-        if grh[0] >> 4 == 6 {
-            return grh.get(at..)?.first_chunk().copied().map(Gid::new);
-        }
-        let address: [u8; 4] = *grh.get(at_v4..)?.first_chunk()?;
-        (grh[20] >> 4 == 4).then(|| Ipv4Addr::from(address).to_ipv6_mapped().into())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn datagram(grh: Option<&[u8; GRH]>) -> Datagram<'_> {
-        let (slid, src_qpn, sl) = (Lid::NONE, Qpn::GSI, ServiceLevel::default());
-        Datagram { slid, src_qpn, sl, path_bits: 0, grh, payload: &[] }
-    }
-
-    #[test]
-    fn gids_of_both_kinds_of_headers() {
-        let mut grh = [0; GRH];
-        (grh[0], grh[8], grh[23], grh[24], grh[39]) = (0x60, 0xfe, 1, 0xff, 2);
-        let gids = |grh| (datagram(grh).source_gid(), datagram(grh).destination_gid());
-        assert_eq!(gids(Some(&grh)), ("fe00::1".parse().ok(), "ff00::2".parse().ok()));
-        // Linux rxe, 10.0.0.1 to 10.0.0.2: the first 20 bytes are not written.
-        let mut v4 = [0; GRH];
-        v4[20] = 0x45;
-        v4[32..].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);
-        assert_eq!(gids(Some(&v4)), ("::ffff:10.0.0.1".parse().ok(), "::ffff:10.0.0.2".parse().ok()));
-        assert_eq!(gids(Some(&[0; GRH])), (None, None));
-        assert_eq!(gids(None), (None, None));
+        self.grh?.destination_gid()
     }
 }

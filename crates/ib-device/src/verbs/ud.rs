@@ -4,14 +4,14 @@ use super::{
     Completion, CompletionStatus, Context, Datagram, QueueKey, SendId, UdConfig,
     address_handle::AddressHandles,
     completion_queue::{BATCH, Ended},
-    datagram::{GRH, GRH_LEN},
+    datagram::GRH_LEN,
     queues::{Destination, Queues},
     region::Region,
     sends::Sends,
     work::Work,
 };
-use crate::{AddressVector, Error, Result};
-use ib_mad::{Gid, Lid, Qkey, Qpn, ServiceLevel};
+use crate::{Error, Result};
+use ib_mad::{AddressVector, Gid, Lid, Qkey, Qpn, ServiceLevel, Wire, packet::Grh};
 use nix::errno::Errno;
 use rdma_sys::ibv_sge;
 use std::collections::VecDeque;
@@ -184,8 +184,7 @@ impl UdQueuePair {
                 // `self` exclusively.
                 let bytes = unsafe { self.receives.read(slot) };
                 let bytes = bytes.get(..ended.len as usize).unwrap_or(bytes);
-                let (grh, payload) =
-                    bytes.split_first_chunk::<GRH>().map_or((None, bytes), |(grh, rest)| (Some(grh), rest));
+                let (grh, payload) = Grh::parse_prefix(bytes).map_or((None, bytes), |(grh, rest)| (Some(grh), rest));
                 Ok(Some(Completion::Received(Datagram {
                     slid: ended.slid,
                     src_qpn: ended.src_qpn,

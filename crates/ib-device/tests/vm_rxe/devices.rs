@@ -1,13 +1,13 @@
 //! Discovery, hot plug, async events.
 use crate::lab::{cable, devices, lab, port, run, wait_for};
 use ib_device::{
-    Error, LinkLayer, PortState,
+    Error, LinkLayer,
     sysfs::{Change, PortChange, changes},
     uevent::{Action, Hotplug, Subsystem, UeventSocket},
     umad::{ReceiveBuffer, UmadPort},
     verbs::{Context, Event, PortEvent},
 };
-use ib_mad::{Mtu, Pkey};
+use ib_mad::{Mtu, Pkey, PortState};
 
 #[test]
 fn sysfs_and_verbs_agree() {

@@ -1,9 +1,6 @@
 //! The devices rxe0 on v0 and rxe1 on v1, two ends of one cable; and how to wait.
-use ib_device::{
-    AddressVector, Grh,
-    sysfs::{Device, Port, Sysfs},
-};
-use ib_mad::Gid;
+use ib_device::sysfs::{Device, Port, Sysfs};
+use ib_mad::{AddressVector, Gid, GlobalRoute};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use std::{
     fs,
@@ -66,7 +63,7 @@ pub(crate) fn way_to(name: &str) -> AddressVector {
 }
 
 pub(crate) fn way_to_gid(dgid: Gid) -> AddressVector {
-    AddressVector::default().with_grh(Grh { dgid, hop_limit: 64, ..Grh::default() })
+    AddressVector::default().with_grh(GlobalRoute { dgid, hop_limit: 64, ..GlobalRoute::default() })
 }
 
 /// Looks until there is something, waiting on the file edge-triggered; at most 8 s each time.

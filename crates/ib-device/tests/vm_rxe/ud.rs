@@ -74,7 +74,7 @@ impl Node {
         }
     }
 
-    fn send(&mut self, to: &ib_device::AddressVector, qpn: Qpn, payload: &[u8]) -> SendId {
+    fn send(&mut self, to: &ib_mad::AddressVector, qpn: Qpn, payload: &[u8]) -> SendId {
         self.pair.send(to, qpn, Qkey::GSI, payload).unwrap()
     }
 }

@@ -133,7 +133,7 @@ fn refused_sends() {
     let _lab = lab();
     let mut client = open("rxe0");
     let agent = client.register(&Agent::client(MgmtClass::ACM, 1)).unwrap();
-    let without_grh = MadAddress::general_services(ib_device::AddressVector::default(), 0);
+    let without_grh = MadAddress::general_services(ib_mad::AddressVector::default(), 0);
     let request = mad(MgmtClass::ACM, 1, GET, 1, 256);
     let refused = client.send(agent, &without_grh, Expect::Nothing, &request).unwrap_err();
     assert_eq!(refused.errno(), Some(Errno::EINVAL));

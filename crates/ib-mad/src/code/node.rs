@@ -18,9 +18,9 @@ code! {
     pub struct PortState(u8) {
         /// In a request: as it is.
         NO_CHANGE = 0 "no change",
-        /// No link.
+        /// No link; management datagrams do not pass either.
         DOWN = 1 "down",
-        /// Linked; only subnet management passes.
+        /// Linked, not yet configured by the subnet manager: only its datagrams pass.
         INIT = 2 "init",
         /// Configured, not yet in use.
         ARMED = 3 "armed",

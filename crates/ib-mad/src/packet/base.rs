@@ -3,6 +3,7 @@ use crate::{
     FlowLabel, Gid, Pkey, Psn, Qkey, Qpn, bits, code, wire,
     wire::{Be16, InBytes, Reserved},
 };
+use core::net::Ipv4Addr;
 
 bits! {
     /// Version, traffic class, flow label.
@@ -17,20 +18,55 @@ bits! {
 }
 
 wire! {
-    /// Global route header (IBTA 8.3), 40 bytes.
+    /// Global route header (IBTA 8.3), 40 bytes. It is in every multicast packet, and in those unicast ones whose sender
+    /// gave a [`GlobalRoute`](crate::GlobalRoute).
     pub struct Grh [40] {
         /// Version, traffic class, flow label.
         pub flow: GrhFlow,
-        /// Bytes after this header.
+        /// Bytes after this header, up to the end of the invariant CRC.
         pub payload_length: Be16,
-        /// What follows: 0x1B for the base transport header.
+        /// What follows: [`Grh::NEXT_HEADER_IBA`].
         pub next_header: u8,
         /// How many more routers the packet may pass.
         pub hop_limit: u8,
-        /// Who sent it.
+        /// GID of the sending port.
         pub sgid: Gid,
-        /// Whom it is for.
+        /// GID of the receiving port, or of a multicast group.
         pub dgid: Gid,
+    }
+}
+
+impl Grh {
+    /// Next header of InfiniBand's own transport: the base transport header.
+    pub const NEXT_HEADER_IBA: u8 = 0x1b;
+
+    /// GID of the sender, for the 40 bytes in front of a received datagram: of this header, or of the IPv4 header that
+    /// `RoCEv2` has in its last 20 bytes (IBTA A17.4), as a mapped address. `None` if there is neither.
+    #[must_use]
+    pub fn source_gid(&self) -> Option<Gid> {
+        match self.ipv4()? {
+            None => Some(self.sgid),
+            Some([source, _]) => Some(source.to_ipv6_mapped().into()),
+        }
+    }
+
+    /// GID that the datagram was sent to, a port's or a group's, as [`source_gid`](Self::source_gid) finds it.
+    #[must_use]
+    pub fn destination_gid(&self) -> Option<Gid> {
+        match self.ipv4()? {
+            None => Some(self.dgid),
+            Some([_, destination]) => Some(destination.to_ipv6_mapped().into()),
+        }
+    }
+
+    /// Source and destination of an IPv4 header in the last 20 bytes; `Some(None)` if all 40 are a global route header.
+    fn ipv4(&self) -> Option<Option<[Ipv4Addr; 2]>> {
+        if self.flow.ip_version() == 6 {
+            return Some(None);
+        }
+        let [.., version, _, _, _] = self.sgid.get();
+        let [_, _, _, _, _, _, _, _, a, b, c, d, e, f, g, h] = self.dgid.get();
+        (version >> 4 == 4).then(|| Some([Ipv4Addr::new(a, b, c, d), Ipv4Addr::new(e, f, g, h)]))
     }
 }
 
@@ -106,5 +142,28 @@ wire! {
         pub reserved: Reserved<1>,
         /// Queue pair that sent the packet.
         pub src_qp: InBytes<Qpn, 3>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Wire;
+
+    #[test]
+    fn gids_of_both_kinds_of_headers() {
+        let mut bytes = [0; 40];
+        (bytes[0], bytes[8], bytes[23], bytes[24], bytes[39]) = (0x60, 0xfe, 1, 0xff, 2);
+        let gids = |bytes: &[u8; 40]| {
+            let grh = Grh::parse(bytes).unwrap();
+            (grh.source_gid(), grh.destination_gid())
+        };
+        assert_eq!(gids(&bytes), ("fe00::1".parse().ok(), "ff00::2".parse().ok()));
+        // Linux rxe, 10.0.0.1 to 10.0.0.2: the first 20 bytes are not written.
+        let mut v4 = [0; 40];
+        v4[20] = 0x45;
+        v4[32..].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);
+        assert_eq!(gids(&v4), ("::ffff:10.0.0.1".parse().ok(), "::ffff:10.0.0.2".parse().ok()));
+        assert_eq!(gids(&[0; 40]), (None, None));
     }
 }

@@ -128,8 +128,8 @@ impl Context {
         // SAFETY: all of it are numbers.
         let mut shown: ibv_port_attr = unsafe { mem::zeroed() };
         let (width, speed) = port.width_and_speed();
-        shown.state = port.state.code().into();
-        shown.phys_state = if port.state == ib_sim::PortState::Down { 2 } else { 5 };
+        shown.state = port.state.get().into();
+        shown.phys_state = if port.state == ib_mad::PortState::DOWN { 2 } else { 5 };
         shown.max_mtu = Mtu::B4096.get().into();
         shown.active_mtu = port.mtu.get().into();
         shown.gid_tbl_len = c_int::try_from(port.gids.len().max(GID_ENTRIES)).unwrap_or(c_int::MAX);

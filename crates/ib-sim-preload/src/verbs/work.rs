@@ -10,8 +10,8 @@ use core::{
     ffi::{c_int, c_uint},
     mem, ptr, slice,
 };
-use ib_mad::{FlowLabel, Gid, Lid, Qkey, Qpn, ServiceLevel, as_bytes};
-use ib_sim::{Datagram, GlobalRoute, Grh, Port, Source};
+use ib_mad::{AddressVector, FlowLabel, Gid, GlobalRoute, Lid, Qkey, Qpn, ServiceLevel, as_bytes, packet::Grh};
+use ib_sim::{Datagram, Port, Source};
 use rdma_sys::{
     ibv_pd, ibv_qp, ibv_recv_wr, ibv_send_wr, ibv_sge, ibv_wc, ibv_wc_opcode, ibv_wc_status, ibv_wr_opcode,
 };
@@ -267,7 +267,7 @@ unsafe fn send(pair: &Pair, wanted: &ibv_send_wr) -> Result<(), c_int> {
 fn datagram<'a>(port: &Port, to: &rdma_sys::ibv_ah_attr, qpn: Qpn, qkey: Qkey, payload: &'a [u8]) -> Datagram<'a> {
     // SAFETY: every GID is a sequence of bytes.
     let dgid = Gid::new(unsafe { to.grh.dgid.raw });
-    let global = GlobalRoute {
+    let route = GlobalRoute {
         dgid,
         sgid_index: to.grh.sgid_index,
         hop_limit: to.grh.hop_limit,
@@ -275,15 +275,14 @@ fn datagram<'a>(port: &Port, to: &rdma_sys::ibv_ah_attr, qpn: Qpn, qkey: Qkey, p
         flow_label: FlowLabel::new(to.grh.flow_label & 0xf_ffff),
     };
     let path_bits = to.src_path_bits & u8::try_from(port.lmc.mask()).unwrap_or(u8::MAX);
-    Datagram {
+    let to = AddressVector {
         dlid: Lid::new(to.dlid),
-        qpn,
-        qkey,
         sl: ServiceLevel::new(to.sl),
         path_bits,
-        global: (to.is_global != 0).then_some(global),
-        payload,
-    }
+        static_rate: None,
+        grh: (to.is_global != 0).then_some(route),
+    };
+    Datagram { to, qpn, qkey, payload }
 }
 
 #[cfg(test)]

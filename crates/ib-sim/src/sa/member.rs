@@ -3,9 +3,9 @@ use super::{
     FIRST_MLID, Group, Sa,
     path::{pick_mtu, pick_rate},
 };
-use crate::{Port, PortId, PortState, Subnet};
+use crate::{Port, PortId, Subnet};
 use ib_mad::{
-    Gid, Lid, Method, PacketLifeTime, Selected, Selector, Status,
+    Gid, Lid, Method, PacketLifeTime, PortState, Selected, Selector, Status,
     sa::{JoinState, McMemberMask, McMemberRecord, SaMad, ScopeState},
 };
 
@@ -52,7 +52,7 @@ impl Subnet {
         let id = self.port_by_gid(asked.port_gid).ok_or(Status::SA_REQUEST_INVALID)?;
         let port = self.port(id).ok_or(Status::SA_REQUEST_INVALID)?.clone();
         let wanted = asked.scope_state.join_state();
-        if wanted.is_empty() || port.state == PortState::Down || !asked.mgid.is_multicast() {
+        if wanted.is_empty() || port.state == PortState::DOWN || !asked.mgid.is_multicast() {
             return Err(Status::SA_REQUEST_INVALID);
         }
         let sa = self.sa_mut();

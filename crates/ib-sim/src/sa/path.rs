@@ -1,7 +1,7 @@
 //! PathRecord Get.
-use crate::{Port, PortId, PortState, Subnet};
+use crate::{Port, PortId, Subnet};
 use ib_mad::{
-    Gid, Lid, Mtu, PacketLifeTime, Pkey, Rate, Selected, Selector, Status,
+    Gid, Lid, Mtu, PacketLifeTime, Pkey, PortState, Rate, Selected, Selector, Status,
     sa::{FlowHop, PathMask, PathRecord, QosSl, ReversiblePaths},
 };
 
@@ -20,7 +20,7 @@ impl Subnet {
             .ok_or(Status::SA_INSUFFICIENT_COMPONENTS)?;
         let from = self.port(from_id).ok_or(Status::SA_NO_RECORDS)?;
         let to = self.port(to_id).ok_or(Status::SA_NO_RECORDS)?;
-        if from.state != PortState::Active || to.state != PortState::Active {
+        if from.state != PortState::ACTIVE || to.state != PortState::ACTIVE {
             return Err(Status::SA_NO_RECORDS);
         }
         let pkey = shared_pkey(from, to, has(PathMask::PKEY).then_some(asked.pkey)).ok_or(Status::SA_NO_RECORDS)?;

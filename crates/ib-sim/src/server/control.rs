@@ -1,9 +1,9 @@
 //! Commands of whoever runs the simulation.
 use super::{NodeId, PortId, Server, ServerCounters, String, Vec, node_named};
-use crate::{Port, PortState, Settings};
+use crate::{Port, Settings};
 use alloc::{borrow::ToOwned, format, string::ToString};
 use core::fmt::Write;
-use ib_mad::{Gid, Lid, Pkey};
+use ib_mad::{Gid, Lid, Pkey, PortState};
 
 /// What `help` says.
 pub(crate) const HELP: &str = "\
@@ -105,7 +105,7 @@ impl Server {
                 ("rereg", []) => self.subnet.reregister(id).map_err(|error| error.to_string())?,
                 ("leave", []) => self.subnet.forget_memberships(id),
                 ("up", ["rereg"]) => {
-                    self.set_port(id, Port { state: PortState::Active, ..port })?;
+                    self.set_port(id, Port { state: PortState::ACTIVE, ..port })?;
                     self.subnet.reregister(id).map_err(|error| error.to_string())?;
                 }
                 _ => {
@@ -181,8 +181,8 @@ impl Server {
 fn changed(port: Port, command: &str, rest: &[&str]) -> Result<Port, String> {
     let lid = |text: &str| text.parse::<Lid>().map_err(|error| format!("{text}: {error}"));
     Ok(match (command, rest) {
-        ("down", []) => Port { state: PortState::Down, ..port },
-        ("up", []) => Port { state: PortState::Active, ..port },
+        ("down", []) => Port { state: PortState::DOWN, ..port },
+        ("up", []) => Port { state: PortState::ACTIVE, ..port },
         ("lid", [text]) => Port { lid: lid(text)?, ..port },
         ("smlid", [text]) => Port { sm_lid: lid(text)?, ..port },
         ("pkeys", [text]) => {

@@ -1,7 +1,7 @@
 //! What programs ask for.
 use super::{Asker, Role, Server, node_named, tell::umad_frame};
 use crate::{
-    AgentId, Error, MadSend, NodeId, PortId, PortState, QpId,
+    AgentId, Error, MadSend, NodeId, PortId, QpId,
     proto::{
         self, DatagramOut, Hello, Kind, MAGIC, MadOut, QPN_BLOCK, QpClose, QpGroup, QpOpen, Refusal, Refused,
         UmadForget, VERSION, Welcome,
@@ -10,7 +10,7 @@ use crate::{
 use alloc::{borrow::ToOwned, collections::BTreeMap, vec::Vec};
 use core::time::Duration;
 use ib_mad::{
-    MgmtClass, Qpn, ServiceLevel, TransactionId, Wire, as_bytes,
+    MgmtClass, PortState, Qpn, ServiceLevel, TransactionId, Wire, as_bytes,
     sa::SaMad,
     umad::UmadHeader,
     wire::{Be32, Text},
@@ -303,7 +303,7 @@ impl Server {
                 self.subnet.answer_smp(port, header.lid, mad).map(|answer| as_bytes(&answer).to_vec())
             }
             MgmtClass::SUBN_ADM
-                if header.lid == own.sm_lid && own.state != PortState::Down && self.uplink.is_none() =>
+                if header.lid == own.sm_lid && own.state != PortState::DOWN && self.uplink.is_none() =>
             {
                 self.subnet.administer_table(port, mad)
             }

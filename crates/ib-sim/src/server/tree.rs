@@ -2,14 +2,14 @@
 //!
 //! `DIR/NODE/sys/class/infiniband`, `infiniband_mad` and `infiniband_verbs`, and empty files in `DIR/NODE/dev/infiniband`.
 use crate::{
-    DEVICE, Node, Port, PortState,
+    DEVICE, Node, Port,
     smp::{CAPABILITIES, GID_ENTRIES, PKEY_ENTRIES},
 };
 use alloc::{
     format,
     string::{String, ToString},
 };
-use ib_mad::{Gid, Guid, Pkey, Rate};
+use ib_mad::{Gid, Guid, Pkey, PortState, Rate};
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -86,14 +86,9 @@ impl Tree {
             let pkey = port.pkeys.get(index).copied().unwrap_or(Pkey::new(0));
             self.write(&pkeys.join(index.to_string()), &format!("{:#06x}", pkey.get()))?;
         }
-        let state = match port.state {
-            PortState::Down => "1: DOWN",
-            PortState::Init => "2: INIT",
-            PortState::Armed => "3: ARMED",
-            PortState::Active => "4: ACTIVE",
-        };
+        let state = format!("{}: {}", port.state.get(), port.state.to_string().to_uppercase());
         for (name, value) in [
-            ("phys_state", if port.state == PortState::Down { "2: Polling" } else { "5: LinkUp" }),
+            ("phys_state", if port.state == PortState::DOWN { "2: Polling" } else { "5: LinkUp" }),
             ("lid", &format!("{:#x}", port.lid.get())),
             ("lid_mask_count", &port.lmc.get().to_string()),
             ("sm_lid", &format!("{:#x}", port.sm_lid.get())),
@@ -102,7 +97,7 @@ impl Tree {
             ("rate", &rate_text(port)),
             ("link_layer", "InfiniBand"),
             // Last: who waits for the state finds the rest as it is now.
-            ("state", state),
+            ("state", &state),
         ] {
             self.write(&dir.join(name), value)?;
         }
@@ -177,7 +172,7 @@ mod tests {
         assert_eq!(read("ports/1/gids/0"), "fe80:0000:0000:0000:0002:c903:0000:0011\n");
         assert_eq!(read("ports/1/rate"), "100 Gb/sec (4X EDR)\n");
         assert_eq!((read("ports/1/pkeys/0"), read("ports/1/pkeys/31")), ("0xffff\n".into(), "0x0000\n".into()));
-        node.ports[0].state = PortState::Down;
+        node.ports[0].state = PortState::DOWN;
         node.ports[0].pkeys = [Pkey::new(0x8001)].into();
         tree.write_port(&node, 1, &node.ports[0]).unwrap();
         assert_eq!((read("ports/1/state"), read("ports/1/pkeys/0")), ("1: DOWN\n".into(), "0x8001\n".into()));

@@ -1,8 +1,12 @@
 //! UD datagrams: from a queue pair over the links to queue pairs.
 use super::{Due, Duration, Error, Event, PortId, Qkey, QpId, Qpn, Subnet, Vec};
-use crate::{Datagram, Faults, GlobalRoute, Grh, Port, PortState, Source, VersionClassFlow};
+use crate::{Datagram, Faults, Port, Source};
 use alloc::sync::Arc;
-use ib_mad::{Lid, Pkey, wire::Be16};
+use ib_mad::{
+    GlobalRoute, Lid, Pkey, PortState,
+    packet::{Grh, GrhFlow},
+    wire::Be16,
+};
 
 /// Bytes around the payload that a global route header counts: transport headers (12 and 8) and invariant CRC (4).
 const HEADERS: usize = 24;
@@ -34,13 +38,13 @@ impl Subnet {
         if let Some(mtu) = port.mtu.bytes().filter(|mtu| got > usize::from(*mtu)) {
             return Err(Error::TooLong { got, mtu });
         }
-        let grh = datagram.global.map(|global| grh(from.port, port, global, got)).transpose()?;
-        if datagram.dlid.is_multicast() && !datagram.global.is_some_and(|global| global.dgid.is_multicast()) {
+        let grh = datagram.to.grh.map(|route| grh(from.port, port, route, got)).transpose()?;
+        if datagram.to.dlid.is_multicast() && !datagram.to.grh.is_some_and(|route| route.dgid.is_multicast()) {
             return Err(Error::NoGroup);
         }
         let pkey = port.pkeys.get(usize::from(queue.pkey_index)).copied().unwrap_or_default();
-        let slid = Lid::new(port.lid.get() | u16::from(datagram.path_bits) & port.lmc.mask());
-        if port.state != PortState::Active {
+        let slid = Lid::new(port.lid.get() | u16::from(datagram.to.path_bits) & port.lmc.mask());
+        if port.state != PortState::ACTIVE {
             self.counters.ud_port_down += 1;
             return Ok(());
         }
@@ -49,7 +53,7 @@ impl Subnet {
         let mut arrival = Arrival {
             to: from,
             slid,
-            sl: datagram.sl,
+            sl: datagram.to.sl,
             source: from.qpn,
             path_bits: 0,
             qkey,
@@ -57,7 +61,7 @@ impl Subnet {
             grh,
             payload: datagram.payload.into(),
         };
-        if datagram.dlid.is_multicast() {
+        if datagram.to.dlid.is_multicast() {
             self.counters.ud_multicast += 1;
             for to in self.receivers(from, datagram) {
                 arrival.to = to;
@@ -66,21 +70,21 @@ impl Subnet {
             return Ok(());
         }
         self.counters.ud_unicast += 1;
-        let Some(to) = self.port_by_lid(datagram.dlid) else {
+        let Some(to) = self.port_by_lid(datagram.to.dlid) else {
             self.counters.ud_no_destination += 1;
             return Ok(());
         };
         arrival.to = QpId { port: to, qpn: datagram.qpn };
-        arrival.path_bits = self.port(to).map(|port| datagram.dlid.path_bits(port.lmc)).unwrap_or_default();
+        arrival.path_bits = self.port(to).map(|port| datagram.to.dlid.path_bits(port.lmc)).unwrap_or_default();
         self.carry(from.port, arrival);
         Ok(())
     }
 
     /// Where the switches take a multicast, and which queue pairs there are attached.
     fn receivers(&mut self, from: QpId, datagram: &Datagram<'_>) -> Vec<QpId> {
-        let mgid = datagram.global.unwrap_or_default().dgid;
+        let mgid = datagram.to.grh.unwrap_or_default().dgid;
         let strict = self.settings.strict_multicast;
-        let group = self.sa.groups.get(&mgid).filter(|group| group.mlid == datagram.dlid);
+        let group = self.sa.groups.get(&mgid).filter(|group| group.mlid == datagram.to.dlid);
         if strict && !group.is_some_and(|group| group.may_send(from.port)) {
             self.counters.ud_not_member += 1;
             return Vec::new();
@@ -138,7 +142,7 @@ impl Subnet {
     pub(super) fn arrive(&mut self, arrival: Arrival) {
         let Arrival { to, slid, sl, source, path_bits, qkey, pkey, grh, payload } = arrival;
         let refused = match (self.port(to.port), self.queue(to)) {
-            (Some(port), _) if port.state != PortState::Active => &mut self.counters.ud_port_down,
+            (Some(port), _) if port.state != PortState::ACTIVE => &mut self.counters.ud_port_down,
             (Some(port), Some(queue)) => {
                 let own = port.pkeys.get(usize::from(queue.pkey_index)).copied().unwrap_or_default();
                 if queue.qkey != qkey {
@@ -160,14 +164,11 @@ impl Subnet {
     }
 }
 
-fn grh(id: PortId, port: &Port, global: GlobalRoute, payload: usize) -> Result<Grh, Error> {
-    let GlobalRoute { dgid, sgid_index, hop_limit, traffic_class, flow_label } = global;
+fn grh(id: PortId, port: &Port, route: GlobalRoute, payload: usize) -> Result<Grh, Error> {
+    let GlobalRoute { dgid, sgid_index, hop_limit, traffic_class, flow_label } = route;
     let sgid = port.gids.get(usize::from(sgid_index)).ok_or(Error::NoSuchGid { port: id, index: sgid_index })?;
     Ok(Grh {
-        version_class_flow: VersionClassFlow::default()
-            .with_version(6)
-            .with_traffic_class(traffic_class)
-            .with_flow_label(flow_label),
+        flow: GrhFlow::default().with_ip_version(6).with_traffic_class(traffic_class).with_flow_label(flow_label),
         payload_length: Be16::new(u16::try_from(payload + HEADERS).unwrap_or(u16::MAX)),
         next_header: Grh::NEXT_HEADER_IBA,
         hop_limit,

@@ -1,8 +1,8 @@
 //! Management datagrams: the part of a node's kernel (time-outs, repetitions), and the way to the administrator.
 use super::{Due, Duration, Error, Event, PortId, Subnet};
-use crate::{AgentId, MadSend, PortState, RequestId, SaMode, sa, schedule::Appointment};
+use crate::{AgentId, MadSend, RequestId, SaMode, sa, schedule::Appointment};
 use alloc::boxed::Box;
-use ib_mad::{MgmtClass, Qpn, sa::SaMad};
+use ib_mad::{MgmtClass, PortState, Qpn, sa::SaMad};
 
 /// A request that waits for its answer.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Subnet {
 
     fn transmit(&mut self, id: RequestId, port: PortId, send: MadSend, mad: Box<SaMad>) {
         let reachable = self.port(port).is_some_and(|own| {
-            own.state != PortState::Down
+            own.state != PortState::DOWN
                 && send.dlid == own.sm_lid
                 && send.qpn == Qpn::GSI
                 && mad.header.mgmt_class == MgmtClass::SUBN_ADM

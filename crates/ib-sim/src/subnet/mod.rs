@@ -4,8 +4,8 @@ mod mad;
 mod nodes;
 
 use crate::{
-    Counters, Error, Event, Faults, Group, Node, NodeConfig, NodeId, Port, PortChange, PortId, PortState, QpId,
-    Settings, SubnetConfig, rng::Rng, sa::Sa, schedule::Schedule,
+    Counters, Error, Event, Faults, Group, Node, NodeConfig, NodeId, Port, PortChange, PortId, QpId, Settings,
+    SubnetConfig, rng::Rng, sa::Sa, schedule::Schedule,
 };
 use alloc::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -13,7 +13,7 @@ use alloc::{
 };
 use core::time::Duration;
 use deliver::Arrival;
-use ib_mad::{Gid, Lid, Qkey, Qpn};
+use ib_mad::{Gid, Lid, PortState, Qkey, Qpn};
 use mad::{Request, Served};
 
 /// A simulated subnet.

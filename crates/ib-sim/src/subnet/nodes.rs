@@ -104,7 +104,7 @@ impl Subnet {
             }
         }
         self.index(id, &port);
-        if old.state == PortState::Active && port.state != PortState::Active {
+        if old.state == PortState::ACTIVE && port.state != PortState::ACTIVE {
             self.sa.forget(id);
         }
         if let Some(place) = id.node.index().and_then(|index| self.nodes.get_mut(index)).and_then(|node| {
@@ -253,8 +253,8 @@ fn lids(port: &Port) -> impl Iterator<Item = Lid> + use<> {
 
 /// What is different, in the order in which a device reports it.
 fn changes(old: &Port, new: &Port) -> Vec<PortChange> {
-    let was_active = old.state == PortState::Active;
-    let is_active = new.state == PortState::Active;
+    let was_active = old.state == PortState::ACTIVE;
+    let is_active = new.state == PortState::ACTIVE;
     [
         (PortChange::Down, was_active && !is_active),
         (PortChange::Lid, old.lid != new.lid || old.lmc != new.lmc),

@@ -1,11 +1,11 @@
 //! One open device.
 use acm_sansio::{PortId, output::SaSend, ports::PortAttributes};
 use ib_device::{
-    AddressVector, Error, LinkLayer, PortState, Result, sysfs,
+    Error, LinkLayer, Result, sysfs,
     umad::{Agent, AgentId, Expect, MadAddress, UmadPort},
     verbs::Context,
 };
-use ib_mad::{MgmtClass, sa::SA_CLASS_VERSION};
+use ib_mad::{AddressVector, MgmtClass, PortState, sa::SA_CLASS_VERSION};
 
 /// Names an open device. One that is closed and opened again has another key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,8 +5,8 @@ use super::{
     outbox::{Outbox, Outcome},
 };
 use acm_sansio::{EndpointId, PortId};
-use ib_device::{AddressVector, verbs::UdQueuePair};
-use ib_mad::{Qkey, Qpn, acm::AcmMad};
+use ib_device::verbs::UdQueuePair;
+use ib_mad::{AddressVector, Qkey, Qpn, acm::AcmMad};
 
 /// An endpoint's queue pair.
 #[derive(Debug)]

@@ -10,11 +10,8 @@ use acm_sansio::{
     EndpointId, Input, PortId, Time,
     output::{SaSend, SendTo},
 };
-use ib_device::{
-    AddressVector, Grh,
-    verbs::{UdConfig, UdQueuePair},
-};
-use ib_mad::{Gid, Lid, Qpn, acm::AcmMad};
+use ib_device::verbs::{UdConfig, UdQueuePair};
+use ib_mad::{AddressVector, Gid, GlobalRoute, Lid, Qpn, acm::AcmMad};
 use mio::{Registry, Token};
 use std::{io, os::fd::AsFd};
 
@@ -160,7 +157,7 @@ impl Fabric for Devices {
             sl: to.sl,
             path_bits: to.src_path_bits,
             static_rate: Some(to.rate),
-            grh: Some(Grh {
+            grh: Some(GlobalRoute {
                 dgid: to.gid,
                 sgid_index: index.unwrap_or(0),
                 flow_label: to.flow_label,

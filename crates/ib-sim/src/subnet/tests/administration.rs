@@ -50,7 +50,7 @@ fn paths_that_are_not_there() {
     assert_eq!(path_status(&mut subnet, new().dgid(unknown)), Status::SA_INVALID_GID);
     subnet.settings_mut().path.reversible = false;
     assert_eq!(path_status(&mut subnet, new().dgid(dgid).reversible(true)), Status::SA_NO_RECORDS);
-    subnet.set_port_state(port(2), PortState::Init).unwrap();
+    subnet.set_port_state(port(2), PortState::INIT).unwrap();
     assert!(matches!(subnet.poll_event(), Some(Event::Port { .. })));
     assert_eq!(path_status(&mut subnet, new().dgid(dgid)), Status::SA_NO_RECORDS);
 }

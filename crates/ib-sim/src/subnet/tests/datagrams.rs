@@ -1,7 +1,7 @@
 //! UD delivery and the faults of links.
 use super::*;
-use crate::{Grh, Source};
-use ib_mad::as_bytes;
+use crate::Source;
+use ib_mad::{AddressVector, GlobalRoute, as_bytes, packet::Grh};
 
 #[test]
 fn unicast_says_where_it_came_from() {
@@ -9,7 +9,8 @@ fn unicast_says_where_it_came_from() {
     let (from, to) = (qp(&mut subnet, 1), qp(&mut subnet, 2));
     let (slid, dlid) = (lid(&subnet, 1), lid(&subnet, 2));
     let dlid = Lid::new(dlid.get() + 3);
-    let datagram = Datagram { path_bits: 1, ..Datagram::unicast(dlid, to.qpn, QKEY, b"x") };
+    let mut datagram = Datagram::unicast(dlid, to.qpn, QKEY, b"x");
+    datagram.to.path_bits = 1;
     subnet.send_datagram(T0, from, &datagram).unwrap();
     let Some(Event::Datagram { qp, source, grh, payload }) = subnet.poll_event() else { panic!() };
     let expected = Source {
@@ -27,20 +28,16 @@ fn a_global_route_becomes_a_header() {
     let mut subnet = subnet(2);
     let (from, to) = (qp(&mut subnet, 1), qp(&mut subnet, 2));
     let dgid = gid(&subnet, 2);
-    let global = crate::GlobalRoute {
-        dgid,
-        sgid_index: 0,
-        hop_limit: 63,
-        traffic_class: 0xab,
-        flow_label: FlowLabel::new(0x12345),
-    };
-    let datagram = Datagram { global: Some(global), ..Datagram::unicast(lid(&subnet, 2), to.qpn, QKEY, &[0; 256]) };
-    subnet.send_datagram(T0, from, &datagram).unwrap();
+    let route =
+        GlobalRoute { dgid, sgid_index: 0, hop_limit: 63, traffic_class: 0xab, flow_label: FlowLabel::new(0x12345) };
+    let way = AddressVector::local(lid(&subnet, 2), ServiceLevel::default());
+    let datagram = |route| Datagram { to: way.with_grh(route), qpn: to.qpn, qkey: QKEY, payload: &[0; 256] };
+    subnet.send_datagram(T0, from, &datagram(route)).unwrap();
     let Some(Event::Datagram { grh: Some(grh), .. }) = subnet.poll_event() else { panic!() };
     // Version 6, class 0xab, flow 0x12345; 256 + 24 bytes; 0x1b; hop limit 63 (IBTA 8.3).
     assert_eq!(as_bytes(&grh)[..8], [0x6a, 0xb1, 0x23, 0x45, 0x01, 0x18, 0x1b, 63]);
     assert_eq!((grh.sgid, grh.dgid, grh.next_header), (gid(&subnet, 1), dgid, Grh::NEXT_HEADER_IBA));
-    let bad = Datagram { global: Some(crate::GlobalRoute { sgid_index: 1, ..global }), ..datagram };
+    let bad = datagram(GlobalRoute { sgid_index: 1, ..route });
     assert_eq!(subnet.send_datagram(T0, from, &bad), Err(Error::NoSuchGid { port: port(1), index: 1 }));
 }
 
@@ -119,7 +116,8 @@ fn multicast_goes_to_members_that_are_attached() {
         })
         .collect();
     assert_eq!(receivers, [1, 2, 4]);
-    let no_group = Datagram { global: None, ..datagram };
+    let mut no_group = datagram;
+    no_group.to.grh = None;
     assert_eq!(subnet.send_datagram(T0, qps[0], &no_group), Err(Error::NoGroup));
     assert_eq!(subnet.attach(qps[0], Gid::ZERO), Err(Error::NotMulticast(Gid::ZERO)));
 }

@@ -13,7 +13,7 @@ fn nobody_answers_and_the_request_comes_back() {
     let cases: [(&str, Change); 3] = [
         ("mute", |subnet| subnet.settings_mut().sa.mute = true),
         ("lost", |subnet| subnet.settings_mut().sa.loss = Probability::ALWAYS),
-        ("down", |subnet| subnet.set_port_state(port(1), PortState::Down).unwrap()),
+        ("down", |subnet| subnet.set_port_state(port(1), PortState::DOWN).unwrap()),
     ];
     for (name, change) in cases {
         let mut subnet = subnet(2);

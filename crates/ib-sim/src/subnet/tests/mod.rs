@@ -5,13 +5,12 @@ mod mads;
 mod ports;
 
 use crate::{
-    AgentId, Datagram, Error, Event, Faults, MadSend, Port, PortChange, PortId, PortState, Probability, QpId, Subnet,
-    SubnetConfig,
+    AgentId, Datagram, Error, Event, Faults, MadSend, Port, PortChange, PortId, Probability, QpId, Subnet, SubnetConfig,
 };
 use alloc::{vec, vec::Vec};
 use core::time::Duration;
 use ib_mad::{
-    FlowLabel, Gid, Lid, Mtu, Pkey, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId,
+    FlowLabel, Gid, Lid, Mtu, Pkey, PortState, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId,
     sa::{JoinState, McMemberRecord, PathRecord, Query, SaMad},
 };
 

@@ -83,15 +83,15 @@ fn a_port_that_goes_down_leaves_its_groups_and_loses_what_is_on_its_way() {
     subnet.settings_mut().faults.delay = ms(1);
     let dlid = lid(&subnet, 2);
     subnet.send_datagram(T0, from, &Datagram::unicast(dlid, to.qpn, QKEY, b"x")).unwrap();
-    subnet.set_port_state(port(2), PortState::Down).unwrap();
+    subnet.set_port_state(port(2), PortState::DOWN).unwrap();
     assert_eq!(told(&mut subnet), [(2, PortChange::Down)]);
     assert_eq!(subnet.counters().ud_port_down, 1);
     assert_eq!(subnet.group(mgid()).unwrap().members.len(), 1);
     subnet.send_datagram(ms(1), to, &Datagram::unicast(lid(&subnet, 1), from.qpn, QKEY, b"x")).unwrap();
     assert_eq!(subnet.counters().ud_port_down, 2);
-    subnet.set_port_state(port(2), PortState::Active).unwrap();
+    subnet.set_port_state(port(2), PortState::ACTIVE).unwrap();
     assert_eq!(told(&mut subnet), [(2, PortChange::Active)]);
-    subnet.set_port_state(port(1), PortState::Down).unwrap();
+    subnet.set_port_state(port(1), PortState::DOWN).unwrap();
     assert!(subnet.group(mgid()).is_none());
 }
 

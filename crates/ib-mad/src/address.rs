@@ -1,0 +1,51 @@
+//! The way of a packet: what its sender chooses beside the queue pair number.
+use crate::{FlowLabel, Gid, Lid, Rate, ServiceLevel};
+
+/// Where a packet goes and how (IBTA 11.2.2, "address vector"; `struct ibv_ah_attr`).
+///
+/// With link layer Ethernet (RoCE) a [`GlobalRoute`] is required and the LID is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AddressVector {
+    /// LID of the destination port, with the path bits that are wanted there, or of a multicast group.
+    pub dlid: Lid,
+    /// Service level of the packet (LRH.SL).
+    pub sl: ServiceLevel,
+    /// What is added to the base LID of the sending port to make the source LID; below 2^LMC.
+    pub path_bits: u8,
+    /// The rate to stay below towards this destination; `None`: as fast as the link. Management datagrams do not heed
+    /// it.
+    pub static_rate: Option<Rate>,
+    /// The global route header's fields, if the packet has one: between subnets, to multicast groups, and on RoCE it
+    /// must.
+    pub grh: Option<GlobalRoute>,
+}
+
+impl AddressVector {
+    /// To a port of the same subnet, by its LID alone.
+    #[must_use]
+    pub fn local(dlid: Lid, sl: ServiceLevel) -> Self {
+        Self { dlid, sl, ..Self::default() }
+    }
+
+    /// The same with a global route header.
+    #[must_use]
+    pub const fn with_grh(self, grh: GlobalRoute) -> Self {
+        Self { grh: Some(grh), ..self }
+    }
+}
+
+/// The fields of a [global route header](crate::packet::Grh) that the sender chooses (IBTA 8.3;
+/// `struct ibv_global_route`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GlobalRoute {
+    /// GID of the destination port, or of a multicast group.
+    pub dgid: Gid,
+    /// Which GID of the sending port is the source: an index of its GID table. Linux takes none above 255 here.
+    pub sgid_index: u8,
+    /// Packets of one flow are kept in order by routers; 0: no flow.
+    pub flow_label: FlowLabel,
+    /// How many routers the packet may pass; with 0 or 1 it stays in the subnet.
+    pub hop_limit: u8,
+    /// Class of service between subnets.
+    pub traffic_class: u8,
+}
