@@ -6,6 +6,7 @@ use core::{
     ffi::{c_int, c_uint, c_void},
     mem::{self, MaybeUninit, offset_of},
     ptr,
+    sync::atomic::{AtomicBool, Ordering},
 };
 use ib_mad::{Mtu, Pkey, Qpn};
 use ib_sim::{
@@ -53,6 +54,8 @@ pub(super) struct Context {
     /// Memory regions by key.
     pub(super) regions: Mutex<BTreeMap<u32, Region>>,
     events: Events<AsyncEvent>,
+    /// Whether the connection has ended: the device was taken away.
+    gone: AtomicBool,
     receiver: Option<JoinHandle<()>>,
 }
 
@@ -98,6 +101,7 @@ impl Context {
                     Ok(None) => break,
                     Err(ClientError::BadMessage(_)) => {}
                     Err(_) => {
+                        self.gone.store(true, Ordering::Release);
                         self.events.push(AsyncEvent { number: EVENT_DEVICE_FATAL, element: 0 });
                         return;
                     }
@@ -123,7 +127,15 @@ impl Context {
         }
     }
 
+    /// Whether the device was taken away: every command of the kernel says EIO then.
+    pub(super) fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Acquire)
+    }
+
     fn attributes(&self, number: u8) -> Result<ibv_port_attr, c_int> {
+        if self.is_gone() {
+            return Err(libc::EIO);
+        }
         let port = self.port(number).ok_or(libc::EINVAL)?;
         // SAFETY: all of it are numbers.
         let mut shown: ibv_port_attr = unsafe { mem::zeroed() };
@@ -203,6 +215,7 @@ unsafe extern "C" fn ibv_open_device(device: *mut ibv_device) -> *mut ibv_contex
         pairs: Mutex::default(),
         regions: Mutex::default(),
         events,
+        gone: AtomicBool::new(false),
         receiver: None,
     }));
     let address = context.expose_provenance();

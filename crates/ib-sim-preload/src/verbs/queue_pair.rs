@@ -253,7 +253,7 @@ unsafe extern "C" fn ibv_create_qp(pd: *mut rdma_sys::ibv_pd, attributes: *mut i
     pair.cast()
 }
 
-/// As in libibverbs: EBUSY as long as it is attached to a group.
+/// As in libibverbs: EBUSY as long as it is attached to a group, EIO if the device was taken away.
 ///
 /// # Safety
 /// The queue pair was not destroyed before.
@@ -261,6 +261,9 @@ unsafe extern "C" fn ibv_create_qp(pd: *mut rdma_sys::ibv_pd, attributes: *mut i
 unsafe extern "C" fn ibv_destroy_qp(pair: *mut ibv_qp) -> c_int {
     // SAFETY: the caller's promise.
     let own = unsafe { Pair::of(pair) };
+    if own.context().is_gone() {
+        return libc::EIO;
+    }
     let mut client = lock(&own.context().client);
     {
         let inner = lock(&own.inner);

@@ -5,6 +5,7 @@
 mod clock;
 mod connection;
 mod control;
+mod devices;
 mod requests;
 mod tell;
 mod trace;
@@ -105,6 +106,12 @@ pub struct Server {
     blocks: BTreeMap<NodeId, u32>,
     counters: ServerCounters,
     tree: Option<Tree>,
+    /// Nodes whose device was taken away.
+    unplugged: BTreeSet<NodeId>,
+    /// Ports whose umad device was taken away.
+    without_umad: BTreeSet<PortId>,
+    /// Messages about devices so far.
+    uevents: u64,
     trace: Option<Trace>,
     buffer: Vec<u8>,
 }
@@ -149,6 +156,9 @@ impl Server {
             blocks: BTreeMap::new(),
             counters: ServerCounters::default(),
             tree: None,
+            unplugged: BTreeSet::new(),
+            without_umad: BTreeSet::new(),
+            uevents: 0,
             trace: None,
             buffer: vec![0; proto::MAX_MESSAGE],
         })

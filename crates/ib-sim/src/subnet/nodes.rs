@@ -3,6 +3,7 @@ use super::{
     BTreeMap, Error, Gid, Lid, Node, NodeConfig, NodeId, Port, PortChange, PortId, PortState, Qkey, QpId, Qpn, Queue,
     Queues, Subnet, Vec,
 };
+use ib_mad::Guid;
 
 /// The first queue pair number that is given out: lower ones are the two of every node and those of its kernel.
 const FIRST_QPN: u32 = 0x40;
@@ -115,6 +116,25 @@ impl Subnet {
         }
         for change in changes {
             self.tell(id, change);
+        }
+        Ok(())
+    }
+
+    /// Puts another device in the place of a node's: the node has this GUID, its ports have those after it, and their
+    /// first GIDs are made of these.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPort`] of its first port if there is no such node.
+    pub fn set_node_guid(&mut self, id: NodeId, guid: Guid) -> Result<(), Error> {
+        let first = PortId { node: id, port: 1 };
+        let node = id.index().and_then(|index| self.nodes.get_mut(index)).ok_or(Error::NoSuchPort(first))?;
+        node.guid = guid;
+        for (number, mut port) in (1..).zip(node.ports.clone()) {
+            port.guid = Guid::new(guid.get().wrapping_add(u64::from(number)));
+            if let Some(first) = port.gids.first_mut() {
+                *first = Gid::from_parts(first.prefix(), port.guid);
+            }
+            self.set_port(PortId { node: id, port: number }, port)?;
         }
         Ok(())
     }
