@@ -9,5 +9,6 @@
 )]
 mod devices;
 mod lab;
+mod removal;
 mod ud;
 mod umad;

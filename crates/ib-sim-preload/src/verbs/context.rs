@@ -1,6 +1,9 @@
 //! An open device: its attributes, its asynchronous events, and the thread that receives.
 #![allow(unsafe_code, reason = "libibverbs")]
-use super::{completion, device::put, events::Events, lock, memory::Region, minus_one, number, queue_pair::Pair, work};
+use super::{
+    completion, device::put, events::Events, lock, memory::Region, minus_one, number, queue_pair::Pair,
+    stalled::Stalled, work,
+};
 use crate::{environment, next::set_errno};
 use core::{
     ffi::{c_int, c_uint, c_void},
@@ -19,6 +22,7 @@ use rdma_sys::{
 };
 use std::{
     collections::BTreeMap,
+    io,
     os::fd::{AsFd, AsRawFd},
     sync::Mutex,
     thread::{self, JoinHandle},
@@ -53,6 +57,7 @@ pub(super) struct Context {
     pub(super) pairs: Mutex<BTreeMap<Qpn, PairAddress>>,
     /// Memory regions by key.
     pub(super) regions: Mutex<BTreeMap<u32, Region>>,
+    pub(super) stalled: Stalled,
     events: Events<AsyncEvent>,
     /// Whether the connection has ended: the device was taken away.
     gone: AtomicBool,
@@ -65,6 +70,14 @@ pub(super) struct PairAddress(pub(super) *const Pair);
 
 // SAFETY: queue pairs may be used from any thread.
 unsafe impl Send for PairAddress {}
+
+impl PairAddress {
+    /// The queue pair. The list of queue pairs, where this is from, must be locked as long as it is used.
+    pub(super) fn get(&self) -> &Pair {
+        // SAFETY: it is in the list as long as it lives.
+        unsafe { &*self.0 }
+    }
+}
 
 // SAFETY: what programs see does not change after it was made; everything else has its lock.
 unsafe impl Sync for Context {}
@@ -90,9 +103,20 @@ impl Context {
     /// Receives until the connection ends.
     fn receive(&self, fd: c_int) {
         loop {
-            let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-            // SAFETY: one entry, ours.
-            unsafe { libc::poll(&raw mut poll, 1, -1) };
+            let room = if self.stalled.is_empty() { 0 } else { libc::POLLOUT };
+            let kick = self.stalled.kick();
+            let mut polls = [(fd, libc::POLLIN | room), (kick.fd(), libc::POLLIN)].map(|(fd, events)| libc::pollfd {
+                fd,
+                events,
+                revents: 0,
+            });
+            // SAFETY: two entries, ours.
+            unsafe { libc::poll(polls.as_mut_ptr(), 2, -1) };
+            if polls[1].revents != 0 {
+                // There is an entry, and nobody else takes any.
+                let _ = kick.pop();
+            }
+            self.let_go();
             loop {
                 // Let go of after each message, so that senders have their turn.
                 let mut client = lock(&self.client);
@@ -115,8 +139,7 @@ impl Context {
             Message::Datagram { qpn, source, grh, payload } => {
                 let pairs = lock(&self.pairs);
                 if let Some(pair) = pairs.get(qpn) {
-                    // SAFETY: it is in the list as long as it lives.
-                    work::deliver(self, unsafe { &*pair.0 }, source, *grh, payload);
+                    work::deliver(self, pair.get(), source, *grh, payload);
                 }
             }
             Message::Port { port, change } => {
@@ -186,8 +209,9 @@ unsafe extern "C" fn ibv_open_device(device: *mut ibv_device) -> *mut ibv_contex
         return ptr::null_mut();
     };
     let opened = Client::connect(&at.socket, Some(&at.node)).map_err(|_| libc::ENODEV);
-    let opened = opened.and_then(|client| Ok((client, Events::new().map_err(|_| libc::EMFILE)?)));
-    let (client, events) = match opened {
+    let queues = || Ok((Events::new()?, Stalled::new()?));
+    let opened = opened.and_then(|client| Ok((client, queues().map_err(|_: io::Error| libc::EMFILE)?)));
+    let (client, (events, stalled)) = match opened {
         Ok(opened) => opened,
         Err(errno) => {
             set_errno(errno);
@@ -214,6 +238,7 @@ unsafe extern "C" fn ibv_open_device(device: *mut ibv_device) -> *mut ibv_contex
         client: Mutex::new(client),
         pairs: Mutex::default(),
         regions: Mutex::default(),
+        stalled,
         events,
         gone: AtomicBool::new(false),
         receiver: None,

@@ -11,6 +11,7 @@
 //! | `completion` | completion channels and queues |
 //! | `queue_pair` | making, changing, destroying queue pairs, multicast |
 //! | `work` | sends and receives |
+//! | `stalled` | sends that wait for room |
 //! | `events` | queues with a descriptor that can be polled |
 mod completion;
 mod context;
@@ -18,6 +19,7 @@ mod device;
 mod events;
 mod memory;
 mod queue_pair;
+mod stalled;
 mod text;
 mod work;
 

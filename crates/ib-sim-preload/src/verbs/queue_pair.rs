@@ -146,6 +146,7 @@ impl Pair {
         match to {
             RESET => {
                 inner.receives.clear();
+                self.context().stalled.forget(self.qpn);
                 self.send_queue().forget(self.qpn.get());
                 self.receive_queue().forget(self.qpn.get());
             }
@@ -275,6 +276,7 @@ unsafe extern "C" fn ibv_destroy_qp(pair: *mut ibv_qp) -> c_int {
             let _ = client.suspend_qp(own.qpn);
         }
     }
+    own.context().stalled.forget(own.qpn);
     client.release_qpn(own.qpn);
     lock(&own.context().pairs).remove(&own.qpn);
     drop(client);

@@ -5,6 +5,7 @@ use super::{
     lock,
     memory::AddressHandle,
     queue_pair::{ERR, INIT, Inner, Pair, RESET, RTR, RTS, Receive, SQD, SQE},
+    stalled::Done,
 };
 use core::{
     ffi::{c_int, c_uint},
@@ -247,21 +248,34 @@ unsafe fn send(pair: &Pair, wanted: &ibv_send_wr) -> Result<(), c_int> {
             payload.extend_from_slice(bytes);
         }
         let datagram = datagram(&own, &attributes, Qpn::new(to.remote_qpn), Qkey::new(to.remote_qkey), &payload);
-        // A server that does not keep up, or is gone, loses it, as a link does: the sender does not learn that.
-        let _ = lock(&context.client).send_datagram(pair.qpn, &datagram);
-        ibv_wc_status::IBV_WC_SUCCESS
+        let done = Done {
+            id: wanted.wr_id,
+            length: u32::try_from(length).unwrap_or(u32::MAX),
+            solicited: wanted.send_flags & SOLICITED != 0,
+            signaled: pair.signal_all || wanted.send_flags & SIGNALED != 0,
+        };
+        if context.transmit(pair.qpn, &datagram, done) {
+            sent(pair, done);
+        }
+        return Ok(());
     };
-    let failed = status != ibv_wc_status::IBV_WC_SUCCESS;
-    if failed && state != ERR {
+    if state != ERR {
         let mut inner = lock(&pair.inner);
         pair.set_state(&mut inner, SQE);
     }
-    if failed || pair.signal_all || wanted.send_flags & SIGNALED != 0 {
-        let mut done = completion(pair, wanted.wr_id, status, ibv_wc_opcode::IBV_WC_SEND);
-        done.byte_len = u32::try_from(length).unwrap_or(u32::MAX);
-        pair.send_queue().push(done, wanted.send_flags & SOLICITED != 0);
-    }
+    let mut done = completion(pair, wanted.wr_id, status, ibv_wc_opcode::IBV_WC_SEND);
+    done.byte_len = u32::try_from(length).unwrap_or(u32::MAX);
+    pair.send_queue().push(done, wanted.send_flags & SOLICITED != 0);
     Ok(())
+}
+
+/// A send went out.
+pub(super) fn sent(pair: &Pair, done: Done) {
+    if done.signaled {
+        let mut completion = completion(pair, done.id, ibv_wc_status::IBV_WC_SUCCESS, ibv_wc_opcode::IBV_WC_SEND);
+        completion.byte_len = done.length;
+        pair.send_queue().push(completion, done.solicited);
+    }
 }
 
 fn datagram<'a>(port: &Port, to: &rdma_sys::ibv_ah_attr, qpn: Qpn, qkey: Qkey, payload: &'a [u8]) -> Datagram<'a> {
