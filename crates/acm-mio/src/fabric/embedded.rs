@@ -75,6 +75,9 @@ impl Fabric for Embedded {
     fn ready(&mut self, token: Token) {
         self.sim.ready(token);
     }
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.sim.counters()
+    }
     fn ports(&self) -> Vec<NamedPort> {
         self.sim.ports()
     }

@@ -2,6 +2,7 @@
 #[cfg(feature = "verbs")]
 mod devices;
 mod embedded;
+mod inbox;
 mod sim;
 
 #[cfg(feature = "verbs")]
