@@ -2,8 +2,6 @@
 //! on one fabric in the same run, through umad. `cargo bench -p acm-tests --bench cold`, as root.
 //!
 //! Each round starts both daemons anew, because what was asked once is in their caches; they take turns at being first.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a benchmark stops")]
-#![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 use acm_tests::{Kind, Lab};
 use acm_wire::client::{ClientStatus, EntryFlags, next_answer, path_request};
 use ib_mad::{Lid, sa::PathRecord};
@@ -50,6 +48,7 @@ fn main() {
 }
 
 /// Resolves a second.
+#[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 fn rate(socket: &Path, lids: &[Lid]) -> f64 {
     let start = Instant::now();
     thread::scope(|scope| {

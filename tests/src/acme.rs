@@ -16,7 +16,7 @@ pub struct Acme {
 
 /// What it says about one destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct AcmeAnswer {
     /// The destination.
     pub destination: String,
     /// The source, given or chosen.
@@ -30,7 +30,7 @@ pub struct Answer {
 /// Whether subnet administration agrees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verification {
-    /// Yes.
+    /// The path that came is the one that subnet administration gives.
     Success,
     /// No, and why.
     Failed(String),
@@ -39,13 +39,13 @@ pub enum Verification {
 /// A path record, as it prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// Destination.
+    /// GID of the destination.
     pub dgid: Gid,
-    /// Source.
+    /// GID of the source.
     pub sgid: Gid,
-    /// Destination.
+    /// LID of the destination.
     pub dlid: Lid,
-    /// Source.
+    /// LID of the source.
     pub slid: Lid,
     /// Flow label.
     pub flow_label: u32,
@@ -106,9 +106,9 @@ pub fn ib_acme(service: &str, arguments: &[&str]) -> Acme {
 impl Acme {
     /// All answers, in their order.
     #[must_use]
-    pub fn answers(&self) -> Vec<Answer> {
+    pub fn answers(&self) -> Vec<AcmeAnswer> {
         let sections = self.finished.stdout.split("Destination: ").skip(1);
-        let answers: Vec<Answer> = sections.map(Answer::parse).collect();
+        let answers: Vec<AcmeAnswer> = sections.map(AcmeAnswer::parse).collect();
         assert!(!answers.is_empty(), "no answer: {}", self.finished);
         answers
     }
@@ -134,7 +134,7 @@ impl Acme {
         self.only().path.expect_err("a path")
     }
 
-    fn only(&self) -> Answer {
+    fn only(&self) -> AcmeAnswer {
         let mut answers = self.answers();
         assert_eq!(answers.len(), 1, "{}", self.finished);
         answers.remove(0)
@@ -187,7 +187,7 @@ impl Acme {
     }
 }
 
-impl Answer {
+impl AcmeAnswer {
     /// Reads what follows `Destination: `.
     fn parse(text: &str) -> Self {
         let mut lines = text.lines();

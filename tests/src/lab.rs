@@ -7,7 +7,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Whose daemon.
+/// Which implementation of the daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// rdma-core's, from Debian.

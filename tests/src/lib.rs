@@ -5,15 +5,6 @@
 //! at the same time: nothing here has a fixed port or a global name.
 //!
 //! The files in `tests/` hold one behaviour each.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    reason = "test code: what goes wrong ends the test, and waits have an end"
-)]
-#![allow(clippy::missing_panics_doc, reason = "everything here panics when it fails")]
 mod acme;
 mod binaries;
 mod fabric;
@@ -25,7 +16,7 @@ mod poll;
 mod process;
 mod program;
 
-pub use acme::{Acme, Answer, CounterRow, EndpointRow, Path, Verification, ib_acme};
+pub use acme::{Acme, AcmeAnswer, CounterRow, EndpointRow, Path, Verification, ib_acme};
 pub use binaries::{Binary, binary, preload};
 pub use fabric::{Fabric, Group, Port};
 pub use lab::{Kind, Lab, LabNode};

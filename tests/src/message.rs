@@ -45,7 +45,7 @@ pub enum Received {
         opcode: u8,
         /// Status.
         status: ClientStatus,
-        /// The request's.
+        /// Transaction id of the request that it answers.
         tid: u64,
         /// What follows the header.
         body: Vec<u8>,

@@ -14,6 +14,7 @@ pub fn until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
 }
 
 /// Looks until there is something, at most for `limit`.
+#[expect(clippy::disallowed_methods, reason = "real processes are waited for in real time")]
 pub(crate) fn within<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     loop {

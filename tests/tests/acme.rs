@@ -1,5 +1,4 @@
 //! Debian's `ib_acme` resolves all kinds of addresses over the daemons of a simulated fabric, and reads their counters.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
 use acm_tests::{Fabric, Node, Path, until};
 use ib_mad::{Mtu, PacketLifeTime, Rate, ServiceLevel};
 

@@ -1,5 +1,4 @@
 //! Clients that do what no client should do: the daemon answers or closes that client, and serves the others.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
 use acm_tests::{Connection, Entry, Fabric, Header, LIMIT, Node, Received, request, until};
 use acm_wire::client::ClientStatus;
 use core::time::Duration;

@@ -1,5 +1,4 @@
 //! Many datagrams at once at a daemon's queue pair.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
 use acm_tests::{Kind, Lab, LabNode, until};
 use acm_wire::{
     Address,

@@ -1,6 +1,5 @@
 //! What C ibacm and acm-mio send, byte by byte: joins, path queries, multicast requests, responses. What differs is
 //! listed here and in docs/deviations.md, and nothing else does.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
 use acm_tests::{Kind, Lab};
 use ib_mad::{
     AttributeId, Method, TransactionId, Wire,

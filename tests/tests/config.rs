@@ -1,5 +1,4 @@
 //! Files with mistakes: each is reported with its place, and nothing else is lost.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
 use acm_tests::{Node, until};
 use std::fs;
 

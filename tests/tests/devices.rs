@@ -1,5 +1,4 @@
 //! Devices that go away, come back, are replaced or cannot be read: the daemon follows without a restart.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
 use acm_tests::{Kind, Lab, LabNode, until};
 use nix::sys::signal::Signal;
 use std::fs;

@@ -1,5 +1,4 @@
 //! Async events of a port reach the core through device files: each is seen in the daemon's log and in what it serves.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
 use acm_tests::{Kind, Lab, LabNode, until};
 
 struct Two {

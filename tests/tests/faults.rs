@@ -1,5 +1,4 @@
 //! Fabrics that lose, stop and change.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
 use acm_tests::{Acme, Fabric, Node, until};
 use ib_mad::Lid;
 

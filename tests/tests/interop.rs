@@ -1,6 +1,5 @@
 //! C ibacm and acm-mio on one fabric, both through device files: every kind of address, every direction, both route
 //! protocols; restarts on either side.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
 use acm_tests::{Kind, Lab, LabNode};
 
 /// Nodes of alternating kinds.

@@ -1,5 +1,4 @@
 //! Daemons on a fabric that a real `OpenSM` administers: it gives LIDs, joins groups and answers path queries.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
 use acm_tests::{Fabric, Node, OpenSm, Path, Record};
 use ib_mad::{Gid, Mtu, Rate};
 

@@ -1,5 +1,4 @@
 //! Programs that look for InfiniBand devices, on a simulated fabric by `LD_PRELOAD`.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
 use acm_tests::{Binary, Fabric, Finished, binary, preload, program, run};
 use core::fmt::Write;
 use std::{fs, path::Path};

@@ -1,5 +1,4 @@
 //! How the daemon starts, where it listens, and how it ends.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
 use acm_tests::{Acme, Binary, Connection, Entry, Fabric, Finished, Node, Process, binary, program, run, until};
 use acm_wire::client::ClientStatus;
 use nix::{sys::signal::Signal, unistd::Pid};

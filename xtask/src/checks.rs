@@ -1,10 +1,9 @@
 //! The tasks `test` and `ci`: a row of steps, each one command.
 use crate::{
-    Install,
     command::{self, cargo},
     deps,
     error::TaskError,
-    packages,
+    packages::{self, Install},
     stopwatch::Stopwatch,
 };
 use core::{fmt, time::Duration};

@@ -1,6 +1,5 @@
 //! Why a task failed.
-use crate::{demo::DemoError, deps::Defect};
-use core::fmt;
+use core::{error::Error, fmt};
 use std::{io, path::PathBuf, process::ExitStatus};
 
 /// Why a task failed.
@@ -23,12 +22,12 @@ pub(crate) enum TaskError {
     #[error("cargo metadata: {0}")]
     Metadata(#[from] cargo_metadata::Error),
     #[error("{} defects in the crates:{}", .0.len(), Lines(.0))]
-    Defects(Vec<Defect>),
+    Defects(Vec<String>),
     #[error("demo: {0}")]
-    Demo(#[from] DemoError),
+    Demo(#[source] Box<dyn Error>),
 }
 
-struct Lines<'a>(&'a [Defect]);
+struct Lines<'a>(&'a [String]);
 
 impl fmt::Display for Lines<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,4 +1,12 @@
 //! Tasks of this project: `cargo xtask --help`.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
 mod checks;
 mod command;
 mod demo;
@@ -8,8 +16,9 @@ mod packages;
 mod stopwatch;
 mod vm;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use error::TaskError;
+use packages::Install;
 use std::{env, process::ExitCode};
 
 #[derive(Debug, Parser)]
@@ -54,17 +63,9 @@ enum Task {
     },
 }
 
-/// What may be done about things that are missing on this machine.
-#[derive(Args, Clone, Copy, Debug)]
-struct Install {
-    /// Name what is missing and fail, in place of installing it.
-    #[arg(long)]
-    no_install: bool,
-}
-
 fn main() -> ExitCode {
     let done = match Xtask::parse().task {
-        Task::Demo => demo::run().map_err(TaskError::from),
+        Task::Demo => demo::run().map_err(|problem| TaskError::Demo(problem.into())),
         Task::Test { install, fast } => checks::test(install, fast),
         Task::Ci { install } => checks::ci(install),
         Task::Deps => deps::run(),

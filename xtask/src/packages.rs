@@ -1,6 +1,15 @@
 //! Debian packages that tasks need.
-use crate::{Install, command, error::TaskError};
+use crate::{command, error::TaskError};
+use clap::Args;
 use std::process::Command;
+
+/// What may be done about things that are missing on this machine.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Install {
+    /// Name what is missing and fail, in place of installing it.
+    #[arg(long)]
+    pub(crate) no_install: bool,
+}
 
 /// A Debian package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,4 @@
 //! `cargo xtask demo` from outside: what it shows, and that it leaves nothing behind.
-#![allow(clippy::unwrap_used, reason = "test code")]
 use core::time::Duration;
 use nix::{
     sys::signal::{Signal, kill},

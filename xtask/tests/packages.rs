@@ -1,5 +1,4 @@
 //! What `cargo xtask test` does about missing Debian packages, with stand-ins for dpkg, apt and sudo.
-#![allow(clippy::unwrap_used, reason = "test code")]
 use std::{
     env, fs,
     os::unix::fs::PermissionsExt,

@@ -9,12 +9,12 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    #[allow(clippy::disallowed_methods, reason = "this is the place")]
+    #[expect(clippy::disallowed_methods, reason = "this is the place")]
     pub(crate) fn start() -> Self {
         Self { start: Instant::now() }
     }
 
-    #[allow(clippy::disallowed_methods, reason = "this is the place")]
+    #[expect(clippy::disallowed_methods, reason = "this is the place")]
     pub(crate) fn now(self) -> Time {
         Time::ZERO + Instant::now().duration_since(self.start)
     }

@@ -2,6 +2,14 @@
 //!
 //! One thread, one loop: `server/daemon/` waits for events, turns each into one
 //! [`Input`](acm_sansio::Input) of the core, and carries out the core's [`Output`](acm_sansio::Output)s.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
 mod check;
 mod cli;
 mod clock;
@@ -15,9 +23,6 @@ mod source;
 
 use clap::Parser;
 use std::process::ExitCode;
-
-/// What ibacm's initialization failures exit with: -1.
-const INIT_FAILED: u8 = 255;
 
 fn main() -> ExitCode {
     let args = match cli::Args::try_parse() {

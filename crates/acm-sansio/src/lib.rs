@@ -22,6 +22,14 @@
 //! | [`turns`] | whose turn it is to be read: a fabric's sources, urgent ones first |
 //! | [`ibacmp`] | the built-in protocol: multicast requests, or subnet administration, and a cache |
 #![no_std]
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
 extern crate alloc;
 
 pub mod account;

@@ -8,6 +8,14 @@
 //! | [`multicast`] | the datagrams between daemons, and their multicast groups |
 //! | [`netlink`] | what the kernel asks (`NETLINK_RDMA`, local service), and the answers |
 #![no_std]
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
 
 pub mod address;
 pub mod client;

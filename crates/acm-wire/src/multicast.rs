@@ -37,7 +37,7 @@ pub struct AddressRequest<'a> {
 /// A response, as it is received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressResponse {
-    /// The request's.
+    /// The transaction id of the request that it answers.
     pub tid: TransactionId,
     /// The class's code; 0 = done.
     pub status: u8,

@@ -12,15 +12,15 @@ pub enum Error {
     /// A file or directory that cannot be read or opened.
     #[error("{}: {source}", path.display())]
     File {
-        /// Which.
+        /// File that was opened or read.
         path: PathBuf,
-        /// Why.
+        /// What the system said.
         source: io::Error,
     },
     /// A file whose text is not what it should be.
     #[error("{}: {text:?} is not a {what}", path.display())]
     Text {
-        /// Which.
+        /// File that was opened or read.
         path: PathBuf,
         /// What was looked for.
         what: &'static str,

@@ -18,6 +18,14 @@
 //! }
 //! # Ok::<(), ib_device::Error>(())
 //! ```
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
 mod error;
 pub mod link;
 pub mod sysfs;

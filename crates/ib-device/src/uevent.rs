@@ -32,7 +32,7 @@ pub enum Hotplug {
 /// A message about an RDMA device or one of its interfaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uevent {
-    /// What happened.
+    /// What the kernel did with the device.
     pub action: Action,
     /// To what kind of thing.
     pub subsystem: Subsystem,
@@ -40,7 +40,7 @@ pub struct Uevent {
     pub name: String,
 }
 
-/// What happened.
+/// What the kernel did with a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// It is there now.

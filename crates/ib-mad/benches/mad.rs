@@ -1,5 +1,4 @@
 //! Time of the work that a program about management does most: `cargo bench -p ib-mad`.
-#![allow(missing_docs, clippy::unwrap_used, reason = "measured code; divan's macros make items without docs")]
 #[path = "../examples/work/mod.rs"]
 mod work;
 

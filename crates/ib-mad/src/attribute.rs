@@ -4,7 +4,7 @@ use core::fmt;
 
 /// An attribute that belongs to one class.
 pub trait Attribute: Wire {
-    /// The class.
+    /// Management class of datagrams that carry it.
     const CLASS: MgmtClass;
     /// Its number in the class.
     const ATTRIBUTE: AttributeId;
@@ -15,9 +15,9 @@ pub trait Attribute: Wire {
 pub struct Structure {
     /// The type's name.
     pub name: &'static str,
-    /// Its bytes.
+    /// How many bytes it has.
     pub size: usize,
-    /// Its fields.
+    /// Its fields in the order of its bytes.
     pub fields: &'static [Field],
     /// Casts the structure from the start of some bytes and gives back the bytes of the cast.
     pub cast: fn(bytes: &[u8]) -> Result<&[u8], DecodeError>,
@@ -92,7 +92,7 @@ fn lines(fields: &[Field], bytes: &[u8], indent: usize, f: &mut fmt::Formatter<'
 /// An attribute's place: its class, its number, and where its bytes are in a datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed {
-    /// The class.
+    /// Management class of datagrams that carry it.
     pub class: MgmtClass,
     /// Its number in the class.
     pub id: AttributeId,
@@ -152,7 +152,7 @@ macro_rules! attributes {
                 }))
             }
 
-            /// Its bytes.
+            /// The bytes of the attribute in its datagram.
             #[must_use]
             pub fn as_bytes(&self) -> &'a [u8] {
                 match self {

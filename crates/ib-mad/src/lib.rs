@@ -40,6 +40,14 @@
 //! Features: `std` (default) for `std::error::Error`, `arbitrary` for fuzzing, `serde` to serialize every structure with
 //! field names and values as a person reads them.
 #![no_std]
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
 #[cfg(feature = "std")]
 extern crate std;
 
@@ -80,9 +88,4 @@ pub use id::{
 };
 pub use mad::{AttributeId, MadHeader, Method, MgmtClass, Status};
 pub use view::{AttributeRef, MadMut, MadRef};
-pub use wire::Wire;
-
-/// The bytes of a structure, as they go over the wire.
-pub fn as_bytes<T: Wire>(structure: &T) -> &[u8] {
-    structure.as_bytes()
-}
+pub use wire::{Wire, as_bytes};

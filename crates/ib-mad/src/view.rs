@@ -143,12 +143,12 @@ impl<'a> MadRef<'a> {
     pub const fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
-    /// Its class.
+    /// Management class: which part of the system it is for.
     #[must_use]
     pub const fn class(&self) -> MgmtClass {
         self.header.mgmt_class
     }
-    /// Its method.
+    /// What is asked or answered.
     #[must_use]
     pub const fn method(&self) -> Method {
         self.header.method

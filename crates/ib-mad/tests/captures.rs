@@ -1,19 +1,8 @@
 //! Captured packets against Wireshark's dissection of them: `testdata/captures`.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::std_instead_of_core,
-    clippy::too_many_lines,
-    clippy::type_complexity,
-    clippy::items_after_statements,
-    unreachable_pub,
-    reason = "test code"
-)]
 mod common;
 
 use common::{headers, lines, packets};
+use core::time::Duration;
 use ib_mad::{
     AttributeRef, MadRef, MgmtClass, Wire, as_bytes,
     attribute::Structure,
@@ -23,10 +12,7 @@ use ib_mad::{
     smp::{DrSmp, Smp},
     wire::{Field, read_bits, write_bits},
 };
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Wireshark's names that are not ours, with ours.
 const NAMES: &[(&str, &str)] = &[

@@ -4,15 +4,6 @@
 //! The program is built by rustc itself against a release build of the library: cargo would first build every
 //! development dependency in release.
 #![cfg(feature = "live")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::std_instead_of_core,
-    unreachable_pub,
-    reason = "test code"
-)]
 #[path = "../examples/work/mod.rs"]
 mod work;
 

@@ -5,21 +5,10 @@
 //! With `-ddd` the tools write each frame in hex as the umad library handed it over: smpquery what it sends with the
 //! header of 64 bytes, and what comes without it, as saquery does. The simulator's sockets have names of their own, so that several may run.
 #![cfg(feature = "live")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::std_instead_of_core,
-    clippy::too_many_lines,
-    clippy::type_complexity,
-    clippy::items_after_statements,
-    unreachable_pub,
-    reason = "test code"
-)]
 #[path = "common/text.rs"]
 mod text;
 
+use core::time::Duration;
 use ib_mad::{
     MadRef, Method,
     sa::Records,
@@ -30,7 +19,6 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     thread,
-    time::Duration,
 };
 
 const FABRIC: &str =

@@ -1,21 +1,10 @@
 //! Captured frames against what smpquery and saquery printed of them: `testdata/captures`.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::std_instead_of_core,
-    clippy::too_many_lines,
-    clippy::type_complexity,
-    clippy::items_after_statements,
-    unreachable_pub,
-    reason = "test code"
-)]
 mod common;
 #[path = "common/text.rs"]
 mod text;
 
 use common::{headers, lines, packets, unpack};
+use core::time::Duration;
 use ib_mad::{
     AttributeId, AttributeRef, Gid, IpProtocol, MadRef, MgmtClass, Pkey, ServiceId, Status,
     cm::CmAttribute,
@@ -23,10 +12,7 @@ use ib_mad::{
     sa::Records,
     umad::{Frame, Layout},
 };
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 struct Line {
     app: String,
@@ -36,7 +22,7 @@ struct Line {
 }
 
 fn hex(text: &str) -> Vec<u8> {
-    text.as_bytes().chunks(2).map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap()).collect()
+    text.as_bytes().chunks(2).map(|two| u8::from_str_radix(core::str::from_utf8(two).unwrap(), 16).unwrap()).collect()
 }
 
 fn frames() -> Vec<Line> {

@@ -1,16 +1,4 @@
 //! What holds for every structure: its field table fills it, and any bytes are cast, shown and given back unchanged.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::std_instead_of_core,
-    clippy::too_many_lines,
-    clippy::type_complexity,
-    clippy::items_after_statements,
-    unreachable_pub,
-    reason = "test code"
-)]
 use ib_mad::{
     attribute::Structure,
     sa::*,

@@ -3,7 +3,7 @@
 //! `open` and its like are variadic in C. Stable Rust cannot define that, but on x86-64 and aarch64 Linux an integer
 //! argument travels in the same register for a variadic call as for one with a fixed argument. What a caller did not
 //! pass is whatever the register holds, and the C library looks at it only when the flags say that it was passed.
-#![allow(unsafe_code, reason = "stands in for functions of the C library")]
+#![expect(unsafe_code, reason = "stands in for functions of the C library")]
 use crate::{
     environment,
     next::next,

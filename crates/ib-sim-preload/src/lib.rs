@@ -23,9 +23,17 @@
 //! | messages of the kernel about devices, by `recvmsg` | the sender is not the kernel's: read them by `recvfrom` |
 //! | unsolicited management datagrams, RMPP sends | never come, are not sent |
 //! | queue pairs other than UD, immediate data, extended verbs | refused |
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
 #![cfg_attr(
     test,
-    allow(dead_code, reason = "the C names are left out of tests: they would stand in for those of the test itself")
+    expect(dead_code, reason = "the C names are left out of tests: they would stand in for those of the test itself")
 )]
 mod environment;
 mod files;

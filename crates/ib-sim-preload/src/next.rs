@@ -1,5 +1,5 @@
 //! The C library's own functions, behind ours.
-#![allow(unsafe_code, reason = "dlsym")]
+#![expect(unsafe_code, reason = "dlsym")]
 use core::{
     ffi::{CStr, c_void},
     ptr,

@@ -3,7 +3,7 @@
 //!
 //! The calls that a unix socket does not have are here: `bind` to a netlink group, and `recvfrom` with the kernel as the
 //! sender.
-#![allow(unsafe_code, reason = "stands in for functions of the C library")]
+#![expect(unsafe_code, reason = "stands in for functions of the C library")]
 use crate::{environment, next::next};
 use core::{
     ffi::{c_int, c_void},

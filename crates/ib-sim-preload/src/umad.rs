@@ -2,7 +2,7 @@
 //! kernel's own; here are the calls that a socket does not have.
 //!
 //! Facts are those of Linux's `drivers/infiniband/core/user_mad.c` (ABI version 5).
-#![allow(unsafe_code, reason = "stands in for functions of the C library")]
+#![expect(unsafe_code, reason = "stands in for functions of the C library")]
 use crate::{
     environment::Environment,
     next::{next, set_errno},

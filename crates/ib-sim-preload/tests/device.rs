@@ -1,5 +1,4 @@
 //! Our own device library (`ib-device`) on a simulated node: each test starts itself again under the preload library.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
 use ib_device::{
     Error,
     sysfs::Sysfs,

@@ -74,7 +74,7 @@ pub enum Message<'a> {
     },
     /// An answer to [`Client::send_mad`].
     Mad {
-        /// Where.
+        /// Number of the port that sent the request.
         port: u8,
         /// The request's agent.
         agent: AgentId,
@@ -83,7 +83,7 @@ pub enum Message<'a> {
     },
     /// No answer came to any transmission of a request.
     MadTimedOut {
-        /// Where.
+        /// Number of the port that sent the request.
         port: u8,
         /// The request's agent.
         agent: AgentId,
@@ -92,16 +92,16 @@ pub enum Message<'a> {
     },
     /// A port changed; [`Client::port`] has its attributes now.
     Port {
-        /// Which.
+        /// Number of the port that changed.
         port: u8,
-        /// What.
+        /// What changed at it.
         change: PortChange,
     },
     /// A request was not done.
     Refused {
         /// Kind of the request.
         request: Kind,
-        /// Why.
+        /// Why the server refused.
         refusal: Refusal,
         /// The queue pair, if it was about one; else 0.
         qpn: Qpn,

@@ -17,17 +17,17 @@ pub enum Error {
     /// The port's table ends before this P_Key index.
     #[error("no P_Key at index {index} of port {port}")]
     NoSuchPkey {
-        /// The port.
+        /// Port whose table has no such entry.
         port: PortId,
-        /// The index.
+        /// Index in the port's P_Key table.
         index: u16,
     },
     /// The port's table ends before this GID index.
     #[error("no GID at index {index} of port {port}")]
     NoSuchGid {
-        /// The port.
+        /// Port whose table has no such entry.
         port: PortId,
-        /// The index.
+        /// Index in the port's GID table.
         index: u8,
     },
     /// Not the GID of a multicast group.

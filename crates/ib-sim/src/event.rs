@@ -19,7 +19,7 @@ pub enum Event {
     },
     /// An answer to [`Subnet::send_mad`](crate::Subnet::send_mad) came. Its transaction id is the request's.
     Mad {
-        /// Where.
+        /// Port that sent the request.
         port: PortId,
         /// Whose request it answers.
         agent: AgentId,
@@ -28,7 +28,7 @@ pub enum Event {
     },
     /// No answer came to any transmission of a request: Linux hands it back with status 110 (`ETIMEDOUT`).
     MadTimedOut {
-        /// Where.
+        /// Port that sent the request.
         port: PortId,
         /// Whose request it was.
         agent: AgentId,
@@ -37,9 +37,9 @@ pub enum Event {
     },
     /// A port changed; [`Subnet::port`](crate::Subnet::port) has its attributes now.
     Port {
-        /// Which.
+        /// Port that changed.
         port: PortId,
-        /// What.
+        /// What changed at it.
         change: PortChange,
     },
     /// A request for the administrator outside: to be answered with [`Subnet::answer_mad`](crate::Subnet::answer_mad).
@@ -47,7 +47,7 @@ pub enum Event {
     SaRequest {
         /// What to answer.
         request: RequestId,
-        /// Who asks.
+        /// Port that sent the request.
         port: PortId,
         /// The request, with the asker's transaction id.
         mad: Box<SaMad>,

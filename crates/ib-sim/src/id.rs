@@ -35,7 +35,7 @@ impl fmt::Display for NodeId {
 /// A port of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PortId {
-    /// The node.
+    /// Node that has the port.
     pub node: NodeId,
     /// Port number, from 1.
     pub port: u8,
@@ -63,7 +63,7 @@ impl fmt::Display for PortId {
 pub struct QpId {
     /// The port that it is bound to.
     pub port: PortId,
-    /// Its number.
+    /// Queue pair number, unique at its node.
     pub qpn: Qpn,
 }
 impl fmt::Debug for QpId {

@@ -30,6 +30,14 @@
 //! | `server` | serve a subnet on a unix socket (feature `server`) |
 //! | `uplink` | let a real OpenSM behind ibsim administer it (feature `server`) |
 #![no_std]
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
 extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;

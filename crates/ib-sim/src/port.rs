@@ -4,6 +4,7 @@ use core::fmt;
 use ib_mad::{Gid, Guid, Lid, Mtu, Pkey, PortState, Rate, ServiceLevel, id::Lmc};
 
 /// The state, if a port of the simulated subnet can be in it.
+#[cfg(any(feature = "client", feature = "server"))]
 pub(crate) const fn possible_state(state: PortState) -> Option<PortState> {
     match state {
         PortState::DOWN | PortState::INIT | PortState::ARMED | PortState::ACTIVE => Some(state),

@@ -197,7 +197,7 @@ wire! {
     pub struct QpOpen [16] {
         /// [`Kind::QP_OPEN`].
         pub kind: Kind,
-        /// Port.
+        /// Number of the port at the node, from 1.
         pub port: u8,
         /// Zero.
         pub reserved: Reserved<1>,
@@ -219,7 +219,7 @@ wire! {
         pub kind: Kind,
         /// Zero.
         pub reserved: Reserved<2>,
-        /// Its number.
+        /// Number of the queue pair, 24 bits.
         pub qpn: Be32,
     }
 }
@@ -233,7 +233,7 @@ wire! {
         pub reserved: Reserved<2>,
         /// The queue pair.
         pub qpn: Be32,
-        /// The group.
+        /// GID of the multicast group.
         pub mgid: Gid,
     }
 }
@@ -303,7 +303,7 @@ wire! {
     pub struct MadOut [32] {
         /// [`Kind::MAD_OUT`].
         pub kind: Kind,
-        /// Port.
+        /// Number of the port at the node, from 1.
         pub port: u8,
         /// Service level.
         pub sl: u8,
@@ -329,7 +329,7 @@ wire! {
     pub struct MadIn [16] {
         /// [`Kind::MAD_IN`].
         pub kind: Kind,
-        /// Port.
+        /// Number of the port at the node, from 1.
         pub port: u8,
         /// Zero.
         pub reserved: Reserved<1>,
@@ -347,7 +347,7 @@ wire! {
         pub kind: Kind,
         /// Kind of the request.
         pub request: Kind,
-        /// Why.
+        /// Why the request was refused.
         pub refusal: Refusal,
         /// Zero.
         pub reserved: Reserved<2>,

@@ -17,7 +17,6 @@ impl Rng {
     }
 
     /// A number less than `bound`; 0 if `bound` is 0.
-    #[allow(clippy::cast_possible_truncation, reason = "the upper half of a product of two 64-bit numbers")]
     pub(crate) const fn below(&mut self, bound: u64) -> u64 {
         ((self.next() as u128 * bound as u128) >> 64) as u64
     }

@@ -57,7 +57,7 @@ pub enum UplinkError {
     /// ibsim refused: it knows no such node, or has 10 clients already.
     #[error("ibsim refuses to attach a client at node {node}: unknown name, or 10 clients already")]
     Refused {
-        /// The node.
+        /// Name of the node to attach at.
         node: String,
     },
 }

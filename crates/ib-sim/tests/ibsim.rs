@@ -1,5 +1,4 @@
 //! A served subnet whose subnet manager is a real OpenSM, on Debian's ibsim: 4 nodes on 2 switches.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test")]
 use core::{
     sync::atomic::{AtomicU32, Ordering},
     time::Duration,

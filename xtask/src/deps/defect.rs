@@ -16,4 +16,16 @@ pub(crate) enum Defect {
     Unsafe { path: PathBuf, line: usize },
     #[error("{}: a crate below the line says #![no_std]", path.display())]
     Std { path: PathBuf },
+    #[error("{}: the root of a crate that ships denies clippy's lints against panics (CONTRIBUTING.md, rule 8)", path.display())]
+    MayPanic { path: PathBuf },
+    #[error("{}:{line}: mod.rs and lib.rs hold no functions (CONTRIBUTING.md, rule 9)", path.display())]
+    Function { path: PathBuf, line: usize },
+    #[error("a circle of files: {}", names(.0))]
+    Circle(Vec<PathBuf>),
+}
+
+/// The files of a circle, the first once more at its end.
+fn names(circle: &[PathBuf]) -> String {
+    let names: Vec<_> = circle.iter().chain(circle.first()).map(|file| file.display().to_string()).collect();
+    names.join(" -> ")
 }

@@ -1,11 +1,31 @@
 //! What the sources of a crate below the line may contain.
 use super::{defect::Defect, graph::Crate};
 use crate::{command, error::TaskError};
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Group, TokenStream, TokenTree};
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
+
+/// What the root of every crate that ships denies: rule 8 of CONTRIBUTING.md. Tests need no exception from it, so that it
+/// is not among the workspace's lints.
+const AGAINST_PANICS: [&str; 6] =
+    ["unwrap_used", "expect_used", "panic", "indexing_slicing", "cast_possible_truncation", "cast_sign_loss"];
+
+/// Roots that do not deny what may panic.
+pub(super) fn roots_that_may_panic(member: &Crate) -> Result<Vec<Defect>, TaskError> {
+    let mut defects = Vec::new();
+    for path in roots(&member.folder.join("src"))? {
+        let text: String = read(&path)?.split_whitespace().collect();
+        let denied = text.split("#![deny(").skip(1).filter_map(|rest| rest.split(')').next()).collect::<Vec<_>>();
+        let denies = |lint: &str| denied.iter().any(|list| list.split(',').any(|it| it == format!("clippy::{lint}")));
+        if !AGAINST_PANICS.into_iter().all(denies) {
+            defects.push(Defect::MayPanic { path: place(&path) });
+        }
+    }
+    Ok(defects)
+}
 
 /// Every `unsafe` in the crate's sources, and a library that takes std unasked.
 pub(super) fn check(member: &Crate) -> Result<Vec<Defect>, TaskError> {
@@ -15,11 +35,8 @@ pub(super) fn check(member: &Crate) -> Result<Vec<Defect>, TaskError> {
         defects.push(Defect::Std { path: place(&library) });
     }
     for path in sources(&member.folder.join("src"))? {
-        let tokens: TokenStream = read(&path)?
-            .parse()
-            .map_err(|problem| TaskError::Syntax { path: path.clone(), problem: format!("{problem}") })?;
         let mut lines = Vec::new();
-        unsafe_lines(tokens, &mut lines);
+        unsafe_lines(tokens(&path)?, &mut lines);
         defects.extend(lines.into_iter().map(|line| Defect::Unsafe { path: place(&path), line }));
     }
     Ok(defects)
@@ -36,8 +53,13 @@ fn unsafe_lines(tokens: TokenStream, lines: &mut Vec<usize>) {
     }
 }
 
+/// The tokens of a Rust file.
+pub(super) fn tokens(path: &Path) -> Result<TokenStream, TaskError> {
+    read(path)?.parse().map_err(|problem| TaskError::Syntax { path: path.into(), problem: format!("{problem}") })
+}
+
 /// The Rust files in a folder and its folders, in order of name.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>, TaskError> {
+pub(super) fn sources(folder: &Path) -> Result<Vec<PathBuf>, TaskError> {
     let failed = |source| TaskError::Read { path: folder.into(), source };
     let mut entries = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -55,12 +77,43 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>, TaskError> {
     Ok(found)
 }
 
+/// Whether the file is the root of a library or a program.
+pub(super) fn is_root(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name == "lib.rs" || name == "main.rs")
+}
+
+/// The crate roots in a package's `src`.
+pub(super) fn roots(src: &Path) -> Result<Vec<PathBuf>, TaskError> {
+    let of_a_crate = |file: &PathBuf| {
+        let folder = file.parent().unwrap_or(file);
+        is_root(file) && (folder == src || folder.parent() == Some(&src.join("bin")))
+    };
+    Ok(sources(src)?.into_iter().filter(of_a_crate).collect())
+}
+
+/// Whether an attribute, `[cfg(test)]` or one like it, leaves its item to tests.
+pub(super) fn is_for_tests(attribute: &Group) -> bool {
+    let mut tokens = attribute.stream().into_iter();
+    let Some(TokenTree::Ident(name)) = tokens.next() else { return false };
+    let mut words = BTreeSet::new();
+    tokens.for_each(|token| all_words(token, &mut words));
+    name == "cfg" && words.contains("test") && !words.contains("not")
+}
+
+fn all_words(token: TokenTree, words: &mut BTreeSet<String>) {
+    match token {
+        TokenTree::Group(group) => group.stream().into_iter().for_each(|token| all_words(token, words)),
+        TokenTree::Ident(word) => drop(words.insert(word.to_string())),
+        _ => {}
+    }
+}
+
 fn read(path: &Path) -> Result<String, TaskError> {
     fs::read_to_string(path).map_err(|source| TaskError::Read { path: path.into(), source })
 }
 
 /// The path from the workspace's folder, which editors can follow.
-fn place(path: &Path) -> PathBuf {
+pub(super) fn place(path: &Path) -> PathBuf {
     path.strip_prefix(command::root()).unwrap_or(path).into()
 }
 
@@ -75,6 +128,19 @@ mod tests {
         let mut lines = Vec::new();
         unsafe_lines(source.parse().unwrap(), &mut lines);
         assert_eq!(lines, [3, 4]);
+    }
+
+    #[test]
+    fn a_crate_that_may_panic() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = folder.path().join("src/lib.rs");
+        fs::create_dir_all(folder.path().join("src")).unwrap();
+        let member = Crate { folder: folder.path().into(), ..Crate::default() };
+        let lints = AGAINST_PANICS.map(|lint| format!("clippy::{lint}"));
+        fs::write(&library, format!("//! Doc.\n#![deny(\n    {}\n)]\n", lints.join(",\n    "))).unwrap();
+        assert_eq!(roots_that_may_panic(&member).unwrap(), []);
+        fs::write(&library, format!("#![deny({})]\n", lints[1..].join(", "))).unwrap();
+        assert_eq!(roots_that_may_panic(&member).unwrap(), [Defect::MayPanic { path: library.clone() }]);
     }
 
     #[test]

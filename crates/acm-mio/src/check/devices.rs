@@ -1,5 +1,5 @@
 //! Modules, devices, ports, device files.
-use super::{Places, Report};
+use super::{places::Places, report::Report};
 use ib_device::{
     LinkLayer,
     sysfs::{Device, Port},
@@ -118,7 +118,7 @@ fn file_access(path: &Path, report: &mut Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::Verdict;
+    use crate::check::report::Verdict;
     use std::fs;
 
     /// A machine with one device of one port.

@@ -1,5 +1,5 @@
 //! Privileges and limits, the run directory, configuration files, other daemons.
-use super::{Places, Report};
+use super::{places::Places, report::Report};
 use crate::{kernel::Kernel, lock, settings::Settings};
 use nix::{
     sys::resource::{Resource, getrlimit},
@@ -93,7 +93,7 @@ pub(super) fn other_daemon(lock_file: &Path, report: &mut Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{check::Verdict, cli::Args};
+    use crate::{check::report::Verdict, cli::Args};
     use clap::Parser;
 
     #[test]

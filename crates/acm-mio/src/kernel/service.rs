@@ -29,7 +29,7 @@ pub(crate) struct Place {
 
 /// A request for the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct PathRequest {
     pub(crate) id: KernelRequestId,
     /// `None` if the kernel names none.
     pub(crate) place: Option<Place>,
@@ -38,21 +38,21 @@ pub(crate) struct Asked {
 
 /// What a datagram says.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Heard {
+pub(super) struct KernelDatagram {
     /// Requests for the core; each must be answered.
-    pub(super) asked: Vec<Asked>,
+    pub(super) requests: Vec<PathRequest>,
     /// Answers to what nobody can answer.
-    pub(super) refused: Vec<NlHeader>,
+    pub(super) refusals: Vec<NlHeader>,
 }
 
 /// An answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum Reply {
     Path(PathAnswer),
     Failed(NlHeader),
 }
 
-impl Answer {
+impl Reply {
     pub(super) fn as_bytes(&self) -> &[u8] {
         match self {
             Self::Path(answer) => as_bytes(answer),
@@ -95,18 +95,18 @@ impl Service {
     }
 
     /// Understands a datagram.
-    pub(super) fn hear(&mut self, datagram: &[u8]) -> Heard {
-        let mut heard = Heard::default();
+    pub(super) fn understand(&mut self, datagram: &[u8]) -> KernelDatagram {
+        let mut found = KernelDatagram::default();
         for message in messages(datagram) {
             match message {
-                Ok(message) => self.message(&message, &mut heard),
+                Ok(message) => self.message(&message, &mut found),
                 Err(error) => self.say(Oddity::Malformed, &error),
             }
         }
-        heard
+        found
     }
 
-    fn message(&mut self, message: &NlMessage<'_>, heard: &mut Heard) {
+    fn message(&mut self, message: &NlMessage<'_>, found: &mut KernelDatagram) {
         let header = message.header;
         // Answers of others, and what the kernel says of ours.
         if !header.is_request() || header.raw_type.get() < FIRST_OF_RDMA {
@@ -116,7 +116,7 @@ impl Service {
         match message.request() {
             Ok(KernelRequest::Resolve(request)) => {
                 if let Some(asked) = self.ask(header, &request) {
-                    heard.asked.push(asked);
+                    found.requests.push(asked);
                     return;
                 }
             }
@@ -132,25 +132,25 @@ impl Service {
             }
             Err(error) => self.say(Oddity::Malformed, &error),
         }
-        heard.refused.push(error_answer(header, self.port_id));
+        found.refusals.push(error_answer(header, self.port_id));
     }
 
     /// Makes a request of the core; `None` if there are more than it can have numbers for.
-    fn ask(&mut self, header: &NlHeader, request: &ResolveRequest) -> Option<Asked> {
+    fn ask(&mut self, header: &NlHeader, request: &ResolveRequest) -> Option<PathRequest> {
         let flags = request.header.path_use.answer_flags();
         let id = KernelRequestId(u32::try_from(self.waiting.vacant_key()).ok()?);
         self.waiting.insert(Waiting { header: *header, flags });
         let place = Place { device: request.header.device_name, port: request.header.port };
         let named = !place.device.as_text().is_empty();
-        Some(Asked { id, place: named.then_some(place), wanted: wanted(request) })
+        Some(PathRequest { id, place: named.then_some(place), wanted: wanted(request) })
     }
 
     /// The answer to a request; `None` if it was answered before.
-    pub(super) fn answer(&mut self, id: KernelRequestId, path: Result<PathRecord, ClientStatus>) -> Option<Answer> {
+    pub(super) fn answer(&mut self, id: KernelRequestId, path: Result<PathRecord, ClientStatus>) -> Option<Reply> {
         let Waiting { header, flags } = self.waiting.try_remove(usize::try_from(id.0).ok()?)?;
         Some(match path {
-            Ok(path) => Answer::Path(PathAnswer::new(&header, self.port_id, flags, path)),
-            Err(_) => Answer::Failed(error_answer(&header, self.port_id)),
+            Ok(path) => Reply::Path(PathAnswer::new(&header, self.port_id, flags, path)),
+            Err(_) => Reply::Failed(error_answer(&header, self.port_id)),
         })
     }
 
@@ -188,8 +188,7 @@ fn wanted(request: &ResolveRequest) -> PathRecord {
 mod tests {
     use super::*;
     use acm_wire::netlink::{
-        FLAG_ERROR, FLAG_REQUEST, IpResolveRequest, KernelAnswer as Told, MAX_REQUEST, PathUse, ResolveHeader,
-        SetTimeout,
+        FLAG_ERROR, FLAG_REQUEST, IpResolveRequest, KernelAnswer, MAX_REQUEST, PathUse, ResolveHeader, SetTimeout,
     };
     use core::time::Duration;
     use ib_mad::{Lid, Pkey, ServiceId, wire::Host16, wire::Host32};
@@ -215,7 +214,7 @@ mod tests {
     }
 
     /// What the asker reads in an answer: its sequence number and the rest.
-    fn told(bytes: &[u8]) -> (u32, Told<'_>) {
+    fn answer_in(bytes: &[u8]) -> (u32, KernelAnswer<'_>) {
         let message = messages(bytes).next().unwrap().unwrap();
         assert_eq!(message.header.port_id.get(), PORT_ID);
         assert!(!message.header.is_request());
@@ -225,9 +224,9 @@ mod tests {
     #[test]
     fn every_attribute_reaches_the_core_and_the_answer_its_request() {
         let mut service = Service::new(PORT_ID);
-        let heard = service.hear(&encode(&request(), 9));
-        let [asked] = heard.asked[..] else { panic!("{heard:?}") };
-        assert!(heard.refused.is_empty());
+        let found = service.understand(&encode(&request(), 9));
+        let [asked] = found.requests[..] else { panic!("{found:?}") };
+        assert!(found.refusals.is_empty());
         assert_eq!(asked.place, Some(Place { device: Text::new(b"mlx5_0"), port: 2 }));
         let wanted = asked.wanted;
         assert_eq!((wanted.service_id, wanted.dgid), (ServiceId::new(0x0106_03db), "fe80::2".parse().unwrap()));
@@ -236,7 +235,7 @@ mod tests {
         let path = PathRecord { dlid: Lid::new(7), ..wanted };
         let answer = service.answer(asked.id, Ok(path)).unwrap();
         let flags = PathFlags::PRIMARY | PathFlags::GMP | PathFlags::OUTBOUND | PathFlags::INBOUND_REVERSE;
-        assert_eq!(told(answer.as_bytes()), (9, Told::Path { flags, path: &path }));
+        assert_eq!(answer_in(answer.as_bytes()), (9, KernelAnswer::Path { flags, path: &path }));
         assert_eq!(service.answer(asked.id, Ok(path)), None, "only once");
     }
 
@@ -250,14 +249,14 @@ mod tests {
                 encode(&ResolveRequest { header, ..request() }, number)
             })
             .collect();
-        let asked = service.hear(&datagram).asked;
+        let asked = service.understand(&datagram).requests;
         assert_eq!(asked.len(), 30);
         for (number, asked) in (0..30).zip(&asked).rev() {
             let path = if number % 2 == 0 { Ok(asked.wanted) } else { Err(ClientStatus::ETIMEDOUT) };
             let answer = service.answer(asked.id, path).unwrap();
             let flags = uses[number as usize % 3].answer_flags();
-            let expected = path.as_ref().map_or(Told::Failed, |path| Told::Path { flags, path });
-            assert_eq!(told(answer.as_bytes()), (number, expected));
+            let expected = path.as_ref().map_or(KernelAnswer::Failed, |path| KernelAnswer::Path { flags, path });
+            assert_eq!(answer_in(answer.as_bytes()), (number, expected));
         }
         assert!(service.waiting.is_empty());
     }
@@ -284,23 +283,27 @@ mod tests {
         cut.truncate(60);
         cut[..4].copy_from_slice(&60_u32.to_ne_bytes());
         for (sequence, datagram) in [(1, &buffer[..used]), (2, &unknown_operation), (3, &mandatory), (5, &cut)] {
-            let heard = service.hear(datagram);
-            assert!(heard.asked.is_empty(), "{sequence}");
-            let [refused] = heard.refused[..] else { panic!("{sequence}: {heard:?}") };
+            let found = service.understand(datagram);
+            assert!(found.requests.is_empty(), "{sequence}");
+            let [refused] = found.refusals[..] else { panic!("{sequence}: {found:?}") };
             assert_eq!((refused.sequence.get(), refused.raw_type.get()), (sequence, datagram_type(datagram)));
             assert_eq!((refused.length.get(), refused.flags.get(), refused.port_id.get()), (16, FLAG_ERROR, PORT_ID));
         }
-        let heard = service.hear(&optional);
-        assert_eq!((heard.asked.len(), heard.asked[0].wanted.traffic_class), (1, 0), "an optional one is ignored");
+        let found = service.understand(&optional);
+        assert_eq!(
+            (found.requests.len(), found.requests[0].wanted.traffic_class),
+            (1, 0),
+            "an optional one is ignored"
+        );
         assert_eq!(service.said.len(), 4, "each kind is said: {:?}", service.said);
-        service.hear(&unknown_operation);
+        service.understand(&unknown_operation);
         assert_eq!(service.said.len(), 4, "and once");
     }
 
     #[test]
     fn what_asks_for_nothing_gets_no_answer() {
         let mut service = Service::new(PORT_ID);
-        let asked = service.hear(&encode(&request(), 1)).asked;
+        let asked = service.understand(&encode(&request(), 1)).requests;
         let path = service.answer(asked[0].id, Ok(PathRecord::default())).unwrap();
         let failed = error_answer(&NlHeader::default(), 1);
         let timeout = SetTimeout::new(1, 1, Duration::from_secs(1));
@@ -318,19 +321,22 @@ mod tests {
             &[1; 9],
         ];
         for datagram in silent {
-            assert_eq!(service.hear(datagram), Heard::default(), "{datagram:?}");
+            assert_eq!(service.understand(datagram), KernelDatagram::default(), "{datagram:?}");
         }
         let flagged = NlHeader {
             flags: Host16::new(FLAG_REQUEST | FLAG_ERROR),
             ..*messages(&encode(&request(), 3)).next().unwrap().unwrap().header
         };
-        assert_eq!(service.hear(as_bytes(&NlHeader { length: Host32::new(16), ..flagged })), Heard::default());
+        assert_eq!(
+            service.understand(as_bytes(&NlHeader { length: Host32::new(16), ..flagged })),
+            KernelDatagram::default()
+        );
     }
 
     #[test]
     fn no_device_is_no_place() {
         let header = ResolveHeader { device_name: Text::default(), ..request().header };
-        let heard = Service::new(PORT_ID).hear(&encode(&ResolveRequest { header, ..request() }, 1));
-        assert_eq!(heard.asked[0].place, None);
+        let found = Service::new(PORT_ID).understand(&encode(&ResolveRequest { header, ..request() }, 1));
+        assert_eq!(found.requests[0].place, None);
     }
 }

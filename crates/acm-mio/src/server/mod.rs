@@ -23,7 +23,8 @@ impl StartError {
         match self {
             // ibacm says "shutting down" and exits with 0; a supervisor must see that nothing is served.
             Self::Listen(_) | Self::Loop(_) | Self::FabricLost(_) => 1,
-            _ => crate::INIT_FAILED,
+            // Initialization failures: -1.
+            _ => 255,
         }
     }
 }

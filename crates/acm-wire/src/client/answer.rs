@@ -6,7 +6,7 @@ use ib_mad::{DecodeError, Wire, sa::PathRecord, wire::Text};
 /// What a RESOLVE answer says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResolveAnswer {
-    /// The path.
+    /// The path that was resolved.
     pub path: PathRecord,
     /// The source, if the daemon chose it.
     pub source: Option<Address>,

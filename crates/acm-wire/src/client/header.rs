@@ -15,7 +15,7 @@ code! {
     pub struct Opcode(u8) {
         /// A path to a destination.
         RESOLVE = 0x01 "RESOLVE",
-        /// Counters.
+        /// Counters of the daemon or of one endpoint.
         PERF = 0x02 "PERF",
         /// A local endpoint.
         EP = 0x03 "EP",
@@ -91,7 +91,7 @@ wire! {
         pub data2: u8,
         /// Length of the message with its header, in the order that the opcode says: see [`Header::length`].
         pub length_bytes: Octets<2>,
-        /// The client's own.
+        /// Chosen by the client, and in the answer as it was in the request.
         pub tid: Octets<8>,
     }
 }

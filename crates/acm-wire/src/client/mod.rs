@@ -15,6 +15,7 @@ pub mod frame;
 pub mod header;
 pub mod reply;
 pub mod request;
+mod status;
 
 pub use answer::{EpAnswer, ResolveAnswer};
 pub use build::{
@@ -25,29 +26,4 @@ pub use frame::{Frame, FrameError, next_answer, next_frame};
 pub use header::{Header, Opcode, Operation};
 pub use reply::{Counter, Counters, EpHead, MAX_EP_ADDRESSES, Reply, ep_reply};
 pub use request::{ClientRequest, PerfTarget, Resolve, Route};
-
-ib_mad::code! {
-    /// How a request went, in the header of its answer.
-    pub struct ClientStatus(u8) {
-        /// Done.
-        SUCCESS = 0 "success",
-        /// Out of room.
-        ENOMEM = 1 "out of memory",
-        /// The request is not valid.
-        EINVAL = 2 "invalid request",
-        /// Nothing is known, or not yet.
-        ENODATA = 3 "no data",
-        /// Not connected.
-        ENOTCONN = 5 "not connected",
-        /// No answer came in time.
-        ETIMEDOUT = 6 "timed out",
-        /// The source address is not ours.
-        ESRCADDR = 7 "source address",
-        /// The source's type is not supported.
-        ESRCTYPE = 8 "source type",
-        /// The destination address is missing or given twice.
-        EDESTADDR = 9 "destination address",
-        /// The destination's type is missing or not supported.
-        EDESTTYPE = 10 "destination type",
-    }
-}
+pub use status::ClientStatus;

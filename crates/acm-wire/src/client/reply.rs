@@ -74,7 +74,7 @@ impl Reply {
         reply
     }
 
-    /// Counters.
+    /// The answer to PERF.
     #[must_use]
     pub fn counters(tid: [u8; 8], counters: &Counters) -> Self {
         let mut header = Header::new(Opcode::PERF.ack(), ClientStatus::SUCCESS, 16 + 7 * 8, tid);
@@ -166,7 +166,7 @@ wire! {
     pub struct EpHead [80] {
         /// The device.
         pub device_guid: Guid,
-        /// The port.
+        /// Number of the port at the device, from 1.
         pub port: u8,
         /// How many ports the device has.
         pub port_count: u8,

@@ -8,7 +8,7 @@ use ib_mad::{Wire, sa::PathRecord};
 pub enum ClientRequest<'a> {
     /// A path to a destination; or what is wrong with the request.
     Resolve(Result<Resolve<'a>, ClientStatus>),
-    /// Counters.
+    /// The counters of PERF.
     Perf(PerfTarget),
     /// A local endpoint.
     Endpoint {

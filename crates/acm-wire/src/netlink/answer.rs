@@ -51,7 +51,7 @@ wire! {
         pub header: NlHeader,
         /// [`AttributeType::PATH_RECORD`].
         pub attribute: AttributeHeader,
-        /// The path.
+        /// The path, and what it may be used for.
         pub data: PathData,
     }
 }
@@ -80,7 +80,7 @@ wire! {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "structures of at most 92 bytes")]
+#[expect(clippy::cast_possible_truncation, reason = "structures of at most 92 bytes")]
 const fn length_of<T>() -> u32 {
     size_of::<T>() as u32
 }

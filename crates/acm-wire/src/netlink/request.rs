@@ -89,7 +89,7 @@ pub struct ResolveRequest {
 pub struct IpResolveRequest {
     /// Index of the network interface that leads to it.
     pub interface_index: u32,
-    /// The address.
+    /// IPv4 or IPv6 address whose GID is wanted.
     pub address: IpAddr,
 }
 

@@ -12,5 +12,5 @@ mod tests;
 
 pub use change::{Change, PortChange, changes};
 pub use device::Device;
-pub use port::{GidEntry, PkeyEntry, Port};
-pub use scan::{Scan, Sysfs, UmadFile};
+pub use port::{GidEntry, PkeyEntry, Port, UmadFile};
+pub use scan::{Scan, Sysfs};

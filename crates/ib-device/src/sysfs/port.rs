@@ -1,10 +1,8 @@
 //! A port and its tables.
-use super::{
-    UmadFile,
-    files::{Dir, number},
-};
+use super::files::{Dir, number};
 use crate::{LinkLayer, LinkRate, Result};
 use ib_mad::{Gid, Guid, Lid, Pkey, PortState, ServiceLevel, id::Lmc};
+use std::path::PathBuf;
 
 /// A port: `/sys/class/infiniband/NAME/ports/NUMBER`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +31,15 @@ pub struct Port {
     pub umad: Option<UmadFile>,
 }
 
+/// The MAD interface of one port: `/sys/class/infiniband_mad/umadN`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UmadFile {
+    /// `umadN`.
+    pub name: String,
+    /// The file to open, `/dev/infiniband/umadN`.
+    pub path: PathBuf,
+}
+
 /// An entry of a port's GID table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GidEntry {
@@ -45,7 +52,7 @@ pub struct GidEntry {
 /// An entry of a port's P_Key table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PkeyEntry {
-    /// Its place.
+    /// Index of the entry in its table, from 0.
     pub index: u16,
     /// What is there.
     pub pkey: Pkey,

@@ -1,5 +1,5 @@
 //! All devices at one look.
-use super::{Device, files::Dir};
+use super::{Device, UmadFile, files::Dir};
 use crate::{Error, Result};
 use std::{
     io,
@@ -20,15 +20,6 @@ pub struct Scan {
     pub devices: Vec<Device>,
     /// Devices that could not be read, and why. A device that went away meanwhile is not one of them.
     pub failures: Vec<(String, Error)>,
-}
-
-/// The MAD interface of one port: `/sys/class/infiniband_mad/umadN`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UmadFile {
-    /// `umadN`.
-    pub name: String,
-    /// The file to open, `/dev/infiniband/umadN`.
-    pub path: PathBuf,
 }
 
 /// An entry of `infiniband_mad`: whose it is.

@@ -117,7 +117,7 @@ impl Methods {
     }
 
     /// The kernel's words: method n is bit n % 64 of word n / 64.
-    #[allow(clippy::cast_possible_truncation, reason = "both halves are taken")]
+    #[expect(clippy::cast_possible_truncation, reason = "both halves are taken")]
     const fn words(self) -> [u64; 2] {
         [self.0 as u64, (self.0 >> 64) as u64]
     }
@@ -130,7 +130,7 @@ impl Methods {
 
     /// The same as an array of the kernel's `unsigned long`.
     #[cfg(target_pointer_width = "32")]
-    #[allow(clippy::cast_possible_truncation, reason = "all four quarters are taken")]
+    #[expect(clippy::cast_possible_truncation, reason = "all four quarters are taken")]
     const fn longs(self) -> [u32; 4] {
         [self.0 as u32, (self.0 >> 32) as u32, (self.0 >> 64) as u32, (self.0 >> 96) as u32]
     }

@@ -1,5 +1,5 @@
 //! The calls of `<rdma/ib_user_mad.h>`.
-#![allow(unsafe_code, reason = "ioctl")]
+#![expect(unsafe_code, reason = "ioctl")]
 use crate::{Error, Result};
 use std::{fs::File, os::fd::AsRawFd};
 

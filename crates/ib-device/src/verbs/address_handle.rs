@@ -1,5 +1,5 @@
 //! Address handles: what a UD send needs to know the way, kept for the next one.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use super::{Context, check, non_null};
 use crate::Result;
 use core::ptr::NonNull;

@@ -1,5 +1,5 @@
 //! A completion queue: what ended, in the order in which it ended.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use super::{CompletionStatus, Context, QueueKey, check, non_null};
 use crate::Result;
 use core::{mem::MaybeUninit, ptr::NonNull};

@@ -1,5 +1,5 @@
 //! An open device.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use super::{Event, check, non_null};
 use crate::{Error, LinkLayer, LinkRate, Result};
 use core::{

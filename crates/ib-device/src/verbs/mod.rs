@@ -17,6 +17,7 @@
 //! buffers. From Linux 6.4 on a [`Qkey`](ib_mad::Qkey) with its upper bit set, as that of general services, takes
 //! CAP_NET_RAW.
 mod address_handle;
+mod call;
 mod completion_queue;
 mod config;
 mod context;
@@ -28,25 +29,9 @@ mod sends;
 mod ud;
 mod work;
 
+use call::{check, non_null};
 pub use config::UdConfig;
 pub use context::{Context, PortAttributes, QueueKey};
 pub use datagram::{Completion, CompletionStatus, Datagram, SendId};
 pub use event::{Event, PortEvent};
 pub use ud::UdQueuePair;
-
-use crate::{Error, Result};
-use nix::errno::Errno;
-
-/// What a call of libibverbs gave back: 0, an error number, or -1 with the number in `errno`.
-fn check(call: &'static str, result: i32) -> Result<()> {
-    match result {
-        0 => Ok(()),
-        -1 => Err(Error::call(call)(Errno::last())),
-        errno => Err(Error::call(call)(Errno::from_raw(errno.saturating_abs()))),
-    }
-}
-
-/// What a call of libibverbs gave back: an object, or null with the number in `errno`.
-fn non_null<T>(call: &'static str, pointer: *mut T) -> Result<core::ptr::NonNull<T>> {
-    core::ptr::NonNull::new(pointer).ok_or_else(|| Error::call(call)(Errno::last()))
-}

@@ -1,5 +1,5 @@
 //! The raw queue pair and its two completion queues.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use super::{Context, QueueKey, check, completion_queue::CompletionQueue, non_null};
 use crate::Result;
 use core::{

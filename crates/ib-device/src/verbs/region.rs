@@ -1,5 +1,5 @@
 //! Memory that the device reads and writes: slots of equal size, registered once.
-#![allow(unsafe_code, reason = "memory shared with a device")]
+#![expect(unsafe_code, reason = "memory shared with a device")]
 use super::{Context, check, non_null};
 use crate::{Error, Result};
 use core::{alloc::Layout, ptr::NonNull};

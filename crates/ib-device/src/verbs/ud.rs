@@ -1,5 +1,5 @@
 //! A UD queue pair with its buffers.
-#![allow(unsafe_code, reason = "lends memory to the device")]
+#![expect(unsafe_code, reason = "lends memory to the device")]
 use super::{
     Completion, CompletionStatus, Context, Datagram, QueueKey, SendId, UdConfig,
     address_handle::AddressHandles,

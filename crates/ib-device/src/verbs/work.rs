@@ -19,7 +19,7 @@ impl Work {
     }
 
     /// The epoch and the work.
-    #[allow(clippy::cast_possible_truncation, reason = "both halves are taken")]
+    #[expect(clippy::cast_possible_truncation, reason = "both halves are taken")]
     pub(super) const fn from_id(id: u64) -> (u32, Self) {
         let slot = id as u32 & !(1 << 31);
         ((id >> 32) as u32, if id & 1 << 31 == 0 { Self::Receive(slot) } else { Self::Send(slot) })

@@ -29,7 +29,7 @@ wire! {
     pub struct BaseboardMad [256] {
         /// Common header.
         pub header: MadHeader,
-        /// Who asks.
+        /// Key that allows to ask; 0 where none is set.
         pub b_key: BKey,
         /// Zero.
         pub reserved: Reserved<32>,

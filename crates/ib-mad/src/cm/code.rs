@@ -130,7 +130,7 @@ code! {
 code! {
     /// How the change to another path went (IBTA 12.8.2).
     pub struct AprStatus(u8) {
-        /// Done.
+        /// The other path is loaded.
         SUCCESS = 0 "success",
         /// Wrong communication id.
         INVALID_COMM_ID = 1 "invalid communication id",

@@ -58,7 +58,7 @@ wire! {
         pub message_rejected: MessageBits,
         /// Length of the additional information.
         pub info_length: InfoLength,
-        /// Why.
+        /// Why the connection is refused.
         pub reason: RejectReason,
         /// Additional information: the value that would do.
         pub ari: Octets<72>,

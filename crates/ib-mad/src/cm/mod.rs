@@ -37,7 +37,7 @@ wire! {
     pub struct CmMad [256] {
         /// Common header.
         pub header: MadHeader,
-        /// The message.
+        /// The message as its attribute id lays it out.
         pub data: Octets<232>,
     }
 }

@@ -14,7 +14,7 @@ wire! {
         pub p_key: Pkey,
         /// Zero.
         pub reserved: Reserved<2>,
-        /// The service.
+        /// Service that the asker looks for, or that was found.
         pub service_id: ServiceId,
         /// What the asker tells the service.
         pub private_data: Octets<216>,
@@ -36,7 +36,7 @@ wire! {
         pub qpn: InBytes<Qpn, 3>,
         /// Zero.
         pub reserved2: Reserved<1>,
-        /// The service.
+        /// Service that the asker looks for, or that was found.
         pub service_id: ServiceId,
         /// Queue key of the service.
         pub q_key: Qkey,

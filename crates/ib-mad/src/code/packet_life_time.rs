@@ -17,9 +17,9 @@ impl PacketLifeTime {
     pub const fn get(self) -> u8 {
         self.0
     }
-    /// The time.
+    /// 4.096 us x 2^n, as a duration.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, reason = "4096 ns << 63 is 2^75 ns, 2^46 s")]
+    #[expect(clippy::cast_possible_truncation, reason = "4096 ns << 63 is 2^75 ns, 2^46 s")]
     pub const fn duration(self) -> Duration {
         let nanos = 4096_u128 << self.0;
         Duration::new((nanos / 1_000_000_000) as u64, (nanos % 1_000_000_000) as u32)

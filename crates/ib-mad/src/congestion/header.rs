@@ -9,7 +9,7 @@ wire! {
     pub struct CongestionMad [256] {
         /// Common header.
         pub header: MadHeader,
-        /// Who asks.
+        /// Key that allows to ask; 0 where none is set.
         pub cc_key: CcKey,
         /// Of a log; else zero.
         pub log_data: Octets<32>,

@@ -46,7 +46,7 @@ wire! {
         pub dlid: Lid,
         /// Its service level.
         pub sl: LogSl,
-        /// When.
+        /// Time of the event by the device's own clock.
         pub timestamp: Be32,
     }
 }
@@ -94,7 +94,7 @@ wire! {
         pub local_lid: Lid,
         /// LID at the other side.
         pub remote_lid: Lid,
-        /// When.
+        /// Time of the event by the device's own clock.
         pub timestamp: Be32,
     }
 }

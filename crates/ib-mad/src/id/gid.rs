@@ -51,7 +51,7 @@ impl Gid {
 
     /// The lower 64 bits: the interface id of a unicast GID.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, reason = "the lower half is meant")]
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
     pub const fn interface_id(self) -> Guid {
         Guid::new(u128::from_be_bytes(self.0) as u64)
     }

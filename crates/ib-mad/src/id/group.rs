@@ -28,7 +28,7 @@ impl Gid {
     ///  0  0xff | flags, scope | group (14 bytes)
     /// ```
     #[must_use]
-    #[allow(clippy::many_single_char_names, reason = "14 bytes in a row")]
+    #[expect(clippy::many_single_char_names, reason = "14 bytes in a row")]
     pub const fn multicast(flags: MulticastFlags, scope: u8, group: [u8; 14]) -> Self {
         let [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = group;
         Self::new([0xff, flags.get() << 4 | scope & 15, a, b, c, d, e, f, g, h, i, j, k, l, m, n])

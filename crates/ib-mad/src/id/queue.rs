@@ -49,7 +49,7 @@ impl fmt::Debug for Qpn {
     }
 }
 impl Bits for Qpn {
-    #[allow(clippy::cast_possible_truncation, reason = "24 bits")]
+    #[expect(clippy::cast_possible_truncation, reason = "24 bits")]
     fn from_raw(raw: u64) -> Self {
         Self::new(raw as u32)
     }

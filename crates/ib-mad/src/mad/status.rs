@@ -5,7 +5,7 @@ use crate::code;
 code! {
     /// How a request went: general bits below, a class's own code in the upper byte (IBTA 13.4.7).
     pub struct Status(u16) {
-        /// Done.
+        /// No error, and no redirection.
         OK = 0x0000 "success",
         /// Busy; ask again later.
         BUSY = 0x0001 "busy",

@@ -63,7 +63,7 @@ wire! {
         pub redirect_tc_sl_fl: TcSlFl,
         /// Its LID; 0 = ask for a path.
         pub redirect_lid: Lid,
-        /// Its partition.
+        /// P_Key to use towards the queue pair of the redirection.
         pub redirect_p_key: Pkey,
         /// Zero.
         pub reserved: Reserved<1>,
@@ -75,9 +75,9 @@ wire! {
         pub trap_gid: Gid,
         /// Way to it.
         pub trap_tc_sl_fl: TcSlFl,
-        /// Its LID.
+        /// LID that traps are sent to.
         pub trap_lid: Lid,
-        /// Its partition.
+        /// P_Key to send traps with.
         pub trap_p_key: Pkey,
         /// Hop limit, queue pair.
         pub trap_hop_qp: TrapHopQp,

@@ -69,7 +69,7 @@ impl fmt::Debug for Producer {
     }
 }
 impl Bits for Producer {
-    #[allow(clippy::cast_possible_truncation, reason = "24 bits")]
+    #[expect(clippy::cast_possible_truncation, reason = "24 bits")]
     fn from_raw(raw: u64) -> Self {
         Self::new(raw as u32)
     }
@@ -112,7 +112,7 @@ wire! {
     pub struct Notice [64] {
         /// Whether the notice is the specification's, how grave it is.
         pub generic_type: GenericType,
-        /// Who tells.
+        /// Kind of node that tells.
         pub producer: InBytes<Producer, 3>,
         /// What happened; a vendor's device id if the notice is not generic.
         pub trap_number: TrapNumber,

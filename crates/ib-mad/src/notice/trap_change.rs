@@ -38,7 +38,7 @@ wire! {
     pub struct CapabilityTrap [54] {
         /// Zero.
         pub reserved: Reserved<2>,
-        /// The port.
+        /// LID of the port that changed.
         pub lid_addr: Lid,
         /// Zero.
         pub reserved2: Reserved<1>,
@@ -60,7 +60,7 @@ wire! {
     pub struct SystemImageTrap [54] {
         /// Zero.
         pub reserved: Reserved<2>,
-        /// The node.
+        /// LID of the node that changed.
         pub lid_addr: Lid,
         /// Zero.
         pub reserved2: Reserved<2>,

@@ -21,7 +21,7 @@ wire! {
     pub struct BadMKeyTrap [54] {
         /// Zero.
         pub reserved: Reserved<2>,
-        /// Who asked.
+        /// Address of the port that used the bad key.
         pub lid_addr: Lid,
         /// Source of its directed route.
         pub dr_slid: Lid,
@@ -104,9 +104,9 @@ wire! {
         pub gid_addr1: Gid,
         /// Whom it was for.
         pub gid_addr2: Gid,
-        /// The switch.
+        /// LID of the switch that saw it.
         pub sw_lid_addr: Lid,
-        /// Its port.
+        /// Number of the switch port at which it came in.
         pub port_no: u8,
         /// Zero.
         pub reserved2: Reserved<3>,
@@ -116,7 +116,7 @@ wire! {
 wire! {
     /// Details of baseboard management's trap 259 (IBTA 16.2.4): a request with a wrong B_Key, 54 bytes.
     pub struct BKeyTrap [54] {
-        /// Who asked.
+        /// Address of the port that used the bad key.
         pub lid_addr: Lid,
         /// What it asked.
         pub method: Method,
@@ -132,7 +132,7 @@ wire! {
         pub qp: InBytes<Qpn, 3>,
         /// The key that it had.
         pub b_key: BKey,
-        /// Who asked.
+        /// Address of the port that used the bad key.
         pub gid_addr: Gid,
         /// Zero.
         pub reserved3: Reserved<16>,
@@ -142,7 +142,7 @@ wire! {
 wire! {
     /// Details of congestion control's trap 0 (IBTA A10.4.2): a request with a wrong CC_Key, 54 bytes.
     pub struct CcKeyTrap [54] {
-        /// Who asked.
+        /// Address of the port that used the bad key.
         pub slid: Lid,
         /// What it asked.
         pub method: Method,
@@ -160,7 +160,7 @@ wire! {
         pub qp: InBytes<Qpn, 3>,
         /// The key that it had.
         pub cc_key: CcKey,
-        /// Who asked.
+        /// Address of the port that used the bad key.
         pub gid_addr: Gid,
         /// Zero.
         pub reserved4: Reserved<14>,

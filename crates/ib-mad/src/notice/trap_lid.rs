@@ -4,7 +4,7 @@ use crate::{Lid, wire, wire::Reserved};
 wire! {
     /// Details of trap 128 (IBTA 14.2.5.1): which switch, 54 bytes.
     pub struct LinkStateTrap [54] {
-        /// The switch.
+        /// LID of the switch.
         pub lid_addr: Lid,
         /// Zero.
         pub reserved: Reserved<52>,
@@ -16,9 +16,9 @@ wire! {
     pub struct PortErrorTrap [54] {
         /// Zero.
         pub reserved: Reserved<2>,
-        /// The node.
+        /// LID of the node that counted the errors.
         pub lid_addr: Lid,
-        /// Its port.
+        /// Number of the port with the errors.
         pub port_no: u8,
         /// Zero.
         pub reserved2: Reserved<49>,

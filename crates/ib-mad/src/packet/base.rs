@@ -73,7 +73,7 @@ impl Grh {
 code! {
     /// Operation of a packet (IBTA 9.2.1): transport in the upper 3 bits. Only datagrams have names here.
     pub struct OpCode(u8) {
-        /// A datagram.
+        /// The whole datagram, in one packet.
         UD_SEND_ONLY = 0x64 "UD SEND only",
         /// A datagram with 4 bytes of immediate data.
         UD_SEND_ONLY_IMMEDIATE = 0x65 "UD SEND only with immediate",

@@ -30,7 +30,7 @@ bits! {
         /// Service level.
         sl / with_sl: ServiceLevel = 4,
         _: 2,
-        /// What follows.
+        /// Which header follows: global route, transport, or a raw packet.
         next_header / with_next_header: LinkNextHeader = 2,
     }
 }

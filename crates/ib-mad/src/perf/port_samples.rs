@@ -25,7 +25,7 @@ code! {
 code! {
     /// How far the counting is (IBTA 16.1.3.2).
     pub struct SampleStatus(u8) {
-        /// Done.
+        /// The last measurement has ended.
         DONE = 0 "done",
         /// Waiting for its start.
         STARTED = 1 "started",
@@ -72,7 +72,7 @@ wire! {
     pub struct PortSamplesControl [80] {
         /// Operation that the counters are for.
         pub op_code: u8,
-        /// Port.
+        /// Number of the port that is measured.
         pub port_select: u8,
         /// Length of a tick: the port's symbol time x 2^n.
         pub tick: u8,

@@ -24,7 +24,7 @@ impl Default for SegmenterLimits {
 
 /// How a transfer stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::large_enum_variant, reason = "there is no heap to put the datagram on")]
+#[expect(clippy::large_enum_variant, reason = "there is no heap to put the datagram on")]
 pub enum Sent {
     /// Segments are to be sent or acknowledged.
     More,

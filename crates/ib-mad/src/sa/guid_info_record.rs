@@ -5,7 +5,7 @@ use crate::{Guid, Lid, wire, wire::Reserved};
 wire! {
     /// A block of a port's table of GUIDs (IBTA 15.2.5.18), 72 bytes.
     pub struct GuidInfoRecord [72] {
-        /// The port.
+        /// LID of the port that has the GUIDs.
         pub lid: Lid,
         /// Block of eight GUIDs.
         pub block_num: u8,
@@ -19,7 +19,7 @@ wire! {
 sa_record! {
     /// Which fields of a [`GuidInfoRecord`] count.
     GuidInfoRecord GUID_INFO_RECORD GuidInfoMask;
-    /// The port.
+    /// LID of the port that has the GUIDs.
     LID = 0x1 "lid" lid(value: Lid) |r| r.lid = value;
     /// Block of eight GUIDs.
     BLOCK_NUM = 0x2 "block_num" block_num(value: u8) |r| r.block_num = value;

@@ -10,7 +10,7 @@ use crate::{
 wire! {
     /// A subscription to notices (IBTA 15.2.5.12), 80 bytes.
     pub struct InformInfoRecord [80] {
-        /// Who subscribed.
+        /// GID of the port that subscribed.
         pub subscriber_gid: Gid,
         /// Which of its subscriptions.
         pub enumeration: Be16,
@@ -26,7 +26,7 @@ wire! {
 sa_record! {
     /// Which fields of a [`InformInfoRecord`] count.
     InformInfoRecord INFORM_INFO_RECORD InformInfoMask;
-    /// Who subscribed.
+    /// GID of the port that subscribed.
     SUBSCRIBER_GID = 0x1 "subscriber_gid" subscriber_gid(value: Gid) |r| r.subscriber_gid = value;
     /// Which of its subscriptions.
     ENUM = 0x2 "enumeration" enumeration(value: u16) |r| r.enumeration = value.into();
@@ -51,6 +51,6 @@ sa_record! {
     /// Longest time to answer a report.
     RESP_TIME_VALUE = 0x2000 "inform_info.qpn_time.resp_time_value" resp_time_value(value: TimeCode)
         |r| r.inform_info.qpn_time = r.inform_info.qpn_time.with_resp_time_value(value);
-    /// Who tells.
+    /// Kind of node whose notices are subscribed to.
     PRODUCER = 0x8000 "inform_info.producer" producer(value: Producer) |r| r.inform_info.producer = value.into();
 }

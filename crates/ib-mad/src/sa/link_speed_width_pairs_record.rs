@@ -6,9 +6,9 @@ wire! {
     /// Which speeds and widths of a link go together (IBTA 15.2.5.20), 68 bytes. No public source names its component
     /// mask bits.
     pub struct LinkSpeedWidthPairsTableRecord [68] {
-        /// The node.
+        /// LID of the node.
         pub lid: Lid,
-        /// The port.
+        /// Number of the port at that node.
         pub port_num: u8,
         /// Zero.
         pub reserved: Reserved<1>,

@@ -64,9 +64,9 @@ impl Bits for JoinState {
 wire! {
     /// Membership of a port in a multicast group (IBTA 15.2.5.17), 52 bytes; 56 apart in tables.
     pub struct McMemberRecord [52] {
-        /// The group.
+        /// GID of the multicast group.
         pub mgid: Gid,
-        /// The member.
+        /// GID of the port that is a member.
         pub port_gid: Gid,
         /// Key of the group's datagrams.
         pub qkey: Qkey,
@@ -96,9 +96,9 @@ wire! {
 sa_record! {
     /// Which fields of a [`McMemberRecord`] count.
     McMemberRecord MC_MEMBER_RECORD McMemberMask;
-    /// The group.
+    /// GID of the multicast group.
     MGID = 0x1 "mgid" mgid(value: Gid) |r| r.mgid = value;
-    /// The member.
+    /// GID of the port that is a member.
     PORT_GID = 0x2 "port_gid" port_gid(value: Gid) |r| r.port_gid = value;
     /// Key of the group's datagrams.
     QKEY = 0x4 "qkey" qkey(value: Qkey) |r| r.qkey = value;

@@ -3,7 +3,7 @@ use super::record::sa_record;
 use crate::{Lid, bits, smp::MulticastForwardingTable, wire, wire::Reserved};
 
 bits! {
-    /// Which block.
+    /// Which ports and which multicast LIDs the block is about.
     pub struct PositionBlock [2] {
         /// Ports `16 p ..= 16 p + 15`.
         position / with_position: u8 = 4,
@@ -16,13 +16,13 @@ bits! {
 wire! {
     /// A block of a switch's multicast forwarding table (IBTA 15.2.5.8), 72 bytes.
     pub struct MulticastForwardingTableRecord [72] {
-        /// The switch.
+        /// LID of the switch that has the table.
         pub lid: Lid,
-        /// Which block.
+        /// Which ports and which multicast LIDs the block is about.
         pub position_block: PositionBlock,
         /// Zero.
         pub reserved: Reserved<4>,
-        /// The block.
+        /// For each of 32 multicast LIDs: to which of 16 ports.
         pub table: MulticastForwardingTable,
     }
 }
@@ -30,7 +30,7 @@ wire! {
 sa_record! {
     /// Which fields of a [`MulticastForwardingTableRecord`] count.
     MulticastForwardingTableRecord MULTICAST_FORWARDING_TABLE_RECORD MulticastForwardingTableMask;
-    /// The switch.
+    /// LID of the switch that has the table.
     LID = 0x1 "lid" lid(value: Lid) |r| r.lid = value;
     /// Sixteen ports.
     POSITION = 0x2 "position_block.position" position(value: u8)

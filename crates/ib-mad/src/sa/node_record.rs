@@ -37,9 +37,9 @@ sa_record! {
     /// The system.
     SYSTEM_IMAGE_GUID = 0x40 "node_info.system_image_guid" system_image_guid(value: Guid)
         |r| r.node_info.system_image_guid = value;
-    /// The node.
+    /// GUID of the node.
     NODE_GUID = 0x80 "node_info.node_guid" node_guid(value: Guid) |r| r.node_info.node_guid = value;
-    /// The port.
+    /// GUID of the port.
     PORT_GUID = 0x100 "node_info.port_guid" port_guid(value: Guid) |r| r.node_info.port_guid = value;
     /// Entries of the P_Key table.
     PARTITION_CAP = 0x200 "node_info.partition_cap" partition_cap(value: u16)

@@ -10,15 +10,15 @@ use crate::{
 wire! {
     /// A block of a port's table of P_Keys (IBTA 15.2.5.11), 72 bytes.
     pub struct PKeyTableRecord [72] {
-        /// The node.
+        /// LID of the node that has the table.
         pub lid: Lid,
         /// Block of 32 keys.
         pub block_num: Be16,
-        /// The port.
+        /// Number of the port; counts for a switch only.
         pub port_num: u8,
         /// Zero.
         pub reserved: Reserved<3>,
-        /// The block.
+        /// 32 P_Keys, from 32 x the block number on.
         pub table: PKeyTable,
     }
 }
@@ -30,6 +30,6 @@ sa_record! {
     LID = 0x1 "lid" lid(value: Lid) |r| r.lid = value;
     /// Block of 32 keys.
     BLOCK_NUM = 0x2 "block_num" block_num(value: u16) |r| r.block_num = value.into();
-    /// The port.
+    /// Number of the port; counts for a switch only.
     PORT_NUM = 0x4 "port_num" port_num(value: u8) |r| r.port_num = value;
 }

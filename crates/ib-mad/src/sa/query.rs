@@ -8,7 +8,7 @@ use crate::{
 /// A query about records of one kind. Each setter sets the field and its component mask bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Query<R: SaRecord> {
-    /// The fields.
+    /// What is asked for; only fields whose bit is in the mask count.
     pub(super) record: R,
     /// Which of them count.
     pub(super) mask: u64,
@@ -73,7 +73,7 @@ impl<R: SaRecord> Query<R> {
         self
     }
 
-    /// The fields.
+    /// What is asked for; only fields whose bit is in the mask count.
     #[must_use]
     pub fn record(&self) -> &R {
         &self.record

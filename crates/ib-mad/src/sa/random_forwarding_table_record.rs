@@ -11,13 +11,13 @@ wire! {
     /// A block of a switch's random forwarding table (IBTA 15.2.5.7), 72 bytes. No public source names its component
     /// mask bits.
     pub struct RandomForwardingTableRecord [72] {
-        /// The switch.
+        /// LID of the switch that has the table.
         pub lid: Lid,
         /// Block of 16 entries.
         pub block_num: Be16,
         /// Zero.
         pub reserved: Reserved<4>,
-        /// The block.
+        /// 16 entries, from 16 x the block number on.
         pub table: RandomForwardingTable,
     }
 }

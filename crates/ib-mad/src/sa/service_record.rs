@@ -18,7 +18,7 @@ wire! {
     /// 112  data: 16 x 1, 8 x 2, 4 x 4, 2 x 8 bytes
     /// ```
     pub struct ServiceRecord [176] {
-        /// The service.
+        /// Id of the service that is offered.
         pub service_id: ServiceId,
         /// The port that offers it.
         pub service_gid: Gid,
@@ -46,7 +46,7 @@ wire! {
 sa_record! {
     /// Which fields of a [`ServiceRecord`] count.
     ServiceRecord SERVICE_RECORD ServiceMask;
-    /// The service.
+    /// Id of the service that is offered.
     SERVICE_ID = 0x1 "service_id" service_id(value: ServiceId) |r| r.service_id = value;
     /// The port that offers it.
     SERVICE_GID = 0x2 "service_gid" service_gid(value: Gid) |r| r.service_gid = value;

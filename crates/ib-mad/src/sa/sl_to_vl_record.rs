@@ -5,7 +5,7 @@ use crate::{Lid, smp::SlToVlMappingTable, wire, wire::Reserved};
 wire! {
     /// Which lane each service level takes from one port to another (IBTA 15.2.5.4), 16 bytes.
     pub struct SlToVlMappingTableRecord [16] {
-        /// The node.
+        /// LID of the node that has the table.
         pub lid: Lid,
         /// Port that packets come in by; 0 for an adapter.
         pub input_port_num: u8,

@@ -5,7 +5,7 @@ use crate::{Lid, smp::SwitchInfo, wire, wire::Reserved};
 wire! {
     /// What a switch is (IBTA 15.2.5.5), 24 bytes.
     pub struct SwitchInfoRecord [24] {
-        /// The switch.
+        /// LID of the switch.
         pub lid: Lid,
         /// Zero.
         pub reserved: Reserved<2>,
@@ -17,6 +17,6 @@ wire! {
 sa_record! {
     /// Which fields of a [`SwitchInfoRecord`] count.
     SwitchInfoRecord SWITCH_INFO_RECORD SwitchInfoMask;
-    /// The switch.
+    /// LID of the switch.
     LID = 0x1 "lid" lid(value: Lid) |r| r.lid = value;
 }

@@ -37,7 +37,7 @@ wire! {
         pub num_ports: u8,
         /// The system that the node is part of.
         pub system_image_guid: Guid,
-        /// The node.
+        /// GUID of the node.
         pub node_guid: Guid,
         /// The port that was asked; in a switch, port 0.
         pub port_guid: Guid,

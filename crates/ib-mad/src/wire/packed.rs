@@ -100,7 +100,7 @@ impl<T: Bits, const WIDTH: usize, const N: usize> Packed<T, WIDTH, N> {
 
 impl<T: Bits, const WIDTH: usize, const N: usize> Wire for Packed<T, WIDTH, N> {
     const NAME: &'static str = "Packed";
-    #[allow(clippy::cast_possible_truncation, reason = "a datagram has at most 2048 bits")]
+    #[expect(clippy::cast_possible_truncation, reason = "a datagram has at most 2048 bits")]
     const COUNT: u32 = (N * Self::PER_BYTE) as u32;
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[")?;

@@ -5,7 +5,7 @@ use ib_mad::packet::{Headers, UDP_PORT_ROCE2};
 use std::{fs::File, io::Read, path::Path};
 
 /// A file of `testdata/captures`, unpacked.
-pub fn unpack(file: &str) -> Vec<u8> {
+pub(crate) fn unpack(file: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/captures").join(file);
     let packed = File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut bytes = Vec::new();
@@ -14,12 +14,12 @@ pub fn unpack(file: &str) -> Vec<u8> {
 }
 
 /// The lines of a file.
-pub fn lines(file: &str) -> Vec<String> {
+pub(crate) fn lines(file: &str) -> Vec<String> {
     String::from_utf8(unpack(file)).unwrap().lines().map(str::to_owned).collect()
 }
 
 /// The packets of a capture file (little-endian or big-endian, microseconds), with its link type.
-pub fn packets(file: &str) -> (u32, Vec<Vec<u8>>) {
+pub(crate) fn packets(file: &str) -> (u32, Vec<Vec<u8>>) {
     let bytes = unpack(file);
     let little = bytes[0] == 0xd4;
     let number = |at: usize| {
@@ -37,7 +37,7 @@ pub fn packets(file: &str) -> (u32, Vec<Vec<u8>>) {
 }
 
 /// The InfiniBand headers and payload of a captured packet: in an ERF record, or behind Ethernet, IP and UDP.
-pub fn headers(link_type: u32, packet: &[u8]) -> Option<Headers<'_>> {
+pub(crate) fn headers(link_type: u32, packet: &[u8]) -> Option<Headers<'_>> {
     const ERF: u32 = 197;
     if link_type == ERF {
         return Headers::parse(&packet[16..]).ok();

@@ -142,8 +142,8 @@ fn shown(fields: &[Field], path: &str, bytes: &[u8]) -> String {
         Some(rest) => shown(field.parts, rest, &bytes[usize::try_from(field.bit_offset / 8).unwrap()..]),
         None => {
             struct Show<'a>(&'a Field, &'a [u8]);
-            impl std::fmt::Display for Show<'_> {
-                fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            impl core::fmt::Display for Show<'_> {
+                fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                     (self.0.show)(self.1, f)
                 }
             }
@@ -153,7 +153,7 @@ fn shown(fields: &[Field], path: &str, bytes: &[u8]) -> String {
 }
 
 /// Compares each line `Name:.....value` of smpquery's output with an attribute; gives how many were compared.
-pub fn compare_smpquery(structure: Structure, bytes: &[u8], text: &str) -> usize {
+pub(crate) fn compare_smpquery(structure: Structure, bytes: &[u8], text: &str) -> usize {
     let mut compared = 0;
     for line in text.lines() {
         let Some((name, value)) = line.split_once(':') else { continue };
@@ -182,7 +182,7 @@ pub fn compare_smpquery(structure: Structure, bytes: &[u8], text: &str) -> usize
 }
 
 /// Compares saquery's output of path records with the records; gives how many there were.
-pub fn compare_paths<'a>(mut records: impl Iterator<Item = &'a PathRecord>, text: &str) -> usize {
+pub(crate) fn compare_paths<'a>(mut records: impl Iterator<Item = &'a PathRecord>, text: &str) -> usize {
     let mut count = 0;
     for dump in text.split("PathRecord dump:").skip(1) {
         let record = records.next().expect("saquery printed more records than there are");
@@ -210,7 +210,7 @@ pub fn compare_paths<'a>(mut records: impl Iterator<Item = &'a PathRecord>, text
 }
 
 /// The structures that smpquery's names are known of.
-pub fn smpquery_structure(title: &str) -> Option<Structure> {
+pub(crate) fn smpquery_structure(title: &str) -> Option<Structure> {
     match title {
         "Port info" => Some(Structure::of::<PortInfo>()),
         "Node info" => Some(Structure::of::<NodeInfo>()),

@@ -1,5 +1,5 @@
 //! Completion channels and completion queues.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use super::{context::Context, events::Events, lock, minus_one, number, object};
 use core::{
     ffi::{c_int, c_uint, c_void},
@@ -91,7 +91,7 @@ impl Queue {
 /// # Safety
 /// The queue lives; `most` completions may be written.
 pub(super) unsafe extern "C" fn poll(queue: *mut ibv_cq, most: c_int, to: *mut ibv_wc) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the queue lives, and it is ours.
     let mut state = lock(&unsafe { Queue::of(queue) }.state);
     let mut count = 0;
     for index in 0..usize::try_from(most).unwrap_or(0) {
@@ -108,7 +108,7 @@ pub(super) unsafe extern "C" fn poll(queue: *mut ibv_cq, most: c_int, to: *mut i
 /// # Safety
 /// The queue lives.
 pub(super) unsafe extern "C" fn request_notify(queue: *mut ibv_cq, solicited_only: c_int) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the queue lives, and it is ours.
     let mut state = lock(&unsafe { Queue::of(queue) }.state);
     state.armed = match (solicited_only, state.armed) {
         (0, _) | (_, Armed::Any) => Armed::Any,

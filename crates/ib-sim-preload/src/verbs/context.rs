@@ -1,5 +1,5 @@
 //! An open device: its attributes, its asynchronous events, and the thread that receives.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use super::{
     completion, device::put, events::Events, lock, memory::Region, minus_one, number, queue_pair::Pair,
     stalled::Stalled, work,
@@ -269,7 +269,8 @@ unsafe extern "C" fn ibv_open_device(device: *mut ibv_device) -> *mut ibv_contex
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_close_device(context: *mut ibv_context) -> c_int {
     let own = context.wrapping_byte_sub(offset_of!(verbs_context, context)).cast::<Context>();
-    // SAFETY: the caller's promise. The thread ends as its socket does; then nobody else has the context.
+    // SAFETY: the caller's promise: the context is open, and nothing of it is in use. The thread ends as its socket
+    // does; then nobody else has the context.
     unsafe {
         libc::shutdown((*context).cmd_fd, libc::SHUT_RDWR);
         if let Some(receiver) = (&raw mut (*own).receiver).replace(None) {
@@ -286,10 +287,10 @@ unsafe extern "C" fn ibv_close_device(context: *mut ibv_context) -> c_int {
 /// # Safety
 /// The context is open; `length` bytes may be written.
 unsafe extern "C" fn query_port(context: *mut ibv_context, port: u8, to: *mut ibv_port_attr, length: usize) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the context is open.
     number(unsafe { Context::of(context) }.attributes(port).map(|shown| {
         let known = size_of::<ibv_port_attr>().min(length);
-        // SAFETY: the caller's promise; `known` bytes are in both.
+        // SAFETY: the caller's promise: `length` bytes may be written at `to`; `known` bytes are in both.
         unsafe {
             to.cast::<u8>().write_bytes(0, length);
             ptr::copy_nonoverlapping((&raw const shown).cast::<u8>(), to.cast(), known);
@@ -303,7 +304,7 @@ unsafe extern "C" fn query_port(context: *mut ibv_context, port: u8, to: *mut ib
 /// The context is open; the structure may be written.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_query_port(context: *mut ibv_context, port: u8, to: *mut ibv_port_attr) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the context is open, and the structure up to that field may be written.
     unsafe { query_port(context, port, to, offset_of!(ibv_port_attr, port_cap_flags2)) }
 }
 
@@ -313,7 +314,7 @@ unsafe extern "C" fn ibv_query_port(context: *mut ibv_context, port: u8, to: *mu
 /// The context is open; the structure may be written.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_query_device(context: *mut ibv_context, to: *mut ibv_device_attr) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the context is open.
     let own = unsafe { Context::of(context) };
     // SAFETY: all of it are numbers.
     let mut shown: ibv_device_attr = unsafe { mem::zeroed() };
@@ -339,7 +340,7 @@ unsafe extern "C" fn ibv_query_device(context: *mut ibv_context, to: *mut ibv_de
     shown.max_total_mcast_qp_attach = 8192 * 256;
     shown.max_pkeys = u16::try_from(PKEY_ENTRIES).unwrap_or(u16::MAX);
     shown.local_ca_ack_delay = 16;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: `to` may be written.
     unsafe { to.write(shown) };
     0
 }
@@ -370,10 +371,10 @@ impl Context {
 /// The context is open; the GID may be written.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_query_gid(context: *mut ibv_context, port: u8, index: c_int, to: *mut ibv_gid) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the context is open.
     let own = unsafe { Context::of(context) };
     let gid = usize::try_from(index).map_err(|_| libc::EINVAL).and_then(|index| own.gid(port, index));
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: `to` may be written.
     minus_one(gid.map(|raw| unsafe { to.write(ibv_gid { raw }) }))
 }
 
@@ -383,10 +384,10 @@ unsafe extern "C" fn ibv_query_gid(context: *mut ibv_context, port: u8, index: c
 /// The context is open; the type may be written.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_query_gid_type(context: *mut ibv_context, port: u8, index: c_uint, to: *mut c_uint) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the context is open.
     let own = unsafe { Context::of(context) };
     let gid = usize::try_from(index).map_err(|_| libc::EINVAL).and_then(|index| own.gid(port, index));
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: `to` may be written.
     minus_one(gid.map(|_| unsafe { to.write(0) }))
 }
 
@@ -394,7 +395,7 @@ unsafe extern "C" fn ibv_query_gid_type(context: *mut ibv_context, port: u8, ind
 /// `size` bytes may be written.
 unsafe fn put_entry(to: *mut c_void, size: usize, port: u32, index: u32, raw: [u8; 16]) {
     let entry = ibv_gid_entry { gid: ibv_gid { raw }, gid_index: index, port_num: port, gid_type: 0, ndev_ifindex: 0 };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: `to` may be written.
     unsafe { ptr::copy_nonoverlapping((&raw const entry).cast::<u8>(), to.cast(), size.min(size_of_val(&entry))) };
 }
 
@@ -411,14 +412,14 @@ unsafe extern "C" fn _ibv_query_gid_ex(
     _flags: u32,
     size: usize,
 ) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the context is open.
     let own = unsafe { Context::of(context) };
     let (Ok(small), Ok(place)) = (u8::try_from(port), usize::try_from(index)) else { return libc::EINVAL };
     number(own.gid(small, place).and_then(|gid| {
         if gid == [0; 16] {
             return Err(libc::ENODATA);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise: `size` bytes may be written at `to`.
         unsafe { put_entry(to.cast(), size, port, index, gid) };
         Ok(())
     }))
@@ -436,7 +437,7 @@ unsafe extern "C" fn _ibv_query_gid_table(
     _flags: u32,
     size: usize,
 ) -> isize {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the context is open.
     let client = lock(&unsafe { Context::of(context) }.client);
     let gids = (1u32..).zip(&client.node().ports).flat_map(|(number, port)| {
         (0u32..).zip(&port.gids).filter(|(_, gid)| !gid.is_zero()).map(move |(index, gid)| (number, index, gid.get()))
@@ -456,10 +457,10 @@ unsafe extern "C" fn _ibv_query_gid_table(
 /// The context is open; the key may be written.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_query_pkey(context: *mut ibv_context, port: u8, index: c_int, to: *mut u16) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the context is open.
     let own = unsafe { Context::of(context) };
     let pkey = usize::try_from(index).map_err(|_| libc::EINVAL).and_then(|index| own.pkey(port, index));
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: `to` may be written.
     minus_one(pkey.map(|pkey| unsafe { to.write(pkey.get().to_be()) }))
 }
 
@@ -469,7 +470,7 @@ unsafe extern "C" fn ibv_query_pkey(context: *mut ibv_context, port: u8, index: 
 /// The context is open.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_get_pkey_index(context: *mut ibv_context, port: u8, pkey: u16) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the context is open.
     let port = unsafe { Context::of(context) }.port(port);
     let index = port.and_then(|port| port.pkeys.iter().position(|own| own.get() == u16::from_be(pkey)));
     index.and_then(|index| c_int::try_from(index).ok()).unwrap_or(-1)
@@ -481,11 +482,11 @@ unsafe extern "C" fn ibv_get_pkey_index(context: *mut ibv_context, port: u8, pke
 /// The context is open; the event may be written.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_get_async_event(context: *mut ibv_context, to: *mut ibv_async_event) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the context is open.
     minus_one(unsafe { Context::of(context) }.events.pop().map(|event| {
-        // SAFETY: the caller's promise. The union is as wide as a pointer, and the machine's first bytes are the
-        // lowest, so that a port's number is right in it too. The number is written as one: the enumeration of the
-        // bindings is for reading.
+        // SAFETY: the caller's promise: `to` may be written. The union is as wide as a pointer, and the machine's first
+        // bytes are the lowest, so that a port's number is right in it too. The number is written as one: the
+        // enumeration of the bindings is for reading.
         unsafe {
             (&raw mut (*to).element).cast::<usize>().write(event.element);
             (&raw mut (*to).event_type).cast::<u32>().write(event.number);

@@ -1,5 +1,5 @@
 //! The list of devices: the node's one, if there is a node.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use super::lock;
 use crate::{environment, next::set_errno};
 use core::{
@@ -47,7 +47,7 @@ fn device() -> Option<&'static Device> {
 }
 
 /// Text into a field of zeros; the last zero stays.
-#[allow(clippy::cast_possible_wrap, reason = "C's characters are bytes")]
+#[expect(clippy::cast_possible_wrap, reason = "C's characters are bytes")]
 pub(super) fn put(field: &mut [c_char], text: &str) {
     let room = field.len().saturating_sub(1);
     field.iter_mut().take(room).zip(text.bytes()).for_each(|(to, from)| *to = from as c_char);
@@ -93,7 +93,7 @@ unsafe extern "C" fn ibv_free_device_list(list: *mut *mut ibv_device) {
 /// The device is of `ibv_get_device_list`.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_get_device_name(device: *mut ibv_device) -> *const c_char {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the device is one of the list, which lives.
     unsafe { (&raw const (*device).name).cast() }
 }
 
@@ -142,7 +142,7 @@ unsafe extern "C" fn ibv_read_sysfs_file(
     to: *mut c_char,
     size: usize,
 ) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: both are C strings.
     let (dir, file) = unsafe { (CStr::from_ptr(dir), CStr::from_ptr(file)) };
     let path = CString::from(
         [dir.to_bytes(), b"/", file.to_bytes()]

@@ -1,5 +1,5 @@
 //! A queue with a descriptor that is readable as long as something is in it.
-#![allow(unsafe_code, reason = "eventfd")]
+#![expect(unsafe_code, reason = "eventfd")]
 use super::lock;
 use core::ffi::{c_int, c_void};
 use std::{

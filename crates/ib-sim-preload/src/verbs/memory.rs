@@ -1,5 +1,5 @@
 //! Protection domains, memory regions, address handles.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use super::{context::Context, lock, number, object};
 use core::{
     ffi::{c_int, c_uint, c_void},
@@ -70,7 +70,7 @@ const LOCAL_WRITE: c_uint = 1;
 /// The domain lives.
 unsafe fn register(pd: *mut ibv_pd, addr: *mut c_void, length: usize, access: c_uint) -> *mut ibv_mr {
     static KEYS: AtomicU32 = AtomicU32::new(1);
-    // SAFETY: the caller's promise; the context of a living domain is open.
+    // SAFETY: the caller's promise: the domain lives; the context of a living domain is open.
     let (domain, context) = unsafe { (&*pd.cast::<Domain>(), Context::of((*pd).context)) };
     let start = addr.addr() as u64;
     let Some(end) = start.checked_add(length as u64) else { return object::<ibv_mr, _>(Err(libc::EINVAL)) };
@@ -87,7 +87,7 @@ unsafe fn register(pd: *mut ibv_pd, addr: *mut c_void, length: usize, access: c_
 /// The domain lives.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_reg_mr(pd: *mut ibv_pd, addr: *mut c_void, length: usize, access: c_int) -> *mut ibv_mr {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the domain lives.
     unsafe { register(pd, addr, length, access.cast_unsigned()) }
 }
 
@@ -103,7 +103,7 @@ unsafe extern "C" fn ibv_reg_mr_iova(
     iova: u64,
     access: c_int,
 ) -> *mut ibv_mr {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the domain lives.
     unsafe { ibv_reg_mr_iova2(pd, addr, length, iova, access.cast_unsigned()) }
 }
 
@@ -122,7 +122,7 @@ unsafe extern "C" fn ibv_reg_mr_iova2(
     if iova != addr.addr() as u64 {
         return object::<ibv_mr, _>(Err(libc::EOPNOTSUPP));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the domain lives.
     unsafe { register(pd, addr, length, access) }
 }
 
@@ -147,7 +147,7 @@ unsafe extern "C" fn ibv_dereg_mr(mr: *mut ibv_mr) -> c_int {
 /// The domain lives, the attributes can be read.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_create_ah(pd: *mut ibv_pd, attributes: *mut ibv_ah_attr) -> *mut ibv_ah {
-    // SAFETY: the caller's promise; the context of a living domain is open.
+    // SAFETY: the caller's promise: the domain lives; the context of a living domain is open.
     let (domain, attributes, context) = unsafe { (&*pd.cast::<Domain>(), *attributes, Context::of((*pd).context)) };
     let gid = attributes.grh.sgid_index.into();
     let good = match context.port(attributes.port_num) {

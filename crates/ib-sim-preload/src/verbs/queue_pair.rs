@@ -1,5 +1,5 @@
 //! Queue pairs: making, changing, destroying them, and their multicast groups.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use super::{
     completion::Queue,
     context::{Context, MAX_INLINE, MAX_SGE, MAX_WORK, PairAddress},
@@ -213,7 +213,7 @@ const fn rules(from: c_uint, to: c_uint) -> Option<Rules> {
 /// The domain and the completion queues live; the attributes can be read and written.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_create_qp(pd: *mut rdma_sys::ibv_pd, attributes: *mut ibv_qp_init_attr) -> *mut ibv_qp {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the attributes can be read.
     let asked = unsafe { *attributes };
     let ibv_qp_cap { max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline_data } = asked.cap;
     if asked.qp_type != ibv_qp_type::IBV_QPT_UD
@@ -226,7 +226,7 @@ unsafe extern "C" fn ibv_create_qp(pd: *mut rdma_sys::ibv_pd, attributes: *mut i
     {
         return object::<Pair, _>(Err(libc::EINVAL));
     }
-    // SAFETY: the caller's promise; the context of a living domain is open.
+    // SAFETY: the caller's promise: the domain lives; the context of a living domain is open.
     let (domain, context) = unsafe { (&*pd.cast::<Domain>(), Context::of((*pd).context)) };
     let Ok(qpn) = lock(&context.client).reserve_qpn() else { return object::<Pair, _>(Err(libc::ENOMEM)) };
     // SAFETY: all of it are numbers and pointers. The mutex and the condition are never used.
@@ -260,7 +260,7 @@ unsafe extern "C" fn ibv_create_qp(pd: *mut rdma_sys::ibv_pd, attributes: *mut i
 /// The queue pair was not destroyed before.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_destroy_qp(pair: *mut ibv_qp) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the queue pair lives, and it is ours.
     let own = unsafe { Pair::of(pair) };
     if own.context().is_gone() {
         return libc::EIO;
@@ -298,7 +298,7 @@ unsafe extern "C" fn ibv_destroy_qp(pair: *mut ibv_qp) -> c_int {
 /// The queue pair lives; the attributes can be read.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_modify_qp(pair: *mut ibv_qp, attributes: *mut ibv_qp_attr, mask: c_int) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the queue pair lives, and it is ours.
     let (own, attributes) = unsafe { (Pair::of(pair), &*attributes) };
     number(own.modify(attributes, mask.cast_unsigned()))
 }
@@ -314,7 +314,7 @@ unsafe extern "C" fn ibv_query_qp(
     _mask: c_int,
     made: *mut ibv_qp_init_attr,
 ) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the queue pair lives, and it is ours.
     let own = unsafe { Pair::of(pair) };
     let inner = lock(&own.inner);
     // SAFETY: all of both are numbers and pointers.
@@ -333,7 +333,7 @@ unsafe extern "C" fn ibv_query_qp(
     first.cap = own.cap;
     first.qp_type = shown.qp_type;
     first.sq_sig_all = own.signal_all.into();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: both structures may be written.
     unsafe {
         to.write(now);
         made.write(first);
@@ -347,7 +347,7 @@ unsafe extern "C" fn ibv_query_qp(
 /// The queue pair lives; the GID can be read.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_attach_mcast(pair: *mut ibv_qp, mgid: *const ibv_gid, _lid: u16) -> c_int {
-    // SAFETY: the caller's promise; every GID is a sequence of bytes.
+    // SAFETY: the caller's promise: the queue pair lives, and it is ours; every GID is a sequence of bytes.
     let (own, mgid) = unsafe { (Pair::of(pair), (*mgid).raw) };
     number(own.join(Gid::new(mgid)))
 }
@@ -358,7 +358,7 @@ unsafe extern "C" fn ibv_attach_mcast(pair: *mut ibv_qp, mgid: *const ibv_gid, _
 /// The queue pair lives; the GID can be read.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_detach_mcast(pair: *mut ibv_qp, mgid: *const ibv_gid, _lid: u16) -> c_int {
-    // SAFETY: the caller's promise; every GID is a sequence of bytes.
+    // SAFETY: the caller's promise: the queue pair lives, and it is ours; every GID is a sequence of bytes.
     let (own, mgid) = unsafe { (Pair::of(pair), (*mgid).raw) };
     number(own.leave(Gid::new(mgid)))
 }

@@ -2,8 +2,7 @@
 use core::ffi::{c_char, c_uint};
 
 /// As in libibverbs.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-#[allow(unsafe_code, reason = "the symbol's name")]
+#[cfg_attr(not(test), unsafe(no_mangle), expect(unsafe_code, reason = "the symbol's name"))]
 extern "C" fn ibv_event_type_str(event: c_uint) -> *const c_char {
     match event {
         0 => c"CQ error",
@@ -24,15 +23,13 @@ extern "C" fn ibv_event_type_str(event: c_uint) -> *const c_char {
 }
 
 /// As in libibverbs.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-#[allow(unsafe_code, reason = "the symbol's name")]
+#[cfg_attr(not(test), unsafe(no_mangle), expect(unsafe_code, reason = "the symbol's name"))]
 extern "C" fn ibv_node_type_str(node_type: c_uint) -> *const c_char {
     if node_type == 1 { c"InfiniBand channel adapter" } else { c"unknown" }.as_ptr()
 }
 
 /// As in libibverbs.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-#[allow(unsafe_code, reason = "the symbol's name")]
+#[cfg_attr(not(test), unsafe(no_mangle), expect(unsafe_code, reason = "the symbol's name"))]
 extern "C" fn ibv_port_state_str(state: c_uint) -> *const c_char {
     match state {
         0 => c"no state change (NOP)",
@@ -47,8 +44,7 @@ extern "C" fn ibv_port_state_str(state: c_uint) -> *const c_char {
 }
 
 /// As in libibverbs.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-#[allow(unsafe_code, reason = "the symbol's name")]
+#[cfg_attr(not(test), unsafe(no_mangle), expect(unsafe_code, reason = "the symbol's name"))]
 extern "C" fn ibv_wc_status_str(status: c_uint) -> *const c_char {
     match status {
         0 => c"success",

@@ -1,5 +1,5 @@
 //! Sends and receives.
-#![allow(unsafe_code, reason = "libibverbs")]
+#![expect(unsafe_code, reason = "libibverbs")]
 use super::{
     context::Context,
     lock,
@@ -130,7 +130,7 @@ fn address(sge: &ibv_sge) -> usize {
 unsafe fn entries<'a>(list: *const ibv_sge, count: c_int) -> &'a [ibv_sge] {
     match usize::try_from(count) {
         Ok(count) if count > 0 && !list.is_null() => {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller's promise: the list has `count` entries.
             unsafe { slice::from_raw_parts(list, count) }
         }
         _ => &[],
@@ -146,11 +146,11 @@ pub(super) unsafe extern "C" fn post_receive(
     mut request: *mut ibv_recv_wr,
     bad: *mut *mut ibv_recv_wr,
 ) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the queue pair lives, and it is ours.
     let own = unsafe { Pair::of(pair) };
     let mut inner = lock(&own.inner);
     while !request.is_null() {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise: each request of the list can be read.
         let wanted = unsafe { &*request };
         let errno = if inner.state == RESET || own.cap.max_recv_sge < wanted.num_sge.cast_unsigned() {
             Some(libc::EINVAL)
@@ -160,14 +160,14 @@ pub(super) unsafe extern "C" fn post_receive(
             None
         };
         if let Some(errno) = errno {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller's promise: `bad` may be written.
             unsafe { bad.write(request) };
             return errno;
         }
         if inner.state == ERR {
             flushed(own, wanted.wr_id);
         } else {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller's promise: the list of the request has as many entries as it says.
             let memory = unsafe { entries(wanted.sg_list, wanted.num_sge) }.to_vec();
             inner.receives.push_back(Receive { id: wanted.wr_id, memory });
         }
@@ -185,14 +185,14 @@ pub(super) unsafe extern "C" fn post_send(
     mut request: *mut ibv_send_wr,
     bad: *mut *mut ibv_send_wr,
 ) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the queue pair lives, and it is ours.
     let own = unsafe { Pair::of(pair) };
     while !request.is_null() {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise: each request of the list can be read.
         let wanted = unsafe { &*request };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise: the memory of the request is as its list says.
         if let Err(errno) = unsafe { send(own, wanted) } {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller's promise: `bad` may be written.
             unsafe { bad.write(request) };
             return errno;
         }
@@ -219,7 +219,7 @@ unsafe fn send(pair: &Pair, wanted: &ibv_send_wr) -> Result<(), c_int> {
     {
         return Err(libc::EINVAL);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise: the list of the request has as many entries as it says.
     let memory = unsafe { entries(wanted.sg_list, wanted.num_sge) };
     let length = memory.iter().map(|sge| u64::from(sge.length)).sum::<u64>();
     let inline = wanted.send_flags & INLINE != 0;

@@ -9,9 +9,9 @@ use ib_mad::{
 /// A multicast group and its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Its GID.
+    /// GID of the group; 0xff is its first byte.
     pub mgid: Gid,
-    /// Its LID.
+    /// Multicast LID that switches forward it by.
     pub mlid: Lid,
     /// Key of its datagrams.
     pub qkey: Qkey,

@@ -1,7 +1,8 @@
 //! MCMemberRecord Get, Set (join) and Delete (leave).
 use super::{
-    FIRST_MLID, Group, Sa,
+    Group,
     path::{pick_mtu, pick_rate},
+    state::{FIRST_MLID, Sa},
 };
 use crate::{Port, PortId, Subnet};
 use ib_mad::{

@@ -1,11 +1,14 @@
 //! GetTable: every record that matches, for tools (`saquery`).
-use super::{SA_CLASS_VERSION, asked};
+use super::answer::{asked, count};
 use crate::{Group, PortId, Subnet, smp};
 use alloc::vec::Vec;
 use ib_mad::{
     AttributeId, Gid, Lid, Method, Status, as_bytes,
     rmpp::{RmppFlags, RmppType},
-    sa::{JoinState, McMemberMask, McMemberRecord, NodeMask, NodeRecord, PathMask, PathRecord, SaMad, SaRecord},
+    sa::{
+        JoinState, McMemberMask, McMemberRecord, NodeMask, NodeRecord, PathMask, PathRecord, SA_CLASS_VERSION, SaMad,
+        SaRecord,
+    },
     wire::{Be16, Be32},
 };
 
@@ -31,7 +34,7 @@ impl Subnet {
                 (0, Vec::new())
             }
         };
-        super::count(self.counters_mut(), request, answer.header.status);
+        count(self.counters_mut(), request, answer.header.status);
         answer.sa.attribute_offset = Be16::new(step);
         answer.rmpp.version = 1;
         answer.rmpp.rmpp_type = RmppType::DATA;

@@ -1,29 +1,19 @@
 //! UD datagrams: from a queue pair over the links to queue pairs.
-use super::{Due, Duration, Error, Event, PortId, Qkey, QpId, Qpn, Subnet, Vec};
-use crate::{Datagram, Faults, Port, Source};
-use alloc::sync::Arc;
+use super::{
+    Subnet,
+    pending::{Arrival, Due},
+};
+use crate::{Datagram, Error, Event, Faults, Port, PortId, QpId, Source};
+use alloc::vec::Vec;
+use core::time::Duration;
 use ib_mad::{
-    GlobalRoute, Lid, Pkey, PortState,
+    GlobalRoute, Lid, PortState,
     packet::{Grh, GrhFlow},
     wire::Be16,
 };
 
 /// Bytes around the payload that a global route header counts: transport headers (12 and 8) and invariant CRC (4).
 const HEADERS: usize = 24;
-
-/// A datagram at the end of its way.
-#[derive(Clone, Debug)]
-pub(super) struct Arrival {
-    to: QpId,
-    slid: Lid,
-    sl: ib_mad::ServiceLevel,
-    source: Qpn,
-    path_bits: u8,
-    qkey: Qkey,
-    pkey: Pkey,
-    grh: Option<Grh>,
-    payload: Arc<[u8]>,
-}
 
 impl Subnet {
     /// Sends a UD datagram. That it is lost on its way, or that nobody takes it, is no error.

@@ -1,27 +1,12 @@
 //! Management datagrams: the part of a node's kernel (time-outs, repetitions), and the way to the administrator.
-use super::{Due, Duration, Error, Event, PortId, Subnet};
-use crate::{AgentId, MadSend, RequestId, SaMode, sa, schedule::Appointment};
+use super::{
+    Subnet,
+    pending::{Due, Request, Served},
+};
+use crate::{AgentId, Error, Event, MadSend, PortId, RequestId, SaMode, sa};
 use alloc::boxed::Box;
+use core::time::Duration;
 use ib_mad::{MgmtClass, PortState, Qpn, sa::SaMad};
-
-/// A request that waits for its answer.
-#[derive(Debug)]
-pub(super) struct Request {
-    port: PortId,
-    send: MadSend,
-    mad: Box<SaMad>,
-    /// When this transmission's time is over.
-    until: Appointment,
-}
-
-/// A request that the administrator has worked on, or an answer on its way.
-#[derive(Debug)]
-pub(super) enum Served {
-    /// The subnet's own administrator answers now.
-    Request { id: RequestId, port: PortId, mad: Box<SaMad> },
-    /// The answer from outside arrives.
-    Answer { id: RequestId, mad: Box<SaMad> },
-}
 
 impl Subnet {
     /// Sends a management datagram as Linux's umad does: with a time-out, it is sent again up to `retries` times, and

@@ -1,9 +1,11 @@
 //! Nodes, ports, queue pairs: who is there.
 use super::{
-    BTreeMap, Error, Gid, Lid, Node, NodeConfig, NodeId, Port, PortChange, PortId, PortState, Qkey, QpId, Qpn, Queue,
-    Queues, Subnet, Vec,
+    Subnet,
+    state::{Queue, Queues},
 };
-use ib_mad::Guid;
+use crate::{Error, Node, NodeConfig, NodeId, Port, PortChange, PortId, QpId};
+use alloc::{collections::BTreeMap, vec::Vec};
+use ib_mad::{Gid, Guid, Lid, PortState, Qkey, Qpn};
 
 /// The first queue pair number that is given out: lower ones are the two of every node and those of its kernel.
 const FIRST_QPN: u32 = 0x40;

@@ -28,7 +28,7 @@ wire! {
         pub magic: Host32,
         /// The client's number, out of [`ClientInfo`].
         pub client: Host32,
-        /// Type.
+        /// What the message is, as ibsim numbers it.
         pub kind: Host32,
         /// Bytes of data that count.
         pub length: Host32,

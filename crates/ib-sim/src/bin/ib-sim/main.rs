@@ -1,4 +1,12 @@
 //! Serve a simulated InfiniBand subnet to the processes of this machine, and control it.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
 mod enter;
 mod fabric;
 mod run;

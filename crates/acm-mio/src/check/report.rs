@@ -1,0 +1,75 @@
+//! What was found: a verdict a line, and what to do.
+use core::fmt::{self, Display};
+
+/// How a prerequisite stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Verdict {
+    /// As it should be.
+    Ok,
+    /// The daemon runs, with something missing.
+    Warn,
+    /// The daemon does not run, or serves no real device.
+    Fail,
+}
+
+/// One line of the report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Finding {
+    pub(super) verdict: Verdict,
+    pub(super) what: String,
+    /// What to do; empty where there is nothing to do.
+    pub(super) advice: String,
+}
+
+impl Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = match self.verdict {
+            Verdict::Ok => "ok",
+            Verdict::Warn => "warn",
+            Verdict::Fail => "FAIL",
+        };
+        write!(f, "{verdict} {}", self.what)?;
+        if self.advice.is_empty() { Ok(()) } else { write!(f, ": {}", self.advice) }
+    }
+}
+
+/// What was found so far.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    pub(super) findings: Vec<Finding>,
+}
+
+impl Report {
+    pub(super) fn ok(&mut self, what: impl Into<String>) {
+        self.add(Verdict::Ok, what, "");
+    }
+    pub(super) fn warn(&mut self, what: impl Into<String>, advice: impl Into<String>) {
+        self.add(Verdict::Warn, what, advice);
+    }
+    pub(super) fn fail(&mut self, what: impl Into<String>, advice: impl Into<String>) {
+        self.add(Verdict::Fail, what, advice);
+    }
+    fn add(&mut self, verdict: Verdict, what: impl Into<String>, advice: impl Into<String>) {
+        self.findings.push(Finding { verdict, what: what.into(), advice: advice.into() });
+    }
+    pub(super) fn worst(&self) -> Verdict {
+        self.findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_what_to_do_if_there_is_something_to_do() {
+        let mut report = Report::default();
+        assert_eq!(report.worst(), Verdict::Ok);
+        report.ok("a");
+        report.fail("b", "do c");
+        report.warn("d", "do e");
+        let lines: Vec<String> = report.findings.iter().map(Finding::to_string).collect();
+        assert_eq!(lines, ["ok a", "FAIL b: do c", "warn d: do e"]);
+        assert_eq!(report.worst(), Verdict::Fail);
+    }
+}

@@ -1,0 +1,112 @@
+//! The socket and the service as one thing that the daemon waits for.
+use super::{
+    KernelChoice,
+    service::{PathRequest, Service},
+    socket::{Received, Socket, SocketError},
+};
+use acm_sansio::KernelRequestId;
+use acm_wire::client::ClientStatus;
+use core::fmt;
+use ib_mad::sa::PathRecord;
+use listenfd::ListenFd;
+use mio::{Interest, Registry, Token, unix::SourceFd};
+use std::{io, os::fd::AsRawFd};
+
+/// The way to the kernel.
+pub(crate) struct Kernel {
+    socket: Socket,
+    service: Service,
+    any_sender: bool,
+    buffer: Box<[u8; LONGEST]>,
+    /// Answers that could not be sent, and losses, have been said once.
+    said_unsent: bool,
+    said_lost: bool,
+}
+
+/// Room for a datagram: the kernel's are under 200 bytes.
+const LONGEST: usize = 8192;
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kernel").field("socket", &self.socket).field("service", &self.service).finish_non_exhaustive()
+    }
+}
+
+impl Kernel {
+    /// Takes the socket that systemd passed, or opens one. Without one the daemon serves its clients all the same, and
+    /// the kernel asks subnet administration itself: that is one warning.
+    pub(crate) fn open(passed: &mut ListenFd, choice: KernelChoice) -> Option<Self> {
+        let (socket, origin) = match Socket::from_systemd(passed) {
+            Some(socket) => (Ok(socket), "passed by systemd"),
+            None => (Socket::open(), "opened"),
+        };
+        match socket {
+            Ok(socket) => {
+                tracing::info!(target: "kernel", "NETLINK_RDMA {origin}: serving the kernel's path requests");
+                Some(Self {
+                    socket,
+                    service: Service::new(std::process::id()),
+                    any_sender: choice == KernelChoice::Any,
+                    buffer: Box::new([0; LONGEST]),
+                    said_unsent: false,
+                    said_lost: false,
+                })
+            }
+            Err(error) => {
+                tracing::warn!(target: "kernel", "not serving the kernel's path requests: {error}");
+                None
+            }
+        }
+    }
+
+    /// Whether a socket could be opened; closes it again.
+    pub(crate) fn probe() -> Result<(), SocketError> {
+        Socket::open().map(drop)
+    }
+
+    /// Asks for wake-ups under `token`.
+    pub(crate) fn register(&self, registry: &Registry, token: Token) -> io::Result<()> {
+        registry.register(&mut SourceFd(&self.socket.as_raw_fd()), token, Interest::READABLE)
+    }
+
+    /// What the next datagram asks for, perhaps nothing; `None` when there is no datagram now. What cannot be asked for
+    /// is answered here.
+    pub(crate) fn receive(&mut self) -> Option<Vec<PathRequest>> {
+        let (length, from_kernel) = match self.socket.receive(self.buffer.as_mut_slice()) {
+            Received::Datagram { length, from_kernel } => (length, from_kernel),
+            Received::Nothing => return None,
+            Received::Lost => {
+                if !core::mem::replace(&mut self.said_lost, true) {
+                    tracing::warn!(target: "kernel", "requests lost: they came faster than they were read");
+                }
+                return Some(Vec::new());
+            }
+        };
+        // Other daemons' answers come here, too.
+        if !from_kernel && !self.any_sender {
+            return Some(Vec::new());
+        }
+        let datagram = self.buffer.get(..length).unwrap_or_default();
+        let found = self.service.understand(datagram);
+        for refusal in found.refusals {
+            self.send(ib_mad::as_bytes(&refusal));
+        }
+        Some(found.requests)
+    }
+
+    /// Answers a request.
+    pub(crate) fn answer(&mut self, id: KernelRequestId, path: Result<PathRecord, ClientStatus>) {
+        if let Some(answer) = self.service.answer(id, path) {
+            self.send(answer.as_bytes());
+        }
+    }
+
+    /// An answer that cannot be sent is one that the kernel does not wait for any longer than its 2 s.
+    fn send(&mut self, message: &[u8]) {
+        if let Err(error) = self.socket.send(message)
+            && !core::mem::replace(&mut self.said_unsent, true)
+        {
+            tracing::warn!(target: "kernel", "answer not sent: {error}; CAP_NET_ADMIN is needed");
+        }
+    }
+}

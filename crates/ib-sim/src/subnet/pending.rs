@@ -1,0 +1,48 @@
+//! What is under way: datagrams, requests, answers.
+use crate::{MadSend, PortId, QpId, RequestId, schedule::Appointment};
+use alloc::{boxed::Box, sync::Arc};
+use ib_mad::{Lid, Pkey, Qkey, Qpn, ServiceLevel, packet::Grh, sa::SaMad};
+
+/// What is to happen.
+#[derive(Debug)]
+pub(super) enum Due {
+    /// A datagram arrives.
+    Arrival(Arrival),
+    /// The administrator has worked on a request.
+    Served(Served),
+    /// Nobody answered a transmission in time.
+    NoAnswer(RequestId),
+}
+
+/// A datagram at the end of its way.
+#[derive(Clone, Debug)]
+pub(super) struct Arrival {
+    pub(super) to: QpId,
+    pub(super) slid: Lid,
+    pub(super) sl: ServiceLevel,
+    pub(super) source: Qpn,
+    pub(super) path_bits: u8,
+    pub(super) qkey: Qkey,
+    pub(super) pkey: Pkey,
+    pub(super) grh: Option<Grh>,
+    pub(super) payload: Arc<[u8]>,
+}
+
+/// A request that waits for its answer.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) port: PortId,
+    pub(super) send: MadSend,
+    pub(super) mad: Box<SaMad>,
+    /// When this transmission's time is over.
+    pub(super) until: Appointment,
+}
+
+/// A request that the administrator has worked on, or an answer on its way.
+#[derive(Debug)]
+pub(super) enum Served {
+    /// The subnet's own administrator answers now.
+    Request { id: RequestId, port: PortId, mad: Box<SaMad> },
+    /// The answer from outside arrives.
+    Answer { id: RequestId, mad: Box<SaMad> },
+}
