@@ -1,5 +1,9 @@
 //! A simulated fabric in this process: served from a thread on a socket, so that other daemons can join.
-use super::{Fabric, FabricError, NamedPort, Sim};
+use super::{
+    error::FabricError,
+    interface::{Fabric, NamedPort},
+    sim::Sim,
+};
 use acm_sansio::{
     EndpointId, Input, PortId,
     output::{SaSend, SendTo},

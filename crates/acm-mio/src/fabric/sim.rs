@@ -1,7 +1,8 @@
 //! A simulated fabric that another process serves on a unix socket.
 use super::{
-    Fabric, FabricError, NamedPort,
+    error::FabricError,
     inbox::{Arrival, Inbox, Notice},
+    interface::{Fabric, NamedPort},
 };
 use acm_sansio::{
     EndpointId, Input, PortId, SaRequestId,

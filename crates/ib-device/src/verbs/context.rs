@@ -1,6 +1,6 @@
 //! An open device.
 #![expect(unsafe_code, reason = "libibverbs")]
-use super::{Event, check, non_null};
+use super::{Event, QueueKey, check, non_null};
 use crate::{Error, LinkLayer, LinkRate, Result};
 use core::{
     ffi::{CStr, c_void},
@@ -25,23 +25,6 @@ use std::{os::fd::BorrowedFd, sync::Arc};
 #[derive(Clone, Debug)]
 pub struct Context {
     inner: Arc<Inner>,
-}
-
-/// Names a queue pair among those of its context, in completions and events; never used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct QueueKey(usize);
-
-impl QueueKey {
-    pub(super) const fn new(key: usize) -> Self {
-        Self(key)
-    }
-    /// The key, where libibverbs keeps a pointer of the program's.
-    pub(super) const fn as_ptr(self) -> *mut c_void {
-        ptr::without_provenance_mut(self.0)
-    }
-    fn from_ptr(pointer: *mut c_void) -> Self {
-        Self(pointer.addr())
-    }
 }
 
 /// Attributes of a port, from the device's own answer.

@@ -23,6 +23,7 @@ mod config;
 mod context;
 mod datagram;
 mod event;
+mod key;
 mod queues;
 mod region;
 mod sends;
@@ -31,7 +32,8 @@ mod work;
 
 use call::{check, non_null};
 pub use config::UdConfig;
-pub use context::{Context, PortAttributes, QueueKey};
+pub use context::{Context, PortAttributes};
 pub use datagram::{Completion, CompletionStatus, Datagram, SendId};
 pub use event::{Event, PortEvent};
+pub use key::QueueKey;
 pub use ud::UdQueuePair;

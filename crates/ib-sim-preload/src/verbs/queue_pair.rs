@@ -1,8 +1,9 @@
 //! Queue pairs: making, changing, destroying them, and their multicast groups.
 #![expect(unsafe_code, reason = "libibverbs")]
 use super::{
+    attributes::{MAX_INLINE, MAX_SGE, MAX_WORK},
     completion::Queue,
-    context::{Context, MAX_INLINE, MAX_SGE, MAX_WORK, PairAddress},
+    context::{Context, PairAddress},
     lock,
     memory::Domain,
     number, object, work,

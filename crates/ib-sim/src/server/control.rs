@@ -1,7 +1,9 @@
 //! Commands of whoever runs the simulation.
-use super::{NodeId, PortId, Server, ServerCounters, String, Vec, node_named};
+use super::serve::{Server, ServerCounters, node_named};
+use crate::{NodeId, PortId};
 use crate::{Port, Settings};
 use alloc::{borrow::ToOwned, format, string::ToString};
+use alloc::{string::String, vec::Vec};
 use core::fmt::Write;
 use ib_mad::{Gid, Lid, Pkey, PortState};
 

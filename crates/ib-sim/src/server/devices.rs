@@ -3,7 +3,11 @@
 //! A device that goes closes the connections of its programs and umad files, as a driver that is unloaded ends every use
 //! of them: programs hear IBV_EVENT_DEVICE_FATAL, umad files say EIO. A daemon that is attached to the socket itself
 //! loses its fabric.
-use super::{Role, Server, connection::Connection};
+use super::{
+    connection::{Connection, Role},
+    serve::Server,
+    tree::Tree,
+};
 use crate::{DEVICE, NodeId, PortId};
 use alloc::{
     format,
@@ -94,7 +98,7 @@ impl Server {
     fn with_tree(
         &self,
         node: NodeId,
-        change: impl FnOnce(&super::Tree, &crate::Node) -> std::io::Result<()>,
+        change: impl FnOnce(&Tree, &crate::Node) -> std::io::Result<()>,
     ) -> Result<(), String> {
         match (&self.tree, self.subnet.node(node)) {
             (Some(tree), Some(node)) => change(tree, node).map_err(|error| error.to_string()),

@@ -1,5 +1,9 @@
 //! What programs ask for.
-use super::{Asker, Role, Server, node_named, tell::umad_frame};
+use super::{
+    connection::Role,
+    serve::{Asker, Server, node_named},
+    tell::umad_frame,
+};
 use crate::{
     AgentId, Error, MadSend, NodeId, PortId, QpId,
     proto::{

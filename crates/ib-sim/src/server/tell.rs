@@ -1,5 +1,8 @@
 //! What goes out to programs: the events of the subnet, as messages.
-use super::{Asker, Server, connection::Sent};
+use super::{
+    connection::Sent,
+    serve::{Asker, Server},
+};
 use crate::{
     AgentId, Event, PortId, proto,
     proto::{DatagramIn, MadIn, PortInfo, TIMED_OUT},

@@ -5,7 +5,10 @@ use super::{
     table::{Devices, Work},
     wakes::Source,
 };
-use crate::fabric::{Fabric, FabricError, NamedPort};
+use crate::fabric::{
+    error::FabricError,
+    interface::{Fabric, NamedPort},
+};
 use acm_sansio::{
     EndpointId, Input, PortId, Time,
     output::{SaSend, SendTo},
