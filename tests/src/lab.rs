@@ -64,6 +64,12 @@ impl Lab {
         text.lines().map(line).collect()
     }
 
+    /// A file that a node's programs see, by its path below `/`.
+    #[must_use]
+    pub fn file(&self, number: u32, path: &str) -> PathBuf {
+        self.folder.path().join("tree").join(format!("node{number}")).join(path)
+    }
+
     /// Starts a daemon and waits until it has joined the base group. `options` are further lines of its option file.
     #[must_use]
     pub fn start(&self, number: u32, kind: Kind, options: &[&str]) -> LabNode {

@@ -23,6 +23,7 @@
 //! | [`sa`] | questions to subnet administration: queue, credits, repetitions |
 //! | [`provider`] | how a resolution protocol plugs in |
 //! | [`context`] | the core's own state, and all that a provider may do |
+//! | [`turns`] | whose turn it is to be read: a fabric's sources, urgent ones first |
 //! | [`ibacmp`] | the built-in protocol: multicast requests, or subnet administration, and a cache |
 //! | [`failure`] | why a request fails: the client's status, the administrator's phase |
 //! | [`retry`] | every policy by which something is tried again |
@@ -62,6 +63,7 @@ pub mod retry;
 pub mod sa;
 mod time;
 mod timers;
+pub mod turns;
 
 pub use account::Account;
 pub use acm::Acm;

@@ -20,6 +20,7 @@
 //! |---|---|
 //! | static programs, raw system calls | see the machine's own devices |
 //! | a umad file copied by `dup` or handed over by `exec` | its frames go, its `ioctl` does not |
+//! | messages of the kernel about devices, by `recvmsg` | the sender is not the kernel's: read them by `recvfrom` |
 //! | unsolicited management datagrams, RMPP sends | never come, are not sent |
 //! | queue pairs other than UD, immediate data, extended verbs | refused |
 #![deny(
@@ -38,5 +39,6 @@ mod environment;
 mod files;
 mod next;
 mod path;
+mod uevent;
 mod umad;
 mod verbs;

@@ -1,6 +1,9 @@
 //! Our own device library (`ib-device`) on a simulated node: each test starts itself again under the preload library.
 use ib_device::{
+    Error,
     sysfs::Sysfs,
+    uevent::{Action, Hotplug, UeventSocket},
+    umad::{ReceiveBuffer, UmadPort},
     verbs::{Completion, Context, Event, PortEvent, UdConfig, UdQueuePair},
 };
 use ib_mad::{AddressVector, FlowLabel, Gid, GlobalRoute, Lid, Pkey, Qkey, ServiceLevel};
@@ -8,7 +11,7 @@ use ib_sim::{Subnet, SubnetConfig, client::control, server::Server};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::{
     env,
-    os::fd::BorrowedFd,
+    os::fd::{AsFd, BorrowedFd},
     path::{Path, PathBuf},
     process::Command,
     thread,
@@ -101,6 +104,72 @@ fn datagrams_with_and_without_a_global_route() {
     assert_eq!(datagram(&context, &mut other).0, b"after");
 }
 
+#[test]
+fn the_longest_datagram_is_told_of_and_does_no_harm() {
+    if at_node("the_longest_datagram_is_told_of_and_does_no_harm").is_none() {
+        return;
+    }
+    let device = Sysfs::default().scan().unwrap().devices.remove(0);
+    let context = Context::open(&device.name).unwrap();
+    let config = UdConfig { recv_depth: 4, send_depth: 4, ..UdConfig::new(1, 0) };
+    let mut one = UdQueuePair::new(&context, UdConfig { max_payload: 4096, ..config }).unwrap();
+    let mut other = UdQueuePair::new(&context, config).unwrap();
+    let to = AddressVector::local(device.ports[0].lid, ServiceLevel::new(0));
+    for round in 0..20u8 {
+        one.send(&to, other.qpn(), Qkey::GSI, &[round; 4096]).unwrap();
+        one.send(&to, other.qpn(), Qkey::GSI, &[round; 257]).unwrap();
+        one.send(&to, other.qpn(), Qkey::GSI, &[round; 256]).unwrap();
+        let mut seen = Vec::new();
+        while seen.last() != Some(&256) {
+            match other.poll().unwrap() {
+                Some(Completion::TooLong { len, src_qpn, .. }) if src_qpn == one.qpn() => seen.push(len),
+                Some(Completion::Received(datagram)) => {
+                    assert_eq!(datagram.payload, [round; 256]);
+                    seen.push(256);
+                }
+                Some(unexpected) => panic!("{unexpected:?}"),
+                None => {
+                    wait_for(context.completion_fd());
+                    while context.next_completion().unwrap().is_some() {}
+                }
+            }
+        }
+        assert_eq!(seen, [4096, 257, 256]);
+        while one.poll().unwrap().is_some() {}
+    }
+}
+
+#[test]
+fn sends_that_ended_make_room_and_are_told_before_the_receive_backlog() {
+    if at_node("sends_that_ended_make_room_and_are_told_before_the_receive_backlog").is_none() {
+        return;
+    }
+    let device = Sysfs::default().scan().unwrap().devices.remove(0);
+    let context = Context::open(&device.name).unwrap();
+    let config = UdConfig { recv_depth: 512, send_depth: 4, ..UdConfig::new(1, 0) };
+    let mut pair = UdQueuePair::new(&context, config).unwrap();
+    let to = AddressVector::local(device.ports[0].lid, ServiceLevel::new(0));
+    let qpn = pair.qpn();
+    // To itself, many more than there are slots, and nobody polls.
+    for round in 0..100u8 {
+        pair.send(&to, qpn, Qkey::GSI, &[round]).unwrap();
+    }
+    // Once the last one came, what is told first are the sends.
+    let mut kinds = String::new();
+    while kinds.matches('r').count() < 100 {
+        match pair.poll().unwrap() {
+            Some(Completion::Sent(_)) => kinds.push('s'),
+            Some(Completion::Received(_)) => kinds.push('r'),
+            Some(unexpected) => panic!("{unexpected:?}"),
+            None => {
+                wait_for(context.completion_fd());
+                while context.next_completion().unwrap().is_some() {}
+            }
+        }
+    }
+    assert!(kinds.starts_with(&"s".repeat(100)), "{kinds}");
+}
+
 /// What [`Context::next_event`] gives next.
 fn event(context: &Context) -> Event {
     loop {
@@ -137,4 +206,51 @@ fn every_change_of_a_port_is_an_event_and_in_the_files() {
     let port = read();
     assert_eq!((port.lid, port.sm_lid), (Lid::new(77), Lid::new(5)));
     assert_eq!((port.pkey_index(Pkey::new(0x8001)), port.gid_index("fe80::3".parse().unwrap())), (Some(1), Some(3)));
+}
+
+#[test]
+fn a_device_that_is_taken_away_lets_nothing_go_and_comes_back_as_another() {
+    let Some(socket) = at_node("a_device_that_is_taken_away_lets_nothing_go_and_comes_back_as_another") else { return };
+    let uevents = UeventSocket::open().unwrap();
+    // The kernel tells of a device's files first, and of the device last.
+    let told = |wanted: Action| {
+        let mut names = Vec::new();
+        while names.last().is_none_or(|name| name != "ibsim0") {
+            match uevents.next_event().unwrap() {
+                Some(Hotplug::Device(event)) => {
+                    assert_eq!(event.action, wanted);
+                    names.push(event.name);
+                }
+                Some(Hotplug::Lost) => panic!("lost"),
+                None => wait_for(uevents.as_fd()),
+            }
+        }
+        names
+    };
+    let context = Context::open("ibsim0").unwrap();
+    let pair = UdQueuePair::new(&context, UdConfig::new(1, 0)).unwrap();
+    let before = Sysfs::default().scan().unwrap().devices.remove(0);
+    let umad = UmadPort::open(&before.ports[0].umad.as_ref().unwrap().path).unwrap();
+    let unused = UdQueuePair::new(&context, UdConfig::new(1, 0)).unwrap();
+    drop(unused);
+    assert_eq!(context.leaked(), 0);
+    assert_eq!(control(Path::new(&socket), "device remove node1").unwrap(), "ok\n");
+    assert_eq!(told(Action::Remove), ["umad0", "uverbs0", "ibsim0"]);
+    assert_eq!(event(&context), Event::DeviceFatal);
+    wait_for(umad.as_fd());
+    assert!(matches!(umad.receive(&mut ReceiveBuffer::default()), Err(Error::Gone)));
+    assert!(matches!(context.query_port(1), Err(Error::Gone)));
+    assert!(Sysfs::default().scan().unwrap().devices.is_empty());
+    assert!(Context::open("ibsim0").is_err());
+    drop(pair);
+    // The queue pair, its two completion queues, its three pieces of memory.
+    assert_eq!(context.leaked(), 6);
+    drop(context);
+    assert_eq!(control(Path::new(&socket), "device add node1 0x0002c90300007770").unwrap(), "ok\n");
+    assert_eq!(told(Action::Add), ["umad0", "uverbs0", "ibsim0"]);
+    let after = Sysfs::default().scan().unwrap().devices.remove(0);
+    assert!(!before.can_be(&after));
+    let context = Context::open("ibsim0").unwrap();
+    UdQueuePair::new(&context, UdConfig::new(1, 0)).unwrap();
+    assert_eq!(after.ports[0].guid().unwrap().get(), 0x0002_c903_0000_7771);
 }

@@ -429,6 +429,17 @@ pub fn open_umad(path: &Path, node: &str, port: u8) -> Result<OwnedFd, ClientErr
     Ok(socket.into())
 }
 
+/// Opens a socket for what the kernel would say about the node's device: a blocking socket on which each packet is a
+/// message of a NETLINK_KOBJECT_UEVENT socket.
+///
+/// # Errors
+/// [`ClientError::Io`] if nobody serves there, [`ClientError::Refused`] if there is no such node.
+pub fn open_uevents(path: &Path, node: &str) -> Result<OwnedFd, ClientError> {
+    let (socket, _) = hello(path, &Hello::new(Role::UEVENT, 0, node))?;
+    socket.set_read_timeout(None)?;
+    Ok(socket.into())
+}
+
 /// Tells the server that an agent of a umad device is gone.
 ///
 /// # Errors

@@ -9,6 +9,7 @@
 //! | <- [`Welcome`] | with a refusal: end of the connection |
 //! | [`Role::NODE`] | <- one [`PortInfo`] per port, then -> [`QpOpen`], [`QpClose`], [`QpGroup`], [`DatagramOut`], [`MadOut`] and <- [`DatagramIn`], [`MadIn`], [`PortInfo`] at each change, [`Refused`] |
 //! | [`Role::UMAD`] | frames of `/dev/infiniband/umadN`, both ways, as [`UmadHeader`](ib_mad::umad::UmadHeader) and 256 bytes (a table: more); -> [`UmadForget`] |
+//! | [`Role::UEVENT`] | <- messages about the node's device, each as the kernel sends it to a NETLINK_KOBJECT_UEVENT socket |
 //! | [`Role::CONTROL`] | -> one command as text, <- its answer as text in any number of packets, then the end |
 //!
 //! Queue pair numbers are chosen by the program, out of the block in [`Welcome`], so that nobody waits for an answer.
@@ -76,6 +77,8 @@ code! {
         UMAD = 2 "umad",
         /// Commands of whoever runs the simulation.
         CONTROL = 3 "control",
+        /// What the kernel says about the node's device.
+        UEVENT = 4 "uevent",
     }
 }
 
@@ -104,6 +107,8 @@ code! {
         TOO_LONG = 9 "datagram too long",
         /// There are too many connections or queue pairs already.
         NO_ROOM = 10 "no room",
+        /// The node's device, or the port's MAD interface, was taken away.
+        NO_DEVICE = 11 "no device",
     }
 }
 

@@ -1,5 +1,9 @@
 //! A simulated fabric in this process: served from a thread on a socket, so that other daemons can join.
-use super::{Fabric, FabricError, NamedPort, Sim};
+use super::{
+    error::FabricError,
+    interface::{Fabric, NamedPort},
+    sim::Sim,
+};
 use acm_sansio::{
     EndpointId, Input, PortId,
     door::{SaSend, SendTo},
@@ -71,6 +75,12 @@ impl Embedded {
 impl Fabric for Embedded {
     fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         self.sim.register(registry, token)
+    }
+    fn ready(&mut self, token: Token) {
+        self.sim.ready(token);
+    }
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.sim.counters()
     }
     fn ports(&self) -> Vec<NamedPort> {
         self.sim.ports()

@@ -1,5 +1,9 @@
 //! A simulated fabric that another process serves on a unix socket.
-use super::{Fabric, FabricError, NamedPort};
+use super::{
+    error::FabricError,
+    inbox::{Arrival, Inbox, Notice},
+    interface::{Fabric, NamedPort},
+};
 use acm_sansio::{
     EndpointId, Input, PortId, SaRequestId,
     door::{DatagramSource, SaSend, SendFailure, SendTo},
@@ -12,12 +16,14 @@ use ib_sim::{
 };
 use mio::{Interest, Registry, Token, unix::SourceFd};
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::BTreeMap,
     io,
     os::fd::{AsFd, AsRawFd},
     path::{Path, PathBuf},
 };
 
+/// Messages that are taken out of the socket for each that the core is told.
+const READ_AHEAD: usize = 64;
 /// The device's name in address files.
 const DEVICE: &str = "sim0";
 
@@ -28,39 +34,34 @@ pub(crate) struct Sim {
     path: PathBuf,
     endpoints: BTreeMap<EndpointId, Qpn>,
     queue_pairs: BTreeMap<Qpn, EndpointId>,
-    /// Changes of ports that were not told yet; at first, every port's state.
-    untold: VecDeque<(u8, PortChange)>,
+    inbox: Inbox,
+    /// Whether the socket may have something.
+    readable: bool,
     new_ports: bool,
-    /// What the last event told borrows from these.
-    told: Option<PortAttributes>,
+    /// What the last input told borrows from these.
+    attributes: Option<PortAttributes>,
     mad: SaMad,
     payload: Vec<u8>,
-}
-
-/// What a message was, without its bytes.
-enum Arrived {
-    Port(u8, PortChange),
-    Mad(SaRequestId),
-    TimedOut(SaRequestId),
-    Datagram(EndpointId, DatagramSource),
-    /// Nothing that the core is told.
-    Nothing,
 }
 
 impl Sim {
     /// Attaches to the fabric at `path` as `node`.
     pub(crate) fn attach(path: &Path, node: Option<&str>) -> Result<Self, FabricError> {
         let client = Client::connect(path, node).map_err(|error| FabricError::Sim(path.to_owned(), error))?;
-        let untold = (1..).zip(&client.node().ports).map(|(number, _)| (number, PortChange::Active)).collect();
+        let mut inbox = Inbox::default();
+        for (number, _) in (1..).zip(&client.node().ports) {
+            inbox.notice(Notice::Port(number, PortChange::Active));
+        }
         let (endpoints, queue_pairs) = (BTreeMap::new(), BTreeMap::new());
         Ok(Self {
             client,
             path: path.to_owned(),
             endpoints,
             queue_pairs,
-            untold,
+            inbox,
+            readable: true,
             new_ports: true,
-            told: None,
+            attributes: None,
             mad: SaMad::default(),
             payload: Vec::new(),
         })
@@ -99,34 +100,36 @@ impl Sim {
         })
     }
 
-    /// Takes one message; its bytes stay in `self`. `None` when there is none.
-    fn receive(&mut self) -> Result<Option<Arrived>, FabricError> {
-        let Self { client, path, queue_pairs, mad, payload, .. } = self;
-        let Some(message) = client.receive().map_err(|error| FabricError::Sim(path.clone(), error))? else {
-            return Ok(None);
-        };
-        Ok(Some(match message {
-            Message::Port { port, change } => Arrived::Port(port, change),
-            Message::Refused { request, refusal, qpn } => {
-                tracing::warn!(target: "fabric", "{request:?} of queue pair {qpn} refused: {refusal}");
-                Arrived::Nothing
-            }
-            Message::Mad { agent, mad: answer, .. } => {
-                *mad = *answer;
-                Arrived::Mad(SaRequestId::from_bits(agent.0))
-            }
-            Message::MadTimedOut { agent, .. } => Arrived::TimedOut(SaRequestId::from_bits(agent.0)),
-            Message::Datagram { qpn, source, grh, payload: bytes } => match queue_pairs.get(&qpn) {
-                None => Arrived::Nothing,
-                Some(endpoint) => {
-                    payload.clear();
-                    payload.extend_from_slice(bytes);
-                    let gid = grh.map(|grh| grh.sgid);
-                    let (lid, path_bits, qpn) = (source.slid, source.path_bits, source.qpn);
-                    Arrived::Datagram(*endpoint, DatagramSource { lid, path_bits, qpn, gid })
+    /// Takes messages out of the socket, so many more than the core is told that a flood does not hide the rest.
+    fn read_ahead(&mut self) -> Result<(), FabricError> {
+        let Self { client, path, queue_pairs, inbox, .. } = self;
+        for _ in 0..READ_AHEAD {
+            let message = client.receive().map_err(|error| FabricError::Sim(path.clone(), error))?;
+            match message {
+                None => {
+                    self.readable = false;
+                    break;
                 }
-            },
-        }))
+                Some(Message::Port { port, change }) => inbox.notice(Notice::Port(port, change)),
+                Some(Message::Refused { request, refusal, qpn }) => {
+                    tracing::warn!(target: "fabric", "{request:?} of queue pair {qpn} refused: {refusal}");
+                }
+                Some(Message::Mad { agent, mad, .. }) => {
+                    inbox.notice(Notice::Answer(SaRequestId::from_bits(agent.0), Box::new(*mad)));
+                }
+                Some(Message::MadTimedOut { agent, .. }) => {
+                    inbox.notice(Notice::TimedOut(SaRequestId::from_bits(agent.0)));
+                }
+                Some(Message::Datagram { qpn, source, grh, payload }) => {
+                    if let Some(endpoint) = queue_pairs.get(&qpn) {
+                        let gid = grh.map(|grh| grh.sgid);
+                        let (lid, path_bits, qpn) = (source.slid, source.path_bits, source.qpn);
+                        inbox.datagram(*endpoint, DatagramSource { lid, path_bits, qpn, gid }, payload);
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What a change of a port tells the core. The port may have gone down since.
@@ -135,14 +138,22 @@ impl Sim {
         if matches!(change, PortChange::ClientReregister) {
             return Input::ClientReregister(port);
         }
-        self.told = self.attributes(number);
-        self.told.as_ref().map_or(Input::PortDown(port), |attributes| Input::PortUp { port, attributes })
+        self.attributes = self.attributes(number);
+        self.attributes.as_ref().map_or(Input::PortDown(port), |attributes| Input::PortUp { port, attributes })
     }
 }
 
 impl Fabric for Sim {
     fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         registry.register(&mut SourceFd(&self.client.as_fd().as_raw_fd()), token, Interest::READABLE)
+    }
+
+    fn ready(&mut self, _token: Token) {
+        self.readable = true;
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("datagrams_lost", self.inbox.lost())]
     }
 
     fn ports(&self) -> Vec<NamedPort> {
@@ -162,23 +173,29 @@ impl Fabric for Sim {
     }
 
     fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError> {
-        let arrived = loop {
-            match self.untold.pop_front() {
-                Some((number, change)) => break Arrived::Port(number, change),
-                None => match self.receive()? {
-                    None => return Ok(None),
-                    Some(Arrived::Nothing) => {}
-                    Some(arrived) => break arrived,
-                },
+        let arrival = loop {
+            if self.readable {
+                self.read_ahead()?;
+            }
+            match self.inbox.next() {
+                Some(arrival) => break arrival,
+                None if self.readable => {}
+                None => return Ok(None),
             }
         };
-        Ok(match arrived {
-            Arrived::Nothing => None,
-            Arrived::Port(number, change) => Some(self.port_event(number, change)),
-            Arrived::Mad(id) => Some(Input::SaAnswer { id, mad: ib_mad::as_bytes(&self.mad) }),
-            Arrived::TimedOut(id) => Some(Input::SaFailed { id, failure: SendFailure::TimedOut }),
-            Arrived::Datagram(endpoint, source) => Some(Input::Datagram { endpoint, source, payload: &self.payload }),
-        })
+        Ok(Some(match arrival {
+            Arrival::Notice(Notice::Port(number, change)) => self.port_event(number, change),
+            Arrival::Notice(Notice::Answer(id, mad)) => {
+                self.mad = *mad;
+                Input::SaAnswer { id, mad: ib_mad::as_bytes(&self.mad) }
+            }
+            Arrival::Notice(Notice::TimedOut(id)) => Input::SaFailed { id, failure: SendFailure::TimedOut },
+            Arrival::Datagram(endpoint, source, payload) => {
+                let before = core::mem::replace(&mut self.payload, payload);
+                self.inbox.recycle(before);
+                Input::Datagram { endpoint, source, payload: &self.payload }
+            }
+        }))
     }
 
     fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError> {
@@ -194,6 +211,7 @@ impl Fabric for Sim {
     fn close_endpoint(&mut self, endpoint: EndpointId) {
         if let Some(qpn) = self.endpoints.remove(&endpoint) {
             self.queue_pairs.remove(&qpn);
+            self.inbox.forget(endpoint);
             // If the fabric is gone, so is the queue pair.
             let _ = self.client.close_qp(qpn);
         }

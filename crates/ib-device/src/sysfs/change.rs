@@ -47,10 +47,10 @@ bitflags! {
 #[must_use]
 pub fn changes(old: &[Device], new: &[Device]) -> Vec<Change> {
     let mut changes = Vec::new();
-    let same = |device: &Device, among: &[Device]| among.iter().any(|other| is_same(device, other));
+    let same = |device: &Device, among: &[Device]| among.iter().any(|other| device.can_be(other));
     changes.extend(old.iter().filter(|device| !same(device, new)).map(|device| Change::Removed(device.name.clone())));
     changes.extend(new.iter().filter(|device| !same(device, old)).map(|device| Change::Added(device.name.clone())));
-    for (before, after) in new.iter().filter_map(|after| Some((old.iter().find(|old| is_same(old, after))?, after))) {
+    for (before, after) in new.iter().filter_map(|after| Some((old.iter().find(|old| old.can_be(after))?, after))) {
         for (was, is) in before.ports.iter().zip(&after.ports) {
             let changed = port_change(was, is);
             if !changed.is_empty() {
@@ -59,12 +59,6 @@ pub fn changes(old: &[Device], new: &[Device]) -> Vec<Change> {
         }
     }
     changes
-}
-
-/// Whether this can be one device at two times: what it has for life is equal.
-fn is_same(a: &Device, b: &Device) -> bool {
-    let numbers = |device: &Device| device.ports.iter().map(|port| port.number).collect::<Vec<_>>();
-    a.name == b.name && a.node_guid == b.node_guid && a.uverbs == b.uverbs && numbers(a) == numbers(b)
 }
 
 fn port_change(was: &Port, is: &Port) -> PortChange {

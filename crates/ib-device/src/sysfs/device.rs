@@ -44,4 +44,15 @@ impl Device {
     pub fn port(&self, number: u8) -> Option<&Port> {
         self.ports.iter().find(|port| port.number == number)
     }
+
+    /// Whether this can be the same device at another time: what it has for life is equal. A device that replaced
+    /// another one has the name, and another GUID.
+    #[must_use]
+    pub fn can_be(&self, other: &Self) -> bool {
+        let numbers = |device: &Self| device.ports.iter().map(|port| port.number).collect::<Vec<_>>();
+        self.name == other.name
+            && self.node_guid == other.node_guid
+            && self.uverbs == other.uverbs
+            && numbers(self) == numbers(other)
+    }
 }

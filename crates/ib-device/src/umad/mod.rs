@@ -8,6 +8,7 @@
 //! The kernel keeps the upper 32 bits of a request's transaction id for itself: it writes the agent there. Match
 //! answers by the lower 32.
 mod agent;
+mod errno;
 mod ioctl;
 mod port;
 mod receive;

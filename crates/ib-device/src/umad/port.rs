@@ -1,5 +1,5 @@
 //! An open umad file.
-use super::{Agent, AgentId, ReceiveBuffer, Received, Rmpp, ioctl};
+use super::{Agent, AgentId, ReceiveBuffer, Received, Rmpp, errno::errno, ioctl};
 use crate::{Error, Result};
 use core::time::Duration;
 use ib_mad::{AddressVector, GlobalRoute, Qkey, Qpn, as_bytes, umad::UmadHeader};
@@ -147,11 +147,6 @@ impl AsFd for UmadPort {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
-}
-
-/// The error number that an I/O error of a system call has.
-pub(super) fn errno(error: &io::Error) -> Errno {
-    error.raw_os_error().map_or(Errno::EIO, Errno::from_raw)
 }
 
 fn header(agent: AgentId, to: &MadAddress, expect: Expect) -> UmadHeader {

@@ -1,5 +1,5 @@
 //! Reading frames of any length.
-use super::{AgentId, port::errno};
+use super::{agent::AgentId, errno::errno};
 use crate::{Error, Result};
 use ib_mad::{DecodeError, MadHeader, umad::UmadHeader};
 use nix::errno::Errno;

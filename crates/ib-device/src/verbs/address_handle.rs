@@ -1,6 +1,6 @@
 //! Address handles: what a UD send needs to know the way, kept for the next one.
 #![expect(unsafe_code, reason = "libibverbs")]
-use super::{Context, non_null};
+use super::{Context, check, non_null};
 use crate::Result;
 use core::ptr::NonNull;
 use ib_mad::AddressVector;
@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, sync::Arc};
 pub(super) struct AddressHandle {
     handle: NonNull<ibv_ah>,
     /// Keeps the protection domain.
-    _context: Context,
+    context: Context,
 }
 
 // SAFETY: libibverbs' objects may be used from any thread.
@@ -41,7 +41,7 @@ impl AddressHandle {
         // SAFETY: the protection domain lives as long as the context, which we hold; the attributes are read only
         // during the call.
         let handle = unsafe { ibv_create_ah(context.pd(), &raw mut attributes) };
-        Ok(Self { handle: non_null("ibv_create_ah", handle)?, _context: context.clone() })
+        Ok(Self { handle: non_null("ibv_create_ah", handle)?, context: context.clone() })
     }
 
     pub(super) const fn as_ptr(&self) -> *mut ibv_ah {
@@ -52,7 +52,9 @@ impl AddressHandle {
 impl Drop for AddressHandle {
     fn drop(&mut self) {
         // SAFETY: made in `new`, destroyed only here. Sends that use it hold an owner, so none is under way.
-        unsafe { ibv_destroy_ah(self.handle.as_ptr()) };
+        if check("ibv_destroy_ah", unsafe { ibv_destroy_ah(self.handle.as_ptr()) }).is_err() {
+            self.context.count_leak();
+        }
     }
 }
 

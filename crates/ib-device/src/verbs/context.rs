@@ -1,12 +1,12 @@
 //! An open device.
 #![expect(unsafe_code, reason = "libibverbs")]
-use super::{Event, check, non_null};
+use super::{Event, QueueKey, check, non_null};
 use crate::{Error, LinkLayer, LinkRate, Result};
 use core::{
     ffi::{CStr, c_void},
     mem::MaybeUninit,
     ptr::{self, NonNull},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::atomic::{AtomicU64, AtomicUsize, Ordering},
 };
 use ib_mad::{Lid, Mtu, PortState, ServiceLevel, id::Lmc};
 use nix::{
@@ -17,7 +17,7 @@ use rdma_sys::{
     ibv_ack_async_event, ibv_ack_cq_events, ibv_alloc_pd, ibv_async_event, ibv_close_device, ibv_comp_channel,
     ibv_context, ibv_cq, ibv_create_comp_channel, ibv_dealloc_pd, ibv_destroy_comp_channel, ibv_device_attr,
     ibv_free_device_list, ibv_get_async_event, ibv_get_cq_event, ibv_get_device_list, ibv_get_device_name,
-    ibv_open_device, ibv_pd, ibv_port_attr, ibv_query_device, ibv_query_port, ibv_req_notify_cq,
+    ibv_open_device, ibv_pd, ibv_port_attr, ibv_query_device, ibv_query_port,
 };
 use std::{os::fd::BorrowedFd, sync::Arc};
 
@@ -25,23 +25,6 @@ use std::{os::fd::BorrowedFd, sync::Arc};
 #[derive(Clone, Debug)]
 pub struct Context {
     inner: Arc<Inner>,
-}
-
-/// Names a queue pair among those of its context, in completions and events; never used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct QueueKey(usize);
-
-impl QueueKey {
-    pub(super) const fn new(key: usize) -> Self {
-        Self(key)
-    }
-    /// The key, where libibverbs keeps a pointer of the program's.
-    pub(super) const fn as_ptr(self) -> *mut c_void {
-        ptr::without_provenance_mut(self.0)
-    }
-    fn from_ptr(pointer: *mut c_void) -> Self {
-        Self(pointer.addr())
-    }
 }
 
 /// Attributes of a port, from the device's own answer.
@@ -85,11 +68,12 @@ struct Inner {
     channel: NonNull<ibv_comp_channel>,
     name: String,
     next_key: AtomicUsize,
+    leaked: AtomicU64,
 }
 
 // SAFETY: libibverbs is documented to be thread-safe, and nothing here belongs to the thread that made it.
 unsafe impl Send for Inner {}
-// SAFETY: as above; what changes (`next_key`) is atomic.
+// SAFETY: as above; what changes (`next_key`, `leaked`) is atomic.
 unsafe impl Sync for Inner {}
 
 impl Context {
@@ -113,7 +97,8 @@ impl Context {
             unsafe { ibv_dealloc_pd(pd.as_ptr()) };
             close();
         })?;
-        let inner = Inner { context, pd, channel, name: name.into(), next_key: AtomicUsize::new(0) };
+        let inner =
+            Inner { context, pd, channel, name: name.into(), next_key: AtomicUsize::new(0), leaked: AtomicU64::new(0) };
         let context = Self { inner: Arc::new(inner) };
         for fd in [context.async_fd(), context.completion_fd()] {
             let flags = fcntl(fd, FcntlArg::F_GETFL).map_err(Error::call("fcntl"))?;
@@ -213,8 +198,8 @@ impl Context {
         }
     }
 
-    /// The next queue pair that may have completions; `None` when there is none for now. It is armed again, so call
-    /// [`super::UdQueuePair::poll`] until it has nothing.
+    /// The next queue pair that may have completions; `None` when there is none for now. It is told of again after
+    /// [`super::UdQueuePair::poll`] gave `None`.
     ///
     /// # Errors
     /// [`Error::Gone`] after the device was taken away.
@@ -233,13 +218,20 @@ impl Context {
                 },
             }
         }
-        // SAFETY: a completion queue is not destroyed before its events are acknowledged, which we do last.
-        let armed = unsafe {
-            let armed = check("ibv_req_notify_cq", ibv_req_notify_cq(cq, 0));
-            ibv_ack_cq_events(cq, 1);
-            armed
-        };
-        armed.map(|()| Some(QueueKey::from_ptr(key)))
+        // SAFETY: a completion queue is not destroyed before its events are acknowledged.
+        unsafe { ibv_ack_cq_events(cq, 1) };
+        Ok(Some(QueueKey::from_ptr(key)))
+    }
+
+    /// Objects that the device did not let go when they were dropped: queue pairs, completion queues, memory, address
+    /// handles. They stay until the process ends.
+    #[must_use]
+    pub fn leaked(&self) -> u64 {
+        self.inner.leaked.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn count_leak(&self) {
+        self.inner.leaked.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn context(&self) -> *mut ibv_context {

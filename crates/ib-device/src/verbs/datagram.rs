@@ -43,6 +43,15 @@ impl SendId {
 pub enum Completion<'a> {
     /// A datagram came in. Its memory is the queue pair's until the next call.
     Received(Datagram<'a>),
+    /// A datagram came in that is longer than [`super::UdConfig::max_payload`]; it is not handed over.
+    TooLong {
+        /// Its length in bytes.
+        len: u32,
+        /// LID that it came from; 0 on Ethernet.
+        slid: Lid,
+        /// Queue pair that it came from.
+        src_qpn: Qpn,
+    },
     /// A datagram went out. That is not to say that it arrived.
     Sent(SendId),
     /// A datagram did not go out. The queue pair goes on by itself: send again.
@@ -52,7 +61,7 @@ pub enum Completion<'a> {
         /// Why.
         status: CompletionStatus,
     },
-    /// Receiving failed (too long a packet, for one). The queue pair goes on by itself, with the same number and in
+    /// Receiving failed. The queue pair goes on by itself, with the same number and in
     /// the same groups; datagrams of the last moments are lost.
     ReceiveFailed(CompletionStatus),
 }

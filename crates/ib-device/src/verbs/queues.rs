@@ -1,6 +1,6 @@
-//! The raw queue pair and its completion queue.
+//! The raw queue pair and its two completion queues.
 #![expect(unsafe_code, reason = "libibverbs")]
-use super::{CompletionStatus, Context, QueueKey, check, non_null};
+use super::{Context, QueueKey, check, completion_queue::CompletionQueue, non_null};
 use crate::Result;
 use core::{
     mem::MaybeUninit,
@@ -8,44 +8,35 @@ use core::{
 };
 use ib_mad::{Gid, Lid, Qkey, Qpn};
 use rdma_sys::{
-    ibv_ah, ibv_attach_mcast, ibv_cq, ibv_create_cq, ibv_create_qp, ibv_destroy_cq, ibv_destroy_qp, ibv_detach_mcast,
-    ibv_gid, ibv_modify_qp, ibv_poll_cq, ibv_post_recv, ibv_post_send, ibv_qp, ibv_qp_attr, ibv_qp_attr_mask as mask,
-    ibv_qp_cap, ibv_qp_init_attr, ibv_qp_state as state, ibv_qp_type, ibv_query_qp, ibv_recv_wr, ibv_req_notify_cq,
-    ibv_send_flags, ibv_send_wr, ibv_sge, ibv_wc, ibv_wc_flags, ibv_wr_opcode, ud_t,
+    ibv_ah, ibv_attach_mcast, ibv_create_qp, ibv_destroy_qp, ibv_detach_mcast, ibv_gid, ibv_modify_qp, ibv_post_recv,
+    ibv_post_send, ibv_qp, ibv_qp_attr, ibv_qp_attr_mask as mask, ibv_qp_cap, ibv_qp_init_attr, ibv_qp_state as state,
+    ibv_qp_type, ibv_query_qp, ibv_recv_wr, ibv_send_flags, ibv_send_wr, ibv_sge, ibv_wr_opcode, ud_t,
 };
 
-/// Completions that one look takes.
-pub(super) const BATCH: u8 = 16;
 /// What is asked for, so that a MAD goes out without a look at memory.
 const INLINE: u32 = 256;
 
-/// A UD queue pair with a completion queue for both directions.
+/// Pieces of memory of a receive: the slot, and where the rest of a longer packet goes.
+pub(super) const RECEIVE_PIECES: u8 = 2;
+
+/// A UD queue pair with a completion queue for each direction, so that sends that ended need not wait behind a backlog
+/// of receives.
 #[derive(Debug)]
 pub(super) struct Queues {
     qp: NonNull<ibv_qp>,
-    cq: NonNull<ibv_cq>,
+    /// Of sends.
+    pub(super) sent: CompletionQueue,
+    /// Of receives.
+    pub(super) received: CompletionQueue,
     /// Longest payload that a send can carry in itself.
     inline: usize,
     destroyed: bool,
     /// Keeps the device.
-    _context: Context,
+    context: Context,
 }
 
 // SAFETY: libibverbs' objects may be used from any thread.
 unsafe impl Send for Queues {}
-
-/// What is known of something that ended. If it did not end well, only the first two are.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ended {
-    pub(super) id: u64,
-    pub(super) status: CompletionStatus,
-    pub(super) len: u32,
-    pub(super) src_qpn: Qpn,
-    pub(super) slid: Lid,
-    pub(super) sl: u8,
-    pub(super) path_bits: u8,
-    pub(super) has_grh: bool,
-}
 
 /// Where a send goes.
 pub(super) struct Destination {
@@ -55,23 +46,21 @@ pub(super) struct Destination {
 }
 
 impl Queues {
-    /// Makes both, armed, in the state RESET.
+    /// Makes all three in the state RESET, both completion queues armed.
     pub(super) fn new(context: &Context, key: QueueKey, receives: u32, sends: u32) -> Result<Self> {
-        let entries = i32::try_from(receives.saturating_add(sends)).unwrap_or(i32::MAX);
-        // SAFETY: context and channel live as long as the `Context`, which we hold.
-        let cq = unsafe { ibv_create_cq(context.context(), entries, key.as_ptr(), context.channel(), 0) };
-        let cq = non_null("ibv_create_cq", cq)?;
+        let sent = CompletionQueue::new(context, key, sends)?;
+        let received = CompletionQueue::new(context, key, receives)?;
         let create = |inline| {
             let mut attributes = ibv_qp_init_attr {
                 qp_context: key.as_ptr(),
-                send_cq: cq.as_ptr(),
-                recv_cq: cq.as_ptr(),
+                send_cq: sent.as_ptr(),
+                recv_cq: received.as_ptr(),
                 srq: ptr::null_mut(),
                 cap: ibv_qp_cap {
                     max_send_wr: sends,
                     max_recv_wr: receives,
                     max_send_sge: 1,
-                    max_recv_sge: 1,
+                    max_recv_sge: RECEIVE_PIECES.into(),
                     max_inline_data: inline,
                 },
                 qp_type: ibv_qp_type::IBV_QPT_UD,
@@ -82,20 +71,16 @@ impl Queues {
             non_null("ibv_create_qp", qp).map(|qp| (qp, attributes.cap.max_inline_data))
         };
         // A device that cannot do it inline refuses, and does it from memory.
-        match create(INLINE).or_else(|_| create(0)) {
-            Ok((qp, inline)) => {
-                // SAFETY: made above.
-                let armed = check("ibv_req_notify_cq", unsafe { ibv_req_notify_cq(cq.as_ptr(), 0) });
-                let _context = context.clone();
-                let queues = Self { qp, cq, inline: inline as usize, destroyed: false, _context };
-                armed.map(|()| queues)
-            }
-            Err(error) => {
-                // SAFETY: made above; no queue pair uses it.
-                unsafe { ibv_destroy_cq(cq.as_ptr()) };
-                Err(error)
-            }
-        }
+        let (qp, inline) = create(INLINE).or_else(|_| create(0))?;
+        let queues = Self { qp, sent, received, inline: inline as usize, destroyed: false, context: context.clone() };
+        queues.arm()?;
+        Ok(queues)
+    }
+
+    /// Lets the channel tell of the next completion of either direction. What ended already is not told of.
+    pub(super) fn arm(&self) -> Result<()> {
+        self.sent.arm()?;
+        self.received.arm()
     }
 
     pub(super) const fn inline(&self) -> usize {
@@ -165,8 +150,9 @@ impl Queues {
     /// # Safety
     /// The memory is registered, stays alive, and is not touched until the completion, a restart, or the end of
     /// `self`.
-    pub(super) unsafe fn post_receive(&self, id: u64, mut memory: ibv_sge) -> Result<()> {
-        let mut request = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list: &raw mut memory, num_sge: 1 };
+    pub(super) unsafe fn post_receive(&self, id: u64, mut memory: [ibv_sge; RECEIVE_PIECES as usize]) -> Result<()> {
+        let (sg_list, num_sge) = (memory.as_mut_ptr(), RECEIVE_PIECES.into());
+        let mut request = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
         let mut refused = ptr::null_mut();
         // SAFETY: the queue pair lives; request and list are read during the call only; the memory is the caller's
         // promise.
@@ -198,20 +184,6 @@ impl Queues {
         check("ibv_post_send", result)
     }
 
-    /// Appends what ended, up to [`BATCH`] of it.
-    pub(super) fn poll(&self, ended: &mut impl Extend<Ended>) -> Result<()> {
-        // Zeroed: the library leaves fields unwritten that mean nothing for the operation or its status.
-        let mut completions = [const { MaybeUninit::<ibv_wc>::zeroed() }; BATCH as usize];
-        // SAFETY: the completion queue lives; there is room for as many as asked for.
-        let count = unsafe { ibv_poll_cq(self.cq.as_ptr(), BATCH.into(), completions.as_mut_ptr().cast()) };
-        let Ok(count) = usize::try_from(count) else { return check("ibv_poll_cq", count) };
-        ended.extend(completions.iter().take(count).map(|completion| {
-            // SAFETY: all bytes are written, with zero or by the call, and every field is a number.
-            Ended::from(unsafe { completion.assume_init_ref() })
-        }));
-        Ok(())
-    }
-
     pub(super) fn attach(&self, group: Gid, mlid: Lid) -> Result<()> {
         let gid = ibv_gid { raw: group.get() };
         // SAFETY: the queue pair lives; the GID is read during the call only. The LID is in the machine's order.
@@ -224,17 +196,12 @@ impl Queues {
         check("ibv_detach_mcast", unsafe { ibv_detach_mcast(self.qp.as_ptr(), &raw const gid, mlid.get()) })
     }
 
-    /// Destroys both. `false` if the device did not let go: memory that was posted must stay then.
+    /// Destroys the queue pair. `false` if the device did not let go: memory that was posted must stay then, and the
+    /// completion queues with it.
     pub(super) fn destroy(&mut self) -> bool {
-        if self.destroyed {
-            return true;
-        }
-        // SAFETY: made in `new`, and destroyed only here. Events of both are acknowledged where they are taken.
-        unsafe {
-            self.destroyed = check("ibv_destroy_qp", ibv_destroy_qp(self.qp.as_ptr())).is_ok();
-            if self.destroyed {
-                ibv_destroy_cq(self.cq.as_ptr());
-            }
+        if !self.destroyed {
+            // SAFETY: made in `new`, and destroyed only here.
+            self.destroyed = check("ibv_destroy_qp", unsafe { ibv_destroy_qp(self.qp.as_ptr()) }).is_ok();
         }
         self.destroyed
     }
@@ -242,21 +209,10 @@ impl Queues {
 
 impl Drop for Queues {
     fn drop(&mut self) {
-        self.destroy();
-    }
-}
-
-impl From<&ibv_wc> for Ended {
-    fn from(completion: &ibv_wc) -> Self {
-        Self {
-            id: completion.wr_id,
-            status: CompletionStatus::new(u8::try_from(completion.status).unwrap_or(u8::MAX)),
-            len: completion.byte_len,
-            src_qpn: Qpn::new(completion.src_qp),
-            slid: Lid::new(completion.slid),
-            sl: completion.sl,
-            path_bits: completion.dlid_path_bits,
-            has_grh: completion.wc_flags & ibv_wc_flags::IBV_WC_GRH.0 != 0,
+        if !self.destroy() {
+            self.context.count_leak();
+            self.sent.leak();
+            self.received.leak();
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Region {
     /// Whether the device may still use it, so that it must never be freed.
     leaked: bool,
     /// Keeps the protection domain.
-    _context: Context,
+    context: Context,
 }
 
 // SAFETY: the memory belongs to this value alone, and libibverbs' objects may be used from any thread.
@@ -46,8 +46,8 @@ impl Region {
         let region = unsafe { ibv_reg_mr(context.pd(), memory.as_ptr().cast(), layout.size(), access) };
         match non_null("ibv_reg_mr", region) {
             Ok(region) => {
-                let _context = context.clone();
-                Ok(Self { memory, layout, region, stride, slot_len, slots, leaked: false, _context })
+                let context = context.clone();
+                Ok(Self { memory, layout, region, stride, slot_len, slots, leaked: false, context })
             }
             Err(error) => {
                 // SAFETY: allocated above with this layout, and nobody else knows it.
@@ -107,10 +107,13 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         if self.leaked {
-            return;
+            return self.context.count_leak();
         }
         // SAFETY: registered in `new`, and not deregistered before.
         let freed = check("ibv_dereg_mr", unsafe { ibv_dereg_mr(self.region.as_ptr()) });
+        if freed.is_err() {
+            self.context.count_leak();
+        }
         if matches!(freed, Ok(()) | Err(Error::Gone)) {
             // SAFETY: allocated in `new` with this layout; the device does not know it any more.
             unsafe { dealloc(self.memory.as_ptr(), self.layout) };

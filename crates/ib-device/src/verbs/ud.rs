@@ -1,53 +1,23 @@
 //! A UD queue pair with its buffers.
 #![expect(unsafe_code, reason = "lends memory to the device")]
 use super::{
-    Completion, CompletionStatus, Context, Datagram, QueueKey, SendId,
-    address_handle::{AddressHandle, AddressHandles},
+    Completion, CompletionStatus, Context, Datagram, QueueKey, SendId, UdConfig,
+    address_handle::AddressHandles,
+    completion_queue::{BATCH, Ended},
     datagram::GRH_LEN,
-    queues::{BATCH, Destination, Ended, Queues},
+    queues::{Destination, Queues},
     region::Region,
+    sends::Sends,
+    work::Work,
 };
 use crate::{Error, Result};
 use ib_mad::{AddressVector, Gid, Lid, Qkey, Qpn, ServiceLevel, Wire, packet::Grh};
 use nix::errno::Errno;
 use rdma_sys::ibv_sge;
-use std::{collections::VecDeque, sync::Arc};
+use std::collections::VecDeque;
 
-/// What a queue pair is to be. The numbers of buffers are cut to what the device can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UdConfig {
-    /// Port of the device.
-    pub port: u8,
-    /// Index of its P_Key in the port's table.
-    pub pkey_index: u16,
-    /// Key that datagrams must carry to come in.
-    pub qkey: Qkey,
-    /// Receive buffers: how many datagrams may come in between two polls.
-    pub recv_depth: u32,
-    /// Sends that may be under way.
-    pub send_depth: u32,
-    /// Longest payload in bytes, to send and to receive. A longer packet that comes in costs a reset of the queue
-    /// pair on most devices; with the port's MTU here none can be.
-    pub max_payload: u32,
-    /// Address handles that are kept for the next send to the same place.
-    pub address_handles: usize,
-}
-
-impl UdConfig {
-    /// For MADs of general services: 256 bytes, [`Qkey::GSI`], 1024 receive and 64 send buffers, 1024 handles.
-    #[must_use]
-    pub const fn new(port: u8, pkey_index: u16) -> Self {
-        Self {
-            port,
-            pkey_index,
-            qkey: Qkey::GSI,
-            recv_depth: 1024,
-            send_depth: 64,
-            max_payload: 256,
-            address_handles: 1024,
-        }
-    }
-}
+/// The largest MTU: no packet has a longer payload.
+const LONGEST_PACKET: u32 = 4096;
 
 /// A UD queue pair, ready to send and to receive.
 ///
@@ -60,56 +30,21 @@ pub struct UdQueuePair {
     config: UdConfig,
     key: QueueKey,
     receives: Region,
-    sends: Region,
-    /// Send slots that nobody uses.
-    free: Vec<u32>,
-    /// What each other send slot is for.
-    under_way: Vec<Option<InFlight>>,
-    next_send: u64,
+    /// Where the ends of packets go that are longer than a slot. Never read.
+    spill: Region,
+    sends: Sends,
     handles: AddressHandles,
     groups: Vec<(Gid, Lid)>,
     /// Counts restarts, so that completions from before are known.
     epoch: u32,
+    /// Receives that ended, and were not looked at yet.
     ended: VecDeque<Ended>,
     /// Receive slots that the device does not have.
     idle: Vec<u32>,
-    /// Sends that a restart ended.
-    lost: VecDeque<SendId>,
     /// Whether something failed, so that the state must be looked at.
     failed: bool,
     /// Last: the device must outlive the rest.
     context: Context,
-}
-
-#[derive(Debug)]
-struct InFlight {
-    id: SendId,
-    /// Not destroyed while the device may need it.
-    _handle: Arc<AddressHandle>,
-}
-
-/// What a completion is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Work {
-    Receive(u32),
-    Send(u32),
-}
-
-impl Work {
-    fn to_id(self, epoch: u32) -> u64 {
-        let (slot, kind) = match self {
-            Self::Receive(slot) => (slot, 0),
-            Self::Send(slot) => (slot, 1 << 31),
-        };
-        u64::from(epoch) << 32 | u64::from(slot | kind)
-    }
-
-    /// The epoch and the work.
-    #[expect(clippy::cast_possible_truncation, reason = "both halves are taken")]
-    const fn from_id(id: u64) -> (u32, Self) {
-        let slot = id as u32 & !(1 << 31);
-        ((id >> 32) as u32, if id & 1 << 31 == 0 { Self::Receive(slot) } else { Self::Send(slot) })
-    }
 }
 
 /// What [`UdQueuePair::poll`] found, before it borrows from the buffers.
@@ -138,16 +73,13 @@ impl UdQueuePair {
             queues: Queues::new(context, key, config.recv_depth, config.send_depth)?,
             key,
             receives: Region::new(context, config.recv_depth, config.max_payload + GRH_LEN)?,
-            sends: Region::new(context, config.send_depth, config.max_payload)?,
-            free: Vec::new(),
-            under_way: (0..config.send_depth).map(|_| None).collect(),
-            next_send: 0,
+            spill: Region::new(context, 1, LONGEST_PACKET)?,
+            sends: Sends::new(context, config.send_depth, config.max_payload)?,
             handles: AddressHandles::new(config.address_handles),
             groups: Vec::new(),
             epoch: 0,
             ended: VecDeque::with_capacity(BATCH.into()),
             idle: Vec::new(),
-            lost: VecDeque::new(),
             failed: false,
             config,
             context: context.clone(),
@@ -180,16 +112,19 @@ impl UdQueuePair {
     /// take a while.
     ///
     /// # Errors
-    /// [`Error::Length`]; [`Error::SendQueueFull`]; [`Error::Call`] for a way that the device refuses (`EINVAL`: no
-    /// GRH on RoCE). Nothing is under way then.
+    /// [`Error::Length`]; [`Error::SendQueueFull`]: wait for a completion; [`Error::Call`] for a way that the device
+    /// refuses (`EINVAL`: no GRH on RoCE). Nothing is under way then.
     pub fn send(&mut self, to: &AddressVector, qpn: Qpn, qkey: Qkey, payload: &[u8]) -> Result<SendId> {
-        let max = self.sends.slot_len();
+        let max = self.sends.memory.slot_len();
         let len = u32::try_from(payload.len()).ok().filter(|len| *len <= max);
         let Some(len) = len else {
             return Err(Error::Length { what: "datagram", got: payload.len(), min: 0, max: max as usize });
         };
+        if self.sends.is_full() {
+            self.reap_sends()?;
+        }
         let handle = self.handles.get(&self.context, self.config.port, to)?;
-        let Some(slot) = self.free.pop() else {
+        let Some(slot) = self.sends.take() else {
             return Err(Error::SendQueueFull { depth: self.config.send_depth });
         };
         let to = Destination { handle: handle.as_ptr(), qpn, qkey };
@@ -198,33 +133,48 @@ impl UdQueuePair {
             ibv_sge { addr: payload.as_ptr() as u64, length: len, lkey: 0 }
         } else {
             // SAFETY: the slot was free, so no send that is under way uses it.
-            let bytes = unsafe { self.sends.write(slot) };
+            let bytes = unsafe { self.sends.memory.write(slot) };
             for (to, from) in bytes.iter_mut().zip(payload) {
                 *to = *from;
             }
-            self.sends.sge(slot, len)
+            self.sends.memory.sge(slot, len)
         };
         let work = Work::Send(slot).to_id(self.epoch);
-        // SAFETY: the handle is kept in `under_way`, and the slot is not free, until the completion or a restart;
-        // both outlive the queues (see `drop`). The payload of an inline send is ours for the call.
+        // SAFETY: the handle is kept with the slot until the completion or a restart; both outlive the queues (see
+        // `drop`). The payload of an inline send is ours for the call.
         if let Err(error) = unsafe { self.queues.post_send(work, &to, memory, inline) } {
-            self.free.push(slot);
+            self.sends.give_back(slot);
             self.failed = true;
             return Err(error);
         }
-        let id = SendId(self.next_send);
-        self.next_send += 1;
-        if let Some(place) = self.under_way.get_mut(slot as usize) {
-            *place = Some(InFlight { id, _handle: handle });
-        }
-        Ok(id)
+        Ok(self.sends.begin(slot, handle))
     }
 
-    /// The next thing that ended; `None` when there is nothing for now. Recovers the queue pair from errors.
+    /// Takes the slots of sends that ended back; [`Self::poll`] tells of them.
+    fn reap_sends(&mut self) -> Result<()> {
+        let mut ended: Vec<Ended> = Vec::new();
+        loop {
+            self.queues.sent.poll(&mut ended)?;
+            if ended.is_empty() {
+                return Ok(());
+            }
+            for ended in ended.drain(..) {
+                if let (epoch, Work::Send(slot)) = Work::from_id(ended.id)
+                    && epoch == self.epoch
+                {
+                    self.failed |= ended.status != CompletionStatus::SUCCESS;
+                    self.sends.end(slot, ended.status);
+                }
+            }
+        }
+    }
+
+    /// The next thing that ended, sends before receives; `None` when there is nothing for now, and the completion
+    /// channel will tell of the next. Recovers the queue pair from errors.
     ///
     /// # Errors
-    /// [`Error::Gone`], or [`Error::Call`] if the device cannot recover the queue pair: it tries again with the next
-    /// call.
+    /// [`Error::Gone`], or [`Error::Call`] if the device cannot recover the queue pair, or cannot tell of completions.
+    /// The channel may not tell then: call again later.
     pub fn poll(&mut self) -> Result<Option<Completion<'_>>> {
         match self.find()? {
             None => Ok(None),
@@ -248,15 +198,15 @@ impl UdQueuePair {
     }
 
     fn find(&mut self) -> Result<Option<Found>> {
-        let mut restarts = 0;
+        let (mut restarts, mut armed) = (0, false);
         loop {
             let posted = self.post_idle();
-            if let Some(id) = self.lost.pop_front() {
-                let status = CompletionStatus::FLUSHED;
-                return Ok(Some(Found::Other(Completion::SendFailed { id, status })));
-            }
             if self.ended.is_empty() {
-                self.queues.poll(&mut self.ended)?;
+                self.reap_sends()?;
+                self.queues.received.poll(&mut self.ended)?;
+            }
+            if let Some(completion) = self.sends.next_ended() {
+                return Ok(Some(Found::Other(completion)));
             }
             match self.ended.pop_front() {
                 Some(ended) => {
@@ -264,7 +214,14 @@ impl UdQueuePair {
                         return Ok(Some(found));
                     }
                 }
-                None if !self.failed => return Ok(None),
+                None if !self.failed => {
+                    if armed {
+                        return Ok(None);
+                    }
+                    // What came before it was armed is not told of.
+                    self.queues.arm()?;
+                    armed = true;
+                }
                 None if restarts < 2 => {
                     restarts += 1;
                     self.recover()?;
@@ -277,34 +234,27 @@ impl UdQueuePair {
         }
     }
 
-    /// Takes the slot back. `None` if there is nothing to tell.
+    /// Takes the slot of a receive back. `None` if there is nothing to tell.
     fn classify(&mut self, ended: Ended) -> Option<Found> {
-        let (epoch, work) = Work::from_id(ended.id);
+        let (epoch, Work::Receive(slot)) = Work::from_id(ended.id) else { return None };
         if epoch != self.epoch {
             return None;
         }
-        let well = ended.status == CompletionStatus::SUCCESS;
-        self.failed |= !well;
-        match work {
-            Work::Receive(slot) => {
-                self.idle.push(slot);
-                match ended.status {
-                    // Shorter than a header that is always there: not from a device that works.
-                    CompletionStatus::SUCCESS if ended.len < GRH_LEN => None,
-                    CompletionStatus::SUCCESS => Some(Found::Datagram(slot, ended)),
-                    // The first failure said why; these follow from it.
-                    CompletionStatus::FLUSHED => None,
-                    status => Some(Found::Other(Completion::ReceiveFailed(status))),
-                }
+        self.failed |= ended.status != CompletionStatus::SUCCESS;
+        self.idle.push(slot);
+        match ended.status {
+            CompletionStatus::SUCCESS => {
+                // Shorter than a header that is always there: not from a device that works.
+                let len = ended.len.checked_sub(GRH_LEN)?;
+                Some(if len > self.config.max_payload {
+                    Found::Other(Completion::TooLong { len, slid: ended.slid, src_qpn: ended.src_qpn })
+                } else {
+                    Found::Datagram(slot, ended)
+                })
             }
-            Work::Send(slot) => {
-                let InFlight { id, .. } = self.under_way.get_mut(slot as usize)?.take()?;
-                self.free.push(slot);
-                Some(Found::Other(match ended.status {
-                    CompletionStatus::SUCCESS => Completion::Sent(id),
-                    status => Completion::SendFailed { id, status },
-                }))
-            }
+            // The first failure said why; these follow from it.
+            CompletionStatus::FLUSHED => None,
+            status => Some(Found::Other(Completion::ReceiveFailed(status))),
         }
     }
 
@@ -312,9 +262,9 @@ impl UdQueuePair {
     fn post_idle(&mut self) -> Result<()> {
         while let Some(slot) = self.idle.pop() {
             let work = Work::Receive(slot).to_id(self.epoch);
-            let memory = self.receives.sge(slot, self.receives.slot_len());
+            let memory = [self.receives.sge(slot, self.receives.slot_len()), self.spill.sge(0, self.spill.slot_len())];
             // SAFETY: the memory is registered, the device does not have the slot, nobody reads it before its
-            // completion, and it outlives the queues (see `drop`).
+            // completion, nor the spill ever, and both outlive the queues (see `drop`).
             let posted = unsafe { self.queues.post_receive(work, memory) };
             if posted.is_err() {
                 self.idle.push(slot);
@@ -397,17 +347,18 @@ impl UdQueuePair {
         self.failed = true;
         self.queues.restart(self.config.port, self.config.pkey_index, self.config.qkey)?;
         self.epoch = self.epoch.wrapping_add(1);
-        // Nothing is posted now. What ended before must make room in the completion queue.
-        loop {
-            self.ended.clear();
-            self.queues.poll(&mut self.ended)?;
-            if self.ended.is_empty() {
-                break;
+        // Nothing is posted now. What ended before must make room in the completion queues.
+        for queue in [&self.queues.sent, &self.queues.received] {
+            loop {
+                self.ended.clear();
+                queue.poll(&mut self.ended)?;
+                if self.ended.is_empty() {
+                    break;
+                }
             }
         }
         self.idle = (0..self.receives.slots()).collect();
-        self.lost.extend(self.under_way.iter_mut().filter_map(Option::take).map(|send| send.id));
-        self.free = (0..self.sends.slots()).collect();
+        self.sends.end_all();
         self.failed = false;
         self.post_idle()
     }
@@ -421,21 +372,8 @@ impl Drop for UdQueuePair {
         }
         if !self.queues.destroy() {
             self.receives.leak();
-            self.sends.leak();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn work_is_its_id(epoch: u32, slot in 0..1u32 << 31, send: bool) {
-            let work = if send { Work::Send(slot) } else { Work::Receive(slot) };
-            prop_assert_eq!(Work::from_id(work.to_id(epoch)), (epoch, work));
+            self.spill.leak();
+            self.sends.memory.leak();
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Two Soft-RoCE devices on a real kernel. Built and run by `cargo xtask vm-test` only, on one thread.
 mod devices;
 mod lab;
+mod removal;
 mod ud;
 mod umad;

@@ -158,7 +158,7 @@ unsafe extern "C" fn ibv_create_cq(
     channel: *mut ibv_comp_channel,
     vector: c_int,
 ) -> *mut ibv_cq {
-    let entries = usize::try_from(size).ok().filter(|entries| (1..=super::context::MAX_CQE).contains(entries));
+    let entries = usize::try_from(size).ok().filter(|entries| (1..=super::attributes::MAX_CQE).contains(entries));
     let Some(entries) = entries.filter(|_| vector == 0) else { return object::<ibv_cq, _>(Err(libc::EINVAL)) };
     // SAFETY: all of it are numbers and pointers. The mutex and the condition are never used.
     let mut shown: ibv_cq = unsafe { mem::zeroed() };

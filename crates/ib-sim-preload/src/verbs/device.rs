@@ -1,14 +1,15 @@
 //! The list of devices: the node's one, if there is a node.
 #![expect(unsafe_code, reason = "libibverbs")]
+use super::lock;
 use crate::{environment, next::set_errno};
 use core::{
     ffi::{CStr, c_char, c_int, c_void},
     mem, ptr,
 };
 use rdma_sys::{ibv_device, ibv_node_type, ibv_transport_type};
-use std::{ffi::CString, fs, os::unix::ffi::OsStrExt, sync::OnceLock};
+use std::{ffi::CString, fs, os::unix::ffi::OsStrExt, sync::Mutex};
 
-/// A device. There is one as long as the process lives: programs use devices of lists that they freed.
+/// A device. It stays as long as the process lives: programs use devices of lists that they freed.
 #[repr(C)]
 struct Device {
     shown: ibv_device,
@@ -21,24 +22,28 @@ unsafe impl Send for Device {}
 // SAFETY: as above.
 unsafe impl Sync for Device {}
 
+/// The device that the node has now; `None` while it is taken away. One that comes back with another GUID is another
+/// device; each is made once.
 fn device() -> Option<&'static Device> {
-    static DEVICE: OnceLock<Option<Device>> = OnceLock::new();
-    DEVICE
-        .get_or_init(|| {
-            let class = environment::get()?.class("infiniband");
-            let guid = fs::read_to_string(class.join(ib_sim::DEVICE).join("node_guid")).ok()?;
-            let guid = u64::from_str_radix(&guid.trim().replace(':', ""), 16).ok()?;
-            // SAFETY: all of it are numbers, and functions that are not there.
-            let mut shown: ibv_device = unsafe { mem::zeroed() };
-            shown.node_type = ibv_node_type::IBV_NODE_CA;
-            shown.transport_type = ibv_transport_type::IBV_TRANSPORT_IB;
-            put(&mut shown.name, ib_sim::DEVICE);
-            put(&mut shown.dev_name, "uverbs0");
-            put(&mut shown.dev_path, "/sys/class/infiniband_verbs/uverbs0");
-            put(&mut shown.ibdev_path, &format!("/sys/class/infiniband/{}", ib_sim::DEVICE));
-            Some(Device { shown, guid: guid.to_be() })
-        })
-        .as_ref()
+    static DEVICES: Mutex<Vec<&'static Device>> = Mutex::new(Vec::new());
+    let class = environment::get()?.class("infiniband");
+    let guid = fs::read_to_string(class.join(ib_sim::DEVICE).join("node_guid")).ok()?;
+    let guid = u64::from_str_radix(&guid.trim().replace(':', ""), 16).ok()?.to_be();
+    let mut devices = lock(&DEVICES);
+    if let Some(known) = devices.iter().find(|device| device.guid == guid) {
+        return Some(known);
+    }
+    // SAFETY: all of it are numbers, and functions that are not there.
+    let mut shown: ibv_device = unsafe { mem::zeroed() };
+    shown.node_type = ibv_node_type::IBV_NODE_CA;
+    shown.transport_type = ibv_transport_type::IBV_TRANSPORT_IB;
+    put(&mut shown.name, ib_sim::DEVICE);
+    put(&mut shown.dev_name, "uverbs0");
+    put(&mut shown.dev_path, "/sys/class/infiniband_verbs/uverbs0");
+    put(&mut shown.ibdev_path, &format!("/sys/class/infiniband/{}", ib_sim::DEVICE));
+    let device: &'static Device = Box::leak(Box::new(Device { shown, guid }));
+    devices.push(device);
+    Some(device)
 }
 
 /// Text into a field of zeros; the last zero stays.

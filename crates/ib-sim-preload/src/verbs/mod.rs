@@ -6,13 +6,16 @@
 //! | file | what |
 //! |---|---|
 //! | `device` | the list of devices |
-//! | `context` | an open device: attributes, asynchronous events, the thread that receives |
+//! | `context` | an open device: asynchronous events, the thread that receives |
+//! | `attributes` | what a device says of itself |
 //! | `memory` | protection domains, memory regions, address handles |
 //! | `completion` | completion channels and queues |
 //! | `queue_pair` | making, changing, destroying queue pairs, multicast |
 //! | `work` | sends and receives |
+//! | `stalled` | sends that wait for room |
 //! | `outcome` | what a function gives back to C |
 //! | `events` | queues with a descriptor that can be polled |
+mod attributes;
 mod completion;
 mod context;
 mod device;
@@ -20,6 +23,7 @@ mod events;
 mod memory;
 mod outcome;
 mod queue_pair;
+mod stalled;
 mod text;
 mod work;
 

@@ -1,8 +1,9 @@
 //! Queue pairs: making, changing, destroying them, and their multicast groups.
 #![expect(unsafe_code, reason = "libibverbs")]
 use super::{
+    attributes::{MAX_INLINE, MAX_SGE, MAX_WORK},
     completion::Queue,
-    context::{Context, MAX_INLINE, MAX_SGE, MAX_WORK, PairAddress},
+    context::{Context, PairAddress},
     lock,
     memory::Domain,
     number, object, work,
@@ -146,6 +147,7 @@ impl Pair {
         match to {
             RESET => {
                 inner.receives.clear();
+                self.context().stalled.forget(self.qpn);
                 self.send_queue().forget(self.qpn.get());
                 self.receive_queue().forget(self.qpn.get());
             }
@@ -253,7 +255,7 @@ unsafe extern "C" fn ibv_create_qp(pd: *mut rdma_sys::ibv_pd, attributes: *mut i
     pair.cast()
 }
 
-/// As in libibverbs: EBUSY as long as it is attached to a group.
+/// As in libibverbs: EBUSY as long as it is attached to a group, EIO if the device was taken away.
 ///
 /// # Safety
 /// The queue pair was not destroyed before.
@@ -261,6 +263,9 @@ unsafe extern "C" fn ibv_create_qp(pd: *mut rdma_sys::ibv_pd, attributes: *mut i
 unsafe extern "C" fn ibv_destroy_qp(pair: *mut ibv_qp) -> c_int {
     // SAFETY: the caller's promise: the queue pair lives, and it is ours.
     let own = unsafe { Pair::of(pair) };
+    if own.context().is_gone() {
+        return libc::EIO;
+    }
     let mut client = lock(&own.context().client);
     {
         let inner = lock(&own.inner);
@@ -272,6 +277,7 @@ unsafe extern "C" fn ibv_destroy_qp(pair: *mut ibv_qp) -> c_int {
             let _ = client.suspend_qp(own.qpn);
         }
     }
+    own.context().stalled.forget(own.qpn);
     client.release_qpn(own.qpn);
     lock(&own.context().pairs).remove(&own.qpn);
     drop(client);

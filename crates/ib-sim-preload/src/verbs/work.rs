@@ -5,6 +5,7 @@ use super::{
     lock,
     memory::AddressHandle,
     queue_pair::{ERR, INIT, Inner, Pair, RESET, RTR, RTS, Receive, SQD, SQE},
+    stalled::Done,
 };
 use core::{
     ffi::{c_int, c_uint},
@@ -47,19 +48,20 @@ fn flushed(pair: &Pair, id: u64) {
     pair.receive_queue().push(completion, false);
 }
 
-/// Puts a datagram into the first posted receive. Without one that has room it is lost.
+/// Puts a datagram into the first posted receive. Without one it is lost; with one that has no room the queue pair
+/// fails, as most devices' do (IBTA 10.7.3.1, 11.6.2: local length error).
 pub(super) fn deliver(context: &Context, pair: &Pair, source: &Source, grh: Option<&Grh>, payload: &[u8]) {
     let mut inner = lock(&pair.inner);
     let Some(length) = u32::try_from(payload.len()).ok().and_then(|length| length.checked_add(GRH)) else { return };
     let room = |receive: &Receive| receive.memory.iter().map(|sge| u64::from(sge.length)).sum::<u64>();
-    if !matches!(inner.state, RTR | RTS | SQD | SQE)
-        || inner.receives.front().is_none_or(|first| room(first) < length.into())
-    {
+    if !matches!(inner.state, RTR | RTS | SQD | SQE) {
         return;
     }
     let Some(receive) = inner.receives.pop_front() else { return };
     let mut status = ibv_wc_status::IBV_WC_SUCCESS;
-    if receive.memory.iter().all(|sge| admitted(context, pair.shown().pd, sge, true)) {
+    if room(&receive) < length.into() {
+        status = ibv_wc_status::IBV_WC_LOC_LEN_ERR;
+    } else if receive.memory.iter().all(|sge| admitted(context, pair.shown().pd, sge, true)) {
         // SAFETY: the memory is in regions that the program registered, and its own promise is that these are the
         // device's to write until the completion.
         unsafe { scatter(&receive.memory, grh.map(as_bytes), payload) };
@@ -246,21 +248,34 @@ unsafe fn send(pair: &Pair, wanted: &ibv_send_wr) -> Result<(), c_int> {
             payload.extend_from_slice(bytes);
         }
         let datagram = datagram(&own, &attributes, Qpn::new(to.remote_qpn), Qkey::new(to.remote_qkey), &payload);
-        // A server that does not keep up, or is gone, loses it, as a link does: the sender does not learn that.
-        let _ = lock(&context.client).send_datagram(pair.qpn, &datagram);
-        ibv_wc_status::IBV_WC_SUCCESS
+        let done = Done {
+            id: wanted.wr_id,
+            length: u32::try_from(length).unwrap_or(u32::MAX),
+            solicited: wanted.send_flags & SOLICITED != 0,
+            signaled: pair.signal_all || wanted.send_flags & SIGNALED != 0,
+        };
+        if context.transmit(pair.qpn, &datagram, done) {
+            sent(pair, done);
+        }
+        return Ok(());
     };
-    let failed = status != ibv_wc_status::IBV_WC_SUCCESS;
-    if failed && state != ERR {
+    if state != ERR {
         let mut inner = lock(&pair.inner);
         pair.set_state(&mut inner, SQE);
     }
-    if failed || pair.signal_all || wanted.send_flags & SIGNALED != 0 {
-        let mut done = completion(pair, wanted.wr_id, status, ibv_wc_opcode::IBV_WC_SEND);
-        done.byte_len = u32::try_from(length).unwrap_or(u32::MAX);
-        pair.send_queue().push(done, wanted.send_flags & SOLICITED != 0);
-    }
+    let mut done = completion(pair, wanted.wr_id, status, ibv_wc_opcode::IBV_WC_SEND);
+    done.byte_len = u32::try_from(length).unwrap_or(u32::MAX);
+    pair.send_queue().push(done, wanted.send_flags & SOLICITED != 0);
     Ok(())
+}
+
+/// A send went out.
+pub(super) fn sent(pair: &Pair, done: Done) {
+    if done.signaled {
+        let mut completion = completion(pair, done.id, ibv_wc_status::IBV_WC_SUCCESS, ibv_wc_opcode::IBV_WC_SEND);
+        completion.byte_len = done.length;
+        pair.send_queue().push(completion, done.solicited);
+    }
 }
 
 fn datagram<'a>(port: &Port, to: &rdma_sys::ibv_ah_attr, qpn: Qpn, qkey: Qkey, payload: &'a [u8]) -> Datagram<'a> {

@@ -29,6 +29,8 @@ pub(super) enum Role {
     Umad(PortId),
     /// Whoever runs the simulation.
     Control,
+    /// A socket for the kernel's messages about devices.
+    Uevents(NodeId),
     /// It ends when everything is sent.
     Ending,
 }

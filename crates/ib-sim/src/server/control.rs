@@ -1,7 +1,9 @@
 //! Commands of whoever runs the simulation.
-use super::{NodeId, PortId, Server, ServerCounters, String, Vec, node_named};
+use super::serve::{Server, ServerCounters, node_named};
+use crate::{NodeId, PortId};
 use crate::{Port, Settings};
 use alloc::{borrow::ToOwned, format, string::ToString};
+use alloc::{string::String, vec::Vec};
 use core::fmt::Write;
 use ib_mad::{Gid, Lid, Pkey, PortState};
 
@@ -22,6 +24,10 @@ pkeys NODE PORT KEY[,KEY]    it gets another P_Key table (hex)
 gid NODE PORT INDEX GID      it gets another GID
 rereg NODE PORT              it is asked to register again
 leave NODE PORT              the administrator forgets its memberships silently
+device remove NODE           its device is taken away: files vanish, programs are cut off
+device add NODE [GUID]       it comes back, or another one with this node GUID
+umad remove NODE PORT        the port's umad device is taken away
+umad add NODE PORT           it comes back
 smrestart [MLID]             the administrator forgets every group; new ones get LIDs from MLID on
 A port is written NODE/PORT. NODE is a name or a number; where a port changes, 'all' means every node.
 ";
@@ -75,6 +81,16 @@ impl Server {
                 let _ = writeln!(text, "{} {}", qp.port, qp.qpn);
                 text
             })),
+            ["device", "remove", node] => self.remove_device(self.node(node)?).map(|()| done()),
+            ["device", "add", node] => self.add_device(self.node(node)?, None).map(|()| done()),
+            ["device", "add", node, guid] => {
+                let guid = guid.parse().map_err(|error| format!("{guid}: {error}"))?;
+                self.add_device(self.node(node)?, Some(guid)).map(|()| done())
+            }
+            ["umad", "remove", node, port] => {
+                self.remove_umad(self.port_named(&format!("{node}/{port}"))?).map(|()| done())
+            }
+            ["umad", "add", node, port] => self.add_umad(self.port_named(&format!("{node}/{port}"))?).map(|()| done()),
             ["smrestart"] => {
                 self.subnet.restart_sm(None);
                 Ok(done())
@@ -115,6 +131,10 @@ impl Server {
             }
         }
         Ok(done())
+    }
+
+    fn node(&self, text: &str) -> Result<NodeId, String> {
+        node_named(&self.subnet, text).ok_or_else(|| format!("no such node: {text}"))
     }
 
     fn set_port(&mut self, id: PortId, port: Port) -> Result<(), String> {

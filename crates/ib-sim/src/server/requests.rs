@@ -1,5 +1,9 @@
 //! What programs ask for.
-use super::{Asker, Role, Server, node_named, tell::umad_frame};
+use super::{
+    connection::Role,
+    serve::{Asker, Server, node_named},
+    tell::umad_frame,
+};
 use crate::{
     AgentId, Error, MadSend, NodeId, PortId, QpId,
     proto::{
@@ -49,7 +53,7 @@ impl Server {
                 }
                 self.close_if_done(token);
             }
-            Role::Ending => {}
+            Role::Ending | Role::Uevents(_) => {}
         }
     }
 
@@ -94,6 +98,7 @@ impl Server {
             ..Welcome::default()
         };
         match hello.role {
+            proto::Role::NODE if self.unplugged.contains(&id) => Err(Refusal::NO_DEVICE),
             proto::Role::NODE => {
                 let first_qpn = self.next_block(id).ok_or(Refusal::NO_ROOM)?;
                 welcome.first_qpn = Be32::new(first_qpn);
@@ -103,8 +108,12 @@ impl Server {
             proto::Role::UMAD => {
                 let port = PortId { node: id, port: hello.port };
                 self.subnet.port(port).ok_or(Refusal::NO_SUCH_PORT)?;
+                if self.unplugged.contains(&id) || self.without_umad.contains(&port) {
+                    return Err(Refusal::NO_DEVICE);
+                }
                 Ok((Role::Umad(port), welcome))
             }
+            proto::Role::UEVENT => Ok((Role::Uevents(id), welcome)),
             _ => Err(Refusal::BAD_MESSAGE),
         }
     }

@@ -1,5 +1,8 @@
 //! What goes out to programs: the events of the subnet, as messages.
-use super::{Asker, Server, connection::Sent};
+use super::{
+    connection::Sent,
+    serve::{Asker, Server},
+};
 use crate::{
     AgentId, Event, PortId, proto,
     proto::{DatagramIn, MadIn, PortInfo, TIMED_OUT},
@@ -56,7 +59,9 @@ impl Server {
 
     fn tell_port(&mut self, id: PortId, change: u8) {
         let Some(port) = self.subnet.port(id) else { return };
-        if let (Some(tree), Some(node)) = (&self.tree, self.subnet.node(id.node)) {
+        if let (Some(tree), Some(node)) = (&self.tree, self.subnet.node(id.node))
+            && !self.unplugged.contains(&id.node)
+        {
             // Before anybody is told: who is, looks there. Without room on the disk the files stay as they were.
             let _ = tree.write_port(node, id.port, port);
         }

@@ -1,17 +1,25 @@
 //! A served subnet and programs that are attached to it.
-use super::*;
+use super::{Server, Stopper};
 use crate::{
-    Datagram, MadSend, PortChange, SubnetConfig,
+    AgentId, Datagram, MadSend, NodeId, PortChange, Subnet, SubnetConfig,
     client::{Client, ClientError, Message, control},
-    proto::{Hello, Kind, Refusal, Refused, Welcome},
+    proto::{self, Hello, Kind, Refusal, Refused, Welcome},
 };
+use alloc::{collections::BTreeSet, string::String, vec, vec::Vec};
+use core::time::Duration;
 use ib_mad::{
     FlowLabel, Gid, Lid, Mtu, Pkey, Qkey, Qpn, Rate, Selector, ServiceLevel, Status, TransactionId, Wire, as_bytes,
     sa::{JoinState, McMemberRecord, PathRecord, Query, SaMad},
+    umad::UmadHeader,
     wire::{Be16, Be32, Host32},
 };
 use proptest::prelude::*;
-use std::{io::Read, thread};
+use socket2::{Domain, SockAddr, Socket, Type};
+use std::{
+    io::{self, Read},
+    path::PathBuf,
+    thread,
+};
 
 /// A server in a thread of this process, which ends with it.
 struct Served {

@@ -52,17 +52,50 @@ impl Tree {
         self.write(&dev.join("uverbs0"), "")?;
         self.write(&mads.join("abi_version"), "5")?;
         for (number, port) in (1..).zip(&node.ports) {
-            for name in [format!("umad{}", number - 1), format!("issm{}", number - 1)] {
-                let entry = mads.join(&name);
-                fs::create_dir_all(&entry)?;
-                self.write(&entry.join("ibdev"), DEVICE)?;
-                self.write(&entry.join("port"), &number.to_string())?;
-                self.write(&entry.join("dev"), &format!("231:{}", number - 1))?;
-                self.write(&dev.join(&name), "")?;
-            }
+            self.write_umad(node, number)?;
             self.write_port(node, number, port)?;
         }
         Ok(())
+    }
+
+    /// Writes the MAD interface of a port.
+    pub(super) fn write_umad(&self, node: &Node, number: u8) -> io::Result<()> {
+        let home = self.root.join(&node.name);
+        for name in umad_names(number) {
+            let entry = home.join("sys/class/infiniband_mad").join(&name);
+            fs::create_dir_all(&entry)?;
+            self.write(&entry.join("ibdev"), DEVICE)?;
+            self.write(&entry.join("port"), &number.to_string())?;
+            self.write(&entry.join("dev"), &format!("231:{}", number - 1))?;
+            self.write(&home.join("dev/infiniband").join(&name), "")?;
+        }
+        Ok(())
+    }
+
+    /// Removes the MAD interface of a port.
+    pub(super) fn remove_umad(&self, node: &Node, number: u8) -> io::Result<()> {
+        let home = self.root.join(&node.name);
+        for name in umad_names(number) {
+            fs::remove_dir_all(home.join("sys/class/infiniband_mad").join(&name))?;
+            fs::remove_file(home.join("dev/infiniband").join(&name))?;
+        }
+        Ok(())
+    }
+
+    /// Removes everything about a node's device; the classes stay.
+    pub(super) fn remove_node(&self, node: &Node) -> io::Result<()> {
+        let home = self.root.join(&node.name);
+        let class = home.join("sys/class");
+        for (number, _) in (1..).zip(&node.ports) {
+            // It may have been removed before.
+            let _ = self.remove_umad(node, number);
+        }
+        fs::remove_dir_all(class.join("infiniband_verbs/uverbs0"))?;
+        fs::remove_file(home.join("dev/infiniband/uverbs0"))?;
+        // Others must not see half of a device that is being read.
+        let gone = self.root.join(".gone");
+        fs::rename(class.join("infiniband").join(DEVICE), &gone)?;
+        fs::remove_dir_all(gone)
     }
 
     /// Writes what can change of a port.
@@ -114,6 +147,11 @@ impl Tree {
         fs::write(&draft, line)?;
         fs::rename(&draft, path)
     }
+}
+
+/// The files of a port's MAD interface.
+fn umad_names(number: u8) -> [String; 2] {
+    [format!("umad{}", number - 1), format!("issm{}", number - 1)]
 }
 
 fn guid_text(guid: Guid) -> String {

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::{Error, Node, NodeConfig, NodeId, Port, PortChange, PortId, QpId};
 use alloc::{collections::BTreeMap, vec::Vec};
-use ib_mad::{Gid, Lid, PortState, Qkey, Qpn};
+use ib_mad::{Gid, Guid, Lid, PortState, Qkey, Qpn};
 
 /// The first queue pair number that is given out: lower ones are the two of every node and those of its kernel.
 const FIRST_QPN: u32 = 0x40;
@@ -118,6 +118,25 @@ impl Subnet {
         }
         for change in changes {
             self.tell(id, change);
+        }
+        Ok(())
+    }
+
+    /// Puts another device in the place of a node's: the node has this GUID, its ports have those after it, and their
+    /// first GIDs are made of these.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPort`] of its first port if there is no such node.
+    pub fn set_node_guid(&mut self, id: NodeId, guid: Guid) -> Result<(), Error> {
+        let first = PortId { node: id, port: 1 };
+        let node = id.index().and_then(|index| self.nodes.get_mut(index)).ok_or(Error::NoSuchPort(first))?;
+        node.guid = guid;
+        for (number, mut port) in (1..).zip(node.ports.clone()) {
+            port.guid = Guid::new(guid.get().wrapping_add(u64::from(number)));
+            if let Some(first) = port.gids.first_mut() {
+                *first = Gid::from_parts(first.prefix(), port.guid);
+            }
+            self.set_port(PortId { node: id, port: number }, port)?;
         }
         Ok(())
     }

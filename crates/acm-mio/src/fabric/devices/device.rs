@@ -1,24 +1,28 @@
 //! One open device.
 use acm_sansio::{PortId, door::SaSend, port::PortAttributes};
 use ib_device::{
-    LinkLayer, sysfs,
+    Error, LinkLayer, Result, sysfs,
     umad::{Agent, AgentId, Expect, MadAddress, UmadPort},
     verbs::Context,
 };
 use ib_mad::{AddressVector, MgmtClass, PortState, sa::SA_CLASS_VERSION};
-use std::os::fd::{AsFd, BorrowedFd};
+
+/// Names an open device. One that is closed and opened again has another key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct DeviceKey(pub(super) u32);
 
 /// One open device.
 #[derive(Debug)]
 pub(super) struct Device {
     pub(super) name: String,
+    /// What sysfs said last.
     pub(super) info: sysfs::Device,
     pub(super) ports: Vec<Port>,
-    /// Last: ports and queue pairs go before it.
+    /// Last: ports go before it.
     pub(super) context: Context,
 }
 
-/// A port with link layer InfiniBand.
+/// A port that is served.
 #[derive(Debug)]
 pub(super) struct Port {
     pub(super) id: PortId,
@@ -27,72 +31,50 @@ pub(super) struct Port {
     agent: AgentId,
 }
 
+/// Whether a port is one of an InfiniBand subnet; others have no subnet administration.
+pub(super) fn is_served(port: &sysfs::Port) -> bool {
+    port.link_layer == LinkLayer::InfiniBand
+}
+
+impl Port {
+    /// Opens a port's MAD interface.
+    pub(super) fn open(id: PortId, port: &sysfs::Port) -> core::result::Result<Self, PortError> {
+        let file = port.umad.as_ref().ok_or(PortError::NoUmad)?;
+        let umad = UmadPort::open(&file.path)?;
+        let agent = umad.register(&Agent::client(MgmtClass::SUBN_ADM, SA_CLASS_VERSION))?;
+        Ok(Self { id, number: port.number, umad, agent })
+    }
+}
+
+/// Why a port is not served.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PortError {
+    /// The module is not loaded, or the file not made yet.
+    #[error("no umad; modprobe ib_umad")]
+    NoUmad,
+    /// The file cannot be opened.
+    #[error("{0}; see --check")]
+    Open(#[from] Error),
+}
+
 impl Device {
-    /// Opens a device, if it has a port to serve. What does not work is said in the log.
-    pub(super) fn open(info: sysfs::Device, mut id: impl FnMut(u8) -> PortId) -> Option<Self> {
-        let served = |port: &&sysfs::Port| port.link_layer == LinkLayer::InfiniBand;
-        if !info.ports.iter().any(|port| served(&port)) {
-            tracing::debug!(target: "devices", "{} has no InfiniBand port", info.name);
-            return None;
-        }
-        let context = Context::open(&info.name)
-            .inspect_err(|error| tracing::error!(target: "devices", "{}: {error}; see --check", info.name))
-            .ok()?;
-        let mut ports = Vec::new();
-        for port in info.ports.iter().filter(served) {
-            let Some(file) = &port.umad else {
-                tracing::error!(target: "devices", "{} port {}: no umad; modprobe ib_umad", info.name, port.number);
-                continue;
-            };
-            let opened = UmadPort::open(&file.path).and_then(|umad| {
-                let agent = umad.register(&Agent::client(MgmtClass::SUBN_ADM, SA_CLASS_VERSION))?;
-                Ok(Port { id: id(port.number), number: port.number, umad, agent })
-            });
-            match opened {
-                Ok(port) => ports.push(port),
-                Err(error) => {
-                    tracing::error!(target: "devices", "{} port {}: {error}; see --check", info.name, port.number);
-                }
-            }
-        }
-        (!ports.is_empty()).then(|| Self { name: info.name.clone(), info, ports, context })
+    /// Opens a device, with no port yet.
+    pub(super) fn open(info: sysfs::Device) -> Result<Self> {
+        let context = Context::open(&info.name)?;
+        Ok(Self { name: info.name.clone(), info, ports: Vec::new(), context })
     }
 
     pub(super) fn port(&self, number: u8) -> Option<&Port> {
         self.ports.iter().find(|port| port.number == number)
     }
 
-    /// Name, number and id of each port.
-    pub(super) fn clone_ports(&self) -> Vec<(String, u8, PortId)> {
-        self.ports.iter().map(|port| (self.name.clone(), port.number, port.id)).collect()
-    }
-
-    /// Everything to wait for.
-    pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        [self.context.async_fd(), self.context.completion_fd()]
-            .into_iter()
-            .chain(self.ports.iter().map(|port| port.umad.as_fd()))
-    }
-
-    /// What sysfs says now.
-    pub(super) fn refresh(&mut self, info: sysfs::Device) {
-        self.info = info;
-    }
-
     /// What the core reads of a port; `None` while it is not active.
-    pub(super) fn attributes(&self, number: u8) -> Option<PortAttributes> {
-        let port = self.info.port(number)?;
+    pub(super) fn attributes(&self, number: u8) -> Result<Option<PortAttributes>> {
         // MTU and subnet timeout are not in sysfs; the state of this moment is the device's.
-        let queried = self
-            .context
-            .query_port(number)
-            .inspect_err(|error| tracing::warn!(target: "devices", "{} port {number}: {error}", self.name))
-            .ok()?;
-        if queried.state != PortState::ACTIVE {
-            return None;
-        }
+        let queried = self.context.query_port(number)?;
+        let Some(port) = self.info.port(number).filter(|_| queried.state == PortState::ACTIVE) else { return Ok(None) };
         let rate = port.rate.or(queried.rate).map(ib_device::LinkRate::code);
-        Some(PortAttributes {
+        Ok(Some(PortAttributes {
             device_guid: self.info.node_guid,
             port_number: number,
             port_count: u8::try_from(self.info.ports.len()).unwrap_or(u8::MAX),
@@ -105,13 +87,13 @@ impl Device {
             mtu: queried.active_mtu,
             rate: rate.unwrap_or(ib_mad::Rate::GBPS_10),
             subnet_timeout: queried.subnet_timeout,
-        })
+        }))
     }
 
     /// Sends a request to subnet administration.
-    pub(super) fn sa_send(&mut self, number: u8, send: &SaSend) -> ib_device::Result<()> {
+    pub(super) fn sa_send(&mut self, number: u8, send: &SaSend) -> Result<()> {
         let Some(port) = self.ports.iter_mut().find(|port| port.number == number) else {
-            return Err(ib_device::Error::Gone);
+            return Err(Error::Gone);
         };
         let address = MadAddress::general_services(AddressVector::local(send.to.lid, send.to.sl), send.to.pkey_index);
         let expect = Expect::Answer { timeout: send.timeout, retries: send.retries };

@@ -55,11 +55,11 @@ impl Daemon {
         while !self.host.done {
             let timeout = self.timeout();
             if let Err(error) = self.turn(&mut events, timeout) {
-                report::write(&self.acm);
+                report::write(&self.acm, self.host.fabric.as_deref());
                 return Err(error);
             }
         }
-        report::write(&self.acm);
+        report::write(&self.acm, self.host.fabric.as_deref());
         Ok(())
     }
 
@@ -78,12 +78,13 @@ impl Daemon {
             match event.token() {
                 LISTENER => self.ready.listener = true,
                 SIGNALS => self.signals(now),
-                FABRIC => self.ready.fabric = true,
                 KERNEL => self.ready.kernel = true,
+                token if token >= FABRIC => self.fabric_ready(token),
                 Token(token) => self.client_ready(token - FIRST_CLIENT, event),
             }
         }
-        if self.ready.fabric {
+        let due = self.host.fabric.as_ref().and_then(|fabric| fabric.poll_timeout());
+        if self.ready.fabric || due.is_some_and(|at| at <= now) {
             self.fabric_events(now)?;
         }
         if self.ready.kernel {
@@ -105,7 +106,8 @@ impl Daemon {
             return Some(Duration::ZERO);
         }
         let stall = self.host.clients.longest_stalled().map(|(since, _)| since + self.stall_limit);
-        [self.acm.poll_timeout(), stall, self.ready.accept_at, self.host.lines.due()]
+        let fabric = self.host.fabric.as_ref().and_then(|fabric| fabric.poll_timeout());
+        [self.acm.poll_timeout(), fabric, stall, self.ready.accept_at, self.host.lines.due()]
             .into_iter()
             .flatten()
             .min()
@@ -128,7 +130,7 @@ impl Daemon {
         for signal in pending {
             match signal {
                 SIGHUP => self.log.reopen(),
-                SIGUSR1 => report::write(&self.acm),
+                SIGUSR1 => report::write(&self.acm, self.host.fabric.as_deref()),
                 SIGTERM | SIGINT => {
                     tracing::info!(target: "main", "shutting down");
                     self.input(now, Input::Shutdown);
@@ -138,8 +140,18 @@ impl Daemon {
         }
     }
 
+    fn fabric_ready(&mut self, token: Token) {
+        if let Some(fabric) = &mut self.host.fabric {
+            fabric.ready(token);
+            self.ready.fabric = true;
+        }
+    }
+
     /// Hands over what the fabric has to tell, a turn's worth of it.
     pub(crate) fn fabric_events(&mut self, now: Time) -> Result<(), LoopError> {
+        if let Some(fabric) = &mut self.host.fabric {
+            fabric.handle_timeout(now);
+        }
         self.ready.fabric = self.host.fabric.is_some();
         for _ in 0..OTHERS_TURN {
             let Some(fabric) = &mut self.host.fabric else { return Ok(()) };

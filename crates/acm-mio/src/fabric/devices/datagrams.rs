@@ -1,0 +1,69 @@
+//! What queue pairs have: datagrams, and sends that ended.
+use super::{
+    device::DeviceKey,
+    table::{Devices, Work},
+    wakes::Source,
+};
+use acm_sansio::{EndpointId, door::DatagramSource};
+use ib_device::verbs::Completion;
+
+impl Devices {
+    /// Takes from a device's channel which queue pairs have completions.
+    pub(super) fn completions(&mut self, key: DeviceKey) {
+        self.turns.dry(Source::Completions(key));
+        while let Some(device) = self.devices.get(&key) {
+            match device.context.next_completion() {
+                Ok(Some(queue)) => {
+                    if let Some(id) = self.queues.get(&(key, queue)) {
+                        let source = Source::Datagrams(*id);
+                        self.turns.ready(source, source.lane());
+                    }
+                }
+                Ok(None) => return,
+                Err(error) => return self.fail(key, &format!("is closed: {error}")),
+            }
+        }
+    }
+
+    /// Takes one completion of an endpoint's queue pair. A datagram is put into `self.payload`: whom it is from, and
+    /// its length.
+    pub(super) fn next_datagram(&mut self, id: EndpointId) -> Option<(DatagramSource, usize)> {
+        let Some(endpoint) = self.endpoints.get_mut(&id) else {
+            self.turns.dry(Source::Datagrams(id));
+            return None;
+        };
+        match endpoint.pair.poll() {
+            Ok(Some(Completion::Received(datagram))) => {
+                let source = DatagramSource {
+                    lid: datagram.slid,
+                    path_bits: datagram.path_bits,
+                    qpn: datagram.src_qpn,
+                    gid: datagram.source_gid(),
+                };
+                let room = self.payload.get_mut(..datagram.payload.len())?;
+                room.copy_from_slice(datagram.payload);
+                return Some((source, datagram.payload.len()));
+            }
+            Ok(Some(Completion::TooLong { len, slid, .. })) => {
+                self.counters.oversized_datagrams += 1;
+                tracing::debug!(target: "devices", "{id}: datagram of {len} bytes from LID {slid}: none of ours");
+            }
+            Ok(Some(Completion::Sent(_))) => endpoint.send_waiting(&mut self.counters),
+            Ok(Some(Completion::SendFailed { status, .. })) => {
+                self.counters.sends_failed += 1;
+                tracing::debug!(target: "devices", "{id}: {status}; it goes on");
+                endpoint.send_waiting(&mut self.counters);
+            }
+            Ok(Some(Completion::ReceiveFailed(status))) => {
+                self.counters.receives_failed += 1;
+                tracing::debug!(target: "devices", "{id}: {status}; it goes on");
+            }
+            Ok(None) => {
+                self.turns.dry(Source::Datagrams(id));
+                self.retries.settled(&Work::Endpoint(id));
+            }
+            Err(error) => self.not_recovered(id, &error),
+        }
+        None
+    }
+}

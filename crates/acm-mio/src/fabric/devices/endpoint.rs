@@ -1,0 +1,70 @@
+//! An endpoint's queue pair, and what waits to be sent from it.
+use super::{
+    counters::Counters,
+    device::DeviceKey,
+    outbox::{Outbox, Outcome},
+};
+use acm_sansio::{EndpointId, PortId};
+use ib_device::verbs::UdQueuePair;
+use ib_mad::{AddressVector, Qkey, Qpn, acm::AcmMad};
+
+/// An endpoint's queue pair.
+#[derive(Debug)]
+pub(super) struct Endpoint {
+    pub(super) id: EndpointId,
+    /// The device that it is of.
+    pub(super) device: DeviceKey,
+    pub(super) port: PortId,
+    pub(super) pair: UdQueuePair,
+    outbox: Outbox<Letter>,
+}
+
+/// A datagram with its destination.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Letter {
+    pub(super) way: AddressVector,
+    pub(super) qpn: Qpn,
+    pub(super) qkey: Qkey,
+    pub(super) mad: AcmMad,
+}
+
+impl Endpoint {
+    pub(super) fn new(id: EndpointId, device: DeviceKey, port: PortId, pair: UdQueuePair) -> Self {
+        Self { id, device, port, pair, outbox: Outbox::default() }
+    }
+
+    /// Sends a datagram now, or when there is a place in the send queue.
+    pub(super) fn send(&mut self, letter: Letter, counters: &mut Counters) {
+        let Self { id, pair, outbox, .. } = self;
+        match outbox.send(letter, |letter| post(*id, pair, letter, counters)) {
+            Outcome::Posted => {}
+            Outcome::Waits => counters.sends_queued += 1,
+            Outcome::Refused => {
+                counters.sends_refused += 1;
+                tracing::debug!(target: "devices", "{id}: datagram to LID {} lost: too many wait", letter.way.dlid);
+            }
+        }
+    }
+
+    /// Sends what waits, after sends ended.
+    pub(super) fn send_waiting(&mut self, counters: &mut Counters) {
+        let Self { id, pair, outbox, .. } = self;
+        outbox.go_on(|letter| post(*id, pair, letter, counters));
+    }
+}
+
+fn post(
+    id: EndpointId,
+    pair: &mut UdQueuePair,
+    letter: &Letter,
+    counters: &mut Counters,
+) -> Result<(), ib_device::Error> {
+    let sent = pair.send(&letter.way, letter.qpn, letter.qkey, ib_mad::as_bytes(&letter.mad));
+    if let Err(error) = &sent
+        && !matches!(error, ib_device::Error::SendQueueFull { .. })
+    {
+        counters.sends_failed += 1;
+        tracing::debug!(target: "devices", "{id}: datagram to LID {} lost: {error}", letter.way.dlid);
+    }
+    sent.map(drop)
+}

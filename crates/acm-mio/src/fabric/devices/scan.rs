@@ -1,0 +1,237 @@
+//! Opening what is there, closing what is gone or replaced.
+use super::{
+    device::{Device, DeviceKey, Port, is_served},
+    table::{Devices, Fact, Work},
+    wakes::Source,
+};
+use acm_sansio::{EndpointId, PortId, SaRequestId, door::SendFailure};
+use ib_device::sysfs;
+use std::os::fd::AsFd;
+
+impl Devices {
+    /// Opens devices and ports that are new, closes those that are gone. A device that cannot be read now is not gone.
+    pub(super) fn scan(&mut self) {
+        self.counters.scans += 1;
+        let found = match self.sysfs.scan() {
+            Ok(found) => found,
+            Err(error) => {
+                self.counters.read_failures += 1;
+                if self.retries.failed(self.now, Work::Scan) {
+                    tracing::warn!(target: "devices", "{error}");
+                }
+                return;
+            }
+        };
+        self.retries.settled(&Work::Scan);
+        for (name, error) in &found.failures {
+            self.unreadable(name, error);
+        }
+        let unread = |name: &str| found.failures.iter().any(|(other, _)| other == name);
+        let is_there = |device: &Device| found.devices.iter().any(|now| now.can_be(&device.info));
+        let gone = self.devices.iter().filter(|(_, device)| !is_there(device) && !unread(&device.name));
+        for key in gone.map(|(key, _)| *key).collect::<Vec<_>>() {
+            self.close(key, "is gone");
+        }
+        let known = |name: &String| unread(name) || found.devices.iter().any(|device| device.name == *name);
+        self.retries.retain(|work| !matches!(work, Work::Device(name) if !known(name)));
+        for info in found.devices {
+            self.serve(info);
+        }
+    }
+
+    /// Reads one device again: it may have gone, be another one, or have ports that can be served now.
+    pub(super) fn look_at(&mut self, name: &str) {
+        self.counters.device_reads += 1;
+        match self.sysfs.device(name) {
+            Ok(Some(info)) => {
+                self.replaced(&info);
+                self.serve(info);
+            }
+            Ok(None) => {
+                self.retries.settled(&Work::Device(name.to_owned()));
+                if let Some(key) = self.key_of(name) {
+                    self.close(key, "is gone");
+                }
+            }
+            Err(error) => self.unreadable(name, &error),
+        }
+    }
+
+    /// Closes the open device of this name, if that is another one.
+    pub(super) fn replaced(&mut self, info: &sysfs::Device) {
+        let old = self.devices.iter().find(|(_, old)| old.name == info.name && !old.info.can_be(info));
+        if let Some((key, _)) = old {
+            self.close(*key, "is another device now");
+        }
+    }
+
+    /// A device that is there could not be read.
+    pub(super) fn unreadable(&mut self, name: &str, error: &ib_device::Error) {
+        self.counters.read_failures += 1;
+        if self.retries.failed(self.now, Work::Device(name.to_owned())) {
+            tracing::warn!(target: "devices", "{name}: {error}");
+        }
+    }
+
+    /// Opens whatever of a device can be served and is not open yet; what fails is tried again.
+    pub(super) fn serve(&mut self, info: sysfs::Device) {
+        let name = info.name.clone();
+        let work = Work::Device(name.clone());
+        if !info.ports.iter().any(is_served) {
+            tracing::debug!(target: "devices", "{name} has no InfiniBand port");
+            self.retries.settled(&work);
+            return;
+        }
+        let (key, mut device) = match self.key_of(&name).and_then(|key| Some((key, self.devices.remove(&key)?))) {
+            Some((key, device)) => (key, Device { info, ..device }),
+            None => match Device::open(info) {
+                Ok(device) => {
+                    let key = DeviceKey(self.next_device);
+                    self.next_device += 1;
+                    (key, device)
+                }
+                Err(error) => {
+                    self.counters.open_failures += 1;
+                    if self.retries.failed(self.now, work) {
+                        tracing::error!(target: "devices", "{name}: {error}; see --check");
+                    }
+                    return;
+                }
+            },
+        };
+        let was_open = !device.ports.is_empty();
+        let first_new = device.ports.len();
+        let all = self.open_ports(&mut device);
+        if device.ports.is_empty() {
+            return;
+        }
+        if !was_open {
+            self.counters.devices_opened += 1;
+            self.wakes.watch(device.context.async_fd(), Source::Async(key));
+            self.wakes.watch(device.context.completion_fd(), Source::Completions(key));
+        }
+        for port in device.ports.iter().skip(first_new) {
+            self.wakes.watch(port.umad.as_fd(), Source::Mads(port.id));
+        }
+        let new: Vec<u8> = device.ports.iter().skip(first_new).map(|port| port.number).collect();
+        self.devices.insert(key, device);
+        if all && self.retries.settled(&work) && was_open {
+            // While it could not be read, its events were answered with what was known before.
+            self.tell_ports(key);
+        }
+        for number in new {
+            self.new_ports = true;
+            self.tell_port(key, number);
+        }
+    }
+
+    /// Opens the ports of a device that are not open; whether all are now.
+    fn open_ports(&mut self, device: &mut Device) -> bool {
+        let mut all = true;
+        let Device { name, info, ports, .. } = device;
+        for port in info.ports.iter().filter(|port| is_served(port)) {
+            if ports.iter().any(|open| open.number == port.number) {
+                continue;
+            }
+            let next = PortId(u32::try_from(self.ids.len()).unwrap_or(u32::MAX));
+            let id = *self.ids.entry((name.clone(), port.number)).or_insert(next);
+            match Port::open(id, port) {
+                Ok(port) => ports.push(port),
+                Err(error) => {
+                    all = false;
+                    self.counters.open_failures += 1;
+                    if self.retries.failed(self.now, Work::Device(name.clone())) {
+                        tracing::error!(target: "devices", "{name} port {}: {error}", port.number);
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Closes a device that failed, and opens it again when that is possible.
+    pub(super) fn fail(&mut self, key: DeviceKey, why: &str) {
+        let Some(device) = self.devices.get(&key) else { return };
+        self.retries.failed(self.now, Work::Device(device.name.clone()));
+        self.close(key, why);
+    }
+
+    /// Closes a device with its ports and endpoints.
+    pub(super) fn close(&mut self, key: DeviceKey, why: &str) {
+        let Some(device) = self.devices.remove(&key) else { return };
+        tracing::info!(target: "devices", "{} {why}", device.name);
+        self.counters.devices_closed += 1;
+        for port in &device.ports {
+            self.lose_port(port);
+        }
+        self.wakes.forget(device.context.async_fd(), Source::Async(key));
+        self.wakes.forget(device.context.completion_fd(), Source::Completions(key));
+        self.turns.dry(Source::Async(key));
+        self.turns.dry(Source::Completions(key));
+        self.counters.leaked_objects += device.context.leaked();
+    }
+
+    /// Closes a port; and the device, if that was its last one.
+    pub(super) fn close_port(&mut self, id: PortId, why: &str) {
+        let Some((key, number)) = self.place_of(id) else { return };
+        let Some(device) = self.devices.get_mut(&key) else { return };
+        self.retries.failed(self.now, Work::Device(device.name.clone()));
+        if device.ports.len() == 1 {
+            return self.close(key, why);
+        }
+        let Some(index) = device.ports.iter().position(|port| port.id == id) else { return };
+        let port = device.ports.remove(index);
+        tracing::info!(target: "devices", "{} port {number} {why}", device.name);
+        self.lose_port(&port);
+    }
+
+    /// Tells the core what a port that is closed takes with it. The core hears first that the port is down, so that it
+    /// does not ask for a queue pair at once.
+    fn lose_port(&mut self, port: &Port) {
+        self.facts.push_back(Fact::PortDown(port.id));
+        let lost: Vec<EndpointId> =
+            self.endpoints.values().filter(|endpoint| endpoint.port == port.id).map(|endpoint| endpoint.id).collect();
+        for id in lost {
+            self.drop_endpoint(id);
+            self.facts.push_back(Fact::EndpointLost(id));
+        }
+        let lost: Vec<SaRequestId> =
+            self.requests.range((port.id, 0)..=(port.id, u32::MAX)).map(|(_, id)| *id).collect();
+        self.requests.retain(|(asker, _), _| *asker != port.id);
+        self.facts.extend(lost.into_iter().map(|id| Fact::SaFailed(id, SendFailure::NotSent)));
+        self.wakes.forget(port.umad.as_fd(), Source::Mads(port.id));
+        self.turns.dry(Source::Mads(port.id));
+        self.retries.settled(&Work::Mads(port.id));
+    }
+
+    /// Closes a queue pair.
+    pub(super) fn drop_endpoint(&mut self, id: EndpointId) {
+        if let Some(endpoint) = self.endpoints.remove(&id) {
+            self.queues.remove(&(endpoint.device, endpoint.pair.key()));
+            self.turns.dry(Source::Datagrams(id));
+            self.retries.settled(&Work::Endpoint(id));
+        }
+    }
+
+    /// Tells the core what each port of a device is now.
+    fn tell_ports(&mut self, key: DeviceKey) {
+        let numbers = self.devices.get(&key).into_iter().flat_map(|device| &device.ports).map(|port| port.number);
+        for number in numbers.collect::<Vec<_>>() {
+            self.tell_port(key, number);
+        }
+    }
+
+    /// Tells the core what a port is now, as sysfs said last.
+    pub(super) fn tell_port(&mut self, key: DeviceKey, number: u8) {
+        let Some(device) = self.devices.get(&key) else { return };
+        let Some(port) = device.port(number) else { return };
+        match device.attributes(number) {
+            Ok(Some(attributes)) => self.facts.push_back(Fact::PortUp(port.id, Box::new(attributes))),
+            Ok(None) => self.facts.push_back(Fact::PortDown(port.id)),
+            Err(error) => {
+                let name = device.name.clone();
+                self.unreadable(&name, &error);
+            }
+        }
+    }
+}

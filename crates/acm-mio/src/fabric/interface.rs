@@ -1,0 +1,54 @@
+//! What every fabric does.
+use super::error::FabricError;
+use acm_sansio::{
+    EndpointId, Input, PortId, Time,
+    door::{SaSend, SendTo},
+};
+use ib_mad::{Gid, Lid, Qpn, acm::AcmMad};
+use std::io;
+
+/// A port that a fabric has, as address files name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NamedPort {
+    pub(crate) id: PortId,
+    pub(crate) device: String,
+    pub(crate) number: u8,
+}
+
+/// What carries the core's datagrams. Nothing here blocks.
+pub(crate) trait Fabric {
+    /// Asks for wake-ups, under `first` and as many tokens after it as it wants.
+    fn register(&mut self, registry: &mio::Registry, first: mio::Token) -> io::Result<()>;
+    /// What has this token may have something to tell. Tokens of what is gone are passed over.
+    fn ready(&mut self, _token: mio::Token) {}
+    /// When [`Self::handle_timeout`] must be called; `None`: never.
+    fn poll_timeout(&self) -> Option<Time> {
+        None
+    }
+    /// What time it is: to be said before events are taken. Does what is due.
+    fn handle_timeout(&mut self, _now: Time) {}
+    /// What went wrong so far, in numbers, each with its name.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+    /// The ports that address files may name.
+    fn ports(&self) -> Vec<NamedPort>;
+    /// The port with this number of the device with this name.
+    fn port_named(&self, device: &[u8], number: u8) -> Option<PortId>;
+    /// Whether there are ports that were not there when this was asked last.
+    fn has_new_ports(&mut self) -> bool;
+    /// The next thing to tell the core; `None` when there is none now. An error: the fabric is gone.
+    fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError>;
+    /// Opens an endpoint's queue pair.
+    fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError>;
+    /// Closes it.
+    fn close_endpoint(&mut self, endpoint: EndpointId);
+    /// Receives what is sent to a group.
+    fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid);
+    /// Receives it no more.
+    fn detach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid);
+    /// Sends a datagram; one that cannot be sent is lost, as datagrams may be.
+    fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad);
+    /// Sends a request to subnet administration; whether it went out.
+    fn sa_send(&mut self, send: &SaSend) -> bool;
+}

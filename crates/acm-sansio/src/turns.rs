@@ -1,0 +1,273 @@
+//! Whose turn it is to be read: sources take turns with small quotas, urgent ones first.
+//!
+//! A fabric has sources of two kinds. Few and short are answers of subnet administration and events of ports; they are
+//! [`Lane::Urgent`]. Long, and as long as strangers like, are the queues of datagrams; they are [`Lane::Bulk`]. A round
+//! is: each urgent source that is ready, up to its quota; then one bulk source, up to its quota. So
+//!
+//! - a flood of datagrams delays an urgent source by one bulk quota at most, however many sources are flooded;
+//! - a bulk source waits for the urgent quotas and the quotas of the other bulk sources, and no longer;
+//! - urgent sources that never run dry do not stop the bulk ones.
+//!
+//! The type knows nothing of descriptors or time: who finds that a source has something says [`Turns::ready`], who reads
+//! takes one thing at a time from the source that [`Turns::next`] names, and says [`Turns::dry`] when it had nothing.
+use alloc::{collections::BTreeSet, collections::VecDeque};
+use core::num::NonZeroU32;
+
+/// How soon a source is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lane {
+    /// Before the next bulk source.
+    Urgent,
+    /// One source after each round of urgent ones.
+    Bulk,
+}
+
+/// How many things in a row a source may give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Quotas {
+    /// Of an urgent source.
+    pub urgent: NonZeroU32,
+    /// Of a bulk source: the longest that an urgent source waits.
+    pub bulk: NonZeroU32,
+}
+
+impl Default for Quotas {
+    /// 32 and 16: an urgent source waits for what a core does in well under a millisecond.
+    fn default() -> Self {
+        const fn number(value: u32) -> NonZeroU32 {
+            // Both are written below, and neither is zero.
+            match NonZeroU32::new(value) {
+                Some(number) => number,
+                None => NonZeroU32::MIN,
+            }
+        }
+        Self { urgent: number(32), bulk: number(16) }
+    }
+}
+
+/// The sources that may have something to read, in the order of their turns.
+///
+/// ```
+/// use acm_sansio::turns::{Lane, Turns};
+/// let mut turns = Turns::default();
+/// turns.ready("datagrams", Lane::Bulk);
+/// turns.ready("answers", Lane::Urgent);
+/// assert_eq!(turns.next(), Some("answers"));
+/// turns.dry("answers");
+/// assert_eq!(turns.next(), Some("datagrams"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Turns<S> {
+    quotas: Quotas,
+    /// All sources in the three queues, each of which is in one of them, once.
+    known: BTreeSet<S>,
+    /// Urgent sources of this round; the first has its turn.
+    now: VecDeque<S>,
+    /// Urgent sources of the next round.
+    later: VecDeque<S>,
+    /// Bulk sources; the first has its turn, or the next one.
+    bulk: VecDeque<S>,
+    /// What the source whose turn it is has given already.
+    given: u32,
+    /// Whether a bulk source has its turn before the next round begins.
+    bulk_turn: bool,
+}
+
+impl<S: Copy + Ord> Default for Turns<S> {
+    fn default() -> Self {
+        Self::new(Quotas::default())
+    }
+}
+
+impl<S: Copy + Ord> Turns<S> {
+    /// No source is ready.
+    #[must_use]
+    pub fn new(quotas: Quotas) -> Self {
+        Self {
+            quotas,
+            known: BTreeSet::new(),
+            now: VecDeque::new(),
+            later: VecDeque::new(),
+            bulk: VecDeque::new(),
+            given: 0,
+            bulk_turn: false,
+        }
+    }
+
+    /// A source may have something. Changes nothing if that is known.
+    pub fn ready(&mut self, source: S, lane: Lane) {
+        if self.known.insert(source) {
+            match lane {
+                Lane::Urgent => self.later.push_back(source),
+                Lane::Bulk => self.bulk.push_back(source),
+            }
+        }
+    }
+
+    /// Whether no source may have anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// The source to take one thing from; `None` if none is ready.
+    #[must_use = "a turn is counted, whether it is used or not"]
+    #[expect(clippy::should_implement_trait, reason = "what is said in between changes what comes next")]
+    pub fn next(&mut self) -> Option<S> {
+        loop {
+            if let Some(source) = self.now.front().copied() {
+                self.given += 1;
+                if self.given >= self.quotas.urgent.get() {
+                    self.given = 0;
+                    self.now.pop_front();
+                    self.later.push_back(source);
+                }
+                return Some(source);
+            }
+            if self.bulk_turn
+                && let Some(source) = self.bulk.front().copied()
+            {
+                self.given += 1;
+                if self.given >= self.quotas.bulk.get() {
+                    self.given = 0;
+                    self.bulk.rotate_left(1);
+                    self.bulk_turn = false;
+                }
+                return Some(source);
+            }
+            // Who is ready next comes at once, and urgent ones first.
+            self.bulk_turn = false;
+            if self.known.is_empty() {
+                return None;
+            }
+            core::mem::swap(&mut self.now, &mut self.later);
+            self.bulk_turn = true;
+        }
+    }
+
+    /// A source has nothing now, or is gone. Its turn ends.
+    pub fn dry(&mut self, source: S) {
+        if !self.known.remove(&source) {
+            return;
+        }
+        if self.now.front() == Some(&source) {
+            self.given = 0;
+        } else if self.now.is_empty() && self.bulk_turn && self.bulk.front() == Some(&source) {
+            self.given = 0;
+            self.bulk_turn = false;
+        }
+        for queue in [&mut self.now, &mut self.later, &mut self.bulk] {
+            // The source that was read last is at an end of its queue.
+            if queue.front() == Some(&source) {
+                queue.pop_front();
+            } else if queue.back() == Some(&source) {
+                queue.pop_back();
+            } else {
+                queue.retain(|other| *other != source);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{collections::BTreeMap, vec::Vec};
+    use proptest::prelude::*;
+
+    const fn quotas(urgent: u32, bulk: u32) -> Quotas {
+        Quotas { urgent: NonZeroU32::new(urgent).unwrap(), bulk: NonZeroU32::new(bulk).unwrap() }
+    }
+
+    fn take(turns: &mut Turns<char>, count: usize) -> Vec<char> {
+        (0..count).map_while(|_| turns.next()).collect()
+    }
+
+    #[test]
+    fn urgent_ones_come_first_and_bulk_ones_in_turn() {
+        let mut turns = Turns::new(quotas(2, 3));
+        for (source, lane) in [('a', Lane::Bulk), ('b', Lane::Bulk), ('U', Lane::Urgent), ('V', Lane::Urgent)] {
+            turns.ready(source, lane);
+            turns.ready(source, lane);
+        }
+        assert_eq!(take(&mut turns, 14), "UUVVaaaUUVVbbb".chars().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn one_that_is_dry_gives_its_turn_away() {
+        let mut turns = Turns::new(quotas(2, 3));
+        turns.ready('a', Lane::Bulk);
+        turns.ready('b', Lane::Bulk);
+        assert_eq!(turns.next(), Some('a'));
+        turns.dry('a');
+        turns.dry('a');
+        assert_eq!(take(&mut turns, 4), ['b'; 4]);
+        turns.dry('b');
+        assert_eq!(turns.next(), None);
+        assert!(turns.is_empty());
+        // The whole quota, not what is left of a turn that ended.
+        turns.ready('a', Lane::Bulk);
+        turns.ready('b', Lane::Bulk);
+        assert_eq!(take(&mut turns, 6), ['a', 'a', 'a', 'b', 'b', 'b']);
+    }
+
+    #[test]
+    fn an_urgent_one_waits_for_one_bulk_quota_at_most() {
+        let mut turns = Turns::new(quotas(2, 3));
+        ('a'..='z').for_each(|source| turns.ready(source, Lane::Bulk));
+        for already in 0..40 {
+            assert_eq!(take(&mut turns, already).len(), already);
+            turns.ready('U', Lane::Urgent);
+            let waits = take(&mut turns, 4).iter().position(|source| *source == 'U');
+            assert!(waits.is_some_and(|waits| waits <= 3), "{waits:?} after {already}");
+            turns.dry('U');
+        }
+    }
+
+    #[test]
+    fn urgent_ones_that_come_back_at_once_do_not_stop_the_others() {
+        let mut turns = Turns::new(quotas(4, 3));
+        turns.ready('a', Lane::Bulk);
+        let mut bulk = 0;
+        for _ in 0..100 {
+            turns.ready('U', Lane::Urgent);
+            match turns.next() {
+                Some('U') => turns.dry('U'),
+                _ => bulk += 1,
+            }
+        }
+        assert_eq!(bulk, 75, "three of four");
+    }
+
+    proptest! {
+        /// Whatever is said: each ready source has its turn within one round of all.
+        #[test]
+        fn nobody_starves(
+            steps in proptest::collection::vec((0..12u8, any::<bool>()), 1..200),
+            urgent in 1..5u32,
+            bulk in 1..5u32,
+        ) {
+            let mut turns = Turns::new(quotas(urgent, bulk));
+            // How many turns of others each ready source has seen.
+            let mut waits: BTreeMap<u8, u32> = BTreeMap::new();
+            for (source, ends) in steps {
+                turns.ready(source, if source < 4 { Lane::Urgent } else { Lane::Bulk });
+                waits.entry(source).or_default();
+                let next = turns.next();
+                prop_assert!(next.is_some_and(|next| waits.contains_key(&next)));
+                for (waiting, since) in &mut waits {
+                    *since += 1;
+                    let most = if *waiting < 4 { 2 * (4 * urgent + bulk) } else { 9 * (4 * urgent + bulk) };
+                    prop_assert!(*since <= most, "{waiting} waits for {since}");
+                }
+                let Some(next) = next else { continue };
+                waits.insert(next, 0);
+                if ends {
+                    turns.dry(next);
+                    waits.remove(&next);
+                }
+            }
+            prop_assert_eq!(turns.is_empty(), waits.is_empty());
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! What a device says of itself: limits, ports, tables.
+#![expect(unsafe_code, reason = "libibverbs")]
+use super::{context::Context, device::put, lock, minus_one, number};
+use core::{
+    ffi::{c_int, c_uint, c_void},
+    mem,
+    mem::offset_of,
+    ptr,
+};
+use ib_mad::{Mtu, Pkey};
+use rdma_sys::{ibv_context, ibv_device_attr, ibv_gid, ibv_gid_entry, ibv_port_attr};
+
+/// Limits that the device shows.
+pub(super) const MAX_CQE: usize = 1 << 20;
+pub(super) const MAX_WORK: u32 = 16_384;
+pub(super) const MAX_SGE: u32 = 16;
+pub(super) const MAX_INLINE: u32 = 1024;
+/// Entries of the tables, used or not, as in the node's sysfs.
+const GID_ENTRIES: usize = 8;
+const PKEY_ENTRIES: usize = 32;
+const CAPABILITIES: u32 = 0x2651_e848;
+
+impl Context {
+    fn attributes(&self, number: u8) -> Result<ibv_port_attr, c_int> {
+        if self.is_gone() {
+            return Err(libc::EIO);
+        }
+        let port = self.port(number).ok_or(libc::EINVAL)?;
+        // SAFETY: all of it are numbers.
+        let mut shown: ibv_port_attr = unsafe { mem::zeroed() };
+        let (width, speed) = port.width_and_speed();
+        shown.state = port.state.get().into();
+        shown.phys_state = if port.state == ib_mad::PortState::DOWN { 2 } else { 5 };
+        shown.max_mtu = Mtu::B4096.get().into();
+        shown.active_mtu = port.mtu.get().into();
+        shown.gid_tbl_len = c_int::try_from(port.gids.len().max(GID_ENTRIES)).unwrap_or(c_int::MAX);
+        shown.pkey_tbl_len = u16::try_from(port.pkeys.len().max(PKEY_ENTRIES)).unwrap_or(u16::MAX);
+        shown.port_cap_flags = CAPABILITIES;
+        shown.max_msg_sz = 1 << 30;
+        shown.lid = port.lid.get();
+        shown.lmc = port.lmc.get();
+        shown.sm_lid = port.sm_lid.get();
+        shown.sm_sl = port.sm_sl.get();
+        shown.subnet_timeout = port.subnet_timeout;
+        shown.max_vl_num = 4;
+        shown.active_width = width;
+        shown.active_speed = speed;
+        shown.link_layer = 1;
+        Ok(shown)
+    }
+}
+
+/// `query_port` of the extended context.
+///
+/// # Safety
+/// The context is open; `length` bytes may be written.
+pub(super) unsafe extern "C" fn query_port(
+    context: *mut ibv_context,
+    port: u8,
+    to: *mut ibv_port_attr,
+    length: usize,
+) -> c_int {
+    // SAFETY: the caller's promise: the context is open.
+    number(unsafe { Context::of(context) }.attributes(port).map(|shown| {
+        let known = size_of::<ibv_port_attr>().min(length);
+        // SAFETY: the caller's promise: `length` bytes may be written at `to`; `known` bytes are in both.
+        unsafe {
+            to.cast::<u8>().write_bytes(0, length);
+            ptr::copy_nonoverlapping((&raw const shown).cast::<u8>(), to.cast(), known);
+        }
+    }))
+}
+
+/// As in libibverbs, whose symbol fills the structure that it began as: all but `port_cap_flags2`.
+///
+/// # Safety
+/// The context is open; the structure may be written.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn ibv_query_port(context: *mut ibv_context, port: u8, to: *mut ibv_port_attr) -> c_int {
+    // SAFETY: the caller's promise: the context is open, and the structure up to that field may be written.
+    unsafe { query_port(context, port, to, offset_of!(ibv_port_attr, port_cap_flags2)) }
+}
+
+/// As in libibverbs.
+///
+/// # Safety
+/// The context is open; the structure may be written.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn ibv_query_device(context: *mut ibv_context, to: *mut ibv_device_attr) -> c_int {
+    // SAFETY: the caller's promise: the context is open.
+    let own = unsafe { Context::of(context) };
+    // SAFETY: all of it are numbers.
+    let mut shown: ibv_device_attr = unsafe { mem::zeroed() };
+    let client = lock(&own.client);
+    let node = client.node();
+    put(&mut shown.fw_ver, env!("CARGO_PKG_VERSION"));
+    shown.node_guid = node.guid.get().to_be();
+    shown.sys_image_guid = shown.node_guid;
+    shown.phys_port_cnt = u8::try_from(node.ports.len()).unwrap_or(u8::MAX);
+    shown.max_mr_size = u64::MAX;
+    shown.page_size_cap = 0xffff_f000;
+    shown.vendor_id = 0x02c9;
+    shown.max_qp = 256;
+    shown.max_qp_wr = c_int::try_from(MAX_WORK).unwrap_or(c_int::MAX);
+    shown.max_sge = c_int::try_from(MAX_SGE).unwrap_or(c_int::MAX);
+    shown.max_cq = 65_536;
+    shown.max_cqe = c_int::try_from(MAX_CQE).unwrap_or(c_int::MAX);
+    shown.max_mr = 1 << 20;
+    shown.max_pd = 65_536;
+    shown.max_ah = 1 << 20;
+    shown.max_mcast_grp = 8192;
+    shown.max_mcast_qp_attach = 256;
+    shown.max_total_mcast_qp_attach = 8192 * 256;
+    shown.max_pkeys = u16::try_from(PKEY_ENTRIES).unwrap_or(u16::MAX);
+    shown.local_ca_ack_delay = 16;
+    // SAFETY: the caller's promise: `to` may be written.
+    unsafe { to.write(shown) };
+    0
+}
+
+impl Context {
+    fn gid(&self, port: u8, index: usize) -> Result<[u8; 16], c_int> {
+        let port = self.port(port).ok_or(libc::EINVAL)?;
+        match port.gids.get(index) {
+            Some(gid) => Ok(gid.get()),
+            None if index < GID_ENTRIES => Ok([0; 16]),
+            None => Err(libc::EINVAL),
+        }
+    }
+
+    fn pkey(&self, port: u8, index: usize) -> Result<Pkey, c_int> {
+        let port = self.port(port).ok_or(libc::EINVAL)?;
+        match port.pkeys.get(index) {
+            Some(pkey) => Ok(*pkey),
+            None if index < PKEY_ENTRIES => Ok(Pkey::new(0)),
+            None => Err(libc::EINVAL),
+        }
+    }
+}
+
+/// As in libibverbs.
+///
+/// # Safety
+/// The context is open; the GID may be written.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn ibv_query_gid(context: *mut ibv_context, port: u8, index: c_int, to: *mut ibv_gid) -> c_int {
+    // SAFETY: the caller's promise: the context is open.
+    let own = unsafe { Context::of(context) };
+    let gid = usize::try_from(index).map_err(|_| libc::EINVAL).and_then(|index| own.gid(port, index));
+    // SAFETY: the caller's promise: `to` may be written.
+    minus_one(gid.map(|raw| unsafe { to.write(ibv_gid { raw }) }))
+}
+
+/// As in libibverbs (a private symbol, for its own tools): 0 = InfiniBand.
+///
+/// # Safety
+/// The context is open; the type may be written.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn ibv_query_gid_type(context: *mut ibv_context, port: u8, index: c_uint, to: *mut c_uint) -> c_int {
+    // SAFETY: the caller's promise: the context is open.
+    let own = unsafe { Context::of(context) };
+    let gid = usize::try_from(index).map_err(|_| libc::EINVAL).and_then(|index| own.gid(port, index));
+    // SAFETY: the caller's promise: `to` may be written.
+    minus_one(gid.map(|_| unsafe { to.write(0) }))
+}
+
+/// # Safety
+/// `size` bytes may be written.
+unsafe fn put_entry(to: *mut c_void, size: usize, port: u32, index: u32, raw: [u8; 16]) {
+    let entry = ibv_gid_entry { gid: ibv_gid { raw }, gid_index: index, port_num: port, gid_type: 0, ndev_ifindex: 0 };
+    // SAFETY: the caller's promise: `to` may be written.
+    unsafe { ptr::copy_nonoverlapping((&raw const entry).cast::<u8>(), to.cast(), size.min(size_of_val(&entry))) };
+}
+
+/// As in libibverbs: ENODATA for an entry that is not in use.
+///
+/// # Safety
+/// The context is open; `size` bytes may be written.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn _ibv_query_gid_ex(
+    context: *mut ibv_context,
+    port: u32,
+    index: u32,
+    to: *mut ibv_gid_entry,
+    _flags: u32,
+    size: usize,
+) -> c_int {
+    // SAFETY: the caller's promise: the context is open.
+    let own = unsafe { Context::of(context) };
+    let (Ok(small), Ok(place)) = (u8::try_from(port), usize::try_from(index)) else { return libc::EINVAL };
+    number(own.gid(small, place).and_then(|gid| {
+        if gid == [0; 16] {
+            return Err(libc::ENODATA);
+        }
+        // SAFETY: the caller's promise: `size` bytes may be written at `to`.
+        unsafe { put_entry(to.cast(), size, port, index, gid) };
+        Ok(())
+    }))
+}
+
+/// As in libibverbs: how many entries were written.
+///
+/// # Safety
+/// The context is open; `most` entries of `size` bytes may be written.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn _ibv_query_gid_table(
+    context: *mut ibv_context,
+    to: *mut ibv_gid_entry,
+    most: usize,
+    _flags: u32,
+    size: usize,
+) -> isize {
+    // SAFETY: the caller's promise: the context is open.
+    let client = lock(&unsafe { Context::of(context) }.client);
+    let gids = (1u32..).zip(&client.node().ports).flat_map(|(number, port)| {
+        (0u32..).zip(&port.gids).filter(|(_, gid)| !gid.is_zero()).map(move |(index, gid)| (number, index, gid.get()))
+    });
+    let mut count = 0;
+    for (place, (port, index, gid)) in gids.take(most).enumerate() {
+        // SAFETY: `place` is below `most`.
+        unsafe { put_entry(to.cast::<u8>().add(place * size).cast(), size, port, index, gid) };
+        count += 1;
+    }
+    count
+}
+
+/// As in libibverbs.
+///
+/// # Safety
+/// The context is open; the key may be written.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn ibv_query_pkey(context: *mut ibv_context, port: u8, index: c_int, to: *mut u16) -> c_int {
+    // SAFETY: the caller's promise: the context is open.
+    let own = unsafe { Context::of(context) };
+    let pkey = usize::try_from(index).map_err(|_| libc::EINVAL).and_then(|index| own.pkey(port, index));
+    // SAFETY: the caller's promise: `to` may be written.
+    minus_one(pkey.map(|pkey| unsafe { to.write(pkey.get().to_be()) }))
+}
+
+/// As in libibverbs: -1 if the table does not have the key, which comes in network order.
+///
+/// # Safety
+/// The context is open.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn ibv_get_pkey_index(context: *mut ibv_context, port: u8, pkey: u16) -> c_int {
+    // SAFETY: the caller's promise: the context is open.
+    let port = unsafe { Context::of(context) }.port(port);
+    let index = port.and_then(|port| port.pkeys.iter().position(|own| own.get() == u16::from_be(pkey)));
+    index.and_then(|index| c_int::try_from(index).ok()).unwrap_or(-1)
+}
+
+const _: () = assert!(size_of::<ibv_gid_entry>() == 32);

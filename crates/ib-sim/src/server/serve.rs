@@ -1,0 +1,359 @@
+//! The server's loop: who is connected, whose turn it is.
+use super::{
+    clock::Clock,
+    connection::{Connection, Role, Sent},
+    trace::Trace,
+    tree::Tree,
+};
+use crate::{AgentId, NodeId, PortId, QpId, Subnet, proto, uplink::Uplink};
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    vec,
+    vec::Vec,
+};
+use core::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+use ib_mad::umad::UmadHeader;
+use mio::{Events, Interest, Poll, Token, Waker, unix::SourceFd};
+use socket2::{Domain, SockAddr, Socket, Type};
+use std::{
+    fs, io,
+    os::{fd::AsRawFd, unix::fs::PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+const LISTENER: Token = Token(0);
+const WAKER: Token = Token(1);
+/// The uplink's sockets have the tokens from here on, connections those from the next one on.
+const FIRST_UPLINK: usize = 2;
+const FIRST_CONNECTION: usize = 1000;
+/// More connections are refused.
+const MAX_CONNECTIONS: usize = 4096;
+/// Messages taken from one connection before the others have their turn.
+const TURN: usize = 64;
+/// When to try again after a connection could not be taken for want of file descriptors.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
+
+/// Counts of the server itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServerCounters {
+    /// Datagrams that a program did not read in time.
+    pub receiver_full: u64,
+    /// Connections that ended because the program read nothing at all.
+    pub closed_slow: u64,
+    /// Messages that were refused.
+    pub refused: u64,
+}
+
+/// Ends a running [`Server`], from another thread.
+#[derive(Clone, Debug)]
+pub struct Stopper {
+    stop: Arc<AtomicBool>,
+    waker: Arc<Waker>,
+}
+
+impl Stopper {
+    /// Lets [`Server::run`] return.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::SeqCst);
+        // A waker fails only if its server is gone.
+        let _ = self.waker.wake();
+    }
+}
+
+/// Who waits for the answer to a management datagram.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Asker {
+    /// A program, with the number that it chose.
+    Node(Token, AgentId),
+    /// A umad device, with the frame's header.
+    Umad(Token, UmadHeader),
+}
+
+/// A served subnet.
+#[derive(Debug)]
+pub struct Server {
+    pub(super) subnet: Subnet,
+    pub(super) uplink: Option<Uplink>,
+    pub(super) clock: Clock,
+    pub(super) poll: Poll,
+    pub(super) stopper: Stopper,
+    pub(super) listener: Socket,
+    pub(super) path: PathBuf,
+    pub(super) accept_again: bool,
+    pub(super) connections: BTreeMap<Token, Connection>,
+    pub(super) connections_made: usize,
+    /// Connections that may have more to read.
+    pub(super) readable: BTreeSet<Token>,
+    pub(super) owners: BTreeMap<QpId, Token>,
+    pub(super) askers: BTreeMap<AgentId, (PortId, Asker)>,
+    pub(super) asked: u64,
+    /// Queue pair blocks handed out, by node.
+    pub(super) blocks: BTreeMap<NodeId, u32>,
+    pub(super) counters: ServerCounters,
+    pub(super) tree: Option<Tree>,
+    /// Nodes whose device was taken away.
+    pub(super) unplugged: BTreeSet<NodeId>,
+    /// Ports whose umad device was taken away.
+    pub(super) without_umad: BTreeSet<PortId>,
+    /// Messages about devices so far.
+    pub(super) uevents: u64,
+    pub(super) trace: Option<Trace>,
+    pub(super) buffer: Vec<u8>,
+}
+
+impl Server {
+    /// Serves `subnet` on a socket at `path`, which any user may use. A socket that nobody serves any more is replaced.
+    ///
+    /// # Errors
+    /// What the system says; `AddrInUse` if somebody serves there.
+    pub fn bind(path: &Path, subnet: Subnet) -> io::Result<Self> {
+        let address = SockAddr::unix(path)?;
+        let listener = Socket::new(Domain::UNIX, Type::SEQPACKET, None)?;
+        if let Err(error) = listener.bind(&address) {
+            let served = Socket::new(Domain::UNIX, Type::SEQPACKET, None)?.connect(&address);
+            if !served.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+                return Err(error);
+            }
+            fs::remove_file(path)?;
+            listener.bind(&address)?;
+        }
+        fs::set_permissions(path, fs::Permissions::from_mode(0o666))?;
+        listener.listen(512)?;
+        listener.set_nonblocking(true)?;
+        let poll = Poll::new()?;
+        poll.registry().register(&mut SourceFd(&listener.as_raw_fd()), LISTENER, Interest::READABLE)?;
+        let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
+        Ok(Self {
+            subnet,
+            uplink: None,
+            clock: Clock::start(),
+            poll,
+            stopper: Stopper { stop: Arc::default(), waker },
+            listener,
+            path: path.to_path_buf(),
+            accept_again: false,
+            connections: BTreeMap::new(),
+            connections_made: 0,
+            readable: BTreeSet::new(),
+            owners: BTreeMap::new(),
+            askers: BTreeMap::new(),
+            asked: 0,
+            blocks: BTreeMap::new(),
+            counters: ServerCounters::default(),
+            tree: None,
+            unplugged: BTreeSet::new(),
+            without_umad: BTreeSet::new(),
+            uevents: 0,
+            trace: None,
+            buffer: vec![0; proto::MAX_MESSAGE],
+        })
+    }
+
+    /// Lets a real subnet manager administer the subnet, which must be one of [`SaMode::External`](crate::SaMode).
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set_uplink(&mut self, uplink: Uplink) -> io::Result<()> {
+        for (index, fd) in uplink.fds().enumerate() {
+            self.poll.registry().register(&mut SourceFd(&fd), Token(FIRST_UPLINK + index), Interest::READABLE)?;
+        }
+        self.uplink = Some(uplink);
+        Ok(())
+    }
+
+    /// Keeps files of each node's devices in `dir/NODE`, as Linux's sysfs has them, for programs that look there.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set_tree(&mut self, dir: &Path) -> io::Result<()> {
+        let tree = Tree { root: dir.to_path_buf() };
+        for node in (1..=self.subnet.node_count()).filter_map(|id| self.subnet.node(NodeId::new(id))) {
+            tree.write_node(node)?;
+        }
+        self.tree = Some(tree);
+        Ok(())
+    }
+
+    /// Writes what programs send to a file, a line each: `MICROSECONDS NODE/PORT mad|datagram HEX`.
+    ///
+    /// # Errors
+    /// What the system says about making the file.
+    pub fn set_trace(&mut self, path: &Path) -> io::Result<()> {
+        self.trace = Some(Trace::create(path)?);
+        Ok(())
+    }
+
+    /// What ends [`run`](Self::run) from another thread.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        self.stopper.clone()
+    }
+
+    /// The subnet.
+    pub fn subnet_mut(&mut self) -> &mut Subnet {
+        &mut self.subnet
+    }
+
+    /// Serves until it is stopped.
+    ///
+    /// # Errors
+    /// What the system says about waiting for events. What goes wrong with one connection ends only that one.
+    pub fn run(&mut self) -> io::Result<()> {
+        let mut events = Events::with_capacity(256);
+        while !self.stopper.stop.load(Ordering::SeqCst) {
+            self.wait(&mut events)?;
+            let now = self.clock.now();
+            self.subnet.handle_timeout(now);
+            if let Some(uplink) = &mut self.uplink {
+                uplink.tick(now);
+            }
+            if self.accept_again {
+                self.accept();
+            }
+            for event in &events {
+                match event.token() {
+                    LISTENER => self.accept(),
+                    WAKER => {}
+                    Token(number) if number < FIRST_CONNECTION => {
+                        if let Some(uplink) = &mut self.uplink {
+                            uplink.receive(now, number - FIRST_UPLINK, &mut self.subnet);
+                        }
+                    }
+                    token => {
+                        if event.is_readable() || event.is_read_closed() {
+                            self.readable.insert(token);
+                        }
+                        if event.is_writable() {
+                            self.flush(token);
+                        }
+                    }
+                }
+            }
+            for token in core::mem::take(&mut self.readable) {
+                self.turn(now, token);
+            }
+            self.tell();
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, events: &mut Events) -> io::Result<()> {
+        let now = self.clock.now();
+        let due = [
+            self.subnet.poll_timeout(),
+            self.uplink.as_ref().map(Uplink::due),
+            self.accept_again.then_some(now + ACCEPT_AGAIN),
+            (!self.readable.is_empty()).then_some(now),
+        ];
+        let timeout = due.into_iter().flatten().min().map(|due| due.saturating_sub(now));
+        match self.poll.poll(events, timeout) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            other => other,
+        }
+    }
+
+    fn accept(&mut self) {
+        self.accept_again = false;
+        loop {
+            match self.listener.accept() {
+                Ok((socket, _)) => {
+                    if self.connections.len() >= MAX_CONNECTIONS {
+                        continue;
+                    }
+                    let token = Token(FIRST_CONNECTION + self.connections_made);
+                    self.connections_made += 1;
+                    let fd = socket.as_raw_fd();
+                    let both = Interest::READABLE | Interest::WRITABLE;
+                    let Ok(connection) = Connection::new(socket) else { continue };
+                    if self.poll.registry().register(&mut SourceFd(&fd), token, both).is_ok() {
+                        self.connections.insert(token, connection);
+                        self.readable.insert(token);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => {
+                    self.accept_again = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Takes messages from a connection, until there are none or its turn is over.
+    fn turn(&mut self, now: Duration, token: Token) {
+        let mut buffer = core::mem::take(&mut self.buffer);
+        for left in (0..TURN).rev() {
+            let Some(connection) = self.connections.get_mut(&token) else { break };
+            match connection.read(&mut buffer) {
+                Ok(Some(length)) => {
+                    self.message(now, token, buffer.get(..length).unwrap_or_default());
+                    self.tell();
+                }
+                Ok(None) => break,
+                Err(_) => {
+                    self.close(token);
+                    break;
+                }
+            }
+            if left == 0 {
+                self.readable.insert(token);
+            }
+        }
+        self.buffer = buffer;
+    }
+
+    pub(super) fn flush(&mut self, token: Token) {
+        if let Some(connection) = self.connections.get_mut(&token) {
+            match connection.flush() {
+                Sent::Gone => self.close(token),
+                Sent::Ok | Sent::Full => self.close_if_done(token),
+            }
+        }
+    }
+
+    pub(super) fn close_if_done(&mut self, token: Token) {
+        if self.connections.get(&token).is_some_and(Connection::is_done) {
+            self.close(token);
+        }
+    }
+
+    pub(super) fn close(&mut self, token: Token) {
+        let Some(connection) = self.connections.remove(&token) else { return };
+        // Closing the descriptor would do it too, unless a forked child has a copy.
+        let _ = self.poll.registry().deregister(&mut SourceFd(&connection.fd()));
+        if let Role::Program { node, qps, .. } = connection.role {
+            for (qpn, port) in qps {
+                let qp = QpId { port: PortId { node, port }, qpn };
+                self.owners.remove(&qp);
+                // It is open as long as it is in the connection's list.
+                let _ = self.subnet.destroy_qp(qp);
+            }
+        }
+        self.forget(|asker| matches!(asker, Asker::Node(of, _) | Asker::Umad(of, _) if *of == token));
+    }
+
+    /// Everything that is counted, by name.
+    pub(super) fn statistics(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+        let own = self.counters;
+        let own = [("receiver_full", own.receiver_full), ("closed_slow", own.closed_slow), ("refused", own.refused)];
+        self.subnet.counters().iter().chain(own)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Somebody may have removed it already.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// The name of a node that a text names: its number or its name.
+pub(super) fn node_named(subnet: &Subnet, text: &str) -> Option<NodeId> {
+    let by_number = text.parse().ok().map(NodeId::new).filter(|id| subnet.node(*id).is_some());
+    by_number.or_else(|| subnet.node_by_name(text))
+}

@@ -1,0 +1,120 @@
+//! Devices that go away, come back, are replaced or cannot be read: the daemon follows without a restart.
+use acm_tests::{Kind, Lab, LabNode, until};
+use nix::sys::signal::Signal;
+use std::fs;
+
+struct Two {
+    lab: Lab,
+    node: LabNode,
+    other: LabNode,
+}
+
+impl Two {
+    fn start() -> Self {
+        let lab = Lab::new(2, &[]);
+        let (node, other) = (lab.start(1, Kind::Rust, &[]), lab.start(2, Kind::Rust, &[]));
+        let two = Self { lab, node, other };
+        two.resolve();
+        two
+    }
+
+    /// Waits until both resolve each other.
+    fn resolve(&self) {
+        for (node, other) in [(&self.node, 2), (&self.other, 1)] {
+            let (own, other) = (format!("node{}", node.number), format!("node{other}"));
+            until(&format!("{own} resolves {other}"), || {
+                let asked = node.acme(&["-f", "n", "-s", &own, "-d", &other]);
+                (asked.finished.code == Some(0)).then_some(())
+            });
+        }
+    }
+
+    /// Whether node1 can ask anything.
+    fn is_served(&self) -> bool {
+        self.node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).finished.code == Some(0)
+    }
+
+    /// The device's counters, which node1's daemon says when it ends.
+    fn counter(&mut self, name: &str) -> u64 {
+        self.node.process.signal(Signal::SIGTERM);
+        self.node.process.wait();
+        let log = self.node.log();
+        let start = format!(" fabric: {name} ");
+        log.lines().find_map(|line| line.split_once(&start)?.1.parse().ok()).unwrap_or(0)
+    }
+}
+
+#[test]
+fn a_device_that_goes_and_comes_back_is_served_again() {
+    let mut two = Two::start();
+    for round in 1..=3 {
+        two.lab.fabric.control("device remove node1");
+        two.node.wait_for("port 0 is down", round);
+        assert!(!two.is_served());
+        two.lab.fabric.control("device add node1");
+        two.node.wait_for("join successful", round + 1);
+        two.resolve();
+    }
+    assert_eq!(two.counter("devices_closed"), 3);
+}
+
+#[test]
+fn another_device_of_the_same_name_is_another_device() {
+    let two = Two::start();
+    // Both at once for the daemon, which finds the same name at its next look.
+    two.node.process.signal(Signal::SIGSTOP);
+    two.lab.fabric.control("device remove node1");
+    two.lab.fabric.control("device add node1 0x0002c90300007770");
+    two.node.process.signal(Signal::SIGCONT);
+    two.node.wait_for("join successful", 2);
+    two.resolve();
+    let path = two.node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path();
+    assert_eq!(path.sgid, "fe80::2:c903:0:7771".parse().unwrap());
+}
+
+#[test]
+fn a_umad_device_that_comes_later_brings_its_port() {
+    let mut two = Two::start();
+    two.lab.fabric.control("umad remove node1 1");
+    two.node.wait_for("port 0 is down", 1);
+    two.node.wait_for("no umad", 1);
+    two.lab.fabric.control("umad add node1 1");
+    two.node.wait_for("join successful", 2);
+    two.resolve();
+    assert!(two.counter("open_failures") > 0);
+}
+
+#[test]
+fn a_device_that_cannot_be_read_is_not_gone() {
+    let mut two = Two::start();
+    let guid = two.lab.file(1, "sys/class/infiniband/ibsim0/node_guid");
+    let good = fs::read(&guid).unwrap();
+    fs::write(&guid, "?\n").unwrap();
+    // An event of the port, then a message of the kernel: each makes the daemon read.
+    two.lab.fabric.control("smlid node1 1 9");
+    two.node.wait_for("is not a GUID", 1);
+    two.lab.fabric.control("umad add node1 1");
+    two.lab.fabric.control("smlid node1 1 1");
+    two.resolve();
+    assert!(!two.node.log().contains("port 0 is down"), "{}", two.node.log());
+    fs::write(&guid, good).unwrap();
+    two.lab.fabric.control("lid node1 1 77");
+    two.node.wait_for("is active, LID 77", 1);
+    two.resolve();
+    assert_eq!(two.counter("devices_closed"), 0);
+}
+
+#[test]
+fn a_burst_of_events_is_one_look_at_the_device() {
+    let mut two = Two::start();
+    // While the daemon stands still, so that it finds all of them at once.
+    two.node.process.signal(Signal::SIGSTOP);
+    for lid in 100..150 {
+        two.lab.fabric.control(&format!("lid node1 1 {lid}"));
+    }
+    two.node.process.signal(Signal::SIGCONT);
+    two.node.wait_for("is active, LID 149", 1);
+    two.resolve();
+    let reads = two.counter("device_reads");
+    assert!((1..=2).contains(&reads), "{reads} reads for 50 events");
+}
