@@ -48,7 +48,7 @@ enum Task {
     },
     /// Check which crate depends on which, and that the crates below the line are pure.
     Deps,
-    /// Measure the daemon: `cargo bench -p acm-mio`.
+    /// Measure the daemon: `cargo bench -p acm-tests --bench cached`.
     Bench {
         /// Handed on to cargo.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -69,7 +69,9 @@ fn main() -> ExitCode {
         Task::Test { install, fast } => checks::test(install, fast),
         Task::Ci { install } => checks::ci(install),
         Task::Deps => deps::run(),
-        Task::Bench { args } => command::run(command::cargo(&["bench", "-p", "acm-mio"]).args(args)),
+        Task::Bench { args } => {
+            command::run(command::cargo(&["bench", "-p", "acm-tests", "--bench", "cached"]).args(args))
+        }
         // As they were written: clap would take a leading `--` away.
         Task::VmTest { .. } => return vm::run(env::args().skip(2)),
     };
@@ -94,8 +96,7 @@ mod tests {
 
     #[test]
     fn every_task_parses() {
-        for words in
-            ["demo", "test --no-install --fast", "ci --no-install", "deps", "bench -- resolve", "vm-test -- ls"]
+        for words in ["demo", "test --no-install --fast", "ci --no-install", "deps", "bench -- 16 128", "vm-test -- ls"]
         {
             let parsed = Xtask::try_parse_from(["cargo xtask"].into_iter().chain(words.split(' ')));
             assert!(parsed.is_ok(), "{words}: {parsed:?}");

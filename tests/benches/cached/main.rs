@@ -1,0 +1,125 @@
+//! How fast a daemon answers from its cache over the unix socket: C ibacm, acm-mio and an echo server in one run, by
+//! turns. `cargo bench -p acm-tests --bench cached`; as root, and with Debian's `ibacm` installed, C takes part.
+//!
+//! Each connection has a thread of its own with one request open at a time, as librdmacm has, and asks again as soon
+//! as it is answered: no client waits for another. The echo server is the least that a server on a socket can do with
+//! the same bytes (160 in, 88 out). What counts are the ratios: they hold on another machine, the rates do not.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a benchmark stops")]
+#![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+mod echo;
+mod load;
+
+use acm_tests::{Kind, Lab, LabNode, Node};
+use acm_wire::Address;
+use core::time::Duration;
+use load::{Load, Measured};
+use nix::unistd::Pid;
+use std::path::{Path, PathBuf};
+
+const CONNECTIONS: [usize; 4] = [1, 16, 128, 512];
+/// Rounds of which the middle one counts. All servers have a turn in each, so that they see the same machine.
+const ROUNDS: usize = 7;
+const TIME: Duration = Duration::from_millis(1000);
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    if let Some(place) = args.iter().position(|arg| arg == "--echo") {
+        return echo::serve(Path::new(&args[place + 1]));
+    }
+    // `cargo test --benches` only wants to see that it runs.
+    let (rounds, time) =
+        if args.iter().any(|arg| arg == "--bench") { (ROUNDS, TIME) } else { (1, Duration::from_millis(20)) };
+    let servers = Servers::start();
+    let names: Vec<&str> = servers.all.iter().map(|(name, _)| *name).collect();
+    println!("requests/s and the server's own us of CPU for each, medians of {rounds} x {time:?}; acm-mio's ratios");
+    print!("{:>11}", "connections");
+    names.iter().for_each(|name| print!("  {:>17}", format!("{name} (us)")));
+    names.iter().filter(|name| **name != OURS).for_each(|name| print!("  {:>10}", format!("to {name}")));
+    println!();
+    let chosen: Vec<usize> = args.iter().filter_map(|arg| arg.parse().ok()).collect();
+    for connections in if chosen.is_empty() { CONNECTIONS.to_vec() } else { chosen } {
+        let mut turns = vec![Vec::new(); names.len()];
+        for _ in 0..rounds {
+            for (turns, (_, load)) in turns.iter_mut().zip(&servers.all) {
+                turns.push(load.measure(connections, time));
+            }
+        }
+        let rates: Vec<f64> = turns.iter().map(|turns| median(turns, |turn| turn.rate)).collect();
+        let ours = rates[names.iter().position(|name| *name == OURS).unwrap()];
+        print!("{connections:>11}");
+        for (rate, turns) in rates.iter().zip(&turns) {
+            print!("  {rate:>9.0} ({:>5.2})", median(turns, |turn| turn.cpu_us));
+        }
+        let others = rates.iter().zip(&names).filter(|(_, name)| **name != OURS);
+        others.for_each(|(rate, _)| print!("  {:>10.2}", ours / rate));
+        println!();
+    }
+}
+
+fn median(turns: &[Measured], of: impl Fn(&Measured) -> f64) -> f64 {
+    let mut values: Vec<f64> = turns.iter().map(of).collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+const OURS: &str = "acm-mio";
+
+/// What is measured, in the order of its turns: C first.
+struct Servers {
+    all: Vec<(&'static str, Load)>,
+    _processes: Processes,
+}
+
+/// They end with this.
+struct Processes {
+    _echo: echo::Echo,
+    _daemons: Daemons,
+}
+
+#[expect(dead_code, reason = "held until the end")]
+enum Daemons {
+    Both(Vec<LabNode>, Lab),
+    Ours(Node),
+}
+
+impl Servers {
+    fn start() -> Self {
+        let echo = echo::Echo::start();
+        let (mut all, daemons) = if can_run_c() { both() } else { ours() };
+        all.push(("echo", load("node1", echo.socket(), echo.id())));
+        Self { all, _processes: Processes { _echo: echo, _daemons: daemons } }
+    }
+}
+
+fn can_run_c() -> bool {
+    let installed = ["/usr/sbin/ibacm", "/usr/bin/ibacm"].iter().any(|path| Path::new(path).is_file());
+    if !installed {
+        println!("no C ibacm: install the Debian package ibacm");
+    } else if !nix::unistd::geteuid().is_root() {
+        println!("no C ibacm: it needs root, for namespaces");
+    }
+    installed && nix::unistd::geteuid().is_root()
+}
+
+type Started = (Vec<(&'static str, Load)>, Daemons);
+
+/// Each resolves its own name, which it knows.
+fn load(name: &str, socket: PathBuf, server: Pid) -> Load {
+    Load::new(socket, &Address::from_text(name), server)
+}
+
+fn both() -> Started {
+    let lab = Lab::new(2, &[]);
+    let nodes: Vec<LabNode> =
+        (1..).zip([Kind::C, Kind::Rust]).map(|(number, kind)| lab.start(number, kind, &["log_level 1"])).collect();
+    let loads = vec![
+        ("C ibacm", load("node1", nodes[0].socket(), nodes[0].process.id())),
+        (OURS, load("node2", nodes[1].socket(), nodes[1].process.id())),
+    ];
+    (loads, Daemons::Both(nodes, lab))
+}
+
+fn ours() -> Started {
+    let node = Node::embedded().option("log_level 1").join();
+    (vec![(OURS, load("node1", node.socket(), node.process.id()))], Daemons::Ours(node))
+}
