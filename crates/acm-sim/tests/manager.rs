@@ -9,7 +9,7 @@ use acm_sim::{Ask, World, WorldConfig};
 use acm_wire::client::{ClientStatus, Counter, EntryFlags, path_request};
 use core::time::Duration;
 use ib_mad::{
-    AttributeId, Lid, Method, Rate, Status,
+    AttributeId, Gid, Guid, Lid, Method, Rate, Status,
     sa::{McMemberRecord, PathRecord},
 };
 use ib_sim::Port;
@@ -207,6 +207,38 @@ fn one_event_is_one_join() {
     assert_eq!(joins, [up]);
 }
 
+/// What is asked because the port moved is asked where it is now: it is not taken back and asked again.
+#[test]
+fn a_port_that_moves_joins_once() {
+    let changes: [fn(&mut Port); 2] =
+        [|port| port.lid = Lid::new(300), |port| (port.lid, port.sm_lid) = (Lid::new(300), Lid::new(2))];
+    for changed in changes {
+        let mut world = world(Config::default());
+        let (start, since) = (world.now(), world.transcript.len());
+        change(&mut world, 0, changed);
+        world.run_for(Duration::from_secs(5));
+        let joins: Vec<_> = memberships(&world, 0, since, Method::SET).iter().map(|(at, _)| *at).collect();
+        assert_eq!(joins, [start]);
+        assert_eq!(world.stat(0, "sa_reposted"), 0, "nothing was in flight");
+    }
+}
+
+/// It goes before what is repeated, also with a single credit.
+#[test]
+fn a_port_that_moves_joins_before_it_repeats_routes() {
+    let mut world = world(depth(SaDepth::Fixed(1)));
+    world.subnet.settings_mut().sa.delay = Duration::from_millis(10);
+    let asks = [1, 2].map(|class| route(&mut world, class, EntryFlags::empty()));
+    let since = world.transcript.len();
+    change(&mut world, 0, |port| port.lid = Lid::new(300));
+    let first = sends(&world, 0, since);
+    assert_eq!(first.len(), 1);
+    assert_eq!(first[0].1.mad.header.attribute_id, AttributeId::MC_MEMBER_RECORD);
+    for ask in asks {
+        assert!(world.wait(ask).is_ok());
+    }
+}
+
 /// A later event is another one.
 #[test]
 fn two_events_are_two_joins() {
@@ -288,6 +320,26 @@ fn the_group_of_a_rate_that_the_port_has_no_more_is_left() {
     let mtus: Vec<_> =
         world.subnet.groups().filter(|group| group.rate == Rate::GBPS_40).map(|group| group.mtu).collect();
     assert_eq!(mtus, [ib_mad::Mtu::B2048]);
+}
+
+/// The GID that joined is the member; another one that the port got meanwhile is not.
+#[test]
+fn a_leave_names_the_gid_that_joined() {
+    let mut world = world(Config::default());
+    let old = world.port(0).gids[0];
+    // Joining under the new one is refused.
+    world.subnet.settings_mut().sa.status = Some(Status::SA_NO_RESOURCES);
+    let new = Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(0x77));
+    let since = world.transcript.len();
+    change(&mut world, 0, |port| port.gids = vec![new, old]);
+    let joins = memberships(&world, 0, since, Method::SET);
+    assert_eq!(joins.iter().map(|(_, member)| member.port_gid).collect::<Vec<_>>(), [new]);
+    world.subnet.settings_mut().sa.status = None;
+    world.input(0, Input::Shutdown);
+    let left: Vec<Gid> =
+        memberships(&world, 0, since, Method::DELETE).iter().map(|(_, member)| member.port_gid).collect();
+    assert_eq!(left, [old]);
+    assert_eq!(members(&world), [1]);
 }
 
 #[test]

@@ -17,6 +17,11 @@ impl Acm {
         if change.came_up || change.moved || change.other_manager {
             self.context.log(Event::PortUp(port, attributes.lid));
         }
+        // Before anything is asked because of the change: that goes to the right place as it is, and first.
+        let elsewhere = !change.came_up && (change.moved || change.other_manager);
+        if elsewhere {
+            self.context.sa_moved(port);
+        }
         let before: Vec<EndpointId> = self.context.ports.endpoints_of(port).collect();
         self.reconcile(port);
         // Endpoints that were made just now hear of the port when they are open.
@@ -36,8 +41,8 @@ impl Acm {
                 self.provider.port_event(&mut self.context, endpoint, event);
             }
         }
-        if !change.came_up && (change.moved || change.other_manager) {
-            self.context.sa_moved(port);
+        if elsewhere {
+            self.context.sa_pump(port);
         }
     }
 

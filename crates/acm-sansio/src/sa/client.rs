@@ -204,7 +204,8 @@ impl Context {
         self.sa.remove(id)
     }
 
-    /// The subnet manager or the port is elsewhere: what was sent is sent again, to where it is now.
+    /// The subnet manager or the port is elsewhere: what was sent waits again, until [`Context::sa_pump`] sends it to
+    /// where it is now.
     pub(crate) fn sa_moved(&mut self, port: PortId) {
         let all: Vec<QuestionId> =
             self.sa.ports.get(&port).map(|line| line.all.iter().copied().collect()).unwrap_or_default();
@@ -224,6 +225,5 @@ impl Context {
             self.stats.sa_reposted += u64::try_from(again).unwrap_or(u64::MAX);
             self.log(Event::SaMoved(port, again));
         }
-        self.sa_pump(port);
     }
 }
