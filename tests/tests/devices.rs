@@ -39,7 +39,7 @@ impl Two {
         self.node.process.signal(Signal::SIGTERM);
         self.node.process.wait();
         let log = self.node.log();
-        let start = format!(" fabric: {name} ");
+        let start = format!(" stats: {name}: ");
         log.lines().find_map(|line| line.split_once(&start)?.1.parse().ok()).unwrap_or(0)
     }
 }

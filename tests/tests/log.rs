@@ -113,12 +113,12 @@ fn sigusr1_and_the_end_say_what_was_counted() {
     let mut client = node.connect();
     assert_eq!(client.ask(1, &[]), ClientStatus::EDESTTYPE);
     node.process.signal(Signal::SIGUSR1);
-    node.process.wait_for("stats: clients_refused: 0", 1);
+    node.process.wait_for("stats: connections_refused: 0", 1);
     node.process.wait_for("stats: responders_refused: 0", 1);
     assert_eq!(asks(&mut client), ClientStatus::SUCCESS);
     node.process.signal(Signal::SIGTERM);
     assert_eq!(node.process.wait().code, Some(0));
-    assert_eq!(node.log().matches("stats: clients_refused: 0").count(), 2);
+    assert_eq!(node.log().matches("stats: connections_refused: 0").count(), 2);
 }
 
 #[test]

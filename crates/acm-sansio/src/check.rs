@@ -69,7 +69,7 @@ fn questions(cx: &Context) -> Result<(), String> {
         match &pending.progress {
             Progress::Waiting => {
                 let paid = pending.places.len() > 0 || pending.question.is_membership();
-                ensure(paid, || format!("{id} waits and nobody pays"))?;
+                ensure(paid, || format!("{id} waits and nobody pays: {pending:?}"))?;
             }
             Progress::InFlight { send, .. } => {
                 *in_flight.entry(pending.port).or_insert(0) += 1;

@@ -58,16 +58,13 @@ impl fmt::Display for Report<'_> {
         }
         writeln!(f)?;
         let mut result = Ok(());
-        let mut tell = |name: &str, kind: &dyn fmt::Display, value: u64| {
-            if value > 0 && result.is_ok() {
-                result = writeln!(f, "{name}{kind}: {value}");
+        let mut tell = |name: &str, value: &dyn fmt::Display| {
+            if result.is_ok() {
+                result = writeln!(f, "{name}: {value}");
             }
         };
-        cx.stats.each(|name, kind, value| match kind {
-            Some(kind) => tell(name, &format_args!(" {kind:?}"), value),
-            None => tell(name, &"", value),
-        });
-        self.provider.each_stat(&mut |name, value| tell(name, &"", value));
+        cx.stats.each_counter(&mut tell);
+        self.provider.each_stat(&mut |name, value| tell(name, &value));
         result
     }
 }

@@ -28,9 +28,6 @@ pub const SA_BUSY: RetryPolicy = RetryPolicy { first: Duration::from_millis(100)
 
 /// Joins after a subnet manager forgot its groups are spread over so long: ten thousand nodes hear of it at once.
 pub const REJOIN_SPREAD: Duration = Duration::from_millis(500);
-/// Reports of one event that come so soon after another are of the same event: a port that comes up with a subnet
-/// manager that forgot is told twice.
-pub const SAME_EVENT: Duration = Duration::from_millis(20);
 /// Beside what the sender of a request takes with all its repetitions, after which it is taken to have forgotten it.
 pub const SENDER_MARGIN: Duration = Duration::from_secs(1);
 /// A group's leaving may take so long at shutdown.

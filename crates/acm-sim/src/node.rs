@@ -91,7 +91,13 @@ impl Node {
         }
     }
 
-    fn port_up(&mut self, subnet: &mut Subnet, now: Time, port: ib_sim::PortId, put: &mut dyn FnMut(&Output)) {
+    pub(crate) fn port_up(
+        &mut self,
+        subnet: &mut Subnet,
+        now: Time,
+        port: ib_sim::PortId,
+        put: &mut dyn FnMut(&Output),
+    ) {
         if let Some(attributes) = attributes(subnet, port) {
             self.input(subnet, now, Input::PortUp { port: Self::core_port(port), attributes: &attributes }, put);
         }

@@ -167,6 +167,12 @@ impl World {
         ib_sim::PortId { node: NodeId::new(u32::try_from(index).unwrap_or(u32::MAX - 1) + 1), port: 1 }
     }
 
+    /// Tells a core what its first port has now: of some changes there is no event.
+    pub fn read_port(&mut self, index: usize) {
+        self.with(index, |node, subnet, now, put| node.port_up(subnet, now, Self::port_id(index), put));
+        self.settle();
+    }
+
     /// Makes each try of a node to open a queue pair fail, or succeed again: its device is on its way out.
     pub fn set_opening_fails(&mut self, index: usize, fails: bool) {
         if let Some(node) = self.nodes.get_mut(index) {

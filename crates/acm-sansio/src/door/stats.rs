@@ -1,5 +1,6 @@
 //! What the core counts beside the client protocol's own seven counters.
 use crate::account::AccountKind;
+use core::fmt;
 
 /// Makes a struct of counters whose names can be listed.
 macro_rules! stats {
@@ -13,6 +14,11 @@ macro_rules! stats {
             /// Every counter in order: its name, whose refusals it counts if it counts by account, its value.
             pub fn each(&self, mut tell: impl FnMut(&'static str, Option<$crate::account::AccountKind>, u64)) {
                 $($crate::door::Count::each(&self.$field, &mut |kind, value| tell(stringify!($field), kind, value));)*
+            }
+
+            /// Every counter in order: its name, and its value as people read it.
+            pub fn each_counter(&self, mut tell: impl FnMut(&'static str, &dyn core::fmt::Display)) {
+                $(tell(stringify!($field), &self.$field);)*
             }
         }
     };
@@ -68,6 +74,27 @@ impl ByKind {
             AccountKind::Peer => &mut self.peer,
             AccountKind::Strangers => &mut self.strangers,
         } += 1;
+    }
+}
+
+impl fmt::Display for ByKind {
+    /// `3 (kernel 1, user 2)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.total())?;
+        let mut before = " (";
+        for (name, value) in [
+            ("daemon", self.daemon),
+            ("kernel", self.kernel),
+            ("user", self.user),
+            ("peer", self.peer),
+            ("strangers", self.strangers),
+        ] {
+            if value > 0 {
+                write!(f, "{before}{name} {value}")?;
+                before = ", ";
+            }
+        }
+        f.write_str(if self.total() > 0 { ")" } else { "" })
     }
 }
 
@@ -142,6 +169,12 @@ mod tests {
             ]
         );
         assert_eq!(stats.requests_refused.total(), 3);
+        let mut text = String::new();
+        stats.each_counter(|name, value| text += &alloc::format!("{name}: {value}\n"));
+        assert!(
+            text.contains("\nrequests_refused: 3 (kernel 1, peer 2)\n") && text.contains("\nsa_busy: 0\n"),
+            "{text}"
+        );
         let mut all = ByKind::default();
         for kind in
             [AccountKind::Daemon, AccountKind::Kernel, AccountKind::User, AccountKind::Peer, AccountKind::Strangers]

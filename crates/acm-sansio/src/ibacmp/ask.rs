@@ -110,11 +110,14 @@ impl Ibacmp {
 
     /// The turns of another account count for what waits.
     pub(super) fn take_place(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId, account: AccountId) {
-        let (Some(dest), Some(state)) = (self.cache.get_mut(id), self.endpoints.get_mut(&endpoint)) else { return };
+        let Some(dest) = self.cache.get_mut(id) else { return };
         match &mut dest.state {
             DestState::Routing(routing) => cx.sa_join(routing.question, account),
             other => {
-                if let Some(Asking { stage: Stage::Queued(places), .. }) = other.asking_mut() {
+                // An endpoint without a queue pair has routes to ask for, and no group.
+                if let Some(Asking { stage: Stage::Queued(places), .. }) = other.asking_mut()
+                    && let Some(state) = self.endpoints.get_mut(&endpoint)
+                {
                     state.queue.join(places, account, id);
                 }
             }

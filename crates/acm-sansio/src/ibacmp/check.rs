@@ -32,7 +32,12 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
                 lookup(&mut counted, id, &asking.lookup, waiting)?;
                 ask(&mut counted, provider, cx, id, dest.endpoint, asking)?;
             }
-            DestState::Routing(Routing { lookup: needed, .. }) => lookup(&mut counted, id, needed, waiting)?,
+            DestState::Routing(Routing { lookup: needed, question, .. }) => {
+                let known = cx.sa.questions.get(*question).map(|pending| pending.accounts.len());
+                let accounts = needed.accounts().count();
+                ensure(known == Some(accounts), || format!("{id}: {accounts} need {question}, {known:?} are known"))?;
+                lookup(&mut counted, id, needed, waiting)?;
+            }
             DestState::Ready(Ready { claim: Some(claim), .. }) => {
                 lookup(&mut counted, id, &claim.asking.lookup, waiting)?;
                 ask(&mut counted, provider, cx, id, dest.endpoint, &claim.asking)?;

@@ -28,8 +28,8 @@ impl Ibacmp {
             return;
         }
         let source = cx.endpoint(endpoint).and_then(|endpoint| endpoint.addresses.first().copied());
-        let soon = ready.no_claim_until.is_some_and(|until| now < until);
-        let (false, Some(source), Ok(mut lookup)) = (soon, source, Lookup::for_strangers(cx)) else {
+        let source = source.filter(|_| ready.no_claim_until.is_none_or(|until| now >= until));
+        let Some((source, Ok(mut lookup))) = source.map(|source| (source, Lookup::for_strangers(cx))) else {
             self.stats.claims_ignored += 1;
             return;
         };

@@ -7,7 +7,7 @@ use crate::{
     door::SendTo,
     id::EndpointId,
     port::PortAttributes,
-    retry::{JOIN, REJOIN_SPREAD, SAME_EVENT},
+    retry::{JOIN, REJOIN_SPREAD},
     sa::{Question, SaError},
 };
 use alloc::vec::Vec;
@@ -24,18 +24,27 @@ impl Ibacmp {
         }
     }
 
-    /// The same, each after a while of its own, because every node of the subnet has heard of it now. What was asked
-    /// just before counts: it was after the same event.
+    /// The same, each after a while of its own, because every node of the subnet has heard of it now. What was asked at
+    /// this very instant counts: a port that comes up under a subnet manager that forgot is told twice at once.
     pub(super) fn join_all_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let now = cx.now();
         for place in 0..self.choose_groups(cx, endpoint) {
             let Some(group) = self.group(endpoint, place) else { return };
-            let just_asked = group.asked_at.is_some_and(|at| now.since(at) < SAME_EVENT);
-            let token = Task::Group(endpoint, place).token();
-            if !just_asked && cx.timer(token).is_none() {
-                let at = now + cx.spread(REJOIN_SPREAD);
-                cx.set_timer(token, at);
+            if group.asked_at == Some(now) {
+                continue;
             }
+            group.again = group.join.is_some();
+            if !group.again {
+                Self::join_soon(cx, endpoint, place);
+            }
+        }
+    }
+
+    fn join_soon(cx: &mut Context, endpoint: EndpointId, place: u32) {
+        let token = Task::Group(endpoint, place).token();
+        if cx.timer(token).is_none() {
+            let at = cx.now() + cx.spread(REJOIN_SPREAD);
+            cx.set_timer(token, at);
         }
     }
 
@@ -109,6 +118,9 @@ impl Ibacmp {
         };
         let old = group.member.replace(record);
         group.failures = 0;
+        if core::mem::take(&mut group.again) {
+            Self::join_soon(cx, endpoint, place);
+        }
         let (mgid, mlid) = (record.mgid, record.mlid);
         cx.log(Event::Joined(endpoint, mgid, mlid, record.mtu.value(), record.rate.value()).into());
         // Requests go to the base group only: it alone is listened to.
@@ -171,7 +183,7 @@ impl Ibacmp {
         }
         if let Some(state) = self.endpoints.get_mut(&endpoint) {
             for group in &mut state.groups {
-                (group.member, group.asked_at, group.failures) = (None, None, 0);
+                (group.member, group.asked_at, group.failures, group.again) = (None, None, 0, false);
             }
         }
     }

@@ -19,6 +19,8 @@ pub(super) struct Group {
     pub(super) member: Option<McMemberRecord>,
     /// A join that is under way: whether it will be granted is not known.
     pub(super) join: Option<QuestionId>,
+    /// The subnet manager may have forgotten a join that is under way: it is asked again when that is answered.
+    pub(super) again: bool,
     /// When it was asked to be in the group last.
     pub(super) asked_at: Option<Time>,
     /// Joins that failed in a row.
@@ -28,7 +30,7 @@ pub(super) struct Group {
 impl Group {
     pub(super) fn new(pkey: Pkey, rate: Rate, mtu: Mtu) -> Self {
         let mgid = group_mgid(pkey, 0, rate, mtu);
-        Self { mgid, mtu, rate, member: None, join: None, asked_at: None, failures: 0 }
+        Self { mgid, mtu, rate, member: None, join: None, again: false, asked_at: None, failures: 0 }
     }
 
     /// The port's GID is put in when the datagram is built.

@@ -19,6 +19,9 @@ impl Acm {
         if change.came_up || change.moved || change.other_manager {
             self.context.log(Event::PortUp(port, attributes.lid));
         }
+        // Before anything is asked because of the change: that goes to the right place as it is, and first.
+        let elsewhere = !change.came_up && (change.moved || change.other_manager);
+        let unneeded = if elsewhere { self.context.sa_moved(port) } else { Vec::new() };
         let before: Vec<EndpointId> = self.context.ports.endpoints_of(port).collect();
         self.reconcile(port);
         // Endpoints that were made just now hear of the port when they are open.
@@ -38,10 +41,11 @@ impl Acm {
                 self.provider.port_event(&mut self.context, endpoint, event);
             }
         }
-        if !change.came_up && (change.moved || change.other_manager) {
-            for unneeded in self.context.sa_moved(port) {
-                self.sa_done(unneeded, Err(SaError::Unneeded));
-            }
+        for unneeded in unneeded {
+            self.sa_done(unneeded, Err(SaError::Unneeded));
+        }
+        if elsewhere {
+            self.context.sa_pump(port);
         }
     }
 

@@ -204,8 +204,8 @@ impl Context {
         self.sa.remove(id)
     }
 
-    /// The subnet manager or the port is elsewhere: what was sent is sent again, to where it is now. Gives back what
-    /// nobody needs any more: that ends.
+    /// The subnet manager or the port is elsewhere: what was sent waits again, until [`Context::sa_pump`] sends it to
+    /// where it is now. Gives back what nobody needs any more: that ends.
     #[must_use]
     pub(crate) fn sa_moved(&mut self, port: PortId) -> Vec<QuestionId> {
         let all: Vec<QuestionId> =
@@ -228,7 +228,6 @@ impl Context {
             self.stats.sa_reposted += u64::try_from(again).unwrap_or(u64::MAX);
             self.log(Event::SaMoved(port, again));
         }
-        self.sa_pump(port);
         unneeded
     }
 }

@@ -8,7 +8,7 @@ pub(super) fn write(acm: &Acm, fabric: Option<&dyn Fabric>) {
         tracing::info!(target: "stats", "{line}");
     }
     let counters = fabric.map(Fabric::counters).unwrap_or_default();
-    for (name, value) in counters.into_iter().filter(|(_, value)| *value > 0) {
+    for (name, value) in counters {
         tracing::info!(target: "stats", "{name}: {value}");
     }
 }
