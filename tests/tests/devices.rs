@@ -68,7 +68,8 @@ fn another_device_of_the_same_name_is_another_device() {
     two.node.process.signal(Signal::SIGCONT);
     two.node.wait_for("join successful", 2);
     two.resolve();
-    let path = two.node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path();
+    // What was known began at the GID that is gone.
+    let path = two.node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).path();
     assert_eq!(path.sgid, "fe80::2:c903:0:7771".parse().unwrap());
 }
 
@@ -116,5 +117,6 @@ fn a_burst_of_events_is_one_look_at_the_device() {
     two.node.wait_for("is active, LID 149", 1);
     two.resolve();
     let reads = two.counter("device_reads");
-    assert!((1..=2).contains(&reads), "{reads} reads for 50 events");
+    // A look for each turn of 32 events, and one for what came while it was looked.
+    assert!((1..=4).contains(&reads), "{reads} reads for 50 events");
 }

@@ -102,7 +102,7 @@ impl<T: Copy> CreditQueue<T> {
         free.then_some(Credit { by_strangers: false })
     }
 
-    #[allow(clippy::needless_pass_by_value, reason = "who gives it back has it no more")]
+    #[expect(clippy::needless_pass_by_value, reason = "who gives it back has it no more")]
     pub(crate) fn give_back(&mut self, credit: Credit) {
         self.held -= 1;
         self.held_by_strangers -= u32::from(credit.by_strangers);

@@ -38,7 +38,6 @@ pub enum IfPending {
 
 /// What a provider says to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::large_enum_variant, reason = "the answer from the cache must not need a heap")]
 pub enum Answer {
     /// Here it is.
     Ready(PathRecord),

@@ -5,6 +5,7 @@
 //! | [`JOIN`] | 1 s | 60 s | doubles | yes | when joined, or the endpoint goes |
 //! | [`OPEN_ENDPOINT`] | 100 ms | 60 s | doubles | yes | when opened, or the endpoint goes |
 //! | [`SA_BUSY`] | 100 ms | 2 s | doubles | yes | after (retries + 1) x timeout in all |
+//! | [`DEVICE`] | 1 s | 60 s | doubles | no | when it works, or is gone |
 //! | multicast request | `timeout` + subnet time | the same | none | no | after `retries` |
 //! | request to the SA | `timeout` | the same | none | no | after `retries`; the device repeats it |
 use core::time::Duration;
@@ -25,6 +26,10 @@ pub const OPEN_ENDPOINT: RetryPolicy =
     RetryPolicy { first: Duration::from_millis(100), longest: Duration::from_secs(60) };
 /// Subnet administration said that it is busy.
 pub const SA_BUSY: RetryPolicy = RetryPolicy { first: Duration::from_millis(100), longest: Duration::from_secs(2) };
+
+/// A device, one of its ports, or a queue pair's recovery failed: the fabric's own, before the core hears of it. Nobody
+/// else waits for it, so that it needs no jitter.
+pub const DEVICE: RetryPolicy = RetryPolicy { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 
 /// Joins after a subnet manager forgot its groups are spread over so long: ten thousand nodes hear of it at once.
 pub const REJOIN_SPREAD: Duration = Duration::from_millis(500);

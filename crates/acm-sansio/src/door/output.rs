@@ -15,7 +15,6 @@ use ib_mad::{
 
 /// One wish. Those of one input are to be carried out in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::large_enum_variant, reason = "a datagram travels inside: no heap on the way of a request")]
 pub enum Output {
     /// Answer a client, whole or not at all.
     Reply {

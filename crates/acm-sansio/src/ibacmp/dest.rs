@@ -11,7 +11,6 @@ use ib_mad::{Gid, Lid, ServiceId, sa::PathRecord};
 
 /// What a destination is known by, on its endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::large_enum_variant, reason = "keys are looked up by value; a name is as long as a route is")]
 pub(super) enum DestKey {
     /// An address that the other end owns.
     Address(Address),
@@ -44,7 +43,6 @@ pub(super) struct RouteKey {
 
 /// How far a destination is. What exists only in one state is in that state.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "nearly all destinations are ready")]
 pub(super) enum DestState {
     /// Nothing is known.
     Unknown,

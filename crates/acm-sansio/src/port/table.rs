@@ -49,7 +49,7 @@ struct Port {
 
 /// What is new about a port that is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "each may be so without the others")]
+#[expect(clippy::struct_excessive_bools, reason = "each may be so without the others")]
 pub(crate) struct PortChange {
     /// It was not active before.
     pub(crate) came_up: bool,

@@ -1,10 +1,7 @@
 //! When to try again what failed: after a second, then after twice as long each time, up to a minute.
-use acm_sansio::Time;
+use acm_sansio::{Time, retry::DEVICE};
 use core::time::Duration;
 use std::collections::BTreeMap;
-
-const FIRST: Duration = Duration::from_secs(1);
-const LONGEST: Duration = Duration::from_secs(60);
 
 /// What failed, and when it is tried again. Each kind of failure of this fabric waits here and nowhere else.
 #[derive(Clone, Debug)]
@@ -30,11 +27,11 @@ impl<K: Ord + Clone> Retries<K> {
     /// Something failed; whether that is new. One that waits already waits no longer for it.
     pub(super) fn failed(&mut self, now: Time, what: K) -> bool {
         let Some(known) = self.failed.get_mut(&what) else {
-            self.failed.insert(what, Failed { delay: FIRST, due: Some(now + FIRST) });
+            self.failed.insert(what, Failed { delay: DEVICE.first, due: Some(now + DEVICE.first) });
             return true;
         };
         if known.due.is_none() {
-            known.delay = known.delay.saturating_mul(2).min(LONGEST);
+            known.delay = known.delay.saturating_mul(2).min(DEVICE.longest);
             known.due = Some(now + known.delay);
         }
         false
@@ -86,7 +83,7 @@ mod tests {
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
         assert!(retries.settled(&"rxe0") && !retries.settled(&"rxe0"));
         assert!(retries.failed(now, "rxe0"));
-        assert_eq!(retries.next(), Some(now + FIRST));
+        assert_eq!(retries.next(), Some(now + DEVICE.first));
         retries.retain(|name| *name != "rxe0");
         assert_eq!(retries.next(), None);
     }
