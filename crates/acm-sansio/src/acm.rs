@@ -188,7 +188,7 @@ impl Acm {
         Report::new(&self.context, self.provider.as_ref())
     }
 
-    /// The options.
+    /// The options that it was made with.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.context.config

@@ -28,7 +28,7 @@ pub enum SaDepth {
 pub struct Config {
     /// `addr_timeout`: how long an address stays known; `None` for ever.
     pub addr_timeout: Option<Duration>,
-    /// `route_prot`.
+    /// `route_prot`: where a route to a known address comes from.
     pub route_protocol: RouteProtocol,
     /// `route_timeout`: how long a route stays known; `None` for ever.
     pub route_timeout: Option<Duration>,
@@ -40,7 +40,7 @@ pub struct Config {
     pub retries: u32,
     /// `resolve_depth`: multicast requests of an endpoint whose answers are likely still to come, at a time.
     pub resolve_depth: u32,
-    /// `sa_depth`.
+    /// `sa_depth`: requests of a port in flight at subnet administration.
     pub sa_depth: SaDepth,
     /// `min_mtu`: MTU of the base group.
     pub min_mtu: Mtu,
@@ -53,7 +53,7 @@ pub struct Config {
     pub queue_deadline: Duration,
     /// The least important events that are told; others cost nothing.
     pub log_level: Level,
-    /// Bounds.
+    /// Bounds of what is kept.
     pub limits: Limits,
 }
 

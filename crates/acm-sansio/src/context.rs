@@ -44,7 +44,7 @@ pub struct Context {
 /// Whether the core serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Running {
-    /// It does.
+    /// Endpoints are opened, groups joined, requests answered.
     Serving,
     /// Groups are being left.
     Leaving,
@@ -80,13 +80,13 @@ impl Context {
         self.now
     }
 
-    /// The options.
+    /// The options that the core was made with.
     #[must_use]
     pub const fn config(&self) -> &Config {
         &self.config
     }
 
-    /// An endpoint.
+    /// An endpoint that there is.
     #[must_use]
     pub fn endpoint(&self, id: EndpointId) -> Option<&Endpoint> {
         self.ports.endpoint(id)

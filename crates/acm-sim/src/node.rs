@@ -38,20 +38,20 @@ pub struct Host {
 /// What the core reads of a port.
 fn attributes(subnet: &Subnet, port: ib_sim::PortId) -> Option<PortAttributes> {
     let node = subnet.node(port.node)?;
-    let own = subnet.port(port)?;
+    let found = subnet.port(port)?;
     Some(PortAttributes {
         device_guid: node.guid,
         port_number: port.port,
         port_count: u8::try_from(node.ports.len()).unwrap_or(u8::MAX),
-        lid: own.lid,
-        lmc: own.lmc,
-        sm_lid: own.sm_lid,
-        sm_sl: own.sm_sl,
-        gids: own.gids.clone(),
-        pkeys: own.pkeys.clone(),
-        mtu: own.mtu,
-        rate: own.rate,
-        subnet_timeout: own.subnet_timeout,
+        lid: found.lid,
+        lmc: found.lmc,
+        sm_lid: found.sm_lid,
+        sm_sl: found.sm_sl,
+        gids: found.gids.clone(),
+        pkeys: found.pkeys.clone(),
+        mtu: found.mtu,
+        rate: found.rate,
+        subnet_timeout: found.subnet_timeout,
     })
 }
 
@@ -145,7 +145,7 @@ impl Node {
 
     /// The endpoint that a queue pair belongs to.
     pub(crate) fn endpoint_of(&self, qp: QpId) -> Option<EndpointId> {
-        self.host.queue_pairs.iter().find(|(_, own)| **own == qp).map(|(endpoint, _)| *endpoint)
+        self.host.queue_pairs.iter().find(|(_, known)| **known == qp).map(|(endpoint, _)| *endpoint)
     }
 
     pub(crate) fn connect(&mut self) -> ClientId {
@@ -189,7 +189,7 @@ impl Host {
             // Whoever asked in the kernel's place finds it in the transcript.
             Output::KernelReply { .. } => {}
             Output::SelectSource { request, dest } => {
-                let source = self.addresses.iter().filter_map(Address::ip).find(|own| own.is_ipv4() == dest.is_ipv4());
+                let source = self.addresses.iter().filter_map(Address::ip).find(|ip| ip.is_ipv4() == dest.is_ipv4());
                 return Some(Input::SourceSelected { request, source });
             }
             Output::OpenEndpoint { endpoint, port, pkey_index } => {

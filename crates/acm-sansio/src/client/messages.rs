@@ -39,8 +39,8 @@ impl Acm {
             return true;
         }
         // Its share is spent: it loses one of its own. Nothing is left at all: whoever has the most does.
-        let own = cx.accounts.held(newcomer, Holding::Connections);
-        let others = cx.connections.most().filter(|(count, account)| *account != newcomer && *count > own);
+        let held = cx.accounts.held(newcomer, Holding::Connections);
+        let others = cx.connections.most().filter(|(count, account)| *account != newcomer && *count > held);
         let full = cx.accounts.total().connections >= share.total;
         let victim = match others.filter(|_| full) {
             Some((_, account)) => cx.connections.longest_idle(account).or_else(|| cx.connections.longest_busy(account)),

@@ -10,7 +10,7 @@ use acm_wire::{Address, client::FrameError};
 use core::fmt;
 use ib_mad::{Lid, Pkey};
 
-/// Who asked.
+/// Who asked: to be named in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestedBy {
     /// A client's connection, and who pays for it.

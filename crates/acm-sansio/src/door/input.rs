@@ -8,7 +8,7 @@ use acm_wire::Address;
 use core::net::IpAddr;
 use ib_mad::{Gid, Lid, Pkey, Qpn, sa::PathRecord};
 
-/// One fact.
+/// One fact, told by whoever owns clocks, sockets and devices.
 #[derive(Clone, Debug)]
 pub enum Input<'a> {
     /// A client connected.
@@ -48,7 +48,7 @@ pub enum Input<'a> {
     SaAnswer {
         /// What was sent.
         id: SaRequestId,
-        /// The datagram.
+        /// The datagram as it came, 256 bytes if it is whole.
         mad: &'a [u8],
     },
     /// No answer will come to [`Output::SaSend`](crate::Output::SaSend).
@@ -98,7 +98,7 @@ pub enum Input<'a> {
         port: PortId,
         /// The partition that it is in; `None` for the first of the port's table.
         pkey: Option<Pkey>,
-        /// The address.
+        /// A name or an IP address; names are compared without regard to ASCII case.
         address: Address,
     },
     /// A local address is gone.
@@ -107,7 +107,7 @@ pub enum Input<'a> {
         port: PortId,
         /// As it was added.
         pkey: Option<Pkey>,
-        /// The address.
+        /// A name or an IP address; names are compared without regard to ASCII case.
         address: Address,
     },
     /// Leave all groups; [`Output::ShutdownDone`](crate::Output::ShutdownDone) follows.

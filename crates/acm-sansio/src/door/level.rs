@@ -7,6 +7,6 @@ pub enum Level {
     Always,
     /// What happened on the way; every failure.
     Verbose,
-    /// Every step.
+    /// Every step of every request.
     Debug,
 }

@@ -20,14 +20,14 @@ pub enum Output {
     Reply {
         /// The connection that the request came by.
         client: ClientId,
-        /// The message.
+        /// The whole message, header and all.
         reply: Reply,
     },
     /// Answer a client with a message that may be up to 65,535 bytes long.
     LongReply {
         /// The connection that the request came by.
         client: ClientId,
-        /// The message.
+        /// The whole message, header and all.
         bytes: Vec<u8>,
     },
     /// Answer the kernel.
@@ -44,7 +44,7 @@ pub enum Output {
     SelectSource {
         /// For which request.
         request: RequestId,
-        /// The destination.
+        /// Where the path is to lead.
         dest: IpAddr,
     },
     /// Send a datagram to subnet administration, QP 1, and wait for the answer.
@@ -65,7 +65,7 @@ pub enum Output {
     Attach {
         /// At this endpoint.
         endpoint: EndpointId,
-        /// The group.
+        /// GID of the group.
         mgid: Gid,
         /// The group's LID.
         mlid: Lid,
@@ -74,7 +74,7 @@ pub enum Output {
     Detach {
         /// At this endpoint.
         endpoint: EndpointId,
-        /// The group.
+        /// GID of the group.
         mgid: Gid,
         /// The group's LID.
         mlid: Lid,
@@ -83,9 +83,9 @@ pub enum Output {
     Send {
         /// From this endpoint.
         endpoint: EndpointId,
-        /// To there.
+        /// The way, and the queue pair at its end.
         to: SendTo,
-        /// The datagram.
+        /// What is sent, 256 bytes.
         mad: AcmMad,
     },
     /// Something that an administrator may want to read.

@@ -12,7 +12,7 @@ pub struct PortAttributes {
     pub port_number: u8,
     /// How many ports the device has.
     pub port_count: u8,
-    /// Base LID.
+    /// Base LID: with an LMC the port has 2^LMC of them from here.
     pub lid: Lid,
     /// LID mask control.
     pub lmc: Lmc,
@@ -24,9 +24,9 @@ pub struct PortAttributes {
     pub gids: Vec<Gid>,
     /// P_Key table; holes are 0.
     pub pkeys: Vec<Pkey>,
-    /// Active MTU.
+    /// The MTU that link and neighbour agreed on.
     pub mtu: Mtu,
-    /// Active rate.
+    /// The rate of the link as it is now: width x speed.
     pub rate: Rate,
     /// PortInfo's SubnetTimeOut, 5 bits: 4.096 us x 2^n.
     pub subnet_timeout: u8,
@@ -56,8 +56,8 @@ impl PortAttributes {
     /// Whether a path needs more than the link has: a larger MTU, or a higher rate.
     #[must_use]
     pub fn is_too_much(&self, path: &PathRecord) -> bool {
-        let more_bytes = path.mtu.value().bytes().zip(self.mtu.bytes()).is_some_and(|(path, own)| path > own);
-        let faster = path.rate.value().mbps().zip(self.rate.mbps()).is_some_and(|(path, own)| path > own);
+        let more_bytes = path.mtu.value().bytes().zip(self.mtu.bytes()).is_some_and(|(path, link)| path > link);
+        let faster = path.rate.value().mbps().zip(self.rate.mbps()).is_some_and(|(path, link)| path > link);
         more_bytes || faster
     }
 

@@ -9,7 +9,7 @@ use ib_mad::{
 /// may be another one by then.
 #[derive(Clone, Copy, Debug)]
 pub enum Question {
-    /// One path.
+    /// A path: one record is asked for.
     Path {
         /// The fields that are known.
         query: Query<PathRecord>,
@@ -37,7 +37,7 @@ impl Question {
         }
     }
 
-    /// The datagram.
+    /// The datagram that asks it from this port.
     pub(crate) fn mad(&self, port: &PortAttributes, tid: TransactionId) -> SaMad {
         match self {
             Self::Path { query, from_port: true } => query.sgid(port.gid()).get(tid),
