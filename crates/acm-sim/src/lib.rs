@@ -10,10 +10,12 @@
 //! let path = world.resolve(0, &Address::from_text("node1"), &Address::from_text("node2")).unwrap();
 //! assert_eq!(path.dlid, world.port(1).lid);
 //! ```
+mod inbox;
 mod node;
 mod stranger;
 mod world;
 
+pub use inbox::Handling;
 pub use node::{Host, Node};
 pub use stranger::Stranger;
 pub use world::{Ask, Entry, World, WorldConfig};

@@ -1,4 +1,5 @@
 //! One core with what stands around it: queue pairs, clients, routing table.
+use crate::inbox::Inbox;
 use acm_sansio::{
     Acm, ClientId, Config, EndpointId, Event, Input, Output, PortId, Time,
     door::{DatagramSource, SaSend, SendFailure, SendTo},
@@ -16,6 +17,8 @@ pub struct Node {
     pub acm: Acm,
     /// What stands around it.
     pub host: Host,
+    /// What the fabric told and it has not handled yet.
+    pub(crate) inbox: Inbox,
 }
 
 /// The machine that a core runs on.
@@ -70,6 +73,7 @@ impl Node {
                 closed: Vec::new(),
                 next_client: 0,
             },
+            inbox: Inbox::default(),
         }
     }
 
@@ -136,7 +140,7 @@ impl Node {
 
     fn drain(&mut self, subnet: &mut Subnet, now: Time, put: &mut dyn FnMut(&Output)) {
         // The core drives what stands around it, which is everything of this node but the core.
-        let Self { acm, host } = self;
+        let Self { acm, host, .. } = self;
         acm.drain(now, |output| {
             put(&output);
             host.carry_out(subnet, now, output)

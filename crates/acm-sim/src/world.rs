@@ -1,5 +1,8 @@
 //! All nodes, the subnet, and virtual time.
-use crate::node::{Node, source_of};
+use crate::{
+    inbox::Handling,
+    node::{Node, source_of},
+};
 use acm_sansio::{Account, ClientId, Config, Input, Output, SaRequestId, Time, door::SendFailure};
 use acm_wire::{
     Address,
@@ -21,6 +24,8 @@ pub struct WorldConfig {
     pub core: Config,
     /// Options of single nodes, from 0, in place of the common ones.
     pub special: Vec<(u32, Config)>,
+    /// How fast the nodes handle what the fabric tells them; `None` in no time.
+    pub handling: Option<Handling>,
     /// The subnet.
     pub subnet: SubnetConfig,
     /// Feeds everything that is random.
@@ -29,7 +34,8 @@ pub struct WorldConfig {
 
 impl Default for WorldConfig {
     fn default() -> Self {
-        Self { nodes: 2, core: Config::default(), special: Vec::new(), subnet: SubnetConfig::default(), seed: 1 }
+        let (core, subnet) = (Config::default(), SubnetConfig::default());
+        Self { nodes: 2, core, special: Vec::new(), handling: None, subnet, seed: 1 }
     }
 }
 
@@ -53,6 +59,11 @@ pub struct World {
     config: WorldConfig,
     nodes: Vec<Node>,
     now: Time,
+}
+
+/// The place of a node.
+fn of(node: NodeId) -> usize {
+    node.get() as usize - 1
 }
 
 /// Steps at one instant after which a world is taken to spin.
@@ -200,7 +211,8 @@ impl World {
     #[must_use]
     pub fn next_time(&self) -> Option<Time> {
         let subnet = self.subnet.poll_timeout().map(|at| Time::ZERO + at);
-        self.nodes.iter().map(|node| node.acm.poll_timeout()).chain([subnet]).flatten().min()
+        let inboxes = self.nodes.iter().map(|node| node.inbox.next_time(self.now));
+        self.nodes.iter().map(|node| node.acm.poll_timeout()).chain(inboxes).chain([subnet]).flatten().min()
     }
 
     /// Goes to the next instant at which something happens; whether there was one.
@@ -221,6 +233,10 @@ impl World {
                 self.subnet.handle_timeout(self.now.since_start());
             }
             if let Some(event) = self.subnet.poll_event() {
+                self.receive(event);
+                continue;
+            }
+            if let Some(event) = self.next_event() {
                 self.deliver(event);
                 continue;
             }
@@ -231,8 +247,32 @@ impl World {
         assert!(self.next_time().is_none_or(|at| at > self.now), "the world spins at {}", self.now);
     }
 
+    /// Handles an event, or lets it wait for its turn.
+    fn receive(&mut self, event: Event) {
+        let port = match &event {
+            Event::Datagram { qp, .. } => qp.port,
+            Event::Mad { port, .. } | Event::MadTimedOut { port, .. } => *port,
+            Event::Port { port, .. } | Event::SaRequest { port, .. } => *port,
+        };
+        match (self.config.handling, self.nodes.get_mut(of(port.node))) {
+            (Some(handling), Some(node)) => node.inbox.push(event, handling),
+            _ => self.deliver(event),
+        }
+    }
+
+    /// The next event of a node that is free.
+    fn next_event(&mut self) -> Option<Event> {
+        let (now, handling) = (self.now, self.config.handling?);
+        self.nodes.iter_mut().find_map(|node| node.inbox.pop(now, handling))
+    }
+
+    /// Datagrams that a node lost because it did not handle them in time.
+    #[must_use]
+    pub fn lost(&self, index: usize) -> u64 {
+        self.node(index).inbox.lost
+    }
+
     fn deliver(&mut self, event: Event) {
-        let of = |node: NodeId| node.get() as usize - 1;
         match event {
             Event::Datagram { qp, source, grh, payload } => self.with(of(qp.port.node), |node, subnet, now, put| {
                 if let Some(endpoint) = node.endpoint_of(qp) {
