@@ -342,6 +342,21 @@ fn a_leave_names_the_gid_that_joined() {
     assert_eq!(members(&world), [1]);
 }
 
+/// The subnet has it as a member until it is left, whoever has it now.
+#[test]
+fn a_gid_that_the_port_joined_under_before_is_left() {
+    let mut world = world(Config::default());
+    let old = world.port(0).gids[0];
+    let new = Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(0x77));
+    let since = world.transcript.len();
+    change(&mut world, 0, |port| port.gids = vec![new, old]);
+    world.run_for(Duration::from_secs(5));
+    let of = |method| -> Vec<Gid> {
+        memberships(&world, 0, since, method).iter().map(|(_, member)| member.port_gid).collect()
+    };
+    assert_eq!((of(Method::SET), of(Method::DELETE)), (vec![new], vec![old]));
+}
+
 #[test]
 fn a_slower_link_voids_routes_that_are_too_fast() {
     let mut world = world(Config::default());

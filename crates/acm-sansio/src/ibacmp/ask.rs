@@ -219,7 +219,7 @@ impl Ibacmp {
         }
     }
 
-    fn send_request(&mut self, cx: &mut Context, id: DestId) {
+    pub(super) fn send_request(&mut self, cx: &mut Context, id: DestId) {
         let groups: Vec<Gid> = match self.cache.get(id) {
             Some(dest) => self.joined(dest.endpoint).map(|member| member.mgid).collect(),
             None => return,

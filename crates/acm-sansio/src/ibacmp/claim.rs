@@ -7,10 +7,15 @@ use super::{
     lookup::{Lookup, Responder},
     remote::Remote,
     state::Ibacmp,
-    token::DestId,
+    token::{DestId, Task},
 };
 use crate::context::Context;
 use alloc::boxed::Box;
+
+/// How often the group is asked before somebody else than the known one is believed.
+const ASKED_BEFORE_BELIEVED: u32 = 2;
+/// The last time the known one is waited for is so many times as long as an answer is likely to take.
+const LAST_WAIT: u32 = 4;
 
 impl Ibacmp {
     /// A stranger claims to be a destination that is in use. It is not believed: the group is asked.
@@ -59,17 +64,25 @@ impl Ibacmp {
         }
         claim.found.get_or_insert(remote);
         // Whoever has had the address may answer still, for as long as an answer is likely.
-        if matches!(claim.asking.stage, Stage::Late) {
+        let waits = cx.timer(Task::Credit(id).token()).is_some();
+        if matches!(claim.asking.stage, Stage::Late) && !waits {
             self.decide_claim(cx, id);
         }
     }
 
-    /// The time in which the known one would have answered is over: if somebody else did, the address is there.
+    /// The time in which the known one would have answered is over. If somebody else did, the group is asked once more,
+    /// with more time: one answer that is late or lost must not cost the owner its address. Then the address is there.
     pub(super) fn decide_claim(&mut self, cx: &mut Context, id: DestId) {
         let Some(dest) = self.cache.get(id) else { return };
         let (endpoint, name) = (dest.endpoint, dest.name());
         let DestState::Ready(Ready { claim: Some(claim), .. }) = &dest.state else { return };
         let Some(remote) = claim.found else { return };
+        if claim.asking.asked < ASKED_BEFORE_BELIEVED {
+            let likely = self.endpoints.get(&endpoint).map(|state| state.round_trip.likely(cx.config().timeout));
+            let at = cx.now() + likely.unwrap_or_default() * LAST_WAIT;
+            cx.set_timer(Task::Credit(id).token(), at);
+            return self.send_request(cx, id);
+        }
         let (addr_until, _) = Self::lifetimes(cx);
         let before = self.cache.enter(id, DestState::Known { remote, addr_until });
         let DestState::Ready(Ready { claim: Some(claim), .. }) = before else { return };

@@ -123,6 +123,10 @@ impl Ibacmp {
         }
         let (mgid, mlid) = (record.mgid, record.mlid);
         cx.log(Event::Joined(endpoint, mgid, mlid, record.mtu.value(), record.rate.value()).into());
+        // The port joined under another GID before: that one is a member still.
+        if let Some(gid) = old.map(|old| old.port_gid).filter(|gid| !gid.is_zero() && *gid != record.port_gid) {
+            Self::leave_as(cx, endpoint, mgid, gid);
+        }
         // Requests go to the base group only: it alone is listened to.
         if place == 0 && old.is_none_or(|old| old.mlid != mlid) {
             if let Some(old) = old {
@@ -169,7 +173,11 @@ impl Ibacmp {
             return;
         }
         let joined = group.member.map(|member| member.port_gid).filter(|gid| !gid.is_zero());
-        let query = Query::<McMemberRecord>::new().mgid(group.mgid).port_gid(joined.unwrap_or(port_gid));
+        Self::leave_as(cx, endpoint, group.mgid, joined.unwrap_or(port_gid));
+    }
+
+    fn leave_as(cx: &mut Context, endpoint: EndpointId, mgid: Gid, port_gid: Gid) {
+        let query = Query::<McMemberRecord>::new().mgid(mgid).port_gid(port_gid);
         cx.sa_leave_group(endpoint, Question::Leave(query.join_state(JoinState::FULL_MEMBER)));
     }
 
