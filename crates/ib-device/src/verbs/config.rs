@@ -15,7 +15,7 @@ pub struct UdConfig {
     /// Sends that may be under way.
     pub send_depth: u32,
     /// Longest payload in bytes that is sent, and that is handed over when it comes in. A longer one, up to the largest
-    /// MTU, is only told of ([`Completion::TooLong`]): what does not fit goes to memory that all receives share, so that
+    /// MTU, is only told of ([`Completion::TooLong`](super::Completion::TooLong)): what does not fit goes to memory that all receives share, so that
     /// it harms nothing and a receive buffer costs no more than this.
     pub max_payload: u32,
     /// Address handles that are kept for the next send to the same place.

@@ -1,4 +1,4 @@
-//! Serve a subnet to other processes of this machine, over a unix socket ([`proto`]).
+//! Serve a subnet to other processes of this machine, over a unix socket ([`proto`](crate::proto)).
 //!
 //! One thread; nobody waits for a slow program: what it does not read goes into a queue with a bound, and then it loses
 //! datagrams, or, if it leaves its management datagrams and port events too, its connection.
