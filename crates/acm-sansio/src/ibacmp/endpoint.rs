@@ -2,7 +2,7 @@
 use super::{membership::Group, round_trip::RoundTrip, token::DestId};
 use crate::credit::CreditQueue;
 use alloc::vec::Vec;
-use ib_mad::{Gid, Lid};
+use ib_mad::{Gid, Lid, id::Lmc};
 
 /// What the provider knows of an endpoint.
 #[derive(Debug, Default)]
@@ -12,8 +12,8 @@ pub(super) struct EndpointState {
     /// Destinations that wait for a credit to ask the group.
     pub(super) queue: CreditQueue<DestId>,
     pub(super) round_trip: RoundTrip,
-    /// GID and LID of the port when it was looked at last: routes begin there.
-    begins_at: Option<(Gid, Lid)>,
+    /// GID and LIDs of the port when it was looked at last: routes begin there.
+    begins_at: Option<(Gid, Lid, Lmc)>,
     /// Counts what may have made routes void. A route of another epoch is looked at before it is served.
     epoch: u32,
     /// Routes from before this epoch begin at a LID or GID that the port has no more.
@@ -21,9 +21,9 @@ pub(super) struct EndpointState {
 }
 
 impl EndpointState {
-    /// The port has this GID and this LID now. If they are others than before, all routes are void.
-    pub(super) fn begin_at(&mut self, gid: Gid, lid: Lid) {
-        if self.begins_at.replace((gid, lid)).is_some_and(|before| before != (gid, lid)) {
+    /// The port has this GID and these LIDs now. If they are others than before, all routes are void.
+    pub(super) fn begin_at(&mut self, gid: Gid, lid: Lid, lmc: Lmc) {
+        if self.begins_at.replace((gid, lid, lmc)).is_some_and(|before| before != (gid, lid, lmc)) {
             self.moved();
         }
     }
@@ -55,17 +55,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_gid_or_lid_voids_routes() {
+    fn another_gid_lid_or_lmc_voids_routes() {
         let mut state = EndpointState::default();
-        let at = |gid: &str, lid| (gid.parse().unwrap(), Lid::new(lid));
-        let mut begin = |(gid, lid)| {
+        let at = |gid: &str, lid, lmc| (gid.parse().unwrap(), Lid::new(lid), Lmc::new(lmc));
+        let mut begin = |(gid, lid, lmc)| {
             let before = state.epoch;
-            state.begin_at(gid, lid);
+            state.begin_at(gid, lid, lmc);
             state.is_void(before)
         };
         assert_eq!(
-            [at("fe80::1", 4), at("fe80::1", 4), at("fe80::1", 5), at("fe80::2", 5)].map(&mut begin),
-            [false, false, true, true]
+            [at("fe80::1", 4, 0), at("fe80::1", 4, 0), at("fe80::1", 4, 1), at("fe80::1", 6, 1), at("fe80::2", 6, 1)]
+                .map(&mut begin),
+            [false, false, true, true, true]
         );
     }
 

@@ -53,8 +53,8 @@ impl Ibacmp {
 
     /// Notes where the port is now.
     fn look_at_port(&mut self, cx: &Context, endpoint: EndpointId) {
-        if let Some((gid, lid)) = cx.port_of(endpoint).map(|port| (port.gid(), port.lid)) {
-            self.endpoints.entry(endpoint).or_default().begin_at(gid, lid);
+        if let Some((gid, lid, lmc)) = cx.port_of(endpoint).map(|port| (port.gid(), port.lid, port.lmc)) {
+            self.endpoints.entry(endpoint).or_default().begin_at(gid, lid, lmc);
         }
     }
 
