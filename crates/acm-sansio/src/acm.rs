@@ -248,3 +248,37 @@ impl Acm {
         self.context.output(Output::ShutdownDone);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Account, EndpointId,
+        client::{Asker, OpenRequest, Waiting},
+        config::Limits,
+        id::Token,
+    };
+    use acm_wire::Address;
+
+    #[test]
+    fn a_client_is_read_up_to_its_bound() {
+        let limits = Limits { requests_per_client: 2, ..Limits::default() };
+        let mut acm = Acm::new(Config { limits, ..Config::default() }, 1);
+        assert_eq!(acm.config().limits.requests_per_client, 2, "the options that it was made with");
+        let client = ClientId::new(0, 0);
+        acm.handle_input(Time::ZERO, Input::ClientOpened { client, account: Account::User(7) });
+        let account = acm.context.connections.account(client).unwrap();
+        let seen = [(); 3].map(|()| {
+            let seen = (acm.takes_requests(client), acm.has_requests(client));
+            let waiting = Waiting::Lookup {
+                endpoint: EndpointId::new(0, 0),
+                token: Token { kind: 1, index: 0, generation: 0 },
+                dest: Address::from_text("a"),
+                chosen_source: None,
+            };
+            acm.context.keep_request(OpenRequest::new(Asker::Client { id: client, tid: [0; 8] }, account, waiting));
+            seen
+        });
+        assert_eq!(seen, [(true, false), (true, true), (false, true)]);
+    }
+}
