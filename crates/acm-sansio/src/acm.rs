@@ -256,9 +256,11 @@ mod tests {
         Account, EndpointId,
         client::{Asker, OpenRequest, Waiting},
         config::Limits,
+        door::DatagramSource,
         id::Token,
     };
     use acm_wire::Address;
+    use ib_mad::{Lid, Qpn};
 
     #[test]
     fn a_client_is_read_up_to_its_bound() {
@@ -280,5 +282,24 @@ mod tests {
             seen
         });
         assert_eq!(seen, [(true, false), (true, true), (false, true)]);
+    }
+    #[test]
+    fn what_is_told_of_an_endpoint_that_is_gone_is_counted() {
+        let mut acm = Acm::new(Config::default(), 1);
+        let endpoint = EndpointId::new(0, 0);
+        let source = DatagramSource { lid: Lid::new(1), path_bits: 0, qpn: Qpn::new(2), gid: None };
+        let inputs = [
+            Input::EndpointOpened { endpoint, qpn: Qpn::new(2) },
+            Input::EndpointFailed(endpoint),
+            Input::EndpointLost(endpoint),
+            Input::Datagram { endpoint, source, payload: &[] },
+        ];
+        for (before, input) in (0..).zip(inputs) {
+            assert_eq!(acm.stats().stale_inputs, before);
+            acm.handle_input(Time::ZERO, input);
+            assert_eq!(acm.poll_output(), None);
+        }
+        assert_eq!((acm.stats().stale_inputs, acm.stats().endpoints_failed, acm.stats().endpoints_lost), (4, 0, 0));
+        assert_eq!(acm.poll_timeout(), None);
     }
 }
