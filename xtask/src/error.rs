@@ -19,6 +19,8 @@ pub(crate) enum TaskError {
     NotRoot(String),
     #[error("{0} is not part of this toolchain: run `rustup component add {0}`, or leave it out with `test --fast`")]
     ComponentMissing(&'static str),
+    #[error("cargo-mutants is missing: run `cargo install cargo-mutants --locked`")]
+    CargoMutantsMissing,
     #[error("cargo metadata: {0}")]
     Metadata(#[from] cargo_metadata::Error),
     #[error("{} defects in the crates:{}", .0.len(), Lines(.0))]

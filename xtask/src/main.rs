@@ -12,12 +12,14 @@ mod command;
 mod demo;
 mod deps;
 mod error;
+mod mutants;
 mod packages;
 mod stopwatch;
 mod vm;
 
 use clap::{Parser, Subcommand};
 use error::TaskError;
+use mutants::Mutants;
 use packages::Install;
 use std::{env, process::ExitCode};
 
@@ -48,6 +50,9 @@ enum Task {
     },
     /// Check which crate depends on which, and that the crates below the line are pure.
     Deps,
+    /// Change a crate in small ways, one at a time, and list the changes that no test notices. Takes hours; CI leaves
+    /// it out. Needs cargo-mutants.
+    Mutants(Mutants),
     /// Measure the daemon: `cargo bench -p acm-tests --bench cached`.
     Bench {
         /// Handed on to cargo.
@@ -69,6 +74,7 @@ fn main() -> ExitCode {
         Task::Test { install, fast } => checks::test(install, fast),
         Task::Ci { install } => checks::ci(install),
         Task::Deps => deps::run(),
+        Task::Mutants(mutants) => mutants::run(&mutants),
         Task::Bench { args } => {
             command::run(command::cargo(&["bench", "-p", "acm-tests", "--bench", "cached"]).args(args))
         }
@@ -96,11 +102,20 @@ mod tests {
 
     #[test]
     fn every_task_parses() {
-        for words in ["demo", "test --no-install --fast", "ci --no-install", "deps", "bench -- 16 128", "vm-test -- ls"]
-        {
+        for words in [
+            "demo",
+            "test --no-install --fast",
+            "ci --no-install",
+            "deps",
+            "mutants",
+            "mutants --shard 0/16 --package acm-mio",
+            "bench -- 16 128",
+            "vm-test -- ls",
+        ] {
             let parsed = Xtask::try_parse_from(["cargo xtask"].into_iter().chain(words.split(' ')));
             assert!(parsed.is_ok(), "{words}: {parsed:?}");
         }
         assert!(Xtask::try_parse_from(["cargo xtask", "deps", "--fast"]).is_err());
+        assert!(Xtask::try_parse_from(["cargo xtask", "mutants", "--package", "serde"]).is_err());
     }
 }

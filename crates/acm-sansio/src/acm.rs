@@ -248,3 +248,58 @@ impl Acm {
         self.context.output(Output::ShutdownDone);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Account, EndpointId,
+        client::{Asker, OpenRequest, Waiting},
+        config::Limits,
+        door::DatagramSource,
+        id::Token,
+    };
+    use acm_wire::Address;
+    use ib_mad::{Lid, Qpn};
+
+    #[test]
+    fn a_client_is_read_up_to_its_bound() {
+        let limits = Limits { requests_per_client: 2, ..Limits::default() };
+        let mut acm = Acm::new(Config { limits, ..Config::default() }, 1);
+        assert_eq!(acm.config().limits.requests_per_client, 2, "the options that it was made with");
+        let client = ClientId::new(0, 0);
+        acm.handle_input(Time::ZERO, Input::ClientOpened { client, account: Account::User(7) });
+        let account = acm.context.connections.account(client).unwrap();
+        let seen = [(); 3].map(|()| {
+            let seen = (acm.takes_requests(client), acm.has_requests(client));
+            let waiting = Waiting::Lookup {
+                endpoint: EndpointId::new(0, 0),
+                token: Token { kind: 1, index: 0, generation: 0 },
+                dest: Address::from_text("a"),
+                chosen_source: None,
+            };
+            acm.context.keep_request(OpenRequest::new(Asker::Client { id: client, tid: [0; 8] }, account, waiting));
+            seen
+        });
+        assert_eq!(seen, [(true, false), (true, true), (false, true)]);
+    }
+    #[test]
+    fn what_is_told_of_an_endpoint_that_is_gone_is_counted() {
+        let mut acm = Acm::new(Config::default(), 1);
+        let endpoint = EndpointId::new(0, 0);
+        let source = DatagramSource { lid: Lid::new(1), path_bits: 0, qpn: Qpn::new(2), gid: None };
+        let inputs = [
+            Input::EndpointOpened { endpoint, qpn: Qpn::new(2) },
+            Input::EndpointFailed(endpoint),
+            Input::EndpointLost(endpoint),
+            Input::Datagram { endpoint, source, payload: &[] },
+        ];
+        for (before, input) in (0..).zip(inputs) {
+            assert_eq!(acm.stats().stale_inputs, before);
+            acm.handle_input(Time::ZERO, input);
+            assert_eq!(acm.poll_output(), None);
+        }
+        assert_eq!((acm.stats().stale_inputs, acm.stats().endpoints_failed, acm.stats().endpoints_lost), (4, 0, 0));
+        assert_eq!(acm.poll_timeout(), None);
+    }
+}

@@ -299,3 +299,17 @@ impl Context {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_there_is_no_error() {
+        let mut cx = Context::new(Config::default(), 1.into());
+        for status in [ClientStatus::SUCCESS, ClientStatus::ENODATA, ClientStatus::ETIMEDOUT, ClientStatus::EINVAL] {
+            cx.count_status(None, status);
+        }
+        assert_eq!((cx.counters.get(Counter::NoData), cx.counters.get(Counter::Error)), (1, 2));
+    }
+}

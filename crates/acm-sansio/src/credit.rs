@@ -214,4 +214,13 @@ mod tests {
         }
         assert_eq!(items, [0, 1, 2]);
     }
+    #[test]
+    fn what_does_not_wait_takes_a_credit_if_one_is_left() {
+        let mut queue = CreditQueue::<u32>::default();
+        let credit = queue.take_credit(1).unwrap();
+        assert_eq!((queue.take_credit(1), queue.held()), (None, 1));
+        queue.give_back(credit);
+        assert_eq!(queue.held(), 0);
+        assert!(queue.take_credit(0).is_some(), "a depth of none is one");
+    }
 }

@@ -52,3 +52,15 @@ impl fmt::Debug for Time {
         fmt::Display::fmt(self, f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+
+    #[test]
+    fn reads_as_seconds() {
+        let time = Time::from_nanos(3_000_000_042);
+        assert_eq!(format!("{time} {time:?}"), "3.000000042s 3.000000042s");
+    }
+}

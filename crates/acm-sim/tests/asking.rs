@@ -1,5 +1,5 @@
 //! Who asks whom, when: two at once, nobody there, many dead names, NODELAY.
-use acm_sansio::Config;
+use acm_sansio::{Config, config::Limits};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
     Address,
@@ -171,4 +171,18 @@ fn every_request_of_one_asker_is_responded_to() {
         .collect();
     assert_eq!(responses, [1, 2]);
     assert_eq!(world.node(1).acm.counters().get(Counter::RouteQuery), 1);
+}
+
+/// The bound of those who wait for one way back: the request that is beyond it gets no response, and is counted.
+#[test]
+fn an_asker_beyond_the_bound_is_not_responded_to() {
+    let limits = Limits { responders: 1, ..Limits::default() };
+    let mut world = World::new(WorldConfig { core: Config { limits, ..Config::default() }, ..WorldConfig::default() });
+    world.subnet.settings_mut().sa.delay = Duration::from_millis(100);
+    let stranger = world.stranger(1);
+    for tid in 1..=3 {
+        world.forge_request(stranger, 0, tid, &name(1), &name(0));
+    }
+    assert_eq!(world.stat(0, "responders_refused"), 2);
+    assert_eq!(world.node(0).acm.check(), Ok(()));
 }

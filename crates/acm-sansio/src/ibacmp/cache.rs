@@ -327,4 +327,12 @@ mod tests {
         let touched = ids.iter().filter_map(|id| cache.get(*id)).filter(|dest| !dest.used).count();
         assert!(touched <= LOOKS, "{touched}");
     }
+    /// All in one bucket would be found as well, by looking at each.
+    #[test]
+    fn endpoints_and_keys_have_hashes_of_their_own() {
+        let cache = Cache::new(1.into());
+        let hashes = [(HERE, 1), (HERE, 2), (THERE, 1)].map(|(endpoint, number)| cache.hash(endpoint, &key(number)));
+        assert_eq!(BTreeSet::from(hashes).len(), 3);
+        assert_ne!(hashes[0], Cache::new(2.into()).hash(HERE, &key(1)), "strangers cannot foretell them");
+    }
 }

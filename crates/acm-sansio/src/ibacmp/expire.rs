@@ -99,3 +99,26 @@ impl Ibacmp {
         self.schedule_sweep(cx);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::dest::DestKey;
+    use super::*;
+    use crate::{Config, id::EndpointId};
+    use acm_wire::Address;
+
+    #[test]
+    fn a_round_takes_its_time_unless_an_endpoint_was_closed() {
+        let timeout = Some(Duration::from_secs(60));
+        let config = Config { addr_timeout: timeout, route_timeout: None, ..Config::default() };
+        let (mut cx, mut ibacmp) = (Context::new(config, 1.into()), Ibacmp::new(1));
+        let due = |cx: &Context| cx.timer(Task::Sweep.token());
+        ibacmp.schedule_sweep(&mut cx);
+        assert_eq!(due(&cx), None, "nothing is known");
+        let key = DestKey::Address(Address::from_text("a"));
+        assert!(ibacmp.acquire(&mut cx, EndpointId::new(0, 0), key).is_some());
+        assert_eq!(due(&cx), Some(Time::ZERO + ROUND));
+        ibacmp.hurry_sweep(&mut cx);
+        assert_eq!(due(&cx), Some(Time::ZERO + HURRY));
+    }
+}

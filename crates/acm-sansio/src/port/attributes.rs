@@ -100,11 +100,22 @@ impl PortAttributes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ib_mad::Selected;
 
     #[test]
     fn subnet_time() {
         let time =
             |subnet_timeout| PortAttributes { subnet_timeout, ..PortAttributes::default() }.subnet_time().as_millis();
         assert_eq!([time(0), time(7), time(8), time(18)], [0, 0, 1, 1024]);
+    }
+    #[test]
+    fn a_path_may_have_all_that_the_link_has() {
+        let port = PortAttributes { mtu: Mtu::B2048, rate: Rate::GBPS_10, ..PortAttributes::default() };
+        let is_too_much = |mtu, rate| {
+            let (mtu, rate) = (Selected::exactly(mtu), Selected::exactly(rate));
+            port.is_too_much(&PathRecord { mtu, rate, ..PathRecord::default() })
+        };
+        assert!(!is_too_much(Mtu::B2048, Rate::GBPS_10) && !is_too_much(Mtu::B256, Rate::GBPS_2_5));
+        assert!(is_too_much(Mtu::B4096, Rate::GBPS_10) && is_too_much(Mtu::B2048, Rate::GBPS_20));
     }
 }

@@ -67,3 +67,16 @@ fn paths_find_their_endpoint() {
     assert_eq!(pkey(&PathRecord { slid: Lid::new(17), ..to }), None);
     assert_eq!(pkey(&PathRecord { dgid: "fec0::2".parse().unwrap(), ..to }), None, "another subnet's prefix");
 }
+
+#[test]
+fn a_number_picks_endpoints_and_0_all_of_active_ports() {
+    let mut ports = Ports::new(1);
+    let ids = [1, 2, 3].map(|number: u8| {
+        let port = PortId(u32::from(number));
+        ports.up(port, &PortAttributes { port_number: number, ..attributes(&[0xffff]) });
+        ports.open(port, 0, Pkey::DEFAULT_FULL)
+    });
+    ports.down(PortId(3));
+    let active = |number| ports.active(number).collect::<Vec<_>>();
+    assert_eq!([0, 1, 2, 3, 4].map(active), [vec![ids[0], ids[1]], vec![ids[0]], vec![ids[1]], vec![], vec![]]);
+}

@@ -44,3 +44,27 @@ impl SaError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_client_is_told_of_a_status() {
+        let told = |status| SaError::Status(Status::new(status)).client_status();
+        // BUSY, NO_RESOURCES, REQ_INVALID, NO_RECORDS, TOO_MANY_RECORDS, INVALID_GID, INSUFFICIENT_COMPONENTS.
+        assert_eq!(
+            [0x0001, 0x0100, 0x0200, 0x0300, 0x0400, 0x0500, 0x0600].map(told),
+            [
+                ClientStatus::ETIMEDOUT,
+                ClientStatus::ENOMEM,
+                ClientStatus::EINVAL,
+                ClientStatus::ENODATA,
+                ClientStatus::EINVAL,
+                ClientStatus::ENODATA,
+                ClientStatus::EINVAL,
+            ]
+        );
+        assert_eq!(told(0x0204), ClientStatus::ENODATA, "its general part says that the method is not known");
+    }
+}

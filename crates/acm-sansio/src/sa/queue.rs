@@ -243,3 +243,29 @@ impl SaQueues {
         self.questions.get(id).is_some_and(|pending| matches!(pending.progress, Progress::InFlight { .. }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ib_mad::sa::PathRecord;
+
+    const PORT: PortId = PortId(0);
+    const A: AccountId = AccountId::new(5, 0);
+    const B: AccountId = AccountId::new(6, 0);
+
+    fn push(queues: &mut SaQueues, account: AccountId) -> QuestionId {
+        queues.push(PORT, Purpose::Nobody, Question::of_client(&PathRecord::default()), account)
+    }
+
+    #[test]
+    fn a_question_comes_at_the_first_turn_of_those_who_need_it() {
+        let mut queues = SaQueues::new(SaDepth::Fixed(9));
+        let ids = [A; 3].map(|account| push(&mut queues, account));
+        queues.join(ids[2], B);
+        queues.join(ids[2], B);
+        assert_eq!(queues.questions.get(ids[2]).unwrap().accounts, [A, B]);
+        let mut next = || queues.next(PORT, Time::ZERO, 0).map(|(_, id)| id);
+        assert_eq!([(); 4].map(|()| next()), [Some(ids[0]), Some(ids[2]), Some(ids[1]), None]);
+        assert!(ids.iter().all(|id| queues.is_in_flight(*id)));
+    }
+}
