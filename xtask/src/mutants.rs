@@ -43,6 +43,9 @@ pub(crate) fn run(mutants: &Mutants) -> Result<(), TaskError> {
     if !command::succeeds(&mut cargo(&["mutants", "--version"])) {
         return Err(TaskError::CargoMutantsMissing);
     }
+    // cargo-mutants itself tries the changed crate's own tests only: a failing test of another would notice everything.
+    let names = mutants.package.names().iter().flat_map(|name| ["--package", name]);
+    command::run(cargo(&["test", "--quiet"]).args(names))?;
     command::run(&mut cargo_mutants(mutants))
 }
 
