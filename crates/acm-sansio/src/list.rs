@@ -1,6 +1,5 @@
 //! Lists whose links are in the things that they list: any place is found, taken out and put back in one step.
 use crate::arena::{Arena, Key};
-use core::marker::PhantomData;
 
 /// The neighbours of a thing in a list.
 #[derive(Clone, Copy, Debug)]
@@ -38,12 +37,11 @@ pub(crate) struct List<K, const LIST: usize> {
     first: Option<K>,
     last: Option<K>,
     len: usize,
-    kind: PhantomData<K>,
 }
 
 impl<K, const LIST: usize> Default for List<K, LIST> {
     fn default() -> Self {
-        Self { first: None, last: None, len: 0, kind: PhantomData }
+        Self { first: None, last: None, len: 0 }
     }
 }
 

@@ -139,11 +139,16 @@ impl Acm {
 
     /// Whether a request may wait, for its client and its account.
     pub(crate) fn may_wait(&self, asker: Asker, account: AccountId) -> bool {
-        let client_may = match asker {
+        self.asker_may_wait(asker)
+            && self.context.accounts.may_take(account, Holding::Requests, self.context.config.limits.requests)
+    }
+
+    /// Whether who asks may have one more request that waits, whatever its account may.
+    pub(crate) fn asker_may_wait(&self, asker: Asker) -> bool {
+        match asker {
             Asker::Client { id, .. } => self.takes_requests(id),
             Asker::Kernel(_) => true,
-        };
-        client_may && self.context.accounts.may_take(account, Holding::Requests, self.context.config.limits.requests)
+        }
     }
 
     pub(crate) fn if_pending(&self, asker: Asker, account: AccountId, no_delay: bool) -> IfPending {

@@ -14,11 +14,7 @@ impl Acm {
     pub(crate) fn select_source(&mut self, asker: Asker, account: AccountId, dest: Address, no_delay: bool) {
         let Some(ip) = dest.ip() else { return self.refuse(asker, Failure::BadRequest(ClientStatus::EDESTTYPE)) };
         // Whether there is room to wait is seen once it is clear that it must: the answer may be known.
-        let client_may = match asker {
-            Asker::Client { id, .. } => self.takes_requests(id),
-            Asker::Kernel(_) => true,
-        };
-        if !client_may {
+        if !self.asker_may_wait(asker) {
             self.count_refused(account);
             return self.refuse(asker, Failure::TooMany(Bound::Requests));
         }
