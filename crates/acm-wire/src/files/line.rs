@@ -117,6 +117,11 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
+    /// The line with this number; `text` is without its end.
+    pub(super) const fn new(text: &'a [u8], number: u32) -> Self {
+        Self { text, number }
+    }
+
     /// From the first word on.
     pub(super) fn words(self) -> &'a [u8] {
         let blanks = self.text.iter().take_while(|byte| is_blank(**byte)).count();

@@ -249,5 +249,8 @@ impl fmt::Display for Entry<'_> {
     }
 }
 
+mod sections;
 #[cfg(test)]
 mod tests;
+
+pub use sections::Sections;
