@@ -6,7 +6,7 @@ use crate::{
     door::{Deadline, Event, Input, Output, Reason, SendFailure},
     ibacmp::Ibacmp,
     id::{ClientId, PortId},
-    port::LocalAddress,
+    port::{LocalAddress, PortAttributes},
     provider::{PortEvent, Provider},
     random::Seed,
     report::Report,
@@ -69,6 +69,7 @@ impl Acm {
                     self.reconcile(port);
                 }
             }
+            Input::Preloaded(preload) => self.provider.preload(&mut self.context, preload),
             Input::Shutdown => self.shutdown(),
         }
         self.check_shutdown();
@@ -186,6 +187,11 @@ impl Acm {
     #[must_use]
     pub fn report(&self) -> Report<'_> {
         Report::new(&self.context, self.provider.as_ref())
+    }
+
+    /// The active ports.
+    pub fn ports(&self) -> impl Iterator<Item = (PortId, &PortAttributes)> {
+        self.context.ports.iter().filter(|(_, up, _)| *up).map(|(port, _, attributes)| (port, attributes))
     }
 
     /// The options that it was made with.

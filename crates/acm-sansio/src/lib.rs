@@ -21,6 +21,7 @@
 //! | `kernel` | the kernel's requests and their deadline |
 //! | [`port`] | ports, local addresses, and the endpoints that follow from them |
 //! | [`sa`] | questions to subnet administration: queue, credits, repetitions |
+//! | [`preload`] | routes and addresses that are known from files before anybody asks |
 //! | [`provider`] | how a resolution protocol plugs in |
 //! | [`context`] | the core's own state, and all that a provider may do |
 //! | [`turns`] | whose turn it is to be read: a fabric's sources, urgent ones first |
@@ -56,6 +57,7 @@ pub mod id;
 mod kernel;
 mod list;
 pub mod port;
+pub mod preload;
 pub mod provider;
 mod random;
 mod report;

@@ -9,6 +9,7 @@ use crate::{
     door::DatagramSource,
     failure::Failure,
     id::{EndpointId, Token},
+    preload::Preload,
     sa::SaError,
 };
 use acm_wire::Address;
@@ -90,6 +91,8 @@ pub trait Provider: fmt::Debug {
     /// One request less of an account waits for what a token names: its client left. With `ticket` the lookup goes on
     /// for the cache all the same, charged to the account.
     fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool);
+    /// Routes or addresses were loaded from a file; they take the place of those before.
+    fn preload(&mut self, cx: &mut Context, preload: Preload);
     /// A datagram arrived.
     fn datagram(&mut self, cx: &mut Context, endpoint: EndpointId, source: &DatagramSource, payload: &[u8]);
     /// Subnet administration answered a [`Context::sa_ask`], or will not.

@@ -44,7 +44,12 @@ const fn end(name: &'static str) -> Rule {
 
 const RULES: &[Rule] = &[
     below("ib-mad", &[], &["bitflags", "thiserror", "zerocopy"], &["arbitrary", "serde"]),
-    below("acm-wire", &["ib-mad"], &["bitflags", "byteorder", "memchr", "nom", "thiserror", "zerocopy"], &["arbitrary"]),
+    below(
+        "acm-wire",
+        &["ib-mad"],
+        &["bitflags", "byteorder", "memchr", "nom", "thiserror", "zerocopy"],
+        &["arbitrary"],
+    ),
     below(
         "acm-sansio",
         &["acm-wire", "ib-mad"],

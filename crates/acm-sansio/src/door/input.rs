@@ -3,6 +3,7 @@ use crate::{
     Account,
     id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},
     port::PortAttributes,
+    preload::Preload,
 };
 use acm_wire::Address;
 use core::net::IpAddr;
@@ -110,6 +111,8 @@ pub enum Input<'a> {
         /// A name or an IP address; names are compared without regard to ASCII case.
         address: Address,
     },
+    /// Routes or addresses were loaded from a file. They take the place of those before.
+    Preloaded(Preload),
     /// Leave all groups; [`Output::ShutdownDone`](crate::Output::ShutdownDone) follows.
     Shutdown,
 }

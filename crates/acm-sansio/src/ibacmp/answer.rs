@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{config::RouteProtocol, context::Context, door::DatagramSource, id::EndpointId};
 use acm_wire::multicast::{self, AddressRequest};
-use ib_mad::{Gid, sa::PathRecord};
+use ib_mad::{Gid, Qpn, sa::PathRecord};
 
 impl Ibacmp {
     /// Somebody asks the group for an address. Every listener learns where the asker is; the owner responds.
@@ -40,6 +40,7 @@ impl Ibacmp {
     /// What an asker's request says of where it is; with `respond`, it waits for our response.
     fn learn(&mut self, cx: &mut Context, id: DestId, remote: Remote, respond: Option<Responder>) {
         self.freshen(cx, id);
+        self.preload_before_claim(cx, id, &remote);
         let Some(dest) = self.cache.get_mut(id) else { return };
         let (endpoint, in_use) = (dest.endpoint, dest.class == Class::Wanted);
         let lmc = cx.port_of(endpoint).map(|port| port.lmc).unwrap_or_default();
@@ -48,7 +49,9 @@ impl Ibacmp {
             _ if dest.class == Class::Local => {}
             DestState::Ready(Ready { remote: Some(known), path, .. }) if known.is_same_port(&remote, lmc) => {
                 // The same port leads the same way, whatever queue pair it has now.
-                let changed = core::mem::replace(known, remote).qpn != remote.qpn;
+                let before = core::mem::replace(known, remote).qpn;
+                // A file does not say which queue pair a host has.
+                let changed = before != remote.qpn && before != Qpn::default();
                 let (path, name) = (*path, dest.name());
                 if changed {
                     cx.log(Event::PeerChanged(endpoint, name).into());

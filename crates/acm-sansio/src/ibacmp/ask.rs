@@ -46,6 +46,9 @@ impl Ibacmp {
         if let Some(answer) = self.known_answer(cx, id, endpoint, need) {
             return answer;
         }
+        if let Some(path) = self.preloaded(cx, id, endpoint) {
+            return Answer::Ready(path);
+        }
         let lookup = match Lookup::begin(cx, need) {
             Ok(lookup) => lookup,
             Err(failure) => return Answer::Failed(failure),

@@ -88,6 +88,7 @@ impl Ibacmp {
         let DestState::Ready(Ready { claim: Some(claim), .. }) = before else { return };
         let lookup = self.end_asking(cx, id, claim.asking);
         self.stats.claims_confirmed += 1;
+        self.compare_host(&name, remote.gid);
         cx.log(Event::PeerChanged(endpoint, name).into());
         // Whoever claimed it from elsewhere again gets nothing.
         let lmc = cx.port_of(endpoint).map(|port| port.lmc).unwrap_or_default();

@@ -82,6 +82,8 @@ pub(super) struct Ready {
     pub(super) claim: Option<Box<Claim>>,
     /// No other claim is checked before.
     pub(super) no_claim_until: Option<Time>,
+    /// The path or the address is from this table, by its number, and counts no longer than it.
+    pub(super) preloaded: Option<u32>,
 }
 
 /// The check of a claim: the group is asked who has the address.

@@ -37,6 +37,10 @@ pub enum Event {
     RouteAsked(EndpointId, Address),
     /// The path is known.
     RouteFound(EndpointId, Address),
+    /// The path was loaded from a file.
+    Preloaded(EndpointId, Address),
+    /// What was loaded from a file is wrong, as the fabric says.
+    PreloadRefuted(EndpointId, Address),
 }
 
 impl Event {
@@ -50,13 +54,15 @@ impl Event {
             | Self::NoSharedGroup(..)
             | Self::PeerChanged(..)
             | Self::ClaimChecked(..)
-            | Self::ClaimRefuted(..) => Level::Verbose,
+            | Self::ClaimRefuted(..)
+            | Self::PreloadRefuted(..) => Level::Verbose,
             Self::NoGrh(..)
             | Self::Asked(..)
             | Self::Refused(..)
             | Self::Located(..)
             | Self::RouteAsked(..)
-            | Self::RouteFound(..) => Level::Debug,
+            | Self::RouteFound(..)
+            | Self::Preloaded(..) => Level::Debug,
         }
     }
 
@@ -71,7 +77,9 @@ impl Event {
             | Self::Refused(_, address, _)
             | Self::Located(_, address, ..)
             | Self::RouteAsked(_, address)
-            | Self::RouteFound(_, address) => Some(*address),
+            | Self::RouteFound(_, address)
+            | Self::Preloaded(_, address)
+            | Self::PreloadRefuted(_, address) => Some(*address),
             _ => None,
         }
     }
@@ -92,7 +100,9 @@ impl Event {
             | Self::Refused(endpoint, ..)
             | Self::Located(endpoint, ..)
             | Self::RouteAsked(endpoint, _)
-            | Self::RouteFound(endpoint, _) => *endpoint,
+            | Self::RouteFound(endpoint, _)
+            | Self::Preloaded(endpoint, _)
+            | Self::PreloadRefuted(endpoint, _) => *endpoint,
         }
     }
 }
@@ -130,6 +140,10 @@ impl fmt::Display for Event {
             Self::Located(id, address, gid, lid) => write!(f, "{id}: {address} is at {gid}, LID {lid}"),
             Self::RouteAsked(id, address) => write!(f, "{id}: asking the SA for the path to {address}"),
             Self::RouteFound(id, address) => write!(f, "{id}: path to {address} found"),
+            Self::Preloaded(id, address) => write!(f, "{id}: path to {address} preloaded"),
+            Self::PreloadRefuted(id, address) => {
+                write!(f, "notice - {id}: {address} is not as it was preloaded; the file is old")
+            }
         }
     }
 }

@@ -42,8 +42,14 @@ impl Ibacmp {
                 if fits {
                     ready.epoch = state.map_or(ready.epoch, |state| state.epoch());
                 }
+                let outdated = ready.preloaded.is_some_and(|load| load != self.preload.loads());
                 if over(ready.addr_until) {
                     DestState::Unknown
+                } else if outdated {
+                    // What the group said stays.
+                    let (remote, addr_until) =
+                        (ready.remote.filter(|remote| !remote.group.is_zero()), ready.addr_until);
+                    remote.map_or(DestState::Unknown, |remote| DestState::Known { remote, addr_until })
                 } else if !fits || over(ready.route_until) {
                     let addr_until = ready.addr_until;
                     ready.remote.map_or(DestState::Unknown, |remote| DestState::Known { remote, addr_until })

@@ -12,6 +12,7 @@ use crate::{
     door::DatagramSource,
     failure::Failure,
     id::{EndpointId, Token},
+    preload::Preload,
     provider::{Answer, Need, PortEvent, Provider},
     sa::SaError,
 };
@@ -47,7 +48,7 @@ impl Ibacmp {
         }
         self.cache.set_class(id, Class::Local);
         let (remote, addr_until, route_until, claim, no_claim_until) = (None, None, None, None, None);
-        let ready = Ready { remote, path, addr_until, route_until, epoch: 0, claim, no_claim_until };
+        let ready = Ready { remote, path, addr_until, route_until, epoch: 0, claim, no_claim_until, preloaded: None };
         self.cache.enter(id, DestState::Ready(ready));
     }
 
@@ -131,6 +132,10 @@ impl Provider for Ibacmp {
         self.left(cx, token, account, ticket);
     }
 
+    fn preload(&mut self, _cx: &mut Context, preload: Preload) {
+        self.load(preload);
+    }
+
     fn datagram(&mut self, cx: &mut Context, endpoint: EndpointId, source: &DatagramSource, payload: &[u8]) {
         let Some(gid) = source.gid else { return self.bad_datagram(cx, Event::NoGrh(endpoint)) };
         if payload.len() > size_of::<AcmMad>() {
@@ -197,6 +202,7 @@ impl Provider for Ibacmp {
 
     fn report(&self, _cx: &Context, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "cache: destinations {}", self.cache.len())?;
+        write!(f, "{}", self.preload)?;
         for (id, state) in &self.endpoints {
             let (local, strangers) = state.queue.waiting();
             let groups = state.groups.iter().filter(|group| group.member.is_some()).count();

@@ -15,8 +15,8 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    /// Whether both are the same port: GID and base LID. `lmc` is that of the subnet.
+    /// Whether both are the same port: GID and base LID, unless that is not known yet. `lmc` is that of the subnet.
     pub(super) fn is_same_port(&self, other: &Self, lmc: Lmc) -> bool {
-        self.gid == other.gid && self.lid.base(lmc) == other.lid.base(lmc)
+        self.gid == other.gid && (self.lid.is_zero() || self.lid.base(lmc) == other.lid.base(lmc))
     }
 }

@@ -123,6 +123,9 @@ impl Ibacmp {
         if let Some(answer) = self.known_answer(cx, id, endpoint, need) {
             return answer;
         }
+        if let Some(path) = self.preloaded(cx, id, endpoint) {
+            return Answer::Ready(path);
+        }
         match Lookup::begin(cx, need) {
             Ok(lookup) => self.query_route(cx, id, None, None, lookup),
             Err(failure) => return Answer::Failed(failure),
@@ -137,7 +140,12 @@ impl Ibacmp {
             return;
         };
         let (addr_until, _) = Self::lifetimes(cx);
-        if cx.config().route_protocol == RouteProtocol::Sa {
+        if let Some(path) = self.preloaded_way(cx, endpoint, &remote) {
+            self.made_ready(cx, id, Some(remote), addr_until, path, lookup);
+            return self.note_preloaded(id);
+        }
+        // A host of a file shares no group with us that we know.
+        if cx.config().route_protocol == RouteProtocol::Sa || remote.group.is_zero() {
             return self.query_route(cx, id, Some(remote), addr_until, lookup);
         }
         let path = self
@@ -199,7 +207,9 @@ impl Ibacmp {
         else {
             return;
         };
-        match answer.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadAnswer)) {
+        let answer = answer.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadAnswer));
+        self.compare_path(cx, id, remote.as_ref(), answer);
+        match answer {
             Ok(path) => self.made_ready(cx, id, remote, addr_until, *path, lookup),
             Err(error) => self.give_up(cx, id, lookup, Failure::Sa(error)),
         }
@@ -219,7 +229,10 @@ impl Ibacmp {
         let (endpoint, name) = (dest.endpoint, dest.name());
         let (_, route_until) = Self::lifetimes(cx);
         let epoch = self.endpoints.get(&endpoint).map_or(0, EndpointState::epoch);
-        let ready = Ready { remote, path, addr_until, route_until, epoch, claim: None, no_claim_until: None };
+        // A host of a file counts no longer than the file.
+        let preloaded = remote.filter(|remote| remote.group.is_zero()).map(|_| self.preload.loads());
+        let ready =
+            Ready { remote, path, addr_until, route_until, epoch, claim: None, no_claim_until: None, preloaded };
         self.cache.enter(id, DestState::Ready(ready));
         cx.log(Event::RouteFound(endpoint, name).into());
         let responders = lookup.end(cx);

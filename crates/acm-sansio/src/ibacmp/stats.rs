@@ -32,5 +32,11 @@ stats! {
         lookups_unneeded: u64,
         /// Joins that failed.
         joins_failed: u64,
+        /// Tables of routes and of hosts that were loaded.
+        preload_loads: u64,
+        /// Destinations that became ready by what was loaded.
+        preload_used: u64,
+        /// Ports and hosts that are not as they were loaded, as the fabric says.
+        preload_refuted: u64,
     }
 }

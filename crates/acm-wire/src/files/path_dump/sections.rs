@@ -211,7 +211,8 @@ mod tests {
     }
 
     fn lines() -> impl Strategy<Value = String> {
-        let source = "[ \t]{0,2}(Switch|channel adapter|Router) 0x[0-9a-f]{1,3}(,| ,)? base LID [0-9]{1,2}( x, port 1)?";
+        let source =
+            "[ \t]{0,2}(Switch|channel adapter|Router) 0x[0-9a-f]{1,3}(,| ,)? base LID [0-9]{1,2}( x, port 1)?";
         let line = prop_oneof![
             2 => source.prop_map(String::from),
             6 => "[ \t]{0,2}0x[0-9a-fA-F]{1,4} ?: ?(UNREACHABLE|[0-9]{1,2} : [0-9] : [0-9])",

@@ -1,0 +1,99 @@
+//! Fills a table of routes.
+use super::routes::{Port, Route, Routes, Section};
+use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
+use ib_mad::{Guid, Lid, id::Lmc};
+
+/// Sections of one table: a port has one for each LID that it had, and a node has few ports.
+const MAX_SECTIONS: usize = 256;
+
+/// What was counted while a table of routes was filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct RouteCounts {
+    /// Ports that were named.
+    pub ports: usize,
+    /// Ports that were named with the LID of another: the first one counts.
+    pub duplicate_lids: usize,
+    /// Sections that were there before with the same port and LID, or were too many; left out.
+    pub sections_left_out: usize,
+    /// Destinations of all sections that can be reached.
+    pub routes: usize,
+    /// Of these, LIDs whose port was not named, so that they have no GID. With an LMC that the file does not say, all
+    /// LIDs but the first of each port.
+    pub nameless: usize,
+}
+
+/// Fills a [`Routes`]. It never has more than a subnet can have: 49,151 ports, and for each of at most 256 sections so
+/// many destinations.
+#[derive(Debug, Default)]
+pub struct RoutesBuilder {
+    ports: BTreeMap<Lid, (Guid, Lmc)>,
+    sections: BTreeMap<(Guid, Lid), Box<[Route]>>,
+    /// The section that is being filled; the last route to a LID counts.
+    open: Option<((Guid, Lid), BTreeMap<Lid, Route>)>,
+    counts: RouteCounts,
+}
+
+impl RoutesBuilder {
+    /// Names a port of the subnet: its first LID, and how many it has, if that is known.
+    pub fn port(&mut self, guid: Guid, lid: Lid, lmc: Lmc) {
+        if !lid.is_unicast() {
+            return;
+        }
+        match self.ports.entry(lid) {
+            alloc::collections::btree_map::Entry::Vacant(place) => {
+                place.insert((guid, lmc));
+            }
+            alloc::collections::btree_map::Entry::Occupied(_) => self.counts.duplicate_lids += 1,
+        }
+    }
+
+    /// The routes that follow begin at this port of ours, when it has this LID as its first.
+    pub fn section(&mut self, guid: Guid, lid: Lid) {
+        self.close();
+        let key = (guid, lid);
+        if self.sections.contains_key(&key) || self.sections.len() >= MAX_SECTIONS {
+            self.counts.sections_left_out += 1;
+        } else {
+            self.open = Some((key, BTreeMap::new()));
+        }
+    }
+
+    /// A route of the last section. Without one it is left out, and so is one to anything but a port.
+    pub fn route(&mut self, route: Route) {
+        if let Some((_, routes)) = &mut self.open
+            && route.dlid.is_unicast()
+        {
+            routes.insert(route.dlid, route);
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some((key, routes)) = self.open.take() {
+            self.sections.insert(key, routes.into_values().collect());
+        }
+    }
+
+    /// The table.
+    #[must_use]
+    pub fn finish(mut self) -> Routes {
+        self.close();
+        let Self { ports, sections, mut counts, .. } = self;
+        counts.ports = ports.len();
+        let section = |((guid, lid), routes)| Section { guid, lid, routes };
+        let sections: Box<[Section]> = sections.into_iter().map(section).collect();
+        let mut routes = Routes { ports: Box::default(), by_guid: Box::default(), sections, counts };
+        // Names of ports are of use only together with routes.
+        if !routes.sections.is_empty() {
+            routes.ports = ports.into_iter().map(|(lid, (guid, lmc))| Port { lid, guid, lmc }).collect();
+            let mut by_guid: Vec<(Guid, Lid)> = routes.ports.iter().map(|port| (port.guid, port.lid)).collect();
+            by_guid.sort_unstable();
+            by_guid.dedup_by_key(|(guid, _)| *guid);
+            routes.by_guid = by_guid.into_boxed_slice();
+        }
+        let dlids = || routes.sections.iter().flat_map(|section| section.routes.iter()).map(|route| route.dlid);
+        (counts.routes, counts.nameless) =
+            (dlids().count(), dlids().filter(|dlid| routes.guid_of(*dlid, Lmc::new(0)).is_none()).count());
+        routes.counts = counts;
+        routes
+    }
+}

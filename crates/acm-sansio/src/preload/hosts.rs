@@ -1,0 +1,137 @@
+//! Which GID an address has.
+use acm_wire::Address;
+use alloc::{boxed::Box, vec::Vec};
+use core::net::{Ipv4Addr, Ipv6Addr};
+use ib_mad::Gid;
+
+/// Addresses of one table: eleven for each port that a subnet can have.
+const MAX_HOSTS: usize = 1 << 19;
+
+/// A name, by its place among all names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct NameAt {
+    at: u32,
+    gid: Gid,
+}
+
+/// Which GID an address has. Names are compared without regard to ASCII case.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Hosts {
+    /// All names in lower case, each behind its length.
+    text: Box<[u8]>,
+    names: Box<[NameAt]>,
+    ip4: Box<[(Ipv4Addr, Gid)]>,
+    ip6: Box<[(Ipv6Addr, Gid)]>,
+    left_out: usize,
+}
+
+/// Fills a [`Hosts`], up to 524,288 addresses.
+#[derive(Debug, Default)]
+pub struct HostsBuilder {
+    text: Vec<u8>,
+    names: Vec<NameAt>,
+    ip4: Vec<(Ipv4Addr, Gid)>,
+    ip6: Vec<(Ipv6Addr, Gid)>,
+    left_out: usize,
+}
+
+/// The name at this place.
+fn name_at(text: &[u8], at: u32) -> &[u8] {
+    let rest = usize::try_from(at).ok().and_then(|at| text.get(at..)).unwrap_or_default();
+    let Some((length, rest)) = rest.split_first() else { return &[] };
+    rest.get(..usize::from(*length)).unwrap_or_default()
+}
+
+/// Sorts by key; of those with the same key, the one that came last stays.
+fn sorted<T>(mut entries: Vec<T>, compare: impl Fn(&T, &T) -> core::cmp::Ordering) -> Box<[T]> {
+    entries.reverse();
+    entries.sort_by(&compare);
+    entries.dedup_by(|later, first| compare(later, first).is_eq());
+    entries.into_boxed_slice()
+}
+
+impl HostsBuilder {
+    /// An address has this GID. If it was there before, this one counts. A GID or a LID is nobody's address and is left
+    /// out.
+    pub fn host(&mut self, address: &Address, gid: Gid) {
+        if self.names.len() + self.ip4.len() + self.ip6.len() >= MAX_HOSTS {
+            self.left_out += 1;
+            return;
+        }
+        match address {
+            Address::Name(name) => {
+                let name = name.to_lowercase();
+                let (bytes, at) = (name.as_bytes(), u32::try_from(self.text.len()));
+                if let (Ok(at), Ok(length)) = (at, u8::try_from(bytes.len())) {
+                    self.text.push(length);
+                    self.text.extend_from_slice(bytes);
+                    self.names.push(NameAt { at, gid });
+                }
+            }
+            Address::Ip4(ip) => self.ip4.push((*ip, gid)),
+            Address::Ip6(ip) => self.ip6.push((*ip, gid)),
+            Address::Gid(_) | Address::Lid(_) => self.left_out += 1,
+        }
+    }
+
+    /// The table.
+    #[must_use]
+    pub fn finish(self) -> Hosts {
+        let Self { text, names, ip4, ip6, left_out } = self;
+        let name = |entry: &NameAt| name_at(&text, entry.at);
+        Hosts {
+            names: sorted(names, |a, b| name(a).cmp(name(b))),
+            ip4: sorted(ip4, |a, b| a.0.cmp(&b.0)),
+            ip6: sorted(ip6, |a, b| a.0.cmp(&b.0)),
+            text: text.into_boxed_slice(),
+            left_out,
+        }
+    }
+}
+
+impl Hosts {
+    /// An empty table to be filled.
+    #[must_use]
+    pub fn builder() -> HostsBuilder {
+        HostsBuilder::default()
+    }
+
+    /// The GID of the port that has an address.
+    #[must_use]
+    pub fn gid_of(&self, address: &Address) -> Option<Gid> {
+        match address {
+            Address::Name(name) => {
+                let wanted = name.to_lowercase();
+                let compare = |entry: &NameAt| name_at(&self.text, entry.at).cmp(wanted.as_bytes());
+                let place = self.names.binary_search_by(compare).ok()?;
+                self.names.get(place).map(|entry| entry.gid)
+            }
+            Address::Ip4(ip) => found(&self.ip4, ip),
+            Address::Ip6(ip) => found(&self.ip6, ip),
+            Address::Gid(_) | Address::Lid(_) => None,
+        }
+    }
+
+    /// How many addresses there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.names.len() + self.ip4.len() + self.ip6.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many were too many.
+    #[must_use]
+    pub const fn left_out(&self) -> usize {
+        self.left_out
+    }
+}
+
+fn found<K: Ord>(entries: &[(K, Gid)], key: &K) -> Option<Gid> {
+    let place = entries.binary_search_by(|(other, _)| other.cmp(key)).ok()?;
+    entries.get(place).map(|(_, gid)| *gid)
+}

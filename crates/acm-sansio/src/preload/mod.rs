@@ -1,0 +1,46 @@
+//! What is known from files before anybody asks: routes of a path dump, and the hosts' addresses.
+//!
+//! Whoever reads the files fills a builder, in any order and as often as it likes; [`Input::Preloaded`] hands the
+//! finished table over. A table never changes; another one takes its place. Each of the two is of use without the other:
+//! routes answer for LIDs and GIDs, hosts say which GID an address has.
+//!
+//! ```
+//! use acm_sansio::{Acm, Config, Input, Time, preload::{Hosts, Preload, Route, Routes}};
+//! use acm_wire::Address;
+//! use ib_mad::{Guid, Lid, Mtu, Rate, ServiceLevel, id::Lmc};
+//!
+//! let (here, there) = (Guid::new(0x10), Guid::new(0x20));
+//! let mut routes = Routes::builder();
+//! routes.port(here, Lid::new(1), Lmc::new(0));
+//! routes.port(there, Lid::new(2), Lmc::new(0));
+//! routes.section(here, Lid::new(1));
+//! routes.route(Route { dlid: Lid::new(2), sl: ServiceLevel::new(0), mtu: Mtu::B4096, rate: Rate::GBPS_100 });
+//! let mut hosts = Hosts::builder();
+//! hosts.host(&Address::from_text("node2"), "fe80::20".parse().unwrap());
+//!
+//! let mut acm = Acm::new(Config::default(), 1);
+//! acm.handle_input(Time::ZERO, Input::Preloaded(Preload::Routes(routes.finish().into())));
+//! acm.handle_input(Time::ZERO, Input::Preloaded(Preload::Hosts(hosts.finish().into())));
+//! ```
+//!
+//! [`Input::Preloaded`]: crate::Input::Preloaded
+mod builder;
+mod hosts;
+mod routes;
+
+use alloc::sync::Arc;
+pub use builder::{RouteCounts, RoutesBuilder};
+pub use hosts::{Hosts, HostsBuilder};
+pub use routes::{Route, Routes};
+
+/// A finished table. It takes the place of the one before.
+#[derive(Clone, Debug)]
+pub enum Preload {
+    /// Routes by LID.
+    Routes(Arc<Routes>),
+    /// Addresses.
+    Hosts(Arc<Hosts>),
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! Routes of a path dump, from this node's ports to all LIDs.
+use super::builder::{RouteCounts, RoutesBuilder};
+use alloc::boxed::Box;
+use ib_mad::{Guid, Lid, Mtu, Rate, ServiceLevel, id::Lmc};
+
+/// The way to a LID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Where it leads: a unicast LID.
+    pub dlid: Lid,
+    /// Service level.
+    pub sl: ServiceLevel,
+    /// The largest MTU on the way.
+    pub mtu: Mtu,
+    /// The lowest rate on the way.
+    pub rate: Rate,
+}
+
+/// A port of the subnet. The LID is its first one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Port {
+    pub(super) lid: Lid,
+    pub(super) guid: Guid,
+    pub(super) lmc: Lmc,
+}
+
+/// The routes that begin at a port, when it has this LID.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Section {
+    pub(super) guid: Guid,
+    pub(super) lid: Lid,
+    /// By destination.
+    pub(super) routes: Box<[Route]>,
+}
+
+/// Routes of a path dump. Found by LID or port GUID in a number of steps that grows with the logarithm of their number.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Routes {
+    /// By LID; empty if nothing begins here.
+    pub(super) ports: Box<[Port]>,
+    /// The same by GUID.
+    pub(super) by_guid: Box<[(Guid, Lid)]>,
+    /// By GUID and LID.
+    pub(super) sections: Box<[Section]>,
+    pub(super) counts: RouteCounts,
+}
+
+impl Routes {
+    /// An empty table to be filled.
+    #[must_use]
+    pub fn builder() -> RoutesBuilder {
+        RoutesBuilder::default()
+    }
+
+    /// What was counted while it was filled.
+    #[must_use]
+    pub const fn counts(&self) -> RouteCounts {
+        self.counts
+    }
+
+    /// How many destinations are known from a port: 0 if there is no section for it with this LID.
+    #[must_use]
+    pub fn destinations(&self, guid: Guid, base_lid: Lid) -> usize {
+        self.section(guid, base_lid).map_or(0, |section| section.routes.len())
+    }
+
+    /// Every section: the port and the LID that it had, and how many destinations it knows.
+    pub fn sections(&self) -> impl Iterator<Item = (Guid, Lid, usize)> {
+        self.sections.iter().map(|section| (section.guid, section.lid, section.routes.len()))
+    }
+
+    /// The way from a port, by its GUID and its first LID, to a LID.
+    #[must_use]
+    pub fn route(&self, guid: Guid, base_lid: Lid, dlid: Lid) -> Option<Route> {
+        let routes = &self.section(guid, base_lid)?.routes;
+        let place = routes.binary_search_by_key(&dlid, |route| route.dlid).ok()?;
+        routes.get(place).copied()
+    }
+
+    /// The first LID of the port with a GUID.
+    #[must_use]
+    pub fn lid_of(&self, guid: Guid) -> Option<Lid> {
+        let place = self.by_guid.binary_search_by_key(&guid, |(guid, _)| *guid).ok()?;
+        self.by_guid.get(place).map(|(_, lid)| *lid)
+    }
+
+    /// The port that has a LID. OpenSM's dumps name the first LID of a port and not how many it has: then `lmc` says it,
+    /// which is the same in most of a subnet.
+    #[must_use]
+    pub fn guid_of(&self, lid: Lid, lmc: Lmc) -> Option<Guid> {
+        let behind = self.ports.partition_point(|port| port.lid <= lid);
+        let port = self.ports.get(behind.checked_sub(1)?)?;
+        let has = |lmc: Lmc| lid.base(lmc) == port.lid;
+        (port.lid == lid || has(port.lmc) || has(lmc)).then_some(port.guid)
+    }
+
+    fn section(&self, guid: Guid, base_lid: Lid) -> Option<&Section> {
+        let place =
+            self.sections.binary_search_by_key(&(guid, base_lid), |section| (section.guid, section.lid)).ok()?;
+        self.sections.get(place)
+    }
+}
