@@ -18,6 +18,7 @@ mod fabric;
 mod kernel;
 mod lock;
 mod log;
+mod preload;
 mod server;
 mod settings;
 mod source;

@@ -12,6 +12,7 @@
 //! ```
 mod inbox;
 mod node;
+mod preload;
 mod stranger;
 mod world;
 

@@ -3,7 +3,7 @@ use super::{
     daemon::{Connections, Daemon, Host, LoopError, Ready, STALL_LIMIT},
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
-    tokens::{FABRIC, KERNEL, LISTENER, SIGNALS},
+    tokens::{FABRIC, KERNEL, LISTENER, PRELOAD, SIGNALS},
 };
 #[cfg(feature = "verbs")]
 use crate::fabric::{Depths, Devices};
@@ -15,6 +15,7 @@ use crate::{
     kernel::{Kernel, KernelChoice},
     lock::{self, LockError},
     log::{Lines, Log},
+    preload::{Files, Loader},
     settings::{ConfiguredAddress, Settings},
 };
 use acm_sansio::{Acm, Seed, Time};
@@ -72,6 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
         std::path::absolute(&args.run_dir).map_err(|error| StartError::RunDir(args.run_dir.clone(), error))?;
     std::fs::metadata(&run_dir).map_err(|error| StartError::RunDir(run_dir.clone(), error))?;
     let settings = Settings::read(args);
+    let files = Files::new(&settings.options);
     if args.daemonize() {
         nix::unistd::daemon(false, false).map_err(|error| StartError::Daemonize(error.into()))?;
     }
@@ -110,7 +112,9 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
         fabric.has_new_ports();
     }
     daemon.add_addresses(Time::ZERO);
+    daemon.preload = Loader::start(files, daemon.host.poll.registry(), PRELOAD).map_err(LoopError::Poll)?;
     daemon.fabric_events(Time::ZERO)?;
+    daemon.tell_preload_ports();
     if args.systemd
         && let Err(error) = sd_notify::notify(&[sd_notify::NotifyState::Ready])
     {
@@ -195,6 +199,7 @@ fn assemble(
         addresses,
         ready: Ready::default(),
         received: ReceiveBuffer::default(),
+        preload: None,
         stall_limit: STALL_LIMIT,
     })
 }

@@ -1,12 +1,13 @@
 //! The loop: events in, inputs to the core, outputs out.
 //!
-//! `turn` waits and says whose turn it is; `clients` and `addresses` are parts of a turn; `host` carries out what the
+//! `turn` waits and says whose turn it is; `clients` and `addresses` are parts of a turn; `preload` hands over what was read from files; `host` carries out what the
 //! core wants; `connections` is the table of all clients, `turns` the order in which they are served.
 mod addresses;
 mod clients;
 mod connections;
 mod error;
 mod host;
+mod preload;
 mod report;
 mod turn;
 mod turns;

@@ -46,6 +46,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         addresses: None,
         ready: Ready::default(),
         received: ReceiveBuffer::default(),
+        preload: None,
         stall_limit: STALL_LIMIT,
     };
     let attributes = PortAttributes {

@@ -3,13 +3,13 @@ use super::{
     super::{
         listener::Listener,
         receive::ReceiveBuffer,
-        tokens::{FABRIC, FIRST_CLIENT, KERNEL, LISTENER, SIGNALS},
+        tokens::{FABRIC, FIRST_CLIENT, KERNEL, LISTENER, PRELOAD, SIGNALS},
     },
     error::LoopError,
     host::Host,
     report,
 };
-use crate::{clock::Clock, kernel::Kernel, log::Log, settings::ConfiguredAddress};
+use crate::{clock::Clock, kernel::Kernel, log::Log, preload::Loader, settings::ConfiguredAddress};
 use acm_sansio::{Acm, Input, Time};
 use core::time::Duration;
 use mio::{Events, Token};
@@ -34,6 +34,8 @@ pub(crate) struct Daemon {
     pub(crate) addresses: Option<Vec<ConfiguredAddress>>,
     pub(crate) ready: Ready,
     pub(crate) received: ReceiveBuffer,
+    /// Reads routes and hosts from files; `None` if there are no such files.
+    pub(crate) preload: Option<Loader>,
     /// A client that takes nothing of what is there for it for so long is closed.
     pub(crate) stall_limit: Duration,
 }
@@ -79,6 +81,7 @@ impl Daemon {
                 LISTENER => self.ready.listener = true,
                 SIGNALS => self.signals(now),
                 KERNEL => self.ready.kernel = true,
+                PRELOAD => self.take_preloads(now),
                 token if token >= FABRIC => self.fabric_ready(token),
                 Token(token) => self.client_ready(token - FIRST_CLIENT, event),
             }
@@ -86,6 +89,7 @@ impl Daemon {
         let due = self.host.fabric.as_ref().and_then(|fabric| fabric.poll_timeout());
         if self.ready.fabric || due.is_some_and(|at| at <= now) {
             self.fabric_events(now)?;
+            self.tell_preload_ports();
         }
         if self.ready.kernel {
             self.kernel_requests(now);
@@ -129,7 +133,10 @@ impl Daemon {
         let pending: Vec<i32> = self.signals.pending().collect();
         for signal in pending {
             match signal {
-                SIGHUP => self.log.reopen(),
+                SIGHUP => {
+                    self.log.reopen();
+                    self.preload_again();
+                }
                 SIGUSR1 => report::write(&self.acm, self.host.fabric.as_deref()),
                 SIGTERM | SIGINT => {
                     tracing::info!(target: "main", "shutting down");

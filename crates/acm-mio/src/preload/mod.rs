@@ -1,0 +1,12 @@
+//! Routes and hosts from files (`route_preload`, `addr_preload`): read in a thread of their own, handed over when they
+//! are whole.
+//!
+//! Files are read in order through a window of one MiB and not mapped: a map of a file that somebody cuts short kills
+//! the daemon with SIGBUS, and it would be unsafe code; the copy out of the page cache costs a tenth of what looking at
+//! the bytes costs. `read` knows formats and no threads (the benchmark uses it, too), `file` knows when a file is
+//! another one, `loader` has the thread.
+mod file;
+mod loader;
+mod read;
+
+pub(crate) use loader::{Files, Loader};

@@ -1,0 +1,280 @@
+//! Routes and hosts that were loaded from files: nobody is asked, until the fabric says otherwise.
+use acm_sansio::{
+    Config, Input, Output,
+    config::{Limits, RouteProtocol},
+    preload::{Hosts, Preload},
+};
+use acm_sim::{World, WorldConfig};
+use acm_wire::{
+    Address,
+    client::{ClientStatus, Counter},
+};
+use core::time::Duration;
+use ib_mad::{AttributeId, Gid, Lid, Method, PacketLifeTime, Selected, ServiceLevel, sa::PathRecord};
+
+/// What tells a route of the file from one of subnet administration.
+const OF_FILE: ServiceLevel = ServiceLevel::new(5);
+/// The SA's.
+const OF_FABRIC: ServiceLevel = ServiceLevel::new(0);
+
+fn name(node: u32) -> Address {
+    World::addresses(node)[0]
+}
+
+fn load(world: &mut World, node: usize, sl: ServiceLevel) {
+    let (routes, hosts) = (world.route_table(node, sl), world.host_table());
+    world.input(node, Input::Preloaded(routes));
+    world.input(node, Input::Preloaded(hosts));
+}
+
+/// Node 0 has the tables of the subnet as it is.
+fn loaded(config: WorldConfig) -> World {
+    let mut world = World::new(config);
+    load(&mut world, 0, OF_FILE);
+    world
+}
+
+/// Datagrams that a node sent, and paths that it asked subnet administration for.
+fn sent(world: &World, node: usize) -> (usize, usize) {
+    let count = |wanted: &dyn Fn(&Output) -> bool| {
+        world.transcript.iter().filter(|(_, of, output)| *of == node && wanted(output)).count()
+    };
+    let path = |output: &Output| matches!(output, Output::SaSend(send) if send.mad.header.attribute_id == AttributeId::PATH_RECORD);
+    (count(&|output| matches!(output, Output::Send { .. })), count(&path))
+}
+
+fn sl(path: Result<PathRecord, ClientStatus>) -> Result<ServiceLevel, ClientStatus> {
+    path.map(|path| path.qos_sl.sl())
+}
+
+fn set_lid(world: &mut World, node: usize, lid: u16) {
+    let mut port = world.port(node).clone();
+    port.lid = Lid::new(lid);
+    world.subnet.set_port(World::port_id(node), port).unwrap();
+    world.settle();
+}
+
+#[test]
+fn every_key_of_a_destination_leads_there_and_nobody_is_asked() {
+    let mut world = loaded(WorldConfig { nodes: 3, ..WorldConfig::default() });
+    let (here, there) = (world.port(0).clone(), world.port(2).clone());
+    let mut paths: Vec<PathRecord> =
+        World::addresses(2).iter().map(|dest| world.resolve(0, &name(0), dest).unwrap()).collect();
+    paths.push(world.resolve(0, &name(0), &Address::from_text("NODE3")).unwrap());
+    paths.push(world.route(0, &PathRecord { dlid: there.lid, ..PathRecord::default() }).unwrap());
+    paths.push(world.route(0, &PathRecord { dgid: there.gids[0], ..PathRecord::default() }).unwrap());
+    let both = PathRecord { dgid: there.gids[0], dlid: there.lid, ..PathRecord::default() };
+    paths.push(world.route(0, &both).unwrap());
+    assert_eq!(sent(&world, 0), (0, 0), "neither a datagram nor a query");
+    let first = paths[0];
+    assert!(paths.iter().all(|path| *path == first), "one route for all keys: {paths:?}");
+    assert_eq!((first.dgid, first.dlid), (there.gids[0], there.lid));
+    assert_eq!((first.sgid, first.slid, first.pkey), (here.gids[0], here.lid, here.pkeys[0]));
+    assert_eq!((first.mtu, first.rate), (Selected::exactly(there.mtu), Selected::exactly(there.rate)));
+    assert_eq!(first.packet_life_time, Selected::exactly(PacketLifeTime::new(here.subnet_timeout)));
+    assert!(first.reversible_paths.reversible() && first.reversible_paths.num_path() == 1);
+    assert_eq!(first.qos_sl.sl(), OF_FILE);
+    assert_eq!((world.stat(0, "preload_used"), world.stat(0, "preload_loads")), (6, 2));
+    let own = world.route(0, &PathRecord { dlid: here.lid, ..PathRecord::default() }).unwrap();
+    assert_eq!(own.packet_life_time, Selected::exactly(PacketLifeTime::new(0)));
+    assert_eq!(world.node(0).acm.counters().get(Counter::RouteCache), 8);
+    let report = world.node(0).acm.report().to_string();
+    assert!(
+        report.contains("preload: sections 1 destinations 3 ports 3 wrong 0\npreload: hosts 9 wrong 0\n"),
+        "{report}"
+    );
+}
+
+#[test]
+fn what_the_files_do_not_know_is_asked_for() {
+    let mut world = World::new(WorldConfig { nodes: 2, ..WorldConfig::default() });
+    let routes = world.route_table(0, OF_FILE);
+    world.input(0, Input::Preloaded(routes));
+    // No file of hosts: the group says where it is, and the file how to get there.
+    assert_eq!(sl(world.resolve(0, &name(0), &name(1))), Ok(OF_FILE));
+    assert_eq!(sent(&world, 0), (1, 0));
+    // What asks for another path than the one of the file.
+    let dgid = world.port(1).gids[0];
+    for wanted in [
+        PathRecord { dgid, traffic_class: 4, ..PathRecord::default() },
+        PathRecord { dgid, qos_sl: ib_mad::sa::QosSl::default().with_qos_class(2), ..PathRecord::default() },
+    ] {
+        assert_eq!(sl(world.route(0, &wanted)), Ok(OF_FABRIC));
+    }
+    let elsewhere = PathRecord { dgid, dlid: world.port(0).lid, ..PathRecord::default() };
+    assert_eq!(world.route(0, &elsewhere), Err(ClientStatus::ENODATA), "LID and GID of two ports");
+    assert_eq!(sent(&world, 0), (1, 3));
+}
+
+#[test]
+fn hosts_without_routes_spare_the_group() {
+    for protocol in [RouteProtocol::Sa, RouteProtocol::Acm] {
+        let core = Config { route_protocol: protocol, ..Config::default() };
+        let mut world = World::new(WorldConfig { nodes: 2, core, ..WorldConfig::default() });
+        let hosts = world.host_table();
+        world.input(0, Input::Preloaded(hosts));
+        let path = world.resolve(0, &name(0), &name(1)).unwrap();
+        assert_eq!((path.dlid, path.qos_sl.sl()), (world.port(1).lid, OF_FABRIC));
+        assert_eq!(sent(&world, 0), (0, 1));
+        // It is the same that asks us.
+        assert!(world.resolve(1, &name(1), &name(0)).is_ok());
+        assert_eq!((world.stat(0, "claims_checked"), world.stat(0, "claims_ignored")), (0, 0));
+    }
+}
+
+#[test]
+fn the_way_back_to_an_asker_is_known() {
+    let mut world = loaded(WorldConfig::default());
+    assert!(world.resolve(1, &name(1), &name(0)).is_ok());
+    assert_eq!(sent(&world, 0), (1, 0), "the response");
+    assert_eq!(sl(world.resolve(0, &name(0), &name(1))), Ok(OF_FILE));
+    // One that is in use is found to be the same, although no file says its queue pair.
+    load(&mut world, 1, OF_FILE);
+    assert!(world.resolve(1, &name(1), &Address::from_text("10.0.0.1")).is_ok());
+    world.restart(1);
+    assert!(world.resolve(1, &name(1), &name(0)).is_ok());
+    assert_eq!((world.stat(0, "claims_checked"), sent(&world, 0).1), (0, 0));
+}
+
+#[test]
+fn routes_count_while_the_port_has_the_lid_of_the_file() {
+    let mut world = World::new(WorldConfig::default());
+    set_lid(&mut world, 0, 200);
+    load(&mut world, 0, OF_FILE);
+    let (first, old) = (world.resolve(0, &name(0), &name(1)).unwrap(), sent(&world, 0));
+    assert_eq!((first.slid, first.qos_sl.sl(), old), (Lid::new(200), OF_FILE, (0, 0)));
+    set_lid(&mut world, 0, 300);
+    let path = world.resolve(0, &name(0), &name(1)).unwrap();
+    assert_eq!((path.slid, path.qos_sl.sl()), (Lid::new(300), OF_FABRIC), "the file is not for this LID");
+    assert_eq!(sent(&world, 0), (0, 1), "where it is does not depend on it");
+    set_lid(&mut world, 0, 200);
+    let dgid = world.port(1).gids[0];
+    assert_eq!(sl(world.route(0, &PathRecord { dgid, ..PathRecord::default() })), Ok(OF_FILE), "it is again");
+}
+
+#[test]
+fn a_new_table_takes_the_place_of_the_old_one() {
+    let mut world = loaded(WorldConfig { nodes: 3, ..WorldConfig::default() });
+    let by_lid = PathRecord { dlid: world.port(1).lid, ..PathRecord::default() };
+    assert_eq!((sl(world.resolve(0, &name(0), &name(1))), sl(world.route(0, &by_lid))), (Ok(OF_FILE), Ok(OF_FILE)));
+    let other = ServiceLevel::new(6);
+    load(&mut world, 0, other);
+    assert_eq!((sl(world.resolve(0, &name(0), &name(1))), sl(world.route(0, &by_lid))), (Ok(other), Ok(other)));
+    // A host that has moved, as the new file says.
+    let mut hosts = Hosts::builder();
+    hosts.host(&name(1), world.port(2).gids[0]);
+    world.input(0, Input::Preloaded(Preload::Hosts(hosts.finish().into())));
+    assert_eq!(world.resolve(0, &name(0), &name(1)).unwrap().dlid, world.port(2).lid);
+    assert_eq!(sent(&world, 0), (0, 0));
+}
+
+#[test]
+fn the_same_table_again_changes_nothing() {
+    let mut world = loaded(WorldConfig::default());
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    load(&mut world, 0, OF_FILE);
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    assert_eq!((world.stat(0, "preload_used"), world.stat(0, "preload_loads")), (1, 4));
+}
+
+#[test]
+fn it_does_not_expire_and_comes_back_after_eviction() {
+    let limits = Limits { destinations: 5, unsolicited: 1, ..Limits::default() };
+    let minute = Some(Duration::from_secs(60));
+    let core = Config { limits, addr_timeout: minute, route_timeout: minute, ..Config::default() };
+    let mut world = loaded(WorldConfig { nodes: 9, core, ..WorldConfig::default() });
+    for _ in 0..3 {
+        for node in 1..9 {
+            assert_eq!(sl(world.resolve(0, &name(0), &name(node))), Ok(OF_FILE));
+        }
+        world.run_for(Duration::from_secs(3600));
+    }
+    assert!(world.stat(0, "destinations_evicted") > 0);
+    assert_eq!(sent(&world, 0), (0, 0));
+}
+
+/// A peer got another LID after the dump was made.
+#[test]
+fn a_peer_that_is_elsewhere_is_believed_when_the_group_says_so() {
+    let mut world = loaded(WorldConfig::default());
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    set_lid(&mut world, 1, 300);
+    // It asks us, from another LID than that of the file.
+    assert!(world.resolve(1, &name(1), &name(0)).is_ok());
+    world.run_for(Duration::from_secs(10));
+    let path = world.resolve(0, &name(0), &name(1)).unwrap();
+    assert_eq!((path.dlid, path.qos_sl.sl()), (Lid::new(300), OF_FABRIC));
+    assert_eq!((world.stat(0, "claims_confirmed"), world.stat(0, "preload_refuted")), (1, 1));
+    // Its other keys do not lead to the old LID any more, either.
+    let dgid = world.port(1).gids[0];
+    let path = world.route(0, &PathRecord { dgid, ..PathRecord::default() }).unwrap();
+    assert_eq!(path.dlid, Lid::new(300));
+    // A file that is as old as the one before changes nothing; a new one does.
+    let hosts = world.host_table();
+    world.input(0, Input::Preloaded(hosts));
+    load(&mut world, 0, ServiceLevel::new(6));
+    let path = world.route(0, &PathRecord { dgid, ..PathRecord::default() }).unwrap();
+    assert_eq!((path.dlid, path.qos_sl.sl()), (Lid::new(300), OF_FABRIC), "what the fabric said is in the cache");
+    let path = world.resolve(0, &name(0), &World::addresses(1)[1]).unwrap();
+    assert_eq!((path.dlid, path.qos_sl.sl()), (Lid::new(300), ServiceLevel::new(6)));
+}
+
+#[test]
+fn a_host_that_is_wrong_is_asked_for_at_the_group() {
+    let mut world = World::new(WorldConfig::default());
+    let mut hosts = Hosts::builder();
+    hosts.host(&name(1), "fe80::dead".parse().unwrap());
+    world.input(0, Input::Preloaded(Preload::Hosts(hosts.finish().into())));
+    assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ENODATA), "nobody has this GID");
+    assert_eq!((sent(&world, 0), world.stat(0, "preload_refuted")), ((0, 1), 1));
+    let path = world.resolve(0, &name(0), &name(1)).unwrap();
+    assert_eq!((path.dlid, sent(&world, 0)), (world.port(1).lid, (1, 2)));
+}
+
+/// A route that subnet administration does not confirm is not taken from the file again.
+#[test]
+fn subnet_administration_has_the_last_word() {
+    let mut world = loaded(WorldConfig { nodes: 3, ..WorldConfig::default() });
+    let dgid = world.port(1).gids[0];
+    // The link got slower than the route of the file.
+    let mut port = world.port(0).clone();
+    port.rate = ib_mad::Rate::GBPS_10;
+    world.subnet.set_port(World::port_id(0), port).unwrap();
+    world.read_port(0);
+    let path = world.route(0, &PathRecord { dgid, ..PathRecord::default() }).unwrap();
+    assert_eq!((path.rate.value(), path.qos_sl.sl()), (ib_mad::Rate::GBPS_10, OF_FABRIC));
+    assert_eq!((sent(&world, 0), world.stat(0, "preload_refuted")), ((0, 1), 1));
+    // It is as fast as before; what was found wrong is asked for still, and nothing else.
+    let mut port = world.port(0).clone();
+    port.rate = ib_mad::Rate::GBPS_100;
+    world.subnet.set_port(World::port_id(0), port).unwrap();
+    world.read_port(0);
+    assert_eq!(sl(world.resolve(0, &name(0), &name(1))), Ok(OF_FABRIC));
+    assert_eq!(sl(world.resolve(0, &name(0), &name(2))), Ok(OF_FILE));
+    assert_eq!((sent(&world, 0), world.stat(0, "preload_refuted")), ((0, 2), 1));
+}
+
+/// What the file says of a host is in use: a forged request replaces nothing.
+#[test]
+fn a_stranger_does_not_get_a_hosts_address() {
+    let mut world = loaded(WorldConfig { nodes: 3, ..WorldConfig::default() });
+    let stranger = world.stranger(2);
+    world.forge_request(stranger, 0, 7, &name(1), &name(0));
+    world.run_for(Duration::from_secs(10));
+    assert_eq!((world.stat(0, "claims_checked"), world.stat(0, "claims_confirmed")), (1, 0));
+    let path = world.resolve(0, &name(0), &name(1)).unwrap();
+    assert_eq!((path.dlid, path.qos_sl.sl()), (world.port(1).lid, OF_FILE));
+    let answered = |output: &Output| matches!(output, Output::Send { mad, .. } if mad.method == Method::GET_RESP);
+    assert!(!world.transcript.iter().any(|(_, node, output)| *node == 0 && answered(output)));
+    assert_eq!(world.node(0).acm.check(), Ok(()));
+}
+
+#[test]
+fn other_subnets_are_not_in_a_dump() {
+    let mut world = loaded(WorldConfig::default());
+    let guid = world.port(1).gids[0].interface_id();
+    let dgid = Gid::from_parts(0xfec0_0000_0000_0007, guid);
+    let sgid = world.port(0).gids[0];
+    assert_eq!(world.route(0, &PathRecord { dgid, sgid, ..PathRecord::default() }), Err(ClientStatus::ENODATA));
+    assert_eq!((sent(&world, 0), world.stat(0, "preload_refuted")), ((0, 1), 0));
+}
