@@ -5,6 +5,7 @@ use acm_sansio::{
     config::{Limits, RouteProtocol, SaDepth, Share},
     door::{DatagramSource, Level, SaSend, SendFailure},
     port::PortAttributes,
+    preload::{Hosts, Preload, Route, Routes},
 };
 use acm_wire::{
     Address,
@@ -14,7 +15,7 @@ use acm_wire::{
 use core::net::Ipv4Addr;
 use core::time::Duration;
 use ib_mad::{
-    AttributeId, Gid, Lid, Mtu, Pkey, Qpn, Rate, Selected, Status,
+    AttributeId, Gid, Lid, Mtu, Pkey, Qpn, Rate, Selected, ServiceLevel, Status,
     acm::AcmMad,
     id::Lmc,
     sa::{McMemberRecord, PathRecord, SaMad},
@@ -98,6 +99,34 @@ fn gid(number: u8) -> Gid {
 
 fn lid(number: u8) -> Lid {
     Lid::new(4 * u16::from(number % 6) + 4)
+}
+
+/// All ports with the LIDs that they have, or with each other's.
+fn routes(number: u8) -> Preload {
+    let shift = number % 3;
+    let mut routes = Routes::builder();
+    for port in 0..6 {
+        let (guid, lid) = (gid(port).interface_id(), lid(port + shift));
+        routes.port(guid, lid, Lmc::new(number / 3 % 3));
+        routes.section(guid, lid);
+        for to in 0..5 {
+            routes.route(Route {
+                dlid: self::lid(to),
+                sl: ServiceLevel::new(number / 16),
+                mtu: if number.is_multiple_of(5) { Mtu::B4096 } else { Mtu::B2048 },
+                rate: Rate::GBPS_10,
+            });
+        }
+    }
+    Preload::Routes(routes.finish().into())
+}
+
+fn hosts(number: u8) -> Preload {
+    let mut hosts = Hosts::builder();
+    for host in 1..7 {
+        hosts.host(&address(host), gid(host + number % 3));
+    }
+    Preload::Hosts(hosts.finish().into())
 }
 
 fn source(peer: &Peer) -> DatagramSource {
@@ -330,6 +359,8 @@ impl Harness {
             Operation::AddressRemoved(number, which, given) => {
                 self.tell(Input::AddressRemoved { port: port(number), pkey: pkey(given), address: address(*which) });
             }
+            Operation::Preload(true, number) => self.tell(Input::Preloaded(routes(*number))),
+            Operation::Preload(false, number) => self.tell(Input::Preloaded(hosts(*number))),
             Operation::Wait(millis) => self.wait(Duration::from_millis((*millis).into())),
             Operation::Sleep(seconds) => self.wait(Duration::from_secs((*seconds).into())),
             Operation::Shutdown if !self.shut_down => {

@@ -48,6 +48,8 @@ pub enum Operation {
     AddressAdded(u8, u8, bool),
     /// An address goes.
     AddressRemoved(u8, u8, bool),
+    /// Routes or hosts are loaded, in one of several states of the subnet.
+    Preload(bool, u8),
     /// Milliseconds pass.
     Wait(u16),
     /// Seconds pass.
@@ -89,7 +91,8 @@ impl<'a> Arbitrary<'a> for Operation {
             246..=247 => Self::Bytes(input.arbitrary()?, short(input)?),
             248 => Self::SaBytes(input.arbitrary()?, input.arbitrary()?, short(input)?),
             249..=250 => Self::Datagram(input.arbitrary()?, input.arbitrary()?, short(input)?),
-            251..=253 => Self::Sleep(input.arbitrary()?),
+            251..=252 => Self::Sleep(input.arbitrary()?),
+            253 => Self::Preload(input.arbitrary()?, input.arbitrary()?),
             254.. => match input.arbitrary::<u8>()? {
                 0..=9 => Self::Shutdown,
                 number => Self::Wait(number.into()),

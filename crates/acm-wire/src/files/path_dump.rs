@@ -9,7 +9,7 @@
 //! ```
 //! The kind is `Channel Adapter`, `Switch` or `Router`; some writers put `, LMC n` behind the base LID and a bare name at
 //! the end. Service level, MTU and rate are IBTA codes.
-use super::line::{Fault, LineError, LineErrorKind, Lines, Location, Parsed, blanks, is_blank, token, word};
+use super::line::{Fault, LineError, LineErrorKind, Lines, Location, Parsed, blanks, is_blank, token};
 use core::fmt;
 use ib_mad::{Guid, Lid, Mtu, Rate, ServiceLevel, id::Lmc};
 use nom::{
@@ -136,10 +136,10 @@ fn source(input: &[u8]) -> Parsed<'_, Entry<'_>> {
     ))
     .parse(input)
     .map_err(|_: nom::Err<Fault<'_>>| Fault::expected(input, "Channel Adapter, Switch, Router or a LID in hex"))?;
-    let (rest, guid) = word("a port GUID", |text| before_comma(text).parse().ok()).parse(rest)?;
+    let (rest, guid) = field("a port GUID", |text| text.parse().ok()).parse(rest)?;
     let (rest, ()) = keyword(rest, "base LID")?;
-    let (rest, base_lid) = word("a LID, 1 to 49151", |text| unicast(before_comma(text))).parse(rest)?;
-    let lmc = word("an LMC, 0 to 7", |text| before_comma(text).parse().ok().filter(|lmc| *lmc <= 7).map(Lmc::new));
+    let (rest, base_lid) = field("a LID, 1 to 49151", unicast).parse(rest)?;
+    let lmc = field("an LMC, 0 to 7", |text| text.parse().ok().filter(|lmc| *lmc <= 7).map(Lmc::new));
     let (rest, lmc) = opt((blanks, tag_no_case("LMC"), take_while1(is_blank), cut(lmc)))
         .map(|found| found.map(|(_, _, _, lmc)| lmc))
         .parse(rest)?;
@@ -199,8 +199,14 @@ fn unicast(text: &str) -> Option<Lid> {
     text.parse().ok().filter(|lid: &Lid| lid.is_unicast())
 }
 
-fn before_comma(text: &str) -> &str {
-    text.strip_suffix(',').unwrap_or(text)
+/// A word up to the next blank or comma, and the comma, wherever there are blanks.
+fn field<'a, T>(
+    expected: &'static str,
+    read: impl Fn(&'a str) -> Option<T>,
+) -> impl Parser<&'a [u8], Output = T, Error = Fault<'a>> {
+    let read = move |text| read(text).ok_or(LineErrorKind::Bad { expected });
+    let value = token(expected, |byte| !is_blank(byte) && byte != b',', read);
+    (value, opt((blanks, tag_no_case(",")))).map(|(value, _)| value)
 }
 
 impl fmt::Display for NodeKind {

@@ -52,6 +52,13 @@ fn other_forms_of_a_source() {
     assert_eq!(first.description, b"node1 HCA-1");
     let Entry::Source(second) = seen[1] else { panic!("{:?}", seen[1]) };
     assert_eq!((second.node, second.description), (NodeKind::Router, b"".as_slice()));
+    for text in ["Switch\t0x1 ,base LID 7 ,LMC 1,\"s\", port 3", "Switch 0x1,base LID 7,LMC 1 , \"s\" ,port 3"] {
+        let Entry::Source(source) = entries(text)[0] else { panic!("{text}") };
+        assert_eq!(
+            (source.guid.get(), source.base_lid.get(), source.lmc, source.port),
+            (1, 7, Some(Lmc::new(1)), Some(3))
+        );
+    }
     let odd = entries("Switch 0x1, base LID 7, \"a \"b\", port 3\", port 9\t");
     let Entry::Source(odd) = odd[0] else { panic!("{odd:?}") };
     assert_eq!((odd.description, odd.port), (b"a \"b\", port 3".as_slice(), Some(9)));

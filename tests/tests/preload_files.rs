@@ -1,0 +1,135 @@
+//! Routes and hosts from files: `ib_acme` gets paths to nodes that nobody can ask for.
+use acm_tests::{Acme, Fabric, Node, until};
+use core::fmt::Write;
+use nix::sys::signal::Signal;
+use std::{fs, path::Path};
+use tempfile::TempDir;
+
+const OPTIONS: &str = "route_preload full_opensm_v1\nroute_data_file DIR/routes\n\
+                       addr_preload acm_hosts\naddr_data_file DIR/hosts\nroute_timeout 1";
+
+/// The dump of a subnet of three nodes, with this service level on all of node1's routes, written by somebody who cares
+/// for no column; and in it a line that is wrong.
+fn dump(fabric: &Fabric, sl: u8, end: &str) -> String {
+    let ports = [1, 2, 3].map(|number| fabric.port(number));
+    let mut text = format!("# paths{end}{end}");
+    for (port, number) in ports.iter().zip(1..) {
+        let (guid, lid) = (port.gid.interface_id(), port.lid);
+        let _ = write!(text, " \tchannel adapter   {guid} ,  base LID {lid},\"node{number} sim0\", port 1 {end}");
+        let _ = write!(text, "# LID  : SL : MTU : RATE{end}");
+        for to in &ports {
+            // Other nodes' lines are not even read.
+            let sl = if number == 1 { sl.to_string() } else { "rubbish".into() };
+            let _ = write!(text, "\t {:#06x}:{sl} :  4:\t16  {end}", to.lid.get());
+        }
+        let _ = write!(text, "0x0fff : UNREACHABLE{end}0x0ffe : 0 : 4{end}");
+    }
+    text
+}
+
+fn hosts(fabric: &Fabric) -> String {
+    let gid = |number: u32| fabric.port(number).gid;
+    format!("#\r\n\t node2   {}\r\n10.77.0.3\t{} # rack\r\nnode4 gid\r\nfd00::3 {}", gid(2), gid(3), gid(3))
+}
+
+fn put(dir: &Path, name: &str, text: &str) {
+    fs::write(dir.join("new"), text).unwrap();
+    fs::rename(dir.join("new"), dir.join(name)).unwrap();
+}
+
+/// Node 1 with both files; nobody serves the others.
+fn start(fabric: &Fabric) -> Node {
+    let folder = TempDir::new().unwrap();
+    put(folder.path(), "routes", &dump(fabric, 5, "\r\n"));
+    put(folder.path(), "hosts", &hosts(fabric));
+    let mut node = Node::at(fabric, 1).option(OPTIONS).spawn_in(folder);
+    node.process.wait_for("route preload: loaded", 1);
+    node.process.wait_for("addr preload: loaded", 1);
+    node.process.wait_for("join successful", 1);
+    node
+}
+
+fn ask(node: &Node, kind: &str, dest: &str) -> Acme {
+    let source = if kind == "n" { "node1" } else { "10.77.0.1" };
+    node.acme(&["-f", kind, "-s", source, "-d", dest])
+}
+
+/// The service level of the path to node2 becomes this one.
+fn becomes(node: &Node, sl: u8) {
+    until(&format!("service level {sl}"), || (ask(node, "n", "node2").path().sl.get() == sl).then_some(()));
+}
+
+#[test]
+fn nobody_is_asked_for_what_the_files_say() {
+    let fabric = Fabric::serve(3, &[]);
+    let node = start(&fabric);
+    let (here, there) = (fabric.port(1), fabric.port(2));
+    becomes(&node, 5);
+    let path = ask(&node, "n", "node2").path();
+    assert_eq!((path.dgid, path.dlid, path.sgid, path.slid), (there.gid, there.lid, here.gid, here.lid));
+    assert_eq!((path.mtu.get(), path.rate.get(), path.reversible), (4, 16, true));
+    assert_eq!(ask(&node, "i", "10.77.0.3").path().dlid, fabric.port(3).lid);
+    let by_lid = node.acme(&["-f", "l", "-s", &here.lid.to_string(), "-d", &there.lid.to_string()]);
+    assert_eq!(by_lid.path().sl.get(), 5);
+    let log = node.log();
+    assert!(!log.contains("asking the group") && !log.contains("asking the SA"), "{log}");
+    let dir = node.dir().display();
+    for said in [
+        format!("route preload: none loaded yet: {dir}/routes"),
+        "route preload: loaded 3 destinations from 1 of 3 ports, 0 without a GID".into(),
+        format!("{dir}/routes:9:11: expected :, but the line ends; the line is skipped"),
+        "addr preload: loaded 3 addresses".into(),
+        format!("{dir}/hosts:4:7: expected the GID of a port"),
+    ] {
+        assert!(log.contains(&said), "{said}: {log}");
+    }
+    node.process.signal(Signal::SIGUSR1);
+    for said in ["preload: sections 1 destinations 3 ports 3 wrong 0", "preload: hosts 3 wrong 0"] {
+        until(said, || node.log().contains(said).then_some(()));
+    }
+}
+
+#[test]
+fn sighup_reads_again_and_a_wrong_file_changes_nothing() {
+    let fabric = Fabric::serve(3, &[]);
+    let mut node = start(&fabric);
+    becomes(&node, 5);
+    put(node.dir(), "routes", &dump(&fabric, 6, "\n"));
+    node.process.signal(Signal::SIGHUP);
+    node.process.wait_for("route preload: loaded", 2);
+    becomes(&node, 6);
+    put(node.dir(), "routes", "key = value\n");
+    fs::remove_file(node.dir().join("hosts")).unwrap();
+    node.process.signal(Signal::SIGHUP);
+    node.process.wait_for("preload: the old one stays", 2);
+    let log = node.log();
+    assert!(log.contains("routes: no line of it is right") && log.contains("hosts: No such file"), "{log}");
+    becomes(&node, 6);
+    assert!(!node.log().contains("asking the group"));
+}
+
+#[test]
+fn a_file_that_is_replaced_is_read_without_being_told() {
+    let fabric = Fabric::serve(3, &[]);
+    let node = start(&fabric);
+    becomes(&node, 5);
+    put(node.dir(), "routes", &dump(&fabric, 7, "\n"));
+    becomes(&node, 7);
+}
+
+#[test]
+fn another_lid_needs_another_dump() {
+    let fabric = Fabric::serve(3, &[]);
+    let mut node = start(&fabric);
+    becomes(&node, 5);
+    fabric.control("lid node1 1 77");
+    node.process.wait_for("with LID 77; its routes come from elsewhere", 1);
+    becomes(&node, 0);
+    put(node.dir(), "routes", &dump(&fabric, 5, "\n"));
+    node.process.signal(Signal::SIGHUP);
+    node.process.wait_for("route preload: loaded", 2);
+    until("a route of the new dump", || {
+        let by_lid = node.acme(&["-f", "l", "-s", "77", "-d", &fabric.port(3).lid.to_string()]).path();
+        (by_lid.slid.get() == 77 && by_lid.sl.get() == 5).then_some(())
+    });
+}
