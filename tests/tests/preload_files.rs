@@ -77,7 +77,7 @@ fn nobody_is_asked_for_what_the_files_say() {
     for said in [
         format!("route preload: none loaded yet: {dir}/routes"),
         "route preload: loaded 3 destinations from 1 of 3 ports, 0 without a GID".into(),
-        format!("{dir}/routes:9:11: expected :, but the line ends; the line is skipped"),
+        format!("{dir}/routes:9:16: expected :, but the line ends; the line is skipped"),
         "addr preload: loaded 3 addresses".into(),
         format!("{dir}/hosts:4:7: expected the GID of a port"),
     ] {
