@@ -260,3 +260,6 @@ impl Ibacmp {
         cx.complete(token, Err(failure));
     }
 }
+
+#[cfg(test)]
+mod tests;
