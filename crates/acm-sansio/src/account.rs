@@ -203,6 +203,7 @@ impl Accounts {
 mod tests {
     use super::*;
     use crate::config::Share;
+    use alloc::string::ToString;
 
     const SHARE: Share = Share { total: 100, percent: 75 };
 
@@ -259,5 +260,16 @@ mod tests {
         assert_eq!(accounts.id(Account::Kernel), KERNEL);
         assert_eq!(accounts.id(Account::Strangers), STRANGERS);
         assert_eq!(accounts.id(Account::Daemon), DAEMON);
+    }
+
+    #[test]
+    fn accounts_have_names_and_kinds() {
+        let peer = Account::Peer("192.0.2.1".parse().unwrap());
+        let all = [Account::Daemon, Account::Kernel, Account::User(7), peer, Account::Strangers];
+        let names = ["daemon", "kernel", "user 7", "peer 192.0.2.1", "strangers"];
+        assert_eq!(all.map(|account| account.to_string()), names);
+        let kinds = [AccountKind::Daemon, AccountKind::Kernel, AccountKind::User, AccountKind::Peer];
+        assert_eq!(all.map(Account::kind)[..4], kinds);
+        assert_eq!(Account::Strangers.kind(), AccountKind::Strangers);
     }
 }

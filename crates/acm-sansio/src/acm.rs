@@ -308,4 +308,33 @@ mod tests {
         assert_eq!((acm.stats().stale_inputs, acm.stats().endpoints_failed, acm.stats().endpoints_lost), (4, 0, 0));
         assert_eq!(acm.poll_timeout(), None);
     }
+
+    #[test]
+    fn what_does_not_fit_is_found_in_the_core_and_in_its_provider() {
+        let mut acm = Acm::new(Config::default(), 1);
+        assert_eq!(acm.check(), Ok(()));
+        acm.context.accounts.take(crate::account::KERNEL, crate::account::Holding::Lookups);
+        assert_eq!(acm.check(), Err("kernel is charged 1 of 0 lookups".into()));
+        let mut acm = Acm::new(Config::default(), 1);
+        acm.context.accounts.take(crate::account::KERNEL, crate::account::Holding::Requests);
+        assert_eq!(acm.check(), Err("kernel is charged 1 of 0 requests".into()));
+    }
+
+    #[test]
+    fn each_deadline_has_its_reason() {
+        let mut acm = Acm::new(Config::default(), 1);
+        let keys = [
+            (TimerKey::Question(crate::id::QuestionId::new(1, 0)), Reason::SaRequest),
+            (TimerKey::Kernel(crate::RequestId::new(1, 0)), Reason::KernelRequest),
+            (TimerKey::Endpoint(EndpointId::new(1, 0)), Reason::OpenEndpoint),
+            (TimerKey::Shutdown, Reason::Shutdown),
+        ];
+        assert_eq!((acm.poll_deadline(), acm.poll_timeout()), (None, None));
+        for (key, reason) in keys {
+            let at = Time::from_nanos(7);
+            acm.context.timers.set(key, at);
+            assert_eq!((acm.poll_deadline(), acm.poll_timeout()), (Some(Deadline { at, reason }), Some(at)));
+            acm.context.timers.clear(key);
+        }
+    }
 }

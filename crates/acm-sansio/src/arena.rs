@@ -176,7 +176,14 @@ mod tests {
                 prop_assert_eq!(arena.get(key), Some(&value));
                 prop_assert_eq!(arena.key_at(key.index() as usize), Some(key));
             }
-            for key in dead { prop_assert!(arena.get(key).is_none() && arena.remove(key).is_none()); }
+            for key in dead {
+                prop_assert!(arena.get(key).is_none() && arena.get_mut(key).is_none() && arena.remove(key).is_none());
+            }
         }
+    }
+
+    #[test]
+    fn handles_read_as_place_and_use() {
+        assert_eq!(alloc::format!("{:?} {}", RequestId::new(3, 2), RequestId::new(4, 1)), "request3.2 request4.1");
     }
 }

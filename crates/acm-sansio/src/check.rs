@@ -91,24 +91,4 @@ fn questions(cx: &Context) -> Result<(), String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        Config,
-        id::PortId,
-        sa::{Purpose, Question},
-    };
-    use ib_mad::sa::PathRecord;
-
-    #[test]
-    fn a_question_that_nobody_pays_for_does_not_fit() {
-        let mut cx = Context::new(Config::default(), 1.into());
-        let (question, account) = (Question::of_client(&PathRecord::default()), AccountId::new(5, 0));
-        let id = cx.sa.push(PortId(0), Purpose::Nobody, question, account);
-        assert_eq!(context(&cx), Err(format!("{id} has no deadline")));
-        cx.timers.set(TimerKey::Question(id), cx.now);
-        assert_eq!(context(&cx), Ok(()));
-        cx.sa.leave(id, account);
-        assert!(context(&cx).is_err_and(|what| what.contains("nobody pays")));
-    }
-}
+mod tests;

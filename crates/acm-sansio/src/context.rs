@@ -312,4 +312,50 @@ mod tests {
         }
         assert_eq!((cx.counters.get(Counter::NoData), cx.counters.get(Counter::Error)), (1, 2));
     }
+
+    #[test]
+    fn timers_are_set_and_cleared() {
+        let mut cx = Context::new(Config::default(), 1.into());
+        let (token, at) = (Token { kind: 1, index: 2, generation: 3 }, Time::from_nanos(5));
+        cx.set_timer(token, at);
+        assert_eq!(cx.timer(token), Some(at));
+        cx.clear_timer(token);
+        assert_eq!((cx.timer(token), cx.timers.next()), (None, None));
+    }
+
+    #[test]
+    fn an_endpoint_has_its_port() {
+        let mut cx = Context::new(Config::default(), 1.into());
+        let port = PortId(3);
+        let endpoint = cx.ports.open(port, 0, ib_mad::Pkey::DEFAULT_FULL);
+        assert_eq!((cx.port_id(endpoint), cx.port_id(EndpointId::new(9, 9))), (Some(port), None));
+        assert!(cx.port_of(endpoint).is_none(), "it is down");
+        cx.ports.up(port, &PortAttributes { port_number: 2, ..PortAttributes::default() });
+        assert_eq!(cx.port_of(endpoint).map(|port| port.port_number), Some(2));
+    }
+
+    #[test]
+    fn only_what_is_important_enough_is_told() {
+        let told = |log_level| {
+            let mut cx = Context::new(Config { log_level, ..Config::default() }, 1.into());
+            cx.log(Event::PortDown(PortId(0)));
+            cx.log(Event::NoPartition(PortId(0), Address::from_text("a"), None));
+            cx.log(Event::Answered(RequestedBy::Kernel(crate::KernelRequestId(1)), Address::from_text("a"), Ok(())));
+            assert!(cx.outputs.iter().all(|output| matches!(output, Output::Log(_))));
+            cx.outputs.len()
+        };
+        assert_eq!([Level::Always, Level::Verbose, Level::Debug].map(told), [1, 2, 3]);
+    }
+
+    #[test]
+    fn times_are_spread() {
+        let mut cx = Context::new(Config::default(), 1.into());
+        let second = Duration::from_secs(1);
+        let around: alloc::vec::Vec<Duration> = (0..50).map(|_| cx.jitter(second)).collect();
+        assert!(around.iter().all(|time| (second * 3 / 4..=second * 5 / 4).contains(time)), "{around:?}");
+        assert!(around.iter().any(|time| *time < second) && around.iter().any(|time| *time > second));
+        let below: alloc::vec::Vec<Duration> = (0..50).map(|_| cx.spread(second)).collect();
+        assert!(below.iter().all(|time| *time < second), "{below:?}");
+        assert!(below.iter().any(|time| *time < second / 2) && below.iter().any(|time| *time > second / 2));
+    }
 }

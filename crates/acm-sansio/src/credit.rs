@@ -223,4 +223,15 @@ mod tests {
         assert_eq!(queue.held(), 0);
         assert!(queue.take_credit(0).is_some(), "a depth of none is one");
     }
+
+    #[test]
+    fn an_item_has_so_many_places_and_no_more() {
+        let (mut queue, mut places) = (CreditQueue::default(), Places::default());
+        for account in 1..40 {
+            queue.join(&mut places, AccountId::new(account, 0), 1);
+        }
+        assert_eq!((places.len(), queue.waiting()), (MOST_PLACES, (MOST_PLACES, 0)));
+        queue.join_again(&mut places, (1..40).map(|account| AccountId::new(account, 0)), 1);
+        assert_eq!((places.len(), queue.waiting()), (MOST_PLACES, (MOST_PLACES, 0)));
+    }
 }

@@ -160,6 +160,16 @@ mod tests {
     }
 
     #[test]
+    fn a_lane_that_gave_its_last_comes_again_behind_others() {
+        let mut queue = FairQueue::new();
+        queue.push(0, "a");
+        assert_eq!(queue.pop(), Some("a"));
+        queue.push(1, "b");
+        queue.push(0, "c");
+        assert_eq!(all(&mut queue), ["b", "c"]);
+    }
+
+    #[test]
     fn what_is_back_is_first() {
         let mut queue = FairQueue::new();
         queue.push(0, "b");

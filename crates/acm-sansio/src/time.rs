@@ -63,4 +63,12 @@ mod tests {
         let time = Time::from_nanos(3_000_000_042);
         assert_eq!(format!("{time} {time:?}"), "3.000000042s 3.000000042s");
     }
+
+    #[test]
+    fn counts_from_the_start_and_stays_at_the_end() {
+        let (early, late) = (Time::from_nanos(3), Time::ZERO + Duration::from_nanos(10));
+        assert_eq!((early.as_nanos(), late.as_nanos(), late.since_start()), (3, 10, Duration::from_nanos(10)));
+        assert_eq!((late.since(early), early.since(late)), (Duration::from_nanos(7), Duration::ZERO));
+        assert_eq!(late + Duration::MAX, Time::from_nanos(u64::MAX));
+    }
 }

@@ -270,4 +270,21 @@ mod tests {
             prop_assert_eq!(turns.is_empty(), waits.is_empty());
         }
     }
+
+    /// While urgent ones are read, a bulk one that is dry ends nobody's turn but its own.
+    #[test]
+    fn one_that_is_dry_ends_no_other_turn() {
+        let mut turns = Turns::new(quotas(3, 3));
+        turns.ready('a', Lane::Bulk);
+        turns.ready('b', Lane::Bulk);
+        turns.ready('U', Lane::Urgent);
+        assert_eq!(take(&mut turns, 2), ['U', 'U']);
+        turns.dry('a');
+        assert_eq!(take(&mut turns, 5), ['U', 'b', 'b', 'b', 'U']);
+        let mut turns = Turns::new(quotas(3, 3));
+        ('a'..='c').for_each(|source| turns.ready(source, Lane::Bulk));
+        assert_eq!(take(&mut turns, 2), ['a', 'a']);
+        turns.dry('b');
+        assert_eq!(take(&mut turns, 2), ['a', 'c'], "it goes on with its quota");
+    }
 }

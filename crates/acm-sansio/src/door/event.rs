@@ -191,18 +191,4 @@ impl fmt::Display for Event {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::{format, string::ToString};
-
-    #[test]
-    fn says_who_asked_and_what_happened() {
-        let client = RequestedBy::Client(ClientId::new(3, 0), Account::User(7));
-        assert_eq!(
-            [client, RequestedBy::Kernel(KernelRequestId(5))].map(|by| by.to_string()),
-            [format!("{} of {}", ClientId::new(3, 0), Account::User(7)), "kernel request 5".into()]
-        );
-        assert_eq!(Event::PortUp(PortId(1), Lid::new(16)).to_string(), "port 1 is active, LID 16");
-        assert!(Event::Refused(client, Failure::NoGroup).to_string().contains(&client.to_string()));
-    }
-}
+mod tests;

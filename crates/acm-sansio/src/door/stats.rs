@@ -172,7 +172,9 @@ mod tests {
         let mut text = String::new();
         stats.each_counter(|name, value| text += &alloc::format!("{name}: {value}\n"));
         assert!(
-            text.contains("\nrequests_refused: 3 (kernel 1, peer 2)\n") && text.contains("\nsa_busy: 0\n"),
+            text.contains("\nrequests_refused: 3 (kernel 1, peer 2)\n")
+                && text.contains("\nconnections_closed: 0\n")
+                && text.contains("\nsa_busy: 0\n"),
             "{text}"
         );
         let mut all = ByKind::default();

@@ -335,4 +335,15 @@ mod tests {
         assert_eq!(BTreeSet::from(hashes).len(), 3);
         assert_ne!(hashes[0], Cache::new(2.into()).hash(HERE, &key(1)), "strangers cannot foretell them");
     }
+
+    #[test]
+    fn what_is_gone_is_in_no_index() {
+        let mut cache = Cache::new(1.into());
+        let ids = [0, 1, 2].map(|number| cache.insert(HERE, key(number), Class::Wanted));
+        cache.remove(ids[1]);
+        cache.remove(ids[1]);
+        assert_eq!((cache.index.len(), cache.len()), (2, 2));
+        let left = [0, 1, 2].map(|place| cache.key_at(place));
+        assert_eq!(left, [Some(ids[0]), None, Some(ids[2])]);
+    }
 }

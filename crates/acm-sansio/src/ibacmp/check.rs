@@ -93,3 +93,6 @@ fn ask(
     counted.asked += 1;
     ensure(provider.asked.get(&asking.tid.get()) == Some(&id), || format!("{id}: its transaction id is another's"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -82,4 +82,10 @@ mod tests {
         state.link_changed();
         assert!(!state.is_void(state.epoch) && !state.is_void(0) && state.is_void(u32::MAX));
     }
+
+    #[test]
+    fn half_a_circle_behind_is_void_and_further_is_ahead() {
+        let state = EndpointState { moved_in: 1 << 31, epoch: 1 << 31, ..EndpointState::default() };
+        assert_eq!([2, 1, 0, u32::MAX].map(|epoch| state.is_void(epoch)), [true, true, false, false]);
+    }
 }

@@ -127,4 +127,84 @@ mod tests {
         ibacmp.hurry_sweep(&mut cx);
         assert_eq!(due(&cx), Some(Time::ZERO + HURRY));
     }
+
+    fn known(addr_until: Option<Time>) -> DestState {
+        DestState::Known { remote: super::super::remote::Remote::default(), addr_until }
+    }
+
+    #[test]
+    fn the_sweep_takes_what_counts_no_more_and_leaves_the_rest() {
+        let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
+        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL);
+        let gone = EndpointId::new(9, 9);
+        let mut make = |endpoint, name, state| {
+            let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(Address::from_text(name))).unwrap();
+            ibacmp.cache.enter(id, state);
+            id
+        };
+        let over = make(here, "a", known(Some(Time::ZERO)));
+        let kept = make(here, "b", known(None));
+        let unknown = make(here, "c", DestState::Unknown);
+        let of_nobody = make(gone, "d", known(None));
+        let (question, lookup) = (crate::id::QuestionId::new(0, 0), super::super::lookup::Lookup::default());
+        let routing = super::super::dest::Routing { remote: None, addr_until: None, question, lookup };
+        let busy = make(gone, "e", DestState::Routing(routing));
+        ibacmp.sweep(&mut cx);
+        let there = [over, kept, unknown, of_nobody, busy].map(|id| ibacmp.cache.get(id).is_some());
+        assert_eq!(there, [false, true, false, false, true]);
+        // It begins anew, with the first.
+        for name in ["x", "y", "z"] {
+            let id = ibacmp.acquire(&mut cx, here, DestKey::Address(Address::from_text(name))).unwrap();
+            ibacmp.sweep(&mut cx);
+            assert!(ibacmp.cache.get(id).is_none());
+        }
+    }
+
+    #[test]
+    fn a_sweep_goes_on_where_the_last_one_ended() {
+        let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
+        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL);
+        for number in 0..=SLICE {
+            let name = alloc::format!("x{number}");
+            ibacmp.acquire(&mut cx, here, DestKey::Address(Address::from_text(&name))).unwrap();
+        }
+        ibacmp.sweep(&mut cx);
+        assert_eq!(ibacmp.cache.len(), 1);
+        assert_eq!(cx.timer(Task::Sweep.token()), Some(Time::ZERO + ROUND / 2), "two slices");
+        ibacmp.sweep(&mut cx);
+        assert_eq!(ibacmp.cache.len(), 0);
+    }
+
+    #[test]
+    fn where_nothing_expires_nothing_is_swept() {
+        let config = Config { addr_timeout: None, route_timeout: None, ..Config::default() };
+        let (mut cx, mut ibacmp) = (Context::new(config, 1.into()), Ibacmp::new(1));
+        let key = DestKey::Address(Address::from_text("a"));
+        assert!(ibacmp.acquire(&mut cx, EndpointId::new(0, 0), key).is_some());
+        assert_eq!(cx.timer(Task::Sweep.token()), None);
+        ibacmp.hurry_sweep(&mut cx);
+        ibacmp.sweep(&mut cx);
+        assert_eq!(ibacmp.cache.len(), 0, "what was known on an endpoint that is closed");
+    }
+
+    /// Subnet administration may grant more than the link has: that is its business as long as the link stays.
+    #[test]
+    fn a_route_of_this_epoch_is_served_whatever_it_needs() {
+        let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
+        let attributes = crate::port::PortAttributes { mtu: ib_mad::Mtu::B256, ..Default::default() };
+        cx.ports.up(crate::PortId(0), &attributes);
+        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL);
+        let id = ibacmp.acquire(&mut cx, here, DestKey::Address(Address::from_text("a"))).unwrap();
+        let mtu = ib_mad::Selected::exactly(ib_mad::Mtu::B4096);
+        let path = ib_mad::sa::PathRecord { mtu, ..Default::default() };
+        let (epoch, none) = (ibacmp.endpoints.entry(here).or_default().epoch(), None);
+        let ready =
+            Ready { remote: None, path, addr_until: none, route_until: none, epoch, claim: None, no_claim_until: none };
+        ibacmp.cache.enter(id, DestState::Ready(ready));
+        ibacmp.freshen(&mut cx, id);
+        assert!(matches!(ibacmp.cache.get(id).unwrap().state, DestState::Ready(_)));
+        ibacmp.endpoints.entry(here).or_default().link_changed();
+        ibacmp.freshen(&mut cx, id);
+        assert!(matches!(ibacmp.cache.get(id).unwrap().state, DestState::Unknown), "the link is another now");
+    }
 }

@@ -215,4 +215,14 @@ mod tests {
         assert_eq!((held(&cx, STRANGERS), other.is_needed()), (0, false));
         other.end(&mut cx);
     }
+
+    #[test]
+    fn a_lookup_for_strangers_is_charged_to_them() {
+        let mut cx = context(9);
+        let lookup = Lookup::for_strangers(&mut cx).unwrap();
+        assert_eq!((held(&cx, STRANGERS), lookup.accounts().collect::<Vec<_>>()), (1, Vec::from([STRANGERS])));
+        assert_eq!(Lookup::for_strangers(&mut cx).map(|_| ()), Err(Bound::Lookups), "they have their share");
+        lookup.end(&mut cx);
+        assert_eq!(held(&cx, STRANGERS), 0);
+    }
 }

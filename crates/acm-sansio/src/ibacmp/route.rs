@@ -273,3 +273,6 @@ impl Ibacmp {
         cx.complete(token, Err(failure));
     }
 }
+
+#[cfg(test)]
+mod tests;

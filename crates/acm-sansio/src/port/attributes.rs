@@ -118,4 +118,19 @@ mod tests {
         assert!(!is_too_much(Mtu::B2048, Rate::GBPS_10) && !is_too_much(Mtu::B256, Rate::GBPS_2_5));
         assert!(is_too_much(Mtu::B4096, Rate::GBPS_10) && is_too_much(Mtu::B2048, Rate::GBPS_20));
     }
+
+    #[test]
+    fn places_in_tables() {
+        let gid: Gid = "fe80::1".parse().unwrap();
+        let with = |pkeys: &[u16]| PortAttributes {
+            gids: alloc::vec![Gid::default(), gid],
+            pkeys: pkeys.iter().copied().map(Pkey::new).collect(),
+            ..PortAttributes::default()
+        };
+        assert_eq!((with(&[]).gid(), with(&[]).gid_index()), (gid, 1));
+        let sa = |pkeys: &[u16]| with(pkeys).sa_address().pkey_index;
+        assert_eq!([sa(&[1, 0x7fff, 0xffff]), sa(&[1, 0x7fff]), sa(&[1, 2])], [2, 1, 0]);
+        let partitions = with(&[0x8001, 0x0001, 0x0002, 0x8002, 0, 0x8002]).partitions();
+        assert_eq!(partitions, [(0, Pkey::new(0x8001)), (3, Pkey::new(0x8002))], "the first full member's key stays");
+    }
 }

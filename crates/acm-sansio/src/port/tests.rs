@@ -80,3 +80,27 @@ fn a_number_picks_endpoints_and_0_all_of_active_ports() {
     let active = |number| ports.active(number).collect::<Vec<_>>();
     assert_eq!([0, 1, 2, 3, 4].map(active), [vec![ids[0], ids[1]], vec![ids[0]], vec![ids[1]], vec![], vec![]]);
 }
+
+#[test]
+fn an_address_of_two_endpoints_is_a_duplicate_and_another_one_is_not() {
+    use super::Added;
+    let mut ports = Ports::new(1);
+    let local = |port, name| LocalAddress { port: PortId(port), pkey: None, address: Address::from_text(name) };
+    assert_eq!(ports.add_address(local(0, "a")), Added::New { duplicate: false });
+    assert_eq!(ports.add_address(local(0, "b")), Added::New { duplicate: false });
+    assert_eq!(ports.add_address(local(0, "a")), Added::Known);
+    assert_eq!(ports.add_address(local(1, "A")), Added::New { duplicate: true });
+    assert!(ports.remove_address(&local(1, "A")) && !ports.remove_address(&local(1, "A")));
+}
+
+#[test]
+fn an_endpoint_that_is_closed_is_listed_no_more() {
+    let mut ports = Ports::new(1);
+    let [old, other] = [0, 1].map(|index| ports.open(PortId(0), index, Pkey::DEFAULT_FULL));
+    // Its place has another endpoint by now.
+    let new = ports.open(PortId(0), 0, Pkey::DEFAULT_FULL);
+    assert!(ports.close(old).is_some() && ports.close(old).is_none());
+    assert_eq!(ports.all_endpoints().collect::<Vec<_>>(), [new, other]);
+    ports.close(new);
+    assert_eq!(ports.all_endpoints().collect::<Vec<_>>(), [other]);
+}

@@ -268,4 +268,59 @@ mod tests {
         assert_eq!([(); 4].map(|()| next()), [Some(ids[0]), Some(ids[2]), Some(ids[1]), None]);
         assert!(ids.iter().all(|id| queues.is_in_flight(*id)));
     }
+
+    /// Leaves and joins go one at a time; one that is taken back takes no other with it.
+    #[test]
+    fn memberships_go_one_after_the_other() {
+        use ib_mad::sa::Query;
+        let mut queues = SaQueues::new(SaDepth::Fixed(9));
+        let ids = [(); 4].map(|()| queues.push(PORT, Purpose::Nobody, Question::Leave(Query::new()), A));
+        assert_eq!(queues.ports[&PORT].memberships(), 4);
+        let next = |queues: &mut SaQueues| queues.next(PORT, Time::ZERO, 0).map(|(_, id)| id);
+        assert_eq!((next(&mut queues), next(&mut queues)), (Some(ids[0]), None));
+        queues.remove(ids[2]);
+        assert_eq!(queues.ports[&PORT].memberships(), 2);
+        queues.remove(ids[0]);
+        assert_eq!((next(&mut queues), next(&mut queues)), (Some(ids[1]), None));
+        queues.remove(ids[1]);
+        assert_eq!(next(&mut queues), Some(ids[3]));
+    }
+
+    #[test]
+    fn a_client_does_not_say_how_many_paths_or_which_first() {
+        use ib_mad::{
+            TransactionId,
+            sa::{PathMask, ReversiblePaths},
+        };
+        let wanted = PathRecord {
+            dlid: ib_mad::Lid::new(9),
+            reversible_paths: ReversiblePaths::default().with_num_path(5),
+            preference: 3,
+            ..PathRecord::default()
+        };
+        let mad = Question::of_client(&wanted).mad(&crate::port::PortAttributes::default(), TransactionId::new(1));
+        assert_eq!(mad.sa.component_mask.get(), PathMask::DLID.bits());
+    }
+
+    #[test]
+    fn what_is_worth_sending_again() {
+        use ib_mad::sa::Query;
+        let mut queues = SaQueues::new(SaDepth::Fixed(9));
+        let token = Token { kind: 1, index: 0, generation: 0 };
+        let provider = Purpose::Provider(EndpointId::new(0, 0), token);
+        let path = Question::of_client(&PathRecord::default());
+        let asks = [
+            (provider, path),
+            (Purpose::Client(EndpointId::new(0, 0), RequestId::new(0, 0)), path),
+            (Purpose::Nobody, path),
+            (Purpose::Nobody, Question::Leave(Query::new())),
+        ];
+        let ids = asks.map(|(purpose, question)| queues.push(PORT, purpose, question, A));
+        let needed = |queues: &SaQueues| ids.map(|id| queues.questions.get(id).unwrap().is_needed());
+        assert_eq!(needed(&queues), [true, true, false, true]);
+        for id in ids {
+            queues.leave(id, A);
+        }
+        assert_eq!(needed(&queues), [false, false, false, true]);
+    }
 }

@@ -1,0 +1,182 @@
+//! States that do not fit: each is found, and what it is made of is found to fit before.
+use super::*;
+use crate::{
+    Account, Config,
+    account::KERNEL,
+    client::OpenRequest,
+    context::Context,
+    id::{ClientId, EndpointId, KernelRequestId, PortId, QuestionId, RequestId, Token},
+    sa::{Purpose, Question},
+};
+use acm_wire::{Address, client::Entry};
+use core::time::Duration;
+use ib_mad::sa::PathRecord;
+
+const PORT: PortId = PortId(0);
+const USER: AccountId = AccountId::new(3, 0);
+
+fn empty() -> Context {
+    let mut cx = Context::new(Config::default(), 1.into());
+    assert_eq!(cx.accounts.id(Account::User(7)), USER);
+    cx
+}
+
+fn fails(cx: &Context, with: &str) {
+    assert!(context(cx).is_err_and(|what| what.contains(with)), "{:?}, not {with}", context(cx));
+}
+
+fn client(cx: &mut Context, index: u32) -> ClientId {
+    let id = ClientId::new(index, 0);
+    cx.accounts.take(USER, Holding::Connections);
+    cx.connections.open(id, USER);
+    id
+}
+
+fn lookup() -> Waiting {
+    let token = Token { kind: 1, index: 2, generation: 3 };
+    Waiting::Lookup { endpoint: EndpointId::new(0, 0), token, dest: Address::from_text("a"), chosen_source: None }
+}
+
+fn of_client(cx: &mut Context, client: ClientId, waiting: Waiting) -> RequestId {
+    cx.keep_request(OpenRequest::new(Asker::Client { id: client, tid: [0; 8] }, USER, waiting))
+}
+
+fn of_kernel(cx: &mut Context) -> RequestId {
+    let id = cx.keep_request(OpenRequest::new(Asker::Kernel(KernelRequestId(1)), KERNEL, lookup()));
+    cx.timers.set(TimerKey::Kernel(id), cx.now);
+    id
+}
+
+fn question(cx: &mut Context) -> QuestionId {
+    let id = cx.sa.push(PORT, Purpose::Nobody, Question::of_client(&PathRecord::default()), USER);
+    cx.timers.set(TimerKey::Question(id), cx.now);
+    id
+}
+
+#[test]
+fn a_question_that_nobody_pays_for() {
+    let mut cx = empty();
+    let id = question(&mut cx);
+    assert_eq!(context(&cx), Ok(()));
+    cx.timers.clear(TimerKey::Question(id));
+    assert_eq!(context(&cx), Err(format!("{id} has no deadline")));
+    cx.timers.set(TimerKey::Question(id), cx.now);
+    cx.sa.leave(id, USER);
+    fails(&cx, "nobody pays");
+}
+
+#[test]
+fn a_question_in_flight_has_its_send_and_its_credit() {
+    let mut cx = empty();
+    let id = question(&mut cx);
+    let (send, _) = cx.sa.next(PORT, cx.now, 1).unwrap();
+    assert_eq!(context(&cx), Ok(()));
+    let another = cx.sa.sends.insert(id);
+    fails(&cx, "a send without its question");
+    cx.sa.sends.remove(another);
+    let line = cx.sa.ports.get_mut(&PORT).unwrap();
+    let credit = line.queue.take_credit(9).unwrap();
+    fails(&cx, "2 credits are held, 1 requests are in flight");
+    cx.sa.ports.get_mut(&PORT).unwrap().queue.give_back(credit);
+    cx.sa.sends.remove(send);
+    fails(&cx, "which is gone");
+}
+
+#[test]
+fn a_question_that_is_gone_is_in_no_line() {
+    let mut cx = empty();
+    let id = question(&mut cx);
+    cx.sa.ports.get_mut(&PORT).unwrap().all.insert(QuestionId::new(7, 7));
+    fails(&cx, "a question is gone");
+    cx.sa.ports.get_mut(&PORT).unwrap().all.remove(&QuestionId::new(7, 7));
+    cx.sa.pause(id);
+    assert_eq!(context(&cx), Ok(()), "a pause needs no credit");
+}
+
+#[test]
+fn requests_have_their_client_or_a_deadline() {
+    let mut cx = empty();
+    let client = client(&mut cx, 0);
+    of_client(&mut cx, client, lookup());
+    let kernel = of_kernel(&mut cx);
+    assert_eq!(context(&cx), Ok(()));
+    cx.timers.clear(TimerKey::Kernel(kernel));
+    fails(&cx, "of the kernel has no deadline");
+    cx.timers.set(TimerKey::Kernel(kernel), cx.now);
+    of_client(&mut cx, ClientId::new(9, 0), lookup());
+    fails(&cx, "which is gone");
+}
+
+#[test]
+fn a_client_has_no_more_requests_than_it_may() {
+    let mut cx = empty();
+    cx.config.limits.requests_per_client = 2;
+    let client = client(&mut cx, 0);
+    of_client(&mut cx, client, lookup());
+    of_client(&mut cx, client, lookup());
+    assert_eq!(context(&cx), Ok(()));
+    let last = of_client(&mut cx, client, lookup());
+    fails(&cx, "has 3 requests");
+    // In no list of its client: nobody would end it when the client leaves.
+    cx.take_request(last);
+    cx.connections.with_requests(client, |list| {
+        while let Some(id) = list.first() {
+            list.remove(&mut cx.requests.all, id);
+        }
+    });
+    fails(&cx, "has 0 requests");
+}
+
+#[test]
+fn charges_are_what_is_held() {
+    let mut cx = empty();
+    let client = client(&mut cx, 0);
+    let source = Waiting::Source { dest: Address::from_text("a"), no_delay: false };
+    of_client(&mut cx, client, source);
+    assert_eq!(context(&cx), Ok(()), "what the owner of the core answers at once is not charged");
+    of_client(&mut cx, client, lookup());
+    of_client(&mut cx, client, lookup());
+    assert_eq!(context(&cx), Ok(()));
+    cx.accounts.take(USER, Holding::Requests);
+    fails(&cx, "user 7 is charged 3 of 2 requests");
+}
+
+#[test]
+fn a_query_waits_for_a_question() {
+    let mut cx = empty();
+    let client = client(&mut cx, 0);
+    let id = question(&mut cx);
+    let entry = Entry::path(0, &PathRecord::default());
+    of_client(&mut cx, client, Waiting::Query { question: Some(id), entry });
+    assert_eq!(context(&cx), Ok(()));
+    cx.timers.clear(TimerKey::Question(id));
+    cx.sa.remove(id);
+    fails(&cx, "which is gone");
+}
+
+#[test]
+fn all_together_have_their_bounds() {
+    for (holding, name) in [(Holding::Connections, "2 connections"), (Holding::Lookups, "2 lookups")] {
+        let mut cx = empty();
+        cx.config.limits.connections.total = 1;
+        cx.config.limits.lookups.total = 1;
+        cx.accounts.take(KERNEL, holding);
+        assert_eq!(context(&cx), Ok(()));
+        cx.accounts.take(USER, holding);
+        fails(&cx, name);
+    }
+    let mut cx = empty();
+    cx.config.limits.requests.total = 1;
+    of_kernel(&mut cx);
+    assert_eq!(context(&cx), Ok(()));
+    of_kernel(&mut cx);
+    fails(&cx, "2 requests");
+}
+
+#[test]
+fn nothing_is_overdue() {
+    let mut cx = empty();
+    question(&mut cx);
+    cx.now = cx.now + Duration::from_nanos(1);
+    fails(&cx, "was due at 0.000000000s, now 0.000000001s");
+}

@@ -1,0 +1,111 @@
+//! Each event: how important, about what, in which words.
+use super::*;
+use crate::{failure::Bound, sa::SaError};
+use alloc::{format, string::ToString};
+use ib_mad::{Gid, Mtu, Rate};
+
+const CLIENT: ClientId = ClientId::new(3, 0);
+const PORT: PortId = PortId(1);
+const ENDPOINT: EndpointId = EndpointId::new(4, 2);
+const PKEY: Pkey = Pkey::DEFAULT_FULL;
+
+fn address() -> Address {
+    Address::from_text("node7")
+}
+
+/// What it is about: address, port, endpoint, client.
+type About = (bool, bool, bool, bool);
+
+fn about(event: &Event) -> About {
+    let found = (event.dest(), event.port(), event.endpoint(), event.client());
+    let wanted = (Some(address()), Some(PORT), Some(ENDPOINT), Some(CLIENT));
+    let some = (found.0.is_some(), found.1.is_some(), found.2.is_some(), found.3.is_some());
+    let right = (found.0 == wanted.0, found.1 == wanted.1, found.2 == wanted.2, found.3 == wanted.3);
+    assert_eq!(some, right, "{event}");
+    some
+}
+
+fn check(events: impl IntoIterator<Item = (Event, Level, About, &'static str)>) {
+    for (event, level, of, text) in events {
+        assert_eq!((event.level(), about(&event)), (level, of), "{event}");
+        assert!(event.to_string().contains(text), "{event}: {text}");
+    }
+}
+
+#[test]
+fn says_who_asked_and_what_happened() {
+    let client = RequestedBy::Client(CLIENT, Account::User(7));
+    assert_eq!(
+        [client, RequestedBy::Kernel(KernelRequestId(5))].map(|by| by.to_string()),
+        [format!("{CLIENT} of {}", Account::User(7)), "kernel request 5".into()]
+    );
+    assert_eq!(Event::PortUp(PortId(1), Lid::new(16)).to_string(), "port 1 is active, LID 16");
+    assert!(Event::Refused(client, Failure::NoGroup).to_string().contains(&client.to_string()));
+}
+
+#[test]
+fn of_ports_and_endpoints() {
+    use Level::{Always, Verbose};
+    const ON: About = (false, true, true, false);
+    const PORT_ONLY: About = (false, true, false, false);
+    const ENDPOINT_ONLY: About = (false, false, true, false);
+    check([
+        (Event::PortUp(PORT, Lid::new(9)), Always, PORT_ONLY, "port 1 is active, LID 9"),
+        (Event::PortDown(PORT), Always, PORT_ONLY, "port 1 is down"),
+        (Event::EndpointAdded(ENDPOINT, PORT, PKEY), Always, ON, "endpoint4.2: port 1 pkey 0xffff opened"),
+        (Event::EndpointRemoved(ENDPOINT, PORT, PKEY), Always, ON, "endpoint4.2: port 1 pkey 0xffff closed"),
+        (Event::EndpointFailed(ENDPOINT, 90), Always, ENDPOINT_ONLY, "no queue pair; again in 90 ms"),
+        (Event::EndpointLost(ENDPOINT), Always, ENDPOINT_ONLY, "queue pair lost"),
+        (Event::NoPartition(PORT, address(), Some(PKEY)), Verbose, (true, true, false, false), "0xffff is not in the"),
+        (Event::NoPartition(PORT, address(), None), Verbose, (true, true, false, false), "port 1 has no pkey"),
+        (Event::DuplicateAddress(address()), Always, (true, false, false, false), "duplicate address node7"),
+        (Event::AddressAdded(ENDPOINT, address()), Verbose, (true, false, true, false), "Added node7 to endpoint4.2"),
+        (Event::SaMoved(PORT, 5), Always, PORT_ONLY, "moved, 5 requests sent again"),
+        (Event::BadSaAnswer(PORT), Always, PORT_ONLY, "SA answer does not fit"),
+    ]);
+}
+
+#[test]
+fn of_clients_and_the_kernel() {
+    use Level::{Debug, Verbose};
+    const CLIENT_ONLY: About = (false, false, false, true);
+    let account = Account::User(7);
+    let (client, kernel) = (RequestedBy::Client(CLIENT, account), RequestedBy::Kernel(KernelRequestId(5)));
+    let failure = Failure::TooMany(Bound::Lookups);
+    check([
+        (Event::ConnectionClosed(CLIENT, account), Verbose, CLIENT_ONLY, "client3.0 of user 7 closed to make room"),
+        (Event::ConnectionRefused(CLIENT, account), Verbose, CLIENT_ONLY, "client3.0 of user 7 refused: too many"),
+        (Event::BadFrame(CLIENT, FrameError::Version(9)), Verbose, CLIENT_ONLY, "client3.0 closed: "),
+        (Event::Refused(client, failure), Verbose, CLIENT_ONLY, "failing request of client3.0 of user 7: too many"),
+        (Event::Refused(kernel, failure), Verbose, (false, false, false, false), "kernel request 5"),
+        (Event::Answered(client, address(), Ok(())), Debug, (true, false, false, true), "path to node7"),
+        (Event::Answered(kernel, address(), Err(failure)), Debug, (true, false, false, false), "no path to node7"),
+    ]);
+}
+
+#[test]
+fn of_the_built_in_protocol() {
+    use Level::{Always, Debug, Verbose};
+    use ibacmp::Event as Own;
+    const HERE: About = (false, false, true, false);
+    const DEST: About = (true, false, true, false);
+    let (gid, lid): (Gid, Lid) = ("fe80::9".parse().unwrap(), Lid::new(0xc001));
+    let refused = Failure::NoSharedGroup;
+    let events = [
+        (Own::Joined(ENDPOINT, gid, lid, Mtu::B2048, Rate::GBPS_10), Verbose, HERE, "join successful: endpoint4.2"),
+        (Own::JoinFailed(ENDPOINT, gid, SaError::TimedOut, 70), Always, HERE, "again in 70 ms"),
+        (Own::LookupFailed(ENDPOINT, address(), refused, 3), Verbose, DEST, "failing request for node7"),
+        (Own::LongDatagram(ENDPOINT, 300), Verbose, HERE, "datagram of 300 bytes"),
+        (Own::NoGrh(ENDPOINT), Debug, HERE, "without a GRH"),
+        (Own::NoSharedGroup(ENDPOINT, address()), Verbose, DEST, "no shared multicast group with node7"),
+        (Own::PeerChanged(ENDPOINT, address()), Verbose, DEST, "node7 has moved"),
+        (Own::ClaimChecked(ENDPOINT, address(), gid), Verbose, DEST, "fe80::9 claims node7"),
+        (Own::ClaimRefuted(ENDPOINT, address(), gid), Verbose, DEST, "node7 is still at fe80::9"),
+        (Own::Asked(ENDPOINT, address(), 2), Debug, DEST, "asking the group for node7, time 2"),
+        (Own::Refused(ENDPOINT, address(), refused), Debug, DEST, "node7: the peer shares no"),
+        (Own::Located(ENDPOINT, address(), gid, lid), Debug, DEST, "node7 is at fe80::9"),
+        (Own::RouteAsked(ENDPOINT, address()), Debug, DEST, "asking the SA for the path to node7"),
+        (Own::RouteFound(ENDPOINT, address()), Debug, DEST, "path to node7 found"),
+    ];
+    check(events.map(|(event, level, of, text)| (Event::from(event), level, of, text)));
+}

@@ -1,0 +1,199 @@
+//! States that do not fit: each is found, and what it is made of is found to fit before.
+use super::{
+    super::{
+        dest::{Class, DestKey},
+        membership::Group,
+        remote::Remote,
+    },
+    *,
+};
+use crate::{
+    Config,
+    account::KERNEL,
+    client::{Asker, OpenRequest, Waiting},
+    credit::Places,
+    id::{KernelRequestId, PortId, Token},
+    port::PortAttributes,
+    provider::{Answer, IfPending, Need, Provider},
+};
+use acm_wire::Address;
+use alloc::{string::ToString, vec};
+use ib_mad::{
+    Lid, Mtu, Pkey, Qpn, Rate,
+    sa::{McMemberRecord, PathRecord},
+};
+
+const NEED: Need = Need { account: KERNEL, if_pending: IfPending::LeavesTicket };
+
+fn name(name: &str) -> Address {
+    Address::from_text(name)
+}
+
+/// An endpoint in its group, with one address.
+fn joined(resolve_depth: u32) -> (Context, Ibacmp, EndpointId) {
+    let mut cx = Context::new(Config { resolve_depth, ..Config::default() }, 1.into());
+    let attributes =
+        PortAttributes { lid: Lid::new(16), gids: vec!["fe80::1".parse().unwrap()], ..PortAttributes::default() };
+    cx.ports.up(PortId(0), &attributes);
+    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_FULL);
+    cx.ports.endpoint_mut(endpoint).unwrap().addresses.push(name("here"));
+    let mut group = Group::new(Pkey::DEFAULT_FULL, Rate::GBPS_10, Mtu::B2048);
+    group.member = Some(McMemberRecord { mgid: group.mgid, ..McMemberRecord::default() });
+    let mut ibacmp = Ibacmp::new(1);
+    ibacmp.endpoints.entry(endpoint).or_default().groups.push(group);
+    (cx, ibacmp, endpoint)
+}
+
+fn ask(cx: &mut Context, ibacmp: &mut Ibacmp, endpoint: EndpointId, dest: &str) -> DestId {
+    match ibacmp.resolve(cx, endpoint, &name("here"), &name(dest), NEED) {
+        Answer::Pending(token) => dest_of(token),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn dest_of(token: Token) -> DestId {
+    match Task::of(token) {
+        Task::Lookup(id) => id,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The group is asked for one destination, which has the one credit.
+fn asking() -> (Context, Ibacmp, EndpointId, DestId) {
+    let (mut cx, mut ibacmp, endpoint) = joined(1);
+    let id = ask(&mut cx, &mut ibacmp, endpoint, "there");
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    (cx, ibacmp, endpoint, id)
+}
+
+fn fails(cx: &Context, ibacmp: &Ibacmp, with: &str) {
+    let result = ibacmp.check(cx);
+    assert!(result.as_ref().is_err_and(|what| what.contains(with)), "{result:?}, not {with}");
+}
+
+fn wait_for(cx: &mut Context, endpoint: EndpointId, id: DestId) {
+    let token = Task::Lookup(id).token();
+    let waiting = Waiting::Lookup { endpoint, token, dest: name("there"), chosen_source: None };
+    cx.keep_request(OpenRequest::new(Asker::Kernel(KernelRequestId(1)), KERNEL, waiting));
+}
+
+fn stage(ibacmp: &mut Ibacmp, id: DestId) -> &mut Stage {
+    &mut ibacmp.cache.get_mut(id).unwrap().state.asking_mut().unwrap().stage
+}
+
+#[test]
+fn transaction_ids() {
+    let (cx, mut ibacmp, _, id) = asking();
+    ibacmp.asked.insert(77, id);
+    fails(&cx, &ibacmp, "transaction ids and requests differ");
+    let (cx, mut ibacmp, ..) = asking();
+    ibacmp.asked.values_mut().for_each(|id| *id = DestId::new(9, 9));
+    fails(&cx, &ibacmp, "is another's");
+}
+
+#[test]
+fn deadlines() {
+    let (mut cx, ibacmp, _, id) = asking();
+    cx.clear_timer(Task::Credit(id).token());
+    fails(&cx, &ibacmp, "holds its credit for ever");
+    cx.clear_timer(Task::Lookup(id).token());
+    fails(&cx, &ibacmp, "asks without a deadline");
+}
+
+#[test]
+fn credits() {
+    let (mut cx, mut ibacmp, endpoint) = joined(2);
+    let [_, second] = ["a", "b"].map(|dest| ask(&mut cx, &mut ibacmp, endpoint, dest));
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    cx.config.resolve_depth = 1;
+    fails(&cx, &ibacmp, "2 credits");
+    cx.config.resolve_depth = 2;
+    *stage(&mut ibacmp, second) = Stage::Late;
+    fails(&cx, &ibacmp, "2 credits are held, 1 are used");
+}
+
+#[test]
+fn a_depth_of_none_is_one() {
+    let (mut cx, mut ibacmp, endpoint) = joined(0);
+    let [_, second] = ["a", "b"].map(|dest| ask(&mut cx, &mut ibacmp, endpoint, dest));
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    // It waits for its turn; without a place it would never come.
+    assert!(matches!(stage(&mut ibacmp, second), Stage::Queued(_)));
+    *stage(&mut ibacmp, second) = Stage::Queued(Places::default());
+    fails(&cx, &ibacmp, "waits and nobody pays");
+}
+
+#[test]
+fn those_who_wait() {
+    let (mut cx, ibacmp, endpoint, id) = asking();
+    wait_for(&mut cx, endpoint, id);
+    fails(&cx, &ibacmp, "1 wait, 0 are known");
+    let (mut cx, mut ibacmp, endpoint) = joined(1);
+    let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    wait_for(&mut cx, endpoint, id);
+    fails(&cx, &ibacmp, "1 wait for nothing");
+}
+
+#[test]
+fn charges() {
+    let (mut cx, ibacmp, ..) = asking();
+    cx.accounts.take(KERNEL, Holding::Lookups);
+    fails(&cx, &ibacmp, "kernel is charged 2 of 1 lookups");
+}
+
+#[test]
+fn those_who_need_a_route() {
+    let (mut cx, mut ibacmp, endpoint) = joined(1);
+    let wanted = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
+    let answer = ibacmp.route(&mut cx, endpoint, &wanted, NEED);
+    let Answer::Pending(token) = answer else { panic!("{answer:?}") };
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    let DestState::Routing(routing) = &ibacmp.cache.get(dest_of(token)).unwrap().state else { panic!() };
+    cx.sa_leave(routing.question, KERNEL);
+    fails(&cx, &ibacmp, "1 need question0.0, Some(0) are known");
+}
+
+/// A claim that is checked holds what a request holds.
+#[test]
+fn claims() {
+    let (mut cx, mut ibacmp, endpoint) = joined(1);
+    let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
+    let remote = |lid| Remote { lid: Lid::new(lid), qpn: Qpn::new(7), ..Remote::default() };
+    let (path, epoch) = (PathRecord::default(), 0);
+    let ready = Ready {
+        remote: Some(remote(2)),
+        path,
+        addr_until: None,
+        route_until: None,
+        epoch,
+        claim: None,
+        no_claim_until: None,
+    };
+    ibacmp.cache.enter(id, DestState::Ready(ready));
+    ibacmp.check_claim(&mut cx, id, &remote(3), None);
+    assert_eq!(ibacmp.stats().claims_checked, 1);
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    wait_for(&mut cx, endpoint, id);
+    fails(&cx, &ibacmp, "1 wait, 0 are known");
+}
+
+#[test]
+fn bounds() {
+    let (mut cx, mut ibacmp, endpoint, _) = asking();
+    cx.config.limits.destinations = 1;
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    ibacmp.cache.insert(endpoint, DestKey::Address(name("another")), Class::Wanted);
+    fails(&cx, &ibacmp, "2 destinations");
+}
+
+#[test]
+fn what_is_under_way_is_known_to_its_endpoint() {
+    let (mut cx, mut ibacmp, endpoint) = joined(1);
+    let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
+    let (question, lookup) = (crate::id::QuestionId::new(0, 0), Lookup::default());
+    ibacmp.cache.enter(id, DestState::Routing(Routing { remote: None, addr_until: None, question, lookup }));
+    ibacmp.cache.get_mut(id).unwrap().state = DestState::Unknown;
+    fails(&cx, &ibacmp, "1 of 0 destinations are busy");
+    assert_eq!(id.to_string(), DestId::new(0, 0).to_string());
+}
