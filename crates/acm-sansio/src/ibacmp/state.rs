@@ -1,7 +1,12 @@
 //! All that the built-in provider keeps.
 use super::{cache::Cache, endpoint::EndpointState, stats::IbacmpStats, token::DestId};
-use crate::{failure::Failure, id::EndpointId, random::Seed};
-use alloc::collections::BTreeMap;
+use crate::{
+    failure::Failure,
+    id::{EndpointId, PortId},
+    random::Seed,
+};
+use alloc::collections::{BTreeMap, BTreeSet};
+use ib_mad::Gid;
 
 /// The state of the built-in provider.
 #[derive(Debug)]
@@ -11,6 +16,8 @@ pub struct Ibacmp {
     /// Multicast requests that wait for their response, by transaction id.
     pub(super) asked: BTreeMap<u64, DestId>,
     pub(super) sweep: Sweep,
+    /// Ports and GIDs whose destinations are to be forgotten.
+    pub(super) leaving: BTreeSet<(PortId, Gid)>,
     pub(super) stats: IbacmpStats,
     /// Why the last lookup ended, for an asker whose lookup ended as it began.
     pub(super) last_failure: Option<Failure>,
@@ -25,6 +32,7 @@ impl Ibacmp {
             endpoints: BTreeMap::new(),
             asked: BTreeMap::new(),
             sweep: Sweep::default(),
+            leaving: BTreeSet::new(),
             stats: IbacmpStats::default(),
             last_failure: None,
         }
