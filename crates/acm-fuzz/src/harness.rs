@@ -1,5 +1,5 @@
 //! A core with everything around it played by operations, and what must hold after each.
-use crate::operation::{Link, Operation, Peer, Port, Resolve, Response, SaAnswer};
+use crate::operation::{Link, Operation, Peer, Port, ReportOf, Resolve, Response, SaAnswer};
 use acm_sansio::{
     Account, Acm, ClientId, Config, EndpointId, Input, KernelRequestId, Output, PortId, RequestId, SaRequestId, Time,
     config::{Limits, RouteProtocol, SaDepth, Share},
@@ -15,7 +15,7 @@ use acm_wire::{
 use core::net::Ipv4Addr;
 use core::time::Duration;
 use ib_mad::{
-    AttributeId, Gid, Lid, Mtu, Pkey, Qpn, Rate, Selected, ServiceLevel, Status,
+    AttributeId, Gid, Lid, Method, Mtu, Pkey, Qpn, Rate, Selected, ServiceLevel, Status,
     acm::AcmMad,
     id::Lmc,
     sa::{McMemberRecord, PathRecord, SaMad},
@@ -59,6 +59,8 @@ struct Harness {
     endpoints: Vec<EndpointId>,
     shut_down: bool,
     stopped: bool,
+    /// Where the subnet manager of each port is.
+    sm_lids: [Lid; PORTS as usize],
 }
 
 /// Small bounds, so that all of them are met; every other sequence with routes of the group.
@@ -73,6 +75,7 @@ fn config(number: usize) -> Config {
         destinations: 12,
         unsolicited: 5,
         responders: 1,
+        reports: 2,
     };
     Config {
         limits,
@@ -163,6 +166,7 @@ impl Harness {
             endpoints: Vec::new(),
             shut_down: false,
             stopped: false,
+            sm_lids: [Lid::NONE; PORTS as usize],
         };
         for number in 0..3 {
             harness.operate(&Operation::AddressAdded(number, number, false));
@@ -227,6 +231,7 @@ impl Harness {
             Output::Log(event) => {
                 let _ = (event.to_string(), event.dest(), event.endpoint(), event.port(), event.client());
             }
+            Output::SaReply { mad, .. } => assert_eq!(mad.header.method, Method::REPORT_RESP),
             Output::Attach { .. } | Output::Detach { .. } => {}
         }
     }
@@ -315,6 +320,7 @@ impl Harness {
                 let id = id.unwrap_or_else(|| SaRequestId::new(u32::from(*which % 8), u32::from(*which / 8 % 4)));
                 self.tell(Input::SaAnswer { id, mad: bytes });
             }
+            Operation::Report(number, what) => self.report(*number, what),
             Operation::Respond(which, peer, response) => self.respond(*which, peer, response),
             Operation::Ask(endpoint, peer, dest, own) => self.ask_group(*endpoint, peer, *dest, *own),
             Operation::Datagram(endpoint, peer, payload) => {
@@ -349,6 +355,9 @@ impl Harness {
         match operation {
             Operation::PortUp(number, link) => {
                 let attributes = attributes(port(number), link);
+                if let Some(place) = self.sm_lids.get_mut(port(number).0 as usize) {
+                    *place = attributes.sm_lid;
+                }
                 self.tell(Input::PortUp { port: port(number), attributes: &attributes });
             }
             Operation::PortDown(number) => self.tell(Input::PortDown(port(number))),
@@ -437,6 +446,25 @@ impl Harness {
             SaAnswer::NotSent => return self.tell(Input::SaFailed { id: send.id, failure: SendFailure::NotSent }),
         }
         self.tell(Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&mad) });
+    }
+
+    fn report(&mut self, number: u8, what: &ReportOf) {
+        let port = PortId(u32::from(number) % PORTS);
+        let trap = ib_mad::notice::TrapNumber::new(64 + u16::from(what.trap % 5));
+        // Groups or ports.
+        let base = multicast::group_mgid(Pkey::DEFAULT_FULL, 0, Rate::GBPS_10, Mtu::B2048);
+        let gid_addr = if trap.get() >= 66 { base } else { gid(what.gid) };
+        let details = ib_mad::notice::GidTrap { gid_addr, ..Default::default() };
+        let mut notice = ib_mad::notice::Notice { trap_number: trap, ..Default::default() };
+        notice.generic_type = notice.generic_type.with_is_generic(true);
+        notice.data_details.0.iter_mut().zip(ib_mad::as_bytes(&details)).for_each(|(to, from)| *to = *from);
+        let mut mad = SaMad::request(Method::REPORT, AttributeId::NOTICE, ib_mad::TransactionId::new(1));
+        mad.data.0.iter_mut().zip(ib_mad::as_bytes(&notice)).for_each(|(to, from)| *to = *from);
+        let sm_lid = self.sm_lids.get(port.0 as usize).copied().unwrap_or_default();
+        let (lid, qpn) = if what.forged { (lid(what.gid), Qpn::new(2)) } else { (sm_lid, Qpn::GSI) };
+        let length = if what.length < 8 { usize::from(what.length) } else { 256 };
+        let mad = ib_mad::as_bytes(&mad).get(..length).unwrap_or_default();
+        self.tell(Input::SaReport { port, lid, qpn, mad });
     }
 
     fn respond(&mut self, which: u8, peer: &Peer, response: &Response) {
@@ -531,6 +559,7 @@ fn attributes(port: PortId, link: &Link) -> PortAttributes {
         mtu: if link.slow { Mtu::B2048 } else { Mtu::B4096 },
         rate: if link.slow { Rate::GBPS_10 } else { Rate::GBPS_40 },
         subnet_timeout: 18,
+        takes_reports: true,
         ..PortAttributes::default()
     }
 }

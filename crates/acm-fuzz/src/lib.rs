@@ -4,7 +4,7 @@ mod harness;
 mod operation;
 
 pub use harness::core;
-pub use operation::{Link, Operation, Peer, Port, Resolve, Response, SaAnswer};
+pub use operation::{Link, Operation, Peer, Port, ReportOf, Resolve, Response, SaAnswer};
 
 use acm_wire::{client, files, multicast::MulticastMessage, netlink::fuzz::datagram};
 use ib_mad::view::MadRef;

@@ -28,6 +28,8 @@ pub enum Operation {
     Sa(u8, SaAnswer),
     /// Bytes come as an answer of subnet administration, to what was sent or to anything.
     SaBytes(u8, bool, Vec<u8>),
+    /// Subnet administration tells that something came or went, or somebody else does.
+    Report(u8, ReportOf),
     /// A peer responds to a multicast request.
     Respond(u8, Peer, Response),
     /// A peer asks the group.
@@ -73,7 +75,8 @@ impl<'a> Arbitrary<'a> for Operation {
             90..=114 => Self::Ask(input.arbitrary()?, input.arbitrary()?, input.arbitrary()?, input.arbitrary()?),
             115..=139 => Self::Respond(input.arbitrary()?, input.arbitrary()?, input.arbitrary()?),
             140..=164 => Self::Sa(input.arbitrary()?, input.arbitrary()?),
-            165..=174 => Self::Source(input.arbitrary()?, input.arbitrary()?),
+            165..=170 => Self::Source(input.arbitrary()?, input.arbitrary()?),
+            171..=174 => Self::Report(input.arbitrary()?, input.arbitrary()?),
             175..=190 => Self::Wait(input.arbitrary()?),
             191..=200 => Self::Kernel(input.arbitrary()?, input.arbitrary()?),
             201..=208 => Self::Open(input.arbitrary()?, input.arbitrary()?),
@@ -121,6 +124,19 @@ pub struct Port {
     pub gid: u8,
     /// A path of its own.
     pub traffic_class: u8,
+}
+
+/// What a report is of.
+#[derive(Clone, Debug, Arbitrary)]
+pub struct ReportOf {
+    /// Which trap, from 64 on.
+    pub trap: u8,
+    /// Which port or group.
+    pub gid: u8,
+    /// From elsewhere than the subnet manager.
+    pub forged: bool,
+    /// Cut to so many bytes.
+    pub length: u8,
 }
 
 /// How subnet administration answers.

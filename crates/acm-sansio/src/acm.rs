@@ -48,6 +48,7 @@ impl Acm {
             Input::KernelRequest { id, port, wanted } => self.kernel_request(id, port, wanted),
             Input::SourceSelected { request, source } => self.source_selected(request, source),
             Input::SaAnswer { id, mad } => self.sa_answer(id, mad),
+            Input::SaReport { port, lid, qpn, mad } => self.sa_report(port, lid, qpn, mad),
             Input::SaFailed { id, failure: SendFailure::TimedOut } => self.sa_failed(id, SaError::TimedOut),
             Input::SaFailed { id, failure: SendFailure::NotSent } => self.sa_failed(id, SaError::NotSent),
             Input::Datagram { endpoint, source, payload } => {
@@ -62,7 +63,10 @@ impl Acm {
             Input::EndpointLost(endpoint) => self.endpoint_lost(endpoint),
             Input::PortUp { port, attributes } => self.port_up(port, attributes),
             Input::PortDown(port) => self.port_down(port),
-            Input::ClientReregister(port) => self.port_event(port, PortEvent::Reregister),
+            Input::ClientReregister(port) => {
+                self.context.renew_notices(port);
+                self.port_event(port, PortEvent::Reregister);
+            }
             Input::AddressAdded { port, pkey, address } => self.address_added(LocalAddress { port, pkey, address }),
             Input::AddressRemoved { port, pkey, address } => {
                 if self.context.ports.remove_address(&LocalAddress { port, pkey, address }) {
@@ -87,6 +91,7 @@ impl Acm {
                     }
                 }
                 TimerKey::Kernel(id) => self.kernel_late(id),
+                TimerKey::Notices(port) => self.context.notices_due(port),
                 TimerKey::Endpoint(id) => self.open_again(id),
                 TimerKey::Shutdown => self.stopped(),
             }
@@ -133,6 +138,7 @@ impl Acm {
             TimerKey::Question(_) => Reason::SaRequest,
             TimerKey::Kernel(_) => Reason::KernelRequest,
             TimerKey::Endpoint(_) => Reason::OpenEndpoint,
+            TimerKey::Notices(_) => Reason::Notices,
             TimerKey::Provider(token) => Reason::Provider(self.provider.timer_name(token)),
             TimerKey::Shutdown => Reason::Shutdown,
         };
@@ -233,6 +239,7 @@ impl Acm {
             self.close_endpoint(endpoint);
         }
         self.context.ports.index_addresses();
+        self.context.end_notices();
         self.context.running = Running::Leaving;
         self.context.timers.set(TimerKey::Shutdown, self.context.now + retry::SHUTDOWN);
     }

@@ -16,6 +16,7 @@ pub(crate) fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), S
 pub(crate) fn context(cx: &Context) -> Result<(), String> {
     requests(cx)?;
     questions(cx)?;
+    crate::sa::check_notices(cx)?;
     let limits = &cx.config.limits;
     let total = cx.accounts.total();
     ensure(total.connections <= limits.connections.total, || format!("{} connections", total.connections))?;

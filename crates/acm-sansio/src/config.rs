@@ -42,6 +42,8 @@ pub struct Config {
     pub resolve_depth: u32,
     /// `sa_depth`: requests of a port in flight at subnet administration.
     pub sa_depth: SaDepth,
+    /// `sa_notices`: ask subnet administration to tell which ports and groups come and go.
+    pub sa_notices: bool,
     /// `min_mtu`: MTU of the base group.
     pub min_mtu: Mtu,
     /// `min_rate`: rate of the base group.
@@ -68,6 +70,7 @@ impl Default for Config {
             retries: 2,
             resolve_depth: 1,
             sa_depth: SaDepth::Auto,
+            sa_notices: true,
             min_mtu: Mtu::B2048,
             min_rate: Rate::GBPS_10,
             kernel_deadline: Duration::from_millis(1800),
@@ -126,6 +129,8 @@ pub struct Limits {
     pub unsolicited: usize,
     /// Askers that wait for one route so that they can be answered.
     pub responders: usize,
+    /// Reports of subnet administration to a port at once; room for more comes back within four seconds.
+    pub reports: u32,
 }
 
 /// What one account may have of a bound, in percent.
@@ -143,6 +148,7 @@ impl Default for Limits {
             destinations: 131_072,
             unsolicited: 65_536,
             responders: 16,
+            reports: 16_384,
         }
     }
 }

@@ -9,14 +9,14 @@ use crate::{
     port::{Endpoint, PortAttributes, Ports},
     random::{Purpose, Random, Seed},
     retry,
-    sa::SaQueues,
+    sa::{Notices, SaQueues},
     timers::{TimerKey, Timers},
 };
 use acm_wire::{
     Address,
     client::{ClientStatus, Counter, Counters, Reply},
 };
-use alloc::collections::VecDeque;
+use alloc::{collections::VecDeque, vec::Vec};
 use core::time::Duration;
 use ib_mad::{Gid, Lid, TransactionId, acm::AcmMad, sa::PathRecord};
 
@@ -36,6 +36,7 @@ pub struct Context {
     pub(crate) connections: Connections,
     pub(crate) requests: Requests,
     pub(crate) sa: SaQueues,
+    pub(crate) notices: Notices,
     pub(crate) counters: Counters,
     pub(crate) stats: Stats,
     pub(crate) running: Running,
@@ -67,6 +68,7 @@ impl Context {
             connections: Connections::default(),
             requests: Requests::new(),
             sa: SaQueues::new(config.sa_depth),
+            notices: Notices::new(),
             counters: Counters::default(),
             stats: Stats::default(),
             running: Running::Serving,
@@ -96,6 +98,12 @@ impl Context {
     #[must_use]
     pub fn port_of(&self, id: EndpointId) -> Option<&PortAttributes> {
         self.ports.attributes(self.endpoint(id)?.port)
+    }
+
+    /// The endpoints of a port.
+    #[must_use]
+    pub fn endpoints_of(&self, port: PortId) -> Vec<EndpointId> {
+        self.ports.endpoints_of(port).collect()
     }
 
     /// The port of an endpoint.

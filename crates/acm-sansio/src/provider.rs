@@ -8,14 +8,17 @@ use crate::{
     context::Context,
     door::DatagramSource,
     failure::Failure,
-    id::{EndpointId, Token},
+    id::{EndpointId, PortId, Token},
     preload::Preload,
     sa::SaError,
 };
 use acm_wire::Address;
 use alloc::string::String;
 use core::fmt;
-use ib_mad::sa::{PathRecord, SaMad};
+use ib_mad::{
+    Gid,
+    sa::{PathRecord, SaMad},
+};
 
 /// Who needs an answer, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +68,19 @@ pub enum PortEvent {
     Reregister,
 }
 
+/// What subnet administration says of a port's subnet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The port with this GID can be reached: it may have another LID than before.
+    GidInService(Gid),
+    /// The port with this GID cannot be reached any more.
+    GidOutOfService(Gid),
+    /// The group with this GID was made.
+    GroupCreated(Gid),
+    /// The group with this GID is gone, and with it every membership.
+    GroupDeleted(Gid),
+}
+
 /// A resolution protocol.
 pub trait Provider: fmt::Debug {
     /// Its name, as EP answers give it.
@@ -103,6 +119,8 @@ pub trait Provider: fmt::Debug {
     fn timer_name(&self, token: Token) -> &'static str;
     /// Something happened to an endpoint's port.
     fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent);
+    /// Subnet administration says what it noticed in the subnet of a port.
+    fn noticed(&mut self, cx: &mut Context, port: PortId, notice: Notice);
     /// Every counter of its own, by name.
     fn each_stat(&self, tell: &mut dyn FnMut(&'static str, u64));
     /// What it has, a line for each thing of interest, for [`Acm::report`](crate::Acm::report).

@@ -37,6 +37,8 @@ pub(crate) enum Purpose {
     Jitter = 2,
     /// The order in maps, so that nobody can choose keys that collide.
     Maps = 3,
+    /// The same of the map of GIDs.
+    MapOfGids = 4,
 }
 
 /// A sequence of random numbers: SipHash-2-4 of a counter, under a key of its purpose.

@@ -5,6 +5,7 @@
 //! | [`JOIN`] | 1 s | 60 s | doubles | yes | when joined, or the endpoint goes |
 //! | [`OPEN_ENDPOINT`] | 100 ms | 60 s | doubles | yes | when opened, or the endpoint goes |
 //! | [`SA_BUSY`] | 100 ms | 2 s | doubles | yes | after (retries + 1) x timeout in all |
+//! | [`NOTICES`] | 5 s | 600 s | doubles | yes | when subscribed, or the port is down |
 //! | [`DEVICE`] | 1 s | 60 s | doubles | no | when it works, or is gone |
 //! | multicast request | `timeout` + subnet time | the same | none | no | after `retries` |
 //! | request to the SA | `timeout` | the same | none | no | after `retries`; the device repeats it |
@@ -27,12 +28,20 @@ pub const OPEN_ENDPOINT: RetryPolicy =
 /// Subnet administration said that it is busy.
 pub const SA_BUSY: RetryPolicy = RetryPolicy { first: Duration::from_millis(100), longest: Duration::from_secs(2) };
 
+/// Subnet administration does not send notices: it is not there yet, or refuses.
+pub const NOTICES: RetryPolicy = RetryPolicy { first: Duration::from_secs(5), longest: Duration::from_secs(600) };
+
 /// A device, one of its ports, or a queue pair's recovery failed: the fabric's own, before the core hears of it. Nobody
 /// else waits for it, so that it needs no jitter.
 pub const DEVICE: RetryPolicy = RetryPolicy { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 
 /// Joins after a subnet manager forgot its groups are spread over so long: ten thousand nodes hear of it at once.
 pub const REJOIN_SPREAD: Duration = Duration::from_millis(500);
+/// Subscriptions to notices are asked for within so long, for the same reason; joins are more urgent.
+pub const NOTICES_SPREAD: Duration = Duration::from_secs(2);
+/// Subscriptions are asked for again after so long, a quarter more or less, if nothing else happens: an administration
+/// may end them when a report finds nobody.
+pub const NOTICES_RENEWED: Duration = Duration::from_secs(30 * 60);
 /// Beside what the sender of a request takes with all its repetitions, after which it is taken to have forgotten it.
 pub const SENDER_MARGIN: Duration = Duration::from_secs(1);
 /// A group's leaving may take so long at shutdown.

@@ -1,7 +1,7 @@
 //! Deadlines, in order.
 use crate::{
     Time,
-    id::{EndpointId, QuestionId, RequestId, Token},
+    id::{EndpointId, PortId, QuestionId, RequestId, Token},
 };
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +15,8 @@ pub(crate) enum TimerKey {
     Kernel(RequestId),
     /// An endpoint whose queue pair could not be opened: due when it is tried again.
     Endpoint(EndpointId),
+    /// A port's subscriptions to notices: due when they are asked for, again or for the first time.
+    Notices(PortId),
     /// The provider's own.
     Provider(Token),
     /// Shutdown: due when groups that are being left have had their time.

@@ -2,10 +2,11 @@
 use crate::inbox::Inbox;
 use acm_sansio::{
     Acm, ClientId, Config, EndpointId, Event, Input, Output, PortId, Time,
-    door::{DatagramSource, SaSend, SendFailure, SendTo},
+    door::{DatagramSource, SaAddress, SaSend, SendFailure, SendTo},
     port::PortAttributes,
 };
 use acm_wire::Address;
+use core::time::Duration;
 use ib_mad::{PortState, Qkey, Qpn};
 use ib_sim::{AgentId, Datagram, MadSend, NodeId, PortChange, QpId, Subnet};
 use std::collections::BTreeMap;
@@ -55,6 +56,7 @@ fn attributes(subnet: &Subnet, port: ib_sim::PortId) -> Option<PortAttributes> {
         mtu: found.mtu,
         rate: found.rate,
         subnet_timeout: found.subnet_timeout,
+        takes_reports: true,
     })
 }
 
@@ -233,6 +235,10 @@ impl Host {
                 let sent = subnet.send_mad(now.since_start(), self.sim_port(send.port), mad_send(&send), &send.mad);
                 return sent.is_err().then_some(Input::SaFailed { id, failure: SendFailure::NotSent });
             }
+            Output::SaReply { port, to, mad } => {
+                // An answer that cannot be sent is one that was lost.
+                let _ = subnet.send_mad(now.since_start(), self.sim_port(port), answer_send(to), &mad);
+            }
             Output::Log(event) => self.events.push((now, event)),
             Output::ShutdownDone => self.stopped = true,
         }
@@ -245,6 +251,12 @@ fn mad_send(send: &SaSend) -> MadSend {
     let SaSend { id, to, timeout, retries, .. } = *send;
     let agent = AgentId(id.to_bits());
     MadSend { agent, dlid: to.lid, qpn: Qpn::GSI, sl: to.sl, pkey_index: to.pkey_index, timeout, retries }
+}
+
+/// The answer to a report, as the simulated subnet takes it: nothing follows.
+fn answer_send(to: SaAddress) -> MadSend {
+    let (agent, timeout) = (AgentId(u64::MAX), Duration::ZERO);
+    MadSend { agent, dlid: to.lid, qpn: Qpn::GSI, sl: to.sl, pkey_index: to.pkey_index, timeout, retries: 0 }
 }
 
 /// A datagram as the simulated subnet takes it.

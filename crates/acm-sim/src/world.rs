@@ -252,7 +252,7 @@ impl World {
         let port = match &event {
             Event::Datagram { qp, .. } => qp.port,
             Event::Mad { port, .. } | Event::MadTimedOut { port, .. } => *port,
-            Event::Port { port, .. } | Event::SaRequest { port, .. } => *port,
+            Event::Report { port, .. } | Event::Port { port, .. } | Event::SaRequest { port, .. } => *port,
         };
         match (self.config.handling, self.nodes.get_mut(of(port.node))) {
             (Some(handling), Some(node)) => node.inbox.push(event, handling),
@@ -286,6 +286,11 @@ impl World {
             }),
             Event::MadTimedOut { port, agent, .. } => self.with(of(port.node), |node, subnet, now, put| {
                 let input = Input::SaFailed { id: SaRequestId::from_bits(agent.0), failure: SendFailure::TimedOut };
+                node.input(subnet, now, input, put);
+            }),
+            Event::Report { port, slid, qpn, mad } => self.with(of(port.node), |node, subnet, now, put| {
+                let port = acm_sansio::PortId(u32::from(port.port) - 1);
+                let input = Input::SaReport { port, lid: slid, qpn, mad: ib_mad::as_bytes(&*mad) };
                 node.input(subnet, now, input, put);
             }),
             Event::Port { port, change } => self.with(of(port.node), |node, subnet, now, put| {

@@ -152,7 +152,8 @@ fn a_leave_is_not_lost_when_the_subnet_manager_moves() {
 fn a_busy_administration_is_asked_again_after_growing_pauses() {
     let mut all = Vec::new();
     for seed in 0..20 {
-        let mut world = World::new(WorldConfig { seed, ..WorldConfig::default() });
+        let core = Config { sa_notices: false, ..Config::default() };
+        let mut world = World::new(WorldConfig { seed, core, ..WorldConfig::default() });
         world.subnet.settings_mut().sa.status = Some(Status::BUSY);
         let (start, since) = (world.now(), world.transcript.len());
         let ask = route(&mut world, 1, EntryFlags::empty());
@@ -395,7 +396,7 @@ fn routes(world: &mut World, count: u32) -> Vec<Ask> {
 
 #[test]
 fn the_window_grows_to_64_and_halves_when_the_administration_is_busy() {
-    let mut world = world(Config::default());
+    let mut world = world(Config { sa_notices: false, ..Config::default() });
     world.subnet.settings_mut().sa.delay = Duration::from_millis(10);
     let start = world.now();
     let since = world.transcript.len();

@@ -103,7 +103,7 @@ fn a_silent_administration_times_out_and_a_refusing_one_says_why() {
 #[test]
 fn sa_depth_bounds_what_is_in_flight() {
     for (depth, seconds) in [(1, 40), (8, 5), (40, 1)] {
-        let core = Config { sa_depth: SaDepth::Fixed(depth), ..Config::default() };
+        let core = Config { sa_depth: SaDepth::Fixed(depth), sa_notices: false, ..Config::default() };
         let mut world = World::new(WorldConfig { nodes: 41, core, ..WorldConfig::default() });
         world.subnet.settings_mut().sa.delay = Duration::from_secs(1);
         let start = world.now();

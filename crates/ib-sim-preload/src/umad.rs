@@ -13,7 +13,7 @@ use core::{
     slice,
     sync::atomic::{AtomicU64, Ordering},
 };
-use ib_mad::{Wire, umad::UmadHeader};
+use ib_mad::{MgmtClass, Wire, umad::UmadHeader};
 use ib_sim::client;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd};
 
@@ -143,6 +143,21 @@ impl File {
         taken.map(|before| (!before).trailing_zeros()).map_err(|_| libc::ENOMEM)
     }
 
+    /// Lets requests of the methods in a mask come to an agent. Unlike the kernel, this cannot say that another program
+    /// at the port has one of them: the one that was first goes on having it.
+    fn serve(&self, fd: c_int, agent: u32, class: u8, class_version: u8, methods: [u64; 2]) -> Outcome {
+        if methods == [0; 2] {
+            return Ok(());
+        }
+        // SAFETY: as in `unregister`.
+        let socket = unsafe { BorrowedFd::borrow_raw(fd) };
+        let served = client::serve_umad_agent(socket, agent, MgmtClass::new(class), class_version, methods);
+        served.map_err(|error| {
+            self.state.fetch_and(!(1 << agent), Ordering::AcqRel);
+            error.raw_os_error().unwrap_or(libc::EIO)
+        })
+    }
+
     fn unregister(&self, fd: c_int, id: u32) -> Outcome {
         let bit = 1u64.checked_shl(id).filter(|_| id < AGENTS).ok_or(libc::EINVAL)?;
         if self.state.fetch_and(!bit, Ordering::AcqRel) & bit == 0 {
@@ -176,6 +191,7 @@ impl File {
                 REGISTER_AGENT => {
                     let mut asked = argument.cast::<RegisterAgent>().read_unaligned();
                     asked.id = self.register(asked.qpn.into(), 0)?;
+                    self.serve(fd, asked.id, asked.mgmt_class, asked.mgmt_class_version, asked.method_mask)?;
                     argument.cast::<RegisterAgent>().write_unaligned(asked);
                 }
                 REGISTER_AGENT2 => {
@@ -187,6 +203,7 @@ impl File {
                         return Err(libc::EINVAL);
                     }
                     asked.id = self.register(asked.qpn, PKEY_ON)?;
+                    self.serve(fd, asked.id, asked.mgmt_class, asked.mgmt_class_version, asked.method_mask)?;
                     argument.cast::<RegisterAgent2>().write_unaligned(asked);
                 }
                 UNREGISTER_AGENT => return self.unregister(fd, argument.cast::<u32>().read_unaligned()),

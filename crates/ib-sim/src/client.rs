@@ -3,7 +3,7 @@ use crate::{
     AgentId, Datagram, MadSend, Node, NodeId, Port, PortChange, Source,
     proto::{
         DatagramIn, DatagramOut, Hello, Kind, MAX_MESSAGE, MadIn, MadOut, QpClose, QpGroup, QpOpen, Refusal, Refused,
-        Role, TIMED_OUT, UmadForget, Welcome, kind, read_port_info,
+        ReportIn, Role, TIMED_OUT, UmadForget, UmadServe, Welcome, kind, read_port_info,
     },
 };
 use alloc::{
@@ -14,7 +14,7 @@ use alloc::{
 };
 use core::time::Duration;
 use ib_mad::{
-    DecodeError, Gid, Qkey, Qpn, Wire, as_bytes,
+    DecodeError, Gid, Lid, MgmtClass, Qkey, Qpn, Wire, as_bytes,
     packet::Grh,
     sa::SaMad,
     wire::{Be16, Be32, Be64, Reserved},
@@ -88,6 +88,17 @@ pub enum Message<'a> {
         /// The request's agent.
         agent: AgentId,
         /// The request.
+        mad: &'a SaMad,
+    },
+    /// A report of the administrator, to be answered with [`Client::send_mad`] without a time-out.
+    Report {
+        /// Number of the port that received it.
+        port: u8,
+        /// LID of the sender.
+        slid: Lid,
+        /// Queue pair of the sender.
+        qpn: Qpn,
+        /// The report.
         mad: &'a SaMad,
     },
     /// A port changed; [`Client::port`] has its attributes now.
@@ -319,7 +330,7 @@ impl Client {
                         return Ok(Some(Message::Port { port: number, change }));
                     }
                 }
-                Kind::DATAGRAM_IN | Kind::MAD_IN | Kind::REFUSED => break length,
+                Kind::DATAGRAM_IN | Kind::MAD_IN | Kind::REPORT_IN | Kind::REFUSED => break length,
                 _ => {}
             }
         };
@@ -380,6 +391,11 @@ fn read_message(message: &[u8]) -> Result<Message<'_>, ClientError> {
                 TIMED_OUT => Message::MadTimedOut { port: header.port, agent, mad },
                 _ => Message::Mad { port: header.port, agent, mad },
             }
+        }
+        Kind::REPORT_IN => {
+            let (header, rest) = ReportIn::parse_prefix(message)?;
+            let (qpn, mad) = (Qpn::new(header.qpn.get()), SaMad::parse(rest)?);
+            Message::Report { port: header.port, slid: header.slid, qpn, mad }
         }
         _ => {
             let refused = Refused::parse(message)?;
@@ -447,6 +463,22 @@ pub fn open_uevents(path: &Path, node: &str) -> Result<OwnedFd, ClientError> {
 pub fn forget_umad_agent(umad: BorrowedFd<'_>, agent: u32) -> io::Result<()> {
     let forget = UmadForget { kind: Kind::UMAD_FORGET, agent: Be32::new(agent), ..UmadForget::default() };
     SockRef::from(&umad).send(as_bytes(&forget)).map(|_| ())
+}
+
+/// Tells the server which requests an agent of a umad device takes in: methods as the kernel's mask has them.
+///
+/// # Errors
+/// What the system says.
+pub fn serve_umad_agent(
+    umad: BorrowedFd<'_>,
+    agent: u32,
+    class: MgmtClass,
+    class_version: u8,
+    methods: [u64; 2],
+) -> io::Result<()> {
+    let methods = methods.map(Be64::new);
+    let serve = UmadServe { kind: Kind::UMAD_SERVE, class, class_version, agent: Be32::new(agent), methods };
+    SockRef::from(&umad).send(as_bytes(&serve)).map(|_| ())
 }
 
 /// Gives the server a command and returns its answer, as `ib-sim ctl` does.

@@ -49,6 +49,10 @@ counters! {
     sa_leaves,
     /// Other requests that the administrator received.
     sa_other,
+    /// Reports that the administrator sent, repetitions too.
+    sa_reports,
+    /// Reports that were answered.
+    sa_reports_answered,
     /// Answers of the administrator with a status other than 0.
     sa_errors,
     /// Requests and answers that were lost.

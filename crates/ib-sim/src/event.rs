@@ -1,7 +1,7 @@
 //! What the subnet tells.
 use crate::{AgentId, PortChange, PortId, QpId, RequestId, Source};
 use alloc::{boxed::Box, sync::Arc};
-use ib_mad::{packet::Grh, sa::SaMad};
+use ib_mad::{Lid, Qpn, packet::Grh, sa::SaMad};
 
 /// Something that happened at a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,18 @@ pub enum Event {
         /// Whose request it was.
         agent: AgentId,
         /// The request, with its transaction id.
+        mad: Box<SaMad>,
+    },
+    /// A report of the administrator came: a notice that the port subscribed to. It is sent again until the port
+    /// answers with its transaction id ([`Subnet::send_mad`](crate::Subnet::send_mad) without a time-out).
+    Report {
+        /// Port that received it.
+        port: PortId,
+        /// LID of the sender.
+        slid: Lid,
+        /// Queue pair of the sender.
+        qpn: Qpn,
+        /// The report.
         mad: Box<SaMad>,
     },
     /// A port changed; [`Subnet::port`](crate::Subnet::port) has its attributes now.

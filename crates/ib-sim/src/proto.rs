@@ -7,8 +7,8 @@
 //! |---|---|
 //! | `Hello` -> | |
 //! | <- [`Welcome`] | with a refusal: end of the connection |
-//! | [`Role::NODE`] | <- one [`PortInfo`] per port, then -> [`QpOpen`], [`QpClose`], [`QpGroup`], [`DatagramOut`], [`MadOut`] and <- [`DatagramIn`], [`MadIn`], [`PortInfo`] at each change, [`Refused`] |
-//! | [`Role::UMAD`] | frames of `/dev/infiniband/umadN`, both ways, as [`UmadHeader`](ib_mad::umad::UmadHeader) and 256 bytes (a table: more); -> [`UmadForget`] |
+//! | [`Role::NODE`] | <- one [`PortInfo`] per port, then -> [`QpOpen`], [`QpClose`], [`QpGroup`], [`DatagramOut`], [`MadOut`] and <- [`DatagramIn`], [`MadIn`], [`ReportIn`], [`PortInfo`] at each change, [`Refused`] |
+//! | [`Role::UMAD`] | frames of `/dev/infiniband/umadN`, both ways, as [`UmadHeader`](ib_mad::umad::UmadHeader) and 256 bytes (a table: more); -> [`UmadServe`], [`UmadForget`] |
 //! | [`Role::UEVENT`] | <- messages about the node's device, each as the kernel sends it to a NETLINK_KOBJECT_UEVENT socket |
 //! | [`Role::CONTROL`] | -> one command as text, <- its answer as text in any number of packets, then the end |
 //!
@@ -17,8 +17,8 @@
 use crate::{NodeId, Port, Source, port::possible_state};
 use alloc::vec::Vec;
 use ib_mad::{
-    AddressVector, DecodeError, FlowLabel, Gid, GlobalRoute, Guid, Lid, Mtu, Pkey, PortState, Qkey, Qpn, Rate,
-    ServiceLevel, Wire, code,
+    AddressVector, DecodeError, FlowLabel, Gid, GlobalRoute, Guid, Lid, MgmtClass, Mtu, Pkey, PortState, Qkey, Qpn,
+    Rate, ServiceLevel, Wire, code,
     id::Lmc,
     packet::Grh,
     wire,
@@ -65,6 +65,10 @@ code! {
         REFUSED = 12 "refused",
         /// [`UmadForget`].
         UMAD_FORGET = 13 "forget an agent",
+        /// [`ReportIn`].
+        REPORT_IN = 14 "report",
+        /// [`UmadServe`].
+        UMAD_SERVE = 15 "requests for an agent",
     }
 }
 
@@ -337,6 +341,40 @@ wire! {
         pub status: Be32,
         /// The request's number.
         pub agent: Be64,
+    }
+}
+
+wire! {
+    /// A report of the administrator, to be answered. Its 256 bytes follow.
+    pub struct ReportIn [12] {
+        /// [`Kind::REPORT_IN`].
+        pub kind: Kind,
+        /// Number of the port at the node, from 1.
+        pub port: u8,
+        /// Zero.
+        pub reserved: Reserved<1>,
+        /// LID of the sender.
+        pub slid: Lid,
+        /// Zero.
+        pub reserved2: Reserved<2>,
+        /// Queue pair of the sender.
+        pub qpn: Be32,
+    }
+}
+
+wire! {
+    /// An agent of a umad device takes in requests of these methods. Shorter than any frame.
+    pub struct UmadServe [24] {
+        /// [`Kind::UMAD_SERVE`].
+        pub kind: Kind,
+        /// Management class.
+        pub class: MgmtClass,
+        /// Version of the class's format.
+        pub class_version: u8,
+        /// The agent.
+        pub agent: Be32,
+        /// Method n is bit n % 64 of word n / 64, as in the kernel's mask.
+        pub methods: [Be64; 2],
     }
 }
 

@@ -66,6 +66,8 @@ pub struct SaSettings {
     pub service_time: Duration,
     /// It answers nothing.
     pub mute: bool,
+    /// It takes subscriptions to notices. Default: yes.
+    pub notices: bool,
     /// It answers everything with this status.
     pub status: Option<Status>,
     /// Its answer to a path query with a GID that is nobody's. Default: no records, as OpenSM's.
@@ -79,6 +81,7 @@ impl Default for SaSettings {
             delay: Duration::ZERO,
             service_time: Duration::ZERO,
             mute: false,
+            notices: true,
             status: None,
             unknown_gid_status: Status::SA_NO_RECORDS,
         }

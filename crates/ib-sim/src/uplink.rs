@@ -16,8 +16,8 @@ use alloc::{
 };
 use core::time::Duration;
 use ib_mad::{
-    Gid, Guid, Lid, LinkSpeed, LinkWidth, Lmc, Mtu, Pkey, PortState, Qpn, Rate, ServiceLevel, TransactionId, Wire,
-    as_bytes,
+    Gid, Guid, Lid, LinkSpeed, LinkWidth, Lmc, Method, Mtu, Pkey, PortState, Qpn, Rate, ServiceLevel, TransactionId,
+    Wire, as_bytes,
     sa::SaMad,
     smp::{NodeInfo, PKeyTable, PortInfo},
     wire::{Be32, Be64, Host32, Octets, Text},
@@ -145,7 +145,10 @@ impl Uplink {
     pub(crate) fn forward(&self, request: RequestId, port: PortId, sm_lid: Lid, mad: &SaMad) {
         let Some(link) = self.links.iter().find(|link| link.node == port.node) else { return };
         let mut mad = *mad;
-        mad.header.transaction_id = TransactionId::new(u64::from(link.client) << REQUEST_BITS | request.get());
+        // The answer to a report is known by the report's.
+        if !mad.header.method.is_response() {
+            mad.header.transaction_id = TransactionId::new(u64::from(link.client) << REQUEST_BITS | request.get());
+        }
         let packet = Packet {
             dlid: sm_lid,
             dqp: Be32::new(Qpn::GSI.get()),
@@ -263,10 +266,13 @@ impl Link {
         let mut buffer = [0; size_of::<Packet>()];
         while let Ok(length) = (&self.data).read(&mut buffer) {
             let Ok(packet) = Packet::parse(buffer.get(..length).unwrap_or_default()) else { continue };
-            // A request that came back undelivered ends by its time-out, and nobody here answers other people's requests.
+            // A request that came back undelivered ends by its time-out. Of other people's requests, only
+            // reports are for somebody here.
             if packet.status.get() == 0 && packet.mad.header.method.is_response() {
                 let request = packet.mad.header.transaction_id.get() & ((1 << REQUEST_BITS) - 1);
                 subnet.answer_mad(now, RequestId::new(request), &packet.mad);
+            } else if packet.status.get() == 0 && packet.mad.header.method == Method::REPORT {
+                subnet.report(now, PortId { node: self.node, port: 1 }, packet.slid, &packet.mad);
             }
         }
     }

@@ -6,9 +6,9 @@ use super::{
 };
 use acm_sansio::{
     EndpointId, Input, PortId,
-    door::{SaSend, SendTo},
+    door::{SaAddress, SaSend, SendTo},
 };
-use ib_mad::{Gid, Lid, Qpn, acm::AcmMad};
+use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
 use ib_sim::{
     Subnet, SubnetConfig,
     server::{Server, Stopper},
@@ -111,5 +111,8 @@ impl Fabric for Embedded {
     }
     fn sa_send(&mut self, send: &SaSend) -> bool {
         self.sim.sa_send(send)
+    }
+    fn sa_reply(&mut self, port: PortId, to: SaAddress, mad: &SaMad) {
+        self.sim.sa_reply(port, to, mad);
     }
 }

@@ -9,7 +9,7 @@ use acm_sansio::{
     door::DatagramSource,
     turns::{Lane, Turns},
 };
-use ib_mad::sa::SaMad;
+use ib_mad::{Lid, Qpn, sa::SaMad};
 use ib_sim::PortChange;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,6 +22,7 @@ pub(super) enum Notice {
     Port(u8, PortChange),
     Answer(SaRequestId, Box<SaMad>),
     TimedOut(SaRequestId),
+    Report { port: u8, lid: Lid, qpn: Qpn, mad: Box<SaMad> },
 }
 
 /// What is next.
@@ -105,7 +106,6 @@ impl Inbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ib_mad::{Lid, Qpn};
 
     const SOURCE: DatagramSource = DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::new(9), gid: None };
 

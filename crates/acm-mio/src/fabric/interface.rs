@@ -2,9 +2,9 @@
 use super::error::FabricError;
 use acm_sansio::{
     EndpointId, Input, PortId, Time,
-    door::{SaSend, SendTo},
+    door::{SaAddress, SaSend, SendTo},
 };
-use ib_mad::{Gid, Lid, Qpn, acm::AcmMad};
+use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
 use std::io;
 
 /// A port that a fabric has, as address files name it.
@@ -51,4 +51,6 @@ pub(crate) trait Fabric {
     fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad);
     /// Sends a request to subnet administration; whether it went out.
     fn sa_send(&mut self, send: &SaSend) -> bool;
+    /// Sends the answer to a report of subnet administration; one that cannot be sent is asked for again.
+    fn sa_reply(&mut self, port: PortId, to: SaAddress, mad: &SaMad);
 }

@@ -6,9 +6,10 @@ use super::{
 };
 use acm_sansio::{
     EndpointId, Input, PortId, SaRequestId,
-    door::{DatagramSource, SaSend, SendFailure, SendTo},
+    door::{DatagramSource, SaAddress, SaSend, SendFailure, SendTo},
     port::PortAttributes,
 };
+use core::time::Duration;
 use ib_mad::{Gid, Lid, PortState, Qkey, Qpn, acm::AcmMad, sa::SaMad};
 use ib_sim::{
     AgentId, Datagram, MadSend, Port, PortChange,
@@ -97,6 +98,7 @@ impl Sim {
             mtu,
             rate,
             subnet_timeout,
+            takes_reports: true,
         })
     }
 
@@ -119,6 +121,9 @@ impl Sim {
                 }
                 Some(Message::MadTimedOut { agent, .. }) => {
                     inbox.notice(Notice::TimedOut(SaRequestId::from_bits(agent.0)));
+                }
+                Some(Message::Report { port, slid, qpn, mad }) => {
+                    inbox.notice(Notice::Report { port, lid: slid, qpn, mad: Box::new(*mad) });
                 }
                 Some(Message::Datagram { qpn, source, grh, payload }) => {
                     if let Some(endpoint) = queue_pairs.get(&qpn) {
@@ -190,6 +195,10 @@ impl Fabric for Sim {
                 Input::SaAnswer { id, mad: ib_mad::as_bytes(&self.mad) }
             }
             Arrival::Notice(Notice::TimedOut(id)) => Input::SaFailed { id, failure: SendFailure::TimedOut },
+            Arrival::Notice(Notice::Report { port, lid, qpn, mad }) => {
+                self.mad = *mad;
+                Input::SaReport { port: Self::port_id(port), lid, qpn, mad: ib_mad::as_bytes(&self.mad) }
+            }
             Arrival::Datagram(endpoint, source, payload) => {
                 let before = core::mem::replace(&mut self.payload, payload);
                 self.inbox.recycle(before);
@@ -248,5 +257,14 @@ impl Fabric for Sim {
             retries: send.retries,
         };
         self.client.send_mad(Self::port_number(send.port), &mad_send, &send.mad).is_ok()
+    }
+
+    fn sa_reply(&mut self, port: PortId, to: SaAddress, mad: &SaMad) {
+        let SaAddress { lid: dlid, sl, pkey_index } = to;
+        let (agent, timeout) = (AgentId(u64::MAX), Duration::ZERO);
+        let send = MadSend { agent, dlid, qpn: Qpn::GSI, sl, pkey_index, timeout, retries: 0 };
+        if let Err(error) = self.client.send_mad(Self::port_number(port), &send, mad) {
+            tracing::debug!(target: "fabric", "answer to a report lost: {error}");
+        }
     }
 }

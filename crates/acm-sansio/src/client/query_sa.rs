@@ -32,7 +32,9 @@ impl Acm {
         let waiting = Waiting::Query { question: None, entry: *entry };
         let request = self.context.keep_request(OpenRequest::new(asker, account, waiting));
         let purpose = Purpose::Client(endpoint, request);
-        match self.context.sa_push(endpoint, purpose, Question::of_client(path), account) {
+        let port = self.context.port_id(endpoint).ok_or(SaError::PortDown);
+        let question = Question::of_client(path);
+        match port.and_then(|port| self.context.sa_push(port, purpose, question, account)) {
             Err(error) => self.query_done(endpoint, request, Err(error)),
             Ok(id) => {
                 let request = self.context.requests.all.get_mut(request);

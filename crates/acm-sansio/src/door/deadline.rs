@@ -22,6 +22,8 @@ pub enum Reason {
     KernelRequest,
     /// A queue pair that could not be opened is tried again.
     OpenEndpoint,
+    /// Notices are subscribed to, for the first time or again.
+    Notices,
     /// The provider's own: with `ibacmp` a multicast request, a credit, a join, or the sweep of its cache.
     Provider(&'static str),
     /// Groups that are being left at shutdown have had their time.
@@ -34,6 +36,7 @@ impl fmt::Display for Reason {
             Self::SaRequest => "a request to the SA",
             Self::KernelRequest => "a request of the kernel",
             Self::OpenEndpoint => "a queue pair to open",
+            Self::Notices => "subscribing to notices",
             Self::Provider(what) => what,
             Self::Shutdown => "shutdown",
         })

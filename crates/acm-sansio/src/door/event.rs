@@ -5,6 +5,7 @@ use crate::{
     failure::Failure,
     ibacmp,
     id::{ClientId, EndpointId, KernelRequestId, PortId},
+    sa::SaError,
 };
 use acm_wire::{Address, client::FrameError};
 use core::fmt;
@@ -61,6 +62,10 @@ pub enum Event {
     Answered(RequestedBy, Address, Result<(), Failure>),
     /// The subnet manager or the port moved; so many requests to subnet administration are sent again.
     SaMoved(PortId, usize),
+    /// Subnet administration tells which ports and groups come and go; whether it was said that it does not.
+    Subscribed(PortId, bool),
+    /// It does not. It is asked again, and this is not said again.
+    NotSubscribed(PortId, SaError),
     /// An answer of subnet administration does not fit its request.
     BadSaAnswer(PortId),
     /// Something that the built-in protocol says.
@@ -73,6 +78,8 @@ impl Event {
     pub const fn level(&self) -> Level {
         match self {
             Self::DuplicateAddress(..)
+            | Self::NotSubscribed(..)
+            | Self::Subscribed(_, true)
             | Self::EndpointFailed(..)
             | Self::EndpointLost(..)
             | Self::PortUp(..)
@@ -83,6 +90,7 @@ impl Event {
             | Self::BadSaAnswer(..) => Level::Always,
             // Any user's program and any address of a partition that is gone may cause these again and again.
             Self::NoPartition(..)
+            | Self::Subscribed(_, false)
             | Self::BadFrame(..)
             | Self::AddressAdded(..)
             | Self::ConnectionClosed(..)
@@ -116,6 +124,8 @@ impl Event {
             | Self::EndpointRemoved(_, port, _)
             | Self::NoPartition(port, ..)
             | Self::SaMoved(port, _)
+            | Self::Subscribed(port, _)
+            | Self::NotSubscribed(port, _)
             | Self::BadSaAnswer(port) => Some(*port),
             _ => None,
         }
@@ -183,6 +193,10 @@ impl fmt::Display for Event {
             }
             Self::SaMoved(port, count) => {
                 write!(f, "port {}: subnet manager or port moved, {count} requests sent again", port.0)
+            }
+            Self::Subscribed(port, _) => write!(f, "port {}: subscribed to notices of subnet administration", port.0),
+            Self::NotSubscribed(port, error) => {
+                write!(f, "notice - port {}: no notices of subnet administration: {error}", port.0)
             }
             Self::BadSaAnswer(port) => write!(f, "ERROR - port {}: SA answer does not fit its request", port.0),
             Self::Ibacmp(event) => event.fmt(f),

@@ -52,6 +52,17 @@ pub enum Input<'a> {
         /// The datagram as it came, 256 bytes if it is whole.
         mad: &'a [u8],
     },
+    /// A report of subnet administration arrived, or what calls itself one: no answer to anything that was sent.
+    SaReport {
+        /// The port that received it.
+        port: PortId,
+        /// LID of the sender.
+        lid: Lid,
+        /// Queue pair of the sender.
+        qpn: Qpn,
+        /// The datagram as it came, 256 bytes if it is whole.
+        mad: &'a [u8],
+    },
     /// No answer will come to [`Output::SaSend`](crate::Output::SaSend).
     SaFailed {
         /// What was sent.

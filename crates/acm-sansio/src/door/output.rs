@@ -49,6 +49,16 @@ pub enum Output {
     },
     /// Send a datagram to subnet administration, QP 1, and wait for the answer.
     SaSend(SaSend),
+    /// Send a datagram to subnet administration, QP 1, that is the answer to a report: nothing follows, and its
+    /// transaction id counts as it is.
+    SaReply {
+        /// The port that it leaves from.
+        port: PortId,
+        /// Where subnet administration is.
+        to: SaAddress,
+        /// The datagram.
+        mad: SaMad,
+    },
     /// Open a queue pair: [`Input::EndpointOpened`](crate::Input::EndpointOpened) or
     /// [`Input::EndpointFailed`](crate::Input::EndpointFailed) follows.
     OpenEndpoint {

@@ -136,6 +136,14 @@ stats! {
         sa_reposted: u64,
         /// Requests that waited for their turn at subnet administration for too long.
         sa_no_turn: u64,
+        /// Rounds of subscribing to notices in which subnet administration refused or was silent.
+        subscriptions_failed: u64,
+        /// Notices of subnet administration.
+        notices: u64,
+        /// Reports that are malformed, or from elsewhere than the subnet manager.
+        reports_not_believed: u64,
+        /// Reports beyond [`Limits::reports`](crate::config::Limits::reports): not answered, so that they come again.
+        reports_refused: u64,
         /// Queue pairs that could not be opened.
         endpoints_failed: u64,
         /// Queue pairs that were lost with their device.

@@ -1,5 +1,6 @@
 //! All destinations: look-up, bounds, and the one place that changes a state.
 use super::{
+    by_gid::ByGid,
     dest::{BY_CLASS, Class, Dest, DestKey, DestState},
     token::DestId,
 };
@@ -16,6 +17,7 @@ use alloc::{
 };
 use core::hash::{BuildHasher, Hash, Hasher};
 use hashbrown::HashTable;
+use ib_mad::Gid;
 
 /// How many destinations are looked at when one must go. If each of them was used lately, the first one goes.
 const LOOKS: usize = 32;
@@ -30,6 +32,7 @@ pub(super) struct Cache {
     /// Clocks: the hand is at the front, and what it passes goes to the end.
     wanted: List<DestId, BY_CLASS>,
     unsolicited: List<DestId, BY_CLASS>,
+    by_gid: ByGid,
     /// What is under way on each endpoint.
     busy: BTreeMap<EndpointId, BTreeSet<DestId>>,
 }
@@ -53,6 +56,7 @@ impl Cache {
             hasher: foldhash::fast::FixedState::with_seed(Random::new(seed, Purpose::Maps).next()),
             wanted: List::default(),
             unsolicited: List::default(),
+            by_gid: ByGid::new(seed),
             busy: BTreeMap::new(),
         }
     }
@@ -100,7 +104,15 @@ impl Cache {
     /// Makes a destination; there must be none with this key.
     pub(super) fn insert(&mut self, endpoint: EndpointId, key: DestKey, class: Class) -> DestId {
         let state = DestState::Unknown;
-        let id = self.dests.insert(Dest { endpoint, key, state, class, used: true, links: Links::default() });
+        let id = self.dests.insert(Dest {
+            endpoint,
+            key,
+            state,
+            class,
+            used: true,
+            links: Links::default(),
+            gid_links: Links::default(),
+        });
         self.line_up(id);
         let hash = self.hash(endpoint, &key.canonical());
         self.index.insert_unique(hash, (hash, id), |(hash, _)| *hash);
@@ -145,12 +157,21 @@ impl Cache {
         let Some(dest) = self.dests.get_mut(id) else { return DestState::Unknown };
         let endpoint = dest.endpoint;
         let (was_busy, is_busy) = (dest.state.is_busy(), state.is_busy());
+        let (was_at, is_at) = (dest.state.known_at(&dest.key), state.known_at(&dest.key));
         let before = core::mem::replace(&mut dest.state, state);
+        if was_at != is_at {
+            if let Some(gid) = was_at {
+                self.by_gid.remove(&mut self.dests, endpoint, gid, id);
+            }
+            if let Some(gid) = is_at {
+                self.by_gid.insert(&mut self.dests, endpoint, gid, id);
+            }
+        }
         self.note_busy(endpoint, id, was_busy, is_busy);
         before
     }
 
-    /// Changes a state in place.
+    /// Changes a state in place, but not where it is known to be.
     pub(super) fn change<R>(&mut self, id: DestId, change: impl FnOnce(&mut DestState) -> R) -> Option<R> {
         let dest = self.dests.get_mut(id)?;
         let was_busy = dest.state.is_busy();
@@ -175,6 +196,16 @@ impl Cache {
             }
             _ => {}
         }
+    }
+
+    /// The first destination of an endpoint that is known to be at a GID.
+    pub(super) fn first_at(&self, endpoint: EndpointId, gid: Gid) -> Option<DestId> {
+        self.by_gid.first(endpoint, gid)
+    }
+
+    /// How many are known to be at some GID.
+    pub(super) fn known_count(&self) -> usize {
+        self.by_gid.len()
     }
 
     /// What is under way on an endpoint.

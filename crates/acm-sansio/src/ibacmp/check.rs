@@ -58,6 +58,12 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
     }
     let busy: usize = provider.endpoints.keys().map(|id| provider.cache.busy_count(*id)).sum();
     ensure(busy <= counted.busy, || format!("{busy} of {} destinations are busy", counted.busy))?;
+    let known = provider.cache.iter().filter(|(_, dest)| dest.state.known_at(&dest.key).is_some()).count();
+    ensure(provider.cache.known_count() == known, || {
+        format!("{known} are known, {} by GID", provider.cache.known_count())
+    })?;
+    let waits = provider.leaving.is_empty() || cx.timer(Task::Leaving.token()).is_some();
+    ensure(waits, || "nobody forgets who left".into())?;
     ensure(provider.asked.len() == counted.asked, || "transaction ids and requests differ".into())?;
     let limits = &cx.config().limits;
     ensure(provider.cache.len() <= limits.destinations, || format!("{} destinations", provider.cache.len()))

@@ -100,6 +100,15 @@ impl DestState {
         matches!(self, Self::Asking(_) | Self::Routing(_) | Self::Ready(Ready { claim: Some(_), .. }))
     }
 
+    /// The GID of the port that it is known to be at; `None` for what is not known, and for ourselves.
+    pub(super) fn known_at(&self, key: &DestKey) -> Option<Gid> {
+        match (self, key) {
+            (Self::Known { remote, .. } | Self::Ready(Ready { remote: Some(remote), .. }), _) => Some(remote.gid),
+            (Self::Ready(Ready { path, .. }), DestKey::Route(_)) => Some(path.dgid),
+            _ => None,
+        }
+    }
+
     /// The multicast request, if there is one.
     pub(super) fn asking_mut(&mut self) -> Option<&mut Asking> {
         match self {
@@ -130,6 +139,7 @@ pub(super) enum Class {
 }
 
 pub(super) const BY_CLASS: usize = 0;
+pub(super) const BY_GID: usize = 1;
 
 #[derive(Debug)]
 pub(super) struct Dest {
@@ -141,11 +151,18 @@ pub(super) struct Dest {
     /// Used since the cache's hand came by.
     pub(super) used: bool,
     pub(super) links: Links<DestId>,
+    pub(super) gid_links: Links<DestId>,
 }
 
 impl Linked<DestId, BY_CLASS> for Dest {
     fn links(&mut self) -> &mut Links<DestId> {
         &mut self.links
+    }
+}
+
+impl Linked<DestId, BY_GID> for Dest {
+    fn links(&mut self) -> &mut Links<DestId> {
+        &mut self.gid_links
     }
 }
 

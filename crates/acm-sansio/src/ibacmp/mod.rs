@@ -10,6 +10,8 @@
 //! | `cache.rs` | all destinations: look-up, bounds, the one place that changes a state |
 //! | `remember.rs` | the destination with a key, made if there is room |
 //! | `expire.rs` | what counts no more is forgotten: when it is asked for, and a slice at a time |
+//! | `by_gid.rs` | destinations by the GID that they lead to |
+//! | `notices.rs` | what subnet administration noticed: ports and groups that come and go |
 //! | `endpoint.rs`, `membership.rs` | an endpoint's groups, credits, round trips |
 //! | `group.rs` | the multicast groups of an endpoint: join, rejoin, leave |
 //! | `ask.rs` | asking the group: send, repeat, give up |
@@ -22,6 +24,7 @@
 mod answer;
 mod ask;
 mod asking;
+mod by_gid;
 mod cache;
 mod check;
 mod claim;
@@ -32,6 +35,7 @@ mod expire;
 mod group;
 mod lookup;
 mod membership;
+mod notices;
 mod preload;
 mod protocol;
 mod remember;

@@ -11,9 +11,9 @@ use crate::{
     context::Context,
     door::DatagramSource,
     failure::Failure,
-    id::{EndpointId, Token},
+    id::{EndpointId, PortId, Token},
     preload::Preload,
-    provider::{Answer, Need, PortEvent, Provider},
+    provider::{Answer, Need, Notice, PortEvent, Provider},
     sa::SaError,
 };
 use acm_wire::{Address, multicast::MulticastMessage};
@@ -152,7 +152,7 @@ impl Provider for Ibacmp {
         match Task::of(token) {
             Task::Route(id) => self.routed(cx, id, answer),
             Task::Group(_, place) => self.join_done(cx, endpoint, place, answer),
-            Task::Lookup(_) | Task::Credit(_) | Task::Sweep => {}
+            Task::Lookup(_) | Task::Credit(_) | Task::Sweep | Task::Leaving => {}
         }
     }
 
@@ -162,6 +162,7 @@ impl Provider for Ibacmp {
             Task::Credit(id) => self.credit_due(cx, id),
             Task::Group(endpoint, place) => self.join(cx, endpoint, place),
             Task::Sweep => self.sweep(cx),
+            Task::Leaving => self.forget_leaving(cx),
             Task::Route(_) => {}
         }
     }
@@ -173,6 +174,7 @@ impl Provider for Ibacmp {
             Task::Route(_) => "a route",
             Task::Group(..) => "joining a group",
             Task::Sweep => "the sweep of the cache",
+            Task::Leaving => "forgetting who left",
         }
     }
 
@@ -194,6 +196,10 @@ impl Provider for Ibacmp {
             }
             PortEvent::OtherManager | PortEvent::Reregister => self.join_all_soon(cx, endpoint),
         }
+    }
+
+    fn noticed(&mut self, cx: &mut Context, port: PortId, notice: Notice) {
+        self.take_notice(cx, port, notice);
     }
 
     fn each_stat(&self, tell: &mut dyn FnMut(&'static str, u64)) {

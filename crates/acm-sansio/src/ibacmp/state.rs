@@ -1,7 +1,12 @@
 //! All that the built-in provider keeps.
 use super::{cache::Cache, endpoint::EndpointState, preload::Preloaded, stats::IbacmpStats, token::DestId};
-use crate::{failure::Failure, id::EndpointId, random::Seed};
-use alloc::collections::BTreeMap;
+use crate::{
+    failure::Failure,
+    id::{EndpointId, PortId},
+    random::Seed,
+};
+use alloc::collections::{BTreeMap, BTreeSet};
+use ib_mad::Gid;
 
 /// The state of the built-in provider.
 #[derive(Debug)]
@@ -13,6 +18,8 @@ pub struct Ibacmp {
     pub(super) sweep: Sweep,
     /// What was loaded from files.
     pub(super) preload: Preloaded,
+    /// Ports and GIDs whose destinations are to be forgotten.
+    pub(super) leaving: BTreeSet<(PortId, Gid)>,
     pub(super) stats: IbacmpStats,
     /// Why the last lookup ended, for an asker whose lookup ended as it began.
     pub(super) last_failure: Option<Failure>,
@@ -28,6 +35,7 @@ impl Ibacmp {
             asked: BTreeMap::new(),
             sweep: Sweep::default(),
             preload: Preloaded::default(),
+            leaving: BTreeSet::new(),
             stats: IbacmpStats::default(),
             last_failure: None,
         }

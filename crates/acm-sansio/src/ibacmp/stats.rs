@@ -30,6 +30,10 @@ stats! {
         lookups_failed: u64,
         /// Lookups that ended because nobody needed them any more.
         lookups_unneeded: u64,
+        /// Destinations forgotten because subnet administration said that their port came or went.
+        destinations_left: u64,
+        /// Joins because subnet administration said that the group was made or deleted.
+        groups_noticed: u64,
         /// Joins that failed.
         joins_failed: u64,
         /// Tables of routes and of hosts that were loaded.

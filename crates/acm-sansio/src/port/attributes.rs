@@ -30,6 +30,8 @@ pub struct PortAttributes {
     pub rate: Rate,
     /// PortInfo's SubnetTimeOut, 5 bits: 4.096 us x 2^n.
     pub subnet_timeout: u8,
+    /// Whether reports of subnet administration come in here: another program may have them.
+    pub takes_reports: bool,
 }
 
 impl PortAttributes {

@@ -44,6 +44,10 @@ impl Acm {
         for unneeded in unneeded {
             self.sa_done(unneeded, Err(SaError::Unneeded));
         }
+        if change.came_up || elsewhere {
+            self.context.renew_notices(port);
+        }
+        self.context.begin_notices(port);
         if elsewhere {
             self.context.sa_pump(port);
         }
@@ -56,6 +60,7 @@ impl Acm {
         self.context.log(Event::PortDown(port));
         self.context.ports.index_addresses();
         self.port_event(port, PortEvent::Down);
+        self.context.forget_notices(port);
         self.sa_abandon(port);
     }
 

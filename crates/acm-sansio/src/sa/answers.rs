@@ -32,6 +32,7 @@ impl Acm {
         let Some(pending) = self.context.sa_take(id) else { return };
         match pending.purpose {
             Purpose::Nobody => {}
+            Purpose::Notices => self.context.subscribed(pending.port, answer),
             Purpose::Client(endpoint, request) => self.query_done(endpoint, request, answer),
             Purpose::Provider(endpoint, token) => {
                 if self.context.ports.endpoint(endpoint).is_some() {

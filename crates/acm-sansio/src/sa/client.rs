@@ -36,24 +36,26 @@ impl Context {
         question: Question,
         account: AccountId,
     ) -> Result<QuestionId, SaError> {
-        self.sa_push(endpoint, Purpose::Provider(endpoint, token), question, account)
+        let port = self.port_id(endpoint).ok_or(SaError::PortDown)?;
+        self.sa_push(port, Purpose::Provider(endpoint, token), question, account)
     }
 
     /// Leaves a group; nothing follows.
     pub fn sa_leave_group(&mut self, endpoint: EndpointId, question: Question) {
         // A port that is down is in no group any more.
-        let _ = self.sa_push(endpoint, Purpose::Nobody, question, DAEMON);
+        if let Some(port) = self.port_id(endpoint) {
+            let _ = self.sa_push(port, Purpose::Nobody, question, DAEMON);
+        }
     }
 
     pub(crate) fn sa_push(
         &mut self,
-        endpoint: EndpointId,
+        port: PortId,
         purpose: Purpose,
         question: Question,
         account: AccountId,
     ) -> Result<QuestionId, SaError> {
-        let port = self.endpoint(endpoint).map(|endpoint| endpoint.port);
-        let port = port.filter(|port| self.ports.attributes(*port).is_some()).ok_or(SaError::PortDown)?;
+        self.ports.attributes(port).ok_or(SaError::PortDown)?;
         let id = self.sa.push(port, purpose, question, account);
         self.timers.set(TimerKey::Question(id), self.now + self.config.queue_deadline);
         self.sa_pump(port);

@@ -1,9 +1,14 @@
 //! What is asked of subnet administration: as much as is needed to build the datagram when its turn comes.
 use crate::port::PortAttributes;
 use ib_mad::{
-    AttributeId, Method, TransactionId,
+    AttributeId, Lid, Method, Qpn, TimeCode, TransactionId, as_bytes,
+    notice::{InformInfo, InformQpnTime, InformType, Producer, TrapNumber},
     sa::{McMemberRecord, PathMask, PathRecord, Query, SaMad},
+    wire::InBytes,
 };
+
+/// How long an answer to a report may take: 4.096 us x 2^18, a second.
+const REPORT_TIME: TimeCode = TimeCode::new(18);
 
 /// What is asked of subnet administration. Where it says so, the port's GID is put in when the datagram is built: it
 /// may be another one by then.
@@ -20,6 +25,8 @@ pub enum Question {
     Join(Query<McMemberRecord>),
     /// The end of a membership; the query names the GID that joined.
     Leave(Query<McMemberRecord>),
+    /// Notices, to be sent from now on or no more.
+    Inform(InformInfo),
 }
 
 impl Question {
@@ -34,6 +41,7 @@ impl Question {
         match self {
             Self::Path { .. } => AttributeId::PATH_RECORD,
             Self::Join(_) | Self::Leave(_) => AttributeId::MC_MEMBER_RECORD,
+            Self::Inform(_) => AttributeId::INFORM_INFO,
         }
     }
 
@@ -44,6 +52,42 @@ impl Question {
             Self::Path { query, from_port: false } => query.get(tid),
             Self::Join(query) => query.port_gid(port.gid()).mad(Method::SET, tid),
             Self::Leave(query) => query.delete(tid),
+            Self::Inform(inform) => {
+                let mut mad = SaMad::request(Method::SET, AttributeId::INFORM_INFO, tid);
+                mad.data.0.iter_mut().zip(as_bytes(inform)).for_each(|(to, from)| *to = *from);
+                mad
+            }
+        }
+    }
+
+    /// Whether it takes something back that subnet administration would keep for us.
+    pub(crate) const fn gives_back(&self) -> bool {
+        match self {
+            Self::Leave(_) => true,
+            Self::Inform(inform) => inform.subscribe == 0,
+            Self::Path { .. } | Self::Join(_) => false,
+        }
+    }
+
+    /// All notices of this kind, from whomever and about whatever.
+    pub(crate) fn subscribe(trap: TrapNumber) -> Self {
+        Self::Inform(InformInfo {
+            lid_range_begin: Lid::PERMISSIVE,
+            is_generic: 1,
+            subscribe: 1,
+            notice_type: InformType::ALL,
+            trap_number: trap,
+            qpn_time: InformQpnTime::default().with_qpn(Qpn::GSI).with_resp_time_value(REPORT_TIME),
+            producer: InBytes::new(Producer::ANY),
+            ..InformInfo::default()
+        })
+    }
+
+    /// The end of that.
+    pub(crate) fn unsubscribe(trap: TrapNumber) -> Self {
+        match Self::subscribe(trap) {
+            Self::Inform(inform) => Self::Inform(InformInfo { subscribe: 0, ..inform }),
+            other => other,
         }
     }
 

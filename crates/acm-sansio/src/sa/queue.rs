@@ -20,6 +20,8 @@ pub(crate) enum Purpose {
     Provider(EndpointId, Token),
     /// A client's QUERY_SA.
     Client(EndpointId, RequestId),
+    /// The port's subscriptions to notices.
+    Notices,
     /// Nobody: a group is being left, or the client is gone.
     Nobody,
 }
@@ -58,11 +60,11 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Whether it is worth sending again. A group that is being left is left whoever waits for that.
+    /// Whether it is worth sending again. What is given back is given back whoever waits for that.
     pub(crate) fn is_needed(&self) -> bool {
         match self.purpose {
-            Purpose::Provider(..) | Purpose::Client(..) => !self.accounts.is_empty(),
-            Purpose::Nobody => matches!(self.question, Question::Leave(_)),
+            Purpose::Provider(..) | Purpose::Client(..) | Purpose::Notices => !self.accounts.is_empty(),
+            Purpose::Nobody => self.question.gives_back(),
         }
     }
 }

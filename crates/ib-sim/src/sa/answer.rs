@@ -63,10 +63,16 @@ impl Subnet {
             (AttributeId::MC_MEMBER_RECORD, Method::DELETE) => {
                 self.leave(asked::<McMemberRecord>(request)?, mask).map(|record| data(&record))
             }
+            (AttributeId::INFORM_INFO, Method::SET) => self.inform(port, request),
             (AttributeId::CLASS_PORT_INFO, Method::GET) => Ok(data(&Octets(CLASS_PORT_INFO))),
             _ => Err(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED),
         }
     }
+}
+
+/// What is no record.
+pub(super) fn asked_as<T: Wire>(request: &SaMad) -> Result<&T, Status> {
+    T::parse_prefix(&request.data.0).map(|(asked, _)| asked).map_err(|_| Status::INVALID_FIELD)
 }
 
 pub(super) fn asked<R: SaRecord>(request: &SaMad) -> Result<&R, Status> {

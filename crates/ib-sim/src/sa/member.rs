@@ -7,6 +7,7 @@ use super::{
 use crate::{Port, PortId, Subnet};
 use ib_mad::{
     Gid, Lid, Method, PacketLifeTime, PortState, Selected, Selector, Status,
+    notice::TrapNumber,
     sa::{JoinState, McMemberMask, McMemberRecord, SaMad, ScopeState},
 };
 
@@ -68,7 +69,9 @@ impl Subnet {
         *state |= wanted;
         let record = (*state, asked.port_gid);
         let record = group.record(record.1, record.0);
-        sa.groups.insert(group.mgid, group);
+        if sa.groups.insert(group.mgid, group).is_none() {
+            self.notice(TrapNumber::MGID_CREATED, asked.mgid);
+        }
         Ok(record)
     }
 
@@ -92,6 +95,7 @@ impl Subnet {
         let record = group.record(asked.port_gid, parted);
         if !group.lives() {
             sa.groups.remove(&asked.mgid);
+            self.notice(TrapNumber::MGID_DESTROYED, asked.mgid);
         }
         Ok(record)
     }
@@ -206,7 +210,7 @@ impl Group {
 
     /// Whether a port can be a member: it is in the partition and can take the group's packets.
     fn admits(&self, port: &Port) -> bool {
-        port.pkeys.iter().any(|own| own.is_valid() && own.matches(self.pkey))
+        port.pkeys.iter().any(|own| own.is_valid() && own.same_partition(self.pkey))
             && port.mtu >= self.mtu
             && port.rate.mbps() >= self.rate.mbps()
     }

@@ -1,6 +1,7 @@
 //! Subnet administration.
 mod answer;
 mod group;
+mod inform;
 mod member;
 mod mode;
 mod path;

@@ -2,6 +2,7 @@
 //!
 //! One thread; nobody waits for a slow program: what it does not read goes into a queue with a bound, and then it loses
 //! datagrams, or, if it leaves its management datagrams and port events too, its connection.
+mod agents;
 mod clock;
 mod connection;
 mod control;

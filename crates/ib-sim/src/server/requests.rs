@@ -8,7 +8,7 @@ use crate::{
     AgentId, Error, MadSend, NodeId, PortId, QpId,
     proto::{
         self, DatagramOut, Hello, Kind, MAGIC, MadOut, QPN_BLOCK, QpClose, QpGroup, QpOpen, Refusal, Refused,
-        UmadForget, VERSION, Welcome,
+        UmadForget, UmadServe, VERSION, Welcome,
     },
 };
 use alloc::{borrow::ToOwned, collections::BTreeMap, vec::Vec};
@@ -265,8 +265,14 @@ impl Server {
                 |asker: &Asker| matches!(asker, Asker::Umad(of, asked) if *of == token && asked.id.get() == agent);
             if forget.kind == Kind::UMAD_FORGET {
                 self.forget(of_agent);
+                self.agents.remove(&(token, agent));
             }
             return;
+        }
+        if frame.len() == size_of::<UmadServe>()
+            && let Ok(serve) = UmadServe::parse(frame)
+        {
+            return self.agent_serves(token, port, serve);
         }
         let Ok((header, rest)) = UmadHeader::parse_prefix(frame) else { return };
         let header = *header;

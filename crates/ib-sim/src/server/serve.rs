@@ -1,5 +1,6 @@
 //! The server's loop: who is connected, whose turn it is.
 use super::{
+    agents::ServingAgent,
     clock::Clock,
     connection::{Connection, Role, Sent},
     trace::Trace,
@@ -91,6 +92,8 @@ pub struct Server {
     pub(super) owners: BTreeMap<QpId, Token>,
     pub(super) askers: BTreeMap<AgentId, (PortId, Asker)>,
     pub(super) asked: u64,
+    /// Agents of umad devices that take in requests.
+    pub(super) agents: BTreeMap<(Token, u32), ServingAgent>,
     /// Queue pair blocks handed out, by node.
     pub(super) blocks: BTreeMap<NodeId, u32>,
     pub(super) counters: ServerCounters,
@@ -142,6 +145,7 @@ impl Server {
             owners: BTreeMap::new(),
             askers: BTreeMap::new(),
             asked: 0,
+            agents: BTreeMap::new(),
             blocks: BTreeMap::new(),
             counters: ServerCounters::default(),
             tree: None,
@@ -334,6 +338,7 @@ impl Server {
                 let _ = self.subnet.destroy_qp(qp);
             }
         }
+        self.agents.retain(|(of, _), _| *of != token);
         self.forget(|asker| matches!(asker, Asker::Node(of, _) | Asker::Umad(of, _) if *of == token));
     }
 

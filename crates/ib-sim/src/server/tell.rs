@@ -29,6 +29,7 @@ impl Server {
                 }
                 Event::Mad { agent, mad, .. } => self.answer(agent, &mad, 0),
                 Event::MadTimedOut { agent, mad, .. } => self.answer(agent, &mad, TIMED_OUT),
+                Event::Report { port, slid, qpn, mad } => self.tell_report(port, slid, qpn, &mad),
                 Event::Port { port, change } => self.tell_port(port, change.code()),
                 Event::SaRequest { request, port, mad } => {
                     if let (Some(uplink), Some(own)) = (&self.uplink, self.subnet.port(port)) {

@@ -187,6 +187,7 @@ named! {
     "sa_delay" sa.delay,
     "sa_service_time" sa.service_time,
     "sa_mute" sa.mute,
+    "sa_notices" sa.notices,
     "sa_status" sa.status,
     "sa_unknown_gid_status" sa.unknown_gid_status,
     "pr_mtu" path.mtu,

@@ -6,7 +6,7 @@ use super::{
 use crate::{AgentId, Error, Event, MadSend, PortId, RequestId, SaMode, sa};
 use alloc::boxed::Box;
 use core::time::Duration;
-use ib_mad::{MgmtClass, PortState, Qpn, sa::SaMad};
+use ib_mad::{Method, MgmtClass, PortState, Qpn, sa::SaMad};
 
 impl Subnet {
     /// Sends a management datagram as Linux's umad does: with a time-out, it is sent again up to `retries` times, and
@@ -64,6 +64,7 @@ impl Subnet {
             self.counters.sa_lost += 1;
         } else {
             match self.config.sa {
+                SaMode::Internal if mad.header.method == Method::REPORT_RESP => self.report_answered(port, &mad),
                 SaMode::Internal => self.schedule_served(Served::Request { id, port, mad }),
                 SaMode::External => {
                     self.events.push_back(Event::SaRequest { request: id, port, mad });

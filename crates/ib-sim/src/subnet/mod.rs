@@ -15,4 +15,5 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use pending::Due;
 pub use state::Subnet;

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::{Error, Node, NodeConfig, NodeId, Port, PortChange, PortId, QpId};
 use alloc::{collections::BTreeMap, vec::Vec};
-use ib_mad::{Gid, Guid, Lid, PortState, Qkey, Qpn};
+use ib_mad::{Gid, Guid, Lid, PortState, Qkey, Qpn, notice::TrapNumber};
 
 /// The first queue pair number that is given out: lower ones are the two of every node and those of its kernel.
 const FIRST_QPN: u32 = 0x40;
@@ -37,8 +37,12 @@ impl Subnet {
         for (number, port) in (1..).zip(&node.ports) {
             self.index(PortId { node: id, port: number }, port);
         }
+        let come: Vec<Gid> = node.ports.iter().filter_map(in_service).collect();
         self.nodes.push(node);
         self.queues.push(Queues { next: Qpn::new(FIRST_QPN), open: BTreeMap::new() });
+        for gid in come {
+            self.notice(TrapNumber::GID_IN_SERVICE, gid);
+        }
         Ok(id)
     }
 
@@ -107,9 +111,13 @@ impl Subnet {
             }
         }
         self.index(id, &port);
-        if old.state == PortState::ACTIVE && port.state != PortState::ACTIVE {
-            self.sa.forget(id);
-        }
+        let (was, is) = (in_service(&old), in_service(&port));
+        let gone = if old.state == PortState::ACTIVE && port.state != PortState::ACTIVE {
+            self.sa.unsubscribe(id);
+            self.sa.forget(id)
+        } else {
+            Vec::new()
+        };
         if let Some(place) = id.node.index().and_then(|index| self.nodes.get_mut(index)).and_then(|node| {
             let index = usize::from(id.port).checked_sub(1)?;
             node.ports.get_mut(index)
@@ -119,6 +127,11 @@ impl Subnet {
         for change in changes {
             self.tell(id, change);
         }
+        if was != is {
+            was.into_iter().for_each(|gid| self.notice(TrapNumber::GID_OUT_OF_SERVICE, gid));
+            is.into_iter().for_each(|gid| self.notice(TrapNumber::GID_IN_SERVICE, gid));
+        }
+        gone.into_iter().for_each(|mgid| self.notice(TrapNumber::MGID_DESTROYED, mgid));
         Ok(())
     }
 
@@ -264,6 +277,11 @@ impl Subnet {
             self.gids.entry(*gid).or_insert(id);
         }
     }
+}
+
+/// The GID that others reach a port by, if they do.
+fn in_service(port: &Port) -> Option<Gid> {
+    port.gids.first().copied().filter(|gid| port.state == PortState::ACTIVE && !gid.is_zero())
 }
 
 /// Every LID of a port.

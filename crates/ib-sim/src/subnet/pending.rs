@@ -5,18 +5,22 @@ use ib_mad::{Lid, Pkey, Qkey, Qpn, ServiceLevel, packet::Grh, sa::SaMad};
 
 /// What is to happen.
 #[derive(Debug)]
-pub(super) enum Due {
+pub(crate) enum Due {
     /// A datagram arrives.
     Arrival(Arrival),
     /// The administrator has worked on a request.
     Served(Served),
     /// Nobody answered a transmission in time.
     NoAnswer(RequestId),
+    /// A report arrives.
+    Report(PortId, Box<SaMad>),
+    /// A report has waited for its answer.
+    ReportAgain(u64),
 }
 
 /// A datagram at the end of its way.
 #[derive(Clone, Debug)]
-pub(super) struct Arrival {
+pub(crate) struct Arrival {
     pub(super) to: QpId,
     pub(super) slid: Lid,
     pub(super) sl: ServiceLevel,
@@ -40,7 +44,7 @@ pub(super) struct Request {
 
 /// A request that the administrator has worked on, or an answer on its way.
 #[derive(Debug)]
-pub(super) enum Served {
+pub(crate) enum Served {
     /// The subnet's own administrator answers now.
     Request { id: RequestId, port: PortId, mad: Box<SaMad> },
     /// The answer from outside arrives.

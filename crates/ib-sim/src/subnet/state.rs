@@ -5,11 +5,12 @@ use crate::{
     sa::Sa, schedule::Schedule,
 };
 use alloc::{
+    boxed::Box,
     collections::{BTreeMap, BTreeSet, VecDeque},
     vec::Vec,
 };
 use core::time::Duration;
-use ib_mad::{Gid, Lid, Qkey, Qpn};
+use ib_mad::{Gid, Lid, Qkey, Qpn, notice::TrapNumber, sa::SaMad};
 
 /// A simulated subnet.
 ///
@@ -89,9 +90,27 @@ impl Subnet {
         }
     }
 
-    /// The administrator forgets a port's memberships, and nobody is told.
+    /// The administrator forgets a port's memberships, and the port is not told. Groups without members go, and who
+    /// subscribed to that hears of it.
     pub fn forget_memberships(&mut self, port: PortId) {
-        self.sa.forget(port);
+        for mgid in self.sa.forget(port) {
+            self.notice(TrapNumber::MGID_DESTROYED, mgid);
+        }
+    }
+
+    /// The administrator deletes a group.
+    pub fn delete_group(&mut self, mgid: Gid) {
+        if self.sa.groups.remove(&mgid).is_some() {
+            self.notice(TrapNumber::MGID_DESTROYED, mgid);
+        }
+    }
+
+    /// A report of the administrator outside comes to a port.
+    pub fn report(&mut self, now: Duration, port: PortId, slid: Lid, mad: &SaMad) {
+        self.advance(now);
+        if self.port(port).is_some() {
+            self.events.push_back(Event::Report { port, slid, qpn: Qpn::GSI, mad: Box::new(*mad) });
+        }
     }
 
     /// What happened next; `None` when everything was told.
@@ -114,6 +133,8 @@ impl Subnet {
                 Due::Arrival(arrival) => self.arrive(arrival),
                 Due::Served(served) => self.served(served),
                 Due::NoAnswer(request) => self.no_answer(at, request),
+                Due::Report(port, mad) => self.report_arrives(port, mad),
+                Due::ReportAgain(report) => self.send_report(report),
             }
         }
     }
@@ -174,6 +195,25 @@ impl Subnet {
 
     pub(crate) fn counters_mut(&mut self) -> &mut Counters {
         &mut self.counters
+    }
+
+    pub(crate) fn sa(&self) -> &Sa {
+        &self.sa
+    }
+
+    pub(crate) fn schedule_due(&mut self, after: Duration, due: Due) {
+        self.schedule.add(self.now + after, due);
+    }
+
+    pub(crate) fn tell_event(&mut self, event: Event) {
+        self.events.push_back(event);
+    }
+
+    /// Whether a management datagram is lost on its way.
+    pub(crate) fn loses_mad(&mut self) -> bool {
+        let lost = self.settings.sa.loss.happens(&mut self.rng);
+        self.counters.sa_lost += u64::from(lost);
+        lost
     }
 
     pub(crate) fn sa_mut(&mut self) -> &mut Sa {

@@ -1,11 +1,18 @@
 //! One open device.
-use acm_sansio::{PortId, door::SaSend, port::PortAttributes};
+use acm_sansio::{
+    PortId,
+    door::{SaAddress, SaSend},
+    port::PortAttributes,
+};
 use ib_device::{
     Error, LinkLayer, Result, sysfs,
-    umad::{Agent, AgentId, Expect, MadAddress, UmadPort},
+    umad::{Agent, AgentId, Expect, MadAddress, Methods, UmadPort},
     verbs::Context,
 };
-use ib_mad::{AddressVector, MgmtClass, PortState, sa::SA_CLASS_VERSION};
+use ib_mad::{
+    AddressVector, Method, MgmtClass, PortState,
+    sa::{SA_CLASS_VERSION, SaMad},
+};
 
 /// Names an open device. One that is closed and opened again has another key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,6 +36,8 @@ pub(super) struct Port {
     pub(super) number: u8,
     pub(super) umad: UmadPort,
     agent: AgentId,
+    /// Reports of subnet administration come in here, and not to another program.
+    takes_reports: bool,
 }
 
 /// Whether a port is one of an InfiniBand subnet; others have no subnet administration.
@@ -41,8 +50,20 @@ impl Port {
     pub(super) fn open(id: PortId, port: &sysfs::Port) -> core::result::Result<Self, PortError> {
         let file = port.umad.as_ref().ok_or(PortError::NoUmad)?;
         let umad = UmadPort::open(&file.path)?;
-        let agent = umad.register(&Agent::client(MgmtClass::SUBN_ADM, SA_CLASS_VERSION))?;
-        Ok(Self { id, number: port.number, umad, agent })
+        let client = Agent::client(MgmtClass::SUBN_ADM, SA_CLASS_VERSION);
+        let (agent, takes_reports) = match umad.register(&client.serving(Methods::NONE.with(Method::REPORT))) {
+            Ok(agent) => (agent, true),
+            Err(error) => {
+                let agent = umad.register(&client)?;
+                let number = port.number;
+                tracing::warn!(
+                    target: "devices",
+                    "port {number}: notices of subnet administration go to another program (srp_daemon?): {error}"
+                );
+                (agent, false)
+            }
+        };
+        Ok(Self { id, number: port.number, umad, agent, takes_reports })
     }
 }
 
@@ -87,17 +108,27 @@ impl Device {
             mtu: queried.active_mtu,
             rate: rate.unwrap_or(ib_mad::Rate::GBPS_10),
             subnet_timeout: queried.subnet_timeout,
+            takes_reports: self.port(number).is_some_and(|port| port.takes_reports),
         }))
     }
 
     /// Sends a request to subnet administration.
     pub(super) fn sa_send(&mut self, number: u8, send: &SaSend) -> Result<()> {
+        let expect = Expect::Answer { timeout: send.timeout, retries: send.retries };
+        self.send_mad(number, send.to, expect, &send.mad)
+    }
+
+    /// Sends the answer to a report.
+    pub(super) fn sa_reply(&mut self, number: u8, to: SaAddress, mad: &SaMad) -> Result<()> {
+        self.send_mad(number, to, Expect::Nothing, mad)
+    }
+
+    fn send_mad(&mut self, number: u8, to: SaAddress, expect: Expect, mad: &SaMad) -> Result<()> {
         let Some(port) = self.ports.iter_mut().find(|port| port.number == number) else {
             return Err(Error::Gone);
         };
-        let address = MadAddress::general_services(AddressVector::local(send.to.lid, send.to.sl), send.to.pkey_index);
-        let expect = Expect::Answer { timeout: send.timeout, retries: send.retries };
-        port.umad.send(port.agent, &address, expect, ib_mad::as_bytes(&send.mad))
+        let address = MadAddress::general_services(AddressVector::local(to.lid, to.sl), to.pkey_index);
+        port.umad.send(port.agent, &address, expect, ib_mad::as_bytes(mad))
     }
 }
 

@@ -11,10 +11,10 @@ use crate::fabric::{
 };
 use acm_sansio::{
     EndpointId, Input, PortId, Time,
-    door::{SaSend, SendTo},
+    door::{SaAddress, SaSend, SendTo},
 };
 use ib_device::verbs::{UdConfig, UdQueuePair};
-use ib_mad::{Gid, Lid, Qpn, acm::AcmMad};
+use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
 use mio::{Registry, Token};
 use std::{io, os::fd::AsFd};
 
@@ -98,11 +98,11 @@ impl Fabric for Devices {
                 Some(Source::Hotplug) => self.hotplug(),
                 Some(Source::Async(device)) => self.async_events(device),
                 Some(Source::Completions(device)) => self.completions(device),
-                Some(Source::Mads(port)) => match self.next_mad(port) {
-                    None => {}
-                    Some((id, None)) => return Ok(Some(Input::SaAnswer { id, mad: ib_mad::as_bytes(&self.mad) })),
-                    Some((id, Some(failure))) => return Ok(Some(Input::SaFailed { id, failure })),
-                },
+                Some(Source::Mads(port)) => {
+                    if let Some(mad) = self.next_mad(port) {
+                        return Ok(Some(mad.input(&self.mad)));
+                    }
+                }
                 Some(Source::Datagrams(endpoint)) => {
                     if let Some((source, length)) = self.next_datagram(endpoint) {
                         let payload = self.payload.get(..length).unwrap_or_default();
@@ -166,5 +166,15 @@ impl Fabric for Devices {
         }
         self.requests.insert((send.port, u32::from_be_bytes([a, b, c, d])), send.id);
         true
+    }
+
+    fn sa_reply(&mut self, port: PortId, to: SaAddress, mad: &SaMad) {
+        let place = self.place_of(port);
+        let Some((device, number)) = place.and_then(|(key, number)| Some((self.devices.get_mut(&key)?, number))) else {
+            return;
+        };
+        if let Err(error) = device.sa_reply(number, to, mad) {
+            tracing::debug!(target: "devices", "{} port {number}: report not answered: {error}", device.name);
+        }
     }
 }

@@ -1,15 +1,34 @@
-//! Answers of subnet administration.
+//! Answers and reports of subnet administration.
 use super::{
     table::{Devices, Work},
     wakes::Source,
 };
-use acm_sansio::{PortId, SaRequestId, door::SendFailure};
+use acm_sansio::{Input, PortId, SaRequestId, door::SendFailure};
 use ib_device::Error;
-use ib_mad::{Wire, sa::SaMad};
+use ib_mad::{Lid, Method, Qpn, Wire, as_bytes, sa::SaMad};
+
+/// What a MAD is; its bytes are in the table's `mad`.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Mad {
+    Answer(SaRequestId),
+    NoAnswer(SaRequestId, SendFailure),
+    Report { port: PortId, lid: Lid, qpn: Qpn },
+}
+
+impl Mad {
+    /// As the core hears it.
+    pub(super) fn input(self, mad: &SaMad) -> Input<'_> {
+        match self {
+            Self::Answer(id) => Input::SaAnswer { id, mad: as_bytes(mad) },
+            Self::NoAnswer(id, failure) => Input::SaFailed { id, failure },
+            Self::Report { port, lid, qpn } => Input::SaReport { port, lid, qpn, mad: as_bytes(mad) },
+        }
+    }
+}
 
 impl Devices {
-    /// A port's next MAD, put into `self.mad`; whose answer it is, or why there is none.
-    pub(super) fn next_mad(&mut self, id: PortId) -> Option<(SaRequestId, Option<SendFailure>)> {
+    /// A port's next MAD, put into `self.mad`.
+    pub(super) fn next_mad(&mut self, id: PortId) -> Option<Mad> {
         let source = Source::Mads(id);
         let place = self.place_of(id);
         let port = place.and_then(|(key, number)| self.devices.get(&key)?.port(number));
@@ -37,16 +56,21 @@ impl Devices {
             }
         };
         let header = received.mad_header().ok()?;
+        if header.method == Method::REPORT && received.failure().is_none() {
+            self.mad = *SaMad::parse(received.mad).ok()?;
+            let (lid, qpn) = (received.header.lid, Qpn::new(received.header.qpn.get()));
+            return Some(Mad::Report { port: id, lid, qpn });
+        }
         // The upper half is the kernel's.
         let [.., a, b, c, d] = header.transaction_id.get().to_be_bytes();
         let request = self.requests.remove(&(id, u32::from_be_bytes([a, b, c, d])))?;
         if received.failure().is_some() {
-            return Some((request, Some(SendFailure::TimedOut)));
+            return Some(Mad::NoAnswer(request, SendFailure::TimedOut));
         }
         let Ok(mad) = SaMad::parse(received.mad) else {
-            return Some((request, Some(SendFailure::NotSent)));
+            return Some(Mad::NoAnswer(request, SendFailure::NotSent));
         };
         self.mad = *mad;
-        Some((request, None))
+        Some(Mad::Answer(request))
     }
 }

@@ -45,6 +45,7 @@ impl Host {
                 let sent = fabric.sa_send(&send);
                 return (!sent).then_some(Input::SaFailed { id: send.id, failure: SendFailure::NotSent });
             }
+            Output::SaReply { port, to, mad } => fabric.sa_reply(port, to, &mad),
             Output::OpenEndpoint { endpoint, port, pkey_index } => {
                 return Some(match fabric.open_endpoint(endpoint, port, pkey_index) {
                     Ok(qpn) => Input::EndpointOpened { endpoint, qpn },

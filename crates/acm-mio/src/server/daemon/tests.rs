@@ -195,6 +195,9 @@ impl Fabric for Chatter {
         (self.on_sa_send)();
         true
     }
+    fn sa_reply(&mut self, port: PortId, _to: acm_sansio::door::SaAddress, _mad: &ib_mad::sa::SaMad) {
+        unreachable!("{port:?}")
+    }
 }
 
 #[test]

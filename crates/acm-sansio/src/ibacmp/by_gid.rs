@@ -1,0 +1,77 @@
+//! Destinations by the GID that they lead to: what is known of a port that came or went is found without looking at
+//! all the others.
+use super::{
+    dest::{BY_GID, Dest},
+    token::DestId,
+};
+use crate::{
+    arena::Arena,
+    id::EndpointId,
+    list::List,
+    random::{Purpose, Random, Seed},
+};
+use core::hash::{BuildHasher, Hash, Hasher};
+use hashbrown::HashTable;
+use ib_mad::Gid;
+
+/// The destinations of one endpoint that lead to one GID. However many they are, one more costs the same.
+#[derive(Debug)]
+struct Bucket {
+    hash: u64,
+    endpoint: EndpointId,
+    gid: Gid,
+    list: List<DestId, BY_GID>,
+}
+
+/// All destinations that lead to a GID.
+#[derive(Debug)]
+pub(super) struct ByGid {
+    buckets: HashTable<Bucket>,
+    hasher: foldhash::fast::FixedState,
+}
+
+impl ByGid {
+    pub(super) fn new(seed: Seed) -> Self {
+        let hasher = foldhash::fast::FixedState::with_seed(Random::new(seed, Purpose::MapOfGids).next());
+        Self { buckets: HashTable::new(), hasher }
+    }
+
+    fn hash(&self, endpoint: EndpointId, gid: Gid) -> u64 {
+        let mut hasher = self.hasher.build_hasher();
+        endpoint.hash(&mut hasher);
+        gid.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Puts a destination in that is in no bucket.
+    pub(super) fn insert(&mut self, dests: &mut Arena<DestId, Dest>, endpoint: EndpointId, gid: Gid, id: DestId) {
+        let hash = self.hash(endpoint, gid);
+        let is_it = |bucket: &Bucket| bucket.endpoint == endpoint && bucket.gid == gid;
+        let new = || Bucket { hash, endpoint, gid, list: List::default() };
+        let mut bucket = self.buckets.entry(hash, is_it, |bucket| bucket.hash).or_insert_with(new);
+        bucket.get_mut().list.push_last(dests, id);
+    }
+
+    /// Takes a destination out that is in this bucket.
+    pub(super) fn remove(&mut self, dests: &mut Arena<DestId, Dest>, endpoint: EndpointId, gid: Gid, id: DestId) {
+        let hash = self.hash(endpoint, gid);
+        let is_it = |bucket: &Bucket| bucket.endpoint == endpoint && bucket.gid == gid;
+        if let Ok(mut bucket) = self.buckets.find_entry(hash, is_it) {
+            bucket.get_mut().list.remove(dests, id);
+            if bucket.get().list.len() == 0 {
+                bucket.remove();
+            }
+        }
+    }
+
+    /// The first destination of an endpoint that leads to a GID.
+    pub(super) fn first(&self, endpoint: EndpointId, gid: Gid) -> Option<DestId> {
+        let is_it = |bucket: &Bucket| bucket.endpoint == endpoint && bucket.gid == gid;
+        self.buckets.find(self.hash(endpoint, gid), is_it)?.list.first()
+    }
+
+    /// How many there are in all.
+    pub(super) fn len(&self) -> usize {
+        self.buckets.iter().map(|bucket| bucket.list.len()).sum()
+    }
+}

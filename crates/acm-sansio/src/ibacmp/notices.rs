@@ -1,0 +1,95 @@
+//! What subnet administration noticed: a port that came or went is asked for anew by whoever needs it next, a group that
+//! vanished is joined again.
+//!
+//! Nothing here takes a notice's word for more than "look again": a forged one costs a lookup of each destination that
+//! is used, or a join.
+use super::{
+    dest::{DestState, Ready},
+    state::Ibacmp,
+    token::{DestId, Task},
+};
+use crate::{
+    context::Context,
+    id::{EndpointId, PortId},
+    provider::Notice,
+    retry::REJOIN_SPREAD,
+};
+use alloc::vec::Vec;
+use core::time::Duration;
+use ib_mad::Gid;
+
+/// Destinations that are forgotten in one go: a fraction of a millisecond. A port has a handful of names, unless
+/// somebody claims more.
+const SLICE: usize = 1024;
+/// Between two slices.
+const PAUSE: Duration = Duration::from_millis(1);
+
+impl Ibacmp {
+    pub(super) fn take_notice(&mut self, cx: &mut Context, port: PortId, notice: Notice) {
+        match notice {
+            // It is elsewhere, or has another queue pair: what was known of it does not count any more.
+            Notice::GidInService(gid) | Notice::GidOutOfService(gid) => {
+                self.leaving.insert((port, gid));
+                self.forget_leaving(cx);
+            }
+            Notice::GroupCreated(mgid) => self.group_noticed(cx, port, mgid, false),
+            Notice::GroupDeleted(mgid) => self.group_noticed(cx, port, mgid, true),
+        }
+    }
+
+    /// Forgets destinations at GIDs that left, up to a slice of them.
+    pub(super) fn forget_leaving(&mut self, cx: &mut Context) {
+        let mut room = SLICE;
+        while let Some((port, gid)) = self.leaving.first().copied() {
+            for endpoint in cx.endpoints_of(port) {
+                while let Some(id) = self.cache.first_at(endpoint, gid) {
+                    if room == 0 {
+                        let at = cx.now() + PAUSE;
+                        return cx.set_timer(Task::Leaving.token(), at);
+                    }
+                    room -= 1;
+                    self.ask_anew(cx, id);
+                }
+            }
+            self.leaving.remove(&(port, gid));
+        }
+    }
+
+    /// Whoever needs a destination that is known next asks for it anew.
+    fn ask_anew(&mut self, cx: &mut Context, id: DestId) {
+        self.stats.destinations_left += 1;
+        // The check of a claim about what counts no more is of no use.
+        if let DestState::Ready(Ready { claim: Some(claim), .. }) = self.cache.enter(id, DestState::Unknown) {
+            self.end_asking(cx, id, claim.asking).end(cx);
+        }
+    }
+
+    /// A group was made or deleted: each endpoint of the port that wants to be in it joins, as if the subnet manager
+    /// had forgotten.
+    fn group_noticed(&mut self, cx: &mut Context, port: PortId, mgid: Gid, is_gone: bool) {
+        for endpoint in cx.endpoints_of(port) {
+            let groups = self.endpoints.get(&endpoint).map(|state| state.groups.as_slice()).unwrap_or_default();
+            let concerned = |group: &super::membership::Group| {
+                group.mgid == mgid && group.join.is_none() && group.member.is_some() == is_gone
+            };
+            let places: Vec<u32> =
+                (0..).zip(groups).filter(|(_, group)| concerned(group)).map(|(place, _)| place).collect();
+            for place in places {
+                self.join_after_notice(cx, endpoint, place);
+            }
+        }
+    }
+
+    fn join_after_notice(&mut self, cx: &mut Context, endpoint: EndpointId, place: u32) {
+        let token = Task::Group(endpoint, place).token();
+        // Notice upon notice: one join in the time that a join may take.
+        let asked_at = self.endpoints.get(&endpoint).and_then(|state| state.groups.get(place as usize)?.asked_at);
+        let after = asked_at.map(|asked_at| asked_at + cx.config().timeout);
+        let first = after.map_or(cx.now(), |after| cx.now().max(after));
+        if cx.timer(token).is_none_or(|due| due > first + REJOIN_SPREAD) {
+            self.stats.groups_noticed += 1;
+            let at = first + cx.spread(REJOIN_SPREAD);
+            cx.set_timer(token, at);
+        }
+    }
+}

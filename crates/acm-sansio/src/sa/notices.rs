@@ -1,0 +1,276 @@
+//! Notices of subnet administration: which ports came and went, which groups were made and deleted. Subscribing to them
+//! (IBTA 13.4.11), and the reports that follow.
+//!
+//! Four subscriptions a port, asked one after the other. What is refused is tried again with growing pauses, and said
+//! once; nothing else depends on it. A report counts if it is from QP 1 of the subnet manager's LID. Whoever can send
+//! from there can make us ask anew for what we know, at most [`Limits::reports`](crate::config::Limits::reports) times
+//! in [`REFILL`], and cannot make us believe anything.
+use super::{error::SaError, question::Question, queue::Purpose};
+use crate::{
+    Time,
+    account::DAEMON,
+    acm::Acm,
+    context::{Context, Running},
+    door::{Event, Output},
+    id::{PortId, QuestionId},
+    provider::Notice,
+    retry::{NOTICES, NOTICES_RENEWED, NOTICES_SPREAD},
+    timers::TimerKey,
+};
+use alloc::{collections::BTreeMap, vec::Vec};
+use core::time::Duration;
+use ib_mad::{
+    AttributeId, Lid, Method, MgmtClass, Qpn, Wire,
+    notice::{InformInfo, SaNotice, TrapDetails, TrapNumber},
+    sa::{SA_CLASS_VERSION, SaMad},
+};
+
+/// What is subscribed to, in this order.
+const TRAPS: [TrapNumber; 4] =
+    [TrapNumber::GID_OUT_OF_SERVICE, TrapNumber::GID_IN_SERVICE, TrapNumber::MGID_DESTROYED, TrapNumber::MGID_CREATED];
+/// In this time the room for reports is whole again.
+const REFILL: Duration = Duration::from_secs(4);
+
+/// The subscriptions of all ports.
+pub(crate) type Notices = BTreeMap<PortId, PortNotices>;
+
+/// The subscriptions of a port.
+#[derive(Debug, Default)]
+pub(crate) struct PortNotices {
+    /// By the place in [`TRAPS`]: to be asked for in this round.
+    due: [bool; TRAPS.len()],
+    /// Granted at some time, so that it is to be ended.
+    granted: [bool; TRAPS.len()],
+    /// What is being asked for.
+    asked: Option<(usize, QuestionId)>,
+    /// The subnet manager may have forgotten what is being asked for.
+    again: bool,
+    /// What went wrong first in this round.
+    error: Option<SaError>,
+    /// Rounds in a row in which something went wrong.
+    failures: u32,
+    /// That it goes wrong was said.
+    said: bool,
+    room: Room,
+}
+
+/// How many reports may be taken in.
+#[derive(Debug, Default)]
+struct Room {
+    taken: u32,
+    since: Time,
+}
+
+impl Room {
+    /// Takes room for one; whether there was any.
+    fn take(&mut self, now: Time, most: u32) -> bool {
+        let whole = u64::try_from(REFILL.as_millis()).unwrap_or(u64::MAX).max(1);
+        let waited = u64::try_from(now.since(self.since).as_millis()).unwrap_or(u64::MAX);
+        let again = u32::try_from(waited.saturating_mul(most.into()) / whole).unwrap_or(u32::MAX);
+        if again > 0 || self.taken == 0 {
+            self.taken = self.taken.saturating_sub(again);
+            self.since = now;
+        }
+        let free = self.taken < most;
+        self.taken += u32::from(free);
+        free
+    }
+}
+
+impl Context {
+    /// Subscribes to all notices of a port, again if need be: after a while of its own, because every node of the
+    /// subnet may have the same reason.
+    pub(crate) fn renew_notices(&mut self, port: PortId) {
+        let takes_reports = self.ports.attributes(port).is_some_and(|attributes| attributes.takes_reports);
+        if !(takes_reports && self.config.sa_notices && self.running == Running::Serving) {
+            return;
+        }
+        let state = self.notices.entry(port).or_default();
+        state.due = [true; TRAPS.len()];
+        state.failures = 0;
+        state.again = state.asked.is_some();
+        let key = TimerKey::Notices(port);
+        // Many changes in a row do not put it off.
+        if !state.again && self.timers.get(key).is_none_or(|due| due > self.now + NOTICES_SPREAD) {
+            let at = self.now + self.spread(NOTICES_SPREAD);
+            self.timers.set(key, at);
+        }
+    }
+
+    /// Subscribes when a port that can take reports in is seen first.
+    pub(crate) fn begin_notices(&mut self, port: PortId) {
+        if !self.notices.contains_key(&port) {
+            self.renew_notices(port);
+        }
+    }
+
+    /// The port is down: the subnet manager ends its subscriptions.
+    pub(crate) fn forget_notices(&mut self, port: PortId) {
+        self.timers.clear(TimerKey::Notices(port));
+        self.notices.remove(&port);
+    }
+
+    /// Ends all subscriptions; nothing follows.
+    pub(crate) fn end_notices(&mut self) {
+        for (port, state) in core::mem::take(&mut self.notices) {
+            self.timers.clear(TimerKey::Notices(port));
+            let asked = state.asked.map(|(place, question)| {
+                self.sa_forget(question);
+                place
+            });
+            for (place, trap) in TRAPS.into_iter().enumerate() {
+                if state.granted.get(place) == Some(&true) || asked == Some(place) {
+                    // A port that is down has no subscription any more.
+                    let _ = self.sa_push(port, Purpose::Nobody, Question::unsubscribe(trap), DAEMON);
+                }
+            }
+        }
+    }
+
+    /// The port's next question is due.
+    pub(crate) fn notices_due(&mut self, port: PortId) {
+        let Some(state) = self.notices.get_mut(&port) else { return };
+        if state.due == [false; TRAPS.len()] {
+            state.due = [true; TRAPS.len()];
+        }
+        self.subscribe_from(port, 0);
+    }
+
+    /// Asks for the next subscription that is due, from this place on; after the last one, the round is over.
+    fn subscribe_from(&mut self, port: PortId, first: usize) {
+        let Some(state) = self.notices.get_mut(&port).filter(|state| state.asked.is_none()) else { return };
+        let next = TRAPS.into_iter().enumerate().zip(state.due).skip(first).find(|(_, due)| *due);
+        let Some(((place, trap), _)) = next else { return self.round_over(port) };
+        if let Ok(question) = self.sa_push(port, Purpose::Notices, Question::subscribe(trap), DAEMON)
+            && let Some(state) = self.notices.get_mut(&port)
+        {
+            state.asked = Some((place, question));
+        }
+    }
+
+    /// A subscription was granted, or not.
+    pub(crate) fn subscribed(&mut self, port: PortId, answer: Result<&SaMad, SaError>) {
+        let Some(state) = self.notices.get_mut(&port) else { return };
+        let Some((place, _)) = state.asked.take() else { return };
+        if core::mem::take(&mut state.again) {
+            return self.renew_notices(port);
+        }
+        let fits = |mad: &SaMad| {
+            let echo = InformInfo::parse_prefix(&mad.data.0);
+            echo.is_ok_and(|(echo, _)| echo.subscribe == 1 && Some(&echo.trap_number) == TRAPS.get(place))
+        };
+        let error = match answer {
+            Ok(mad) if fits(mad) => None,
+            Ok(_) => Some(SaError::BadAnswer),
+            Err(error) => Some(error),
+        };
+        if let (Some(due), Some(granted)) = (state.due.get_mut(place), state.granted.get_mut(place)) {
+            *due = error.is_some();
+            *granted |= error.is_none();
+        }
+        state.error = state.error.or(error);
+        // One who is silent is not asked three times more.
+        match error {
+            Some(error) if !matches!(error, SaError::Status(_)) => self.round_over(port),
+            _ => self.subscribe_from(port, place + 1),
+        }
+    }
+
+    fn round_over(&mut self, port: PortId) {
+        let Some(state) = self.notices.get_mut(&port) else { return };
+        let (pause, event) = match state.error.take() {
+            None => {
+                let was_refused = core::mem::take(&mut state.said);
+                state.failures = 0;
+                (NOTICES_RENEWED, Some(Event::Subscribed(port, was_refused)))
+            }
+            Some(error) => {
+                self.stats.subscriptions_failed += 1;
+                state.failures = state.failures.saturating_add(1);
+                let says = !core::mem::replace(&mut state.said, true);
+                (NOTICES.pause(state.failures), says.then_some(Event::NotSubscribed(port, error)))
+            }
+        };
+        if let Some(event) = event {
+            self.log(event);
+        }
+        let at = self.now + self.jitter(pause);
+        self.timers.set(TimerKey::Notices(port), at);
+    }
+}
+
+impl Acm {
+    /// Something came in that calls itself a report: answered if it is from where subnet administration is, and handed
+    /// to the provider.
+    pub(crate) fn sa_report(&mut self, port: PortId, lid: Lid, qpn: Qpn, bytes: &[u8]) {
+        let cx = &mut self.context;
+        let Some(attributes) = cx.ports.attributes(port) else {
+            cx.stats.stale_inputs += 1;
+            return;
+        };
+        let is_report = |mad: &&SaMad| {
+            let header = &mad.header;
+            (header.mgmt_class, header.class_version) == (MgmtClass::SUBN_ADM, SA_CLASS_VERSION)
+                && (header.method, header.attribute_id) == (Method::REPORT, AttributeId::NOTICE)
+        };
+        let from_manager = qpn == Qpn::GSI && lid.base(attributes.lmc) == attributes.sm_lid.base(attributes.lmc);
+        let mut to = attributes.sa_address();
+        to.lid = lid;
+        let Some(mad) = SaMad::parse(bytes).ok().filter(is_report).filter(|_| from_manager) else {
+            cx.stats.reports_not_believed += 1;
+            return;
+        };
+        let most = cx.config.limits.reports;
+        if !cx.notices.entry(port).or_default().room.take(cx.now, most) {
+            // Not answered: it comes again.
+            cx.stats.reports_refused += 1;
+            return;
+        }
+        let mut answer = *mad;
+        answer.header.method = Method::REPORT_RESP;
+        cx.output(Output::SaReply { port, to, mad: answer });
+        if let Some(notice) = noticed(mad) {
+            cx.stats.notices += 1;
+            self.provider.noticed(&mut self.context, port, notice);
+        }
+    }
+}
+
+/// What a report says, if it is something that was subscribed to.
+fn noticed(report: &SaMad) -> Option<Notice> {
+    let (SaNotice { notice, .. }, _) = SaNotice::parse_prefix(&report.data.0).ok()?;
+    let TrapDetails::Gid(details) = notice.details() else { return None };
+    let gid = details.gid_addr;
+    Some(match notice.trap_number {
+        TrapNumber::GID_IN_SERVICE => Notice::GidInService(gid),
+        TrapNumber::GID_OUT_OF_SERVICE => Notice::GidOutOfService(gid),
+        TrapNumber::MGID_CREATED => Notice::GroupCreated(gid),
+        TrapNumber::MGID_DESTROYED => Notice::GroupDeleted(gid),
+        _ => return None,
+    })
+}
+
+/// Whether each subscription that is to be had is asked for at some time.
+pub(crate) fn check(cx: &Context) -> Result<(), alloc::string::String> {
+    let waits = |port: &PortId| cx.timers.get(TimerKey::Notices(*port)).is_some();
+    let lost: Vec<_> = cx
+        .notices
+        .iter()
+        .filter(|(port, state)| state.due != [false; TRAPS.len()] && state.asked.is_none() && !waits(port))
+        .collect();
+    crate::check::ensure(lost.is_empty(), || alloc::format!("nobody subscribes: {lost:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_given_back_with_time() {
+        let at = |millis| Time::ZERO + Duration::from_millis(millis);
+        let mut room = Room::default();
+        let mut taken = |millis| (0..100).filter(|_| room.take(at(millis), 8)).count();
+        assert_eq!([taken(0), taken(499), taken(500), taken(900), taken(1000)], [8, 0, 1, 0, 1]);
+        assert_eq!([taken(3000), taken(60_000)], [4, 8]);
+    }
+}
