@@ -52,6 +52,8 @@ pub enum Operation {
     Wait(u16),
     /// Seconds pass.
     Sleep(u8),
+    /// The options are others.
+    Configure(u8),
     /// Everything is left.
     Shutdown,
 }
@@ -92,6 +94,7 @@ impl<'a> Arbitrary<'a> for Operation {
             251..=253 => Self::Sleep(input.arbitrary()?),
             254.. => match input.arbitrary::<u8>()? {
                 0..=9 => Self::Shutdown,
+                10..=29 => Self::Configure(input.arbitrary()?),
                 number => Self::Wait(number.into()),
             },
         })

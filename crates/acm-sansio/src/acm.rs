@@ -69,6 +69,7 @@ impl Acm {
                     self.reconcile(port);
                 }
             }
+            Input::Configure(config) => self.configure(config),
             Input::Shutdown => self.shutdown(),
         }
         self.check_shutdown();
@@ -188,7 +189,7 @@ impl Acm {
         Report::new(&self.context, self.provider.as_ref())
     }
 
-    /// The options that it was made with.
+    /// The options in force: those that it was made with, or was given since.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.context.config

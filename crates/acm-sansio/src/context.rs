@@ -24,6 +24,8 @@ use ib_mad::{Gid, Lid, TransactionId, acm::AcmMad, sa::PathRecord};
 #[derive(Debug)]
 pub struct Context {
     pub(crate) config: Config,
+    /// The widest bounds that there were: for [`Acm::check`](crate::Acm::check).
+    pub(crate) widest: Config,
     pub(crate) now: Time,
     pub(crate) transaction_ids: Random,
     pub(crate) jitter: Random,
@@ -70,6 +72,7 @@ impl Context {
             counters: Counters::default(),
             stats: Stats::default(),
             running: Running::Serving,
+            widest: config.clone(),
             config,
         }
     }
@@ -80,7 +83,7 @@ impl Context {
         self.now
     }
 
-    /// The options that the core was made with.
+    /// The options in force.
     #[must_use]
     pub const fn config(&self) -> &Config {
         &self.config

@@ -27,7 +27,7 @@
 //! | [`ibacmp`] | the built-in protocol: multicast requests, or subnet administration, and a cache |
 //! | [`failure`] | why a request fails: the client's status, the administrator's phase |
 //! | [`retry`] | every policy by which something is tried again |
-//! | [`config`] | every option, its unit and default |
+//! | [`config`], `configure` | every option, its unit and default; other options while the core runs |
 //! | `credit`, `fair`, `timers`, `arena`, `list` | what all of them are built of |
 #![no_std]
 #![deny(
@@ -46,6 +46,7 @@ mod arena;
 mod check;
 mod client;
 pub mod config;
+mod configure;
 pub mod context;
 mod credit;
 pub mod door;

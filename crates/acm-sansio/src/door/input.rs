@@ -1,6 +1,6 @@
 //! What the core is told.
 use crate::{
-    Account,
+    Account, Config,
     id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},
     port::PortAttributes,
 };
@@ -110,6 +110,9 @@ pub enum Input<'a> {
         /// A name or an IP address; names are compared without regard to ASCII case.
         address: Address,
     },
+    /// Other options, for what comes from now on. `min_mtu`, `min_rate` and `loopback` stay as they were: peers and
+    /// groups count on them.
+    Configure(&'a Config),
     /// Leave all groups; [`Output::ShutdownDone`](crate::Output::ShutdownDone) follows.
     Shutdown,
 }

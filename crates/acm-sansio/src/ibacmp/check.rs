@@ -54,12 +54,12 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
         let credits = counted.credits.get(id).copied().unwrap_or(0);
         let held = state.queue.held();
         ensure(held == credits, || format!("{id}: {held} credits are held, {credits} are used"))?;
-        ensure(held <= cx.config().resolve_depth.max(1), || format!("{id}: {held} credits"))?;
+        ensure(held <= cx.widest.resolve_depth.max(1), || format!("{id}: {held} credits"))?;
     }
     let busy: usize = provider.endpoints.keys().map(|id| provider.cache.busy_count(*id)).sum();
     ensure(busy <= counted.busy, || format!("{busy} of {} destinations are busy", counted.busy))?;
     ensure(provider.asked.len() == counted.asked, || "transaction ids and requests differ".into())?;
-    let limits = &cx.config().limits;
+    let limits = &cx.widest.limits;
     ensure(provider.cache.len() <= limits.destinations, || format!("{} destinations", provider.cache.len()))
 }
 

@@ -126,6 +126,14 @@ impl SaQueues {
         Self { depth, questions: Arena::new(), sends: Arena::new(), ports: BTreeMap::new() }
     }
 
+    /// Lets so many be in flight from now on.
+    pub(crate) fn set_depth(&mut self, depth: SaDepth) {
+        self.depth = depth;
+        for line in self.ports.values_mut() {
+            line.window = Window::new(depth);
+        }
+    }
+
     /// Puts a question at the end of its line.
     pub(crate) fn push(
         &mut self,
