@@ -2,7 +2,7 @@
 use crate::operation::{Link, Operation, Peer, Port, ReportOf, Resolve, Response, SaAnswer};
 use acm_sansio::{
     Account, Acm, ClientId, Config, EndpointId, Input, KernelRequestId, Output, PortId, RequestId, SaRequestId, Time,
-    config::{Limits, RouteProtocol, SaDepth, Share},
+    config::{Limits, RouteProtocol, SaDepth, Share, Subnets},
     door::{DatagramSource, Level, SaSend, SendFailure},
     port::PortAttributes,
     preload::{Hosts, Preload, Route, Routes},
@@ -86,6 +86,22 @@ fn config(number: usize) -> Config {
         log_level: Level::Debug,
         ..Config::default()
     }
+}
+
+/// Other options while it runs: smaller bounds, and now and then another provider's subnet.
+fn reconfigured(number: u8) -> Config {
+    let mut config = config(number.into());
+    config.resolve_depth = u32::from(number % 3);
+    config.timeout = Duration::from_millis(100 * u64::from(number) + 1);
+    if number.is_multiple_of(4) {
+        config.limits.requests.total = 3;
+        config.limits.requests_per_client = 1;
+        config.limits.destinations = 6;
+    }
+    if number.is_multiple_of(64) {
+        config.subnets = Subnets::AllBut(vec![Gid::DEFAULT_PREFIX]);
+    }
+    config
 }
 
 fn address(number: u8) -> Address {
@@ -372,6 +388,7 @@ impl Harness {
             Operation::Preload(false, number) => self.tell(Input::Preloaded(hosts(*number))),
             Operation::Wait(millis) => self.wait(Duration::from_millis((*millis).into())),
             Operation::Sleep(seconds) => self.wait(Duration::from_secs((*seconds).into())),
+            Operation::Configure(number) => self.tell(Input::Configure(&reconfigured(*number))),
             Operation::Shutdown if !self.shut_down => {
                 self.shut_down = true;
                 self.tell(Input::Shutdown);

@@ -56,6 +56,8 @@ pub enum Operation {
     Wait(u16),
     /// Seconds pass.
     Sleep(u8),
+    /// The options are others.
+    Configure(u8),
     /// Everything is left.
     Shutdown,
 }
@@ -98,6 +100,7 @@ impl<'a> Arbitrary<'a> for Operation {
             253 => Self::Preload(input.arbitrary()?, input.arbitrary()?),
             254.. => match input.arbitrary::<u8>()? {
                 0..=9 => Self::Shutdown,
+                10..=29 => Self::Configure(input.arbitrary()?),
                 number => Self::Wait(number.into()),
             },
         })

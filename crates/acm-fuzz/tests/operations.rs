@@ -43,6 +43,8 @@ fn operations_reach_everything_that_is_counted() {
         }
     }
     assert_eq!(kinds.len(), 26, "{kinds:?}");
+    // One sequence of some hundreds reaches it, by luck; `acm-sim tests/spoofing.rs` does in each run.
+    counted.remove("claims_refuted");
     let missed: Vec<&str> = counted.iter().filter(|(_, value)| **value == 0).map(|(name, _)| *name).collect();
     assert!(missed.is_empty(), "never seen: {missed:?}\n{counted:#?}");
 }

@@ -4,6 +4,7 @@ use crate::{
     account::AccountKind,
     context::{Context, Running},
     door::{Deadline, Event, Input, Output, Reason, SendFailure},
+    histogram::Latencies,
     ibacmp::Ibacmp,
     id::{ClientId, PortId},
     port::{LocalAddress, PortAttributes},
@@ -74,6 +75,7 @@ impl Acm {
                 }
             }
             Input::Preloaded(preload) => self.provider.preload(&mut self.context, preload),
+            Input::Configure(config) => self.configure(config),
             Input::Shutdown => self.shutdown(),
         }
         self.check_shutdown();
@@ -170,6 +172,19 @@ impl Acm {
         &self.context.stats
     }
 
+    /// The daemon's seven counters, by the names that reports give them.
+    pub fn each_counter(&self, mut tell: impl FnMut(&'static str, u64)) {
+        for (name, counter) in crate::report::COUNTERS {
+            tell(name, self.context.counters.get(counter));
+        }
+    }
+
+    /// How long things took.
+    #[must_use]
+    pub fn latencies(&self) -> &Latencies {
+        &self.context.latencies
+    }
+
     /// Every counter but the seven, the provider's too: its name, the kind of account that it is of if it counts by
     /// account, its value.
     pub fn each_stat(&self, mut tell: impl FnMut(&'static str, Option<AccountKind>, u64)) {
@@ -200,7 +215,7 @@ impl Acm {
         self.context.ports.iter().filter(|(_, up, _)| *up).map(|(port, _, attributes)| (port, attributes))
     }
 
-    /// The options that it was made with.
+    /// The options in force: those that it was made with, or was given since.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.context.config

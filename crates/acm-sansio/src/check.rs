@@ -17,7 +17,7 @@ pub(crate) fn context(cx: &Context) -> Result<(), String> {
     requests(cx)?;
     questions(cx)?;
     crate::sa::check_notices(cx)?;
-    let limits = &cx.config.limits;
+    let limits = &cx.widest.limits;
     let total = cx.accounts.total();
     ensure(total.connections <= limits.connections.total, || format!("{} connections", total.connections))?;
     ensure(total.requests <= limits.requests.total, || format!("{} requests", total.requests))?;
@@ -39,7 +39,7 @@ fn requests(cx: &Context) -> Result<(), String> {
                 ensure(cx.connections.account(client) == Some(request.account), || {
                     format!("{id} of {client}, which is gone")
                 })?;
-                let most = cx.config.limits.requests_per_client as usize;
+                let most = cx.widest.limits.requests_per_client as usize;
                 let open = cx.connections.requests(client).map_or(0, |requests| requests.len());
                 ensure((1..=most).contains(&open), || format!("{client} has {open} requests"))?;
             }

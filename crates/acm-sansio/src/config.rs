@@ -1,5 +1,6 @@
 //! Options of the core, with their units and defaults.
 use crate::door::Level;
+use alloc::vec::Vec;
 use core::time::Duration;
 use ib_mad::{Mtu, Rate};
 
@@ -21,6 +22,32 @@ pub enum SaDepth {
     Auto,
     /// So many; at least 1.
     Fixed(u32),
+}
+
+/// Which subnets are served, by their prefix (`provider`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subnets {
+    /// All but these.
+    AllBut(Vec<u64>),
+    /// These.
+    Only(Vec<u64>),
+}
+
+impl Subnets {
+    /// Whether ports of the subnet with this prefix are served.
+    #[must_use]
+    pub fn serves(&self, prefix: u64) -> bool {
+        match self {
+            Self::AllBut(others) => !others.contains(&prefix),
+            Self::Only(ours) => ours.contains(&prefix),
+        }
+    }
+}
+
+impl Default for Subnets {
+    fn default() -> Self {
+        Self::AllBut(Vec::new())
+    }
 }
 
 /// Options of the core. Names and defaults are those of `ibacm_opts.cfg`.
@@ -55,6 +82,8 @@ pub struct Config {
     pub queue_deadline: Duration,
     /// The least important events that are told; others cost nothing.
     pub log_level: Level,
+    /// `provider`: a port of another subnet has no endpoints.
+    pub subnets: Subnets,
     /// Bounds of what is kept.
     pub limits: Limits,
 }
@@ -76,6 +105,7 @@ impl Default for Config {
             kernel_deadline: Duration::from_millis(1800),
             queue_deadline: Duration::from_secs(60),
             log_level: Level::Verbose,
+            subnets: Subnets::default(),
             limits: Limits::default(),
         }
     }
@@ -86,6 +116,17 @@ impl Config {
     #[must_use]
     pub fn sa_time(&self) -> Duration {
         self.timeout.saturating_mul(self.retries.saturating_add(1))
+    }
+
+    /// Raises each bound to that of `other`: what was allowed once may be there still.
+    pub(crate) fn widen(&mut self, other: &Self) {
+        self.resolve_depth = self.resolve_depth.max(other.resolve_depth);
+        let (ours, theirs) = (&mut self.limits, &other.limits);
+        ours.connections.total = ours.connections.total.max(theirs.connections.total);
+        ours.requests.total = ours.requests.total.max(theirs.requests.total);
+        ours.lookups.total = ours.lookups.total.max(theirs.lookups.total);
+        ours.requests_per_client = ours.requests_per_client.max(theirs.requests_per_client);
+        ours.destinations = ours.destinations.max(theirs.destinations);
     }
 }
 

@@ -8,6 +8,7 @@ use crate::{
     context::Context,
     door::DatagramSource,
     failure::Failure,
+    gauge::Tell,
     id::{EndpointId, PortId, Token},
     preload::Preload,
     sa::SaError,
@@ -123,6 +124,8 @@ pub trait Provider: fmt::Debug {
     fn noticed(&mut self, cx: &mut Context, port: PortId, notice: Notice);
     /// Every counter of its own, by name.
     fn each_stat(&self, tell: &mut dyn FnMut(&'static str, u64));
+    /// How much it has of everything now, by name: without looking at all that it keeps.
+    fn each_gauge(&self, cx: &Context, tell: Tell<'_>);
     /// What it has, a line for each thing of interest, for [`Acm::report`](crate::Acm::report).
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use super::{
     read::{self, Faults, ReadError},
 };
 use crate::clock::Clock;
-use acm_sansio::preload::{Preload, Routes};
+use acm_sansio::preload::{Hosts, Preload, Routes};
 use acm_wire::files::opts::{AddrPreload, Options, RoutePreload};
 use core::{fmt, time::Duration};
 use ib_mad::{Guid, Lid};
@@ -12,7 +12,7 @@ use mio::{Registry, Token, Waker};
 use std::{
     collections::BTreeSet,
     io,
-    path::{Path, PathBuf, absolute},
+    path::{Path, PathBuf},
     sync::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel},
@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_secs(10);
 /// Ports that come up within this time are read for together.
 const TOGETHER: Duration = Duration::from_millis(100);
 
-/// The files that the options name. Paths are taken from the present directory, before the daemon leaves it.
+/// The files that the options name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Files {
     routes: Option<PathBuf>,
@@ -33,8 +33,9 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    pub(crate) fn new(options: &Options<'_>) -> Self {
-        let file = |path: &str| Some(absolute(path).unwrap_or_else(|_| path.into()));
+    /// Paths are taken from the directory in which the daemon was started.
+    pub(crate) fn new(options: &Options<'_>, start_dir: &Path) -> Self {
+        let file = |path: &str| Some(start_dir.join(path));
         Self {
             routes: match options.route_preload {
                 RoutePreload::None => None,
@@ -46,6 +47,13 @@ impl Files {
             },
         }
     }
+}
+
+/// What counts where there is no file any more.
+pub(crate) fn nothing(files: &Files) -> impl Iterator<Item = Preload> {
+    let routes = files.routes.is_none().then(|| Preload::Routes(Routes::builder().finish().into()));
+    let hosts = files.hosts.is_none().then(|| Preload::Hosts(Hosts::default().into()));
+    routes.into_iter().chain(hosts)
 }
 
 /// A port as dumps name it: GUID and first LID.

@@ -9,4 +9,7 @@ mod file;
 mod loader;
 mod read;
 
-pub(crate) use loader::{Files, Loader};
+#[cfg(test)]
+mod tests;
+
+pub(crate) use loader::{Files, Loader, nothing};

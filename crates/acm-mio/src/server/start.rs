@@ -1,6 +1,6 @@
 //! From the command line to a running loop.
 use super::{
-    daemon::{Connections, Daemon, Host, LoopError, Ready, STALL_LIMIT},
+    daemon::{Connections, Daemon, Host, LoopError, Ready, Reload, STALL_LIMIT},
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
     tokens::{FABRIC, KERNEL, LISTENER, PRELOAD, SIGNALS},
@@ -11,12 +11,14 @@ use crate::{
     cli::Args,
     clock::Clock,
     descriptors,
+    effects::{Effect, effect},
     fabric::{Embedded, Fabric, FabricChoice, FabricError, Sim},
     kernel::{Kernel, KernelChoice},
     lock::{self, LockError},
     log::{Lines, Log},
+    metrics::Metrics,
     preload::{Files, Loader},
-    settings::{ConfiguredAddress, Settings},
+    settings::Settings,
 };
 use acm_sansio::{Acm, Seed, Time};
 use acm_wire::files::opts::Options;
@@ -73,17 +75,21 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
         std::path::absolute(&args.run_dir).map_err(|error| StartError::RunDir(args.run_dir.clone(), error))?;
     std::fs::metadata(&run_dir).map_err(|error| StartError::RunDir(run_dir.clone(), error))?;
     let settings = Settings::read(args);
-    let files = Files::new(&settings.options);
+    let start_dir = std::env::current_dir().unwrap_or_default();
     if args.daemonize() {
         nix::unistd::daemon(false, false).map_err(|error| StartError::Daemonize(error.into()))?;
     }
     // Whoever finds the process id or the sockets may send a signal at once.
     let signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGUSR1]).map_err(LoopError::Poll)?;
     let _lock = lock::take(&settings.lock_file(&run_dir))?;
-    let log = Log::start(settings.options.log_file, settings.options.log_level);
+    let options = settings.options();
+    let log = Log::start(options.log_file, options.log_level);
     tracing::info!(target: "main", "Assistant to the InfiniBand Communication Manager, acm-mio {}", env!("CARGO_PKG_VERSION"));
-    for option in settings.options.iter() {
-        tracing::info!(target: "options", "{option}");
+    for option in options.iter() {
+        match effect(&option) {
+            Effect::Nothing(why) => tracing::info!(target: "options", "{option} (does nothing: {why})"),
+            _ => tracing::info!(target: "options", "{option}"),
+        }
     }
     for problem in &settings.problems {
         tracing::warn!(target: "config", "{problem}");
@@ -92,11 +98,11 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     let mut seed = [0; 16];
     getrandom::fill(&mut seed).map_err(StartError::Seed)?;
     let fabric_seed = getrandom::u64().map_err(StartError::Seed)?;
-    let fabric = open_fabric(args, &settings.options, &run_dir, fabric_seed)?;
+    let fabric = open_fabric(args, &options, &run_dir, fabric_seed)?;
     let mut passed = if args.systemd { ListenFd::from_env() } else { ListenFd::empty() };
     let listener = match Listener::from_systemd(&mut passed)? {
         Some(listener) => listener,
-        None => Listener::bind(&settings.options, &run_dir)?,
+        None => Listener::bind(&options, &run_dir)?,
     };
     let kernel = match args.kernel() {
         KernelChoice::Off => None,
@@ -105,8 +111,13 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     let core = settings.core(descriptors);
     tracing::info!(target: "main", "at most {} clients, {descriptors} file descriptors", core.limits.connections.total);
     let core = Acm::new(core, Seed::new(seed));
-    let mut daemon =
-        assemble(core, fabric, listener, kernel, signals, log, settings.addresses).map_err(LoopError::Poll)?;
+    let metrics_listen = options.metrics_listen;
+    let files = Files::new(&options, &start_dir);
+    let reload = Reload::new(settings.clone(), start_dir, descriptors, args.systemd);
+    let mut daemon = assemble(core, fabric, listener, kernel, signals, log, reload).map_err(LoopError::Poll)?;
+    let registry = daemon.host.poll.registry();
+    daemon.metrics = Metrics::open(&run_dir, registry);
+    daemon.metrics.configure(metrics_listen, registry);
     if let Some(fabric) = &mut daemon.host.fabric {
         // They have their addresses now, and are no news later.
         fabric.has_new_ports();
@@ -177,7 +188,7 @@ fn assemble(
     kernel: Option<Kernel>,
     mut signals: Signals,
     log: Log,
-    addresses: Option<Vec<ConfiguredAddress>>,
+    reload: Reload,
 ) -> io::Result<Daemon> {
     let poll = Poll::new()?;
     poll.registry().register(&mut signals, SIGNALS, mio::Interest::READABLE)?;
@@ -196,7 +207,9 @@ fn assemble(
         signals,
         clock: Clock::start(),
         log,
-        addresses,
+        addresses: reload.addresses(),
+        reload,
+        metrics: Metrics::default(),
         ready: Ready::default(),
         received: ReceiveBuffer::default(),
         preload: None,

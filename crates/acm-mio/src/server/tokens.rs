@@ -3,9 +3,9 @@ use mio::Token;
 
 pub(super) const LISTENER: Token = Token(0);
 pub(super) const SIGNALS: Token = Token(1);
-pub(super) const KERNEL: Token = Token(3);
 /// A table was read from a file.
-pub(super) const PRELOAD: Token = Token(8);
+pub(super) const PRELOAD: Token = Token(2);
+pub(super) const KERNEL: Token = Token(3);
 /// Clients' tokens are their numbers after this.
 pub(super) const FIRST_CLIENT: usize = 16;
 /// The fabric's tokens are this and those after it.

@@ -36,6 +36,8 @@ pub enum Event {
     PortUp(PortId, Lid),
     /// A port is not active any more.
     PortDown(PortId),
+    /// A port is active, and no provider here serves the subnet with this prefix.
+    NotServed(PortId, u64),
     /// An endpoint was made.
     EndpointAdded(EndpointId, PortId, Pkey),
     /// An endpoint is gone.
@@ -84,6 +86,7 @@ impl Event {
             | Self::EndpointLost(..)
             | Self::PortUp(..)
             | Self::PortDown(..)
+            | Self::NotServed(..)
             | Self::EndpointAdded(..)
             | Self::EndpointRemoved(..)
             | Self::SaMoved(..)
@@ -120,6 +123,7 @@ impl Event {
         match self {
             Self::PortUp(port, _)
             | Self::PortDown(port)
+            | Self::NotServed(port, _)
             | Self::EndpointAdded(_, port, _)
             | Self::EndpointRemoved(_, port, _)
             | Self::NoPartition(port, ..)
@@ -164,6 +168,9 @@ impl fmt::Display for Event {
         match self {
             Self::PortUp(port, lid) => write!(f, "port {} is active, LID {lid}", port.0),
             Self::PortDown(port) => write!(f, "port {} is down", port.0),
+            Self::NotServed(port, prefix) => {
+                write!(f, "notice - port {}: not served: no provider for subnet prefix {prefix:#018x}", port.0)
+            }
             Self::EndpointAdded(id, port, pkey) => write!(f, "{id}: port {} pkey {pkey} opened", port.0),
             Self::EndpointRemoved(id, port, pkey) => write!(f, "{id}: port {} pkey {pkey} closed", port.0),
             Self::EndpointFailed(id, again_ms) => write!(f, "ERROR - {id}: no queue pair; again in {again_ms} ms"),

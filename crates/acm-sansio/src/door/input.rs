@@ -1,6 +1,6 @@
 //! What the core is told.
 use crate::{
-    Account,
+    Account, Config,
     id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},
     port::PortAttributes,
     preload::Preload,
@@ -124,6 +124,9 @@ pub enum Input<'a> {
     },
     /// Routes or addresses were loaded from a file. They take the place of those before.
     Preloaded(Preload),
+    /// Other options, for what comes from now on. `min_mtu`, `min_rate` and `loopback` stay as they were: peers and
+    /// groups count on them.
+    Configure(&'a Config),
     /// Leave all groups; [`Output::ShutdownDone`](crate::Output::ShutdownDone) follows.
     Shutdown,
 }

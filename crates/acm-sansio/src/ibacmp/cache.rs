@@ -1,7 +1,7 @@
 //! All destinations: look-up, bounds, and the one place that changes a state.
 use super::{
     by_gid::ByGid,
-    dest::{BY_CLASS, Class, Dest, DestKey, DestState},
+    dest::{BY_CLASS, Class, Dest, DestKey, DestState, StateKind},
     token::DestId,
 };
 use crate::{
@@ -33,6 +33,8 @@ pub(super) struct Cache {
     wanted: List<DestId, BY_CLASS>,
     unsolicited: List<DestId, BY_CLASS>,
     by_gid: ByGid,
+    /// How many are in each state.
+    counts: [usize; StateKind::ALL.len()],
     /// What is under way on each endpoint.
     busy: BTreeMap<EndpointId, BTreeSet<DestId>>,
 }
@@ -57,6 +59,7 @@ impl Cache {
             wanted: List::default(),
             unsolicited: List::default(),
             by_gid: ByGid::new(seed),
+            counts: Default::default(),
             busy: BTreeMap::new(),
         }
     }
@@ -114,6 +117,7 @@ impl Cache {
             gid_links: Links::default(),
         });
         self.line_up(id);
+        self.note_kind(None, Some(StateKind::Unknown));
         let hash = self.hash(endpoint, &key.canonical());
         self.index.insert_unique(hash, (hash, id), |(hash, _)| *hash);
         id
@@ -158,6 +162,7 @@ impl Cache {
         let endpoint = dest.endpoint;
         let (was_busy, is_busy) = (dest.state.is_busy(), state.is_busy());
         let (was_at, is_at) = (dest.state.known_at(&dest.key), state.known_at(&dest.key));
+        let (was, is) = (dest.state.kind(), state.kind());
         let before = core::mem::replace(&mut dest.state, state);
         if was_at != is_at {
             if let Some(gid) = was_at {
@@ -167,6 +172,7 @@ impl Cache {
                 self.by_gid.insert(&mut self.dests, endpoint, gid, id);
             }
         }
+        self.note_kind(Some(was), Some(is));
         self.note_busy(endpoint, id, was_busy, is_busy);
         before
     }
@@ -174,9 +180,10 @@ impl Cache {
     /// Changes a state in place, but not where it is known to be.
     pub(super) fn change<R>(&mut self, id: DestId, change: impl FnOnce(&mut DestState) -> R) -> Option<R> {
         let dest = self.dests.get_mut(id)?;
-        let was_busy = dest.state.is_busy();
+        let (was_busy, was) = (dest.state.is_busy(), dest.state.kind());
         let result = change(&mut dest.state);
-        let (endpoint, is_busy) = (dest.endpoint, dest.state.is_busy());
+        let (endpoint, is_busy, is) = (dest.endpoint, dest.state.is_busy(), dest.state.kind());
+        self.note_kind(Some(was), Some(is));
         self.note_busy(endpoint, id, was_busy, is_busy);
         Some(result)
     }
@@ -208,6 +215,20 @@ impl Cache {
         self.by_gid.len()
     }
 
+    fn note_kind(&mut self, was: Option<StateKind>, is: Option<StateKind>) {
+        if let Some(count) = was.and_then(|kind| self.counts.get_mut(kind as usize)) {
+            *count = count.saturating_sub(1);
+        }
+        if let Some(count) = is.and_then(|kind| self.counts.get_mut(kind as usize)) {
+            *count += 1;
+        }
+    }
+
+    /// How many are in a state.
+    pub(super) fn count_of(&self, kind: StateKind) -> usize {
+        self.counts.get(kind as usize).copied().unwrap_or(0)
+    }
+
     /// What is under way on an endpoint.
     pub(super) fn busy(&self, endpoint: EndpointId) -> Vec<DestId> {
         self.busy.get(&endpoint).map(|busy| busy.iter().copied().collect()).unwrap_or_default()
@@ -227,6 +248,7 @@ impl Cache {
         }
         self.step_out(id);
         self.enter(id, DestState::Unknown);
+        self.note_kind(Some(StateKind::Unknown), None);
         self.dests.remove(id);
     }
 

@@ -1,7 +1,7 @@
 //! Whether what the provider keeps fits together: for tests and fuzzing.
 use super::{
     asking::{Asking, Stage},
-    dest::{DestState, Ready, Routing},
+    dest::{DestState, Ready, Routing, StateKind},
     lookup::Lookup,
     state::Ibacmp,
     token::{DestId, Task},
@@ -45,6 +45,11 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
             _ => ensure(waiting == 0, || format!("{id}: {waiting} wait for nothing"))?,
         }
     }
+    for kind in StateKind::ALL {
+        let found = provider.cache.iter().filter(|(_, dest)| dest.state.kind() == kind).count();
+        let noted = provider.cache.count_of(kind);
+        ensure(noted == found, || format!("{found} destinations are {kind:?}, {noted} are noted"))?;
+    }
     for (account, id, held) in cx.accounts.iter() {
         let lookups = counted.lookups.get(&id).copied().unwrap_or(0);
         ensure(held.lookups == lookups, || format!("{account} is charged {} of {lookups} lookups", held.lookups))?;
@@ -54,7 +59,7 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
         let credits = counted.credits.get(id).copied().unwrap_or(0);
         let held = state.queue.held();
         ensure(held == credits, || format!("{id}: {held} credits are held, {credits} are used"))?;
-        ensure(held <= cx.config().resolve_depth.max(1), || format!("{id}: {held} credits"))?;
+        ensure(held <= cx.widest.resolve_depth.max(1), || format!("{id}: {held} credits"))?;
     }
     let busy: usize = provider.endpoints.keys().map(|id| provider.cache.busy_count(*id)).sum();
     ensure(busy <= counted.busy, || format!("{busy} of {} destinations are busy", counted.busy))?;
@@ -65,7 +70,7 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
     let waits = provider.leaving.is_empty() || cx.timer(Task::Leaving.token()).is_some();
     ensure(waits, || "nobody forgets who left".into())?;
     ensure(provider.asked.len() == counted.asked, || "transaction ids and requests differ".into())?;
-    let limits = &cx.config().limits;
+    let limits = &cx.widest.limits;
     ensure(provider.cache.len() <= limits.destinations, || format!("{} destinations", provider.cache.len()))
 }
 

@@ -20,7 +20,7 @@
 //! | `route.rs` | the path to a known address, or to a port |
 //! | `preload.rs` | what was loaded from files, before anybody is asked |
 //! | `round_trip.rs` | how long an answer is likely to take |
-//! | `token.rs`, `event.rs`, `stats.rs` | names, what is told, what is counted |
+//! | `token.rs`, `event.rs`, `stats.rs`, `gauge.rs` | names, what is told, what is counted, how much there is |
 mod answer;
 mod ask;
 mod asking;
@@ -32,6 +32,7 @@ mod dest;
 mod endpoint;
 mod event;
 mod expire;
+mod gauge;
 mod group;
 mod lookup;
 mod membership;

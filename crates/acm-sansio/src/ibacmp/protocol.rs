@@ -11,6 +11,7 @@ use crate::{
     context::Context,
     door::DatagramSource,
     failure::Failure,
+    gauge::Tell,
     id::{EndpointId, PortId, Token},
     preload::Preload,
     provider::{Answer, Need, Notice, PortEvent, Provider},
@@ -204,6 +205,10 @@ impl Provider for Ibacmp {
 
     fn each_stat(&self, tell: &mut dyn FnMut(&'static str, u64)) {
         self.stats.each(|name, _, value| tell(name, value));
+    }
+
+    fn each_gauge(&self, cx: &Context, tell: Tell<'_>) {
+        super::gauge::each(self, cx, tell);
     }
 
     fn report(&self, _cx: &Context, f: &mut fmt::Formatter<'_>) -> fmt::Result {

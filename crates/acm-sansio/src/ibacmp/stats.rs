@@ -34,6 +34,10 @@ stats! {
         destinations_left: u64,
         /// Joins because subnet administration said that the group was made or deleted.
         groups_noticed: u64,
+        /// Multicast requests that were sent again.
+        requests_repeated: u64,
+        /// Joins that were answered with a membership.
+        joins: u64,
         /// Joins that failed.
         joins_failed: u64,
         /// Tables of routes and of hosts that were loaded.

@@ -18,6 +18,7 @@ impl Acm {
         let change = self.context.ports.up(port, attributes);
         if change.came_up || change.moved || change.other_manager {
             self.context.log(Event::PortUp(port, attributes.lid));
+            self.say_not_served(port);
         }
         // Before anything is asked because of the change: that goes to the right place as it is, and first.
         let elsewhere = !change.came_up && (change.moved || change.other_manager);
@@ -137,7 +138,7 @@ impl Acm {
         if self.context.running != Running::Serving {
             return;
         }
-        let plan = self.context.ports.plan(port);
+        let plan = self.context.ports.plan(port, &self.context.config.subnets);
         for local in plan.unassigned {
             self.context.log(Event::NoPartition(port, local.address, local.pkey));
         }

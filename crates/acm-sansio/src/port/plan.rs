@@ -1,6 +1,9 @@
 //! Which endpoints a port's table and the local addresses ask for.
 use super::{LocalAddress, Ports};
-use crate::id::{EndpointId, PortId};
+use crate::{
+    config::Subnets,
+    id::{EndpointId, PortId},
+};
 use acm_wire::Address;
 use alloc::vec::Vec;
 use ib_mad::Pkey;
@@ -22,14 +25,15 @@ pub(crate) struct Plan {
 
 impl Ports {
     /// What has to change on an active port.
-    pub(crate) fn plan(&self, port: PortId) -> Plan {
+    pub(crate) fn plan(&self, port: PortId, subnets: &Subnets) -> Plan {
         let mut plan = Plan::default();
         let Some(attributes) = self.attributes(port) else { return plan };
         let partitions = attributes.partitions();
         let first = attributes.pkeys.iter().copied().find(|pkey| pkey.is_valid());
         let mut wanted: Vec<(u16, Pkey, Vec<Address>)> =
             partitions.iter().map(|(index, pkey)| (*index, *pkey, Vec::new())).collect();
-        for local in self.local.of_port(port) {
+        let served = subnets.serves(attributes.gid().prefix());
+        for local in self.local.of_port(port).filter(|_| served) {
             let place = local
                 .pkey
                 .or(first)

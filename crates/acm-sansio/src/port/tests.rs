@@ -1,6 +1,6 @@
 //! Ports, addresses and endpoints together.
 use super::{LocalAddress, PortAttributes, Ports, plan::Plan};
-use crate::id::PortId;
+use crate::{config::Subnets, id::PortId};
 use acm_wire::Address;
 use alloc::{vec, vec::Vec};
 use ib_mad::{Lid, Pkey, sa::PathRecord};
@@ -14,7 +14,7 @@ fn attributes(pkeys: &[u16]) -> PortAttributes {
     }
 }
 fn apply(ports: &mut Ports, port: PortId) -> Plan {
-    let plan = ports.plan(port);
+    let plan = ports.plan(port, &Subnets::default());
     for id in &plan.close {
         ports.close(*id);
     }

@@ -1,5 +1,6 @@
 //! Tables that were read from files.
-use super::turn::Daemon;
+use super::{super::tokens::PRELOAD, turn::Daemon};
+use crate::preload::{Files, Loader, nothing};
 use acm_sansio::{Input, Time};
 
 impl Daemon {
@@ -18,10 +19,22 @@ impl Daemon {
         }
     }
 
-    /// Reads the files again, at SIGHUP.
-    pub(super) fn preload_again(&self) {
-        if let Some(loader) = &self.preload {
-            loader.read_again();
+    /// Reads the files again, at SIGHUP, or reads other files.
+    pub(super) fn preload_again(&mut self, now: Time, before: &Files, after: Files) {
+        if *before == after {
+            if let Some(loader) = &self.preload {
+                loader.read_again();
+            }
+            return;
         }
+        self.preload = None;
+        for table in nothing(&after) {
+            self.input(now, Input::Preloaded(table));
+        }
+        match Loader::start(after, self.host.poll.registry(), PRELOAD) {
+            Ok(loader) => self.preload = loader,
+            Err(error) => tracing::warn!(target: "preload", "files are not read: {error}"),
+        }
+        self.tell_preload_ports();
     }
 }

@@ -1,0 +1,128 @@
+//! Other options while the core runs: they count for what comes.
+use acm_sansio::{
+    Config, Input, Output,
+    config::{Limits, RouteProtocol, SaDepth, Share, Subnets},
+};
+use acm_sim::{Ask, World, WorldConfig};
+use acm_wire::{
+    Address,
+    client::{ClientStatus, EntryFlags, resolve_request},
+};
+use core::time::Duration;
+
+fn name(node: u32) -> Address {
+    World::addresses(node)[0]
+}
+
+fn configure(world: &mut World, change: impl FnOnce(&mut Config)) {
+    let mut config = world.node(0).acm.config().clone();
+    change(&mut config);
+    world.input(0, Input::Configure(&config));
+    assert_eq!(world.node(0).acm.check(), Ok(()));
+}
+
+fn ask_dead(world: &mut World, name_of: &str) -> Ask {
+    let dest = Address::from_text(name_of);
+    world.ask(0, &resolve_request(Some(&name(0)), &dest, EntryFlags::empty(), [1; 8]))
+}
+
+fn sent(world: &World, what: impl Fn(&Output) -> bool) -> usize {
+    world.transcript.iter().filter(|(_, node, output)| *node == 0 && what(output)).count()
+}
+
+#[test]
+fn time_outs_and_retries_count_for_what_is_asked_then() {
+    let mut world = World::new(WorldConfig::default());
+    world.settle();
+    configure(&mut world, |config| {
+        config.timeout = Duration::from_millis(100);
+        config.retries = 0;
+    });
+    let (start, ask) = (world.now(), ask_dead(&mut world, "dead"));
+    assert_eq!(world.wait(ask), Err(ClientStatus::ETIMEDOUT));
+    // One request, and the subnet's own second.
+    assert_eq!(world.now().since(start), Duration::from_millis(100 + 1024));
+}
+
+#[test]
+fn a_smaller_bound_takes_nothing_away() {
+    let mut world = World::new(WorldConfig::default());
+    world.settle();
+    let asks: Vec<Ask> = (0..8).map(|number| ask_dead(&mut world, &format!("dead{number}"))).collect();
+    configure(&mut world, |config| {
+        config.limits = Limits { requests: Share { total: 2, percent: 100 }, ..Limits::default() };
+        config.resolve_depth = 1;
+    });
+    assert!(asks.iter().all(|ask| world.path(*ask).is_none()), "they wait as before");
+    let next = ask_dead(&mut world, "dead8");
+    assert_eq!(world.path(next), Some(Err(ClientStatus::ENOMEM)));
+    assert!(asks.into_iter().all(|ask| world.wait(ask) == Err(ClientStatus::ETIMEDOUT)));
+    let next = ask_dead(&mut world, "dead8");
+    assert_eq!(world.path(next), None, "there is room again");
+}
+
+#[test]
+fn sa_depth() {
+    let core = Config { sa_depth: SaDepth::Fixed(1), ..Config::default() };
+    let mut world = World::new(WorldConfig { nodes: 9, core, ..WorldConfig::default() });
+    world.settle();
+    assert!(world.node(0).acm.report().to_string().contains(" sa_depth 1 "));
+    configure(&mut world, |config| config.sa_depth = SaDepth::Fixed(7));
+    assert!(world.node(0).acm.report().to_string().contains(" sa_depth 7 "));
+    configure(&mut world, |config| config.sa_depth = SaDepth::Auto);
+    assert!(world.node(0).acm.report().to_string().contains(" sa_depth 4 "));
+}
+
+#[test]
+fn route_prot_joins_the_second_group_and_leaves_it() {
+    let mut world = World::new(WorldConfig::default());
+    world.settle();
+    let groups = |world: &World| {
+        let report = world.node(0).acm.report().to_string();
+        report.lines().find_map(|line| Some(line.split_once(": groups ")?.1[..6].to_owned())).unwrap()
+    };
+    assert_eq!(groups(&world), "1 of 1");
+    configure(&mut world, |config| config.route_protocol = RouteProtocol::Acm);
+    world.run_for(Duration::from_secs(2));
+    assert_eq!(groups(&world), "2 of 2");
+    configure(&mut world, |config| config.route_protocol = RouteProtocol::Sa);
+    world.run_for(Duration::from_secs(2));
+    assert_eq!(groups(&world), "1 of 1");
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+}
+
+#[test]
+fn groups_and_own_addresses_stay_as_they_were() {
+    let mut world = World::new(WorldConfig::default());
+    world.settle();
+    let before = world.node(0).acm.config().clone();
+    configure(&mut world, |config| {
+        config.min_mtu = ib_mad::Mtu::B512;
+        config.min_rate = ib_mad::Rate::GBPS_2_5;
+        config.loopback = !config.loopback;
+    });
+    assert_eq!(*world.node(0).acm.config(), before);
+}
+
+#[test]
+fn a_port_of_another_providers_subnet_is_not_served() {
+    let mut world = World::new(WorldConfig::default());
+    world.settle();
+    let prefix = world.port(0).gids[0].prefix();
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    configure(&mut world, |config| config.subnets = Subnets::AllBut(vec![prefix]));
+    world.settle();
+    assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ESRCADDR));
+    assert_eq!(sent(&world, |output| matches!(output, Output::CloseEndpoint(_))), 1);
+    let said = |output: &Output| {
+        matches!(output, Output::Log(event) if event.to_string()
+            == format!("notice - port 0: not served: no provider for subnet prefix {prefix:#018x}"))
+    };
+    assert_eq!(sent(&world, said), 1);
+    configure(&mut world, |config| config.subnets = Subnets::Only(vec![1, prefix]));
+    world.settle();
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    configure(&mut world, |config| config.subnets = Subnets::Only(vec![1]));
+    assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ESRCADDR));
+    assert_eq!(sent(&world, said), 2);
+}
