@@ -32,7 +32,7 @@ fn operations_reach_everything_that_is_counted() {
     let mut random = random();
     let mut kinds = BTreeSet::new();
     let mut counted: BTreeMap<&str, u64> = BTreeMap::new();
-    for _ in 0..600 {
+    for _ in 0..1000 {
         let bytes: Vec<u8> = random.by_ref().take(3000).collect();
         let operations = operations(&bytes);
         kinds.extend(operations.iter().map(|operation| {

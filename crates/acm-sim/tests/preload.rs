@@ -262,6 +262,10 @@ fn a_stranger_does_not_get_a_hosts_address() {
     world.forge_request(stranger, 0, 7, &name(1), &name(0));
     world.run_for(Duration::from_secs(10));
     assert_eq!((world.stat(0, "claims_checked"), world.stat(0, "claims_confirmed")), (1, 0));
+    world.forge_request(stranger, 0, 7, &name(1), &name(0));
+    world.run_for(Duration::from_secs(10));
+    assert_eq!((world.stat(0, "claims_checked"), world.stat(0, "claims_confirmed")), (2, 0));
+    assert_eq!(world.node(0).acm.counters().get(Counter::RouteCache), 0, "strangers are no users");
     let path = world.resolve(0, &name(0), &name(1)).unwrap();
     assert_eq!((path.dlid, path.qos_sl.sl()), (world.port(1).lid, OF_FILE));
     let answered = |output: &Output| matches!(output, Output::Send { mad, .. } if mad.method == Method::GET_RESP);

@@ -15,7 +15,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel},
+        mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel},
     },
     thread,
 };
@@ -106,10 +106,7 @@ impl Loader {
 
     /// The next table that is finished.
     pub(crate) fn take(&self) -> Option<Preload> {
-        match self.tables.try_recv() {
-            Ok(table) => Some(table),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
-        }
+        self.tables.try_recv().ok()
     }
 
     /// Whether these are the ports that it knows.

@@ -40,9 +40,9 @@ impl Ibacmp {
     /// What an asker's request says of where it is; with `respond`, it waits for our response.
     fn learn(&mut self, cx: &mut Context, id: DestId, remote: Remote, respond: Option<Responder>) {
         self.freshen(cx, id);
-        self.preload_before_claim(cx, id, &remote);
+        let listed = self.is_listed_elsewhere(cx, id, &remote);
         let Some(dest) = self.cache.get_mut(id) else { return };
-        let (endpoint, in_use) = (dest.endpoint, dest.class == Class::Wanted);
+        let (endpoint, in_use) = (dest.endpoint, dest.class == Class::Wanted || listed);
         let lmc = cx.port_of(endpoint).map(|port| port.lmc).unwrap_or_default();
         match &mut dest.state {
             // Somebody claims an address of ours; what we know of ourselves stays.

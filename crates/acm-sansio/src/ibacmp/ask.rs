@@ -47,8 +47,8 @@ impl Ibacmp {
         if let Some(answer) = self.known_answer(cx, id, endpoint, need) {
             return answer;
         }
-        if let Some(path) = self.preloaded(cx, id, endpoint) {
-            return Answer::Ready(path);
+        if let Some(answer) = self.preloaded_answer(cx, id, endpoint) {
+            return answer;
         }
         let lookup = match Lookup::begin(cx, need) {
             Ok(lookup) => lookup,

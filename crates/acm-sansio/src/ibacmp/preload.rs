@@ -5,7 +5,7 @@
 //! values, and an address that it has elsewhere, are not taken from the table any more until the next one comes. Routes
 //! count only while the port has the LID that the table has for it.
 use super::{
-    dest::{Class, DestKey, DestState, Ready, RouteKey},
+    dest::{DestKey, DestState, Ready, RouteKey},
     endpoint::EndpointState,
     event::Event,
     remote::Remote,
@@ -19,6 +19,7 @@ use crate::{
     id::EndpointId,
     port::PortAttributes,
     preload::{Hosts, Preload, Route, Routes},
+    provider::Answer,
     sa::SaError,
 };
 use acm_wire::{Address, client::Counter};
@@ -156,8 +157,15 @@ impl Ibacmp {
         self.stats.preload_loads += 1;
     }
 
+    /// The answer to somebody here, if the tables have it.
+    pub(super) fn preloaded_answer(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId) -> Option<Answer> {
+        let path = self.preloaded(cx, id, endpoint)?;
+        cx.count(endpoint, Counter::RouteCache);
+        Some(Answer::Ready(path))
+    }
+
     /// Makes a destination ready, or says at least where it is, if the tables know; its path if it is ready now.
-    pub(super) fn preloaded(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId) -> Option<PathRecord> {
+    fn preloaded(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId) -> Option<PathRecord> {
         if self.preload.is_empty() {
             return None;
         }
@@ -181,7 +189,6 @@ impl Ibacmp {
             _ => return None,
         };
         self.preload_ready(id, endpoint, remote, addr_until, path);
-        cx.count(endpoint, Counter::RouteCache);
         if let Some(dest) = self.cache.get(id) {
             cx.log(Event::Preloaded(endpoint, dest.name()).into());
         }
@@ -232,15 +239,17 @@ impl Ibacmp {
         self.stats.preload_used += 1;
     }
 
-    /// A stranger claims an address that the table of hosts has elsewhere: it is in use, as if somebody had asked.
-    pub(super) fn preload_before_claim(&mut self, cx: &mut Context, id: DestId, claimed: &Remote) {
-        let Some(dest) = self.cache.get(id) else { return };
-        let (DestState::Unknown, DestKey::Address(address)) = (&dest.state, &dest.key) else { return };
+    /// Whether a stranger claims an address that the table of hosts has elsewhere. What the table says is then as good as
+    /// if somebody here had asked for it: the claim is checked.
+    pub(super) fn is_listed_elsewhere(&mut self, cx: &mut Context, id: DestId, claimed: &Remote) -> bool {
+        let Some(dest) = self.cache.get(id) else { return false };
+        let DestKey::Address(address) = &dest.key else { return false };
         let endpoint = dest.endpoint;
-        if self.preload.gid_of(address).is_some_and(|gid| gid != claimed.gid) {
-            self.preloaded(cx, id, endpoint);
-            self.cache.set_class(id, Class::Wanted);
+        if self.preload.gid_of(address).is_none_or(|gid| gid == claimed.gid) {
+            return false;
         }
+        self.preloaded(cx, id, endpoint);
+        true
     }
 
     /// The group says that an address is at this GID.

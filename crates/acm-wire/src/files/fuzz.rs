@@ -88,8 +88,11 @@ pub fn hosts(text: &[u8]) {
     );
 }
 
-/// Reads the text as a path dump.
+/// Reads the text as a path dump: at once, and by sections.
 pub fn path_dump(text: &[u8]) {
+    let mut all = path_dump::parse(text);
+    path_dump::Sections::default().read(text, |_| true, |found| assert_eq!(Some(found), all.next()));
+    assert_eq!(all.next(), None);
     // What is escaped in a description stays so.
     let plain = |entry: &path_dump::Entry<'_>| match entry {
         path_dump::Entry::Source(source) => source.description.escape_ascii().count() == source.description.len(),
