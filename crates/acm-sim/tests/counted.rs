@@ -1,7 +1,7 @@
 //! What goes wrong is counted once and told, and what is nothing new does nothing.
 use acm_sansio::{
     Account, ClientId, Config, EndpointId, Event, Input, Output, PortId, SaRequestId,
-    config::{Limits, RouteProtocol, Share},
+    config::{Limits, RouteProtocol, SaDepth, Share},
     door::{DatagramSource, Level, SendFailure},
     ibacmp,
     retry::REJOIN_SPREAD,
@@ -391,4 +391,54 @@ fn an_address_that_is_not_ours_any_more_is_asked_for() {
     world.input(0, Input::AddressRemoved { port: PortId(0), pkey: None, address });
     assert_eq!(world.resolve(0, &other, &address), Err(ClientStatus::ETIMEDOUT));
     assert!(world.node(0).acm.counters().get(Counter::AddrQuery) > 0);
+}
+
+/// What a client asked of subnet administration and does not wait for any more is not sent, or not sent again.
+#[test]
+fn a_query_whose_client_left_ends() {
+    let core = Config { sa_depth: SaDepth::Fixed(1), ..Config::default() };
+    let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
+    world.run_for(SECOND);
+    world.subnet.settings_mut().sa.delay = SECOND;
+    world.subnet.settings_mut().sa.status = Some(Status::BUSY);
+    let since = world.transcript.len();
+    let [sent, waiting] = [(); 2].map(|()| route(&mut world, USER, EntryFlags::QUERY_SA));
+    let report = |world: &World| world.node(0).acm.report().to_string();
+    assert!(report(&world).contains(" in_flight 1 waiting 1 "), "{}", report(&world));
+    world.hang_up(waiting);
+    assert!(report(&world).contains(" in_flight 1 waiting 0 "), "{}", report(&world));
+    world.hang_up(sent);
+    world.run_for(20 * SECOND);
+    assert_eq!(outputs(&world, since, |output| matches!(output, Output::SaSend(_))), 1);
+    assert_eq!((world.stat(0, "sa_busy"), world.node(0).acm.check()), (1, Ok(())));
+}
+
+/// A node that is stopped sends nothing, whatever waited for its turn.
+#[test]
+fn what_waits_at_the_end_of_shutdown_is_not_sent() {
+    let core = Config { route_protocol: RouteProtocol::Acm, ..Config::default() };
+    let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
+    world.run_for(SECOND);
+    world.subnet.settings_mut().sa.mute = true;
+    let since = world.transcript.len();
+    world.input(0, Input::Shutdown);
+    world.run_for(5 * SECOND);
+    assert!(world.node(0).host.stopped);
+    assert_eq!(outputs(&world, since, |output| matches!(output, Output::SaSend(_))), 1, "of two groups");
+}
+
+/// An endpoint that lost its queue pair hears of its port's end, and of nothing else.
+#[test]
+fn an_endpoint_without_a_queue_pair() {
+    let mut world = quiet();
+    let ask = world.ask(0, &dead(0, EntryFlags::empty()));
+    world.set_opening_fails(0, true);
+    world.lose_endpoints(0);
+    let since = world.transcript.len();
+    world.input(0, Input::ClientReregister(PortId(0)));
+    world.run_for(Duration::from_millis(50));
+    assert_eq!(outputs(&world, since, |output| matches!(output, Output::SaSend(_))), 0);
+    assert_eq!(world.path(ask), None);
+    world.input(0, Input::PortDown(PortId(0)));
+    assert_eq!(world.path(ask), Some(Err(ClientStatus::ENODATA)));
 }
