@@ -420,6 +420,8 @@ fn what_waits_at_the_end_of_shutdown_is_not_sent() {
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     world.run_for(SECOND);
     world.subnet.settings_mut().sa.mute = true;
+    // It stays in flight, and makes the waiting membership the last to end.
+    route(&mut world, USER, EntryFlags::empty());
     let since = world.transcript.len();
     world.input(0, Input::Shutdown);
     world.run_for(5 * SECOND);
