@@ -359,4 +359,15 @@ mod tests {
             acm.context.timers.clear(key);
         }
     }
+
+    #[test]
+    fn one_that_is_driven_is_told_and_drained() {
+        let mut acm = Acm::new(Config::default(), 1);
+        let mut seen = Vec::new();
+        acm.drive(Time::from_nanos(5), Input::Shutdown, |output| {
+            seen.push(output);
+            None
+        });
+        assert_eq!((seen, acm.context.now()), (Vec::from([Output::ShutdownDone]), Time::from_nanos(5)));
+    }
 }

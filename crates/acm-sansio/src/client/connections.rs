@@ -190,6 +190,8 @@ mod tests {
         connections.close(client(2));
         connections.close(client(0));
         assert_eq!((connections.longest_idle(A), connections.most()), (None, Some((1, B))));
+        connections.close(client(3));
+        assert_eq!(connections.most(), None);
     }
 
     #[test]

@@ -42,3 +42,17 @@ impl fmt::Display for Reason {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn reasons_in_words() {
+        let reasons =
+            [Reason::SaRequest, Reason::KernelRequest, Reason::OpenEndpoint, Reason::Provider("x"), Reason::Shutdown];
+        let words = ["a request to the SA", "a request of the kernel", "a queue pair to open", "x", "shutdown"];
+        assert_eq!(reasons.map(|reason| reason.to_string()), words);
+    }
+}

@@ -210,3 +210,20 @@ impl Dest {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_route_is_named_by_its_lid_or_else_its_gid() {
+        let named = |dlid, dgid: &str| {
+            let key =
+                DestKey::Route(RouteKey { dlid: Lid::new(dlid), dgid: dgid.parse().unwrap(), ..RouteKey::default() });
+            let (endpoint, state, links) = (EndpointId::new(0, 0), DestState::Unknown, Links::default());
+            Dest { endpoint, key, state, class: Class::Wanted, used: true, links }.name()
+        };
+        assert_eq!(named(9, "fe80::9"), Address::Lid(Lid::new(9)));
+        assert_eq!(named(0, "fe80::9"), Address::Gid("fe80::9".parse().unwrap()));
+    }
+}

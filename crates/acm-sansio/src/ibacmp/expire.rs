@@ -124,6 +124,7 @@ mod tests {
         let key = DestKey::Address(Address::from_text("a"));
         assert!(ibacmp.acquire(&mut cx, EndpointId::new(0, 0), key).is_some());
         assert_eq!(due(&cx), Some(Time::ZERO + ROUND));
+        assert_eq!(ROUND, Duration::from_secs(960));
         ibacmp.hurry_sweep(&mut cx);
         assert_eq!(due(&cx), Some(Time::ZERO + HURRY));
     }
@@ -183,6 +184,7 @@ mod tests {
         assert!(ibacmp.acquire(&mut cx, EndpointId::new(0, 0), key).is_some());
         assert_eq!(cx.timer(Task::Sweep.token()), None);
         ibacmp.hurry_sweep(&mut cx);
+        assert_eq!(cx.timer(Task::Sweep.token()), Some(Time::ZERO + HURRY));
         ibacmp.sweep(&mut cx);
         assert_eq!(ibacmp.cache.len(), 0, "what was known on an endpoint that is closed");
     }

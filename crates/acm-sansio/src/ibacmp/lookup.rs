@@ -225,4 +225,19 @@ mod tests {
         lookup.end(&mut cx);
         assert_eq!(held(&cx, STRANGERS), 0);
     }
+
+    #[test]
+    fn strangers_need_a_lookup_as_long_as_one_of_them_waits() {
+        let mut cx = context(9);
+        let responder = |tid| Responder { tid: TransactionId::new(tid), remote: Remote::default() };
+        let mut lookup = Lookup::begin(&mut cx, Need { account: KERNEL, if_pending: IfPending::Waits }).unwrap();
+        assert!([1, 2].iter().all(|tid| lookup.add_responder(&mut cx, responder(*tid))));
+        let lookup = lookup.only_responders(&mut cx, |responder| responder.tid.get() == 2);
+        assert_eq!((held(&cx, STRANGERS), lookup.accounts().count()), (1, 2));
+        let lookup = lookup.only_responders(&mut cx, |_| false);
+        assert_eq!((held(&cx, STRANGERS), lookup.accounts().collect::<Vec<_>>()), (0, Vec::from([KERNEL])));
+        let lookup = lookup.only_responders(&mut cx, |_| false);
+        assert_eq!((held(&cx, STRANGERS), held(&cx, KERNEL), lookup.waiters()), (0, 1, 1));
+        assert!(lookup.end(&mut cx).is_empty());
+    }
 }

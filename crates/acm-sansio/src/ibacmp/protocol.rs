@@ -232,3 +232,26 @@ impl Provider for Ibacmp {
         super::check::ibacmp(self, cx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ibacmp::DestId;
+
+    #[test]
+    fn each_timer_has_its_name() {
+        let id = DestId::new(1, 2);
+        let tasks =
+            [Task::Lookup(id), Task::Credit(id), Task::Route(id), Task::Group(EndpointId::new(1, 2), 0), Task::Sweep];
+        let names = [
+            "a multicast request",
+            "a credit of a multicast request",
+            "a route",
+            "joining a group",
+            "the sweep of the cache",
+        ];
+        let ibacmp = Ibacmp::new(1);
+        assert_eq!(tasks.map(|task| ibacmp.timer_name(task.token())), names);
+        assert_eq!(ibacmp.name(), "ibacmp");
+    }
+}

@@ -70,6 +70,7 @@ fn a_path_of_the_groups_parameters() {
         mtu: Selected::exactly(Mtu::B2048),
         rate: Selected::exactly(Rate::GBPS_10),
         traffic_class: 7,
+        packet_life_time: Selected::exactly(ib_mad::PacketLifeTime::new(18)),
         pkey: Pkey::DEFAULT_FULL,
         sl_flow_hop: SlFlowHop::default()
             .with_sl(ServiceLevel::new(3))
@@ -134,4 +135,27 @@ fn a_datagram_goes_the_way_of_its_path() {
     let (sl, static_rate) = (ServiceLevel::new(3), Some(Rate::GBPS_10));
     let way = AddressVector { dlid: path.dlid, sl, path_bits: 2, static_rate, grh: Some(grh) };
     assert_eq!(send_to(&path, &remote, &port), SendTo { way, qpn: remote.qpn, qkey: Qkey::GSI });
+}
+
+/// Subnet administration is asked for a path of the group's traffic class.
+#[test]
+fn the_class_of_the_base_group_is_asked_for() {
+    use super::super::membership::Group;
+    use crate::{account::KERNEL, door::Output, provider::IfPending};
+    let mut cx = Context::new(Config::default(), 1.into());
+    cx.ports.up(PortId(0), &port());
+    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_FULL);
+    let mut group = Group::new(Pkey::DEFAULT_FULL, Rate::GBPS_10, Mtu::B2048);
+    group.member = Some(McMemberRecord { mgid: group.mgid, traffic_class: 7, ..McMemberRecord::default() });
+    let mut ibacmp = Ibacmp::new(1);
+    ibacmp.endpoints.entry(endpoint).or_default().groups.push(group);
+    let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(acm_wire::Address::from_text("a"))).unwrap();
+    let lookup = Lookup::begin(&mut cx, Need { account: KERNEL, if_pending: IfPending::LeavesTicket }).unwrap();
+    ibacmp.find_route(&mut cx, id, Remote { gid: gid("fe80::9"), ..Remote::default() }, lookup);
+    let of = |output: &Output| match output {
+        Output::SaSend(send) => Some(*send.mad.record::<PathRecord>().unwrap()),
+        _ => None,
+    };
+    let asked = cx.outputs.iter().find_map(of).unwrap();
+    assert_eq!((asked.dgid, asked.traffic_class), (gid("fe80::9"), 7));
 }
