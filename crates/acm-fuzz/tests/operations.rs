@@ -42,7 +42,7 @@ fn operations_reach_everything_that_is_counted() {
             *counted.entry(name).or_default() += value;
         }
     }
-    assert_eq!(kinds.len(), 25, "{kinds:?}");
+    assert_eq!(kinds.len(), 28, "{kinds:?}");
     let missed: Vec<&str> = counted.iter().filter(|(_, value)| **value == 0).map(|(name, _)| *name).collect();
     assert!(missed.is_empty(), "never seen: {missed:?}\n{counted:#?}");
 }

@@ -39,6 +39,8 @@ pub struct Context {
     pub(crate) counters: Counters,
     pub(crate) stats: Stats,
     pub(crate) running: Running,
+    /// How long the kernel waits for its answers, if somebody told it another time than its own.
+    pub(crate) kernel_waits: Option<Duration>,
 }
 
 /// Whether the core serves.
@@ -70,6 +72,7 @@ impl Context {
             counters: Counters::default(),
             stats: Stats::default(),
             running: Running::Serving,
+            kernel_waits: None,
             config,
         }
     }

@@ -29,13 +29,13 @@ impl Ports {
         let first = attributes.pkeys.iter().copied().find(|pkey| pkey.is_valid());
         let mut wanted: Vec<(u16, Pkey, Vec<Address>)> =
             partitions.iter().map(|(index, pkey)| (*index, *pkey, Vec::new())).collect();
-        for local in self.local.of_port(port) {
+        for local in self.local.of_port(port, attributes) {
             let place = local
                 .pkey
                 .or(first)
                 .and_then(|pkey| wanted.iter_mut().find(|(_, other, _)| other.same_partition(pkey)));
             match place {
-                None => plan.unassigned.push(*local),
+                None => plan.unassigned.push(local),
                 Some((_, _, addresses)) => {
                     // `NODE1` after `node1` is the same name: the first spelling stays.
                     let known = |other: &Address| other.canonical() == local.address.canonical();
