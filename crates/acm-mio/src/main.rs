@@ -10,6 +10,7 @@
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss
 )]
+mod addresses;
 mod check;
 mod cli;
 mod clock;
@@ -18,6 +19,7 @@ mod fabric;
 mod kernel;
 mod lock;
 mod log;
+mod names;
 mod server;
 mod settings;
 mod source;

@@ -1,5 +1,5 @@
 //! Addresses of network interfaces: wherever the kernel has them, and nowhere else.
-use acm_sansio::{Input, Output, PortId, Stats, port::InterfaceAddress};
+use acm_sansio::{Input, Output, PortId, port::InterfaceAddress};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
     Address,
@@ -148,7 +148,7 @@ fn the_same_again_costs_nothing() {
     tell(&mut world, 0, &all);
     let (since, stats) = (world.transcript.len(), *world.node(0).acm.stats());
     tell(&mut world, 0, &all);
-    assert_eq!((world.transcript.len(), *world.node(0).acm.stats()), (since, Stats { ..stats }));
+    assert_eq!((world.transcript.len(), *world.node(0).acm.stats()), (since, stats));
     tell(&mut world, 0, &[]);
     let closed =
         |output: &Output| matches!(output, Output::Log(event) if event.to_string().starts_with("Removed 10.8.0.1"));

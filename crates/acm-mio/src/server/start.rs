@@ -3,11 +3,12 @@ use super::{
     daemon::{Connections, Daemon, Host, LoopError, Ready, STALL_LIMIT},
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
-    tokens::{FABRIC, KERNEL, LISTENER, SIGNALS},
+    tokens::{FABRIC, INTERFACES, KERNEL, LISTENER, SIGNALS},
 };
 #[cfg(feature = "verbs")]
 use crate::fabric::{Depths, Devices};
 use crate::{
+    addresses::Interfaces,
     cli::Args,
     clock::Clock,
     descriptors,
@@ -15,6 +16,7 @@ use crate::{
     kernel::{Kernel, KernelChoice},
     lock::{self, LockError},
     log::{Lines, Log},
+    names::DefaultNames,
     settings::{ConfiguredAddress, Settings},
 };
 use acm_sansio::{Acm, Seed, Time};
@@ -100,16 +102,18 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
         KernelChoice::Off => None,
         choice => Kernel::open(&mut passed, choice),
     };
+    let interfaces = Interfaces::open(args.interfaces(), settings.interface_addresses());
     let core = settings.core(descriptors);
     tracing::info!(target: "main", "at most {} clients, {descriptors} file descriptors", core.limits.connections.total);
     let core = Acm::new(core, Seed::new(seed));
-    let mut daemon =
-        assemble(core, fabric, listener, kernel, signals, log, settings.addresses).map_err(LoopError::Poll)?;
+    let mut daemon = assemble(core, fabric, listener, (kernel, interfaces), signals, log, settings.addresses)
+        .map_err(LoopError::Poll)?;
     if let Some(fabric) = &mut daemon.host.fabric {
         // They have their addresses now, and are no news later.
         fabric.has_new_ports();
     }
     daemon.add_addresses(Time::ZERO);
+    daemon.read_interfaces(Time::ZERO);
     daemon.fabric_events(Time::ZERO)?;
     if args.systemd
         && let Err(error) = sd_notify::notify(&[sd_notify::NotifyState::Ready])
@@ -170,7 +174,7 @@ fn assemble(
     acm: Acm,
     mut fabric: Option<Box<dyn Fabric>>,
     mut listener: Listener,
-    kernel: Option<Kernel>,
+    (kernel, interfaces): (Option<Kernel>, Option<Interfaces>),
     mut signals: Signals,
     log: Log,
     addresses: Option<Vec<ConfiguredAddress>>,
@@ -184,7 +188,18 @@ fn assemble(
     if let Some(kernel) = &kernel {
         kernel.register(poll.registry(), KERNEL)?;
     }
-    let host = Host { fabric, kernel, poll, clients: Connections::default(), lines: Lines::default(), done: false };
+    if let Some(interfaces) = &interfaces {
+        interfaces.register(poll.registry(), INTERFACES)?;
+    }
+    let host = Host {
+        fabric,
+        kernel,
+        interfaces,
+        poll,
+        clients: Connections::default(),
+        lines: Lines::default(),
+        done: false,
+    };
     Ok(Daemon {
         acm,
         host,
@@ -193,6 +208,7 @@ fn assemble(
         clock: Clock::start(),
         log,
         addresses,
+        names: DefaultNames::of_host(),
         ready: Ready::default(),
         received: ReceiveBuffer::default(),
         stall_limit: STALL_LIMIT,

@@ -4,6 +4,7 @@ use mio::Token;
 pub(super) const LISTENER: Token = Token(0);
 pub(super) const SIGNALS: Token = Token(1);
 pub(super) const KERNEL: Token = Token(3);
+pub(super) const INTERFACES: Token = Token(4);
 /// Clients' tokens are their numbers after this.
 pub(super) const FIRST_CLIENT: usize = 16;
 /// The fabric's tokens are this and those after it.

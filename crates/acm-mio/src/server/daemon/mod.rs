@@ -1,12 +1,13 @@
 //! The loop: events in, inputs to the core, outputs out.
 //!
-//! `turn` waits and says whose turn it is; `clients` and `addresses` are parts of a turn; `host` carries out what the
+//! `turn` waits and says whose turn it is; `clients`, `kernel` and `addresses` are parts of a turn; `host` carries out what the
 //! core wants; `connections` is the table of all clients, `turns` the order in which they are served.
 mod addresses;
 mod clients;
 mod connections;
 mod error;
 mod host;
+mod kernel;
 mod report;
 mod turn;
 mod turns;

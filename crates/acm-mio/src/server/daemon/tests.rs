@@ -34,6 +34,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         host: Host {
             fabric: None,
             kernel: None,
+            interfaces: None,
             poll,
             clients: Connections::default(),
             lines: Lines::default(),
@@ -44,6 +45,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         clock: Clock::start(),
         log: Log::start(LogTarget::Stdout, LogLevel::Basic),
         addresses: None,
+        names: crate::names::DefaultNames::new(""),
         ready: Ready::default(),
         received: ReceiveBuffer::default(),
         stall_limit: STALL_LIMIT,

@@ -3,13 +3,13 @@ use super::{
     super::{
         listener::Listener,
         receive::ReceiveBuffer,
-        tokens::{FABRIC, FIRST_CLIENT, KERNEL, LISTENER, SIGNALS},
+        tokens::{FABRIC, FIRST_CLIENT, INTERFACES, KERNEL, LISTENER, SIGNALS},
     },
     error::LoopError,
     host::Host,
     report,
 };
-use crate::{clock::Clock, kernel::Kernel, log::Log, settings::ConfiguredAddress};
+use crate::{addresses::Interfaces, clock::Clock, log::Log, names::DefaultNames, settings::ConfiguredAddress};
 use acm_sansio::{Acm, Input, Time};
 use core::time::Duration;
 use mio::{Events, Token};
@@ -32,6 +32,8 @@ pub(crate) struct Daemon {
     pub(crate) log: Log,
     /// From the address file; `None` without one.
     pub(crate) addresses: Option<Vec<ConfiguredAddress>>,
+    /// What the ports are called without one.
+    pub(crate) names: DefaultNames,
     pub(crate) ready: Ready,
     pub(crate) received: ReceiveBuffer,
     /// A client that takes nothing of what is there for it for so long is closed.
@@ -43,6 +45,7 @@ pub(crate) struct Daemon {
 pub(crate) struct Ready {
     pub(super) fabric: bool,
     pub(super) kernel: bool,
+    pub(super) interfaces: bool,
     pub(super) listener: bool,
     /// Nobody is accepted before.
     pub(super) accept_at: Option<Time>,
@@ -55,12 +58,16 @@ impl Daemon {
         while !self.host.done {
             let timeout = self.timeout();
             if let Err(error) = self.turn(&mut events, timeout) {
-                report::write(&self.acm, self.host.fabric.as_deref());
+                self.report();
                 return Err(error);
             }
         }
-        report::write(&self.acm, self.host.fabric.as_deref());
+        self.report();
         Ok(())
+    }
+
+    fn report(&self) {
+        report::write(&self.acm, self.host.fabric.as_deref(), self.host.interfaces.as_ref(), self.host.kernel.as_ref());
     }
 
     /// Waits once, for so long at most, and does what there is to do.
@@ -79,6 +86,7 @@ impl Daemon {
                 LISTENER => self.ready.listener = true,
                 SIGNALS => self.signals(now),
                 KERNEL => self.ready.kernel = true,
+                INTERFACES => self.ready.interfaces = true,
                 token if token >= FABRIC => self.fabric_ready(token),
                 Token(token) => self.client_ready(token - FIRST_CLIENT, event),
             }
@@ -87,6 +95,7 @@ impl Daemon {
         if self.ready.fabric || due.is_some_and(|at| at <= now) {
             self.fabric_events(now)?;
         }
+        self.interface_events(now);
         if self.ready.kernel {
             self.kernel_requests(now);
         }
@@ -102,12 +111,18 @@ impl Daemon {
     pub(super) fn timeout(&self) -> Option<Duration> {
         let now = self.clock.now();
         let accepting = self.ready.listener && self.ready.accept_at.is_none();
-        if !self.host.clients.backlog.is_empty() || self.ready.fabric || self.ready.kernel || accepting {
+        if !self.host.clients.backlog.is_empty()
+            || self.ready.fabric
+            || self.ready.kernel
+            || self.ready.interfaces
+            || accepting
+        {
             return Some(Duration::ZERO);
         }
         let stall = self.host.clients.longest_stalled().map(|(since, _)| since + self.stall_limit);
         let fabric = self.host.fabric.as_ref().and_then(|fabric| fabric.poll_timeout());
-        [self.acm.poll_timeout(), fabric, stall, self.ready.accept_at, self.host.lines.due()]
+        let interfaces = self.host.interfaces.as_ref().and_then(Interfaces::poll_timeout);
+        [self.acm.poll_timeout(), fabric, interfaces, stall, self.ready.accept_at, self.host.lines.due()]
             .into_iter()
             .flatten()
             .min()
@@ -130,7 +145,7 @@ impl Daemon {
         for signal in pending {
             match signal {
                 SIGHUP => self.log.reopen(),
-                SIGUSR1 => report::write(&self.acm, self.host.fabric.as_deref()),
+                SIGUSR1 => self.report(),
                 SIGTERM | SIGINT => {
                     tracing::info!(target: "main", "shutting down");
                     self.input(now, Input::Shutdown);
@@ -163,23 +178,13 @@ impl Daemon {
                 self.ready.fabric = false;
                 return Ok(());
             };
+            let of_port = matches!(input, Input::PortUp { .. } | Input::PortDown(_));
             self.acm.handle_input(now, input);
             self.drain(now);
-        }
-        Ok(())
-    }
-
-    /// Hands over what the kernel asks, a turn's worth of it.
-    fn kernel_requests(&mut self, now: Time) {
-        for _ in 0..OTHERS_TURN {
-            let Some(asked) = self.host.kernel.as_mut().and_then(Kernel::receive) else {
-                self.ready.kernel = false;
-                return;
-            };
-            for asked in asked {
-                let port = asked.place.map(|place| self.port_at(&place));
-                self.input(now, Input::KernelRequest { id: asked.id, port, wanted: &asked.wanted });
+            if of_port {
+                self.name_ports(now);
             }
         }
+        Ok(())
     }
 }
