@@ -5,7 +5,7 @@ use acm_wire::{
     Address,
     client::{ClientStatus, EntryFlags, resolve_request},
 };
-use core::net::IpAddr;
+use core::net::{IpAddr, Ipv6Addr};
 use ib_mad::{Gid, Pkey, PortState, Qpn, sa::PathRecord};
 use ib_sim::{NodeId, SubnetConfig};
 
@@ -47,7 +47,7 @@ fn resolve(world: &mut World, node: usize, source: &str, dest: &str) -> Result<P
 fn an_address_is_at_the_port_of_its_interface_in_both_families() {
     let mut world = world(2);
     let (first, second) = (gid(&world, 0, 1), gid(&world, 0, 2));
-    let link_local = std::net::Ipv6Addr::from(second).to_string();
+    let link_local = Ipv6Addr::from(second).to_string();
     tell(
         &mut world,
         0,

@@ -119,7 +119,9 @@ fn fact(kind: u16, sequence: u32, payload: &[u8]) -> Option<Option<Fact>> {
             if kind == number::RTM_DELLINK {
                 return Some(Some(Fact::LinkGone(header.index)));
             }
-            Some(Fact::Link(link(&header, payload.get(LINK_HEADER..)?)?))
+            let link = link(&header, payload.get(LINK_HEADER..)?)?;
+            // Some events of drivers are a link's message with nothing of the link in it.
+            (!link.name.is_empty()).then_some(Fact::Link(link))
         }
         number::RTM_NEWADDR | number::RTM_DELADDR => address(kind == number::RTM_NEWADDR, payload)?,
         _ => None,

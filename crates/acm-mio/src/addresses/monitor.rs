@@ -24,6 +24,9 @@ pub(crate) struct Interfaces {
     /// What was told last.
     told: Vec<InterfaceAddress>,
     changed: bool,
+    /// Nothing waits in the socket from before messages were lost. Until all is read, the kernel drops what comes and
+    /// does not say so, and what is read is older than a dump that is asked for now.
+    drained: bool,
     counters: Counters,
     /// Interfaces whose port or partition nobody knows.
     said: BTreeSet<String>,
@@ -62,9 +65,28 @@ impl Interfaces {
             buffer: vec![0; LONGEST].into(),
             told: Vec::new(),
             changed: false,
+            drained: true,
             counters: Counters::default(),
             said: BTreeSet::new(),
         })
+    }
+
+    /// What there is now, without waiting for changes. The kernel answers within the request.
+    pub(crate) fn look(choice: InterfaceChoice, most: usize) -> Option<Self> {
+        let mut interfaces = Self::open(choice, most)?;
+        interfaces.handle_timeout(Time::ZERO);
+        while interfaces.receive(Time::ZERO) {}
+        Some(interfaces)
+    }
+
+    /// How many interfaces there are, and addresses of theirs.
+    pub(crate) fn count(&self) -> (usize, usize) {
+        self.table.len()
+    }
+
+    /// Names of interfaces that are on no port that can be told.
+    pub(crate) fn homeless(&self) -> impl Iterator<Item = &str> {
+        self.table.homeless()
     }
 
     /// Asks for wake-ups under `token`.
@@ -74,12 +96,14 @@ impl Interfaces {
 
     /// When [`Self::handle_timeout`] must be called.
     pub(crate) fn poll_timeout(&self) -> Option<Time> {
-        self.dumps.poll_timeout()
+        self.dumps.poll_timeout().filter(|_| self.drained)
     }
 
-    /// Asks for a dump that is due.
+    /// Asks for a dump that is due, once all that waits is read.
     pub(crate) fn handle_timeout(&mut self, now: Time) {
-        if let Some((dump, sequence)) = self.dumps.due(now) {
+        if self.drained
+            && let Some((dump, sequence)) = self.dumps.due(now)
+        {
             self.table.begin_round();
             self.counters.dumps += 1;
             self.ask(dump, sequence);
@@ -96,7 +120,10 @@ impl Interfaces {
     /// Reads one datagram; whether there was one.
     pub(crate) fn receive(&mut self, now: Time) -> bool {
         match self.socket.receive(&mut self.buffer) {
-            Received::Nothing => return false,
+            Received::Nothing => {
+                self.drained = true;
+                return false;
+            }
             Received::Foreign => self.counters.bad += 1,
             Received::Lost => self.lost(),
             Received::Datagram(length) => {
@@ -114,6 +141,7 @@ impl Interfaces {
 
     fn lost(&mut self) {
         self.counters.lost += 1;
+        self.drained = false;
         self.dumps.want();
     }
 
@@ -141,6 +169,9 @@ impl Interfaces {
                     self.dumps.want();
                 }
             }
+        }
+        if self.table.has_room_again() {
+            self.dumps.want();
         }
     }
 

@@ -20,6 +20,8 @@ pub(super) struct Table {
     /// Links, and addresses of all of them.
     most: usize,
     addresses: usize,
+    /// Something was refused, and nothing has gone since.
+    is_short: bool,
     counters: Counters,
 }
 
@@ -65,7 +67,7 @@ pub(super) enum Change {
 impl Table {
     pub(super) fn new(choice: InterfaceChoice, sysfs: Sysfs, most: usize) -> Self {
         let counters = Counters::default();
-        Self { links: BTreeMap::new(), choice, sysfs, round: 0, most, addresses: 0, counters }
+        Self { links: BTreeMap::new(), choice, sysfs, round: 0, most, addresses: 0, is_short: false, counters }
     }
 
     /// A dump begins.
@@ -130,8 +132,7 @@ impl Table {
             return if before == (gid, pkey, link.master) { Change::Nothing } else { Change::Addresses };
         }
         if self.links.len() >= self.most {
-            self.counters.refused += 1;
-            return Change::Nothing;
+            return self.refuse();
         }
         let (name, master, addresses) = (link.name.clone(), link.master, Vec::new());
         self.links.insert(link.index, Entry { name, gid, pkey, master, addresses, round });
@@ -151,12 +152,24 @@ impl Table {
             return Change::Nothing;
         }
         if self.addresses >= self.most {
-            self.counters.refused += 1;
-            return Change::Nothing;
+            return self.refuse();
         }
         entry.addresses.push((ip, self.round));
         self.addresses += 1;
         Change::Addresses
+    }
+
+    const fn refuse(&mut self) -> Change {
+        self.counters.refused += 1;
+        self.is_short = true;
+        Change::Nothing
+    }
+
+    /// Whether there is room for what was refused; said once.
+    pub(super) fn has_room_again(&mut self) -> bool {
+        let has_room = self.is_short && self.links.len() < self.most && self.addresses < self.most;
+        self.is_short &= !has_room;
+        has_room
     }
 
     /// The partition of an interface; a bond's is that of the part that lends it its hardware address, else of any.

@@ -181,6 +181,14 @@ fn an_interface_and_its_child_are_in_their_partitions() {
     assert_eq!(table.addresses().len(), 2);
 }
 
+/// Of what a message does not say, nothing is known: it must not take anything away.
+#[test]
+fn a_message_with_nothing_of_its_link_changes_nothing() {
+    let mut message = ipoib(4, "ib0", GID, Some(0xffff), None);
+    message.attributes.clear();
+    assert_eq!(facts(&bytes(RouteNetlinkMessage::NewLink(message))), (vec![], true));
+}
+
 /// A bond has the hardware address of its active part, and no partition of its own.
 #[test]
 fn a_bond_is_where_its_active_part_is() {
@@ -270,9 +278,12 @@ fn interfaces_and_addresses_are_bounded_and_counted() {
     }
     assert_eq!((table.len(), table.counters().refused), ((2, 2), 3));
     // What goes makes room.
+    assert!(!table.has_room_again());
     table.learn(&Fact::AddressGone(1, ip("10.0.0.1")));
     assert_eq!(table.learn(&Fact::Address(2, ip("10.0.0.2"))), Change::Addresses);
+    assert!(!table.has_room_again(), "taken again");
     table.learn(&Fact::LinkGone(1));
+    assert!(table.has_room_again() && !table.has_room_again());
     assert_eq!(table.learn(&link(3)), Change::NewLink);
     assert_eq!(table.len(), (2, 1));
 }

@@ -51,17 +51,20 @@ impl Daemon {
 
     /// Hands over the addresses that interfaces have at the start. The kernel answers within the request.
     pub(crate) fn read_interfaces(&mut self, now: Time) {
-        self.ready.interfaces = true;
-        self.interface_events(now);
+        if let Some(interfaces) = &mut self.host.interfaces {
+            interfaces.handle_timeout(now);
+            self.ready.interfaces = true;
+            self.interface_events(now);
+        }
     }
 
     /// Hands over the addresses of interfaces if they changed, after a turn's worth of the kernel's messages.
     pub(super) fn interface_events(&mut self, now: Time) {
         let Some(interfaces) = &mut self.host.interfaces else { return };
-        interfaces.handle_timeout(now);
         if core::mem::take(&mut self.ready.interfaces) {
             self.ready.interfaces = (0..OTHERS_TURN).all(|_| interfaces.receive(now));
         }
+        interfaces.handle_timeout(now);
         if let Some(all) = interfaces.news() {
             self.acm.handle_input(now, Input::Interfaces(all));
             self.drain(now);
