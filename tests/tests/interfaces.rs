@@ -35,16 +35,20 @@ impl Lab {
 
     fn ip(&self, command: &str) {
         let words: Vec<&str> = command.split(' ').collect();
-        self.node.run_inside(&program("ip", "iproute2"), &words).success();
+        let _ = self.node.run_inside(&program("ip", "iproute2"), &words).success();
     }
 
     fn on_port(&self, interface: &str, port: usize) {
         let alias = format!("infiniband {}", self.gids[port - 1]);
         let words = ["link", "set", interface, "alias", &alias];
-        self.node.run_inside(&program("ip", "iproute2"), &words).success();
+        let _ = self.node.run_inside(&program("ip", "iproute2"), &words).success();
     }
 
-    /// The other node finds the address at this port; with `None`, nobody has it.
+    fn shell(&self, script: &str) {
+        let _ = self.node.run_inside(&program("sh", "dash"), &["-c", script]).success();
+    }
+
+    /// The address is ours at this port.
     fn is_at(&self, address: &str, port: usize) {
         let expected = self.gids[port - 1];
         until(&format!("{address} at {expected}:\n{}", self.node.log()), || {
@@ -115,7 +119,7 @@ fn addresses_follow_their_interface() {
     lab.ip("addr add 10.8.0.3/24 dev storage");
     lab.has(&["10.8.0.3"]);
     let away = "unshare -n sleep 60 & sleep 0.2; ip link set storage netns $!; kill $!";
-    lab.node.run_inside(&program("sh", "dash"), &["-c", away]).success();
+    lab.shell(away);
     lab.has(&[]);
     let refused = lab.node.acme(&["-f", "i", "-s", "10.8.0.3", "-d", "10.77.0.2"]);
     assert_ne!(refused.finished.code, Some(0));
@@ -134,7 +138,7 @@ fn lost_messages_are_made_up_for() {
                  ip addr add 10.8.0.2/32 dev ib0";
     let storm = storm.replace('B', &lab.node.dir().join("b").display().to_string());
     let storm = storm.replace('C', &lab.node.dir().join("c").display().to_string());
-    lab.node.run_inside(&program("sh", "dash"), &["-c", &storm]).success();
+    lab.shell(&storm);
     lab.node.process.signal(Signal::SIGCONT);
     lab.has(&["10.8.0.2"]);
     assert!(lab.counter("interface_messages_lost") > 0);
@@ -169,7 +173,7 @@ fn a_simulated_node_has_no_interfaces() {
         &["link", "set", "ib0", "alias", &alias],
         &["addr", "add", "10.8.0.1/24", "dev", "ib0"],
     ] {
-        node.run_inside(&ip, words).success();
+        let _ = node.run_inside(&ip, words).success();
     }
     let asked = node.acme(&["-f", "i", "-s", "10.8.0.1", "-d", "10.8.0.1"]);
     assert_ne!(asked.finished.code, Some(0), "{asked:?}");

@@ -63,7 +63,6 @@ impl InterfaceAddresses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
 
     #[test]
     fn an_interface_finds_its_port_by_interface_id() {
@@ -92,7 +91,7 @@ mod tests {
         assert!(all.set(&[one]) && !all.set(&[one]));
         assert!(all.has(address) && !all.has("fd00::2".parse().unwrap()));
         let other = InterfaceAddress { pkey: Some(Pkey::new(0x8001)), ..one };
-        assert!(all.set(&vec![other]) && all.set(&[]));
+        assert!(all.set(&[other]) && all.set(&[]));
         assert!(!all.has(address));
     }
 }
