@@ -1,5 +1,5 @@
 //! Files with mistakes: each is reported with its place, and nothing else is lost.
-use acm_tests::{Node, until};
+use acm_tests::{Fabric, Node, until};
 use std::fs;
 
 /// Places that the log complains about, in `file` of the run directory.
@@ -104,4 +104,24 @@ fn an_address_file_that_cannot_be_read() {
     node.process.wait_for("join successful", 1);
     let said = format!("{}: Is a directory", node.dir().join("addr").display());
     assert!(node.log().contains(&said), "{}", node.log());
+}
+
+#[test]
+fn the_hosts_name_is_on_an_active_port_and_stays_there() {
+    let fabric = Fabric::serve(1, &["--ports", "2"]);
+    fabric.control("down node1 1");
+    let node = Node::alone().argument(&format!("--fabric=sim:{}?node=node1", fabric.socket().display())).join();
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let host = host.trim().split('.').next().unwrap();
+    let (one, two) = (format!("{host}-1"), format!("{host}-2"));
+    let has = |expected: &[&str]| {
+        until(&format!("{expected:?}"), || (addresses(&node) == expected).then_some(()));
+    };
+    has(&[host, &two]);
+    fabric.control("up node1 1");
+    has(&[&one, host, &two]);
+    fabric.control("down node1 2");
+    has(&[&one, host]);
+    fabric.control("up node1 2");
+    has(&[&one, host, &two]);
 }

@@ -4,7 +4,7 @@ use acm_sansio::{
     Account, Acm, ClientId, Config, EndpointId, Input, KernelRequestId, Output, PortId, RequestId, SaRequestId, Time,
     config::{Limits, RouteProtocol, SaDepth, Share, Subnets},
     door::{DatagramSource, Level, SaSend, SendFailure},
-    port::PortAttributes,
+    port::{InterfaceAddress, PortAttributes},
     preload::{Hosts, Preload, Route, Routes},
 };
 use acm_wire::{
@@ -318,6 +318,18 @@ impl Harness {
                 let on = on.map(|on| PortId(u32::from(on) % (PORTS + 1)));
                 self.tell(Input::KernelRequest { id, port: on, wanted: &wanted(port) });
             }
+            Operation::KernelAddress(source, dest) => {
+                let addresses = address(*source).ip().zip(address(*dest).ip());
+                if let Some((source, dest)) = addresses {
+                    self.next_request += 1;
+                    let id = KernelRequestId(self.next_request);
+                    self.kernel.push(id);
+                    self.tell(Input::KernelAddressRequest { id, source, dest });
+                }
+            }
+            Operation::KernelTimeout(ms) => {
+                self.tell(Input::KernelTimeout(Duration::from_millis(u64::from(*ms) * 20)));
+            }
             Operation::Source(which, source) => {
                 if let Some(request) = take(&mut self.sources, *which) {
                     let source = source.and_then(|number| address(number).ip());
@@ -386,6 +398,16 @@ impl Harness {
             }
             Operation::Preload(true, number) => self.tell(Input::Preloaded(routes(*number))),
             Operation::Preload(false, number) => self.tell(Input::Preloaded(hosts(*number))),
+            Operation::Interfaces(all) => {
+                let all: Vec<InterfaceAddress> = all
+                    .iter()
+                    .filter_map(|(port, which, given)| {
+                        let address = address(*which).ip()?;
+                        Some(InterfaceAddress { gid: gid(*port), pkey: pkey(given), address })
+                    })
+                    .collect();
+                self.tell(Input::Interfaces(&all));
+            }
             Operation::Wait(millis) => self.wait(Duration::from_millis((*millis).into())),
             Operation::Sleep(seconds) => self.wait(Duration::from_secs((*seconds).into())),
             Operation::Configure(number) => self.tell(Input::Configure(&reconfigured(*number))),

@@ -52,6 +52,12 @@ pub enum Operation {
     AddressRemoved(u8, u8, bool),
     /// Routes or hosts are loaded, in one of several states of the subnet.
     Preload(bool, u8),
+    /// Interfaces have these addresses: port, address, whether the partition is known.
+    Interfaces(Vec<(u8, u8, bool)>),
+    /// The kernel asks for an address's GID.
+    KernelAddress(u8, u8),
+    /// The kernel waits for so many milliseconds from now on.
+    KernelTimeout(u8),
     /// Milliseconds pass.
     Wait(u16),
     /// Seconds pass.
@@ -101,6 +107,12 @@ impl<'a> Arbitrary<'a> for Operation {
             254.. => match input.arbitrary::<u8>()? {
                 0..=9 => Self::Shutdown,
                 10..=29 => Self::Configure(input.arbitrary()?),
+                30..=69 => {
+                    let count = usize::from(input.arbitrary::<u8>()? % 4);
+                    Self::Interfaces((0..count).map(|_| input.arbitrary()).collect::<Result<_>>()?)
+                }
+                70..=129 => Self::KernelAddress(input.arbitrary()?, input.arbitrary()?),
+                130..=149 => Self::KernelTimeout(input.arbitrary()?),
                 number => Self::Wait(number.into()),
             },
         })

@@ -1,5 +1,5 @@
 //! The command line: ibacm's options, and long ones of ours.
-use crate::{fabric::FabricChoice, kernel::KernelChoice};
+use crate::{addresses::InterfaceChoice, fabric::FabricChoice, kernel::KernelChoice};
 use clap::Parser;
 use std::path::PathBuf;
 
@@ -40,6 +40,10 @@ pub(crate) struct Args {
     /// too: for tests). Without this: on, but not with a simulated fabric.
     #[arg(long, value_name = "WHETHER")]
     pub(crate) kernel: Option<KernelChoice>,
+    /// Whose IP addresses are this node's: `on` (those of IPoIB interfaces), `off`, or `alias` (of interfaces whose alias
+    /// is `infiniband GID [PKEY]`: for simulated fabrics). Without this: on, but off with a simulated fabric.
+    #[arg(long, value_name = "WHOSE")]
+    pub(crate) interfaces: Option<InterfaceChoice>,
     /// Where sockets, port files and the lock file go.
     #[arg(long, value_name = "DIR", default_value = "/run")]
     pub(crate) run_dir: PathBuf,
@@ -56,8 +60,16 @@ impl Args {
 
     /// Whom to answer over netlink. Nodes of a simulated fabric have no business with this machine's kernel.
     pub(crate) fn kernel(&self) -> KernelChoice {
-        let simulated = matches!(self.fabric, Some(FabricChoice::Embedded | FabricChoice::Sim { .. }));
-        self.kernel.unwrap_or(if simulated { KernelChoice::Off } else { KernelChoice::On })
+        self.kernel.unwrap_or(if self.is_simulated() { KernelChoice::Off } else { KernelChoice::On })
+    }
+
+    /// Whose addresses to take. Those of this machine are not those of a simulated node.
+    pub(crate) fn interfaces(&self) -> InterfaceChoice {
+        self.interfaces.unwrap_or(if self.is_simulated() { InterfaceChoice::Off } else { InterfaceChoice::On })
+    }
+
+    const fn is_simulated(&self) -> bool {
+        matches!(self.fabric, Some(FabricChoice::Embedded | FabricChoice::Sim { .. }))
     }
 }
 
@@ -74,7 +86,12 @@ mod tests {
         for simulated in ["embedded", "sim:/x?node=node2"] {
             assert_eq!(parse(&["--fabric", simulated]).kernel(), KernelChoice::Off);
             assert_eq!(parse(&["--fabric", simulated, "--kernel", "on"]).kernel(), KernelChoice::On);
+            assert_eq!(parse(&["--fabric", simulated]).interfaces(), InterfaceChoice::Off);
+            let alias = parse(&["--fabric", simulated, "--interfaces", "alias"]);
+            assert_eq!(alias.interfaces(), InterfaceChoice::Alias);
         }
+        assert_eq!(parse(&[]).interfaces(), InterfaceChoice::On);
+        assert_eq!(parse(&["--fabric", "devices", "--interfaces", "off"]).interfaces(), InterfaceChoice::Off);
         assert_eq!(parse(&[]).kernel(), KernelChoice::On);
         assert_eq!(parse(&["--kernel", "off"]).kernel(), KernelChoice::Off);
     }

@@ -44,6 +44,7 @@ pub(crate) const fn effect(option: &Opt<'_>) -> Effect {
         | Opt::ServerPort(_)
         | Opt::ServerMode(_)
         | Opt::AcmePlusKernelOnly(_)
+        | Opt::InterfaceAddresses(_)
         | Opt::SendDepth(_)
         | Opt::RecvDepth(_)
         | Opt::MinMtu(_)

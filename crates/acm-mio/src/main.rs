@@ -10,6 +10,7 @@
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss
 )]
+mod addresses;
 mod check;
 mod cli;
 mod clock;
@@ -20,6 +21,7 @@ mod kernel;
 mod lock;
 mod log;
 mod metrics;
+mod names;
 mod preload;
 mod server;
 mod settings;

@@ -1,5 +1,5 @@
 //! Options and addresses, from the files to the core's configuration.
-use crate::{cli::Args, descriptors, fabric::NamedPort};
+use crate::{cli::Args, descriptors};
 use acm_sansio::{
     Config,
     config::{Limits, RouteProtocol, SaDepth, Share, Subnets},
@@ -150,6 +150,11 @@ impl Settings {
         }
     }
 
+    /// How many interfaces on InfiniBand ports are looked at, and how many addresses of theirs.
+    pub(crate) fn interface_addresses(&self) -> usize {
+        usize::try_from(self.options().interface_addresses.get()).unwrap_or(usize::MAX)
+    }
+
     /// The lock file; in the run directory, unless the options name another place.
     pub(crate) fn lock_file(&self, run_dir: &Path) -> PathBuf {
         let default = Options::default().lock_file;
@@ -255,23 +260,6 @@ fn read_addresses(
         });
     }
     Found { value: Some(addresses), bad }
-}
-
-/// What `ib_acme -A` writes when there is no address file: the host's name on the first port, and name-1, name-2 ...
-/// on each. Kept in memory: a daemon does not write its own configuration.
-pub(crate) fn default_addresses(ports: &[NamedPort]) -> Vec<ConfiguredAddress> {
-    let host = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default();
-    let host = host.split('.').next().unwrap_or_default().to_owned();
-    let entry = |name: &str, port: &NamedPort| ConfiguredAddress {
-        address: Address::Name(acm_wire::Name::new(name.as_bytes())),
-        device: port.device.clone(),
-        port: port.number,
-        pkey: None,
-        place: "default".into(),
-    };
-    let first = ports.first().map(|port| entry(&host, port));
-    let each = (1..).zip(ports).map(|(number, port): (u32, _)| entry(&format!("{host}-{number}"), port));
-    first.into_iter().chain(each).collect()
 }
 
 #[cfg(test)]

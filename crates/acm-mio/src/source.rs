@@ -1,30 +1,54 @@
 //! Which local address the routing table gives for a destination.
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV6};
 use std::net::UdpSocket;
 
 /// Any port but 0: nothing is sent.
 const DISCARD: u16 = 9;
+/// So many interfaces are tried for a link-local destination.
+const MOST_TRIED: usize = 16;
 
 /// The local name of a UDP socket that is connected to `dest`; `None` without a route.
-pub(crate) fn select(dest: IpAddr) -> Option<IpAddr> {
-    let any = match dest {
-        IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-        IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
-    };
-    let socket = UdpSocket::bind((any, 0)).ok()?;
-    socket.connect((dest, DISCARD)).ok()?;
+///
+/// A link-local destination has a route on every interface, and clients do not say which they mean: it is the first of
+/// those in `link_local` that has one.
+pub(crate) fn select(dest: IpAddr, link_local: Option<impl Iterator<Item = u32>>) -> Option<IpAddr> {
+    match dest {
+        IpAddr::V6(ip) if ip.is_unicast_link_local() => {
+            link_local?.take(MOST_TRIED).find_map(|interface| local_end(ip, interface))
+        }
+        IpAddr::V6(ip) => local_end(ip, 0),
+        IpAddr::V4(ip) => {
+            let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+            socket.connect((ip, DISCARD)).ok()?;
+            Some(socket.local_addr().ok()?.ip())
+        }
+    }
+}
+
+fn local_end(dest: Ipv6Addr, interface: u32) -> Option<IpAddr> {
+    let socket = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).ok()?;
+    socket.connect(SocketAddrV6::new(dest, DISCARD, 0, interface)).ok()?;
     Some(socket.local_addr().ok()?.ip())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::iter::empty;
 
     #[test]
     fn the_loopback_reaches_itself() {
-        let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        assert_eq!(select(local), Some(local));
-        // A link-local address without an interface has no route.
-        assert_eq!(select("fe80::1".parse().unwrap()), None);
+        for local in [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)] {
+            assert_eq!(select(local, Some(empty())), Some(local));
+        }
+    }
+
+    #[test]
+    fn a_link_local_destination_needs_an_interface() {
+        let dest = "fe80::1".parse().unwrap();
+        assert_eq!(select(dest, None::<core::iter::Empty<u32>>), None);
+        assert_eq!(select(dest, Some(empty())), None);
+        // No interface has this number.
+        assert_eq!(select(dest, Some([u32::MAX].into_iter())), None);
     }
 }

@@ -47,6 +47,8 @@ impl Acm {
             Input::ClientMessage { client, message } => self.client_message(client, message),
             Input::ClientGone(client) => self.client_gone(client),
             Input::KernelRequest { id, port, wanted } => self.kernel_request(id, port, wanted),
+            Input::KernelAddressRequest { id, source, dest } => self.kernel_address_request(id, source, dest),
+            Input::KernelTimeout(waits) => self.context.kernel_waits = Some(waits),
             Input::SourceSelected { request, source } => self.source_selected(request, source),
             Input::SaAnswer { id, mad } => self.sa_answer(id, mad),
             Input::SaReport { port, lid, qpn, mad } => self.sa_report(port, lid, qpn, mad),
@@ -76,6 +78,7 @@ impl Acm {
             }
             Input::Preloaded(preload) => self.provider.preload(&mut self.context, preload),
             Input::Configure(config) => self.configure(config),
+            Input::Interfaces(all) => self.interfaces(all),
             Input::Shutdown => self.shutdown(),
         }
         self.check_shutdown();
@@ -145,6 +148,12 @@ impl Acm {
             TimerKey::Shutdown => Reason::Shutdown,
         };
         Some(Deadline { at, reason })
+    }
+
+    /// Whether a port is active.
+    #[must_use]
+    pub fn is_active(&self, port: PortId) -> bool {
+        self.context.ports.attributes(port).is_some()
     }
 
     /// Whether a client may send another request: its owner stops reading from it otherwise.

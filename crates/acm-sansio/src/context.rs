@@ -44,6 +44,8 @@ pub struct Context {
     pub(crate) stats: Stats,
     pub(crate) latencies: Latencies,
     pub(crate) running: Running,
+    /// How long the kernel waits for its answers, if somebody told it another time than its own.
+    pub(crate) kernel_waits: Option<Duration>,
 }
 
 /// Whether the core serves.
@@ -77,6 +79,7 @@ impl Context {
             stats: Stats::default(),
             latencies: Latencies::default(),
             running: Running::Serving,
+            kernel_waits: None,
             widest: config.clone(),
             config,
         }

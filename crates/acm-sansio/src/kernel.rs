@@ -3,16 +3,35 @@ use crate::{
     account::KERNEL,
     acm::Acm,
     client::{Asker, Waiting},
+    context::Context,
     failure::Failure,
     id::{KernelRequestId, PortId, RequestId},
 };
-use acm_wire::client::Counter;
+use acm_wire::{Address, client::Counter};
+use core::{net::IpAddr, time::Duration};
 use ib_mad::sa::PathRecord;
+
+/// So many parts of the time that the kernel waits are ours, of [`PARTS`]: the rest is for what may hold us up.
+const OURS: u32 = 9;
+const PARTS: u32 = 10;
+
+impl Context {
+    /// How long a request of the kernel may wait for its answer.
+    pub(crate) fn kernel_deadline(&self) -> Duration {
+        self.kernel_waits.map_or(self.config.kernel_deadline, |waits| waits * OURS / PARTS)
+    }
+}
 
 impl Acm {
     pub(crate) fn kernel_request(&mut self, id: KernelRequestId, port: Option<PortId>, wanted: &PathRecord) {
         self.context.counters.count(Counter::Resolve);
         self.route(Asker::Kernel(id), KERNEL, port, wanted, false);
+    }
+
+    pub(crate) fn kernel_address_request(&mut self, id: KernelRequestId, source: IpAddr, dest: IpAddr) {
+        self.context.counters.count(Counter::Resolve);
+        let (source, dest) = (Address::from(source), Address::from(dest));
+        self.resolve(Asker::Kernel(id), KERNEL, &source, None, &dest, false);
     }
 
     /// The kernel gets its answer, whoever is late; what it asked for is still looked up, for the next time.

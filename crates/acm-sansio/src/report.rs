@@ -47,6 +47,7 @@ impl fmt::Display for Report<'_> {
             }
             writeln!(f)?;
         }
+        writeln!(f, "interfaces: addresses {}", cx.ports.interface_addresses())?;
         for (account, _, held) in cx.accounts.iter() {
             let (connections, requests, lookups) = (held.connections, held.requests, held.lookups);
             writeln!(f, "{account}: connections {connections} requests {requests} lookups {lookups}")?;

@@ -180,3 +180,58 @@ fn a_port_that_goes_down_and_a_daemon_that_stops_answer() {
         assert_eq!(status(&world, 2), Some(ClientStatus::ESRCADDR));
     }
 }
+
+#[test]
+fn who_has_an_address_is_answered_with_a_path_to_it() {
+    let mut world = World::new(WorldConfig::default());
+    let [_, ip4, ip6] = World::addresses(0).map(|address| address.ip());
+    let [_, other4, other6] = World::addresses(1).map(|address| address.ip());
+    let nobody = "10.200.0.1".parse().ok();
+    for (number, source, dest) in
+        [(1, ip4, other4), (2, ip6, other6), (3, ip4, ip4), (4, ip4, nobody), (5, nobody, other4)]
+    {
+        let (id, source, dest) = (KernelRequestId(number), source.unwrap(), dest.unwrap());
+        world.input(0, Input::KernelAddressRequest { id, source, dest });
+    }
+    let start = world.now();
+    world.run_for(Duration::from_secs(3));
+    let (own, other) = (world.port(0).gids[0], world.port(1).gids[0]);
+    let gids = [1, 2, 3].map(|number| reply(&world, number).unwrap().1.unwrap().dgid);
+    assert_eq!(gids, [other, other, own]);
+    assert_eq!(reply(&world, 4).unwrap(), (start + DEADLINE, Err(Failure::KernelDeadline)));
+    assert_eq!(status(&world, 5), Some(ClientStatus::ESRCADDR));
+}
+
+/// SET_TIMEOUT: nine tenths of what the kernel waits, for requests that come later.
+#[test]
+fn the_kernel_may_be_told_to_wait_longer() {
+    let mut world = World::new(WorldConfig::default());
+    world.subnet.settings_mut().sa.mute = true;
+    let (wanted, start) = (to_node(&world, 1), world.now());
+    ask(&mut world, 1, PORT, &wanted);
+    for (number, waits) in [(2, 500), (3, 4000)] {
+        world.input(0, Input::KernelTimeout(Duration::from_millis(waits)));
+        ask(&mut world, number, PORT, &wanted);
+    }
+    world.run_for(Duration::from_secs(5));
+    let late = [1, 2, 3].map(|number| reply(&world, number).unwrap().0.since(start).as_millis());
+    assert_eq!(late, [1800, 450, 3600]);
+}
+
+/// The kernel's burst when a job starts: 4,096 at once.
+#[test]
+fn a_burst_of_4096_is_answered() {
+    let core = Config { sa_depth: SaDepth::Fixed(64), ..Config::default() };
+    let mut world = World::new(WorldConfig { nodes: 64, core, ..WorldConfig::default() });
+    let wanted: Vec<PathRecord> = (1..64).map(|node| to_node(&world, node)).collect();
+    for (number, wanted) in (0..4096).zip(wanted.iter().cycle()) {
+        ask(&mut world, number, PORT, wanted);
+    }
+    world.run_for(Duration::from_secs(2));
+    let found = world
+        .transcript
+        .iter()
+        .filter(|(_, node, output)| *node == 0 && matches!(output, Output::KernelReply { path: Ok(_), .. }));
+    assert_eq!(found.count(), 4096);
+    assert_eq!(world.node(0).acm.counters().get(Counter::RouteQuery), 63, "equal questions are one");
+}

@@ -7,7 +7,7 @@ use acm_sansio::{
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
     Address,
-    client::{ClientStatus, EntryFlags, RequestBuffer, resolve_request},
+    client::{ClientStatus, EntryFlags, RequestBuffer, ResolveAnswer, next_answer, resolve_request},
 };
 
 const USER: Account = Account::User(1);
@@ -64,4 +64,15 @@ fn a_source_that_is_told_twice_is_stale() {
     let source = World::addresses(0)[1].ip();
     world.input(0, Input::SourceSelected { request: request.unwrap(), source });
     assert_eq!(world.stat(0, "stale_inputs"), 1);
+}
+
+#[test]
+fn a_source_of_the_destinations_own_family() {
+    let mut world = World::new(WorldConfig::default());
+    for family in [1, 2] {
+        let ask = world.ask(0, &without_source(&World::addresses(1)[family]));
+        assert!(world.wait(ask).is_ok());
+        let frame = next_answer(world.answer(ask).unwrap()).unwrap().unwrap();
+        assert_eq!(ResolveAnswer::parse(&frame).unwrap().source, Some(World::addresses(0)[family]));
+    }
 }

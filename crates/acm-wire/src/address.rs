@@ -111,10 +111,16 @@ impl Address {
         }
     }
 
-    /// From text: an IP address if it reads as one, else a name.
+    /// From text: an IP address if it reads as one, else a name. What stands behind a `%` of a link-local IPv6 address
+    /// is its interface, which no ACM format has room for.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
-        text.parse::<IpAddr>().map_or_else(|_| Self::Name(Name::new(text.as_bytes())), Self::from)
+        let scoped = text.split_once('%').and_then(|(ip, interface)| {
+            let ip = ip.parse::<Ipv6Addr>().ok()?;
+            (ip.is_unicast_link_local() && !interface.is_empty()).then_some(Self::Ip6(ip))
+        });
+        let plain = || text.parse::<IpAddr>().map_or_else(|_| Self::Name(Name::new(text.as_bytes())), Self::from);
+        scoped.unwrap_or_else(plain)
     }
 }
 
@@ -157,6 +163,15 @@ mod tests {
         assert_eq!(Address::from_text("Node1").canonical(), Address::from_text("node1"));
         assert_eq!(Name::new(&[b'a'; 70]).as_bytes().len(), 64);
         assert_eq!(Name::new(b"a\nb\x1b").to_string(), "a\\nb\\x1b");
+    }
+
+    #[test]
+    fn the_interface_of_a_link_local_address() {
+        let link_local = Address::Ip6("fe80::1".parse().unwrap());
+        assert_eq!([Address::from_text("fe80::1"), Address::from_text("fe80::1%ib0.8001")], [link_local; 2]);
+        for name in ["fe80::1%", "fd00::1%ib0", "10.0.0.1%ib0", "node%1"] {
+            assert_eq!(Address::from_text(name), Address::Name(Name::new(name.as_bytes())), "{name}");
+        }
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! All checks, one after the other.
 use super::{
-    devices, host,
+    devices, host, interfaces,
     places::Places,
     report::{Report, Verdict},
 };
@@ -14,6 +14,7 @@ pub(crate) fn run(args: &Args) -> bool {
     devices::devices(&places, &mut report);
     host::privileges(&places, &mut report);
     host::kernel(&mut report);
+    interfaces::interfaces(args, &settings, &mut report);
     host::run_dir(&args.run_dir, &mut report);
     host::files(&settings, &mut report);
     host::other_daemon(&settings.lock_file(&args.run_dir), &mut report);

@@ -1,11 +1,11 @@
 //! The socket and the service as one thing that the daemon waits for.
 use super::{
     KernelChoice,
-    service::{PathRequest, Service},
+    service::{AddressRequest, KernelDatagram, PathRequest, Service},
     socket::{Received, Socket, SocketError},
 };
 use acm_sansio::{Failure, KernelRequestId};
-use core::fmt;
+use core::{fmt, time::Duration};
 use ib_mad::sa::PathRecord;
 use listenfd::ListenFd;
 use mio::{Interest, Registry, Token, unix::SourceFd};
@@ -20,6 +20,18 @@ pub(crate) struct Kernel {
     /// Answers that could not be sent, and losses, have been said once.
     said_unsent: bool,
     said_lost: bool,
+    lost: u64,
+}
+
+/// What a datagram asks for.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    /// Paths.
+    pub(crate) paths: Vec<PathRequest>,
+    /// GIDs of addresses.
+    pub(crate) addresses: Vec<AddressRequest>,
+    /// The kernel was told to wait for so long from now on.
+    pub(crate) timeout: Option<Duration>,
 }
 
 /// Room for a datagram: the kernel's are under 200 bytes.
@@ -49,6 +61,7 @@ impl Kernel {
                     buffer: Box::new([0; LONGEST]),
                     said_unsent: false,
                     said_lost: false,
+                    lost: 0,
                 })
             }
             Err(error) => {
@@ -70,7 +83,7 @@ impl Kernel {
 
     /// What the next datagram asks for, perhaps nothing; `None` when there is no datagram now. What cannot be asked for
     /// is answered here.
-    pub(crate) fn receive(&mut self) -> Option<Vec<PathRequest>> {
+    pub(crate) fn receive(&mut self) -> Option<Asked> {
         let (length, from_kernel) = match self.socket.receive(self.buffer.as_mut_slice()) {
             Received::Datagram { length, from_kernel } => (length, from_kernel),
             Received::Nothing => return None,
@@ -78,19 +91,26 @@ impl Kernel {
                 if !core::mem::replace(&mut self.said_lost, true) {
                     tracing::warn!(target: "kernel", "requests lost: they came faster than they were read");
                 }
-                return Some(Vec::new());
+                self.lost += 1;
+                return Some(Asked::default());
             }
         };
+        let datagram = self.buffer.get(..length).unwrap_or_default();
+        let timeout = Service::timeout(datagram);
         // Other daemons' answers come here, too.
         if !from_kernel && !self.any_sender {
-            return Some(Vec::new());
+            return Some(Asked { timeout, ..Asked::default() });
         }
-        let datagram = self.buffer.get(..length).unwrap_or_default();
-        let found = self.service.understand(datagram);
-        for refusal in found.refusals {
+        let KernelDatagram { requests: paths, addresses, refusals } = self.service.understand(datagram);
+        for refusal in refusals {
             self.send(ib_mad::as_bytes(&refusal));
         }
-        Some(found.requests)
+        Some(Asked { paths, addresses, timeout })
+    }
+
+    /// How often requests were lost.
+    pub(crate) const fn lost(&self) -> u64 {
+        self.lost
     }
 
     /// Answers a request.

@@ -8,4 +8,4 @@ mod socket;
 
 pub(crate) use channel::Kernel;
 pub(crate) use choice::KernelChoice;
-pub(crate) use service::Place;
+pub(crate) use service::{AddressRequest, Place};

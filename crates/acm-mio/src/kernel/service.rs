@@ -1,9 +1,10 @@
 //! From the kernel's messages to requests of the core, and back to answers.
 use acm_sansio::{Failure, KernelRequestId};
 use acm_wire::netlink::{
-    KernelMessageError, KernelRequest, MessageType, NlHeader, NlMessage, PathAnswer, PathFlags, ResolveRequest,
-    error_answer, messages,
+    IpAnswer, KernelMessageError, KernelRequest, MessageType, NlHeader, NlMessage, PathAnswer, PathFlags,
+    ResolveRequest, error_answer, messages,
 };
+use core::{net::IpAddr, ops::RangeInclusive, time::Duration};
 use ib_mad::{
     as_bytes,
     sa::{PathRecord, QosSl},
@@ -11,6 +12,9 @@ use ib_mad::{
 };
 use slab::Slab;
 use std::collections::BTreeSet;
+
+/// What the kernel takes.
+const TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(200);
 
 /// Message types below this are netlink's own: acknowledgements and the like.
 const FIRST_OF_RDMA: u16 = 16;
@@ -33,11 +37,22 @@ pub(crate) struct PathRequest {
     pub(crate) wanted: PathRecord,
 }
 
+/// A request for the GID of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AddressRequest {
+    pub(crate) id: KernelRequestId,
+    /// Number of the interface that leads there.
+    pub(crate) interface: u32,
+    pub(crate) address: IpAddr,
+}
+
 /// What a datagram says.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct KernelDatagram {
     /// Requests for the core; each must be answered.
     pub(super) requests: Vec<PathRequest>,
+    /// The same for addresses.
+    pub(super) addresses: Vec<AddressRequest>,
     /// Answers to what nobody can answer.
     pub(super) refusals: Vec<NlHeader>,
 }
@@ -46,6 +61,7 @@ pub(super) struct KernelDatagram {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
     Path(PathAnswer),
+    Gid(IpAnswer),
     Failed(NlHeader),
 }
 
@@ -53,6 +69,7 @@ impl Reply {
     pub(super) fn as_bytes(&self) -> &[u8] {
         match self {
             Self::Path(answer) => as_bytes(answer),
+            Self::Gid(answer) => as_bytes(answer),
             Self::Failed(answer) => as_bytes(answer),
         }
     }
@@ -62,7 +79,16 @@ impl Reply {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     header: NlHeader,
-    flags: PathFlags,
+    wanted: Wanted,
+}
+
+/// What is to be answered.
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    /// The path, for such a use.
+    Path(PathFlags),
+    /// The GID that it leads to.
+    Gid,
 }
 
 /// Requests that wait for the core.
@@ -117,9 +143,14 @@ impl Service {
                     return;
                 }
             }
-            // ibacm does not serve it, either; the kernel then has no gateway's GID.
-            Ok(KernelRequest::IpResolve(_)) => self.say(raw_type, &"IP_RESOLVE is answered with an error"),
-            // Only the kernel can do this.
+            Ok(KernelRequest::IpResolve(request)) => {
+                if let Some(id) = self.keep(header, Wanted::Gid) {
+                    let (interface, address) = (request.interface_index, request.address);
+                    found.addresses.push(AddressRequest { id, interface, address });
+                    return;
+                }
+            }
+            // Only the kernel can do this; `timeout` hears of it.
             Ok(KernelRequest::SetTimeout(_)) => return,
             Err(KernelMessageError::ErrorAnswer) => return,
             Err(error @ KernelMessageError::OtherClient { .. }) => return self.say(raw_type, &error),
@@ -135,19 +166,35 @@ impl Service {
     /// Makes a request of the core; `None` if there are more than it can have numbers for.
     fn ask(&mut self, header: &NlHeader, request: &ResolveRequest) -> Option<PathRequest> {
         let flags = request.header.path_use.answer_flags();
-        let id = KernelRequestId(u32::try_from(self.waiting.vacant_key()).ok()?);
-        self.waiting.insert(Waiting { header: *header, flags });
+        let id = self.keep(header, Wanted::Path(flags))?;
         let place = Place { device: request.header.device_name, port: request.header.port };
         let named = !place.device.as_text().is_empty();
         Some(PathRequest { id, place: named.then_some(place), wanted: wanted(request) })
     }
 
+    fn keep(&mut self, header: &NlHeader, wanted: Wanted) -> Option<KernelRequestId> {
+        let id = KernelRequestId(u32::try_from(self.waiting.vacant_key()).ok()?);
+        self.waiting.insert(Waiting { header: *header, wanted });
+        Some(id)
+    }
+
+    /// How long the kernel was told to wait, if a datagram that somebody sent to the group tells it. Whoever may send
+    /// there may tell the kernel. What the kernel refuses does not count: less than 100 ms, more than 200 s.
+    pub(super) fn timeout(datagram: &[u8]) -> Option<Duration> {
+        let told = messages(datagram).filter_map(|message| match message.ok()?.request() {
+            Ok(KernelRequest::SetTimeout(timeout)) => Some(timeout),
+            _ => None,
+        });
+        told.filter(|timeout| TIMEOUTS.contains(timeout)).last()
+    }
+
     /// The answer to a request; `None` if it was answered before.
     pub(super) fn answer(&mut self, id: KernelRequestId, path: Result<PathRecord, Failure>) -> Option<Reply> {
-        let Waiting { header, flags } = self.waiting.try_remove(usize::try_from(id.0).ok()?)?;
-        Some(match path {
-            Ok(path) => Reply::Path(PathAnswer::new(&header, self.port_id, flags, path)),
-            Err(_) => Reply::Failed(error_answer(&header, self.port_id)),
+        let Waiting { header, wanted } = self.waiting.try_remove(usize::try_from(id.0).ok()?)?;
+        Some(match (path, wanted) {
+            (Ok(path), Wanted::Path(flags)) => Reply::Path(PathAnswer::new(&header, self.port_id, flags, path)),
+            (Ok(path), Wanted::Gid) => Reply::Gid(IpAnswer::new(&header, self.port_id, path.dgid)),
+            (Err(_), _) => Reply::Failed(error_answer(&header, self.port_id)),
         })
     }
 
@@ -187,7 +234,6 @@ mod tests {
     use acm_wire::netlink::{
         FLAG_ERROR, FLAG_REQUEST, IpResolveRequest, KernelAnswer, MAX_REQUEST, PathUse, ResolveHeader, SetTimeout,
     };
-    use core::time::Duration;
     use ib_mad::{Lid, Pkey, ServiceId, wire::Host16, wire::Host32};
 
     const PORT_ID: u32 = 77;
@@ -265,9 +311,6 @@ mod tests {
     #[test]
     fn what_nobody_can_answer_is_refused() {
         let mut service = Service::new(PORT_ID);
-        let mut buffer = [0; MAX_REQUEST];
-        let ip = IpResolveRequest { interface_index: 1, address: "10.0.0.1".parse().unwrap() };
-        let used = ip.encode(1, &mut buffer).unwrap();
         let mut unknown_operation = encode(&request(), 2);
         unknown_operation[4..6].copy_from_slice(&0x1005_u16.to_ne_bytes());
         // The traffic class becomes attribute 31, mandatory as it was.
@@ -279,7 +322,7 @@ mod tests {
         let mut cut = encode(&request(), 5);
         cut.truncate(60);
         cut[..4].copy_from_slice(&60_u32.to_ne_bytes());
-        for (sequence, datagram) in [(1, &buffer[..used]), (2, &unknown_operation), (3, &mandatory), (5, &cut)] {
+        for (sequence, datagram) in [(2, &unknown_operation), (3, &mandatory), (5, &cut)] {
             let found = service.understand(datagram);
             assert!(found.requests.is_empty(), "{sequence}");
             let [refused] = found.refusals[..] else { panic!("{sequence}: {found:?}") };
@@ -292,9 +335,42 @@ mod tests {
             (1, 0),
             "an optional one is ignored"
         );
-        assert_eq!(service.said.len(), 4, "each kind is said: {:?}", service.said);
+        assert_eq!(service.said.len(), 3, "each kind is said: {:?}", service.said);
         service.understand(&unknown_operation);
-        assert_eq!(service.said.len(), 4, "and once");
+        assert_eq!(service.said.len(), 3, "and once");
+    }
+
+    #[test]
+    fn an_address_is_answered_with_its_gid() {
+        let mut service = Service::new(PORT_ID);
+        for (sequence, address) in [(1, "10.0.0.1"), (2, "fd00::1")] {
+            let mut buffer = [0; MAX_REQUEST];
+            let ip = IpResolveRequest { interface_index: 5, address: address.parse().unwrap() };
+            let used = ip.encode(sequence, &mut buffer).unwrap();
+            let found = service.understand(&buffer[..used]);
+            let [asked] = found.addresses[..] else { panic!("{found:?}") };
+            assert_eq!((asked.interface, asked.address), (5, ip.address));
+            assert!(found.requests.is_empty() && found.refusals.is_empty());
+            let path = PathRecord { dgid: "fe80::2".parse().unwrap(), ..PathRecord::default() };
+            let (expected, result) = match sequence {
+                1 => (KernelAnswer::Gid(path.dgid), Ok(path)),
+                _ => (KernelAnswer::Failed, Err(Failure::NoSource)),
+            };
+            let answer = service.answer(asked.id, result).unwrap();
+            assert_eq!(answer_in(answer.as_bytes()), (sequence, expected));
+        }
+        assert!(service.waiting.is_empty());
+    }
+
+    #[test]
+    fn how_long_the_kernel_was_told_to_wait() {
+        let told = |ms| Service::timeout(as_bytes(&SetTimeout::new(1, 1, Duration::from_millis(ms))));
+        assert_eq!(
+            [99, 100, 5000, 200_000, 200_001].map(|ms| told(ms).map(|told| told.as_millis())),
+            [None, Some(100), Some(5000), Some(200_000), None]
+        );
+        assert_eq!(Service::timeout(&encode(&request(), 1)), None);
+        assert_eq!(Service::timeout(&[1; 9]), None);
     }
 
     #[test]

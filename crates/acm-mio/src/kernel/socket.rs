@@ -59,9 +59,16 @@ impl Socket {
         let fd = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRDMA)
             .map_err(SocketError::NoProtocol)?;
         bind(fd.as_raw_fd(), &NetlinkAddr::new(0, GROUP)).map_err(SocketError::Bind)?;
-        // Who may bind may this; without it, a burst may lose requests.
-        let _ = setsockopt(&fd, sockopt::RcvBufForce, &RECEIVE_BUFFER);
-        Ok(Self { fd })
+        Ok(Self::with_room(fd))
+    }
+
+    /// Who may bind may have any room; whoever was passed a socket, and may not, has what the system grants. Without it a
+    /// burst may lose requests.
+    fn with_room(fd: OwnedFd) -> Self {
+        if setsockopt(&fd, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
+            let _ = setsockopt(&fd, sockopt::RcvBuf, &RECEIVE_BUFFER);
+        }
+        Self { fd }
     }
 
     /// Takes the one that systemd passed, wherever it stands among the others: `ListenNetlink=rdma 4`.
@@ -71,7 +78,7 @@ impl Socket {
             if let Ok(Some(fd)) = taken {
                 let groups = getsockname::<NetlinkAddr>(fd.as_raw_fd()).map_or(0, |bound| bound.groups());
                 if groups & GROUP != 0 {
-                    return Some(Self { fd });
+                    return Some(Self::with_room(fd));
                 }
                 tracing::warn!(target: "kernel", "systemd's netlink socket is in groups {groups:#x}: not `rdma 4`");
             }
@@ -107,5 +114,21 @@ impl Socket {
 impl AsRawFd for Socket {
     fn as_raw_fd(&self) -> RawFd {
         self.fd.as_raw_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::socket::getsockopt;
+
+    /// Whose socket it was: systemd's has the system's room. NETLINK_ROUTE is there without an adapter, too.
+    #[test]
+    fn a_socket_that_was_passed_has_more_room_than_before() {
+        let fd = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute);
+        let fd = fd.unwrap();
+        let before = getsockopt(&fd, sockopt::RcvBuf).unwrap();
+        let after = getsockopt(&Socket::with_room(fd).fd, sockopt::RcvBuf).unwrap();
+        assert!(after > before, "{before} {after}");
     }
 }

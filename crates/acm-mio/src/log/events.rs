@@ -102,7 +102,6 @@ const fn is_bounded(event: &Event) -> bool {
         Event::EndpointAdded(..)
             | Event::EndpointRemoved(..)
             | Event::EndpointFailed(..)
-            | Event::AddressAdded(..)
             | Event::DuplicateAddress(..)
             | Event::Ibacmp(ibacmp::Event::Joined(..))
     )

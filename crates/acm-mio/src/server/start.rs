@@ -3,11 +3,12 @@ use super::{
     daemon::{Connections, Daemon, Host, LoopError, Ready, Reload, STALL_LIMIT},
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
-    tokens::{FABRIC, KERNEL, LISTENER, PRELOAD, SIGNALS},
+    tokens::{FABRIC, INTERFACES, KERNEL, LISTENER, PRELOAD, SIGNALS},
 };
 #[cfg(feature = "verbs")]
 use crate::fabric::{Depths, Devices};
 use crate::{
+    addresses::Interfaces,
     cli::Args,
     clock::Clock,
     descriptors,
@@ -17,6 +18,7 @@ use crate::{
     lock::{self, LockError},
     log::{Lines, Log},
     metrics::Metrics,
+    names::DefaultNames,
     preload::{Files, Loader},
     settings::Settings,
 };
@@ -108,13 +110,15 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
         KernelChoice::Off => None,
         choice => Kernel::open(&mut passed, choice),
     };
+    let interfaces = Interfaces::open(args.interfaces(), settings.interface_addresses());
     let core = settings.core(descriptors);
     tracing::info!(target: "main", "at most {} clients, {descriptors} file descriptors", core.limits.connections.total);
     let core = Acm::new(core, Seed::new(seed));
     let metrics_listen = options.metrics_listen;
     let files = Files::new(&options, &start_dir);
     let reload = Reload::new(settings.clone(), start_dir, descriptors, args.systemd);
-    let mut daemon = assemble(core, fabric, listener, kernel, signals, log, reload).map_err(LoopError::Poll)?;
+    let mut daemon =
+        assemble(core, fabric, listener, (kernel, interfaces), signals, log, reload).map_err(LoopError::Poll)?;
     let registry = daemon.host.poll.registry();
     daemon.metrics = Metrics::open(&run_dir, registry);
     daemon.metrics.configure(metrics_listen, registry);
@@ -123,6 +127,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
         fabric.has_new_ports();
     }
     daemon.add_addresses(Time::ZERO);
+    daemon.read_interfaces(Time::ZERO);
     daemon.preload = Loader::start(files, daemon.host.poll.registry(), PRELOAD).map_err(LoopError::Poll)?;
     daemon.fabric_events(Time::ZERO)?;
     daemon.tell_preload_ports();
@@ -185,7 +190,7 @@ fn assemble(
     acm: Acm,
     mut fabric: Option<Box<dyn Fabric>>,
     mut listener: Listener,
-    kernel: Option<Kernel>,
+    (kernel, interfaces): (Option<Kernel>, Option<Interfaces>),
     mut signals: Signals,
     log: Log,
     reload: Reload,
@@ -199,7 +204,18 @@ fn assemble(
     if let Some(kernel) = &kernel {
         kernel.register(poll.registry(), KERNEL)?;
     }
-    let host = Host { fabric, kernel, poll, clients: Connections::default(), lines: Lines::default(), done: false };
+    if let Some(interfaces) = &interfaces {
+        interfaces.register(poll.registry(), INTERFACES)?;
+    }
+    let host = Host {
+        fabric,
+        kernel,
+        interfaces,
+        poll,
+        clients: Connections::default(),
+        lines: Lines::default(),
+        done: false,
+    };
     Ok(Daemon {
         acm,
         host,
@@ -208,6 +224,7 @@ fn assemble(
         clock: Clock::start(),
         log,
         addresses: reload.addresses(),
+        names: DefaultNames::of_host(),
         reload,
         metrics: Metrics::default(),
         ready: Ready::default(),

@@ -6,6 +6,7 @@ pub(super) const SIGNALS: Token = Token(1);
 /// A table was read from a file.
 pub(super) const PRELOAD: Token = Token(2);
 pub(super) const KERNEL: Token = Token(3);
+pub(super) const INTERFACES: Token = Token(15);
 /// Clients' tokens are their numbers after this.
 pub(super) const FIRST_CLIENT: usize = 16;
 /// The fabric's tokens are this and those after it.

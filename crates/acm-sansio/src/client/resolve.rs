@@ -82,7 +82,7 @@ impl Acm {
                 let waiting = Waiting::Lookup { endpoint, token: *token, dest, chosen_source };
                 let request = self.context.keep_request(OpenRequest::new(asker, need.account, waiting));
                 if matches!(asker, Asker::Kernel(_)) {
-                    let deadline = self.context.now + self.context.config.kernel_deadline;
+                    let deadline = self.context.now + self.context.kernel_deadline();
                     self.context.timers.set(TimerKey::Kernel(request), deadline);
                 }
                 return;

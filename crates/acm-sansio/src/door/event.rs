@@ -52,6 +52,8 @@ pub enum Event {
     DuplicateAddress(Address),
     /// An address was added to an endpoint.
     AddressAdded(EndpointId, Address),
+    /// An endpoint has an address no more.
+    AddressRemoved(EndpointId, Address),
     /// A connection was closed to make room for another.
     ConnectionClosed(ClientId, Account),
     /// A connection was refused: too many are open.
@@ -96,6 +98,7 @@ impl Event {
             | Self::Subscribed(_, false)
             | Self::BadFrame(..)
             | Self::AddressAdded(..)
+            | Self::AddressRemoved(..)
             | Self::ConnectionClosed(..)
             | Self::ConnectionRefused(..)
             | Self::Refused(..) => Level::Verbose,
@@ -111,6 +114,7 @@ impl Event {
             Self::NoPartition(_, address, _)
             | Self::DuplicateAddress(address)
             | Self::AddressAdded(_, address)
+            | Self::AddressRemoved(_, address)
             | Self::Answered(_, address, _) => Some(*address),
             Self::Ibacmp(event) => event.dest(),
             _ => None,
@@ -143,7 +147,8 @@ impl Event {
             | Self::EndpointRemoved(endpoint, ..)
             | Self::EndpointFailed(endpoint, _)
             | Self::EndpointLost(endpoint)
-            | Self::AddressAdded(endpoint, _) => Some(*endpoint),
+            | Self::AddressAdded(endpoint, _)
+            | Self::AddressRemoved(endpoint, _) => Some(*endpoint),
             Self::Ibacmp(event) => Some(event.endpoint()),
             _ => None,
         }
@@ -183,6 +188,7 @@ impl fmt::Display for Event {
             }
             Self::DuplicateAddress(address) => write!(f, "notice - duplicate address {address}: the first stays"),
             Self::AddressAdded(id, address) => write!(f, "Added {address} to {id}"),
+            Self::AddressRemoved(id, address) => write!(f, "Removed {address} from {id}"),
             Self::ConnectionClosed(client, account) => {
                 write!(f, "notice - {client} of {account} closed to make room (connections, connection_share)")
             }

@@ -2,11 +2,11 @@
 use crate::{
     Account, Config,
     id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},
-    port::PortAttributes,
+    port::{InterfaceAddress, PortAttributes},
     preload::Preload,
 };
 use acm_wire::Address;
-use core::net::IpAddr;
+use core::{net::IpAddr, time::Duration};
 use ib_mad::{Gid, Lid, Pkey, Qpn, sa::PathRecord};
 
 /// One fact, told by whoever owns clocks, sockets and devices.
@@ -38,6 +38,19 @@ pub enum Input<'a> {
         /// What is known of the path: the destination's GID, and whatever else is not zero.
         wanted: &'a PathRecord,
     },
+    /// The kernel asks who has an IP address: the path of the answer leads to its GID.
+    /// [`Output::KernelReply`](crate::Output::KernelReply) follows as for [`Input::KernelRequest`].
+    KernelAddressRequest {
+        /// To be given back with the answer. No other request that waits for its answer has it.
+        id: KernelRequestId,
+        /// An address of the interface that the kernel would use.
+        source: IpAddr,
+        /// Whose GID is wanted.
+        dest: IpAddr,
+    },
+    /// The kernel waits for so long from now on: its requests that come later are answered in nine tenths of it, in
+    /// place of [`Config::kernel_deadline`](crate::Config::kernel_deadline).
+    KernelTimeout(Duration),
     /// The answer to [`Output::SelectSource`](crate::Output::SelectSource).
     SourceSelected {
         /// The request that waits for it.
@@ -127,6 +140,9 @@ pub enum Input<'a> {
     /// Other options, for what comes from now on. `min_mtu`, `min_rate` and `loopback` stay as they were: peers and
     /// groups count on them.
     Configure(&'a Config),
+    /// All addresses of this machine's interfaces on InfiniBand ports, as they are now: what was told before counts no
+    /// more. Where one of [`Input::AddressAdded`] is among them, it is where its interface is.
+    Interfaces(&'a [InterfaceAddress]),
     /// Leave all groups; [`Output::ShutdownDone`](crate::Output::ShutdownDone) follows.
     Shutdown,
 }

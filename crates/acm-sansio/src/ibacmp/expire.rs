@@ -200,8 +200,16 @@ mod tests {
         let mtu = ib_mad::Selected::exactly(ib_mad::Mtu::B4096);
         let path = ib_mad::sa::PathRecord { mtu, ..Default::default() };
         let (epoch, none) = (ibacmp.endpoints.entry(here).or_default().epoch(), None);
-        let ready =
-            Ready { remote: None, path, addr_until: none, route_until: none, epoch, claim: None, no_claim_until: none };
+        let ready = Ready {
+            remote: None,
+            path,
+            addr_until: none,
+            route_until: none,
+            epoch,
+            claim: None,
+            no_claim_until: none,
+            preloaded: None,
+        };
         ibacmp.cache.enter(id, DestState::Ready(ready));
         ibacmp.freshen(&mut cx, id);
         assert!(matches!(ibacmp.cache.get(id).unwrap().state, DestState::Ready(_)));

@@ -53,6 +53,17 @@ impl Ibacmp {
         self.cache.enter(id, DestState::Ready(ready));
     }
 
+    /// What is asked from an address that is gone is asked from another: listeners learn from it where its source is.
+    fn ask_from_another(&mut self, cx: &Context, endpoint: EndpointId, gone: &Address) {
+        let Some(other) = cx.endpoint(endpoint).and_then(|found| found.addresses.first().copied()) else { return };
+        for id in self.cache.busy(endpoint) {
+            let asking = self.cache.get_mut(id).and_then(|dest| dest.state.asking_mut());
+            if let Some(asking) = asking.filter(|asking| asking.source == *gone) {
+                asking.source = other;
+            }
+        }
+    }
+
     /// Notes where the port is now.
     fn look_at_port(&mut self, cx: &Context, endpoint: EndpointId) {
         if let Some((gid, lid, lmc)) = cx.port_of(endpoint).map(|port| (port.gid(), port.lid, port.lmc)) {
@@ -110,6 +121,15 @@ impl Provider for Ibacmp {
             if self.cache.get(id).is_some_and(|dest| dest.state.is_busy()) {
                 self.fail(cx, id, Failure::EndpointClosed);
             }
+            self.cache.remove(id);
+        }
+        self.ask_from_another(cx, endpoint, address);
+    }
+
+    fn forget_address(&mut self, _cx: &mut Context, endpoint: EndpointId, address: &Address) {
+        let Some(id) = self.cache.find(endpoint, &DestKey::Address(*address)) else { return };
+        // What is under way finds out for itself.
+        if self.cache.get(id).is_some_and(|dest| !dest.state.is_busy()) {
             self.cache.remove(id);
         }
     }

@@ -1,4 +1,5 @@
 //! Local addresses, and which endpoint has one.
+use super::{PortAttributes, interfaces::InterfaceAddresses};
 use crate::id::{EndpointId, PortId};
 use acm_wire::Address;
 use alloc::vec::Vec;
@@ -29,13 +30,14 @@ pub(crate) enum Added {
 #[derive(Debug)]
 pub(super) struct LocalAddresses {
     all: Vec<LocalAddress>,
+    pub(super) interfaces: InterfaceAddresses,
     served: HashMap<Address, EndpointId, foldhash::fast::FixedState>,
 }
 
 impl LocalAddresses {
     pub(super) fn new(seed: u64) -> Self {
         let served = HashMap::with_hasher(foldhash::fast::FixedState::with_seed(seed));
-        Self { all: Vec::new(), served }
+        Self { all: Vec::new(), interfaces: InterfaceAddresses::default(), served }
     }
 
     pub(super) fn add(&mut self, address: LocalAddress) -> Added {
@@ -55,8 +57,16 @@ impl LocalAddresses {
         self.all.len() != before
     }
 
-    pub(super) fn of_port(&self, port: PortId) -> impl Iterator<Item = &LocalAddress> {
-        self.all.iter().filter(move |local| local.port == port)
+    /// What a port has. An IP address that an interface has is where the interface is, and nowhere else.
+    pub(super) fn of_port(&self, port: PortId, attributes: &PortAttributes) -> impl Iterator<Item = LocalAddress> {
+        let elsewhere = |local: &&LocalAddress| local.address.ip().is_some_and(|ip| self.interfaces.has(ip));
+        let told = self.all.iter().filter(move |local| local.port == port && !elsewhere(local)).copied();
+        let on_interfaces = self.interfaces.on(attributes);
+        told.chain(on_interfaces.map(move |found| LocalAddress {
+            port,
+            pkey: found.pkey,
+            address: Address::from(found.address),
+        }))
     }
 
     /// The endpoint that serves an address.

@@ -1,5 +1,5 @@
 //! What ports, queue pairs and local addresses change.
-use super::PortAttributes;
+use super::{InterfaceAddress, PortAttributes};
 use crate::{
     acm::Acm,
     context::Running,
@@ -10,6 +10,7 @@ use crate::{
     sa::SaError,
     timers::TimerKey,
 };
+use acm_wire::Address;
 use alloc::vec::Vec;
 use ib_mad::Qpn;
 
@@ -132,6 +133,27 @@ impl Acm {
         }
     }
 
+    /// These are all addresses of interfaces now.
+    pub(crate) fn interfaces(&mut self, all: &[InterfaceAddress]) {
+        if self.context.ports.set_interfaces(all) {
+            let ports: Vec<PortId> = self.context.ports.iter().map(|(port, ..)| port).collect();
+            for port in ports {
+                self.reconcile(port);
+            }
+        }
+    }
+
+    /// An address is this endpoint's now: what the others knew of it is of somebody else, or of before.
+    fn forget_elsewhere(&mut self, endpoint: EndpointId, address: &Address) {
+        let others: Vec<EndpointId> = self.context.ports.all_endpoints().filter(|other| *other != endpoint).collect();
+        for other in others {
+            let has = self.context.ports.endpoint(other).is_some_and(|other| other.has(address));
+            if !has {
+                self.provider.forget_address(&mut self.context, other, address);
+            }
+        }
+    }
+
     /// Makes the endpoints of a port those that its table and the local addresses ask for.
     pub(crate) fn reconcile(&mut self, port: PortId) {
         // What is opened now would not be closed any more.
@@ -149,6 +171,7 @@ impl Acm {
             if let Some(found) = self.context.ports.endpoint_mut(endpoint) {
                 found.addresses.retain(|other| *other != address);
             }
+            self.context.log(Event::AddressRemoved(endpoint, address));
             self.provider.remove_address(&mut self.context, endpoint, &address);
         }
         let mut added = plan.add;
@@ -164,6 +187,7 @@ impl Acm {
             }
             self.context.log(Event::AddressAdded(endpoint, address));
             self.provider.add_address(&mut self.context, endpoint, &address);
+            self.forget_elsewhere(endpoint, &address);
         }
         self.context.ports.index_addresses();
     }

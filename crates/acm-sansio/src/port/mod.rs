@@ -2,6 +2,7 @@
 mod addresses;
 mod attributes;
 mod events;
+mod interfaces;
 mod plan;
 mod table;
 #[cfg(test)]
@@ -9,5 +10,6 @@ mod tests;
 
 pub(crate) use addresses::{Added, LocalAddress};
 pub use attributes::PortAttributes;
+pub use interfaces::InterfaceAddress;
 pub use table::Endpoint;
 pub(crate) use table::Ports;

@@ -33,13 +33,13 @@ impl Ports {
         let mut wanted: Vec<(u16, Pkey, Vec<Address>)> =
             partitions.iter().map(|(index, pkey)| (*index, *pkey, Vec::new())).collect();
         let served = subnets.serves(attributes.gid().prefix());
-        for local in self.local.of_port(port).filter(|_| served) {
+        for local in self.local.of_port(port, attributes).filter(|_| served) {
             let place = local
                 .pkey
                 .or(first)
                 .and_then(|pkey| wanted.iter_mut().find(|(_, other, _)| other.same_partition(pkey)));
             match place {
-                None => plan.unassigned.push(*local),
+                None => plan.unassigned.push(local),
                 Some((_, _, addresses)) => {
                     // `NODE1` after `node1` is the same name: the first spelling stays.
                     let known = |other: &Address| other.canonical() == local.address.canonical();

@@ -1,6 +1,6 @@
 //! All ports and endpoints, and how they are found.
 use super::{
-    LocalAddress, PortAttributes,
+    InterfaceAddress, LocalAddress, PortAttributes,
     addresses::{Added, LocalAddresses},
 };
 use crate::{
@@ -162,6 +162,16 @@ impl Ports {
     /// Whether it was there.
     pub(crate) fn remove_address(&mut self, address: &LocalAddress) -> bool {
         self.local.remove(address)
+    }
+
+    /// Takes all addresses of interfaces; whether there were others before.
+    pub(crate) fn set_interfaces(&mut self, all: &[InterfaceAddress]) -> bool {
+        self.local.interfaces.set(all)
+    }
+
+    /// How many addresses interfaces have.
+    pub(crate) fn interface_addresses(&self) -> usize {
+        self.local.interfaces.len()
     }
 
     pub(crate) fn open(&mut self, port: PortId, pkey_index: u16, pkey: Pkey) -> EndpointId {

@@ -133,13 +133,14 @@ mod tests {
 
     #[test]
     fn kinds_of_addresses_and_keys() {
-        let text = "10.0.0.1 mlx5_0 1 DEFAULT # mine\nfe80::1\tmlx5_0\t255\tffff\r\n10.0.0.300 d 2 0x8001 more";
+        let text = "10.0.0.1 mlx5_0 1 DEFAULT # mine\nfe80::1\tmlx5_0\t255\tffff\r\n10.0.0.300 d 2 0x8001 more\nfe80::2%ib0 d 1 1";
         let seen: Vec<_> = parse(text.as_bytes()).map(|line| line.unwrap().1).collect();
         assert_eq!(seen[0].address, Address::Ip4(Ipv4Addr::new(10, 0, 0, 1)));
         assert_eq!((seen[1].address, seen[1].port), (Address::Ip6("fe80::1".parse().unwrap()), 255));
         assert_eq!(seen[1].pkey, PkeyChoice::Pkey(Pkey::DEFAULT_FULL));
         assert_eq!((seen[2].address, seen[2].device), (Address::Name(crate::Name::new(b"10.0.0.300")), "d"));
         assert_eq!(seen[2].pkey, PkeyChoice::Pkey(Pkey::new(0x8001)));
+        assert_eq!(seen[3].address, Address::Ip6("fe80::2".parse().unwrap()));
     }
 
     #[test]

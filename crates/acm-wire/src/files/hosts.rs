@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn lines() {
-        let text = b"# hosts\nnode1 fe80::2:c903:0:11 # rack 1\r\n\t10.0.0.2\tFE80:0000:0000:0000:0002:C903:0000:0021\nfd00::3 fe80::31";
+        let text = b"# hosts\nnode1 fe80::2:c903:0:11 # rack 1\r\n\t10.0.0.2\tFE80:0000:0000:0000:0002:C903:0000:0021\nfd00::3 fe80::31\nfe80::4%ib0 fe80::4";
         let seen: Vec<_> = parse(text).map(Result::unwrap).collect();
         assert_eq!(seen[0].0, Location { line: 2, column: 1 });
         assert_eq!(seen[0].1.to_string(), "node1 fe80::2:c903:0:11");
@@ -61,7 +61,8 @@ mod tests {
             (Location { line: 3, column: 2 }, "10.0.0.2 fe80::2:c903:0:21".into())
         );
         assert_eq!(seen[2].1.address, Address::Ip6("fd00::3".parse().unwrap()));
-        assert_eq!(seen.len(), 3);
+        assert_eq!(seen[3].1.address, Address::Ip6("fe80::4".parse().unwrap()));
+        assert_eq!(seen.len(), 4);
     }
 
     #[test]

@@ -177,6 +177,8 @@ options! {
     LookupShare lookup_share: Percent = Percent::MOST, Percent, PERCENT;
     /// Lookups for peers on the fabric whom nobody here asked for: the ways back to those that ask for us.
     StrangerQueue stranger_queue: NonZeroU32 = nonzero(4096), depth, "a number, at least 1";
+    /// Interfaces on InfiniBand ports whose addresses are taken, and how many of those.
+    InterfaceAddresses interface_addresses: NonZeroU32 = nonzero(1024), depth, "a number, at least 1";
     /// Requests of one connection that are not answered yet; nothing is read from it while it has so many.
     RequestsPerClient requests_per_client: NonZeroU32 = nonzero(64), depth, "a number, at least 1";
     /// Where counters are served as OpenMetrics text.

@@ -1,25 +1,80 @@
 //! Names of ports and addresses, as files and the kernel have them.
-use super::turn::Daemon;
-use crate::{fabric::NamedPort, kernel::Place, settings::default_addresses};
+use super::turn::{Daemon, OTHERS_TURN};
+use crate::{fabric::NamedPort, kernel::Place, settings::ConfiguredAddress};
 use acm_sansio::{Input, PortId, Time};
+use acm_wire::Address;
 
 impl Daemon {
-    /// Gives the core its addresses: those of the file, or without one the host's name on every port. What the core has
+    /// Gives the core its addresses: those of the file, or without one names of the host. What the core has
     /// already changes nothing.
     pub(crate) fn add_addresses(&mut self, now: Time) {
-        let ports = self.host.fabric.as_ref().map(|fabric| fabric.ports()).unwrap_or_default();
-        let addresses = self.addresses.clone().unwrap_or_else(|| default_addresses(&ports));
-        for entry in addresses {
-            let named = |port: &&NamedPort| port.device == entry.device && port.number == entry.port;
-            if let Some(port) = ports.iter().find(named) {
-                self.input(now, Input::AddressAdded { port: port.id, pkey: entry.pkey, address: entry.address });
+        let Some(addresses) = self.addresses.clone() else { return self.name_ports(now) };
+        let ports = self.ports();
+        for ConfiguredAddress { address, device, port, pkey, place } in addresses {
+            let named = |found: &&NamedPort| found.device == device && found.number == port;
+            if let Some(found) = ports.iter().find(named) {
+                self.input(now, Input::AddressAdded { port: found.id, pkey, address });
             } else {
                 tracing::warn!(
                     target: "config",
-                    "{}: no port {} of a device {:?}; {} is not served",
-                    entry.place, entry.port, entry.device, entry.address
+                    "{place}: no port {port} of a device {device:?}; {address} is not served"
                 );
             }
+        }
+    }
+
+    pub(super) fn ports(&self) -> Vec<NamedPort> {
+        self.host.fabric.as_ref().map(|fabric| fabric.ports()).unwrap_or_default()
+    }
+
+    /// Without an address file, ports have the host's name: which of them is chosen again when one comes up or goes down.
+    pub(super) fn name_ports(&mut self, now: Time) {
+        if self.addresses.is_some() {
+            return;
+        }
+        let ports = self.ports();
+        let Self { names, acm, .. } = self;
+        let change = names.choose(ports, |port| acm.is_active(port));
+        // A port that has another name first is not without one in between, and keeps its endpoint.
+        let moves = |name: &(PortId, Address)| change.removed.iter().any(|(_, gone)| *gone == name.1);
+        let (moving, fresh): (Vec<_>, Vec<_>) = change.added.iter().partition(|name| moves(name));
+        for (port, address) in fresh {
+            self.input(now, Input::AddressAdded { port, pkey: None, address });
+        }
+        for (port, address) in &change.removed {
+            self.input(now, Input::AddressRemoved { port: *port, pkey: None, address: *address });
+        }
+        for (port, address) in moving {
+            self.input(now, Input::AddressAdded { port, pkey: None, address });
+        }
+    }
+
+    /// A file says what the ports are called, from now on.
+    pub(super) fn take_names_back(&mut self, now: Time) {
+        for (port, address) in self.names.choose(Vec::new(), |_| false).removed {
+            self.input(now, Input::AddressRemoved { port, pkey: None, address });
+        }
+    }
+
+    /// Hands over the addresses that interfaces have at the start. The kernel answers within the request.
+    pub(crate) fn read_interfaces(&mut self, now: Time) {
+        if let Some(interfaces) = &mut self.host.interfaces {
+            interfaces.handle_timeout(now);
+            self.ready.interfaces = true;
+            self.interface_events(now);
+        }
+    }
+
+    /// Hands over the addresses of interfaces if they changed, after a turn's worth of the kernel's messages.
+    pub(super) fn interface_events(&mut self, now: Time) {
+        let Some(interfaces) = &mut self.host.interfaces else { return };
+        if core::mem::take(&mut self.ready.interfaces) {
+            self.ready.interfaces = (0..OTHERS_TURN).all(|_| interfaces.receive(now));
+        }
+        interfaces.handle_timeout(now);
+        if let Some(all) = interfaces.news() {
+            self.acm.handle_input(now, Input::Interfaces(all));
+            self.drain(now);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What carries out the core's wishes.
 use super::{super::tokens::FIRST_CLIENT, connections::Connections};
-use crate::{fabric::Fabric, kernel::Kernel, log::Lines, source};
+use crate::{addresses::Interfaces, fabric::Fabric, kernel::Kernel, log::Lines, source};
 use acm_sansio::{ClientId, Input, Output, Time, door::SendFailure};
 use mio::{Interest, Poll, Token};
 use std::io;
@@ -9,6 +9,7 @@ use std::io;
 pub(crate) struct Host {
     pub(crate) fabric: Option<Box<dyn Fabric>>,
     pub(crate) kernel: Option<Kernel>,
+    pub(crate) interfaces: Option<Interfaces>,
     pub(crate) poll: Poll,
     pub(crate) clients: Connections,
     pub(crate) lines: Lines,
@@ -29,7 +30,8 @@ impl Host {
             }
             Output::CloseClient(client) => self.close(client),
             Output::SelectSource { request, dest } => {
-                return Some(Input::SourceSelected { request, source: source::select(dest) });
+                let source = source::select(dest, self.interfaces.as_ref().map(Interfaces::link_local));
+                return Some(Input::SourceSelected { request, source });
             }
             Output::Log(event) => self.lines.event(now, &event, self.fabric.as_deref()),
             Output::ShutdownDone => self.done = true,

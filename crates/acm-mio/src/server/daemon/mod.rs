@@ -1,13 +1,14 @@
 //! The loop: events in, inputs to the core, outputs out.
 //!
-//! `turn` waits and says whose turn it is; `clients` and `addresses` are parts of a turn; `preload` hands over what was
-//! read from files; `host` carries out what the core wants; `reload` reads the files again; `connections` is the table of
-//! all clients, `turns` the order in which they are served.
+//! `turn` waits and says whose turn it is; `clients`, `kernel` and `addresses` are parts of a turn; `preload` hands over
+//! what was read from files; `host` carries out what the core wants; `reload` reads the files again; `connections` is the
+//! table of all clients, `turns` the order in which they are served.
 mod addresses;
 mod clients;
 mod connections;
 mod error;
 mod host;
+mod kernel;
 mod measure;
 mod preload;
 mod reload;

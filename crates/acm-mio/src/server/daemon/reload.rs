@@ -4,7 +4,7 @@ use crate::{
     effects::{Effect, effect},
     fabric::NamedPort,
     preload::Files,
-    settings::{ConfiguredAddress, Settings, default_addresses},
+    settings::{ConfiguredAddress, Settings},
 };
 use acm_sansio::{Input, Time};
 use sd_notify::NotifyState;
@@ -113,10 +113,8 @@ impl Daemon {
 
     /// Serves the addresses of the file as it is now, and no others of it.
     fn change_addresses(&mut self, now: Time, new: Option<Vec<ConfiguredAddress>>) {
-        let ports = self.host.fabric.as_ref().map(|fabric| fabric.ports()).unwrap_or_default();
-        let wanted =
-            |addresses: &Option<Vec<ConfiguredAddress>>| addresses.clone().unwrap_or_else(|| default_addresses(&ports));
-        let (before, after) = (wanted(&self.addresses), wanted(&new));
+        let ports = self.ports();
+        let (before, after) = (self.addresses.take().unwrap_or_default(), new.clone().unwrap_or_default());
         self.addresses = new;
         // New ones first, so that an endpoint that gets another name is never without one. One that moves is gone from
         // where it was before it is elsewhere.
@@ -131,6 +129,9 @@ impl Daemon {
                 tracing::info!(target: "config", "{} is not served any more: not in the file", entry.address);
                 self.input(now, Input::AddressRemoved { port, pkey: entry.pkey, address: entry.address });
             }
+        }
+        if self.addresses.is_some() {
+            self.take_names_back(now);
         }
         self.add_addresses(now);
     }

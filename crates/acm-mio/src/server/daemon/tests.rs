@@ -38,6 +38,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         host: Host {
             fabric: None,
             kernel: None,
+            interfaces: None,
             poll,
             clients: Connections::default(),
             lines: Lines::default(),
@@ -55,6 +56,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
             false,
         ),
         metrics: Metrics::default(),
+        names: crate::names::DefaultNames::new(""),
         ready: Ready::default(),
         received: ReceiveBuffer::default(),
         preload: None,

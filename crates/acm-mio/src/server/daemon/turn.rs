@@ -3,14 +3,17 @@ use super::{
     super::{
         listener::Listener,
         receive::ReceiveBuffer,
-        tokens::{FABRIC, FIRST_CLIENT, KERNEL, LISTENER, PRELOAD, SIGNALS},
+        tokens::{FABRIC, FIRST_CLIENT, INTERFACES, KERNEL, LISTENER, PRELOAD, SIGNALS},
     },
     error::LoopError,
     host::Host,
     reload::Reload,
     report,
 };
-use crate::{clock::Clock, kernel::Kernel, log::Log, metrics::Metrics, preload::Loader, settings::ConfiguredAddress};
+use crate::{
+    addresses::Interfaces, clock::Clock, log::Log, metrics::Metrics, names::DefaultNames, preload::Loader,
+    settings::ConfiguredAddress,
+};
 use acm_sansio::{Acm, Input, Time};
 use core::time::Duration;
 use mio::{Events, Token};
@@ -35,6 +38,8 @@ pub(crate) struct Daemon {
     pub(crate) addresses: Option<Vec<ConfiguredAddress>>,
     /// What is read again at SIGHUP.
     pub(crate) reload: Reload,
+    /// What the ports are called without one.
+    pub(crate) names: DefaultNames,
     pub(crate) ready: Ready,
     pub(crate) received: ReceiveBuffer,
     /// Reads routes and hosts from files; `None` if there are no such files.
@@ -50,6 +55,7 @@ pub(crate) struct Daemon {
 pub(crate) struct Ready {
     pub(super) fabric: bool,
     pub(super) kernel: bool,
+    pub(super) interfaces: bool,
     pub(super) listener: bool,
     /// Nobody is accepted before.
     pub(super) accept_at: Option<Time>,
@@ -62,12 +68,16 @@ impl Daemon {
         while !self.host.done {
             let timeout = self.timeout();
             if let Err(error) = self.turn(&mut events, timeout) {
-                report::write(&self.acm, self.host.fabric.as_deref());
+                self.report();
                 return Err(error);
             }
         }
-        report::write(&self.acm, self.host.fabric.as_deref());
+        self.report();
         Ok(())
+    }
+
+    fn report(&self) {
+        report::write(&self.acm, self.host.fabric.as_deref(), self.host.interfaces.as_ref(), self.host.kernel.as_ref());
     }
 
     /// Waits once, for so long at most, and does what there is to do.
@@ -87,6 +97,7 @@ impl Daemon {
                 SIGNALS => self.signals(now),
                 KERNEL => self.ready.kernel = true,
                 PRELOAD => self.take_preloads(now),
+                INTERFACES => self.ready.interfaces = true,
                 token if token >= FABRIC => self.fabric_ready(token),
                 token if Metrics::owns(token) => self.metrics.ready(token),
                 Token(token) => self.client_ready(token - FIRST_CLIENT, event),
@@ -97,6 +108,7 @@ impl Daemon {
             self.fabric_events(now)?;
             self.tell_preload_ports();
         }
+        self.interface_events(now);
         if self.ready.kernel {
             self.kernel_requests(now);
         }
@@ -116,6 +128,7 @@ impl Daemon {
         if !self.host.clients.backlog.is_empty()
             || self.ready.fabric
             || self.ready.kernel
+            || self.ready.interfaces
             || accepting
             || self.metrics.is_ready()
         {
@@ -123,11 +136,20 @@ impl Daemon {
         }
         let stall = self.host.clients.longest_stalled().map(|(since, _)| since + self.stall_limit);
         let fabric = self.host.fabric.as_ref().and_then(|fabric| fabric.poll_timeout());
-        [self.acm.poll_timeout(), fabric, stall, self.ready.accept_at, self.host.lines.due(), self.metrics.due()]
-            .into_iter()
-            .flatten()
-            .min()
-            .map(|at| at.since(now))
+        let interfaces = self.host.interfaces.as_ref().and_then(Interfaces::poll_timeout);
+        [
+            self.acm.poll_timeout(),
+            fabric,
+            interfaces,
+            stall,
+            self.ready.accept_at,
+            self.host.lines.due(),
+            self.metrics.due(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+        .map(|at| at.since(now))
     }
 
     /// Tells the core one fact and carries out what it wants.
@@ -146,7 +168,7 @@ impl Daemon {
         for signal in pending {
             match signal {
                 SIGHUP => self.reload(now),
-                SIGUSR1 => report::write(&self.acm, self.host.fabric.as_deref()),
+                SIGUSR1 => self.report(),
                 SIGTERM | SIGINT => {
                     tracing::info!(target: "main", "shutting down");
                     self.input(now, Input::Shutdown);
@@ -179,23 +201,13 @@ impl Daemon {
                 self.ready.fabric = false;
                 return Ok(());
             };
+            let of_port = matches!(input, Input::PortUp { .. } | Input::PortDown(_));
             self.acm.handle_input(now, input);
             self.drain(now);
-        }
-        Ok(())
-    }
-
-    /// Hands over what the kernel asks, a turn's worth of it.
-    fn kernel_requests(&mut self, now: Time) {
-        for _ in 0..OTHERS_TURN {
-            let Some(asked) = self.host.kernel.as_mut().and_then(Kernel::receive) else {
-                self.ready.kernel = false;
-                return;
-            };
-            for asked in asked {
-                let port = asked.place.map(|place| self.port_at(&place));
-                self.input(now, Input::KernelRequest { id: asked.id, port, wanted: &asked.wanted });
+            if of_port {
+                self.name_ports(now);
             }
         }
+        Ok(())
     }
 }

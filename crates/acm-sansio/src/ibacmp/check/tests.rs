@@ -169,6 +169,7 @@ fn claims() {
         epoch,
         claim: None,
         no_claim_until: None,
+        preloaded: None,
     };
     ibacmp.cache.enter(id, DestState::Ready(ready));
     ibacmp.check_claim(&mut cx, id, &remote(3), None);

@@ -114,6 +114,7 @@ fn every_value() {
         ("lookups 8", Opt::Lookups(nonzero(8))),
         ("lookup_share 90", Opt::LookupShare(Percent::MOST)),
         ("stranger_queue 10", Opt::StrangerQueue(nonzero(10))),
+        ("interface_addresses 12", Opt::InterfaceAddresses(nonzero(12))),
         ("requests_per_client 11", Opt::RequestsPerClient(nonzero(11))),
         ("PROVIDER\tx\tDEFAULT", Opt::Provider(Provider { name: "x", subnets: ProviderSubnets::Default })),
     ] {
@@ -152,6 +153,7 @@ fn bad_values_are_reported_and_skipped() {
         "requests 0",
         "lookups many",
         "stranger_queue 0",
+        "interface_addresses 0",
         "requests_per_client 0",
         "recv_depth -5",
         "min_mtu 1500",
@@ -226,6 +228,7 @@ fn option() -> impl Strategy<Value = String> {
                 lookups: depth(d.2),
                 lookup_share: Percent::new(1 + (prefix % 100) as u8).unwrap(),
                 stranger_queue: depth(d.0),
+                interface_addresses: depth(d.2),
                 requests_per_client: depth(d.1),
                 metrics_listen: match number % 3 {
                     0 => MetricsTarget::None,

@@ -1,0 +1,223 @@
+//! The socket, the table and the dumps as one thing that the daemon waits for.
+use super::{
+    InterfaceChoice,
+    dumps::{Dumps, Next},
+    message::{self, Dump, Fact},
+    partition::Sysfs,
+    socket::{Received, Socket},
+    table::{Change, Table},
+};
+use acm_sansio::{Time, port::InterfaceAddress};
+use core::{fmt, net::IpAddr};
+use mio::{Interest, Registry, Token, unix::SourceFd};
+use std::{collections::BTreeSet, io, os::fd::AsRawFd};
+
+/// The kernel makes no longer datagrams of a dump than 32 KiB, and a message of one link is shorter still.
+const LONGEST: usize = 64 << 10;
+
+/// The addresses of this machine's interfaces on InfiniBand ports.
+pub(crate) struct Interfaces {
+    socket: Socket,
+    table: Table,
+    dumps: Dumps,
+    buffer: Box<[u8]>,
+    /// What was told last.
+    told: Vec<InterfaceAddress>,
+    changed: bool,
+    /// Nothing waits in the socket from before messages were lost. Until all is read, the kernel drops what comes and
+    /// does not say so, and what is read is older than a dump that is asked for now.
+    drained: bool,
+    counters: Counters,
+    /// Interfaces whose port or partition nobody knows.
+    said: BTreeSet<String>,
+}
+
+/// Enough for a node's interfaces; an end for one where they come and go.
+const MOST_SAID: usize = 64;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    dumps: u64,
+    lost: u64,
+    bad: u64,
+}
+
+impl fmt::Debug for Interfaces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Interfaces").field("table", &self.table).field("dumps", &self.dumps).finish_non_exhaustive()
+    }
+}
+
+impl Interfaces {
+    /// Opens the socket; at most `most` interfaces and as many addresses are kept. Without it the daemon has the
+    /// addresses of its file only: that is one warning.
+    pub(crate) fn open(choice: InterfaceChoice, most: usize) -> Option<Self> {
+        if choice == InterfaceChoice::Off {
+            return None;
+        }
+        let socket = Socket::open()
+            .inspect_err(|error| tracing::warn!(target: "interfaces", "addresses of interfaces stay unknown: {error}"))
+            .ok()?;
+        Some(Self {
+            socket,
+            table: Table::new(choice, Sysfs::default(), most),
+            dumps: Dumps::default(),
+            buffer: vec![0; LONGEST].into(),
+            told: Vec::new(),
+            changed: false,
+            drained: true,
+            counters: Counters::default(),
+            said: BTreeSet::new(),
+        })
+    }
+
+    /// What there is now, without waiting for changes. The kernel answers within the request.
+    pub(crate) fn look(choice: InterfaceChoice, most: usize) -> Option<Self> {
+        let mut interfaces = Self::open(choice, most)?;
+        interfaces.handle_timeout(Time::ZERO);
+        while interfaces.receive(Time::ZERO) {}
+        Some(interfaces)
+    }
+
+    /// How many interfaces there are, and addresses of theirs.
+    pub(crate) fn count(&self) -> (usize, usize) {
+        self.table.len()
+    }
+
+    /// Names of interfaces that are on no port that can be told.
+    pub(crate) fn homeless(&self) -> impl Iterator<Item = &str> {
+        self.table.homeless()
+    }
+
+    /// Asks for wake-ups under `token`.
+    pub(crate) fn register(&self, registry: &Registry, token: Token) -> io::Result<()> {
+        registry.register(&mut SourceFd(&self.socket.as_raw_fd()), token, Interest::READABLE)
+    }
+
+    /// When [`Self::handle_timeout`] must be called.
+    pub(crate) fn poll_timeout(&self) -> Option<Time> {
+        self.dumps.poll_timeout().filter(|_| self.drained)
+    }
+
+    /// Asks for a dump that is due, once all that waits is read.
+    pub(crate) fn handle_timeout(&mut self, now: Time) {
+        if self.drained
+            && let Some((dump, sequence)) = self.dumps.due(now)
+        {
+            self.table.begin_round();
+            self.counters.dumps += 1;
+            self.ask(dump, sequence);
+        }
+    }
+
+    fn ask(&mut self, dump: Dump, sequence: u32) {
+        if let Err(error) = self.socket.send(&message::request(dump, sequence)) {
+            tracing::debug!(target: "interfaces", "dump not asked for: {error}");
+            self.dumps.not_sent();
+        }
+    }
+
+    /// Reads one datagram; whether there was one.
+    pub(crate) fn receive(&mut self, now: Time) -> bool {
+        match self.socket.receive(&mut self.buffer) {
+            Received::Nothing => {
+                self.drained = true;
+                return false;
+            }
+            Received::Foreign => self.counters.bad += 1,
+            Received::Lost => self.lost(),
+            Received::Datagram(length) => {
+                let (facts, whole) = message::facts(self.buffer.get(..length).unwrap_or_default());
+                if !whole {
+                    self.counters.bad += 1;
+                }
+                for fact in facts {
+                    self.learn(now, &fact);
+                }
+            }
+        }
+        true
+    }
+
+    fn lost(&mut self) {
+        self.counters.lost += 1;
+        self.drained = false;
+        self.dumps.want();
+    }
+
+    fn learn(&mut self, now: Time, fact: &Fact) {
+        let change = match fact {
+            Fact::Lost => return self.lost(),
+            Fact::Interrupted { sequence } => return self.dumps.interrupted(*sequence),
+            Fact::Done { sequence, failed } => match self.dumps.done(now, *sequence, *failed) {
+                Next::Nothing => return,
+                Next::Ask(dump, sequence) => return self.ask(dump, sequence),
+                Next::Complete => {
+                    self.say_homeless();
+                    self.table.sweep()
+                }
+            },
+            fact => self.table.learn(fact),
+        };
+        match change {
+            Change::Nothing => {}
+            Change::Addresses => self.changed = true,
+            Change::NewLink => {
+                self.changed = true;
+                // Links that a dump names have their addresses from the next one, which follows anyway.
+                if !self.dumps.asks_links() {
+                    self.dumps.want();
+                }
+            }
+        }
+        if self.table.has_room_again() {
+            self.dumps.want();
+        }
+    }
+
+    /// All addresses, if they are others than the last time.
+    pub(crate) fn news(&mut self) -> Option<&[InterfaceAddress]> {
+        if !core::mem::take(&mut self.changed) {
+            return None;
+        }
+        let all = self.table.addresses();
+        if all == self.told {
+            return None;
+        }
+        self.told = all;
+        Some(&self.told)
+    }
+
+    /// Interfaces that a link-local address may be on, the first of them first.
+    pub(crate) fn link_local(&self) -> impl Iterator<Item = u32> {
+        self.table.link_local()
+    }
+
+    /// An address of this interface that a path to `dest` may begin at.
+    pub(crate) fn source_on(&self, index: u32, dest: IpAddr) -> Option<IpAddr> {
+        self.table.source_on(index, dest)
+    }
+
+    /// What is known and what went wrong, in numbers.
+    pub(crate) fn counters(&self) -> [(&'static str, u64); 6] {
+        let (links, addresses) = self.table.len();
+        let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        [
+            ("interfaces", number(links)),
+            ("interface_addresses", number(addresses)),
+            ("interface_addresses_refused", self.table.counters().refused),
+            ("interface_dumps", self.counters.dumps),
+            ("interface_messages_lost", self.counters.lost),
+            ("interface_messages_bad", self.counters.bad),
+        ]
+    }
+
+    /// An interface without a hardware address or a partition is said once.
+    fn say_homeless(&mut self) {
+        for name in self.table.homeless() {
+            if self.said.len() < MOST_SAID && self.said.insert(name.to_owned()) {
+                tracing::info!(target: "interfaces", "{name}: no port or no P_Key to be found; its addresses are not served");
+            }
+        }
+    }
+}

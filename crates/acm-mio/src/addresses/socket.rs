@@ -1,0 +1,73 @@
+//! The socket of rtnetlink: non-blocking, in the groups of links and of addresses.
+use nix::{
+    errno::Errno,
+    sys::socket::{
+        AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recvmsg, sendto, setsockopt,
+        socket, sockopt,
+    },
+};
+use std::{
+    io::IoSliceMut,
+    os::fd::{AsRawFd, OwnedFd, RawFd},
+};
+
+/// RTNLGRP_LINK (1), RTNLGRP_IPV4_IFADDR (5), RTNLGRP_IPV6_IFADDR (9), as bits of an address.
+const GROUPS: u32 = 1 | 1 << 4 | 1 << 8;
+/// Room for changes of some thousand interfaces. Without the right to so much it is less, and more dumps.
+const RECEIVE_BUFFER: usize = 1 << 20;
+
+#[derive(Debug)]
+pub(super) struct Socket {
+    fd: OwnedFd,
+}
+
+/// What reading gave.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Received {
+    /// So many bytes of the kernel.
+    Datagram(usize),
+    /// Somebody else sent something.
+    Foreign,
+    /// None now.
+    Nothing,
+    /// Some are lost; there may be more.
+    Lost,
+}
+
+impl Socket {
+    pub(super) fn open() -> Result<Self, Errno> {
+        let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+        let fd = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute)?;
+        if setsockopt(&fd, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
+            let _ = setsockopt(&fd, sockopt::RcvBuf, &RECEIVE_BUFFER);
+        }
+        bind(fd.as_raw_fd(), &NetlinkAddr::new(0, GROUPS))?;
+        Ok(Self { fd })
+    }
+
+    pub(super) fn receive(&self, buffer: &mut [u8]) -> Received {
+        let mut room = [IoSliceMut::new(buffer)];
+        loop {
+            return match recvmsg::<NetlinkAddr>(self.fd.as_raw_fd(), &mut room, None, MsgFlags::MSG_DONTWAIT) {
+                // Who is not the kernel needs CAP_NET_ADMIN to send here at all, and has nothing to say.
+                Ok(message) if message.address.is_none_or(|sender| sender.pid() != 0) => Received::Foreign,
+                Ok(message) if message.flags.contains(MsgFlags::MSG_TRUNC) => Received::Lost,
+                Ok(message) => Received::Datagram(message.bytes),
+                Err(Errno::EINTR) => continue,
+                Err(Errno::ENOBUFS) => Received::Lost,
+                Err(_) => Received::Nothing,
+            };
+        }
+    }
+
+    /// Asks the kernel.
+    pub(super) fn send(&self, message: &[u8]) -> Result<(), Errno> {
+        sendto(self.fd.as_raw_fd(), message, &NetlinkAddr::new(0, 0), MsgFlags::MSG_DONTWAIT).map(drop)
+    }
+}
+
+impl AsRawFd for Socket {
+    fn as_raw_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+}

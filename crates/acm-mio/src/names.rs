@@ -1,0 +1,151 @@
+//! What a node is called without an address file: as `ib_acme -A` has it, in memory. A daemon does not write its own
+//! configuration.
+use crate::fabric::NamedPort;
+use acm_sansio::PortId;
+use acm_wire::{Address, Name};
+use core::cmp::Ordering;
+
+/// The host's name on one active port, and `NAME-1`, `NAME-2` ... on all in their natural order.
+#[derive(Debug)]
+pub(crate) struct DefaultNames {
+    host: String,
+    /// The port that has the host's name as it is.
+    plain: Option<PortId>,
+    given: Vec<(PortId, Address)>,
+}
+
+/// What has to be told.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) removed: Vec<(PortId, Address)>,
+    pub(crate) added: Vec<(PortId, Address)>,
+}
+
+impl DefaultNames {
+    /// For this host: its name up to the first dot.
+    pub(crate) fn of_host() -> Self {
+        let host = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default();
+        Self::new(&host)
+    }
+
+    pub(crate) fn new(host: &str) -> Self {
+        let host = host.split('.').next().unwrap_or_default().to_owned();
+        Self { host, plain: None, given: Vec::new() }
+    }
+
+    /// Gives names to ports. The plain name stays where it is for as long as its port is active, and then goes to the
+    /// first that is; if none is, it stays. The numbers are those that a daemon would give which starts now.
+    pub(crate) fn choose(&mut self, mut ports: Vec<NamedPort>, is_active: impl Fn(PortId) -> bool) -> Change {
+        ports.sort_by(|a, b| natural(&a.device, &b.device).then(a.number.cmp(&b.number)));
+        let is_there = |id: PortId| ports.iter().any(|port| port.id == id);
+        if !self.plain.is_some_and(|port| is_there(port) && is_active(port)) {
+            let first = ports.iter().map(|port| port.id).find(|port| is_active(*port));
+            self.plain = first.or(self.plain.filter(|port| is_there(*port)));
+        }
+        // Nothing is served before a port is active, and the plain name comes first.
+        if self.host.is_empty() || self.plain.is_none() && self.given.is_empty() {
+            return Change::default();
+        }
+        let name = |text: &str| Address::Name(Name::new(text.as_bytes()));
+        let plain = self.plain.map(|port| (port, name(&self.host)));
+        let numbered = (1_u32..).zip(&ports).map(|(number, port)| (port.id, name(&format!("{}-{number}", self.host))));
+        let wanted: Vec<(PortId, Address)> = plain.into_iter().chain(numbered).collect();
+        let given = core::mem::replace(&mut self.given, wanted);
+        Change {
+            removed: given.iter().filter(|name| !self.given.contains(name)).copied().collect(),
+            added: self.given.iter().filter(|name| !given.contains(name)).copied().collect(),
+        }
+    }
+}
+
+/// Digits are compared as numbers: `mlx5_2` is before `mlx5_10`.
+fn natural(a: &str, b: &str) -> Ordering {
+    let (mut a, mut b) = (a, b);
+    loop {
+        let (Some(x), Some(y)) = (a.chars().next(), b.chars().next()) else { return a.len().cmp(&b.len()) };
+        let order = if x.is_ascii_digit() && y.is_ascii_digit() {
+            let (x, y) = (number(&mut a), number(&mut b));
+            // Without leading zeros, the longer one is the larger one.
+            x.len().cmp(&y.len()).then(x.cmp(y))
+        } else {
+            a = a.get(x.len_utf8()..).unwrap_or_default();
+            b = b.get(y.len_utf8()..).unwrap_or_default();
+            x.cmp(&y)
+        };
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+}
+
+/// Cuts a number off, and gives it without leading zeros.
+fn number<'a>(text: &mut &'a str) -> &'a str {
+    let end = text.find(|digit: char| !digit.is_ascii_digit()).unwrap_or(text.len());
+    let (number, rest) = text.split_at_checked(end).unwrap_or((text, ""));
+    *text = rest;
+    number.trim_start_matches('0')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ports(devices: &[&str]) -> Vec<NamedPort> {
+        let port = |(id, device): (u32, &&str)| NamedPort { id: PortId(id), device: (*device).to_owned(), number: 1 };
+        (0..).zip(devices).map(port).collect()
+    }
+
+    fn said(names: &[(PortId, Address)]) -> Vec<(u32, String)> {
+        names.iter().map(|(port, address)| (port.0, address.to_string())).collect()
+    }
+
+    fn owned(names: &[(u32, &str)]) -> Vec<(u32, String)> {
+        names.iter().map(|(port, name)| (*port, (*name).to_owned())).collect()
+    }
+
+    #[test]
+    fn the_first_active_port_has_the_plain_name_and_keeps_it() {
+        let mut names = DefaultNames::new("vm.example.org");
+        let all = || ports(&["mlx5_10", "mlx5_2"]);
+        assert_eq!(names.choose(all(), |_| false), Change::default(), "nothing is served yet");
+        let change = names.choose(all(), |port| port == PortId(0));
+        assert_eq!(said(&change.added), owned(&[(0, "vm"), (1, "vm-1"), (0, "vm-2")]));
+        assert_eq!(names.choose(all(), |_| true), Change::default(), "the other one comes up");
+        let change = names.choose(all(), |port| port == PortId(1));
+        assert_eq!((said(&change.removed), said(&change.added)), (owned(&[(0, "vm")]), owned(&[(1, "vm")])));
+        assert_eq!(names.choose(all(), |_| false), Change::default(), "it stays when nobody is active");
+        assert_eq!(names.choose(all(), |_| true), Change::default(), "and is active again");
+    }
+
+    #[test]
+    fn ports_that_come_and_go_have_the_numbers_of_a_fresh_start() {
+        let mut names = DefaultNames::new("vm");
+        names.choose(ports(&["b"]), |_| true);
+        let change = names.choose(ports(&["b", "a"]), |_| true);
+        assert_eq!(
+            (said(&change.removed), said(&change.added)),
+            (owned(&[(0, "vm-1")]), owned(&[(1, "vm-1"), (0, "vm-2")]))
+        );
+        let mut without = ports(&["b", "a"]);
+        without.remove(0);
+        let change = names.choose(without, |_| true);
+        assert_eq!(
+            (said(&change.removed), said(&change.added)),
+            (owned(&[(0, "vm"), (0, "vm-2")]), owned(&[(1, "vm")]))
+        );
+        let change = names.choose(Vec::new(), |_| true);
+        assert_eq!(said(&change.removed), owned(&[(1, "vm"), (1, "vm-1")]));
+    }
+
+    #[test]
+    fn a_host_without_a_name_has_none() {
+        assert_eq!(DefaultNames::new("").choose(ports(&["a"]), |_| true), Change::default());
+    }
+
+    #[test]
+    fn natural_order() {
+        let mut devices = ["mlx5_10", "mlx5_2", "mlx4_11", "mlx5_02", "hfi1_0", "mlx5", "mlx5_", "mlx5_2a"];
+        devices.sort_by(|a, b| natural(a, b));
+        assert_eq!(devices, ["hfi1_0", "mlx4_11", "mlx5", "mlx5_", "mlx5_2", "mlx5_02", "mlx5_2a", "mlx5_10"]);
+    }
+}

@@ -1,0 +1,97 @@
+//! Addresses of network interfaces: where the kernel has them, whatever files say.
+use super::PortAttributes;
+use alloc::{collections::BTreeSet, vec::Vec};
+use core::net::IpAddr;
+use ib_mad::{Gid, Pkey};
+
+/// An IP address of a network interface on an InfiniBand port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct InterfaceAddress {
+    /// GID of the port, as the interface's hardware address has it. The port need not be known yet.
+    pub gid: Gid,
+    /// The partition that the interface is in; `None` for the first of the port's table.
+    pub pkey: Option<Pkey>,
+    /// The address.
+    pub address: IpAddr,
+}
+
+impl InterfaceAddress {
+    /// Whether the interface is on a port. The interface id decides, if there is one: a subnet manager may give the
+    /// subnet another prefix before the interface hears of it.
+    #[must_use]
+    pub(super) fn is_on(&self, port: &PortAttributes) -> bool {
+        let id = self.gid.interface_id();
+        let same_id = |gid: &Gid| id.get() != 0 && gid.interface_id() == id;
+        port.gids.iter().any(|gid| !gid.is_zero() && *gid == self.gid || same_id(gid))
+    }
+}
+
+/// All addresses of interfaces.
+#[derive(Debug, Default)]
+pub(super) struct InterfaceAddresses {
+    /// In the order they were told.
+    all: Vec<InterfaceAddress>,
+    ips: BTreeSet<IpAddr>,
+}
+
+impl InterfaceAddresses {
+    /// These are all there are; whether there were others before.
+    pub(super) fn set(&mut self, all: &[InterfaceAddress]) -> bool {
+        if self.all == all {
+            return false;
+        }
+        self.all = all.to_vec();
+        self.ips = all.iter().map(|found| found.address).collect();
+        true
+    }
+
+    /// Whether an interface has the address.
+    pub(super) fn has(&self, ip: IpAddr) -> bool {
+        self.ips.contains(&ip)
+    }
+
+    /// Those on a port.
+    pub(super) fn on(&self, port: &PortAttributes) -> impl Iterator<Item = &InterfaceAddress> {
+        self.all.iter().filter(move |found| found.is_on(port))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interface_finds_its_port_by_interface_id() {
+        let port = |gids: &[&str]| PortAttributes {
+            gids: gids.iter().map(|gid| gid.parse().unwrap()).collect(),
+            ..PortAttributes::default()
+        };
+        let at = |gid: &str| InterfaceAddress {
+            gid: gid.parse().unwrap(),
+            pkey: None,
+            address: "10.0.0.1".parse().unwrap(),
+        };
+        assert!(at("fe80::5").is_on(&port(&["fe80::5"])));
+        assert!(at("fe80::5").is_on(&port(&["::", "fec0:0:0:1::5"])), "another prefix, and not the first of the table");
+        assert!(!at("fe80::5").is_on(&port(&["fe80::6", "::"])));
+        assert!(!at("fe80::").is_on(&port(&["fec0::"])), "no interface id: the whole GID counts");
+        assert!(at("fe80::").is_on(&port(&["fe80::"])));
+        assert!(!at("::").is_on(&port(&["::"])), "a hole of the table is nobody");
+    }
+
+    #[test]
+    fn the_same_again_is_no_change() {
+        let (gid, address) = ("fe80::5".parse().unwrap(), "fd00::1".parse().unwrap());
+        let one = InterfaceAddress { gid, pkey: None, address };
+        let mut all = InterfaceAddresses::default();
+        assert!(all.set(&[one]) && !all.set(&[one]));
+        assert!(all.has(address) && !all.has("fd00::2".parse().unwrap()));
+        let other = InterfaceAddress { pkey: Some(Pkey::new(0x8001)), ..one };
+        assert!(all.set(&[other]) && all.set(&[]));
+        assert!(!all.has(address));
+    }
+}

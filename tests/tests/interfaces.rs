@@ -1,0 +1,181 @@
+//! Addresses of network interfaces: `ip` changes them, and the daemon follows. No kernel here has InfiniBand devices, so
+//! that the interfaces' aliases say which port they are on.
+use acm_tests::{Binary, Fabric, Node, binary, program, until};
+use ib_mad::Gid;
+use nix::sys::signal::Signal;
+
+struct Lab {
+    node: Node,
+    other: Node,
+    gids: [Gid; 2],
+}
+
+impl Lab {
+    /// Two nodes with two ports each. The first has a network of its own, in which `ib0` is on port 1.
+    fn start(options: &str) -> (Fabric, Self) {
+        let fabric = Fabric::serve(2, &["--ports", "2"]);
+        let ports = fabric.control("ports");
+        let gids = ["1/1 ", "1/2 "].map(|port| {
+            let line = ports.lines().find(|line| line.starts_with(port)).unwrap();
+            line.split(' ').skip_while(|word| *word != "gid").nth(1).unwrap().parse().unwrap()
+        });
+        let node = Node::at(&fabric, 1)
+            .options(&format!("log_file stderr\nlog_level 2\n{options}"))
+            .addresses("node1 sim0 1 default\n")
+            .argument("--interfaces=alias")
+            .own_namespace()
+            .join();
+        let lab = Self { node, other: Node::at(&fabric, 2).join(), gids };
+        lab.ip("link add ib0 type veth peer name far0");
+        lab.ip("link set far0 up");
+        lab.ip("link set ib0 up");
+        lab.on_port("ib0", 1);
+        (fabric, lab)
+    }
+
+    fn ip(&self, command: &str) {
+        let words: Vec<&str> = command.split(' ').collect();
+        let _ = self.node.run_inside(&program("ip", "iproute2"), &words).success();
+    }
+
+    fn on_port(&self, interface: &str, port: usize) {
+        let alias = format!("infiniband {}", self.gids[port - 1]);
+        let words = ["link", "set", interface, "alias", &alias];
+        let _ = self.node.run_inside(&program("ip", "iproute2"), &words).success();
+    }
+
+    fn shell(&self, script: &str) {
+        let _ = self.node.run_inside(&program("sh", "dash"), &["-c", script]).success();
+    }
+
+    /// The address is ours at this port.
+    fn is_at(&self, address: &str, port: usize) {
+        let expected = self.gids[port - 1];
+        until(&format!("{address} at {expected}:\n{}", self.node.log()), || {
+            let own = self.node.acme(&["-f", "i", "-s", address, "-d", address]);
+            (own.finished.code == Some(0) && own.path().sgid == expected).then_some(())
+        });
+    }
+
+    fn addresses(&self) -> Vec<String> {
+        let rows = self.node.acme(&["-e"]).endpoints();
+        rows.into_iter().flat_map(|row| row.addresses).filter(|address| address != "node1").collect()
+    }
+
+    fn has(&self, expected: &[&str]) {
+        until(&format!("{expected:?}"), || {
+            let mut found = self.addresses();
+            found.retain(|address| !address.starts_with("fe80:"));
+            (found == expected).then_some(())
+        });
+    }
+
+    /// A counter, which the daemon says when it ends.
+    fn counter(&mut self, name: &str) -> u64 {
+        self.node.process.signal(Signal::SIGTERM);
+        self.node.process.wait();
+        let log = self.node.log();
+        let start = format!(" stats: {name}: ");
+        log.lines()
+            .find_map(|line| line.split_once(&start)?.1.parse().ok())
+            .unwrap_or_else(|| panic!("no {name}: {log}"))
+    }
+}
+
+#[test]
+fn addresses_follow_their_interface() {
+    let (_fabric, lab) = Lab::start("");
+    lab.ip("addr add 10.8.0.1/24 dev ib0");
+    lab.ip("addr add fd08::1/64 dev ib0 nodad");
+    lab.has(&["10.8.0.1", "fd08::1"]);
+    for (own, address) in [("10.77.0.2", "10.8.0.1"), ("fd00::2", "fd08::1")] {
+        let path = lab.other.acme(&["-f", "i", "-s", own, "-d", address]).path();
+        assert_eq!(path.dgid, lab.gids[0], "{address}");
+    }
+    let check = lab.node.run_inside(&binary(Binary::AcmMio), &["--check", "--interfaces=alias"]);
+    assert!(check.stdout.contains("ok interfaces: 1 with "), "{check:?}");
+    let check = lab.node.run_inside(&binary(Binary::AcmMio), &["--check"]);
+    assert!(check.stdout.contains("warn no address on an IPoIB interface: "), "{check:?}");
+    // IPv6 without a word about it: the kernel makes this one, and checks that nobody else has it.
+    until("a link-local address", || lab.addresses().iter().any(|address| address.starts_with("fe80:")).then_some(()));
+    // No source is named: the routing table's, and for a link-local destination the interface's.
+    let link_local = lab.addresses().into_iter().find(|address| address.starts_with("fe80:")).unwrap();
+    for dest in ["10.8.0.1", "fd08::1", &link_local] {
+        assert_eq!(lab.node.acme(&["-f", "i", "-d", dest]).path().dgid, lab.gids[0], "{dest}");
+    }
+    // As when a bond fails over.
+    lab.on_port("ib0", 2);
+    lab.is_at("10.8.0.1", 2);
+    lab.is_at("fd08::1", 2);
+    lab.ip("link set ib0 down");
+    lab.has(&["10.8.0.1"]);
+    lab.ip("link set ib0 name storage");
+    lab.ip("addr add 10.8.0.2/24 dev storage");
+    lab.has(&["10.8.0.1", "10.8.0.2"]);
+    lab.ip("addr del 10.8.0.1/24 dev storage");
+    // The one that was added second is in the same network and goes with the first.
+    lab.has(&[]);
+    lab.ip("link set storage up");
+    lab.ip("addr add 10.8.0.3/24 dev storage");
+    lab.has(&["10.8.0.3"]);
+    let away = "unshare -n sleep 60 & sleep 0.2; ip link set storage netns $!; kill $!";
+    lab.shell(away);
+    lab.has(&[]);
+    let refused = lab.node.acme(&["-f", "i", "-s", "10.8.0.3", "-d", "10.77.0.2"]);
+    assert_ne!(refused.finished.code, Some(0));
+    assert!(lab.node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).finished.code == Some(0), "all else is served");
+}
+
+/// The daemon stands still while more changes than its socket holds.
+#[test]
+fn lost_messages_are_made_up_for() {
+    let (_fabric, mut lab) = Lab::start("");
+    lab.ip("addr add 10.8.0.1/32 dev ib0");
+    lab.has(&["10.8.0.1"]);
+    lab.node.process.signal(Signal::SIGSTOP);
+    let storm = "for i in $(seq 1 20); do for j in $(seq 1 250); do echo addr add 10.9.$i.$j/32 dev ib0; done; done > B
+                 sed 's/ add / del /' B > C; ip -batch B && ip -batch C && ip addr del 10.8.0.1/32 dev ib0 &&
+                 ip addr add 10.8.0.2/32 dev ib0";
+    let storm = storm.replace('B', &lab.node.dir().join("b").display().to_string());
+    let storm = storm.replace('C', &lab.node.dir().join("c").display().to_string());
+    lab.shell(&storm);
+    lab.node.process.signal(Signal::SIGCONT);
+    lab.has(&["10.8.0.2"]);
+    assert!(lab.counter("interface_messages_lost") > 0);
+}
+
+#[test]
+fn addresses_are_bounded_and_counted() {
+    let (_fabric, mut lab) = Lab::start("interface_addresses 2\n");
+    lab.ip("link set ib0 addrgenmode none");
+    lab.ip("link set ib0 down");
+    lab.ip("link set ib0 up");
+    for last in 1..=4 {
+        lab.ip(&format!("addr add 10.8.0.{last}/32 dev ib0"));
+    }
+    lab.has(&["10.8.0.1", "10.8.0.2"]);
+    // What was refused is taken when there is room for it, and what is still too much is counted again.
+    lab.ip("addr del 10.8.0.1/32 dev ib0");
+    lab.has(&["10.8.0.2", "10.8.0.3"]);
+    assert_eq!(lab.counter("interface_addresses_refused"), 3);
+}
+
+/// Without a word, this machine's addresses are not those of a simulated node.
+#[test]
+fn a_simulated_node_has_no_interfaces() {
+    let fabric = Fabric::serve(1, &[]);
+    let node = Node::at(&fabric, 1).own_namespace().join();
+    let alias = format!("infiniband {}", fabric.port(1).gid);
+    let ip = program("ip", "iproute2");
+    for words in [
+        &["link", "add", "ib0", "type", "veth", "peer", "name", "far0"][..],
+        &["link", "set", "ib0", "up"],
+        &["link", "set", "ib0", "alias", &alias],
+        &["addr", "add", "10.8.0.1/24", "dev", "ib0"],
+    ] {
+        let _ = node.run_inside(&ip, words).success();
+    }
+    let asked = node.acme(&["-f", "i", "-s", "10.8.0.1", "-d", "10.8.0.1"]);
+    assert_ne!(asked.finished.code, Some(0), "{asked:?}");
+    assert!(!node.log().contains("10.8.0.1 to"), "{}", node.log());
+}
