@@ -98,7 +98,7 @@ fn write_routes(path: &Path, nodes: u16) -> io::Result<()> {
     }
     let mut file = BufWriter::new(File::create(path)?);
     for node in 1..=nodes {
-        write!(file, "Channel Adapter {}, base LID {node}, \"node{node} mlx5_0\", port 1\n", guid(node))?;
+        writeln!(file, "Channel Adapter {}, base LID {node}, \"node{node} mlx5_0\", port 1", guid(node))?;
         file.write_all(&lines)?;
         file.write_all(b"\n")?;
     }

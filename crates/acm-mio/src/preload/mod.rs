@@ -10,3 +10,6 @@ mod loader;
 mod read;
 
 pub(crate) use loader::{Files, Loader};
+
+#[cfg(test)]
+mod tests;
