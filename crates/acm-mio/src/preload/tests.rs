@@ -1,4 +1,4 @@
-//! Files as they are read.
+//! Reading, from bytes to tables.
 use super::read::*;
 use acm_sansio::preload::RouteCounts;
 use acm_wire::Address;
