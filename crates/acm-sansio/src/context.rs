@@ -385,10 +385,10 @@ mod tests {
     fn times_are_spread() {
         let mut cx = Context::new(Config::default(), 1.into());
         let second = Duration::from_secs(1);
-        let around: alloc::vec::Vec<Duration> = (0..50).map(|_| cx.jitter(second)).collect();
+        let around: Vec<Duration> = (0..50).map(|_| cx.jitter(second)).collect();
         assert!(around.iter().all(|time| (second * 3 / 4..=second * 5 / 4).contains(time)), "{around:?}");
         assert!(around.iter().any(|time| *time < second) && around.iter().any(|time| *time > second));
-        let below: alloc::vec::Vec<Duration> = (0..50).map(|_| cx.spread(second)).collect();
+        let below: Vec<Duration> = (0..50).map(|_| cx.spread(second)).collect();
         assert!(below.iter().all(|time| *time < second), "{below:?}");
         assert!(below.iter().any(|time| *time < second / 2) && below.iter().any(|time| *time > second / 2));
     }

@@ -221,7 +221,7 @@ mod tests {
             let key =
                 DestKey::Route(RouteKey { dlid: Lid::new(dlid), dgid: dgid.parse().unwrap(), ..RouteKey::default() });
             let (endpoint, state, links) = (EndpointId::new(0, 0), DestState::Unknown, Links::default());
-            Dest { endpoint, key, state, class: Class::Wanted, used: true, links }.name()
+            Dest { endpoint, key, state, class: Class::Wanted, used: true, links, gid_links: Links::default() }.name()
         };
         assert_eq!(named(9, "fe80::9"), Address::Lid(Lid::new(9)));
         assert_eq!(named(0, "fe80::9"), Address::Gid("fe80::9".parse().unwrap()));
