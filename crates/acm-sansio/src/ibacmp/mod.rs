@@ -18,7 +18,7 @@
 //! | `answer.rs` | being asked: learning from requests, responding |
 //! | `claim.rs` | checking what strangers claim before it replaces what is used |
 //! | `route.rs` | the path to a known address, or to a port |
-//! | `preload.rs` | what was loaded from files, before anybody is asked |
+//! | `preload.rs`, `preloaded.rs` | what was loaded from files, before anybody is asked |
 //! | `round_trip.rs` | how long an answer is likely to take |
 //! | `token.rs`, `event.rs`, `stats.rs`, `gauge.rs` | names, what is told, what is counted, how much there is |
 mod answer;
@@ -38,6 +38,7 @@ mod lookup;
 mod membership;
 mod notices;
 mod preload;
+mod preloaded;
 mod protocol;
 mod remember;
 mod remote;

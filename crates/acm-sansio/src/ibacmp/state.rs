@@ -1,5 +1,5 @@
 //! All that the built-in provider keeps.
-use super::{cache::Cache, endpoint::EndpointState, preload::Preloaded, stats::IbacmpStats, token::DestId};
+use super::{cache::Cache, endpoint::EndpointState, preloaded::Preloaded, stats::IbacmpStats, token::DestId};
 use crate::{
     failure::Failure,
     id::{EndpointId, PortId},

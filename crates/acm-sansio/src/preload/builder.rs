@@ -1,26 +1,13 @@
 //! Fills a table of routes.
-use super::routes::{Port, Route, Routes, Section};
+use super::{
+    counts::RouteCounts,
+    routes::{Port, Route, Routes, Section},
+};
 use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
 use ib_mad::{Guid, Lid, id::Lmc};
 
 /// Sections of one table: a port has one for each LID that it had, and a node has few ports.
 const MAX_SECTIONS: usize = 256;
-
-/// What was counted while a table of routes was filled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct RouteCounts {
-    /// Ports that were named.
-    pub ports: usize,
-    /// Ports that were named with the LID of another: the first one counts.
-    pub duplicate_lids: usize,
-    /// Sections that were there before with the same port and LID, or were too many; left out.
-    pub sections_left_out: usize,
-    /// Destinations of all sections that can be reached.
-    pub routes: usize,
-    /// Of these, LIDs whose port was not named, so that they have no GID. With an LMC that the file does not say, all
-    /// LIDs but the first of each port.
-    pub nameless: usize,
-}
 
 /// Fills a [`Routes`]. It never has more than a subnet can have: 49,151 ports, and for each of at most 256 sections so
 /// many destinations.
@@ -95,5 +82,13 @@ impl RoutesBuilder {
             (dlids().count(), dlids().filter(|dlid| routes.guid_of(*dlid, Lmc::new(0)).is_none()).count());
         routes.counts = counts;
         routes
+    }
+}
+
+impl Routes {
+    /// An empty table to be filled.
+    #[must_use]
+    pub fn builder() -> RoutesBuilder {
+        RoutesBuilder::default()
     }
 }

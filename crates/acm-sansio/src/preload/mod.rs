@@ -25,11 +25,13 @@
 //!
 //! [`Input::Preloaded`]: crate::Input::Preloaded
 mod builder;
+mod counts;
 mod hosts;
 mod routes;
 
 use alloc::sync::Arc;
-pub use builder::{RouteCounts, RoutesBuilder};
+pub use builder::RoutesBuilder;
+pub use counts::RouteCounts;
 pub use hosts::{Hosts, HostsBuilder};
 pub use routes::{Route, Routes};
 

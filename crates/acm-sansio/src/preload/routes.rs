@@ -1,5 +1,5 @@
 //! Routes of a path dump, from this node's ports to all LIDs.
-use super::builder::{RouteCounts, RoutesBuilder};
+use super::counts::RouteCounts;
 use alloc::boxed::Box;
 use ib_mad::{Guid, Lid, Mtu, Rate, ServiceLevel, id::Lmc};
 
@@ -46,12 +46,6 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// An empty table to be filled.
-    #[must_use]
-    pub fn builder() -> RoutesBuilder {
-        RoutesBuilder::default()
-    }
-
     /// What was counted while it was filled.
     #[must_use]
     pub const fn counts(&self) -> RouteCounts {
