@@ -58,7 +58,7 @@ mod tests {
     fn of(groups: u8, rate: Rate, mtu: Mtu) -> Vec<(u32, u16)> {
         let config = Config { groups, route_protocol: RouteProtocol::Acm, ..Config::default() };
         let port = PortAttributes { rate, mtu, ..PortAttributes::default() };
-        let plain = |(rate, mtu): (Rate, Mtu)| (rate.mbps().unwrap() / 1000, mtu.bytes().unwrap().try_into().unwrap());
+        let plain = |(rate, mtu): (Rate, Mtu)| (rate.mbps().unwrap() / 1000, mtu.bytes().unwrap());
         super::groups(&config, &port).into_iter().map(plain).collect()
     }
 
