@@ -1,9 +1,11 @@
 //! A fabric that a real `OpenSM` administers, on ibsim.
 use crate::{Fabric, Process, acme::number, library, poll, program};
 use core::sync::atomic::{AtomicU32, Ordering};
+use nix::{sys::stat::Mode, unistd::mkfifo};
 use std::{
     collections::BTreeMap,
-    fs,
+    fs::{self, File},
+    io::Write,
     path::PathBuf,
     process::{self, Command},
 };
@@ -54,6 +56,7 @@ pub struct OpenSm {
     _folder: TempDir,
     name: String,
     umad: PathBuf,
+    console: File,
 }
 
 impl OpenSm {
@@ -67,8 +70,13 @@ impl OpenSm {
         let folder = tempfile::tempdir().unwrap();
         let topology = folder.path().join("topology");
         fs::write(&topology, TOPOLOGY).unwrap();
-        let mut ibsim = Command::new(program("ibsim", "ibsim-utils"));
-        let ibsim = Process::start(ibsim.args(["-s", "-n"]).arg(topology).env("IBSIM_SOCKNAME", &name));
+        let fifo = folder.path().join("console");
+        mkfifo(&fifo, Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
+        // Open for both, so that nobody waits for the other end, and ibsim never sees an end.
+        let console = File::options().read(true).write(true).open(&fifo).unwrap();
+        let mut ibsim = Command::new("sh");
+        ibsim.args(["-c", "exec \"$1\" -s \"$2\" < \"$3\"", "sh"]).arg(program("ibsim", "ibsim-utils"));
+        let ibsim = Process::start(ibsim.arg(topology).arg(&fifo).env("IBSIM_SOCKNAME", &name));
         let control = format!("@{name}:ctl");
         poll::until("ibsim's sockets", || {
             fs::read_to_string("/proc/net/unix").unwrap().contains(&control).then_some(())
@@ -79,7 +87,12 @@ impl OpenSm {
         command.envs([("SIM_HOST", "manager"), ("SIM_SET_ISSM", "1"), ("IBSIM_SOCKNAME", &name)]);
         let mut opensm = Process::start(command.env("LD_PRELOAD", &umad));
         opensm.wait_for("Entering MASTER state", 1);
-        Self { _opensm: opensm, _ibsim: ibsim, _folder: folder, name, umad }
+        Self { _opensm: opensm, _ibsim: ibsim, _folder: folder, name, umad, console }
+    }
+
+    /// Gives ibsim a command: `Unlink "node2"`, `ReLink "node2"`.
+    pub fn console(&self, command: &str) {
+        writeln!(&self.console, "{command}").unwrap();
     }
 
     /// The fabric of the four nodes; `OpenSM` gives LIDs and joins groups.

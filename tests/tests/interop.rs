@@ -1,6 +1,7 @@
 //! C ibacm and acm-mio on one fabric, both through device files: every kind of address, every direction, both route
 //! protocols; restarts on either side.
 use acm_tests::{Kind, Lab, LabNode};
+use ib_mad::{Mtu, Rate};
 
 /// Nodes of alternating kinds.
 fn mixed(lab: &Lab, nodes: u32, option: &str) -> Vec<LabNode> {
@@ -74,5 +75,21 @@ fn restarts_are_followed_on_both_sides() {
         let back = lab.start(2, second, &[]);
         resolves_every_way(&lab, &back, &stays);
         resolves_every_way(&lab, &stays, &back);
+    }
+}
+
+/// A fast node with more groups than C ibacm has meets a slower one in the one that is C's own, whoever asks.
+#[test]
+fn a_fast_node_meets_a_slower_one_of_c_at_its_rate() {
+    let lab = Lab::new(2, &[]);
+    lab.fabric.control("rate 1 1 200");
+    let nodes = [lab.start(1, Kind::Rust, &["route_prot acm", "groups 6"]), lab.start(2, Kind::C, &["route_prot acm"])];
+    // Base group and the ladder from 20 to 200 Gb/s.
+    nodes[0].wait_for("join successful", 6);
+    nodes[1].wait_for("join successful", 2);
+    for (from, to) in [(0, 1), (1, 0)] {
+        let names = [from, to].map(|node: usize| format!("node{}", node + 1));
+        let path = nodes[from].acme(&["-f", "n", "-s", &names[0], "-d", &names[1]]).path();
+        assert_eq!((path.rate, path.mtu), (Rate::GBPS_100, Mtu::B4096), "{names:?}");
     }
 }

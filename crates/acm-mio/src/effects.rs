@@ -45,6 +45,8 @@ pub(crate) const fn effect(option: &Opt<'_>) -> Effect {
         | Opt::ServerMode(_)
         | Opt::AcmePlusKernelOnly(_)
         | Opt::InterfaceAddresses(_)
+        | Opt::SaNotices(_)
+        | Opt::Groups(_)
         | Opt::SendDepth(_)
         | Opt::RecvDepth(_)
         | Opt::MinMtu(_)

@@ -137,6 +137,8 @@ impl Settings {
             retries: options.retries,
             resolve_depth: options.resolve_depth.get(),
             sa_depth: options.sa_depth.map_or(SaDepth::Auto, |depth| SaDepth::Fixed(depth.get())),
+            sa_notices: options.sa_notices,
+            groups: options.groups.get(),
             min_mtu: options.min_mtu,
             min_rate: options.min_rate,
             log_level: match options.log_level {
@@ -354,7 +356,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let opts = dir.path().join("opts");
         let text = "connections 7\nconnection_share 1\nrequests 8\nrequest_share 2\nlookups 12\nlookup_share 3\n\
-                    requests_per_client 9\nstranger_queue 10\nsa_depth 11\nlog_level 2\n";
+                    requests_per_client 9\nstranger_queue 10\nsa_depth 11\nlog_level 2\n\
+                    sa_notices no\ngroups 5\n";
         fs::write(&opts, text).unwrap();
         let args = Args::try_parse_from(["acm-mio", "-O", opts.to_str().unwrap(), "-A", "/none"]).unwrap();
         let config = Settings::read(&args).core(1024);
@@ -367,7 +370,7 @@ mod tests {
             ..Limits::default()
         };
         assert_eq!((config.limits, config.sa_depth), (limits, SaDepth::Fixed(11)));
-        assert_eq!(config.log_level, Level::Debug);
+        assert_eq!((config.log_level, config.sa_notices, config.groups), (Level::Debug, false, 5));
         fs::write(&opts, "connections auto\nsa_depth auto\n").unwrap();
         let config = Settings::read(&args).core(65_536);
         assert_eq!((config.limits.connections.total, config.sa_depth), (65_280, SaDepth::Auto));

@@ -16,7 +16,10 @@ pub(crate) fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), S
 pub(crate) fn context(cx: &Context) -> Result<(), String> {
     requests(cx)?;
     questions(cx)?;
-    crate::sa::check_notices(cx)?;
+    for (port, state) in &cx.notices {
+        let is_asked_for = !state.waits() || cx.timers.get(TimerKey::Notices(*port)).is_some();
+        ensure(is_asked_for, || format!("port {}: nobody subscribes: {state:?}", port.0))?;
+    }
     let limits = &cx.widest.limits;
     let total = cx.accounts.total();
     ensure(total.connections <= limits.connections.total, || format!("{} connections", total.connections))?;

@@ -71,6 +71,8 @@ pub struct Config {
     pub sa_depth: SaDepth,
     /// `sa_notices`: ask subnet administration to tell which ports and groups come and go.
     pub sa_notices: bool,
+    /// `groups`: groups of an endpoint with `route_prot acm`, the base group among them; at least that.
+    pub groups: u8,
     /// `min_mtu`: MTU of the base group.
     pub min_mtu: Mtu,
     /// `min_rate`: rate of the base group.
@@ -100,6 +102,7 @@ impl Default for Config {
             resolve_depth: 1,
             sa_depth: SaDepth::Auto,
             sa_notices: true,
+            groups: 2,
             min_mtu: Mtu::B2048,
             min_rate: Rate::GBPS_10,
             kernel_deadline: Duration::from_millis(1800),

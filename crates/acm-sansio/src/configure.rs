@@ -10,11 +10,12 @@ use alloc::vec::Vec;
 
 impl Acm {
     /// Takes other options. They count for what comes; what is under way keeps the deadlines that it has, and what
-    /// goes beyond a smaller bound stays until it ends. What groups are joined with, and `loopback`, stay as they were.
+    /// goes beyond a smaller bound stays until it ends. What groups are joined with, `loopback` and
+    /// `sa_notices` stay as they were.
     pub(crate) fn configure(&mut self, config: &Config) {
         let cx = &mut self.context;
-        let (min_mtu, min_rate, loopback) = (cx.config.min_mtu, cx.config.min_rate, cx.config.loopback);
-        let new = Config { min_mtu, min_rate, loopback, ..config.clone() };
+        let Config { min_mtu, min_rate, loopback, groups, sa_notices, .. } = cx.config;
+        let new = Config { min_mtu, min_rate, loopback, groups, sa_notices, ..config.clone() };
         let before = core::mem::replace(&mut cx.config, new);
         cx.widest.widen(&cx.config);
         let ports: Vec<PortId> = cx.ports.iter().map(|(port, _, _)| port).collect();

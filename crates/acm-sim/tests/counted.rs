@@ -416,7 +416,7 @@ fn a_query_whose_client_left_ends() {
 /// A node that is stopped sends nothing, whatever waited for its turn.
 #[test]
 fn what_waits_at_the_end_of_shutdown_is_not_sent() {
-    let core = Config { route_protocol: RouteProtocol::Acm, ..Config::default() };
+    let core = Config { route_protocol: RouteProtocol::Acm, sa_notices: false, ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     world.run_for(SECOND);
     world.subnet.settings_mut().sa.mute = true;

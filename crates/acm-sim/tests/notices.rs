@@ -174,6 +174,21 @@ fn a_subnet_manager_that_forgot_is_asked_again_and_not_by_all_at_once() {
     assert!(*times.last().unwrap() - *times.first().unwrap() > NOTICES_SPREAD / 2);
 }
 
+/// The subnet manager forgets between two answers: what it granted before is asked for again as well.
+#[test]
+fn what_was_granted_before_it_forgot_is_asked_for_again() {
+    let mut world = World::new(WorldConfig::default());
+    world.subnet.settings_mut().sa.delay = Duration::from_millis(100);
+    while informs(&world, 0, 0).len() < 2 {
+        assert!(world.step());
+    }
+    assert!(subscribers(&world)[1] > 0, "one is granted, the next is on its way");
+    world.subnet.restart_sm(None);
+    world.run_for(NOTICES_SPREAD + SECOND);
+    assert_eq!(subscribers(&world), [2; 4]);
+    assert_eq!(world.node(0).acm.check(), Ok(()));
+}
+
 #[test]
 fn renewed_after_half_an_hour_and_after_a_lid_change_and_ended_at_shutdown() {
     let mut world = world(2, Config::default());
@@ -223,6 +238,7 @@ fn a_group_that_vanished_is_joined_again() {
     world.run_for(Duration::from_millis(501));
     assert_eq!(world.subnet.group(mgid).map(|group| group.members.len()), Some(3));
     assert!(world.resolve(0, &names[0], &names[2]).is_ok());
+    forge(&mut world, 0, TrapNumber::MGID_CREATED, mgid);
     assert_eq!(world.stat(0, "groups_noticed"), 1, "its making anew concerns nobody who is in it");
 }
 

@@ -199,7 +199,9 @@ impl Link {
         let info = ClientInfo {
             id: Host32::new(id),
             qp: Host32::new(Qpn::GSI.get()),
-            is_sm: Host32::new(0),
+            // ibsim hands requests of others, which reports are, to subnet managers only. It shows no port as one for
+            // this, so that OpenSM looks for none here.
+            is_sm: Host32::new(1),
             node: Text::new(name.as_bytes()),
         };
         let refused = || UplinkError::Refused { node: name.to_string() };

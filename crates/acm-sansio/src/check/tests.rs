@@ -110,7 +110,7 @@ fn requests_have_their_client_or_a_deadline() {
 #[test]
 fn a_client_has_no_more_requests_than_it_may() {
     let mut cx = empty();
-    cx.config.limits.requests_per_client = 2;
+    cx.widest.limits.requests_per_client = 2;
     let client = client(&mut cx, 0);
     of_client(&mut cx, client, lookup());
     of_client(&mut cx, client, lookup());
@@ -158,15 +158,15 @@ fn a_query_waits_for_a_question() {
 fn all_together_have_their_bounds() {
     for (holding, name) in [(Holding::Connections, "2 connections"), (Holding::Lookups, "2 lookups")] {
         let mut cx = empty();
-        cx.config.limits.connections.total = 1;
-        cx.config.limits.lookups.total = 1;
+        cx.widest.limits.connections.total = 1;
+        cx.widest.limits.lookups.total = 1;
         cx.accounts.take(KERNEL, holding);
         assert_eq!(context(&cx), Ok(()));
         cx.accounts.take(USER, holding);
         fails(&cx, name);
     }
     let mut cx = empty();
-    cx.config.limits.requests.total = 1;
+    cx.widest.limits.requests.total = 1;
     of_kernel(&mut cx);
     assert_eq!(context(&cx), Ok(()));
     of_kernel(&mut cx);

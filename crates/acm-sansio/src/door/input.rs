@@ -137,8 +137,8 @@ pub enum Input<'a> {
     },
     /// Routes or addresses were loaded from a file. They take the place of those before.
     Preloaded(Preload),
-    /// Other options, for what comes from now on. `min_mtu`, `min_rate` and `loopback` stay as they were: peers and
-    /// groups count on them.
+    /// Other options, for what comes from now on. `min_mtu`, `min_rate`, `groups`, `sa_notices` and `loopback`
+    /// stay as they were: peers and groups count on them.
     Configure(&'a Config),
     /// All addresses of this machine's interfaces on InfiniBand ports, as they are now: what was told before counts no
     /// more. Where one of [`Input::AddressAdded`] is among them, it is where its interface is.

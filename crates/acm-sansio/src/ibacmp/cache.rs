@@ -215,7 +215,7 @@ impl Cache {
         self.by_gid.len()
     }
 
-    fn note_kind(&mut self, was: Option<StateKind>, is: Option<StateKind>) {
+    pub(super) fn note_kind(&mut self, was: Option<StateKind>, is: Option<StateKind>) {
         if let Some(count) = was.and_then(|kind| self.counts.get_mut(kind as usize)) {
             *count = count.saturating_sub(1);
         }

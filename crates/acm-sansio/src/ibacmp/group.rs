@@ -1,8 +1,7 @@
 //! The multicast groups of an endpoint: join, rejoin, leave.
-use super::{event::Event, membership::Group, state::Ibacmp, token::Task};
+use super::{event::Event, group_plan, membership::Group, state::Ibacmp, token::Task};
 use crate::{
     account::DAEMON,
-    config::RouteProtocol,
     context::Context,
     door::SendTo,
     id::EndpointId,
@@ -19,7 +18,7 @@ use ib_mad::{
 impl Ibacmp {
     /// Joins all groups of an endpoint, also those that it is in already.
     pub(super) fn join_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        for place in 0..self.choose_groups(cx, endpoint) {
+        for place in self.choose_groups(cx, endpoint) {
             self.join(cx, endpoint, place);
         }
     }
@@ -28,7 +27,7 @@ impl Ibacmp {
     /// this very instant counts: a port that comes up under a subnet manager that forgot is told twice at once.
     pub(super) fn join_all_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let now = cx.now();
-        for place in 0..self.choose_groups(cx, endpoint) {
+        for place in self.choose_groups(cx, endpoint) {
             let Some(group) = self.group(endpoint, place) else { return };
             if group.asked_at == Some(now) {
                 continue;
@@ -48,30 +47,33 @@ impl Ibacmp {
         }
     }
 
-    /// Makes the groups of an endpoint those that its port and the options ask for, and leaves others; how many.
-    fn choose_groups(&mut self, cx: &mut Context, endpoint: EndpointId) -> u32 {
-        let (Some(here), Some(port)) = (cx.endpoint(endpoint), cx.port_of(endpoint)) else { return 0 };
-        let config = cx.config();
-        let base = (config.min_rate, config.min_mtu);
-        let best = (config.route_protocol == RouteProtocol::Acm).then_some((port.rate, port.mtu));
-        let pkey = here.pkey;
-        let wanted = core::iter::once(base).chain(best.filter(|best| *best != base));
+    /// Makes the groups of an endpoint those that its port and the options ask for, and leaves others; their places.
+    fn choose_groups(&mut self, cx: &mut Context, endpoint: EndpointId) -> Vec<u32> {
+        let (Some(here), Some(port)) = (cx.endpoint(endpoint), cx.port_of(endpoint)) else { return Vec::new() };
+        let (pkey, wanted) = (here.pkey, group_plan::groups(cx.config(), port));
         let state = self.endpoints.entry(endpoint).or_default();
         let mut before = core::mem::take(&mut state.groups);
+        let mut taken: Vec<u32> = before.iter().map(|group| group.place).collect();
         state.groups = wanted
+            .into_iter()
             .map(|(rate, mtu)| {
-                let group = Group::new(pkey, rate, mtu);
+                let place = (0..).find(|place| !taken.contains(place)).unwrap_or_default();
+                let group = Group::new(place, pkey, rate, mtu);
                 match before.iter().position(|old| old.mgid == group.mgid) {
                     Some(place) => before.remove(place),
-                    None => group,
+                    None => {
+                        taken.push(place);
+                        group
+                    }
                 }
             })
             .collect();
-        let count = u32::try_from(state.groups.len()).unwrap_or_default();
+        let places = state.groups.iter().map(|group| group.place).collect();
         for group in before {
+            cx.clear_timer(Task::Group(endpoint, group.place).token());
             self.leave(cx, endpoint, &group);
         }
-        count
+        places
     }
 
     /// Joins one group, unless that is under way.
@@ -97,8 +99,8 @@ impl Ibacmp {
         }
     }
 
-    fn group(&mut self, endpoint: EndpointId, place: u32) -> Option<&mut Group> {
-        self.endpoints.get_mut(&endpoint)?.groups.get_mut(place as usize)
+    pub(super) fn group(&mut self, endpoint: EndpointId, place: u32) -> Option<&mut Group> {
+        self.endpoints.get_mut(&endpoint)?.groups.iter_mut().find(|group| group.place == place)
     }
 
     pub(super) fn join_done(
@@ -129,7 +131,8 @@ impl Ibacmp {
             Self::leave_as(cx, endpoint, mgid, gid);
         }
         // Requests go to the base group only: it alone is listened to.
-        if place == 0 && old.is_none_or(|old| old.mlid != mlid) {
+        let base = self.endpoints.get(&endpoint).and_then(|state| state.groups.first());
+        if base.is_some_and(|base| base.place == place) && old.is_none_or(|old| old.mlid != mlid) {
             if let Some(old) = old {
                 cx.detach(endpoint, mgid, old.mlid);
             }
@@ -155,9 +158,9 @@ impl Ibacmp {
 
     /// Leaves all groups of an endpoint.
     pub(super) fn leave_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        for (place, group) in (0..).zip(self.groups(endpoint)) {
-            cx.clear_timer(Task::Group(endpoint, place).token());
-            if let (0, Some(member)) = (place, group.member) {
+        for (rank, group) in self.groups(endpoint).into_iter().enumerate() {
+            cx.clear_timer(Task::Group(endpoint, group.place).token());
+            if let (0, Some(member)) = (rank, group.member) {
                 cx.detach(endpoint, group.mgid, member.mlid);
             }
             self.leave(cx, endpoint, &group);
@@ -184,9 +187,9 @@ impl Ibacmp {
 
     /// The port is down: the subnet manager takes it out of all groups.
     pub(super) fn forget_groups(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        for (place, group) in (0..).zip(self.groups(endpoint)) {
-            cx.clear_timer(Task::Group(endpoint, place).token());
-            if let (0, Some(member)) = (place, group.member) {
+        for (rank, group) in self.groups(endpoint).into_iter().enumerate() {
+            cx.clear_timer(Task::Group(endpoint, group.place).token());
+            if let (0, Some(member)) = (rank, group.member) {
                 cx.detach(endpoint, group.mgid, member.mlid);
             }
         }

@@ -12,6 +12,8 @@ const SCOPE_SITE_LOCAL: u8 = 5;
 /// A group of an endpoint.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
+    /// Its name in tasks: it keeps it while others come and go.
+    pub(super) place: u32,
     pub(super) mgid: Gid,
     pub(super) mtu: Mtu,
     pub(super) rate: Rate,
@@ -28,9 +30,9 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub(super) fn new(pkey: Pkey, rate: Rate, mtu: Mtu) -> Self {
+    pub(super) fn new(place: u32, pkey: Pkey, rate: Rate, mtu: Mtu) -> Self {
         let mgid = group_mgid(pkey, 0, rate, mtu);
-        Self { mgid, mtu, rate, member: None, join: None, again: false, asked_at: None, failures: 0 }
+        Self { place, mgid, mtu, rate, member: None, join: None, again: false, asked_at: None, failures: 0 }
     }
 
     /// The port's GID is put in when the datagram is built.

@@ -14,6 +14,7 @@
 //! | `notices.rs` | what subnet administration noticed: ports and groups that come and go |
 //! | `endpoint.rs`, `membership.rs` | an endpoint's groups, credits, round trips |
 //! | `group.rs` | the multicast groups of an endpoint: join, rejoin, leave |
+//! | `group_plan.rs` | which groups: rates and MTUs |
 //! | `ask.rs` | asking the group: send, repeat, give up |
 //! | `answer.rs` | being asked: learning from requests, responding |
 //! | `claim.rs` | checking what strangers claim before it replaces what is used |
@@ -34,6 +35,7 @@ mod event;
 mod expire;
 mod gauge;
 mod group;
+mod group_plan;
 mod lookup;
 mod membership;
 mod notices;

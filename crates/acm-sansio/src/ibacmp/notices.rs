@@ -72,8 +72,7 @@ impl Ibacmp {
             let concerned = |group: &super::membership::Group| {
                 group.mgid == mgid && group.join.is_none() && group.member.is_some() == is_gone
             };
-            let places: Vec<u32> =
-                (0..).zip(groups).filter(|(_, group)| concerned(group)).map(|(place, _)| place).collect();
+            let places: Vec<u32> = groups.iter().filter(|group| concerned(group)).map(|group| group.place).collect();
             for place in places {
                 self.join_after_notice(cx, endpoint, place);
             }
@@ -83,7 +82,7 @@ impl Ibacmp {
     fn join_after_notice(&mut self, cx: &mut Context, endpoint: EndpointId, place: u32) {
         let token = Task::Group(endpoint, place).token();
         // Notice upon notice: one join in the time that a join may take.
-        let asked_at = self.endpoints.get(&endpoint).and_then(|state| state.groups.get(place as usize)?.asked_at);
+        let asked_at = self.group(endpoint, place).and_then(|group| group.asked_at);
         let after = asked_at.map(|asked_at| asked_at + cx.config().timeout);
         let first = after.map_or(cx.now(), |after| cx.now().max(after));
         if cx.timer(token).is_none_or(|due| due > first + REJOIN_SPREAD) {

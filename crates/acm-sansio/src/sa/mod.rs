@@ -6,8 +6,9 @@ mod error;
 mod notices;
 mod question;
 mod queue;
+mod subscriptions;
 
 pub use error::SaError;
-pub(crate) use notices::{Notices, check as check_notices};
 pub use question::Question;
 pub(crate) use queue::{Progress, Purpose, SaQueues};
+pub(crate) use subscriptions::Notices;

@@ -4,78 +4,23 @@
 //! Four subscriptions a port, asked one after the other. What is refused is tried again with growing pauses, and said
 //! once; nothing else depends on it. A report counts if it is from QP 1 of the subnet manager's LID. Whoever can send
 //! from there can make us ask anew for what we know, at most [`Limits::reports`](crate::config::Limits::reports) times
-//! in [`REFILL`], and cannot make us believe anything.
-use super::{error::SaError, question::Question, queue::Purpose};
+//! in four seconds, and cannot make us believe anything.
+use super::{error::SaError, question::Question, queue::Purpose, subscriptions::TRAPS};
 use crate::{
-    Time,
     account::DAEMON,
     acm::Acm,
     context::{Context, Running},
     door::{Event, Output},
-    id::{PortId, QuestionId},
+    id::PortId,
     provider::Notice,
     retry::{NOTICES, NOTICES_RENEWED, NOTICES_SPREAD},
     timers::TimerKey,
 };
-use alloc::{collections::BTreeMap, vec::Vec};
-use core::time::Duration;
 use ib_mad::{
     AttributeId, Lid, Method, MgmtClass, Qpn, Wire,
     notice::{InformInfo, SaNotice, TrapDetails, TrapNumber},
     sa::{SA_CLASS_VERSION, SaMad},
 };
-
-/// What is subscribed to, in this order.
-const TRAPS: [TrapNumber; 4] =
-    [TrapNumber::GID_OUT_OF_SERVICE, TrapNumber::GID_IN_SERVICE, TrapNumber::MGID_DESTROYED, TrapNumber::MGID_CREATED];
-/// In this time the room for reports is whole again.
-const REFILL: Duration = Duration::from_secs(4);
-
-/// The subscriptions of all ports.
-pub(crate) type Notices = BTreeMap<PortId, PortNotices>;
-
-/// The subscriptions of a port.
-#[derive(Debug, Default)]
-pub(crate) struct PortNotices {
-    /// By the place in [`TRAPS`]: to be asked for in this round.
-    due: [bool; TRAPS.len()],
-    /// Granted at some time, so that it is to be ended.
-    granted: [bool; TRAPS.len()],
-    /// What is being asked for.
-    asked: Option<(usize, QuestionId)>,
-    /// The subnet manager may have forgotten what is being asked for.
-    again: bool,
-    /// What went wrong first in this round.
-    error: Option<SaError>,
-    /// Rounds in a row in which something went wrong.
-    failures: u32,
-    /// That it goes wrong was said.
-    said: bool,
-    room: Room,
-}
-
-/// How many reports may be taken in.
-#[derive(Debug, Default)]
-struct Room {
-    taken: u32,
-    since: Time,
-}
-
-impl Room {
-    /// Takes room for one; whether there was any.
-    fn take(&mut self, now: Time, most: u32) -> bool {
-        let whole = u64::try_from(REFILL.as_millis()).unwrap_or(u64::MAX).max(1);
-        let waited = u64::try_from(now.since(self.since).as_millis()).unwrap_or(u64::MAX);
-        let again = u32::try_from(waited.saturating_mul(most.into()) / whole).unwrap_or(u32::MAX);
-        if again > 0 || self.taken == 0 {
-            self.taken = self.taken.saturating_sub(again);
-            self.since = now;
-        }
-        let free = self.taken < most;
-        self.taken += u32::from(free);
-        free
-    }
-}
 
 impl Context {
     /// Subscribes to all notices of a port, again if need be: after a while of its own, because every node of the
@@ -248,29 +193,4 @@ fn noticed(report: &SaMad) -> Option<Notice> {
         TrapNumber::MGID_DESTROYED => Notice::GroupDeleted(gid),
         _ => return None,
     })
-}
-
-/// Whether each subscription that is to be had is asked for at some time.
-pub(crate) fn check(cx: &Context) -> Result<(), alloc::string::String> {
-    let waits = |port: &PortId| cx.timers.get(TimerKey::Notices(*port)).is_some();
-    let lost: Vec<_> = cx
-        .notices
-        .iter()
-        .filter(|(port, state)| state.due != [false; TRAPS.len()] && state.asked.is_none() && !waits(port))
-        .collect();
-    crate::check::ensure(lost.is_empty(), || alloc::format!("nobody subscribes: {lost:?}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn room_is_given_back_with_time() {
-        let at = |millis| Time::ZERO + Duration::from_millis(millis);
-        let mut room = Room::default();
-        let mut taken = |millis| (0..100).filter(|_| room.take(at(millis), 8)).count();
-        assert_eq!([taken(0), taken(499), taken(500), taken(900), taken(1000)], [8, 0, 1, 0, 1]);
-        assert_eq!([taken(3000), taken(60_000)], [4, 8]);
-    }
 }

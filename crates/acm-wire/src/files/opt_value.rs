@@ -191,6 +191,34 @@ impl Percent {
     }
 }
 
+/// Multicast groups that a request can list, 1 to 6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupCount(u8);
+
+impl GroupCount {
+    /// 2: as many as C ibacm has.
+    pub const TWO: Self = Self(2);
+
+    /// So many; `None` unless they are 1 to 6.
+    #[must_use]
+    pub const fn new(count: u8) -> Option<Self> {
+        if matches!(count, 1..=6) { Some(Self(count)) } else { None }
+    }
+
+    /// How many, 1 to 6.
+    #[must_use]
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+
+    pub(super) fn read(text: &str) -> Option<Self> {
+        Self::new(text.parse().ok()?)
+    }
+    pub(super) fn write(value: &Self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&value.0, f)
+    }
+}
+
 /// A reader and a writer for each kind of value that is no type of this module.
 macro_rules! values {
     ($($(#[$m:meta])* $name:ident: $t:ty = |$text:ident| $read:expr, |$value:ident| $write:expr;)*) => {$(

@@ -25,8 +25,8 @@ use ib_mad::{Mtu, Rate};
 use nom::Parser;
 
 pub use super::opt_value::{
-    AddrPreload, AddrProt, LogLevel, LogTarget, LoopbackProt, MetricsTarget, Percent, Provider, ProviderSubnets,
-    RoutePreload, RouteProt, ServerMode,
+    AddrPreload, AddrProt, GroupCount, LogLevel, LogTarget, LoopbackProt, MetricsTarget, Percent, Provider,
+    ProviderSubnets, RoutePreload, RouteProt, ServerMode,
 };
 
 /// The options of a text, in its order. An option that comes twice is given twice; the later one counts.
@@ -179,6 +179,10 @@ options! {
     StrangerQueue stranger_queue: NonZeroU32 = nonzero(4096), depth, "a number, at least 1";
     /// Interfaces on InfiniBand ports whose addresses are taken, and how many of those.
     InterfaceAddresses interface_addresses: NonZeroU32 = nonzero(1024), depth, "a number, at least 1";
+    /// Whether the subnet administrator is asked to tell which ports and groups come and go.
+    SaNotices sa_notices: bool = true, yes_no, "yes, no, true, false or a number";
+    /// Multicast groups of an endpoint at most, with `route_prot acm`. C ibacm has two.
+    Groups groups: GroupCount = GroupCount::TWO, GroupCount, "a number, 1 to 6";
     /// Requests of one connection that are not answered yet; nothing is read from it while it has so many.
     RequestsPerClient requests_per_client: NonZeroU32 = nonzero(64), depth, "a number, at least 1";
     /// Where counters are served as OpenMetrics text.

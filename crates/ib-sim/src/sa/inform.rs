@@ -1,7 +1,7 @@
 //! Notices: who subscribed to what, and the reports that go out (IBTA 13.4.11, 15.4.3).
-use super::answer::asked_as;
+use super::{answer::asked_as, reports::Report};
 use crate::{Event, PortId, Subnet, subnet::Due};
-use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
+use alloc::{boxed::Box, vec::Vec};
 use core::time::Duration;
 use ib_mad::{
     AttributeId, Gid, Lid, Method, PortState, Qpn, Status, TransactionId, as_bytes,
@@ -14,17 +14,6 @@ use ib_mad::{
 const AGAIN: Duration = Duration::from_secs(1);
 /// How often it is sent in all.
 const TIMES: u32 = 4;
-
-/// A report that is not answered yet.
-#[derive(Debug)]
-pub(crate) struct Report {
-    port: PortId,
-    mad: Box<SaMad>,
-    left: u32,
-}
-
-/// Reports by their transaction id.
-pub(crate) type Reports = BTreeMap<u64, Report>;
 
 impl Subnet {
     /// Subscribes a port to a trap, or ends that.

@@ -5,6 +5,7 @@ mod inform;
 mod member;
 mod mode;
 mod path;
+mod reports;
 mod state;
 mod table;
 

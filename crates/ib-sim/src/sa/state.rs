@@ -1,5 +1,5 @@
 //! What the administrator knows.
-use super::{Group, inform::Reports};
+use super::{Group, reports::Reports};
 use crate::PortId;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;

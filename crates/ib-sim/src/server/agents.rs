@@ -1,26 +1,20 @@
 //! Requests of others that programs at a port take in: reports of the administrator.
-use super::{serve::Server, tell::umad_frame};
+use super::{
+    serve::{Server, ServingAgent},
+    tell::umad_frame,
+};
 use crate::{
     PortId,
     proto::{Kind, ReportIn, UmadServe},
 };
 use alloc::vec::Vec;
 use ib_mad::{
-    Lid, MgmtClass, Qkey, Qpn, as_bytes,
+    Lid, Qkey, Qpn, as_bytes,
     sa::SaMad,
     umad::UmadHeader,
     wire::{Be32, Host32},
 };
 use mio::Token;
-
-/// An agent of a umad device that takes in requests.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ServingAgent {
-    port: PortId,
-    class: MgmtClass,
-    class_version: u8,
-    methods: [u64; 2],
-}
 
 impl ServingAgent {
     fn takes(&self, port: PortId, mad: &SaMad) -> bool {

@@ -5,7 +5,7 @@ use crate::{Port, Settings};
 use alloc::{borrow::ToOwned, format, string::ToString};
 use alloc::{string::String, vec::Vec};
 use core::fmt::Write;
-use ib_mad::{Gid, Lid, Pkey, PortState};
+use ib_mad::{Gid, Lid, Pkey, PortState, Rate};
 
 /// What `help` says.
 pub(crate) const HELP: &str = "\
@@ -22,6 +22,7 @@ lid NODE PORT LID            it gets another LID
 smlid NODE PORT LID          the subnet manager has another LID
 pkeys NODE PORT KEY[,KEY]    it gets another P_Key table (hex)
 gid NODE PORT INDEX GID      it gets another GID
+rate NODE PORT GBPS          its link has another rate, of which there is no event
 rereg NODE PORT              it is asked to register again
 leave NODE PORT              the administrator forgets its memberships silently
 device remove NODE           its device is taken away: files vanish, programs are cut off
@@ -127,6 +128,9 @@ impl Server {
                 _ => {
                     let changed = changed(port, command, rest)?;
                     self.set_port(id, changed)?;
+                    if command == "rate" {
+                        self.tell_port(id, 0);
+                    }
                 }
             }
         }
@@ -205,6 +209,10 @@ fn changed(port: Port, command: &str, rest: &[&str]) -> Result<Port, String> {
         ("up", []) => Port { state: PortState::ACTIVE, ..port },
         ("lid", [text]) => Port { lid: lid(text)?, ..port },
         ("smlid", [text]) => Port { sm_lid: lid(text)?, ..port },
+        ("rate", [text]) => {
+            let rate = text.parse().ok().and_then(Rate::from_gbps).ok_or_else(|| format!("no rate: {text}"))?;
+            Port { rate, ..port }
+        }
         ("pkeys", [text]) => {
             let key = |text: &str| u16::from_str_radix(text.trim_start_matches("0x"), 16).ok().map(Pkey::new);
             let pkeys: Option<Vec<Pkey>> = text.split(',').map(key).collect();

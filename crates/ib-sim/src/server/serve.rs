@@ -1,6 +1,5 @@
 //! The server's loop: who is connected, whose turn it is.
 use super::{
-    agents::ServingAgent,
     clock::Clock,
     connection::{Connection, Role, Sent},
     trace::Trace,
@@ -17,7 +16,7 @@ use core::{
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
-use ib_mad::umad::UmadHeader;
+use ib_mad::{MgmtClass, umad::UmadHeader};
 use mio::{Events, Interest, Poll, Token, Waker, unix::SourceFd};
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::{
@@ -72,6 +71,15 @@ pub(super) enum Asker {
     Node(Token, AgentId),
     /// A umad device, with the frame's header.
     Umad(Token, UmadHeader),
+}
+
+/// An agent of a umad device that takes in requests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ServingAgent {
+    pub(super) port: PortId,
+    pub(super) class: MgmtClass,
+    pub(super) class_version: u8,
+    pub(super) methods: [u64; 2],
 }
 
 /// A served subnet.

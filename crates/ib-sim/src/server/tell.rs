@@ -58,7 +58,7 @@ impl Server {
         self.send(token, message);
     }
 
-    fn tell_port(&mut self, id: PortId, change: u8) {
+    pub(super) fn tell_port(&mut self, id: PortId, change: u8) {
         let Some(port) = self.subnet.port(id) else { return };
         if let (Some(tree), Some(node)) = (&self.tree, self.subnet.node(id.node))
             && !self.unplugged.contains(&id.node)

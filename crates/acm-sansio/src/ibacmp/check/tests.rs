@@ -1,7 +1,7 @@
 //! States that do not fit: each is found, and what it is made of is found to fit before.
 use super::{
     super::{
-        dest::{Class, DestKey},
+        dest::{Class, DestKey, StateKind},
         membership::Group,
         remote::Remote,
     },
@@ -105,9 +105,9 @@ fn credits() {
     let (mut cx, mut ibacmp, endpoint) = joined(2);
     let [_, second] = ["a", "b"].map(|dest| ask(&mut cx, &mut ibacmp, endpoint, dest));
     assert_eq!(ibacmp.check(&cx), Ok(()));
-    cx.config.resolve_depth = 1;
+    cx.widest.resolve_depth = 1;
     fails(&cx, &ibacmp, "2 credits");
-    cx.config.resolve_depth = 2;
+    cx.widest.resolve_depth = 2;
     *stage(&mut ibacmp, second) = Stage::Late;
     fails(&cx, &ibacmp, "2 credits are held, 1 are used");
 }
@@ -182,7 +182,7 @@ fn claims() {
 #[test]
 fn bounds() {
     let (mut cx, mut ibacmp, endpoint, _) = asking();
-    cx.config.limits.destinations = 1;
+    cx.widest.limits.destinations = 1;
     assert_eq!(ibacmp.check(&cx), Ok(()));
     ibacmp.cache.insert(endpoint, DestKey::Address(name("another")), Class::Wanted);
     fails(&cx, &ibacmp, "2 destinations");
@@ -194,7 +194,9 @@ fn what_is_under_way_is_known_to_its_endpoint() {
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
     let (question, lookup) = (crate::id::QuestionId::new(0, 0), Lookup::default());
     ibacmp.cache.enter(id, DestState::Routing(Routing { remote: None, addr_until: None, question, lookup }));
+    let note = |ibacmp: &mut Ibacmp, was, is| ibacmp.cache.note_kind(Some(was), Some(is));
     ibacmp.cache.get_mut(id).unwrap().state = DestState::Unknown;
+    note(&mut ibacmp, StateKind::Routing, StateKind::Unknown);
     fails(&cx, &ibacmp, "1 of 0 destinations are busy");
     assert_eq!(id.to_string(), DestId::new(0, 0).to_string());
 }

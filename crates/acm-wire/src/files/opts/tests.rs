@@ -115,6 +115,8 @@ fn every_value() {
         ("lookup_share 90", Opt::LookupShare(Percent::MOST)),
         ("stranger_queue 10", Opt::StrangerQueue(nonzero(10))),
         ("interface_addresses 12", Opt::InterfaceAddresses(nonzero(12))),
+        ("sa_notices no", Opt::SaNotices(false)),
+        ("groups 6", Opt::Groups(GroupCount::new(6).unwrap())),
         ("requests_per_client 11", Opt::RequestsPerClient(nonzero(11))),
         ("PROVIDER\tx\tDEFAULT", Opt::Provider(Provider { name: "x", subnets: ProviderSubnets::Default })),
     ] {
@@ -154,6 +156,8 @@ fn bad_values_are_reported_and_skipped() {
         "lookups many",
         "stranger_queue 0",
         "interface_addresses 0",
+        "groups 0",
+        "groups 7",
         "requests_per_client 0",
         "recv_depth -5",
         "min_mtu 1500",
@@ -185,13 +189,13 @@ fn names_are_complete() {
     let options: BTreeSet<_> =
         Options::default().iter().map(|option| option.to_string().split(' ').next().unwrap().to_string()).collect();
     let names: BTreeSet<_> = NAMES.iter().filter(|name| **name != "provider").map(ToString::to_string).collect();
-    assert_eq!((options.len(), &options), (35, &names));
+    assert_eq!((options.len(), &options), (38, &names));
 }
 
 fn option() -> impl Strategy<Value = String> {
     let depths = (1_u32.., 1_u32.., 1_u32.., 1_u32..);
     let text = "[!-~]{1,80}";
-    (0_usize..36, text, any::<(u32, u16, bool, u64)>(), depths).prop_map(
+    (0_usize..39, text, any::<(u32, u16, bool, u64)>(), depths).prop_map(
         |(which, text, (number, port, yes, prefix), d)| {
             let time = yes.then(|| Duration::from_secs(u64::from(number) * 60));
             let depth = |number| NonZeroU32::new(number).unwrap();
@@ -235,6 +239,8 @@ fn option() -> impl Strategy<Value = String> {
                     1 => MetricsTarget::Loopback(([127, 0, 0, 1], port.max(1)).into()),
                     _ => MetricsTarget::Unix("/run/x"),
                 },
+                sa_notices: yes,
+                groups: GroupCount::new(1 + (port % 6) as u8).unwrap(),
                 ..Options::default()
             };
             let subnets = if yes { ProviderSubnets::Default } else { ProviderSubnets::Prefix(prefix) };

@@ -1,0 +1,82 @@
+//! What is kept of a port's subscriptions to notices.
+use super::error::SaError;
+use crate::{
+    Time,
+    id::{PortId, QuestionId},
+};
+use alloc::collections::BTreeMap;
+use core::time::Duration;
+use ib_mad::notice::TrapNumber;
+
+/// What is subscribed to, in this order.
+pub(super) const TRAPS: [TrapNumber; 4] =
+    [TrapNumber::GID_OUT_OF_SERVICE, TrapNumber::GID_IN_SERVICE, TrapNumber::MGID_DESTROYED, TrapNumber::MGID_CREATED];
+/// In this time the room for reports is whole again.
+const REFILL: Duration = Duration::from_secs(4);
+
+/// The subscriptions of all ports.
+pub(crate) type Notices = BTreeMap<PortId, PortNotices>;
+
+/// The subscriptions of a port.
+#[derive(Debug, Default)]
+pub(crate) struct PortNotices {
+    /// By the place in [`TRAPS`]: to be asked for in this round.
+    pub(super) due: [bool; TRAPS.len()],
+    /// Granted at some time, so that it is to be ended.
+    pub(super) granted: [bool; TRAPS.len()],
+    /// What is being asked for.
+    pub(super) asked: Option<(usize, QuestionId)>,
+    /// The subnet manager may have forgotten what is being asked for.
+    pub(super) again: bool,
+    /// What went wrong first in this round.
+    pub(super) error: Option<SaError>,
+    /// Rounds in a row in which something went wrong.
+    pub(super) failures: u32,
+    /// That it goes wrong was said.
+    pub(super) said: bool,
+    pub(super) room: Room,
+}
+
+/// How many reports may be taken in.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    taken: u32,
+    since: Time,
+}
+
+impl Room {
+    /// Takes room for one; whether there was any.
+    pub(super) fn take(&mut self, now: Time, most: u32) -> bool {
+        let whole = u64::try_from(REFILL.as_millis()).unwrap_or(u64::MAX).max(1);
+        let waited = u64::try_from(now.since(self.since).as_millis()).unwrap_or(u64::MAX);
+        let again = u32::try_from(waited.saturating_mul(most.into()) / whole).unwrap_or(u32::MAX);
+        if again > 0 || self.taken == 0 {
+            self.taken = self.taken.saturating_sub(again);
+            self.since = now;
+        }
+        let free = self.taken < most;
+        self.taken += u32::from(free);
+        free
+    }
+}
+
+impl PortNotices {
+    /// Whether a subscription is to be asked for, and none is under way.
+    pub(crate) fn waits(&self) -> bool {
+        self.due != [false; TRAPS.len()] && self.asked.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_given_back_with_time() {
+        let at = |millis| Time::ZERO + Duration::from_millis(millis);
+        let mut room = Room::default();
+        let mut taken = |millis| (0..100).filter(|_| room.take(at(millis), 8)).count();
+        assert_eq!([taken(0), taken(499), taken(500), taken(900), taken(1000)], [8, 0, 1, 0, 1]);
+        assert_eq!([taken(3000), taken(60_000)], [4, 8]);
+    }
+}

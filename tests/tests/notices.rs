@@ -1,0 +1,60 @@
+//! Subnet administration tells the daemons who comes and goes: OpenSM, and the simulated one through umad.
+use acm_tests::{Kind, Lab, Node, OpenSm, until};
+use ib_mad::Lid;
+use nix::sys::signal::Signal;
+
+const SUBSCRIBED: &str = "subscribed to notices of subnet administration";
+
+/// The value of a counter, as SIGUSR1 has it written into the log.
+fn counter(node: &mut Node, name: &str) -> u64 {
+    let before = node.log().matches(&format!("{name}: ")).count();
+    node.process.signal(Signal::SIGUSR1);
+    node.process.wait_for(&format!("{name}: "), before + 1);
+    let text = node.log();
+    let last = text.rsplit(&format!("{name}: ")).next().unwrap();
+    last.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_node_unlinked_and_relinked_is_forgotten_and_found() {
+    let opensm = OpenSm::start();
+    let fabric = opensm.fabric();
+    let mut nodes: Vec<Node> = (1..=2).map(|number| Node::at(&fabric, number).spawn()).collect();
+    for node in &mut nodes {
+        node.process.wait_for(SUBSCRIBED, 1);
+    }
+    let ask = ["-f", "n", "-s", "node1", "-d", "node2", "-v"];
+    let path = nodes[0].acme(&ask).verified();
+    assert_eq!(path.dlid, fabric.port(2).lid);
+    opensm.console("Unlink \"node2\"");
+    until("node2 is down", || (fabric.port(2).state == "down").then_some(()));
+    until("node1 hears that node2 left", || (counter(&mut nodes[0], "destinations_left") > 0).then_some(()));
+    let heard = counter(&mut nodes[0], "notices");
+    opensm.console("ReLink \"node2\"");
+    until("node2 is active", || (fabric.port(2).state == "active").then_some(()));
+    until("node1 hears that node2 came", || (counter(&mut nodes[0], "notices") > heard).then_some(()));
+    nodes[1].process.wait_for(SUBSCRIBED, 2);
+    let path = nodes[0].acme(&ask).verified();
+    assert_eq!(path.dlid, fabric.port(2).lid);
+    assert_eq!(counter(&mut nodes[0], "reports_not_believed"), 0);
+}
+
+/// Through device files: umad's method mask lets the reports in, and the answers go out.
+#[test]
+fn a_node_that_returns_with_another_lid_is_found_through_umad() {
+    let lab = Lab::new(2, &[]);
+    let nodes = [1, 2].map(|number| lab.start(number, Kind::Rust, &[]));
+    nodes.iter().for_each(|node| node.wait_for(SUBSCRIBED, 1));
+    let ask = ["-f", "n", "-s", "node1", "-d", "node2", "-v"];
+    let before = nodes[0].acme(&ask).verified().dlid;
+    lab.fabric.control("down 2 1");
+    lab.fabric.control("lid 2 1 99");
+    lab.fabric.control("up 2 1");
+    nodes[1].wait_for("join successful", 2);
+    until("every report is answered", || {
+        let [sent, answered] = ["sa_reports", "sa_reports_answered"].map(|name| lab.fabric.statistic(name));
+        (sent > 0 && sent == answered).then_some(())
+    });
+    let after = nodes[0].acme(&ask).verified().dlid;
+    assert_eq!((before == Lid::new(99), after), (false, Lid::new(99)));
+}
