@@ -59,6 +59,23 @@ pub enum AccountKind {
     Strangers,
 }
 
+impl AccountKind {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Daemon, Self::Kernel, Self::User, Self::Peer, Self::Strangers];
+
+    /// Its name in counters.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Daemon => "daemon",
+            Self::Kernel => "kernel",
+            Self::User => "user",
+            Self::Peer => "peer",
+            Self::Strangers => "strangers",
+        }
+    }
+}
+
 handle! {
     /// An account that holds something now.
     pub AccountId "account";

@@ -4,6 +4,7 @@ use crate::{
     account::AccountKind,
     context::{Context, Running},
     door::{Deadline, Event, Input, Output, Reason, SendFailure},
+    histogram::Latencies,
     ibacmp::Ibacmp,
     id::{ClientId, PortId},
     port::LocalAddress,
@@ -162,6 +163,19 @@ impl Acm {
     #[must_use]
     pub fn stats(&self) -> &Stats {
         &self.context.stats
+    }
+
+    /// The daemon's seven counters, by the names that reports give them.
+    pub fn each_counter(&self, mut tell: impl FnMut(&'static str, u64)) {
+        for (name, counter) in crate::report::COUNTERS {
+            tell(name, self.context.counters.get(counter));
+        }
+    }
+
+    /// How long things took.
+    #[must_use]
+    pub fn latencies(&self) -> &Latencies {
+        &self.context.latencies
     }
 
     /// Every counter but the seven, the provider's too: its name, the kind of account that it is of if it counts by

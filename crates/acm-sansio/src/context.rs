@@ -1,10 +1,11 @@
 //! The core's own state, and all that a provider may touch or do.
 use crate::{
     Config, Time,
-    account::{AccountId, Accounts, Holding},
+    account::{AccountId, AccountKind, Accounts, Holding},
     client::{Asker, Connections, OpenRequest, Requests, Waiting},
     door::{Event, Input, Level, Output, RequestedBy, SendTo, Stats},
     failure::{Bound, Failure},
+    histogram::{Latencies, Phase},
     id::{EndpointId, PortId, RequestId, Token},
     port::{Endpoint, PortAttributes, Ports},
     random::{Purpose, Random, Seed},
@@ -40,6 +41,7 @@ pub struct Context {
     pub(crate) sa: SaQueues,
     pub(crate) counters: Counters,
     pub(crate) stats: Stats,
+    pub(crate) latencies: Latencies,
     pub(crate) running: Running,
 }
 
@@ -71,6 +73,7 @@ impl Context {
             sa: SaQueues::new(config.sa_depth),
             counters: Counters::default(),
             stats: Stats::default(),
+            latencies: Latencies::default(),
             running: Running::Serving,
             widest: config.clone(),
             config,
@@ -143,6 +146,21 @@ impl Context {
         level <= self.config.log_level
     }
 
+    /// Counts how long something took.
+    pub fn took(&mut self, phase: Phase, time: Duration) {
+        self.latencies.count(phase, time);
+    }
+
+    /// Counts how long a request waited that is answered now.
+    pub(crate) fn request_took(&mut self, request: &OpenRequest) {
+        let phase = match self.accounts.account(request.account).kind() {
+            AccountKind::Kernel => Phase::KernelRequest,
+            AccountKind::Peer => Phase::PeerRequest,
+            AccountKind::Daemon | AccountKind::User | AccountKind::Strangers => Phase::UserRequest,
+        };
+        self.took(phase, self.now.since(request.since));
+    }
+
     /// Whether the account may need one more lookup; a refusal is counted.
     ///
     /// # Errors
@@ -202,6 +220,7 @@ impl Context {
         while let Some(id) = self.requests.first(token) {
             let Some(request) = self.take_request(id) else { return };
             let Waiting::Lookup { endpoint, dest, chosen_source, .. } = request.waiting else { return };
+            self.request_took(&request);
             if matches!(request.asker, Asker::Kernel(_)) {
                 self.timers.clear(TimerKey::Kernel(id));
             }
@@ -220,7 +239,8 @@ impl Context {
     }
 
     /// Keeps a request until it is answered.
-    pub(crate) fn keep_request(&mut self, request: OpenRequest) -> RequestId {
+    pub(crate) fn keep_request(&mut self, mut request: OpenRequest) -> RequestId {
+        request.since = self.now;
         let (asker, account, charged) = (request.asker, request.account, request.is_charged());
         let id = self.requests.insert(request);
         if let Asker::Client { id: client, .. } = asker {

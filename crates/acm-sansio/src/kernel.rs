@@ -18,6 +18,7 @@ impl Acm {
     /// The kernel gets its answer, whoever is late; what it asked for is still looked up, for the next time.
     pub(crate) fn kernel_late(&mut self, id: RequestId) {
         let Some(request) = self.context.take_request(id) else { return };
+        self.context.request_took(&request);
         let Waiting::Lookup { endpoint, token, dest, .. } = request.waiting else { return };
         self.context.stats.kernel_late += 1;
         self.context.finish(request.asker, endpoint, &dest, None, Err(Failure::KernelDeadline));

@@ -26,6 +26,7 @@
 //! | [`turns`] | whose turn it is to be read: a fabric's sources, urgent ones first |
 //! | [`ibacmp`] | the built-in protocol: multicast requests, or subnet administration, and a cache |
 //! | [`failure`] | why a request fails: the client's status, the administrator's phase |
+//! | [`histogram`], `gauge` | how long things take, how much there is of everything |
 //! | [`retry`] | every policy by which something is tried again |
 //! | [`config`], `configure` | every option, its unit and default; other options while the core runs |
 //! | `credit`, `fair`, `timers`, `arena`, `list` | what all of them are built of |
@@ -52,6 +53,8 @@ mod credit;
 pub mod door;
 pub mod failure;
 mod fair;
+mod gauge;
+pub mod histogram;
 pub mod ibacmp;
 pub mod id;
 mod kernel;
@@ -71,6 +74,7 @@ pub use acm::Acm;
 pub use config::Config;
 pub use door::{Event, Input, Output, Stats};
 pub use failure::Failure;
+pub use histogram::{Histogram, Latencies, Phase};
 pub use id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId};
 pub use random::Seed;
 pub use report::Report;

@@ -6,7 +6,7 @@
 use crate::{
     account::AccountId,
     context::Context,
-    door::DatagramSource,
+    door::{DatagramSource, Tell},
     failure::Failure,
     id::{EndpointId, Token},
     sa::SaError,
@@ -102,6 +102,8 @@ pub trait Provider: fmt::Debug {
     fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent);
     /// Every counter of its own, by name.
     fn each_stat(&self, tell: &mut dyn FnMut(&'static str, u64));
+    /// How much it has of everything now, by name: without looking at all that it keeps.
+    fn each_gauge(&self, cx: &Context, tell: Tell<'_>);
     /// What it has, a line for each thing of interest, for [`Acm::report`](crate::Acm::report).
     ///
     /// # Errors

@@ -70,7 +70,7 @@ impl fmt::Display for Report<'_> {
 }
 
 /// The seven counters, named as `ib_acme -P` names them.
-const COUNTERS: [(&str, Counter); 7] = [
+pub(crate) const COUNTERS: [(&str, Counter); 7] = [
     ("error", Counter::Error),
     ("resolve", Counter::Resolve),
     ("no_data", Counter::NoData),

@@ -47,6 +47,7 @@ impl Acm {
     pub(crate) fn query_done(&mut self, endpoint: EndpointId, request: RequestId, answer: Result<&SaMad, SaError>) {
         // A client that left meanwhile has taken its request with it.
         let Some(request) = self.context.take_request(request) else { return };
+        self.context.request_took(&request);
         let (Asker::Client { id: client, tid }, Waiting::Query { entry, .. }) = (request.asker, request.waiting) else {
             return;
         };

@@ -1,5 +1,6 @@
 //! Requests that are not answered yet, and who waits for what.
 use crate::{
+    Time,
     account::AccountId,
     arena::Arena,
     id::{ClientId, EndpointId, KernelRequestId, QuestionId, RequestId, Token},
@@ -41,6 +42,8 @@ pub(crate) struct OpenRequest {
     pub(crate) asker: Asker,
     pub(crate) account: AccountId,
     pub(crate) waiting: Waiting,
+    /// When it began to wait.
+    pub(crate) since: Time,
     pub(crate) by_client: Links<RequestId>,
     by_token: Links<RequestId>,
 }
@@ -59,7 +62,8 @@ impl Linked<RequestId, BY_TOKEN> for OpenRequest {
 
 impl OpenRequest {
     pub(crate) fn new(asker: Asker, account: AccountId, waiting: Waiting) -> Self {
-        Self { asker, account, waiting, by_client: Links::default(), by_token: Links::default() }
+        let (by_client, by_token) = (Links::default(), Links::default());
+        Self { asker, account, waiting, since: Time::ZERO, by_client, by_token }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
     context::Context,
     door::DatagramSource,
     failure::{Bound, Failure},
+    histogram::Phase,
     id::{EndpointId, Token},
     port::PortAttributes,
     provider::{Answer, IfPending, Need},
@@ -230,6 +231,7 @@ impl Ibacmp {
         asking.asked += 1;
         asking.sent_at = cx.now();
         let (tid, asked, source) = (asking.tid, asking.asked, asking.source);
+        self.stats.requests_repeated += u64::from(asked > 1);
         let subnet_time = cx.port_of(endpoint).map(PortAttributes::subnet_time).unwrap_or_default();
         let deadline = cx.now() + cx.config().timeout + subnet_time;
         cx.set_timer(Task::Lookup(id).token(), deadline);
@@ -325,6 +327,7 @@ impl Ibacmp {
         let once = (asking.asked == 1).then_some(asking.sent_at);
         if let (Some(sent_at), Some(state)) = (once, self.endpoints.get_mut(&endpoint)) {
             state.round_trip.sample(cx.now().since(sent_at));
+            cx.took(Phase::MulticastRoundTrip, cx.now().since(sent_at));
         }
         let remote = Remote { gid, lid: source.lid, path_bits: source.path_bits, qpn: source.qpn, group };
         cx.log(Event::Located(endpoint, name, gid, source.lid).into());

@@ -1,6 +1,6 @@
 //! All destinations: look-up, bounds, and the one place that changes a state.
 use super::{
-    dest::{BY_CLASS, Class, Dest, DestKey, DestState},
+    dest::{BY_CLASS, Class, Dest, DestKey, DestState, StateKind},
     token::DestId,
 };
 use crate::{
@@ -30,6 +30,8 @@ pub(super) struct Cache {
     /// Clocks: the hand is at the front, and what it passes goes to the end.
     wanted: List<DestId, BY_CLASS>,
     unsolicited: List<DestId, BY_CLASS>,
+    /// How many are in each state.
+    counts: [usize; StateKind::ALL.len()],
     /// What is under way on each endpoint.
     busy: BTreeMap<EndpointId, BTreeSet<DestId>>,
 }
@@ -53,6 +55,7 @@ impl Cache {
             hasher: foldhash::fast::FixedState::with_seed(Random::new(seed, Purpose::Maps).next()),
             wanted: List::default(),
             unsolicited: List::default(),
+            counts: Default::default(),
             busy: BTreeMap::new(),
         }
     }
@@ -102,6 +105,7 @@ impl Cache {
         let state = DestState::Unknown;
         let id = self.dests.insert(Dest { endpoint, key, state, class, used: true, links: Links::default() });
         self.line_up(id);
+        self.note_kind(None, Some(StateKind::Unknown));
         let hash = self.hash(endpoint, &key.canonical());
         self.index.insert_unique(hash, (hash, id), |(hash, _)| *hash);
         id
@@ -145,7 +149,9 @@ impl Cache {
         let Some(dest) = self.dests.get_mut(id) else { return DestState::Unknown };
         let endpoint = dest.endpoint;
         let (was_busy, is_busy) = (dest.state.is_busy(), state.is_busy());
+        let (was, is) = (dest.state.kind(), state.kind());
         let before = core::mem::replace(&mut dest.state, state);
+        self.note_kind(Some(was), Some(is));
         self.note_busy(endpoint, id, was_busy, is_busy);
         before
     }
@@ -153,9 +159,10 @@ impl Cache {
     /// Changes a state in place.
     pub(super) fn change<R>(&mut self, id: DestId, change: impl FnOnce(&mut DestState) -> R) -> Option<R> {
         let dest = self.dests.get_mut(id)?;
-        let was_busy = dest.state.is_busy();
+        let (was_busy, was) = (dest.state.is_busy(), dest.state.kind());
         let result = change(&mut dest.state);
-        let (endpoint, is_busy) = (dest.endpoint, dest.state.is_busy());
+        let (endpoint, is_busy, is) = (dest.endpoint, dest.state.is_busy(), dest.state.kind());
+        self.note_kind(Some(was), Some(is));
         self.note_busy(endpoint, id, was_busy, is_busy);
         Some(result)
     }
@@ -177,6 +184,20 @@ impl Cache {
         }
     }
 
+    fn note_kind(&mut self, was: Option<StateKind>, is: Option<StateKind>) {
+        if let Some(count) = was.and_then(|kind| self.counts.get_mut(kind as usize)) {
+            *count = count.saturating_sub(1);
+        }
+        if let Some(count) = is.and_then(|kind| self.counts.get_mut(kind as usize)) {
+            *count += 1;
+        }
+    }
+
+    /// How many are in a state.
+    pub(super) fn count_of(&self, kind: StateKind) -> usize {
+        self.counts.get(kind as usize).copied().unwrap_or(0)
+    }
+
     /// What is under way on an endpoint.
     pub(super) fn busy(&self, endpoint: EndpointId) -> Vec<DestId> {
         self.busy.get(&endpoint).map(|busy| busy.iter().copied().collect()).unwrap_or_default()
@@ -196,6 +217,7 @@ impl Cache {
         }
         self.step_out(id);
         self.enter(id, DestState::Unknown);
+        self.note_kind(Some(StateKind::Unknown), None);
         self.dests.remove(id);
     }
 

@@ -1,7 +1,7 @@
 //! Whether what the provider keeps fits together: for tests and fuzzing.
 use super::{
     asking::{Asking, Stage},
-    dest::{DestState, Ready, Routing},
+    dest::{DestState, Ready, Routing, StateKind},
     lookup::Lookup,
     state::Ibacmp,
     token::{DestId, Task},
@@ -44,6 +44,11 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
             }
             _ => ensure(waiting == 0, || format!("{id}: {waiting} wait for nothing"))?,
         }
+    }
+    for kind in StateKind::ALL {
+        let found = provider.cache.iter().filter(|(_, dest)| dest.state.kind() == kind).count();
+        let noted = provider.cache.count_of(kind);
+        ensure(noted == found, || format!("{found} destinations are {kind:?}, {noted} are noted"))?;
     }
     for (account, id, held) in cx.accounts.iter() {
         let lookups = counted.lookups.get(&id).copied().unwrap_or(0);

@@ -56,6 +56,30 @@ pub(super) enum DestState {
     Ready(Ready),
 }
 
+/// Which state it is, without what is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StateKind {
+    Unknown,
+    Asking,
+    Known,
+    Routing,
+    Ready,
+}
+
+impl StateKind {
+    pub(super) const ALL: [Self; 5] = [Self::Unknown, Self::Asking, Self::Known, Self::Routing, Self::Ready];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Asking => "asking",
+            Self::Known => "located",
+            Self::Routing => "routing",
+            Self::Ready => "ready",
+        }
+    }
+}
+
 /// A destination whose path is asked for.
 #[derive(Debug)]
 pub(super) struct Routing {
@@ -94,6 +118,16 @@ pub(super) struct Claim {
 
 impl DestState {
     /// Whether something is under way, so that the destination must stay.
+    pub(super) const fn kind(&self) -> StateKind {
+        match self {
+            Self::Unknown => StateKind::Unknown,
+            Self::Asking(_) => StateKind::Asking,
+            Self::Known { .. } => StateKind::Known,
+            Self::Routing(_) => StateKind::Routing,
+            Self::Ready(_) => StateKind::Ready,
+        }
+    }
+
     pub(super) const fn is_busy(&self) -> bool {
         matches!(self, Self::Asking(_) | Self::Routing(_) | Self::Ready(Ready { claim: Some(_), .. }))
     }

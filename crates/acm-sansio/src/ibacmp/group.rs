@@ -121,6 +121,7 @@ impl Ibacmp {
         if core::mem::take(&mut group.again) {
             Self::join_soon(cx, endpoint, place);
         }
+        self.stats.joins += 1;
         let (mgid, mlid) = (record.mgid, record.mlid);
         cx.log(Event::Joined(endpoint, mgid, mlid, record.mtu.value(), record.rate.value()).into());
         // The port joined under another GID before: that one is a member still.

@@ -17,7 +17,7 @@
 //! | `claim.rs` | checking what strangers claim before it replaces what is used |
 //! | `route.rs` | the path to a known address, or to a port |
 //! | `round_trip.rs` | how long an answer is likely to take |
-//! | `token.rs`, `event.rs`, `stats.rs` | names, what is told, what is counted |
+//! | `token.rs`, `event.rs`, `stats.rs`, `gauge.rs` | names, what is told, what is counted, how much there is |
 mod answer;
 mod ask;
 mod asking;
@@ -28,6 +28,7 @@ mod dest;
 mod endpoint;
 mod event;
 mod expire;
+mod gauge;
 mod group;
 mod lookup;
 mod membership;

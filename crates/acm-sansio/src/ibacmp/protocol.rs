@@ -9,7 +9,7 @@ use super::{
 use crate::{
     account::AccountId,
     context::Context,
-    door::DatagramSource,
+    door::{DatagramSource, Tell},
     failure::Failure,
     id::{EndpointId, Token},
     provider::{Answer, Need, PortEvent, Provider},
@@ -193,6 +193,10 @@ impl Provider for Ibacmp {
 
     fn each_stat(&self, tell: &mut dyn FnMut(&'static str, u64)) {
         self.stats.each(|name, _, value| tell(name, value));
+    }
+
+    fn each_gauge(&self, cx: &Context, tell: Tell<'_>) {
+        super::gauge::each(self, cx, tell);
     }
 
     fn report(&self, _cx: &Context, f: &mut fmt::Formatter<'_>) -> fmt::Result {

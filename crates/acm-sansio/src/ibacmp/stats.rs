@@ -30,6 +30,10 @@ stats! {
         lookups_failed: u64,
         /// Lookups that ended because nobody needed them any more.
         lookups_unneeded: u64,
+        /// Multicast requests that were sent again.
+        requests_repeated: u64,
+        /// Joins that were answered with a membership.
+        joins: u64,
         /// Joins that failed.
         joins_failed: u64,
     }

@@ -8,6 +8,7 @@ use crate::{
     account::{AccountId, DAEMON},
     context::{Context, Running},
     door::{Event, Output, SaSend},
+    histogram::Phase,
     id::{EndpointId, PortId, QuestionId, SaRequestId, Token},
     retry::{self, SA_BUSY, SENDER_MARGIN},
     timers::TimerKey,
@@ -55,6 +56,9 @@ impl Context {
         let port = self.endpoint(endpoint).map(|endpoint| endpoint.port);
         let port = port.filter(|port| self.ports.attributes(*port).is_some()).ok_or(SaError::PortDown)?;
         let id = self.sa.push(port, purpose, question, account);
+        if let Some(pending) = self.sa.questions.get_mut(id) {
+            pending.since = self.now;
+        }
         self.timers.set(TimerKey::Question(id), self.now + self.config.queue_deadline);
         self.sa_pump(port);
         Ok(id)
@@ -95,6 +99,9 @@ impl Context {
             // The upper half of a transaction id belongs to the kernel.
             let Some(tid) = u32::try_from(self.transaction_ids.next() >> 32).ok() else { return };
             let Some((send, id)) = self.sa.next(port, self.now, tid) else { return };
+            if let Some(waited) = self.sa.questions.get(id).and_then(|pending| pending.waited(self.now)) {
+                self.took(Phase::SaTurn, waited);
+            }
             self.sa_send(port, send, id, tid);
         }
     }
@@ -136,6 +143,7 @@ impl Context {
                 return Verdict::Done(id, Err(SaError::BadAnswer));
             }
         };
+        self.latencies.count(Phase::SaRoundTrip, self.now.since(sent));
         let status = mad.header.status;
         if status.is_busy() {
             self.stats.sa_busy += 1;

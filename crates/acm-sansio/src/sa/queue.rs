@@ -53,11 +53,19 @@ pub(crate) struct Pending {
     pub(crate) progress: Progress,
     /// How often the administration was busy.
     pub(crate) busy: u32,
+    /// When it was asked.
+    pub(crate) since: Time,
     /// When it was sent first: the time of all repetitions counts from here.
     pub(crate) first_sent: Option<Time>,
 }
 
 impl Pending {
+    /// How long it waited for its turn, if it is sent for the first time now.
+    pub(crate) fn waited(&self, now: Time) -> Option<core::time::Duration> {
+        matches!(self.progress, Progress::InFlight { .. } if self.busy == 0 && self.first_sent == Some(now))
+            .then(|| now.since(self.since))
+    }
+
     /// Whether it is worth sending again. A group that is being left is left whoever waits for that.
     pub(crate) fn is_needed(&self) -> bool {
         match self.purpose {
@@ -150,6 +158,7 @@ impl SaQueues {
             places: Places::default(),
             progress: Progress::Waiting,
             busy: 0,
+            since: Time::ZERO,
             first_sent: None,
         });
         let Self { depth, questions, ports, .. } = self;
