@@ -26,7 +26,7 @@ fn mistakes_in_the_option_file() {
              retries\n\
              min_mtu 77\n\
              \tmin_rate fast\n\
-             provider other default\n\
+             provider other 0x1\n\
              \n\
              server_mode closed\n\
              route_prot acm\n\

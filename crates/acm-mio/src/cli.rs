@@ -33,6 +33,9 @@ pub(crate) struct Args {
     /// Check what the daemon needs on this machine, say what to do, and exit: 0 if it would serve, 1 if not.
     #[arg(long)]
     pub(crate) check: bool,
+    /// Print what the daemon that runs has and has counted, and exit: 0, or 1 if none answers in the run directory.
+    #[arg(long)]
+    pub(crate) status: bool,
     /// Whether to answer the kernel's path requests over netlink: `on`, `off`, or `any` (of other privileged programs,
     /// too: for tests). Without this: on, but not with a simulated fabric.
     #[arg(long, value_name = "WHETHER")]

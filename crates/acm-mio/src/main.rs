@@ -14,10 +14,12 @@ mod check;
 mod cli;
 mod clock;
 mod descriptors;
+mod effects;
 mod fabric;
 mod kernel;
 mod lock;
 mod log;
+mod metrics;
 mod server;
 mod settings;
 mod source;
@@ -39,6 +41,9 @@ fn main() -> ExitCode {
     };
     if args.check {
         return ExitCode::from(u8::from(!check::run(&args)));
+    }
+    if args.status {
+        return ExitCode::from(u8::from(!metrics::run(&args.run_dir)));
     }
     match server::run(&args) {
         Ok(()) => ExitCode::SUCCESS,

@@ -2,7 +2,7 @@
 use crate::{cli::Args, descriptors, fabric::NamedPort};
 use acm_sansio::{
     Config,
-    config::{Limits, RouteProtocol, SaDepth, Share},
+    config::{Limits, RouteProtocol, SaDepth, Share, Subnets},
     door::Level,
 };
 use acm_wire::{
@@ -10,7 +10,7 @@ use acm_wire::{
     files::{
         LineError,
         addr::{self, PkeyChoice},
-        opts::{self, LogLevel, LoopbackProt, Opt, Options, Percent, RouteProt},
+        opts::{self, LogLevel, LoopbackProt, Opt, Options, Percent, Provider, ProviderSubnets, RouteProt},
     },
 };
 use core::num::NonZeroU32;
@@ -31,45 +31,88 @@ pub(crate) struct ConfiguredAddress {
     pub(crate) place: String,
 }
 
-/// All that the daemon reads before it starts.
-#[derive(Debug)]
+/// All that the daemon reads before it starts, and again at SIGHUP.
+#[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    pub(crate) options: Options<'static>,
+    /// Where the files are, wherever the daemon is.
+    option_file: PathBuf,
+    addr_file: PathBuf,
+    /// The text of the option file; empty without one.
+    text: Vec<u8>,
     pub(crate) addresses: Option<Vec<ConfiguredAddress>>,
     /// What is wrong with the files, each with its place; said once there is a log.
     pub(crate) problems: Vec<String>,
+}
+
+/// What a file gave.
+struct Found<T> {
+    /// What could be understood of it.
+    value: T,
+    /// Whether something could not.
+    bad: bool,
 }
 
 impl Settings {
     /// Reads both files. A file that is not there is no problem: defaults count, and addresses are made up from the
     /// host's name. Paths are taken from the present directory, before the daemon leaves it.
     pub(crate) fn read(args: &Args) -> Self {
+        let place = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let (option_file, addr_file) = (place(&args.option_file), place(&args.addr_file));
         let mut problems = Vec::new();
-        // Options borrow from their text, and count for as long as the process lives.
-        let text: &'static [u8] = read_file(&args.option_file, &mut problems).unwrap_or_default().leak();
-        let mut options = Options::default();
-        for line in opts::parse(text) {
-            match line {
-                Ok((_, Opt::Provider(provider))) if provider.name == "ibacmp" => {}
-                Ok((location, Opt::Provider(provider))) => problems.push(format!(
-                    "{}:{}:{}: provider {} is not built in; ibacmp serves all subnets",
-                    args.option_file.display(),
-                    location.line,
-                    location.column,
-                    provider.name.escape_debug()
-                )),
-                Ok((_, option)) => options.set(option),
-                Err(error) => problems.push(problem(&args.option_file, text, error)),
+        let text = read_options(&option_file, SKIPPED, &mut problems).value;
+        let ips = parse_options(&text).support_ips_in_addr_cfg;
+        let addresses = read_addresses(&addr_file, ips, SKIPPED, &mut problems).value;
+        Self { option_file, addr_file, text, addresses, problems }
+    }
+
+    /// Reads both files again. One with something that cannot be understood counts for nothing: what it said before
+    /// does.
+    pub(crate) fn read_again(&self) -> Self {
+        let Self { option_file, addr_file, .. } = self;
+        let mut problems = Vec::new();
+        let options = read_options(option_file, "", &mut problems);
+        let text = if options.bad { self.text.clone() } else { options.value };
+        let ips = parse_options(&text).support_ips_in_addr_cfg;
+        let found = read_addresses(addr_file, ips, "", &mut problems);
+        let addresses = if found.bad { self.addresses.clone() } else { found.value };
+        for (bad, path) in [(options.bad, option_file), (found.bad, addr_file)] {
+            if bad {
+                problems.push(format!("{}: not applied; what it said before goes on", path.display()));
             }
         }
-        let addresses = read_file(&args.addr_file, &mut problems)
-            .map(|text| read_addresses(&args.addr_file, &text, options.support_ips_in_addr_cfg, &mut problems));
-        Self { options, addresses, problems }
+        Self { option_file: option_file.clone(), addr_file: addr_file.clone(), text, addresses, problems }
+    }
+
+    /// The options in force.
+    pub(crate) fn options(&self) -> Options<'_> {
+        parse_options(&self.text)
+    }
+
+    /// Every option that the file sets, in its order.
+    pub(crate) fn set_by_file(&self) -> impl Iterator<Item = Opt<'_>> {
+        opts::parse(&self.text).filter_map(|line| Some(line.ok()?.1))
+    }
+
+    /// Which subnets `ibacmp` serves: those that a line gives it, and unless another provider is the default, all that
+    /// no line gives to another.
+    fn subnets(&self) -> Subnets {
+        let (mut ours, mut others, mut default) = (Vec::new(), Vec::new(), true);
+        for option in self.set_by_file() {
+            let Opt::Provider(Provider { name, subnets }) = option else { continue };
+            let here = name.eq_ignore_ascii_case(BUILT_IN);
+            match subnets {
+                ProviderSubnets::Default => default = here,
+                ProviderSubnets::Prefix(prefix) if here => ours.push(prefix),
+                ProviderSubnets::Prefix(prefix) => others.push(prefix),
+            }
+        }
+        others.retain(|prefix| !ours.contains(prefix));
+        if default { Subnets::AllBut(others) } else { Subnets::Only(ours) }
     }
 
     /// The core's share of the options, for a process that may have so many file descriptors.
     pub(crate) fn core(&self, descriptors: u64) -> Config {
-        let options = &self.options;
+        let options = self.options();
         let defaults = Config::default();
         let as_size = |number: NonZeroU32| usize::try_from(number.get()).unwrap_or(usize::MAX);
         let share = |total, percent: Percent| Share { total, percent: percent.get() };
@@ -101,6 +144,7 @@ impl Settings {
                 LogLevel::Verbose => Level::Verbose,
                 LogLevel::Operation => Level::Debug,
             },
+            subnets: self.subnets(),
             limits,
             ..defaults
         }
@@ -109,36 +153,84 @@ impl Settings {
     /// The lock file; in the run directory, unless the options name another place.
     pub(crate) fn lock_file(&self, run_dir: &Path) -> PathBuf {
         let default = Options::default().lock_file;
-        match self.options.lock_file {
+        match self.options().lock_file {
             path if path == default => run_dir.join("ibacm.pid"),
             path => PathBuf::from(path),
         }
     }
 }
 
-fn read_file(path: &Path, problems: &mut Vec<String>) -> Option<Vec<u8>> {
+/// The provider that is built in.
+const BUILT_IN: &str = "ibacmp";
+/// What becomes of a line at the start.
+const SKIPPED: &str = "; the line is skipped";
+
+/// The text of a file; `None` if it is not there.
+fn read_file(path: &Path, problems: &mut Vec<String>) -> Found<Option<Vec<u8>>> {
     match fs::read(path) {
-        Ok(text) => Some(text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Ok(text) => Found { value: Some(text), bad: false },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Found { value: None, bad: false },
         Err(error) => {
             problems.push(format!("{}: {error}", path.display()));
-            None
+            Found { value: None, bad: true }
         }
     }
 }
 
-fn problem(path: &Path, text: &[u8], error: LineError) -> String {
-    let word = error.word(text).escape_ascii().to_string();
-    format!("{}:{}:{}: {}: \"{word}\"; the line is skipped", path.display(), error.line, error.column, error.kind)
+/// The option file's text, and what is wrong with it.
+fn read_options(path: &Path, then: &str, problems: &mut Vec<String>) -> Found<Vec<u8>> {
+    let Found { value, mut bad } = read_file(path, problems);
+    let value = value.unwrap_or_default();
+    for line in opts::parse(&value) {
+        match line {
+            Ok((location, Opt::Provider(provider))) if !provider.name.eq_ignore_ascii_case(BUILT_IN) => {
+                problems.push(format!(
+                    "{}:{}:{}: provider {} is not built in: its subnets are not served",
+                    path.display(),
+                    location.line,
+                    location.column,
+                    provider.name.escape_debug()
+                ));
+            }
+            Ok(_) => {}
+            Err(error) => {
+                problems.push(problem(path, &value, error, then));
+                bad = true;
+            }
+        }
+    }
+    Found { value, bad }
 }
 
-fn read_addresses(path: &Path, text: &[u8], ips: bool, problems: &mut Vec<String>) -> Vec<ConfiguredAddress> {
+fn parse_options(text: &[u8]) -> Options<'_> {
+    let mut options = Options::default();
+    for (_, option) in opts::parse(text).flatten() {
+        options.set(option);
+    }
+    options
+}
+
+fn problem(path: &Path, text: &[u8], error: LineError, then: &str) -> String {
+    let word = error.word(text).escape_ascii().to_string();
+    format!("{}:{}:{}: {}: \"{word}\"{then}", path.display(), error.line, error.column, error.kind)
+}
+
+/// The address file's addresses, and what is wrong with it.
+fn read_addresses(
+    path: &Path,
+    ips: bool,
+    then: &str,
+    problems: &mut Vec<String>,
+) -> Found<Option<Vec<ConfiguredAddress>>> {
+    let Found { value, mut bad } = read_file(path, problems);
+    let Some(text) = value else { return Found { value: None, bad } };
     let mut addresses = Vec::new();
-    for line in addr::parse(text) {
+    for line in addr::parse(&text) {
         let (location, line) = match line {
             Ok(line) => line,
             Err(error) => {
-                problems.push(problem(path, text, error));
+                problems.push(problem(path, &text, error, then));
+                bad = true;
                 continue;
             }
         };
@@ -162,7 +254,7 @@ fn read_addresses(path: &Path, text: &[u8], ips: bool, problems: &mut Vec<String
             place,
         });
     }
-    addresses
+    Found { value: Some(addresses), bad }
 }
 
 /// What `ib_acme -A` writes when there is no address file: the host's name on the first port, and name-1, name-2 ...
@@ -207,6 +299,57 @@ mod tests {
         let addresses = settings.addresses.unwrap();
         assert_eq!(addresses.len(), 2);
         assert_eq!((addresses[1].pkey, addresses[1].port), (Some(Pkey::new(0x8001)), 2));
+    }
+
+    fn settings_of(text: &str) -> Settings {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("opts");
+        fs::write(&path, text).unwrap();
+        Settings::read(&Args::try_parse_from(["acm-mio", "-O", path.to_str().unwrap(), "-A", "/none"]).unwrap())
+    }
+
+    #[test]
+    fn providers_divide_the_subnets() {
+        let cases: [(&str, Subnets); 6] = [
+            ("", Subnets::AllBut(vec![])),
+            ("provider ibacmp default\n", Subnets::AllBut(vec![])),
+            ("provider other 0x1\nprovider Ibacmp 2\n", Subnets::AllBut(vec![1])),
+            ("provider other default\n", Subnets::Only(vec![])),
+            ("provider other default\nprovider ibacmp 0x2\n", Subnets::Only(vec![2])),
+            ("provider other 3\nprovider ibacmp 3\n", Subnets::AllBut(vec![])),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(settings_of(text).core(1024).subnets, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_bad_file_counts_for_nothing_when_it_is_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let (opts, addrs) = (dir.path().join("opts"), dir.path().join("addrs"));
+        fs::write(&opts, "timeout 500\n").unwrap();
+        fs::write(&addrs, "node1 a 1 default\n").unwrap();
+        let (o, a) = (opts.to_str().unwrap(), addrs.to_str().unwrap());
+        let first = Settings::read(&Args::try_parse_from(["acm-mio", "-O", o, "-A", a]).unwrap());
+        assert!(first.problems.is_empty());
+        fs::write(&opts, "timeout 600\nretries x\n").unwrap();
+        fs::write(&addrs, "node2 a 1 default\n").unwrap();
+        let second = first.read_again();
+        assert_eq!(second.options().timeout.as_millis(), 500);
+        assert_eq!(second.addresses.as_ref().unwrap()[0].address, Address::from_text("node2"));
+        assert_eq!(second.problems.len(), 2, "{:?}", second.problems);
+        assert!(second.problems[0].contains("opts:2:9: ") && !second.problems[0].contains("skipped"));
+        assert!(second.problems[1].ends_with("not applied; what it said before goes on"));
+        fs::write(&opts, "timeout 600\n").unwrap();
+        fs::write(&addrs, "node3\n").unwrap();
+        let third = second.read_again();
+        assert_eq!(third.options().timeout.as_millis(), 600);
+        assert_eq!(third.addresses, second.addresses);
+        // Files that are gone are as at the start: defaults.
+        fs::remove_file(&opts).unwrap();
+        fs::remove_file(&addrs).unwrap();
+        let fourth = third.read_again();
+        assert_eq!((fourth.options().timeout.as_millis(), fourth.addresses, fourth.problems.len()), (2000, None, 0));
     }
 
     #[test]

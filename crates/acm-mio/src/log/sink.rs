@@ -2,28 +2,41 @@
 use crate::clock;
 use acm_wire::files::opts::{LogLevel, LogTarget};
 use core::fmt;
-use nix::{errno::Errno, unistd};
+use nix::{
+    errno::Errno,
+    libc,
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    sys::{
+        socket::{MsgFlags, send},
+        stat::{SFlag, fstat},
+    },
+    unistd,
+};
 use std::{
     fs::{File, OpenOptions},
     io::{self, Write},
     os::{
-        fd::{AsFd, BorrowedFd},
+        fd::{AsFd, AsRawFd, BorrowedFd},
         unix::fs::OpenOptionsExt,
     },
-    path::PathBuf,
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
 use tracing::{Event, Subscriber, level_filters::LevelFilter};
 use tracing_subscriber::{
+    Registry,
     fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter, format::Writer},
+    layer::SubscriberExt,
     registry::LookupSpan,
+    reload,
 };
 
 /// The log; can be opened again when somebody has moved its file away.
 #[derive(Clone, Debug)]
 pub(crate) struct Log {
-    path: Option<PathBuf>,
     sink: Arc<Mutex<Sink>>,
+    /// How much is written; `None` in a writer of lines.
+    level: Option<reload::Handle<LevelFilter, Registry>>,
 }
 
 #[derive(Debug)]
@@ -31,54 +44,52 @@ struct Sink {
     out: Out,
     /// Why the last line could not be written, and how many could not since one could.
     failing: Option<(Errno, u64)>,
-}
-
-#[derive(Debug)]
-enum Out {
-    Stdout,
-    Stderr,
-    File(File),
+    /// Lines that could not be written since the start.
+    lost: u64,
 }
 
 impl Log {
     /// Starts the log. A file that cannot be opened becomes standard output, as in ibacm.
     pub(crate) fn start(target: LogTarget<'_>, level: LogLevel) -> Self {
-        let path = match target {
-            LogTarget::File(path) => Some(PathBuf::from(path)),
-            LogTarget::Stdout | LogTarget::Stderr => None,
+        let (out, problem) = match open_target(target, true) {
+            Ok(out) => (out, None),
+            Err(error) => (Out::standard(Standard::Output), Some(error)),
         };
-        let opened = path.as_ref().map(|path| open(path, true));
-        let (out, problem) = match (target, opened) {
-            (LogTarget::Stderr, _) => (Out::Stderr, None),
-            (_, Some(Ok(file))) => (Out::File(file), None),
-            (_, Some(Err(error))) => (Out::Stdout, Some(error)),
-            (_, None) => (Out::Stdout, None),
-        };
-        let log = Self { path, sink: Arc::new(Mutex::new(Sink { out, failing: None })) };
-        let filter = match level {
-            LogLevel::Basic => LevelFilter::INFO,
-            LogLevel::Verbose => LevelFilter::DEBUG,
-            LogLevel::Operation => LevelFilter::TRACE,
-        };
-        let subscriber =
-            tracing_subscriber::fmt().event_format(Lines).with_max_level(filter).with_writer(log.clone()).finish();
+        let writer = Self { sink: Arc::new(Mutex::new(Sink { out, failing: None, lost: 0 })), level: None };
+        let (filter, handle) = reload::Layer::new(filter(level));
+        let lines = tracing_subscriber::fmt::layer().event_format(Lines).with_writer(writer.clone());
         // Only a second daemon in one process could have set it before.
-        let _ = tracing::subscriber::set_global_default(subscriber);
-        if let (Some(error), Some(path)) = (problem, &log.path) {
-            tracing::warn!(target: "log", "log file {}: {error}; logging to standard output", path.display());
+        let _ = tracing::subscriber::set_global_default(Registry::default().with(filter).with(lines));
+        if let (Some(error), LogTarget::File(path)) = (problem, target) {
+            tracing::warn!(target: "log", "log file {path}: {error}; logging to standard output");
         }
-        log
+        Self { level: Some(handle), ..writer }
     }
 
-    /// Opens the file again, at its end: for log rotation. If that fails, the old one goes on.
-    pub(crate) fn reopen(&self) {
-        let Some(path) = &self.path else { return };
-        match open(path, false) {
-            Ok(file) => *self.lock() = Sink { out: Out::File(file), failing: None },
+    /// Opens the file again, at its end, or another one: for log rotation, and for other options. If that fails, the
+    /// old one goes on.
+    pub(crate) fn reopen(&self, target: LogTarget<'_>, level: LogLevel) {
+        if let Some(handle) = &self.level
+            && let Err(error) = handle.reload(filter(level))
+        {
+            tracing::warn!(target: "log", "log_level stays as it was: {error}");
+        }
+        match open_target(target, false) {
+            Ok(out) => {
+                let mut sink = self.lock();
+                let lost = sink.lost;
+                *sink = Sink { out, failing: None, lost };
+            }
             Err(error) => {
-                tracing::warn!(target: "log", "log file {} not opened again: {error}; the old one goes on", path.display());
+                let LogTarget::File(path) = target else { return };
+                tracing::warn!(target: "log", "log file {path} not opened again: {error}; the old one goes on");
             }
         }
+    }
+
+    /// Lines that could not be written since the start.
+    pub(crate) fn lost(&self) -> u64 {
+        self.lock().lost
     }
 
     fn lock(&self) -> impl core::ops::DerefMut<Target = Sink> {
@@ -86,8 +97,27 @@ impl Log {
     }
 }
 
-fn open(path: &PathBuf, truncate: bool) -> io::Result<File> {
-    OpenOptions::new().create(true).write(true).truncate(truncate).append(!truncate).mode(0o644).open(path)
+const fn filter(level: LogLevel) -> LevelFilter {
+    match level {
+        LogLevel::Basic => LevelFilter::INFO,
+        LogLevel::Verbose => LevelFilter::DEBUG,
+        LogLevel::Operation => LevelFilter::TRACE,
+    }
+}
+
+fn open_target(target: LogTarget<'_>, truncate: bool) -> io::Result<Out> {
+    match target {
+        LogTarget::Stdout => Ok(Out::standard(Standard::Output)),
+        LogTarget::Stderr => Ok(Out::standard(Standard::Error)),
+        LogTarget::File(path) => open(path, truncate).map(Out::Own),
+    }
+}
+
+/// Opens a file that does not block, should it be a pipe or a terminal.
+fn open(path: impl AsRef<Path>, truncate: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).write(true).truncate(truncate).append(!truncate).mode(0o644);
+    options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
 }
 
 impl Sink {
@@ -98,17 +128,50 @@ impl Sink {
             let notice = format!("\n{}: log: {lost} lines lost: {errno}\n", clock::log_time());
             if self.out.write_all(notice.as_bytes()).is_err() {
                 self.failing = Some((errno, lost + 1));
+                self.lost += 1;
                 return;
             }
             self.failing = None;
         }
         if let Err(errno) = self.out.write_all(line) {
             self.failing = Some((errno, 1));
+            self.lost += 1;
         }
     }
 }
 
+/// What lines are written to. None of it blocks: nobody may stop the daemon by not reading.
+#[derive(Debug)]
+enum Out {
+    /// A file that we opened.
+    Own(File),
+    /// As it was passed: a regular file, a socket, or what cannot be opened again.
+    Passed(Standard),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standard {
+    Output,
+    Error,
+}
+
 impl Out {
+    /// Standard output or error. A pipe or a terminal is opened again: whether it blocks is a matter of each opening,
+    /// and those who passed it have theirs.
+    fn standard(which: Standard) -> Self {
+        let (status, path) = match which {
+            Standard::Output => (fstat(io::stdout()), "/proc/self/fd/1"),
+            Standard::Error => (fstat(io::stderr()), "/proc/self/fd/2"),
+        };
+        let kind = status.map(|status| SFlag::from_bits_truncate(status.st_mode) & SFlag::S_IFMT);
+        if matches!(kind, Ok(SFlag::S_IFIFO | SFlag::S_IFCHR))
+            && let Ok(file) = open(path, false)
+        {
+            return Self::Own(file);
+        }
+        Self::Passed(which)
+    }
+
     /// Writes with nothing in between: what a buffer kept would be written twice, or fail later.
     fn write_all(&self, mut bytes: &[u8]) -> Result<(), Errno> {
         while !bytes.is_empty() {
@@ -123,14 +186,29 @@ impl Out {
     }
 
     fn write(&self, bytes: &[u8]) -> nix::Result<usize> {
-        let write = |fd: BorrowedFd<'_>| unistd::write(fd, bytes);
         match self {
-            Self::Stdout => write(io::stdout().as_fd()),
-            Self::Stderr => write(io::stderr().as_fd()),
-            Self::File(file) => write(file.as_fd()),
+            Self::Own(file) => unistd::write(file, bytes),
+            Self::Passed(Standard::Output) => write_passed(io::stdout().as_fd(), bytes),
+            Self::Passed(Standard::Error) => write_passed(io::stderr().as_fd(), bytes),
         }
     }
 }
+
+/// Writes what is taken now. A socket can be asked for that with each call; a pipe that is ready takes a page.
+fn write_passed(fd: BorrowedFd<'_>, bytes: &[u8]) -> nix::Result<usize> {
+    match send(fd.as_raw_fd(), bytes, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL) {
+        Err(Errno::ENOTSOCK) => {}
+        sent => return sent,
+    }
+    let mut ready = [PollFd::new(fd, PollFlags::POLLOUT)];
+    if poll(&mut ready, PollTimeout::ZERO)? == 0 {
+        return Err(Errno::EAGAIN);
+    }
+    unistd::write(fd, bytes.get(..PAGE).unwrap_or(bytes))
+}
+
+/// PIPE_BUF: what a pipe that is ready takes without waiting.
+const PAGE: usize = 4096;
 
 impl<'a> MakeWriter<'a> for Log {
     type Writer = Self;
@@ -169,13 +247,13 @@ mod tests {
     fn lines_that_cannot_be_written_are_counted_and_said_later() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
-        let full = open(&PathBuf::from("/dev/full"), true).unwrap();
-        let mut sink = Sink { out: Out::File(full), failing: None };
+        let full = open("/dev/full", true).unwrap();
+        let mut sink = Sink { out: Out::Own(full), failing: None, lost: 0 };
         for _ in 0..3 {
             sink.write_line(b"lost\n");
         }
         assert_eq!(sink.failing, Some((Errno::ENOSPC, 3)));
-        sink.out = Out::File(open(&path, true).unwrap());
+        sink.out = Out::Own(open(&path, true).unwrap());
         sink.write_line(b"here\n");
         sink.write_line(b"and here\n");
         let text = fs::read_to_string(&path).unwrap();
@@ -188,8 +266,49 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().unwrap();
         drop(theirs);
         let file = File::from(std::os::fd::OwnedFd::from(ours));
-        let mut sink = Sink { out: Out::File(file), failing: None };
+        let mut sink = Sink { out: Out::Own(file), failing: None, lost: 0 };
         sink.write_line(b"lost\n");
         assert_eq!(sink.failing, Some((Errno::EPIPE, 1)));
+    }
+
+    #[test]
+    fn nobody_reads_a_pipe_and_nobody_waits() {
+        let (reader, writer) = unistd::pipe().unwrap();
+        // As it would be opened for standard output.
+        let path = format!("/proc/self/fd/{}", writer.as_raw_fd());
+        let mut sink = Sink { out: Out::Own(open(path, false).unwrap()), failing: None, lost: 0 };
+        let line = [b'x'; 100];
+        (0..2000).for_each(|_| sink.write_line(&line));
+        assert!(matches!(sink.failing, Some((Errno::EAGAIN, _))), "{:?}", sink.failing);
+        let mut text = vec![0; 1 << 20];
+        let mut read = || {
+            let read = unistd::read(&reader, &mut text).unwrap();
+            String::from_utf8_lossy(&text[..read]).into_owned()
+        };
+        // The count of what was lost may have found room where a line did not.
+        let written = read().matches('x').count() / line.len();
+        assert_eq!(written + usize::try_from(sink.lost).unwrap(), 2000);
+        sink.write_line(b"here\n");
+        let said = read();
+        assert!(said.contains(" lines lost: EAGAIN") && said.ends_with("\nhere\n"), "{said}");
+        // The opening that was passed blocks as it did.
+        let flags = nix::fcntl::fcntl(&writer, nix::fcntl::FcntlArg::F_GETFL).unwrap();
+        assert_eq!(flags & libc::O_NONBLOCK, 0);
+    }
+
+    #[test]
+    fn what_was_passed_is_written_to_if_it_is_ready() {
+        let (reader, writer) = unistd::pipe().unwrap();
+        let mut taken = 0;
+        while let Ok(count) = write_passed(writer.as_fd(), &[b'x'; 5000]) {
+            assert_eq!(count, PAGE);
+            taken += count;
+        }
+        assert_eq!(write_passed(writer.as_fd(), b"x"), Err(Errno::EAGAIN));
+        assert!(taken >= 16 * PAGE);
+        drop(reader);
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        while write_passed(ours.as_fd(), &[b'x'; 5000]).is_ok() {}
+        assert_eq!(write_passed(ours.as_fd(), b"x"), Err(Errno::EAGAIN));
     }
 }

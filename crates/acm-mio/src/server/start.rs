@@ -1,6 +1,6 @@
 //! From the command line to a running loop.
 use super::{
-    daemon::{Connections, Daemon, Host, LoopError, Ready, STALL_LIMIT},
+    daemon::{Connections, Daemon, Host, LoopError, Ready, Reload, STALL_LIMIT, Systemd},
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
     tokens::{FABRIC, KERNEL, LISTENER, SIGNALS},
@@ -11,11 +11,13 @@ use crate::{
     cli::Args,
     clock::Clock,
     descriptors,
+    effects::{Effect, effect},
     fabric::{Embedded, Fabric, FabricChoice, FabricError, Sim},
     kernel::{Kernel, KernelChoice},
     lock::{self, LockError},
     log::{Lines, Log},
-    settings::{ConfiguredAddress, Settings},
+    metrics::Metrics,
+    settings::Settings,
 };
 use acm_sansio::{Acm, Seed, Time};
 use acm_wire::files::opts::Options;
@@ -78,10 +80,14 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     // Whoever finds the process id or the sockets may send a signal at once.
     let signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGUSR1]).map_err(LoopError::Poll)?;
     let _lock = lock::take(&settings.lock_file(&run_dir))?;
-    let log = Log::start(settings.options.log_file, settings.options.log_level);
+    let options = settings.options();
+    let log = Log::start(options.log_file, options.log_level);
     tracing::info!(target: "main", "Assistant to the InfiniBand Communication Manager, acm-mio {}", env!("CARGO_PKG_VERSION"));
-    for option in settings.options.iter() {
-        tracing::info!(target: "options", "{option}");
+    for option in options.iter() {
+        match effect(&option) {
+            Effect::Nothing(why) => tracing::info!(target: "options", "{option} (does nothing: {why})"),
+            _ => tracing::info!(target: "options", "{option}"),
+        }
     }
     for problem in &settings.problems {
         tracing::warn!(target: "config", "{problem}");
@@ -90,11 +96,11 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     let mut seed = [0; 16];
     getrandom::fill(&mut seed).map_err(StartError::Seed)?;
     let fabric_seed = getrandom::u64().map_err(StartError::Seed)?;
-    let fabric = open_fabric(args, &settings.options, &run_dir, fabric_seed)?;
+    let fabric = open_fabric(args, &options, &run_dir, fabric_seed)?;
     let mut passed = if args.systemd { ListenFd::from_env() } else { ListenFd::empty() };
     let listener = match Listener::from_systemd(&mut passed)? {
         Some(listener) => listener,
-        None => Listener::bind(&settings.options, &run_dir)?,
+        None => Listener::bind(&options, &run_dir)?,
     };
     let kernel = match args.kernel() {
         KernelChoice::Off => None,
@@ -103,19 +109,20 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     let core = settings.core(descriptors);
     tracing::info!(target: "main", "at most {} clients, {descriptors} file descriptors", core.limits.connections.total);
     let core = Acm::new(core, Seed::new(seed));
-    let mut daemon =
-        assemble(core, fabric, listener, kernel, signals, log, settings.addresses).map_err(LoopError::Poll)?;
+    let metrics_listen = options.metrics_listen;
+    let reload = Reload::new(settings.clone(), descriptors);
+    let mut daemon = assemble(core, fabric, listener, kernel, signals, log, reload).map_err(LoopError::Poll)?;
+    let registry = daemon.host.poll.registry();
+    daemon.metrics = Metrics::open(&run_dir, registry);
+    daemon.metrics.configure(metrics_listen, registry);
     if let Some(fabric) = &mut daemon.host.fabric {
         // They have their addresses now, and are no news later.
         fabric.has_new_ports();
     }
     daemon.add_addresses(Time::ZERO);
     daemon.fabric_events(Time::ZERO)?;
-    if args.systemd
-        && let Err(error) = sd_notify::notify(&[sd_notify::NotifyState::Ready])
-    {
-        tracing::warn!(target: "systemd", "READY=1 not sent: {error}");
-    }
+    daemon.systemd = Systemd::new(args.systemd);
+    daemon.systemd.ready();
     Ok(daemon.run()?)
 }
 
@@ -173,7 +180,7 @@ fn assemble(
     kernel: Option<Kernel>,
     mut signals: Signals,
     log: Log,
-    addresses: Option<Vec<ConfiguredAddress>>,
+    reload: Reload,
 ) -> io::Result<Daemon> {
     let poll = Poll::new()?;
     poll.registry().register(&mut signals, SIGNALS, mio::Interest::READABLE)?;
@@ -192,7 +199,10 @@ fn assemble(
         signals,
         clock: Clock::start(),
         log,
-        addresses,
+        addresses: reload.addresses(),
+        reload,
+        metrics: Metrics::default(),
+        systemd: Systemd::default(),
         ready: Ready::default(),
         received: ReceiveBuffer::default(),
         stall_limit: STALL_LIMIT,

@@ -1,5 +1,5 @@
 //! What the values of options can be, and how each is read and written.
-use core::{fmt, num::NonZeroU32, time::Duration};
+use core::{fmt, net::SocketAddr, num::NonZeroU32, time::Duration};
 use ib_mad::{Mtu, Rate};
 
 /// An enumeration of words; the first spelling is the one that is written.
@@ -101,6 +101,37 @@ impl<'a> LogTarget<'a> {
             Self::Stderr => "stderr",
             Self::File(path) => path,
         })
+    }
+}
+
+/// Where counters are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MetricsTarget<'a> {
+    /// Nowhere.
+    None,
+    /// On a unix socket.
+    Unix(&'a str),
+    /// On TCP, of this machine only.
+    Loopback(SocketAddr),
+}
+
+impl<'a> MetricsTarget<'a> {
+    pub(super) fn read(text: &'a str) -> Option<Self> {
+        match text {
+            _ if text.eq_ignore_ascii_case("none") => Some(Self::None),
+            path if path.starts_with('/') => Some(Self::Unix(path)),
+            address => {
+                let address: SocketAddr = address.parse().ok()?;
+                (address.ip().is_loopback() && address.port() != 0).then_some(Self::Loopback(address))
+            }
+        }
+    }
+    pub(super) fn write(value: &Self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match value {
+            Self::None => f.write_str("none"),
+            Self::Unix(path) => f.write_str(path),
+            Self::Loopback(address) => fmt::Display::fmt(address, f),
+        }
     }
 }
 

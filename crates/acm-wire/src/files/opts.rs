@@ -25,8 +25,8 @@ use ib_mad::{Mtu, Rate};
 use nom::Parser;
 
 pub use super::opt_value::{
-    AddrPreload, AddrProt, LogLevel, LogTarget, LoopbackProt, Percent, Provider, ProviderSubnets, RoutePreload,
-    RouteProt, ServerMode,
+    AddrPreload, AddrProt, LogLevel, LogTarget, LoopbackProt, MetricsTarget, Percent, Provider, ProviderSubnets,
+    RoutePreload, RouteProt, ServerMode,
 };
 
 /// The options of a text, in its order. An option that comes twice is given twice; the later one counts.
@@ -179,6 +179,9 @@ options! {
     StrangerQueue stranger_queue: NonZeroU32 = nonzero(4096), depth, "a number, at least 1";
     /// Requests of one connection that are not answered yet; nothing is read from it while it has so many.
     RequestsPerClient requests_per_client: NonZeroU32 = nonzero(64), depth, "a number, at least 1";
+    /// Where counters are served as OpenMetrics text.
+    MetricsListen metrics_listen: MetricsTarget<'a> = MetricsTarget::None, MetricsTarget,
+        "none, a path that begins with /, or a loopback address and port";
 }
 
 fn line(input: &[u8]) -> Parsed<'_, Opt<'_>> {

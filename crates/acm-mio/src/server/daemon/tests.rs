@@ -1,10 +1,13 @@
 //! The loop, one turn at a time.
-use super::{Connections, Daemon, Host, Ready, STALL_LIMIT};
+use super::{Connections, Daemon, Host, Ready, Reload, STALL_LIMIT, Systemd};
 use crate::{
+    cli::Args,
     clock::Clock,
     fabric::{Fabric, FabricError, NamedPort},
     log::{Lines, Log},
+    metrics::Metrics,
     server::{listener::Listener, receive::ReceiveBuffer, tokens::LISTENER},
+    settings::Settings,
 };
 use acm_sansio::{Acm, Input, PortId, SaRequestId, Time, door::SendFailure, port::PortAttributes};
 use acm_wire::{
@@ -12,6 +15,7 @@ use acm_wire::{
     client::{EntryFlags, path_request, perf_request},
     files::opts::{LogLevel, LogTarget, Options},
 };
+use clap::Parser;
 use core::{cell::Cell, time::Duration};
 use ib_mad::{Lid, Pkey, sa::PathRecord};
 use mio::{Events, Poll, Token};
@@ -44,6 +48,9 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         clock: Clock::start(),
         log: Log::start(LogTarget::Stdout, LogLevel::Basic),
         addresses: None,
+        reload: Reload::new(Settings::read(&Args::parse_from(["acm-mio", "-O", "/none", "-A", "/none"])), 1024),
+        metrics: Metrics::default(),
+        systemd: Systemd::default(),
         ready: Ready::default(),
         received: ReceiveBuffer::default(),
         stall_limit: STALL_LIMIT,

@@ -7,9 +7,11 @@ use super::{
     },
     error::LoopError,
     host::Host,
+    reload::Reload,
     report,
+    systemd::Systemd,
 };
-use crate::{clock::Clock, kernel::Kernel, log::Log, settings::ConfiguredAddress};
+use crate::{clock::Clock, kernel::Kernel, log::Log, metrics::Metrics, settings::ConfiguredAddress};
 use acm_sansio::{Acm, Input, Time};
 use core::time::Duration;
 use mio::{Events, Token};
@@ -32,8 +34,14 @@ pub(crate) struct Daemon {
     pub(crate) log: Log,
     /// From the address file; `None` without one.
     pub(crate) addresses: Option<Vec<ConfiguredAddress>>,
+    /// What is read again at SIGHUP.
+    pub(crate) reload: Reload,
     pub(crate) ready: Ready,
     pub(crate) received: ReceiveBuffer,
+    /// What systemd is told.
+    pub(crate) systemd: Systemd,
+    /// Scrapers.
+    pub(crate) metrics: Metrics,
     /// A client that takes nothing of what is there for it for so long is closed.
     pub(crate) stall_limit: Duration,
 }
@@ -80,6 +88,7 @@ impl Daemon {
                 SIGNALS => self.signals(now),
                 KERNEL => self.ready.kernel = true,
                 token if token >= FABRIC => self.fabric_ready(token),
+                token if Metrics::owns(token) => self.metrics.ready(token),
                 Token(token) => self.client_ready(token - FIRST_CLIENT, event),
             }
         }
@@ -94,6 +103,8 @@ impl Daemon {
         self.accept(now);
         self.serve_clients(now);
         self.close_stalled(now);
+        self.serve_metrics(now);
+        self.systemd.tick(now, &self.acm);
         self.host.lines.write_counts(now);
         Ok(())
     }
@@ -102,16 +113,29 @@ impl Daemon {
     pub(super) fn timeout(&self) -> Option<Duration> {
         let now = self.clock.now();
         let accepting = self.ready.listener && self.ready.accept_at.is_none();
-        if !self.host.clients.backlog.is_empty() || self.ready.fabric || self.ready.kernel || accepting {
+        if !self.host.clients.backlog.is_empty()
+            || self.ready.fabric
+            || self.ready.kernel
+            || accepting
+            || self.metrics.is_ready()
+        {
             return Some(Duration::ZERO);
         }
         let stall = self.host.clients.longest_stalled().map(|(since, _)| since + self.stall_limit);
         let fabric = self.host.fabric.as_ref().and_then(|fabric| fabric.poll_timeout());
-        [self.acm.poll_timeout(), fabric, stall, self.ready.accept_at, self.host.lines.due()]
-            .into_iter()
-            .flatten()
-            .min()
-            .map(|at| at.since(now))
+        [
+            self.acm.poll_timeout(),
+            fabric,
+            stall,
+            self.ready.accept_at,
+            self.host.lines.due(),
+            self.metrics.due(),
+            self.systemd.due(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+        .map(|at| at.since(now))
     }
 
     /// Tells the core one fact and carries out what it wants.
@@ -129,10 +153,11 @@ impl Daemon {
         let pending: Vec<i32> = self.signals.pending().collect();
         for signal in pending {
             match signal {
-                SIGHUP => self.log.reopen(),
+                SIGHUP => self.reload(now),
                 SIGUSR1 => report::write(&self.acm, self.host.fabric.as_deref()),
                 SIGTERM | SIGINT => {
                     tracing::info!(target: "main", "shutting down");
+                    self.systemd.stopping();
                     self.input(now, Input::Shutdown);
                 }
                 _ => {}

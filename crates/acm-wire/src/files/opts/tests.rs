@@ -103,6 +103,9 @@ fn every_value() {
         ("addr_data_file a", Opt::AddrDataFile("a")),
         ("support_ips_in_addr_cfg 1", Opt::SupportIpsInAddrCfg(true)),
         ("provider_lib_path /p", Opt::ProviderLibPath("/p")),
+        ("metrics_listen NONE", Opt::MetricsListen(MetricsTarget::None)),
+        ("metrics_listen /run/m", Opt::MetricsListen(MetricsTarget::Unix("/run/m"))),
+        ("metrics_listen [::1]:9", Opt::MetricsListen(MetricsTarget::Loopback("[::1]:9".parse().unwrap()))),
         ("connections 5000", Opt::Connections(NonZeroU32::new(5000))),
         ("connections AUTO", Opt::Connections(None)),
         ("connection_share 1", Opt::ConnectionShare(Percent::new(1).unwrap())),
@@ -180,13 +183,13 @@ fn names_are_complete() {
     let options: BTreeSet<_> =
         Options::default().iter().map(|option| option.to_string().split(' ').next().unwrap().to_string()).collect();
     let names: BTreeSet<_> = NAMES.iter().filter(|name| **name != "provider").map(ToString::to_string).collect();
-    assert_eq!((options.len(), &options), (34, &names));
+    assert_eq!((options.len(), &options), (35, &names));
 }
 
 fn option() -> impl Strategy<Value = String> {
     let depths = (1_u32.., 1_u32.., 1_u32.., 1_u32..);
     let text = "[!-~]{1,80}";
-    (0_usize..35, text, any::<(u32, u16, bool, u64)>(), depths).prop_map(
+    (0_usize..36, text, any::<(u32, u16, bool, u64)>(), depths).prop_map(
         |(which, text, (number, port, yes, prefix), d)| {
             let time = yes.then(|| Duration::from_secs(u64::from(number) * 60));
             let depth = |number| NonZeroU32::new(number).unwrap();
@@ -224,6 +227,11 @@ fn option() -> impl Strategy<Value = String> {
                 lookup_share: Percent::new(1 + (prefix % 100) as u8).unwrap(),
                 stranger_queue: depth(d.0),
                 requests_per_client: depth(d.1),
+                metrics_listen: match number % 3 {
+                    0 => MetricsTarget::None,
+                    1 => MetricsTarget::Loopback(([127, 0, 0, 1], port.max(1)).into()),
+                    _ => MetricsTarget::Unix("/run/x"),
+                },
                 ..Options::default()
             };
             let subnets = if yes { ProviderSubnets::Default } else { ProviderSubnets::Prefix(prefix) };

@@ -1,0 +1,92 @@
+//! What becomes of an option that has another value when the files are read again.
+use acm_wire::files::opts::Opt;
+
+/// When another value of an option counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// For what comes after SIGHUP.
+    Reload,
+    /// After a restart.
+    Restart,
+    /// Never: C ibacm knows it, and nothing here depends on it.
+    Nothing(&'static str),
+}
+
+/// When another value of an option counts: the column "reload" of `docs/operations.md`.
+pub(crate) const fn effect(option: &Opt<'_>) -> Effect {
+    match option {
+        Opt::LogFile(_)
+        | Opt::LogLevel(_)
+        | Opt::AddrTimeout(_)
+        | Opt::RouteProt(_)
+        | Opt::RouteTimeout(_)
+        | Opt::Timeout(_)
+        | Opt::Retries(_)
+        | Opt::ResolveDepth(_)
+        | Opt::SaDepth(_)
+        | Opt::RoutePreload(_)
+        | Opt::RouteDataFile(_)
+        | Opt::AddrPreload(_)
+        | Opt::AddrDataFile(_)
+        | Opt::SupportIpsInAddrCfg(_)
+        | Opt::Connections(_)
+        | Opt::ConnectionShare(_)
+        | Opt::Requests(_)
+        | Opt::RequestShare(_)
+        | Opt::Lookups(_)
+        | Opt::LookupShare(_)
+        | Opt::StrangerQueue(_)
+        | Opt::RequestsPerClient(_)
+        | Opt::MetricsListen(_)
+        | Opt::Provider(_) => Effect::Reload,
+        Opt::LockFile(_)
+        | Opt::LoopbackProt(_)
+        | Opt::ServerPort(_)
+        | Opt::ServerMode(_)
+        | Opt::AcmePlusKernelOnly(_)
+        | Opt::SendDepth(_)
+        | Opt::RecvDepth(_)
+        | Opt::MinMtu(_)
+        | Opt::MinRate(_) => Effect::Restart,
+        Opt::UmadDebugLevel(_) => Effect::Nothing("there is no libibumad"),
+        Opt::AddrProt(_) => Effect::Nothing("it has one value"),
+        Opt::ProviderLibPath(_) => Effect::Nothing("the provider is built in"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_wire::files::opts::{NAMES, Options, Provider, ProviderSubnets};
+
+    const MANUAL: &str = include_str!("../../../docs/operations.md");
+
+    /// The cells of an option's row in the manual.
+    fn row(name: &str) -> Vec<&'static str> {
+        let start = format!("| `{name}` | ");
+        let mut rows = MANUAL.lines().filter(|line| line.starts_with(&start));
+        let row = rows.next().unwrap_or_else(|| panic!("docs/operations.md has no option {name}"));
+        row.split(" | ").collect()
+    }
+
+    #[test]
+    fn the_manual_says_what_becomes_of_each_option() {
+        let provider = Opt::Provider(Provider { name: "ibacmp", subnets: ProviderSubnets::Default });
+        let options: Vec<Opt<'_>> = Options::default().iter().chain([provider]).collect();
+        assert_eq!(options.len(), NAMES.len());
+        for option in options {
+            let text = option.to_string();
+            let (name, default) = text.split_once(' ').unwrap();
+            let row = row(name);
+            let expected = match effect(&option) {
+                Effect::Reload => "yes",
+                Effect::Restart => "restart",
+                Effect::Nothing(_) => "does nothing",
+            };
+            assert_eq!(row[3], expected, "{name}");
+            // In the run directory, whichever that is.
+            let default = if name == "lock_file" { "RUN_DIR/ibacm.pid" } else { default };
+            assert_eq!(row[1], default, "{name}");
+        }
+    }
+}

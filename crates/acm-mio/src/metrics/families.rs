@@ -1,0 +1,151 @@
+//! Numbers as OpenMetrics text.
+use acm_sansio::{
+    Acm, Phase, Time,
+    door::{Of, Waiting},
+    histogram::BOUNDS_US,
+};
+use core::fmt;
+use prometheus_client::{
+    collector::Collector,
+    encoding::{DescriptorEncoder, NoLabelSet},
+    metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
+    registry::Registry,
+};
+use std::collections::BTreeMap;
+
+/// Where numbers are taken from.
+pub(crate) struct Source<'a> {
+    pub(crate) now: Time,
+    pub(crate) acm: &'a Acm,
+    /// The fabric's own counters.
+    pub(crate) fabric: Vec<(&'static str, u64)>,
+    /// Names of ports, as address files have them.
+    pub(crate) ports: BTreeMap<u32, String>,
+    /// Lines that the log could not take.
+    pub(crate) log_lines_lost: u64,
+}
+
+type Labels = Vec<(&'static str, String)>;
+
+/// All numbers of one instant.
+#[derive(Debug, Default)]
+struct Numbers {
+    counters: BTreeMap<String, Vec<(Labels, u64)>>,
+    gauges: BTreeMap<String, Vec<(Labels, u64)>>,
+    histograms: BTreeMap<&'static str, Vec<(Labels, Times)>>,
+}
+
+#[derive(Debug)]
+struct Times {
+    sum: f64,
+    count: u64,
+    /// Upper ends in seconds.
+    buckets: Vec<(f64, u64)>,
+}
+
+/// All numbers, as OpenMetrics text.
+pub(crate) fn text(source: &Source<'_>) -> String {
+    let mut registry = Registry::with_prefix("acm");
+    registry.register_collector(Box::new(numbers(source)));
+    let mut text = String::new();
+    // A string takes whatever is written.
+    let _ = prometheus_client::encoding::text::encode(&mut text, &registry);
+    text
+}
+
+fn numbers(source: &Source<'_>) -> Numbers {
+    let mut numbers = Numbers::default();
+    source.acm.each_counter(|name, value| numbers.counter(name.to_owned(), Labels::new(), value));
+    source.acm.each_stat(|name, kind, value| {
+        let labels = kind.map(|kind| ("account", kind.name().to_owned()));
+        numbers.counter(name.to_owned(), labels.into_iter().collect(), value);
+    });
+    for (name, value) in &source.fabric {
+        numbers.counter(format!("fabric_{name}"), Labels::new(), *value);
+    }
+    numbers.counter("log_lines_lost".to_owned(), Labels::new(), source.log_lines_lost);
+    source.acm.each_gauge(&mut |name, of, value| {
+        let value = u64::try_from(value).unwrap_or(u64::MAX);
+        numbers.gauges.entry(name.to_owned()).or_default().push((labels(of, source), value));
+    });
+    let version = vec![("version", env!("CARGO_PKG_VERSION").to_owned())];
+    numbers.gauges.insert("build".to_owned(), vec![(version, 1)]);
+    numbers.gauges.insert("up_seconds".to_owned(), vec![(Labels::new(), source.now.since_start().as_secs())]);
+    for phase in Phase::ALL {
+        let histogram = source.acm.latencies().of(phase);
+        let ends = BOUNDS_US.iter().map(|micros| core::time::Duration::from_micros(*micros).as_secs_f64());
+        let counts = histogram.buckets().map(|(_, count)| count);
+        let times = Times {
+            sum: histogram.sum().as_secs_f64(),
+            count: histogram.total(),
+            buckets: ends.chain([f64::INFINITY]).zip(counts).collect(),
+        };
+        let (name, label) = match phase {
+            Phase::UserRequest => ("request_seconds", ("account", "user")),
+            Phase::PeerRequest => ("request_seconds", ("account", "peer")),
+            Phase::KernelRequest => ("request_seconds", ("account", "kernel")),
+            Phase::SaTurn => ("phase_seconds", ("phase", "sa_turn")),
+            Phase::SaRoundTrip => ("phase_seconds", ("phase", "sa_round_trip")),
+            Phase::MulticastRoundTrip => ("phase_seconds", ("phase", "multicast_round_trip")),
+        };
+        numbers.histograms.entry(name).or_default().push((vec![(label.0, label.1.to_owned())], times));
+    }
+    numbers
+}
+
+fn labels(of: Of, source: &Source<'_>) -> Labels {
+    let port = |port: acm_sansio::PortId| {
+        let name = source.ports.get(&port.0).cloned();
+        ("port", name.unwrap_or_else(|| port.0.to_string()))
+    };
+    let who = |waiting| match waiting {
+        Waiting::Local => ("who", "local".to_owned()),
+        Waiting::Strangers => ("who", "strangers".to_owned()),
+    };
+    match of {
+        Of::Daemon => Labels::new(),
+        Of::Account(kind) => vec![("account", kind.name().to_owned())],
+        Of::Port(id) => vec![port(id)],
+        Of::PortQueue(id, waiting) => vec![port(id), who(waiting)],
+        Of::Endpoint(id, pkey) => vec![port(id), ("pkey", pkey.to_string())],
+        Of::EndpointQueue(id, pkey, waiting) => vec![port(id), ("pkey", pkey.to_string()), who(waiting)],
+        Of::State(state) => vec![("state", state.to_owned())],
+    }
+}
+
+impl Numbers {
+    fn counter(&mut self, name: String, labels: Labels, value: u64) {
+        self.counters.entry(name).or_default().push((labels, value));
+    }
+}
+
+impl Collector for Numbers {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        for (name, values) in &self.counters {
+            let mut family = encoder.encode_descriptor(name, &help(name), None, MetricType::Counter)?;
+            for (labels, value) in values {
+                let metric = family.encode_family(labels)?;
+                prometheus_client::encoding::EncodeMetric::encode(&ConstCounter::new(*value), metric)?;
+            }
+        }
+        for (name, values) in &self.gauges {
+            let mut family = encoder.encode_descriptor(name, &help(name), None, MetricType::Gauge)?;
+            for (labels, value) in values {
+                let metric = family.encode_family(labels)?;
+                prometheus_client::encoding::EncodeMetric::encode(&ConstGauge::new(*value), metric)?;
+            }
+        }
+        for (name, values) in &self.histograms {
+            let mut family = encoder.encode_descriptor(name, &help(name), None, MetricType::Histogram)?;
+            for (labels, times) in values {
+                let mut metric = family.encode_family(labels)?;
+                metric.encode_histogram::<NoLabelSet>(times.sum, times.count, &times.buckets, None)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn help(name: &str) -> String {
+    format!("{}, see docs/operations.md", name.replace('_', " "))
+}

@@ -1,0 +1,44 @@
+//! Numbers for people.
+use super::families::Source;
+use acm_sansio::Phase;
+use core::fmt::Write;
+
+/// What is there and was counted, a line for each thing.
+pub(crate) fn text(source: &Source<'_>) -> String {
+    let mut text = String::new();
+    let up = source.now.since_start().as_secs();
+    let (days, hours, minutes) = (up / 86_400, up / 3600 % 24, up / 60 % 60);
+    // A string takes whatever is written.
+    let _ = writeln!(text, "acm-mio {}, up {days} d {hours} h {minutes} min", env!("CARGO_PKG_VERSION"));
+    for phase in Phase::ALL {
+        let histogram = source.acm.latencies().of(phase);
+        let within = |hundredths| match histogram.percentile_us(hundredths) {
+            Some(micros) if micros < 1000 => format!("{micros} us"),
+            Some(micros) => format!("{} ms", micros / 1000),
+            None => "more than a minute".to_owned(),
+        };
+        let what = what(phase);
+        match histogram.total() {
+            0 => writeln!(text, "{what}: 0"),
+            total => writeln!(text, "{what}: {total}, half within {}, 99 of 100 within {}", within(50), within(99)),
+        }
+        .unwrap_or_default();
+    }
+    let _ = write!(text, "{}", source.acm.report());
+    for (name, value) in &source.fabric {
+        let _ = writeln!(text, "{name}: {value}");
+    }
+    let _ = writeln!(text, "log_lines_lost: {}", source.log_lines_lost);
+    text
+}
+
+const fn what(phase: Phase) -> &'static str {
+    match phase {
+        Phase::UserRequest => "users' requests that waited",
+        Phase::PeerRequest => "TCP peers' requests that waited",
+        Phase::KernelRequest => "the kernel's requests that waited",
+        Phase::SaTurn => "waits for a turn at subnet administration",
+        Phase::SaRoundTrip => "answers of subnet administration",
+        Phase::MulticastRoundTrip => "responses from the group",
+    }
+}

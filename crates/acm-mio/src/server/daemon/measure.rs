@@ -1,0 +1,29 @@
+//! Numbers for scrapers and for people.
+use super::turn::Daemon;
+use crate::metrics::{self, Page, Source};
+use acm_sansio::Time;
+
+impl Daemon {
+    /// Answers scrapers, if there are any.
+    pub(super) fn serve_metrics(&mut self, now: Time) {
+        if !self.metrics.is_ready() && self.metrics.due().is_none_or(|at| at > now) {
+            return;
+        }
+        let Self { acm, host, metrics, log, .. } = self;
+        let fabric = host.fabric.as_deref();
+        metrics.serve(now, host.poll.registry(), |page| {
+            let ports = fabric.map(|fabric| fabric.ports()).unwrap_or_default();
+            let source = Source {
+                now,
+                acm,
+                fabric: fabric.map(|fabric| fabric.counters()).unwrap_or_default(),
+                ports: ports.into_iter().map(|port| (port.id.0, format!("{}/{}", port.device, port.number))).collect(),
+                log_lines_lost: log.lost(),
+            };
+            match page {
+                Page::Metrics => metrics::text(&source),
+                Page::Status => metrics::status_text(&source),
+            }
+        });
+    }
+}

@@ -1,0 +1,67 @@
+//! What SIGHUP needs to know, and what it has to say.
+use crate::{
+    effects::{Effect, effect},
+    settings::{ConfiguredAddress, Settings},
+};
+
+/// What is needed to read the files again.
+#[derive(Debug)]
+pub(crate) struct Reload {
+    /// What the daemon began with: options that need a restart count from here.
+    started: Settings,
+    /// What is in force.
+    pub(super) current: Settings,
+    /// File descriptors that there are.
+    pub(super) descriptors: u64,
+}
+
+impl Reload {
+    pub(crate) fn new(settings: Settings, descriptors: u64) -> Self {
+        Self { started: settings.clone(), current: settings, descriptors }
+    }
+
+    /// Addresses of the file; `None` without one.
+    pub(crate) fn addresses(&self) -> Option<Vec<ConfiguredAddress>> {
+        self.current.addresses.clone()
+    }
+
+    /// Says what another value of each option does.
+    pub(super) fn say_changes(&self, new: &Settings) {
+        for (change, is_new) in changes(&self.started, &self.current, new) {
+            match change {
+                Change::Applied(before, now) if is_new => tracing::info!(target: "options", "{before} -> {now}"),
+                Change::Applied(..) => {}
+                Change::NeedsRestart(before, now) => {
+                    let name = before.split(' ').next().unwrap_or_default();
+                    tracing::warn!(target: "options", "{name}: needs a restart; \"{before}\" goes on, not \"{now}\"");
+                }
+                Change::DoesNothing(now, why) => tracing::info!(target: "options", "{now} (does nothing: {why})"),
+            }
+        }
+    }
+}
+
+/// What another value does. Options are named with their values, as the file has them.
+#[derive(Debug, PartialEq, Eq)]
+enum Change {
+    Applied(String, String),
+    NeedsRestart(String, String),
+    DoesNothing(String, &'static str),
+}
+
+/// What differs, and whether it does since the last time. What needs a restart is compared with what the daemon began
+/// with, so that it is said until then.
+fn changes(started: &Settings, current: &Settings, new: &Settings) -> Vec<(Change, bool)> {
+    let (started, current, new) = (started.options(), current.options(), new.options());
+    let all = started.iter().zip(current.iter()).zip(new.iter());
+    all.filter_map(|((started, current), new)| {
+        let change = match effect(&new) {
+            Effect::Reload if current != new => Change::Applied(current.to_string(), new.to_string()),
+            Effect::Restart if started != new => Change::NeedsRestart(started.to_string(), new.to_string()),
+            Effect::Nothing(why) if current != new => Change::DoesNothing(new.to_string(), why),
+            _ => return None,
+        };
+        Some((change, current != new))
+    })
+    .collect()
+}

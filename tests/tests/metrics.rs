@@ -1,0 +1,214 @@
+//! Metrics: what a real parser makes of them, and what scrapers can do to others.
+use acm_tests::{Binary, Connection, Entry, Node, Process, binary, program, run, until};
+use acm_wire::client::ClientStatus;
+use core::{net::SocketAddr, time::Duration};
+use nix::sys::signal::Signal;
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    os::unix::net::UnixStream,
+    path::Path,
+    process::Command,
+};
+
+const GET: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+
+/// Prints `type name` for each family and `name labels value` for each sample.
+const PARSE: &str = r"
+import sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+for family in text_string_to_metric_families(sys.stdin.read()):
+    print('family', family.type, family.name)
+    for sample in family.samples:
+        labels = ','.join('%s=%s' % pair for pair in sorted(sample.labels.items()))
+        print('sample', sample.name, '{' + labels + '}', sample.value)
+";
+
+fn free_port() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+fn get(mut stream: impl Read + Write, request: &[u8]) -> (String, String) {
+    stream.write_all(request).unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text:?}"));
+    (head.to_owned(), body.to_owned())
+}
+
+/// What Prometheus's own parser reads.
+fn parsed(text: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("metrics");
+    fs::write(&file, text).unwrap();
+    // Debian's own, which its package python3-prometheus-client is for.
+    let python = Path::new("/usr/bin/python3");
+    let script = format!("exec {} -c \"$0\" < {}", python.display(), file.display());
+    run("/bin/sh", &["-c", &script, PARSE]).success()
+}
+
+fn value(parsed: &str, sample: &str) -> f64 {
+    let start = format!("sample {sample} ");
+    let mut lines = parsed.lines().filter_map(|line| line.strip_prefix(&start));
+    lines.next().unwrap_or_else(|| panic!("no {sample} in\n{parsed}")).parse().unwrap()
+}
+
+fn resolve(client: &mut Connection, dest: &str) -> ClientStatus {
+    client.ask(1, &[Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, dest)])
+}
+
+#[test]
+fn a_real_parser_reads_them() {
+    assert!(
+        run("/usr/bin/python3", &["-c", "import prometheus_client.openmetrics.parser"]).code == Some(0),
+        "install Debian's python3-prometheus-client"
+    );
+    let address = free_port();
+    let node = Node::embedded().option(&format!("metrics_listen {address}\ntimeout 50\nretries 1")).join();
+    let mut client = node.connect();
+    assert_eq!(resolve(&mut client, "node1"), ClientStatus::SUCCESS);
+    assert_eq!(resolve(&mut client, "nobody"), ClientStatus::ETIMEDOUT);
+    let (head, body) = get(TcpStream::connect(address).unwrap(), GET);
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text; version=1.0.0"), "{head}");
+    let parsed = parsed(&body);
+    assert_eq!(value(&parsed, "acm_resolve_total {}"), 3.0 - 1.0);
+    assert_eq!(value(&parsed, "acm_requests_repeated_total {}"), 1.0);
+    assert_eq!(value(&parsed, "acm_joins_total {}"), 1.0);
+    assert_eq!(value(&parsed, "acm_clients {account=user}"), 1.0);
+    assert_eq!(value(&parsed, "acm_destinations {state=ready}"), 1.0);
+    assert_eq!(value(&parsed, "acm_port_active {port=sim0/1}"), 1.0);
+    assert_eq!(value(&parsed, "acm_groups_joined {pkey=0xffff,port=sim0/1}"), 1.0);
+    assert_eq!(value(&parsed, "acm_request_seconds_count {account=user}"), 1.0);
+    assert_eq!(value(&parsed, "acm_phase_seconds_count {phase=sa_round_trip}"), 1.0);
+    assert_eq!(value(&parsed, "acm_requests_refused_total {account=kernel}"), 0.0);
+    assert!(value(&parsed, "acm_request_seconds_sum {account=user}") > 1.0, "two times the subnet's second");
+    // Everybody may ask, and sees no user.
+    let (head, _) = get(TcpStream::connect(address).unwrap(), b"GET /status HTTP/1.0\r\n\r\n");
+    assert!(head.starts_with("HTTP/1.1 404 "), "{head}");
+}
+
+/// The names of families, without `acm_`.
+fn names(parsed: &str) -> BTreeSet<String> {
+    let families = parsed.lines().filter_map(|line| line.strip_prefix("family "));
+    families.map(|line| line.split_once(" acm_").unwrap().1.to_owned()).collect()
+}
+
+#[test]
+fn the_manual_and_the_dashboard_name_what_there_is() {
+    let node = Node::embedded().option("metrics_listen DIR/m").join();
+    let (_, body) = get(UnixStream::connect(node.dir().join("m")).unwrap(), GET);
+    let parsed = parsed(&body);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let manual = fs::read_to_string(root.join("docs/operations.md")).unwrap();
+    let missing: Vec<String> =
+        names(&parsed).into_iter().filter(|name| !manual.contains(&format!("`{name}`"))).collect();
+    assert!(missing.is_empty(), "docs/operations.md does not name {missing:?}");
+    let dashboard = fs::read_to_string(root.join("dist/grafana-dashboard.json")).unwrap();
+    let samples: BTreeSet<&str> =
+        parsed.lines().filter_map(|line| line.strip_prefix("sample ")?.split(' ').next()).collect();
+    let words = dashboard.split(|end: char| !end.is_ascii_alphanumeric() && end != '_');
+    let named: BTreeSet<&str> = words.filter(|word| word.starts_with("acm_")).collect();
+    assert!(named.len() > 12, "{named:?}");
+    let unknown: Vec<_> = named.difference(&samples).collect();
+    assert!(unknown.is_empty(), "the dashboard draws {unknown:?}, which are not served");
+    let json = Command::new("/usr/bin/python3")
+        .args(["-c", "import json,sys; json.load(open(sys.argv[1]))"])
+        .arg(root.join("dist/grafana-dashboard.json"))
+        .status()
+        .unwrap();
+    assert!(json.success());
+}
+
+#[test]
+fn scrapers_that_do_not_read_cost_nobody() {
+    let node = Node::embedded().option("metrics_listen DIR/m").join();
+    let socket = node.dir().join("m");
+    // More than there is room for: half of them ask and do not read, the others say nothing.
+    let hogs: Vec<UnixStream> = (0..40)
+        .map(|number| {
+            let mut stream = UnixStream::connect(&socket).unwrap();
+            if number % 2 == 0 {
+                let _ = stream.write_all(GET);
+            }
+            stream
+        })
+        .collect();
+    let (head, body) = get(UnixStream::connect(&socket).unwrap(), GET);
+    assert!(head.starts_with("HTTP/1.1 200 ") && body.ends_with("# EOF\n"), "{head}");
+    assert_eq!(resolve(&mut node.connect(), "node1"), ClientStatus::SUCCESS);
+    let open = fs::read_dir(format!("/proc/{}/fd", node.process.id())).unwrap().count();
+    assert!(open < 40, "{open} descriptors");
+    // The last of them that said nothing is closed after its time.
+    let mut last = hogs.into_iter().next_back().unwrap();
+    last.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    assert_eq!(last.read(&mut [0; 1]).unwrap_or(0), 0);
+}
+
+#[test]
+fn requests_that_are_none() {
+    let node = Node::embedded().join();
+    let socket = node.dir().join("acm-mio.status");
+    for (request, status) in [
+        (&b"GET / HTTP/1.1\r\n\r\n"[..], "404"),
+        (b"PUT /metrics HTTP/1.1\r\n\r\n", "405"),
+        (b"hello\n\n", "400"),
+        (b"GET /status HTTP/1.0\r\n\r\n", "200"),
+    ] {
+        let (head, _) = get(UnixStream::connect(&socket).unwrap(), request);
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
+    }
+    let mut long = UnixStream::connect(&socket).unwrap();
+    let _ = long.write_all(&[b'a'; 9000]);
+    assert_eq!(long.read(&mut [0; 1]).unwrap_or(0), 0);
+    assert_eq!(resolve(&mut node.connect(), "node1"), ClientStatus::SUCCESS);
+}
+
+#[test]
+fn status_is_for_people() {
+    let node = Node::embedded().join();
+    assert_eq!(resolve(&mut node.connect(), "node1"), ClientStatus::SUCCESS);
+    let dir = node.dir().to_str().unwrap();
+    let text = run(binary(Binary::AcmMio), &["--status", "--run-dir", dir]).success();
+    for part in [
+        "acm-mio ",
+        ", up 0 d ",
+        "port 0: active lid 1",
+        "joins: 1",
+        "answers of subnet administration: 1, half within",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let empty = tempfile::tempdir().unwrap();
+    let none = run(binary(Binary::AcmMio), &["--status", "--run-dir", empty.path().to_str().unwrap()]);
+    assert!(none.code == Some(1) && none.stderr.contains("no daemon answers"), "{none}");
+    let mode = run(program("stat", "coreutils"), &["-c", "%a", &format!("{dir}/acm-mio.status")]).success();
+    assert_eq!(mode.trim(), "660");
+}
+
+#[test]
+fn only_this_machine_may_ask_and_only_if_it_is_wanted() {
+    let mut node = Node::embedded().option("metrics_listen 0.0.0.0:9999").join();
+    assert!(node.log().contains("opts:4:16: "), "{}", node.log());
+    let first = node.dir().join("first");
+    fs::write(node.dir().join("opts"), format!("log_file stderr\nmetrics_listen {}\n", first.display())).unwrap();
+    node.process.signal(Signal::SIGHUP);
+    node.process.wait_for("files read again", 1);
+    let (head, _) = get(UnixStream::connect(&first).unwrap(), GET);
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    fs::write(node.dir().join("opts"), "log_file stderr\nmetrics_listen none\n").unwrap();
+    node.process.signal(Signal::SIGHUP);
+    node.process.wait_for("files read again", 2);
+    assert!(UnixStream::connect(&first).is_err() && !first.exists());
+    // A file that is no socket is not removed.
+    fs::write(&first, "precious").unwrap();
+    fs::write(node.dir().join("opts"), format!("log_file stderr\nmetrics_listen {}\n", first.display())).unwrap();
+    node.process.signal(Signal::SIGHUP);
+    node.process.wait_for("metrics are not served there", 1);
+    assert_eq!(fs::read_to_string(&first).unwrap(), "precious");
+    let ended = |process: &mut Process| process.wait().code;
+    node.process.signal(Signal::SIGTERM);
+    assert_eq!(ended(&mut node.process), Some(0));
+    until("no socket", || (!node.dir().join("acm-mio.status").exists()).then_some(()));
+}
