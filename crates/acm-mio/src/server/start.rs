@@ -1,6 +1,6 @@
 //! From the command line to a running loop.
 use super::{
-    daemon::{Connections, Daemon, Host, LoopError, Ready, Reload, STALL_LIMIT},
+    daemon::{Connections, Daemon, Host, LoopError, Ready, Reload, STALL_LIMIT, Systemd},
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
     tokens::{FABRIC, KERNEL, LISTENER, SIGNALS},
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     tracing::info!(target: "main", "at most {} clients, {descriptors} file descriptors", core.limits.connections.total);
     let core = Acm::new(core, Seed::new(seed));
     let metrics_listen = options.metrics_listen;
-    let reload = Reload::new(settings.clone(), descriptors, args.systemd);
+    let reload = Reload::new(settings.clone(), descriptors);
     let mut daemon = assemble(core, fabric, listener, kernel, signals, log, reload).map_err(LoopError::Poll)?;
     let registry = daemon.host.poll.registry();
     daemon.metrics = Metrics::open(&run_dir, registry);
@@ -121,11 +121,8 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     }
     daemon.add_addresses(Time::ZERO);
     daemon.fabric_events(Time::ZERO)?;
-    if args.systemd
-        && let Err(error) = sd_notify::notify(&[sd_notify::NotifyState::Ready])
-    {
-        tracing::warn!(target: "systemd", "READY=1 not sent: {error}");
-    }
+    daemon.systemd = Systemd::new(args.systemd);
+    daemon.systemd.ready();
     Ok(daemon.run()?)
 }
 
@@ -205,6 +202,7 @@ fn assemble(
         addresses: reload.addresses(),
         reload,
         metrics: Metrics::default(),
+        systemd: Systemd::default(),
         ready: Ready::default(),
         received: ReceiveBuffer::default(),
         stall_limit: STALL_LIMIT,

@@ -9,9 +9,8 @@ use super::{
 use crate::{
     account::AccountId,
     context::Context,
-    door::DatagramSource,
+    door::{DatagramSource, Tell},
     failure::Failure,
-    gauge::Tell,
     id::{EndpointId, Token},
     provider::{Answer, Need, PortEvent, Provider},
     sa::SaError,

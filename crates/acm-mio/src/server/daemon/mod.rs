@@ -1,8 +1,9 @@
 //! The loop: events in, inputs to the core, outputs out.
 //!
 //! `turn` waits and says whose turn it is; `clients` and `addresses` are parts of a turn; `host` carries out what the
-//! core wants; `reload` reads the files again; `connections` is the table of all clients, `turns` the order in which they are served.
+//! core wants; `apply` reads the files again, `reload` is what that needs to know; `connections` is the table of all clients, `turns` the order in which they are served.
 mod addresses;
+mod apply;
 mod clients;
 mod connections;
 mod error;
@@ -10,6 +11,7 @@ mod host;
 mod measure;
 mod reload;
 mod report;
+mod systemd;
 mod turn;
 mod turns;
 
@@ -17,6 +19,7 @@ pub(super) use connections::Connections;
 pub(super) use error::LoopError;
 pub(super) use host::Host;
 pub(super) use reload::Reload;
+pub(super) use systemd::Systemd;
 pub(super) use turn::{Daemon, Ready, STALL_LIMIT};
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! The loop, one turn at a time.
-use super::{Connections, Daemon, Host, Ready, Reload, STALL_LIMIT};
+use super::{Connections, Daemon, Host, Ready, Reload, STALL_LIMIT, Systemd};
 use crate::{
     cli::Args,
     clock::Clock,
@@ -48,8 +48,9 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         clock: Clock::start(),
         log: Log::start(LogTarget::Stdout, LogLevel::Basic),
         addresses: None,
-        reload: Reload::new(Settings::read(&Args::parse_from(["acm-mio", "-O", "/none", "-A", "/none"])), 1024, false),
+        reload: Reload::new(Settings::read(&Args::parse_from(["acm-mio", "-O", "/none", "-A", "/none"])), 1024),
         metrics: Metrics::default(),
+        systemd: Systemd::default(),
         ready: Ready::default(),
         received: ReceiveBuffer::default(),
         stall_limit: STALL_LIMIT,

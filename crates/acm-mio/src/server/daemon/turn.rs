@@ -9,6 +9,7 @@ use super::{
     host::Host,
     reload::Reload,
     report,
+    systemd::Systemd,
 };
 use crate::{clock::Clock, kernel::Kernel, log::Log, metrics::Metrics, settings::ConfiguredAddress};
 use acm_sansio::{Acm, Input, Time};
@@ -37,6 +38,8 @@ pub(crate) struct Daemon {
     pub(crate) reload: Reload,
     pub(crate) ready: Ready,
     pub(crate) received: ReceiveBuffer,
+    /// What systemd is told.
+    pub(crate) systemd: Systemd,
     /// Scrapers.
     pub(crate) metrics: Metrics,
     /// A client that takes nothing of what is there for it for so long is closed.
@@ -101,6 +104,7 @@ impl Daemon {
         self.serve_clients(now);
         self.close_stalled(now);
         self.serve_metrics(now);
+        self.systemd.tick(now, &self.acm);
         self.host.lines.write_counts(now);
         Ok(())
     }
@@ -119,11 +123,19 @@ impl Daemon {
         }
         let stall = self.host.clients.longest_stalled().map(|(since, _)| since + self.stall_limit);
         let fabric = self.host.fabric.as_ref().and_then(|fabric| fabric.poll_timeout());
-        [self.acm.poll_timeout(), fabric, stall, self.ready.accept_at, self.host.lines.due(), self.metrics.due()]
-            .into_iter()
-            .flatten()
-            .min()
-            .map(|at| at.since(now))
+        [
+            self.acm.poll_timeout(),
+            fabric,
+            stall,
+            self.ready.accept_at,
+            self.host.lines.due(),
+            self.metrics.due(),
+            self.systemd.due(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+        .map(|at| at.since(now))
     }
 
     /// Tells the core one fact and carries out what it wants.
@@ -145,6 +157,7 @@ impl Daemon {
                 SIGUSR1 => report::write(&self.acm, self.host.fabric.as_deref()),
                 SIGTERM | SIGINT => {
                     tracing::info!(target: "main", "shutting down");
+                    self.systemd.stopping();
                     self.input(now, Input::Shutdown);
                 }
                 _ => {}
