@@ -130,3 +130,18 @@ fn lines_have_fields_and_ports_have_names() {
     let opened = log.lines().find(|line| line.contains(" opened")).expect("no endpoint");
     assert!(opened.contains("sim0 port 1 pkey 0xffff opened") && opened.contains("endpoint=endpoint0.0"), "{opened}");
 }
+
+#[test]
+fn a_pipe_that_nobody_reads() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Node::embedded().option("log_file stdout").command(dir.path());
+    let daemon = Mute(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    let socket = dir.path().join("ibacm-unix.sock");
+    let mut client = until("the daemon's socket", || Connection::try_open(&socket).ok());
+    until("an answer", || (asks(&mut client) == ClientStatus::SUCCESS).then_some(()));
+    // A pipe holds 64 KiB; each of these is a line at log_level 2.
+    for _ in 0..2000 {
+        assert_eq!(asks(&mut client), ClientStatus::SUCCESS);
+    }
+    assert_eq!(serves_and_ends(daemon, dir.path()), Some(0));
+}

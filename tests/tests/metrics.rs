@@ -1,16 +1,16 @@
 //! Metrics: what a real parser makes of them, and what scrapers can do to others.
 use acm_tests::{Binary, Connection, Entry, Node, Process, binary, program, run, until};
 use acm_wire::client::ClientStatus;
+use core::{net::SocketAddr, time::Duration};
 use nix::sys::signal::Signal;
 use std::{
     collections::BTreeSet,
     fs,
     io::{Read, Write},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{TcpListener, TcpStream},
     os::unix::net::UnixStream,
     path::Path,
     process::Command,
-    time::Duration,
 };
 
 const GET: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";

@@ -23,7 +23,7 @@ const LOCK: &str = "/tmp/vm.lock";
 
 const USAGE: &str = "usage: cargo xtask vm-test [--timeout SECONDS] [--memory MIB] [--out DIR] [-- COMMAND [ARG...]]
 Runs COMMAND, or else the project's tests for a real kernel, in a virtual machine.
-Exit status: COMMAND's own; 124 after SECONDS (170); 125 if the machine did not come up or died.
+Exit status: COMMAND's own; 124 after SECONDS (400); 125 if the machine did not come up or died.
 DIR is /run/out in the machine; the kernel's messages are left there (console.log, dmesg).";
 
 /// What to run and how.
@@ -54,7 +54,7 @@ pub(crate) fn run(args: impl IntoIterator<Item = String>) -> ExitCode {
 
 impl Options {
     fn parse(args: impl IntoIterator<Item = String>) -> Result<Self, String> {
-        let mut options = Self { timeout: Duration::from_secs(170), memory_mib: 512, out: None, command: Vec::new() };
+        let mut options = Self { timeout: Duration::from_secs(400), memory_mib: 512, out: None, command: Vec::new() };
         let mut args = args.into_iter();
         while let Some(arg) = args.next() {
             let mut value = || args.next().ok_or(format!("{arg} needs a value"));

@@ -56,3 +56,40 @@ pub(crate) const fn effect(option: &Opt<'_>) -> Effect {
         Opt::ProviderLibPath(_) => Effect::Nothing("the provider is built in"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_wire::files::opts::{NAMES, Options, Provider, ProviderSubnets};
+
+    const MANUAL: &str = include_str!("../../../docs/operations.md");
+
+    /// The cells of an option's row in the manual.
+    fn row(name: &str) -> Vec<&'static str> {
+        let start = format!("| `{name}` | ");
+        let mut rows = MANUAL.lines().filter(|line| line.starts_with(&start));
+        let row = rows.next().unwrap_or_else(|| panic!("docs/operations.md has no option {name}"));
+        row.split(" | ").collect()
+    }
+
+    #[test]
+    fn the_manual_says_what_becomes_of_each_option() {
+        let provider = Opt::Provider(Provider { name: "ibacmp", subnets: ProviderSubnets::Default });
+        let options: Vec<Opt<'_>> = Options::default().iter().chain([provider]).collect();
+        assert_eq!(options.len(), NAMES.len());
+        for option in options {
+            let text = option.to_string();
+            let (name, default) = text.split_once(' ').unwrap();
+            let row = row(name);
+            let expected = match effect(&option) {
+                Effect::Reload => "yes",
+                Effect::Restart => "restart",
+                Effect::Nothing(_) => "does nothing",
+            };
+            assert_eq!(row[3], expected, "{name}");
+            // In the run directory, whichever that is.
+            let default = if name == "lock_file" { "RUN_DIR/ibacm.pid" } else { default };
+            assert_eq!(row[1], default, "{name}");
+        }
+    }
+}

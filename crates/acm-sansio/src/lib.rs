@@ -76,7 +76,6 @@ pub use acm::Acm;
 pub use config::Config;
 pub use door::{Event, Input, Output, Stats};
 pub use failure::Failure;
-pub use gauge::{Of, Tell, Waiting};
 pub use histogram::{Histogram, Latencies, Phase};
 pub use id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId};
 pub use random::Seed;

@@ -6,9 +6,8 @@
 use crate::{
     account::AccountId,
     context::Context,
-    door::DatagramSource,
+    door::{DatagramSource, Tell},
     failure::Failure,
-    gauge::Tell,
     id::{EndpointId, PortId, Token},
     preload::Preload,
     sa::SaError,

@@ -26,6 +26,9 @@ const PACKAGES: &[&str] = &[
     "libc6-dev",
     "python3-minimal",
     "rdmacm-utils",
+    // The units under a real systemd, and a client.
+    "systemd",
+    "ibacm",
 ];
 /// Modules that mounting the root takes; everything else comes from the shared root.
 const ROOT_MODULES: &[&str] = &["virtio_pci", "9pnet_virtio", "9p", "overlay"];

@@ -1,5 +1,9 @@
 //! Numbers as OpenMetrics text.
-use acm_sansio::{Acm, Of, Phase, Time, Waiting, histogram::BOUNDS_US};
+use acm_sansio::{
+    Acm, Phase, Time,
+    door::{Of, Waiting},
+    histogram::BOUNDS_US,
+};
 use core::fmt;
 use prometheus_client::{
     collector::Collector,

@@ -1,6 +1,6 @@
 //! From the command line to a running loop.
 use super::{
-    daemon::{Connections, Daemon, Host, LoopError, Ready, Reload, STALL_LIMIT},
+    daemon::{Connections, Daemon, Host, LoopError, Ready, Reload, STALL_LIMIT, Systemd},
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
     tokens::{FABRIC, INTERFACES, KERNEL, LISTENER, PRELOAD, SIGNALS},
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     let core = Acm::new(core, Seed::new(seed));
     let metrics_listen = options.metrics_listen;
     let files = Files::new(&options, &start_dir);
-    let reload = Reload::new(settings.clone(), start_dir, descriptors, args.systemd);
+    let reload = Reload::new(settings.clone(), start_dir, descriptors);
     let mut daemon =
         assemble(core, fabric, listener, (kernel, interfaces), signals, log, reload).map_err(LoopError::Poll)?;
     let registry = daemon.host.poll.registry();
@@ -131,11 +131,8 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     daemon.preload = Loader::start(files, daemon.host.poll.registry(), PRELOAD).map_err(LoopError::Poll)?;
     daemon.fabric_events(Time::ZERO)?;
     daemon.tell_preload_ports();
-    if args.systemd
-        && let Err(error) = sd_notify::notify(&[sd_notify::NotifyState::Ready])
-    {
-        tracing::warn!(target: "systemd", "READY=1 not sent: {error}");
-    }
+    daemon.systemd = Systemd::new(args.systemd);
+    daemon.systemd.ready();
     Ok(daemon.run()?)
 }
 
@@ -227,6 +224,7 @@ fn assemble(
         names: DefaultNames::of_host(),
         reload,
         metrics: Metrics::default(),
+        systemd: Systemd::default(),
         ready: Ready::default(),
         received: ReceiveBuffer::default(),
         preload: None,

@@ -1,6 +1,7 @@
 //! The door: what the core is told, what it wants, what it says, what it counts.
 mod deadline;
 mod event;
+mod gauge;
 mod input;
 mod level;
 mod output;
@@ -8,6 +9,7 @@ mod stats;
 
 pub use deadline::{Deadline, Reason};
 pub use event::{Event, RequestedBy};
+pub use gauge::{Of, Tell, Waiting};
 pub use input::{DatagramSource, Input, SendFailure};
 pub use level::Level;
 pub use output::{Output, SaAddress, SaSend, SendTo};

@@ -2,7 +2,7 @@
 use super::{dest::StateKind, state::Ibacmp};
 use crate::{
     context::Context,
-    gauge::{Of, Tell, Waiting},
+    door::{Of, Tell, Waiting},
 };
 
 pub(super) fn each(provider: &Ibacmp, cx: &Context, tell: Tell<'_>) {

@@ -9,9 +9,8 @@ use super::{
 use crate::{
     account::AccountId,
     context::Context,
-    door::DatagramSource,
+    door::{DatagramSource, Tell},
     failure::Failure,
-    gauge::Tell,
     id::{EndpointId, PortId, Token},
     preload::Preload,
     provider::{Answer, Need, Notice, PortEvent, Provider},

@@ -1,9 +1,10 @@
 //! The loop: events in, inputs to the core, outputs out.
 //!
 //! `turn` waits and says whose turn it is; `clients`, `kernel` and `addresses` are parts of a turn; `preload` hands over
-//! what was read from files; `host` carries out what the core wants; `reload` reads the files again; `connections` is the
-//! table of all clients, `turns` the order in which they are served.
+//! what was read from files; `host` carries out what the core wants; `apply` reads the files again, `reload` is what that
+//! needs to know; `connections` is the table of all clients, `turns` the order in which they are served.
 mod addresses;
+mod apply;
 mod clients;
 mod connections;
 mod error;
@@ -13,6 +14,7 @@ mod measure;
 mod preload;
 mod reload;
 mod report;
+mod systemd;
 mod turn;
 mod turns;
 
@@ -20,6 +22,7 @@ pub(super) use connections::Connections;
 pub(super) use error::LoopError;
 pub(super) use host::Host;
 pub(super) use reload::Reload;
+pub(super) use systemd::Systemd;
 pub(super) use turn::{Daemon, Ready, STALL_LIMIT};
 
 #[cfg(test)]

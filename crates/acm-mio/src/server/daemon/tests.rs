@@ -1,5 +1,5 @@
 //! The loop, one turn at a time.
-use super::{Connections, Daemon, Host, Ready, Reload, STALL_LIMIT};
+use super::{Connections, Daemon, Host, Ready, Reload, STALL_LIMIT, Systemd};
 use crate::{
     cli::Args,
     clock::Clock,
@@ -53,9 +53,9 @@ fn daemon(dir: &std::path::Path) -> Daemon {
             Settings::read(&Args::parse_from(["acm-mio", "-O", "/none", "-A", "/none"])),
             "/".into(),
             1024,
-            false,
         ),
         metrics: Metrics::default(),
+        systemd: Systemd::default(),
         names: crate::names::DefaultNames::new(""),
         ready: Ready::default(),
         received: ReceiveBuffer::default(),

@@ -9,6 +9,7 @@ use super::{
     host::Host,
     reload::Reload,
     report,
+    systemd::Systemd,
 };
 use crate::{
     addresses::Interfaces, clock::Clock, log::Log, metrics::Metrics, names::DefaultNames, preload::Loader,
@@ -44,6 +45,8 @@ pub(crate) struct Daemon {
     pub(crate) received: ReceiveBuffer,
     /// Reads routes and hosts from files; `None` if there are no such files.
     pub(crate) preload: Option<Loader>,
+    /// What systemd is told.
+    pub(crate) systemd: Systemd,
     /// Scrapers.
     pub(crate) metrics: Metrics,
     /// A client that takes nothing of what is there for it for so long is closed.
@@ -117,6 +120,7 @@ impl Daemon {
         self.serve_clients(now);
         self.close_stalled(now);
         self.serve_metrics(now);
+        self.systemd.tick(now, &self.acm);
         self.host.lines.write_counts(now);
         Ok(())
     }
@@ -145,6 +149,7 @@ impl Daemon {
             self.ready.accept_at,
             self.host.lines.due(),
             self.metrics.due(),
+            self.systemd.due(),
         ]
         .into_iter()
         .flatten()
@@ -171,6 +176,7 @@ impl Daemon {
                 SIGUSR1 => self.report(),
                 SIGTERM | SIGINT => {
                     tracing::info!(target: "main", "shutting down");
+                    self.systemd.stopping();
                     self.input(now, Input::Shutdown);
                 }
                 _ => {}

@@ -37,7 +37,7 @@ fn joined(resolve_depth: u32) -> (Context, Ibacmp, EndpointId) {
     cx.ports.up(PortId(0), &attributes);
     let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_FULL);
     cx.ports.endpoint_mut(endpoint).unwrap().addresses.push(name("here"));
-    let mut group = Group::new(Pkey::DEFAULT_FULL, Rate::GBPS_10, Mtu::B2048);
+    let mut group = Group::new(0, Pkey::DEFAULT_FULL, Rate::GBPS_10, Mtu::B2048);
     group.member = Some(McMemberRecord { mgid: group.mgid, ..McMemberRecord::default() });
     let mut ibacmp = Ibacmp::new(1);
     ibacmp.endpoints.entry(endpoint).or_default().groups.push(group);

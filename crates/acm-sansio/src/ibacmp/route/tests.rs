@@ -145,7 +145,7 @@ fn the_class_of_the_base_group_is_asked_for() {
     let mut cx = Context::new(Config::default(), 1.into());
     cx.ports.up(PortId(0), &port());
     let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_FULL);
-    let mut group = Group::new(Pkey::DEFAULT_FULL, Rate::GBPS_10, Mtu::B2048);
+    let mut group = Group::new(0, Pkey::DEFAULT_FULL, Rate::GBPS_10, Mtu::B2048);
     group.member = Some(McMemberRecord { mgid: group.mgid, traffic_class: 7, ..McMemberRecord::default() });
     let mut ibacmp = Ibacmp::new(1);
     ibacmp.endpoints.entry(endpoint).or_default().groups.push(group);

@@ -1,0 +1,142 @@
+//! What systemd is told: that the daemon serves, reloads, stops, lives, and how it is.
+use acm_sansio::{Acm, Time, door::Of};
+use core::time::Duration;
+use sd_notify::NotifyState;
+use std::env;
+
+/// How often the line of state is written anew, if it changed.
+const STATUS: Duration = Duration::from_secs(5);
+
+/// What systemd is told. Without `--systemd`, nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Systemd {
+    on: bool,
+    /// How often it wants to hear that the loop turns: half of what it allows.
+    watchdog: Option<Duration>,
+    next_ping: Time,
+    next_status: Time,
+    status: String,
+}
+
+impl Systemd {
+    /// What the environment asks for.
+    pub(crate) fn new(on: bool) -> Self {
+        let variable = |name: &str| env::var(name).ok();
+        let watchdog = watchdog(variable("WATCHDOG_USEC"), variable("WATCHDOG_PID"), std::process::id());
+        Self { on, watchdog: watchdog.filter(|_| on), ..Self::default() }
+    }
+
+    /// The daemon serves.
+    pub(crate) fn ready(&self) {
+        self.tell(&[NotifyState::Ready]);
+    }
+
+    pub(super) fn reloading(&self) {
+        let mut state = vec![NotifyState::Reloading];
+        state.extend(NotifyState::monotonic_usec_now());
+        self.tell(&state);
+    }
+
+    pub(super) fn stopping(&self) {
+        self.tell(&[NotifyState::Stopping, NotifyState::Status("leaving groups")]);
+    }
+
+    /// When there is something to tell.
+    pub(super) fn due(&self) -> Option<Time> {
+        let ping = self.watchdog.map(|_| self.next_ping);
+        ping.into_iter().chain(self.on.then_some(self.next_status)).min()
+    }
+
+    /// Tells what is due.
+    pub(super) fn tick(&mut self, now: Time, acm: &Acm) {
+        if let Some(pause) = self.watchdog
+            && self.next_ping <= now
+        {
+            self.next_ping = now + pause;
+            self.tell(&[NotifyState::Watchdog]);
+        }
+        if self.on && self.next_status <= now {
+            self.next_status = now + STATUS;
+            let status = state(acm);
+            if status != self.status {
+                self.tell(&[NotifyState::Status(&status)]);
+                self.status = status;
+            }
+        }
+    }
+
+    fn tell(&self, state: &[NotifyState<'_>]) {
+        if self.on
+            && let Err(error) = sd_notify::notify(state)
+        {
+            tracing::warn!(target: "systemd", "not told: {error}");
+        }
+    }
+}
+
+/// Half of what the watchdog allows, if it is for this process.
+fn watchdog(usec: Option<String>, pid: Option<String>, own: u32) -> Option<Duration> {
+    if pid.is_some_and(|pid| pid.parse() != Ok(own)) {
+        return None;
+    }
+    let usec: u64 = usec?.parse().ok()?;
+    (usec > 0).then(|| Duration::from_micros(usec / 2))
+}
+
+/// The daemon in a line.
+fn state(acm: &Acm) -> String {
+    let (mut ports, mut active, mut joined, mut wanted) = (0, 0, 0, 0);
+    let (mut clients, mut known, mut lookups) = (0, 0, 0);
+    acm.each_gauge(&mut |name, of, value| match (name, of) {
+        ("port_active", _) => {
+            ports += 1;
+            active += value;
+        }
+        ("groups_joined", _) => joined += value,
+        ("groups_wanted", _) => wanted += value,
+        ("clients", _) => clients += value,
+        ("lookups", _) => lookups += value,
+        ("destinations", Of::State("ready")) => known += value,
+        _ => {}
+    });
+    format!(
+        "{active} of {ports} ports active, {joined} of {wanted} groups joined, {clients} clients, {known} paths known, \
+         {lookups} lookups"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_sansio::Config;
+
+    #[test]
+    fn the_watchdog_hears_twice_in_its_time() {
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(watchdog(some("30000000"), None, 7), Some(Duration::from_secs(15)));
+        assert_eq!(watchdog(some("30000000"), some("7"), 7), Some(Duration::from_secs(15)));
+        assert_eq!(watchdog(some("30000000"), some("8"), 7), None, "it is another process's");
+        assert_eq!([watchdog(some("0"), None, 7), watchdog(some("x"), None, 7), watchdog(None, None, 7)], [None; 3]);
+    }
+
+    #[test]
+    fn a_line_of_state() {
+        assert_eq!(
+            state(&Acm::new(Config::default(), 1)),
+            "0 of 0 ports active, 0 of 0 groups joined, 0 clients, 0 paths known, 0 lookups"
+        );
+    }
+
+    #[test]
+    fn without_systemd_nobody_wakes_up() {
+        let mut systemd = Systemd::default();
+        assert_eq!(systemd.due(), None);
+        systemd = Systemd { on: true, watchdog: Some(Duration::from_secs(2)), ..systemd };
+        systemd.on = true;
+        let acm = Acm::new(Config::default(), 1);
+        systemd.tick(Time::ZERO, &acm);
+        assert_eq!(systemd.due(), Some(Time::ZERO + Duration::from_secs(2)));
+        systemd.tick(Time::ZERO + Duration::from_secs(4), &acm);
+        assert_eq!(systemd.due(), Some(Time::ZERO + STATUS));
+    }
+}

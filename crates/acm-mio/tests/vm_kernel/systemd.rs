@@ -1,0 +1,28 @@
+//! The units under a real systemd.
+use std::{path::Path, process::Command};
+
+#[test]
+fn started_reloaded_killed_and_restarted() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = Command::new("sh")
+        .arg(root.join("tests/vm_kernel/systemd.sh"))
+        .args([root.join("../../dist"), env!("CARGO_BIN_EXE_acm-mio").into()])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let ok: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("ok ")).collect();
+    let expected = [
+        "started",
+        "resolves",
+        "state",
+        "privileges",
+        "kernel",
+        "reloaded",
+        "answered-over-a-restart",
+        "killed-by-the-watchdog",
+        "restarted",
+        "socket-kept",
+        "status",
+    ];
+    assert_eq!(ok, expected, "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+}

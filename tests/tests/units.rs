@@ -1,0 +1,94 @@
+//! What systemd is told, and its units.
+use acm_tests::{Node, Process, program, run, until};
+use core::time::Duration;
+use nix::sys::signal::Signal;
+use std::{
+    fs,
+    os::unix::net::UnixDatagram,
+    path::{Path, PathBuf},
+};
+
+fn dist(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("dist").join(name)
+}
+
+/// All that came, a line for each assignment.
+struct Told {
+    socket: UnixDatagram,
+    lines: Vec<String>,
+}
+
+impl Told {
+    fn wait_for(&mut self, what: &str, times: usize) {
+        until(&format!("{times} x {what}"), || {
+            let mut room = [0; 4096];
+            while let Ok(length) = self.socket.recv(&mut room) {
+                self.lines.extend(String::from_utf8_lossy(&room[..length]).lines().map(str::to_owned));
+            }
+            (self.lines.iter().filter(|line| line.starts_with(what)).count() >= times).then_some(())
+        });
+    }
+
+    fn has(&self, what: &str) -> bool {
+        self.lines.iter().any(|line| line.starts_with(what))
+    }
+}
+
+#[test]
+fn systemd_hears_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("notify");
+    let socket = UnixDatagram::bind(&path).unwrap();
+    socket.set_read_timeout(Some(Duration::from_millis(10))).unwrap();
+    let mut told = Told { socket, lines: Vec::new() };
+    let mut command = Node::embedded().argument("--systemd").command(dir.path());
+    command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "200000");
+    let mut daemon = Process::start(&mut command);
+    told.wait_for("READY=1", 1);
+    // Ten times the pause: it goes on by itself.
+    told.wait_for("WATCHDOG=1", 10);
+    told.wait_for("STATUS=1 of 1 ports active, 1 of 1 groups joined, 0 clients, 1 paths known, 0 lookups", 1);
+    assert!(!told.has("RELOADING") && !told.has("STOPPING"));
+    daemon.signal(Signal::SIGHUP);
+    told.wait_for("RELOADING=1", 1);
+    told.wait_for("READY=1", 2);
+    assert!(told.has("MONOTONIC_USEC="), "{:?}", told.lines);
+    // One that does not turn says nothing: then systemd kills it.
+    daemon.signal(Signal::SIGSTOP);
+    told.wait_for("WATCHDOG=1", 1);
+    let before = told.lines.len();
+    std::thread::sleep(Duration::from_millis(500));
+    told.wait_for("WATCHDOG=1", 1);
+    assert!(told.lines.len() <= before + 1, "{:?}", told.lines);
+    daemon.signal(Signal::SIGCONT);
+    daemon.signal(Signal::SIGTERM);
+    told.wait_for("STOPPING=1", 1);
+    assert_eq!(daemon.wait().code, Some(0));
+}
+
+#[test]
+fn the_unit_is_as_closed_as_it_can_be() {
+    let unit = dist("acm-mio.service");
+    let words = ["security", "--offline=true", "--no-pager", unit.to_str().unwrap()];
+    let text = run(program("systemd-analyze", "systemd"), &words).stdout;
+    let score =
+        text.lines().find_map(|line| line.split_once("exposure level for acm-mio.service: ")).expect("a score").1;
+    let score: f64 = score.split(' ').next().unwrap().parse().unwrap();
+    assert!(score <= 2.5, "{text}");
+}
+
+#[test]
+fn systemd_understands_the_units() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["acm-mio.service", "acm-mio.socket"] {
+        // The program need not be installed here.
+        let text = fs::read_to_string(dist(name)).unwrap().replace("/usr/sbin/acm-mio", "/bin/true");
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let service = folder.path().join("acm-mio.service");
+    let found = run(program("systemd-analyze", "systemd"), &["verify", "--man=no", service.to_str().unwrap()]);
+    let ours: Vec<&str> = found.stderr.lines().filter(|line| line.contains("acm-mio.s")).collect();
+    assert!(ours.is_empty(), "{found}");
+    let users = run(program("systemd-sysusers", "systemd"), &["--dry-run", dist("acm-mio.sysusers").to_str().unwrap()]);
+    assert_eq!(users.code, Some(0), "{users}");
+}
