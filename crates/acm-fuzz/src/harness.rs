@@ -71,6 +71,7 @@ fn config(number: usize) -> Config {
         strangers: 3,
         destinations: 12,
         unsolicited: 5,
+        negatives: 2,
         responders: 1,
     };
     Config {
@@ -79,6 +80,7 @@ fn config(number: usize) -> Config {
         sa_depth: if number.is_multiple_of(3) { SaDepth::Fixed(1) } else { SaDepth::Auto },
         addr_timeout: number.is_multiple_of(5).then_some(Duration::from_secs(60)),
         route_timeout: number.is_multiple_of(7).then_some(Duration::from_secs(20)),
+        negative_timeout: number.is_multiple_of(3).then_some(Duration::from_secs(100)),
         log_level: Level::Debug,
         ..Config::default()
     }

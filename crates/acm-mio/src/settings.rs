@@ -89,6 +89,7 @@ impl Settings {
                 RouteProt::Acm => RouteProtocol::Acm,
             },
             route_timeout: options.route_timeout,
+            negative_timeout: options.negative_timeout,
             loopback: options.loopback_prot == LoopbackProt::Local,
             timeout: options.timeout,
             retries: options.retries,

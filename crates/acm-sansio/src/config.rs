@@ -32,6 +32,9 @@ pub struct Config {
     pub route_protocol: RouteProtocol,
     /// `route_timeout`: how long a route stays known; `None` for ever.
     pub route_timeout: Option<Duration>,
+    /// `negative_timeout`: how long a destination that failed (nobody answered, or subnet administration has no record)
+    /// is not tried again; `None`: it is tried each time.
+    pub negative_timeout: Option<Duration>,
     /// `loopback_prot local`: own addresses are known without asking anybody.
     pub loopback: bool,
     /// `timeout`: how long to wait for an answer before asking again.
@@ -63,6 +66,7 @@ impl Default for Config {
             addr_timeout: Some(Duration::from_secs(1440 * 60)),
             route_protocol: RouteProtocol::Sa,
             route_timeout: None,
+            negative_timeout: Some(Duration::from_millis(1000)),
             loopback: true,
             timeout: Duration::from_millis(2000),
             retries: 2,
@@ -124,6 +128,8 @@ pub struct Limits {
     pub destinations: usize,
     /// Destinations of those that nobody here has asked for.
     pub unsolicited: usize,
+    /// Destinations that failed just now and are not tried again so soon; beyond it the oldest may be.
+    pub negatives: usize,
     /// Askers that wait for one route so that they can be answered.
     pub responders: usize,
 }
@@ -142,6 +148,7 @@ impl Default for Limits {
             strangers: 4096,
             destinations: 131_072,
             unsolicited: 65_536,
+            negatives: 4096,
             responders: 16,
         }
     }

@@ -76,7 +76,11 @@ impl Ibacmp {
                 self.cache.enter(id, DestState::Unknown);
                 self.stats.claims_ignored += 1;
             }
-            DestState::Unknown | DestState::Known { .. } | DestState::Asking(_) | DestState::Ready(_) => {
+            DestState::Unknown
+            | DestState::Failed(_)
+            | DestState::Known { .. }
+            | DestState::Asking(_)
+            | DestState::Ready(_) => {
                 self.believe(cx, id, remote, respond);
             }
         }
@@ -84,7 +88,7 @@ impl Ibacmp {
 
     /// Takes a claim as it is: nothing else is known.
     fn believe(&mut self, cx: &mut Context, id: DestId, remote: Remote, respond: Option<Responder>) {
-        let (addr_until, _) = Self::lifetimes(cx);
+        let addr_until = Self::addr_end(cx);
         let mut lookup = match self.cache.enter(id, DestState::Known { remote, addr_until }) {
             DestState::Asking(asking) => self.end_asking(cx, id, *asking),
             _ => Lookup::default(),

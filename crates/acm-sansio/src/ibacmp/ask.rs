@@ -84,6 +84,11 @@ impl Ibacmp {
                 Err(_) if need.if_pending == IfPending::LeavesTicket => Answer::Pending(Task::Lookup(id).token()),
                 Err(failure) => Answer::Failed(failure),
             }),
+            DestState::Failed(failed) => {
+                let failure = failed.failure;
+                self.stats.negative_answers += 1;
+                Some(Answer::Failed(failure))
+            }
             DestState::Unknown | DestState::Known { .. } => None,
         }
     }
@@ -338,7 +343,7 @@ impl Ibacmp {
     /// It is known where a destination is: the multicast request for it ends, and the way to it is looked for, if
     /// somebody needs it.
     pub(super) fn located(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
-        let (addr_until, _) = Self::lifetimes(cx);
+        let addr_until = Self::addr_end(cx);
         let before = self.cache.enter(id, DestState::Known { remote, addr_until });
         let lookup = match before {
             DestState::Asking(asking) => self.end_asking(cx, id, *asking),

@@ -60,6 +60,11 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
     ensure(busy <= counted.busy, || format!("{busy} of {} destinations are busy", counted.busy))?;
     ensure(provider.asked.len() == counted.asked, || "transaction ids and requests differ".into())?;
     let limits = &cx.config().limits;
+    let failed = provider.cache.iter().filter(|(_, dest)| matches!(dest.state, DestState::Failed(_))).count();
+    let known = provider.negatives.len();
+    ensure(failed <= known && known <= limits.negatives, || format!("{failed} failed, {known} end"))?;
+    let due = cx.timer(Task::Negatives.token()).is_some();
+    ensure(due != provider.negatives.is_empty(), || format!("{known} failed, and they end: {due}"))?;
     ensure(provider.cache.len() <= limits.destinations, || format!("{} destinations", provider.cache.len()))
 }
 

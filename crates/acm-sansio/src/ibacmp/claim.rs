@@ -83,7 +83,7 @@ impl Ibacmp {
             cx.set_timer(Task::Credit(id).token(), at);
             return self.send_request(cx, id);
         }
-        let (addr_until, _) = Self::lifetimes(cx);
+        let addr_until = Self::addr_end(cx);
         let before = self.cache.enter(id, DestState::Known { remote, addr_until });
         let DestState::Ready(Ready { claim: Some(claim), .. }) = before else { return };
         let lookup = self.end_asking(cx, id, claim.asking);

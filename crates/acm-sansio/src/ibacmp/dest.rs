@@ -2,6 +2,7 @@
 use super::{asking::Asking, lookup::Lookup, remote::Remote, token::DestId};
 use crate::{
     Time,
+    failure::Failure,
     id::{EndpointId, QuestionId},
     list::{Linked, Links},
 };
@@ -46,6 +47,8 @@ pub(super) struct RouteKey {
 pub(super) enum DestState {
     /// Nothing is known.
     Unknown,
+    /// It failed just now.
+    Failed(Failed),
     /// The group is asked where it is.
     Asking(Box<Asking>),
     /// It is known where it is, not the path to it.
@@ -54,6 +57,16 @@ pub(super) enum DestState {
     Routing(Routing),
     /// The path to it is known.
     Ready(Ready),
+}
+
+/// A destination that failed just now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Failed {
+    pub(super) failure: Failure,
+    /// It is not tried again before.
+    pub(super) until: Time,
+    /// The endpoint's epoch of failures in which it failed.
+    pub(super) epoch: u32,
 }
 
 /// A destination whose path is asked for.

@@ -18,6 +18,8 @@ pub(super) struct EndpointState {
     epoch: u32,
     /// Routes from before this epoch begin at a LID or GID that the port has no more.
     moved_in: u32,
+    /// Counts what may let that succeed which failed before.
+    failures_epoch: u32,
 }
 
 impl EndpointState {
@@ -26,6 +28,16 @@ impl EndpointState {
         if self.begins_at.replace((gid, lid, lmc)).is_some_and(|before| before != (gid, lid, lmc)) {
             self.moved();
         }
+    }
+
+    /// The epoch of what fails now.
+    pub(super) const fn failures_epoch(&self) -> u32 {
+        self.failures_epoch
+    }
+
+    /// What failed may be tried again.
+    pub(super) const fn failures_over(&mut self) {
+        self.failures_epoch = self.failures_epoch.wrapping_add(1);
     }
 
     /// The epoch of a route that is found now.

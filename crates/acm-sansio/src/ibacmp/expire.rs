@@ -10,22 +10,35 @@ use core::time::Duration;
 
 /// Places that are looked at in one go: a fraction of a millisecond.
 const SLICE: usize = 1024;
-/// The whole cache is looked through in this time.
+/// The whole cache is looked through in this time at most, and in a sixteenth of the shortest lifetime: often enough
+/// that what is to be asked anew before it ends is found in time.
 const ROUND: Duration = Duration::from_secs(16 * 60);
+const ROUNDS_OF_A_LIFE: u32 = 16;
 /// Between two slices when an endpoint was closed: what was known on it is of no use.
 const HURRY: Duration = Duration::from_millis(10);
 
 impl Ibacmp {
-    /// The ends of an address's and a route's time that begins now.
-    pub(super) fn lifetimes(cx: &Context) -> (Option<Time>, Option<Time>) {
-        let until = |timeout: Option<Duration>| timeout.map(|timeout| cx.now() + timeout);
-        (until(cx.config().addr_timeout), until(cx.config().route_timeout))
+    /// The end of an address's time that begins now: also of a port's that is known by LID or GID.
+    pub(super) fn addr_end(cx: &mut Context) -> Option<Time> {
+        cx.config().addr_timeout.map(|timeout| cx.end_of(timeout))
+    }
+
+    /// The end of a route's time that begins now.
+    pub(super) fn route_end(cx: &mut Context) -> Option<Time> {
+        cx.config().route_timeout.map(|timeout| cx.end_of(timeout))
     }
 
     /// Takes back what counts no more: what has had its time, and a route that does not fit the port any more.
     pub(super) fn freshen(&mut self, cx: &mut Context, id: DestId) {
         let now = cx.now();
         let over = |until: Option<Time>| until.is_some_and(|until| until <= now);
+        let Some(dest) = self.cache.get(id) else { return };
+        if let DestState::Failed(failed) = &dest.state {
+            if !self.is_failed(now, dest.endpoint, failed) {
+                self.cache.enter(id, DestState::Unknown);
+            }
+            return;
+        }
         let Some(dest) = self.cache.get_mut(id) else { return };
         let next = match &mut dest.state {
             DestState::Known { addr_until, .. } if over(*addr_until) => DestState::Unknown,
@@ -61,13 +74,16 @@ impl Ibacmp {
 
     /// Makes sure that the sweep goes on, if there is anything that expires.
     pub(super) fn schedule_sweep(&mut self, cx: &mut Context) {
-        let expires = cx.config().addr_timeout.is_some() || cx.config().route_timeout.is_some();
-        if self.sweep.scheduled || self.cache.len() == 0 || !(expires || self.sweep.hurry > 0) {
+        // What is known for no time at all is not asked anew, and can wait.
+        let lives = [cx.config().addr_timeout, cx.config().route_timeout].into_iter().flatten();
+        let shortest = lives.map(|life| if life.is_zero() { ROUND } else { life / ROUNDS_OF_A_LIFE }).min();
+        if self.sweep.scheduled || self.cache.len() == 0 || shortest.is_none() && self.sweep.hurry == 0 {
             return;
         }
         self.sweep.scheduled = true;
         let slices = u32::try_from(self.cache.places().div_ceil(SLICE)).unwrap_or(u32::MAX).max(1);
-        let pause = if self.sweep.hurry > 0 { HURRY } else { ROUND / slices };
+        let round = shortest.map_or(ROUND, |shortest| shortest.min(ROUND));
+        let pause = if self.sweep.hurry > 0 { HURRY } else { (round / slices).max(HURRY) };
         let at = cx.now() + pause;
         cx.set_timer(Task::Sweep.token(), at);
     }
@@ -106,19 +122,42 @@ mod tests {
     use super::*;
     use crate::{Config, id::EndpointId};
     use acm_wire::Address;
+    use alloc::vec::Vec;
 
     #[test]
     fn a_round_takes_its_time_unless_an_endpoint_was_closed() {
-        let timeout = Some(Duration::from_secs(60));
-        let config = Config { addr_timeout: timeout, route_timeout: None, ..Config::default() };
-        let (mut cx, mut ibacmp) = (Context::new(config, 1.into()), Ibacmp::new(1));
-        let due = |cx: &Context| cx.timer(Task::Sweep.token());
-        ibacmp.schedule_sweep(&mut cx);
-        assert_eq!(due(&cx), None, "nothing is known");
-        let key = DestKey::Address(Address::from_text("a"));
-        assert!(ibacmp.acquire(&mut cx, EndpointId::new(0, 0), key).is_some());
-        assert_eq!(due(&cx), Some(Time::ZERO + ROUND));
-        ibacmp.hurry_sweep(&mut cx);
-        assert_eq!(due(&cx), Some(Time::ZERO + HURRY));
+        let minutes = |minutes: u64| Some(Duration::from_secs(60 * minutes));
+        for (addr_timeout, route_timeout, round) in [
+            (minutes(1440), None, ROUND),
+            (minutes(0), None, ROUND),
+            (None, minutes(160), Duration::from_secs(600)),
+            (minutes(16), minutes(160), Duration::from_secs(60)),
+        ] {
+            let config = Config { addr_timeout, route_timeout, ..Config::default() };
+            let (mut cx, mut ibacmp) = (Context::new(config, 1.into()), Ibacmp::new(1));
+            let due = |cx: &Context| cx.timer(Task::Sweep.token());
+            ibacmp.schedule_sweep(&mut cx);
+            assert_eq!(due(&cx), None, "nothing is known");
+            let key = DestKey::Address(Address::from_text("a"));
+            assert!(ibacmp.acquire(&mut cx, EndpointId::new(0, 0), key).is_some());
+            assert_eq!(due(&cx), Some(Time::ZERO + round));
+            ibacmp.hurry_sweep(&mut cx);
+            assert_eq!(due(&cx), Some(Time::ZERO + HURRY));
+        }
+    }
+
+    #[test]
+    fn what_is_found_together_ends_within_an_eighth_of_its_time() {
+        let life = Duration::from_secs(800);
+        let config = Config { addr_timeout: Some(life), route_timeout: Some(life), ..Config::default() };
+        let mut cx = Context::new(config, 1.into());
+        let mut ends: Vec<u64> = (0..500)
+            .flat_map(|_| [Ibacmp::addr_end(&mut cx), Ibacmp::route_end(&mut cx)])
+            .map(|end| end.unwrap().since_start().as_secs())
+            .collect();
+        assert!(ends.iter().all(|end| (700..800).contains(end)), "{ends:?}");
+        // Of a thousand, a tenth of the eighth has about a hundred.
+        ends.retain(|end| (700..710).contains(end));
+        assert!((70..130).contains(&ends.len()), "{}", ends.len());
     }
 }

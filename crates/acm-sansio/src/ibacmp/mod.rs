@@ -10,6 +10,7 @@
 //! | `cache.rs` | all destinations: look-up, bounds, the one place that changes a state |
 //! | `remember.rs` | the destination with a key, made if there is room |
 //! | `expire.rs` | what counts no more is forgotten: when it is asked for, and a slice at a time |
+//! | `negative.rs` | what failed just now is not tried again so soon |
 //! | `endpoint.rs`, `membership.rs` | an endpoint's groups, credits, round trips |
 //! | `group.rs` | the multicast groups of an endpoint: join, rejoin, leave |
 //! | `ask.rs` | asking the group: send, repeat, give up |
@@ -31,6 +32,7 @@ mod expire;
 mod group;
 mod lookup;
 mod membership;
+mod negative;
 mod protocol;
 mod remember;
 mod remote;

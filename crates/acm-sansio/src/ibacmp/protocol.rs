@@ -147,7 +147,7 @@ impl Provider for Ibacmp {
         match Task::of(token) {
             Task::Route(id) => self.routed(cx, id, answer),
             Task::Group(_, place) => self.join_done(cx, endpoint, place, answer),
-            Task::Lookup(_) | Task::Credit(_) | Task::Sweep => {}
+            Task::Lookup(_) | Task::Credit(_) | Task::Sweep | Task::Negatives => {}
         }
     }
 
@@ -157,6 +157,7 @@ impl Provider for Ibacmp {
             Task::Credit(id) => self.credit_due(cx, id),
             Task::Group(endpoint, place) => self.join(cx, endpoint, place),
             Task::Sweep => self.sweep(cx),
+            Task::Negatives => self.negatives_due(cx),
             Task::Route(_) => {}
         }
     }
@@ -168,10 +169,12 @@ impl Provider for Ibacmp {
             Task::Route(_) => "a route",
             Task::Group(..) => "joining a group",
             Task::Sweep => "the sweep of the cache",
+            Task::Negatives => "what failed just now",
         }
     }
 
     fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
+        self.forget_failures(endpoint);
         match event {
             PortEvent::Down => {
                 self.fail_all(cx, endpoint);

@@ -124,7 +124,10 @@ impl Ibacmp {
             return answer;
         }
         match Lookup::begin(cx, need) {
-            Ok(lookup) => self.query_route(cx, id, None, None, lookup),
+            Ok(lookup) => {
+                let addr_until = Self::addr_end(cx);
+                self.query_route(cx, id, None, addr_until, lookup);
+            }
             Err(failure) => return Answer::Failed(failure),
         }
         self.answer_now(id)
@@ -136,7 +139,7 @@ impl Ibacmp {
             lookup.end(cx);
             return;
         };
-        let (addr_until, _) = Self::lifetimes(cx);
+        let addr_until = Self::addr_end(cx);
         if cx.config().route_protocol == RouteProtocol::Sa {
             return self.query_route(cx, id, Some(remote), addr_until, lookup);
         }
@@ -217,7 +220,7 @@ impl Ibacmp {
     ) {
         let Some(dest) = self.cache.get(id) else { return };
         let (endpoint, name) = (dest.endpoint, dest.name());
-        let (_, route_until) = Self::lifetimes(cx);
+        let route_until = Self::route_end(cx);
         let epoch = self.endpoints.get(&endpoint).map_or(0, EndpointState::epoch);
         let ready = Ready { remote, path, addr_until, route_until, epoch, claim: None, no_claim_until: None };
         self.cache.enter(id, DestState::Ready(ready));
@@ -258,5 +261,6 @@ impl Ibacmp {
         self.last_failure = Some(failure);
         lookup.end(cx);
         cx.complete(token, Err(failure));
+        self.remember_failure(cx, id, failure);
     }
 }

@@ -1,5 +1,5 @@
 //! All that the built-in provider keeps.
-use super::{cache::Cache, endpoint::EndpointState, stats::IbacmpStats, token::DestId};
+use super::{cache::Cache, endpoint::EndpointState, negative::Negatives, stats::IbacmpStats, token::DestId};
 use crate::{failure::Failure, id::EndpointId, random::Seed};
 use alloc::collections::BTreeMap;
 
@@ -11,6 +11,8 @@ pub struct Ibacmp {
     /// Multicast requests that wait for their response, by transaction id.
     pub(super) asked: BTreeMap<u64, DestId>,
     pub(super) sweep: Sweep,
+    /// Destinations that failed just now.
+    pub(super) negatives: Negatives,
     pub(super) stats: IbacmpStats,
     /// Why the last lookup ended, for an asker whose lookup ended as it began.
     pub(super) last_failure: Option<Failure>,
@@ -25,6 +27,7 @@ impl Ibacmp {
             endpoints: BTreeMap::new(),
             asked: BTreeMap::new(),
             sweep: Sweep::default(),
+            negatives: Negatives::new(),
             stats: IbacmpStats::default(),
             last_failure: None,
         }

@@ -26,6 +26,8 @@ stats! {
         claims_refuted: u64,
         /// Claims about an address in use that were neither believed nor checked: one was checked just before.
         claims_ignored: u64,
+        /// Requests that were told at once why what they ask for failed just before.
+        negative_answers: u64,
         /// Lookups that failed while somebody waited.
         lookups_failed: u64,
         /// Lookups that ended because nobody needed them any more.

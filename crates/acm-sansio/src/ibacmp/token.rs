@@ -19,12 +19,15 @@ pub(super) enum Task {
     Group(EndpointId, u32),
     /// The cache's sweep.
     Sweep,
+    /// The time of the first destination that failed is over.
+    Negatives,
 }
 
 const LOOKUP: u32 = 1;
 const CREDIT: u32 = 2;
 const ROUTE: u32 = 3;
 const SWEEP: u32 = 4;
+const NEGATIVES: u32 = 5;
 /// Plus the group's place.
 const GROUP: u32 = 16;
 
@@ -36,6 +39,7 @@ impl Task {
             Self::Route(id) => (ROUTE, id.index(), id.generation()),
             Self::Group(id, place) => (GROUP + place, id.index(), id.generation()),
             Self::Sweep => (SWEEP, 0, 0),
+            Self::Negatives => (NEGATIVES, 0, 0),
         };
         Token { kind, index, generation }
     }
@@ -47,6 +51,7 @@ impl Task {
             CREDIT => Self::Credit(dest),
             ROUTE => Self::Route(dest),
             SWEEP => Self::Sweep,
+            NEGATIVES => Self::Negatives,
             group => Self::Group(EndpointId::new(token.index, token.generation), group.saturating_sub(GROUP)),
         }
     }
@@ -66,6 +71,7 @@ mod tests {
             Task::Group(endpoint, 1),
             Task::Group(endpoint, 0),
             Task::Sweep,
+            Task::Negatives,
         ] {
             assert_eq!(Task::of(task.token()), task);
         }

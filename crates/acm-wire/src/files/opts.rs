@@ -179,6 +179,10 @@ options! {
     StrangerQueue stranger_queue: NonZeroU32 = nonzero(4096), depth, "a number, at least 1";
     /// Requests of one connection that are not answered yet; nothing is read from it while it has so many.
     RequestsPerClient requests_per_client: NonZeroU32 = nonzero(64), depth, "a number, at least 1";
+    /// How long what failed, because nobody answered or the subnet administrator has no record, is not tried again;
+    /// milliseconds in the file; `None` (0) = it is tried each time.
+    NegativeTimeout negative_timeout: Option<Duration> = Some(Duration::from_millis(1000)), milliseconds_or_none,
+        "a number of milliseconds, or 0 for none";
 }
 
 fn line(input: &[u8]) -> Parsed<'_, Opt<'_>> {
