@@ -4,6 +4,7 @@ use super::{
     event::Event,
     lookup::{Lookup, Responder},
     remote::Remote,
+    renewals::Why,
     route,
     state::Ibacmp,
     token::DestId,
@@ -52,10 +53,19 @@ impl Ibacmp {
                 let (path, name) = (*path, dest.name());
                 if changed {
                     cx.log(Event::PeerChanged(endpoint, name).into());
+                    if in_use {
+                        self.renew_soon(cx, id, Why::Claimed);
+                    }
                 }
                 if let Some(responder) = respond {
                     Self::respond(cx, endpoint, &path, &responder);
                 }
+            }
+            // Where a GID is, subnet administration knows.
+            DestState::Ready(Ready { remote: Some(known), .. })
+                if in_use && known.gid == remote.gid && cx.config().route_protocol == RouteProtocol::Sa =>
+            {
+                self.check_move(cx, id, &remote, respond);
             }
             DestState::Ready(_) if in_use => self.check_claim(cx, id, &remote, respond),
             DestState::Routing(routing) => {

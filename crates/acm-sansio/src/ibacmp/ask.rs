@@ -6,6 +6,8 @@ use super::{
     group,
     lookup::Lookup,
     remote::Remote,
+    renewals::Why,
+    route,
     state::Ibacmp,
     token::{DestId, Task},
 };
@@ -73,9 +75,13 @@ impl Ibacmp {
         let dest = self.cache.get_mut(id)?;
         dest.used = true;
         match &mut dest.state {
-            DestState::Ready(Ready { path, .. }) => {
-                let path = *path;
+            DestState::Ready(ready) => {
+                let (path, doubted) = (ready.path, ready.doubted);
+                ready.served = true;
                 cx.count(endpoint, Counter::RouteCache);
+                if doubted {
+                    self.renew_soon(cx, id, Why::Used);
+                }
                 Some(Answer::Ready(path))
             }
             DestState::Asking(_) | DestState::Routing(_) => Some(match self.share_lookup(cx, id, need) {
@@ -239,8 +245,14 @@ impl Ibacmp {
         let deadline = cx.now() + cx.config().timeout + subnet_time;
         cx.set_timer(Task::Lookup(id).token(), deadline);
         cx.log(Event::Asked(endpoint, name, asked).into());
-        if let (Some(member), Some(port)) = (self.base_group(endpoint), cx.port_of(endpoint)) {
-            let to = group::send_to(member, port);
+        let Some(port) = cx.port_of(endpoint) else { return };
+        let to = match self.cache.get(id).map(|dest| &dest.state) {
+            Some(DestState::Ready(Ready { claim: Some(claim), remote: Some(remote), path, .. })) if claim.probe => {
+                Some(route::send_to(path, remote, port))
+            }
+            _ => self.base_group(endpoint).map(|member| group::send_to(member, port)),
+        };
+        if let Some(to) = to {
             cx.send(endpoint, to, multicast::request(tid, &address, &source, &groups));
         }
     }

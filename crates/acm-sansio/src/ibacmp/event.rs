@@ -37,6 +37,8 @@ pub enum Event {
     RouteAsked(EndpointId, Address),
     /// The path is known.
     RouteFound(EndpointId, Address),
+    /// Subnet administration knows the path no more that was served.
+    RouteGone(EndpointId, Address),
 }
 
 impl Event {
@@ -49,6 +51,7 @@ impl Event {
             | Self::LongDatagram(..)
             | Self::NoSharedGroup(..)
             | Self::PeerChanged(..)
+            | Self::RouteGone(..)
             | Self::ClaimChecked(..)
             | Self::ClaimRefuted(..) => Level::Verbose,
             Self::NoGrh(..)
@@ -71,7 +74,8 @@ impl Event {
             | Self::Refused(_, address, _)
             | Self::Located(_, address, ..)
             | Self::RouteAsked(_, address)
-            | Self::RouteFound(_, address) => Some(*address),
+            | Self::RouteFound(_, address)
+            | Self::RouteGone(_, address) => Some(*address),
             _ => None,
         }
     }
@@ -92,7 +96,8 @@ impl Event {
             | Self::Refused(endpoint, ..)
             | Self::Located(endpoint, ..)
             | Self::RouteAsked(endpoint, _)
-            | Self::RouteFound(endpoint, _) => *endpoint,
+            | Self::RouteFound(endpoint, _)
+            | Self::RouteGone(endpoint, _) => *endpoint,
         }
     }
 }
@@ -130,6 +135,7 @@ impl fmt::Display for Event {
             Self::Located(id, address, gid, lid) => write!(f, "{id}: {address} is at {gid}, LID {lid}"),
             Self::RouteAsked(id, address) => write!(f, "{id}: asking the SA for the path to {address}"),
             Self::RouteFound(id, address) => write!(f, "{id}: path to {address} found"),
+            Self::RouteGone(id, address) => write!(f, "notice - {id}: the SA has no path to {address} any more"),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! What counts no more is forgotten: when somebody asks for it, and a slice of the cache at a time, so that it does not
 //! stay until then.
 use super::{
-    dest::{Class, DestState, Ready},
-    state::Ibacmp,
+    dest::{Class, DestState},
+    renewals::Why,
+    state::{Ibacmp, Sweep},
     token::{DestId, Task},
 };
 use crate::{Time, context::Context};
@@ -16,6 +17,8 @@ const ROUND: Duration = Duration::from_secs(16 * 60);
 const ROUNDS_OF_A_LIFE: u32 = 16;
 /// Between two slices when an endpoint was closed: what was known on it is of no use.
 const HURRY: Duration = Duration::from_millis(10);
+/// Until there may be room for another one that is to be asked for anew.
+const STALL: Duration = Duration::from_millis(100);
 
 impl Ibacmp {
     /// The end of an address's time that begins now: also of a port's that is known by LID or GID.
@@ -52,8 +55,9 @@ impl Ibacmp {
                     }
                     None => false,
                 };
-                if fits {
-                    ready.epoch = state.map_or(ready.epoch, |state| state.epoch());
+                if let Some(state) = state.filter(|state| fits && state.epoch() != ready.epoch) {
+                    ready.doubted |= state.is_doubtful(ready.epoch);
+                    ready.epoch = state.epoch();
                 }
                 if over(ready.addr_until) {
                     DestState::Unknown
@@ -67,8 +71,8 @@ impl Ibacmp {
             _ => return,
         };
         // A claim about what counts no more is of no use: the next asker asks the group.
-        if let DestState::Ready(Ready { claim: Some(claim), .. }) = self.cache.enter(id, next) {
-            self.end_asking(cx, id, claim.asking).end(cx);
+        if let DestState::Ready(ready) = self.cache.enter(id, next) {
+            self.end_ready(cx, id, ready);
         }
     }
 
@@ -83,7 +87,12 @@ impl Ibacmp {
         self.sweep.scheduled = true;
         let slices = u32::try_from(self.cache.places().div_ceil(SLICE)).unwrap_or(u32::MAX).max(1);
         let round = shortest.map_or(ROUND, |shortest| shortest.min(ROUND));
-        let pause = if self.sweep.hurry > 0 { HURRY } else { (round / slices).max(HURRY) };
+        let pause = match &self.sweep {
+            // What it found last waits for room.
+            Sweep { stalled: true, .. } => STALL,
+            Sweep { hurry: 1.., .. } => HURRY,
+            _ => (round / slices).max(HURRY),
+        };
         let at = cx.now() + pause;
         cx.set_timer(Task::Sweep.token(), at);
     }
@@ -99,20 +108,41 @@ impl Ibacmp {
     pub(super) fn sweep(&mut self, cx: &mut Context) {
         self.sweep.scheduled = false;
         let places = self.cache.places();
+        self.sweep.stalled = false;
         for _ in 0..SLICE.min(places) {
             let place = self.sweep.place % places;
-            self.sweep.place = place + 1;
-            let Some(id) = self.cache.key_at(place) else { continue };
-            let Some(endpoint) = self.cache.get(id).map(|dest| dest.endpoint) else { continue };
-            self.freshen(cx, id);
-            let Some(dest) = self.cache.get(id) else { continue };
-            let of_nobody = cx.endpoint(endpoint).is_none() && !dest.state.is_busy();
-            if matches!(dest.state, DestState::Unknown) || of_nobody {
-                self.cache.remove(id);
+            if let Some(id) = self.cache.key_at(place)
+                && !self.look_at(cx, id)
+            {
+                self.sweep.stalled = true;
+                break;
             }
+            self.sweep.place = place + 1;
+            self.sweep.hurry = self.sweep.hurry.saturating_sub(1);
         }
-        self.sweep.hurry = self.sweep.hurry.saturating_sub(SLICE);
         self.schedule_sweep(cx);
+    }
+
+    /// Looks at one destination; whether the sweep may go on.
+    fn look_at(&mut self, cx: &mut Context, id: DestId) -> bool {
+        let Some(dest) = self.cache.get(id) else { return true };
+        let endpoint = dest.endpoint;
+        // What has had its time, unused, just ends.
+        let had_path =
+            matches!(&dest.state, DestState::Ready(ready) if ready.route_until.is_none_or(|until| until > cx.now()));
+        self.freshen(cx, id);
+        let Some(dest) = self.cache.get(id) else { return true };
+        let of_nobody = cx.endpoint(endpoint).is_none() && !dest.state.is_busy();
+        if matches!(dest.state, DestState::Unknown) || of_nobody {
+            self.cache.remove(id);
+            return true;
+        }
+        match dest.state {
+            // Its path was wrong, and where it is, is known still.
+            DestState::Known { .. } if had_path && dest.class == Class::Wanted => self.renew_soon(cx, id, Why::Found),
+            DestState::Ready(_) => self.renew_if_due(cx, id),
+            _ => true,
+        }
     }
 }
 

@@ -10,6 +10,8 @@
 //! | `cache.rs` | all destinations: look-up, bounds, the one place that changes a state |
 //! | `remember.rs` | the destination with a key, made if there is room |
 //! | `expire.rs` | what counts no more is forgotten: when it is asked for, and a slice at a time |
+//! | `renew.rs`, `renewals.rs` | what is used is asked for anew, in the background |
+//! | `announce.rs`, `announcement.rs` | telling the group that this port is elsewhere |
 //! | `negative.rs` | what failed just now is not tried again so soon |
 //! | `endpoint.rs`, `membership.rs` | an endpoint's groups, credits, round trips |
 //! | `group.rs` | the multicast groups of an endpoint: join, rejoin, leave |
@@ -19,6 +21,8 @@
 //! | `route.rs` | the path to a known address, or to a port |
 //! | `round_trip.rs` | how long an answer is likely to take |
 //! | `token.rs`, `event.rs`, `stats.rs` | names, what is told, what is counted |
+mod announce;
+mod announcement;
 mod answer;
 mod ask;
 mod asking;
@@ -36,6 +40,8 @@ mod negative;
 mod protocol;
 mod remember;
 mod remote;
+mod renew;
+mod renewals;
 mod round_trip;
 mod route;
 mod state;

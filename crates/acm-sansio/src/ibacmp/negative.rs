@@ -8,17 +8,13 @@ use super::{
     token::{DestId, Task},
 };
 use crate::{Time, context::Context, failure::Failure, id::EndpointId, sa::SaError};
-use alloc::collections::VecDeque;
 use ib_mad::Status;
-
-/// Destinations that failed, each with the end of its time, in its order.
-pub(super) type Negatives = VecDeque<(Time, DestId)>;
 
 /// Whether it says something of the destination, and not of this moment.
 fn is_of_the_destination(failure: Failure) -> bool {
     match failure {
         Failure::NoResponse { .. } => true,
-        Failure::Sa(SaError::Status(status)) => status == Status::SA_NO_RECORDS,
+        Failure::Sa(SaError::Status(status)) => status == Status::SA_NO_RECORDS || status == Status::SA_INVALID_GID,
         _ => false,
     }
 }
@@ -110,6 +106,7 @@ mod tests {
         let table = [
             (Failure::NoResponse { asked: 3 }, true),
             (Failure::Sa(SaError::Status(Status::SA_NO_RECORDS)), true),
+            (Failure::Sa(SaError::Status(Status::SA_INVALID_GID)), true),
             (Failure::Sa(SaError::Status(Status::SA_NO_RESOURCES)), false),
             (Failure::Sa(SaError::TimedOut), false),
             (Failure::NoTurn, false),

@@ -1,7 +1,7 @@
 //! All that the built-in provider keeps.
-use super::{cache::Cache, endpoint::EndpointState, negative::Negatives, stats::IbacmpStats, token::DestId};
-use crate::{failure::Failure, id::EndpointId, random::Seed};
-use alloc::collections::BTreeMap;
+use super::{cache::Cache, endpoint::EndpointState, renewals::Renewals, stats::IbacmpStats, token::DestId};
+use crate::{Time, failure::Failure, id::EndpointId, random::Seed};
+use alloc::collections::{BTreeMap, VecDeque};
 
 /// The state of the built-in provider.
 #[derive(Debug)]
@@ -11,8 +11,10 @@ pub struct Ibacmp {
     /// Multicast requests that wait for their response, by transaction id.
     pub(super) asked: BTreeMap<u64, DestId>,
     pub(super) sweep: Sweep,
-    /// Destinations that failed just now.
-    pub(super) negatives: Negatives,
+    /// Destinations that failed just now, each with the end of its time, in its order.
+    pub(super) negatives: VecDeque<(Time, DestId)>,
+    /// Destinations that are to be asked for anew.
+    pub(super) renewals: Renewals,
     pub(super) stats: IbacmpStats,
     /// Why the last lookup ended, for an asker whose lookup ended as it began.
     pub(super) last_failure: Option<Failure>,
@@ -27,7 +29,8 @@ impl Ibacmp {
             endpoints: BTreeMap::new(),
             asked: BTreeMap::new(),
             sweep: Sweep::default(),
-            negatives: Negatives::new(),
+            negatives: VecDeque::new(),
+            renewals: Renewals::default(),
             stats: IbacmpStats::default(),
             last_failure: None,
         }
@@ -47,4 +50,6 @@ pub(super) struct Sweep {
     /// So many places are looked through without a pause.
     pub(super) hurry: usize,
     pub(super) scheduled: bool,
+    /// The destination that it came to is to be asked for anew, and too many others are.
+    pub(super) stalled: bool,
 }

@@ -21,6 +21,12 @@ pub(super) enum Task {
     Sweep,
     /// The time of the first destination that failed is over.
     Negatives,
+    /// A destination's question to subnet administration while it is served.
+    Renew(DestId),
+    /// Destinations that wait for being asked for anew.
+    Renewals,
+    /// Telling the group that an endpoint is elsewhere.
+    Announce(EndpointId),
 }
 
 const LOOKUP: u32 = 1;
@@ -28,6 +34,9 @@ const CREDIT: u32 = 2;
 const ROUTE: u32 = 3;
 const SWEEP: u32 = 4;
 const NEGATIVES: u32 = 5;
+const RENEW: u32 = 6;
+const RENEWALS: u32 = 7;
+const ANNOUNCE: u32 = 8;
 /// Plus the group's place.
 const GROUP: u32 = 16;
 
@@ -40,6 +49,9 @@ impl Task {
             Self::Group(id, place) => (GROUP + place, id.index(), id.generation()),
             Self::Sweep => (SWEEP, 0, 0),
             Self::Negatives => (NEGATIVES, 0, 0),
+            Self::Renew(id) => (RENEW, id.index(), id.generation()),
+            Self::Renewals => (RENEWALS, 0, 0),
+            Self::Announce(id) => (ANNOUNCE, id.index(), id.generation()),
         };
         Token { kind, index, generation }
     }
@@ -52,6 +64,9 @@ impl Task {
             ROUTE => Self::Route(dest),
             SWEEP => Self::Sweep,
             NEGATIVES => Self::Negatives,
+            RENEW => Self::Renew(dest),
+            RENEWALS => Self::Renewals,
+            ANNOUNCE => Self::Announce(EndpointId::new(token.index, token.generation)),
             group => Self::Group(EndpointId::new(token.index, token.generation), group.saturating_sub(GROUP)),
         }
     }
@@ -72,6 +87,9 @@ mod tests {
             Task::Group(endpoint, 0),
             Task::Sweep,
             Task::Negatives,
+            Task::Renew(dest),
+            Task::Renewals,
+            Task::Announce(endpoint),
         ] {
             assert_eq!(Task::of(task.token()), task);
         }

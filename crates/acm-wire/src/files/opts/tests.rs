@@ -61,6 +61,10 @@ fn what_ib_acme_explains_in_comments_is_known() {
     );
 }
 
+fn list(text: &str) -> ServiceIds<'_> {
+    ServiceIds::List(super::super::ServiceIdList::new(text).unwrap())
+}
+
 #[test]
 fn every_value() {
     let minutes = |minutes: u64| Some(Duration::from_secs(minutes * 60));
@@ -112,6 +116,9 @@ fn every_value() {
         ("lookup_share 90", Opt::LookupShare(Percent::MOST)),
         ("stranger_queue 10", Opt::StrangerQueue(nonzero(10))),
         ("requests_per_client 11", Opt::RequestsPerClient(nonzero(11))),
+        ("path_service_ids NONE", Opt::PathServiceIds(ServiceIds::None)),
+        ("path_service_ids all", Opt::PathServiceIds(ServiceIds::All)),
+        ("path_service_ids lustre,tcp:1-5", Opt::PathServiceIds(list("lustre,tcp:1-5"))),
         ("negative_timeout 0", Opt::NegativeTimeout(None)),
         ("negative_timeout 7", Opt::NegativeTimeout(Some(Duration::from_millis(7)))),
         ("PROVIDER\tx\tDEFAULT", Opt::Provider(Provider { name: "x", subnets: ProviderSubnets::Default })),
@@ -154,6 +161,8 @@ fn bad_values_are_reported_and_skipped() {
         "requests_per_client 0",
         "negative_timeout -1",
         "negative_timeout off",
+        "path_service_ids lustre,",
+        "path_service_ids tcp:9-1",
         "recv_depth -5",
         "min_mtu 1500",
         "min_rate 11",
@@ -184,13 +193,13 @@ fn names_are_complete() {
     let options: BTreeSet<_> =
         Options::default().iter().map(|option| option.to_string().split(' ').next().unwrap().to_string()).collect();
     let names: BTreeSet<_> = NAMES.iter().filter(|name| **name != "provider").map(ToString::to_string).collect();
-    assert_eq!((options.len(), &options), (35, &names));
+    assert_eq!((options.len(), &options), (36, &names));
 }
 
 fn option() -> impl Strategy<Value = String> {
     let depths = (1_u32.., 1_u32.., 1_u32.., 1_u32..);
     let text = "[!-~]{1,80}";
-    (0_usize..36, text, any::<(u32, u16, bool, u64)>(), depths).prop_map(
+    (0_usize..37, text, any::<(u32, u16, bool, u64)>(), depths).prop_map(
         |(which, text, (number, port, yes, prefix), d)| {
             let time = yes.then(|| Duration::from_secs(u64::from(number) * 60));
             let depth = |number| NonZeroU32::new(number).unwrap();
@@ -228,6 +237,7 @@ fn option() -> impl Strategy<Value = String> {
                 lookup_share: Percent::new(1 + (prefix % 100) as u8).unwrap(),
                 stranger_queue: depth(d.0),
                 requests_per_client: depth(d.1),
+                path_service_ids: if yes { ServiceIds::All } else { list("storage-scale,0x20-0x30") },
                 negative_timeout: (number > 0).then(|| Duration::from_millis(number.into())),
                 ..Options::default()
             };
