@@ -63,6 +63,17 @@ impl OpenSm {
     /// Starts both and waits until the subnet manager is master.
     #[must_use]
     pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// The same with partitions, which are all that there is then, and with a policy of the quality of service.
+    #[must_use]
+    pub fn start_with_policy(partitions: &str, qos_policy: &str) -> Self {
+        Self::start_with(&[("partitions", "-P", partitions), ("qos", "-Y", qos_policy)])
+    }
+
+    /// With files: name, the argument that names it, text.
+    fn start_with(files: &[(&str, &str, &str)]) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         // ibsim's sockets are abstract: one set of names for all of the machine.
         let name = format!("acm-test-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -82,7 +93,19 @@ impl OpenSm {
             fs::read_to_string("/proc/net/unix").unwrap().contains(&control).then_some(())
         });
         let mut command = Command::new(program("opensm", "opensm"));
-        command.arg("-f").arg(folder.path().join("log")).arg("-P").arg(folder.path().join("partitions"));
+        command.arg("-f").arg(folder.path().join("log"));
+        // A file that is not there: this machine's own does not count.
+        let none = [("partitions", "-P", "")];
+        for (name, argument, text) in if files.is_empty() { &none[..] } else { files } {
+            let file = folder.path().join(name);
+            if !text.is_empty() {
+                fs::write(&file, text).unwrap();
+            }
+            command.arg(argument).arg(file);
+        }
+        if files.iter().any(|(name, ..)| *name == "qos") {
+            command.arg("-Q");
+        }
         command.envs([("OSM_TMP_DIR", folder.path()), ("OSM_CACHE_DIR", folder.path())]);
         command.envs([("SIM_HOST", "manager"), ("SIM_SET_ISSM", "1"), ("IBSIM_SOCKNAME", &name)]);
         let mut opensm = Process::start(command.env("LD_PRELOAD", &umad));

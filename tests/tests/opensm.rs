@@ -1,6 +1,7 @@
 //! Daemons on a fabric that a real `OpenSM` administers: it gives LIDs, joins groups and answers path queries.
-use acm_tests::{Fabric, Node, OpenSm, Path, Record};
-use ib_mad::{Gid, Mtu, Rate};
+use acm_tests::{Fabric, Node, OpenSm, Path, Received, Record};
+use acm_wire::client::{EntryFlags, path_request};
+use ib_mad::{Gid, Mtu, Pkey, Rate, ServiceId, Wire, sa::PathRecord};
 
 /// The daemons of all four nodes, joined.
 fn four(fabric: &Fabric, option: &str) -> Vec<Node> {
@@ -96,4 +97,60 @@ fn names_and_paths_of_the_group() {
     assert_eq!(groups, [(Mtu::B1024, Rate::GBPS_5), (port.mtu, port.rate)]);
     assert_eq!((path.mtu, path.rate), (port.mtu, port.rate), "those of the better group");
     assert_eq!(path.dlid, fabric.port(4).lid);
+}
+
+const PARTITIONS: &str = "Default=0x7fff,ipoib:ALL=full;\nOther=0x1:ALL=full;\n";
+
+/// TCP port 987 is Lustre's; 18515 to 18520 are some program's.
+const POLICY: &str = "
+qos-ulps
+    default : 0
+    any, service-id 0x00000000010603DB : 1
+    any, service-id 0x0000000001064853-0x0000000001064858 : 2
+end-qos-ulps
+";
+
+/// The record that a program gets for a TCP port, in a partition.
+fn record(node: &Node, dgid: Gid, pkey: u16, port: u64) -> PathRecord {
+    let wanted = PathRecord {
+        dgid,
+        pkey: Pkey::new(pkey),
+        service_id: ServiceId::new(0x0106_0000 + port),
+        ..PathRecord::default()
+    };
+    let mut connection = node.connect();
+    connection.send(&path_request(&wanted, EntryFlags::empty(), [0; 8]));
+    match connection.receive() {
+        // Flags and kind of the entry, 8 bytes, come before the record.
+        Received::Answer { status, body, .. } if status == acm_wire::client::ClientStatus::SUCCESS => {
+            *PathRecord::parse(&body[8..72]).unwrap()
+        }
+        other => panic!("{pkey:#x}, port {port}: {other:?}"),
+    }
+}
+
+#[test]
+fn service_ids_and_partitions_have_records_of_their_own() {
+    let opensm = OpenSm::start_with_policy(PARTITIONS, POLICY);
+    let fabric = opensm.fabric();
+    let node = Node::at(&fabric, 1)
+        .addresses("node1 sim0 1 default\nother1 sim0 1 8001\n")
+        .option("path_service_ids lustre,tcp:18515-18520");
+    let node = joined(vec![node.spawn()], 2).remove(0);
+    let dgid = fabric.port(2).gid;
+    // Lustre, another program twice by two ports of its range, and one that nobody named.
+    let ports = [(987, 1), (18_517, 2), (18_515, 2), (4791, 0)];
+    for pkey in [0xffff, 0x8001] {
+        for (port, sl) in ports {
+            let record = record(&node, dgid, pkey, port);
+            assert_eq!((record.qos_sl.sl().get(), record.pkey.get()), (sl, pkey), "port {port}");
+            assert_eq!(record.dlid, fabric.port(2).lid);
+        }
+    }
+    // Three questions for each partition: ports of one range share a record.
+    for port in [18_520, 18_516, 5000] {
+        record(&node, dgid, 0xffff, port);
+    }
+    let said = node.process.stderr();
+    assert_eq!(said.matches("asking the SA for the path to").count(), 6, "{said}");
 }

@@ -74,6 +74,8 @@ fn config(number: usize) -> Config {
         strangers: 3,
         destinations: 12,
         unsolicited: 5,
+        negatives: 2,
+        renewals: 1,
         responders: 1,
         reports: 2,
     };
@@ -83,6 +85,7 @@ fn config(number: usize) -> Config {
         sa_depth: if number.is_multiple_of(3) { SaDepth::Fixed(1) } else { SaDepth::Auto },
         addr_timeout: number.is_multiple_of(5).then_some(Duration::from_secs(60)),
         route_timeout: number.is_multiple_of(7).then_some(Duration::from_secs(20)),
+        negative_timeout: number.is_multiple_of(3).then_some(Duration::from_secs(100)),
         log_level: Level::Debug,
         ..Config::default()
     }
@@ -239,7 +242,8 @@ impl Harness {
                 self.endpoints.retain(|other| *other != endpoint);
             }
             Output::Send { endpoint, to, mad } => {
-                if to.qpn == Qpn::MULTICAST {
+                // Nobody answers what the core tells of its own addresses.
+                if to.qpn == Qpn::MULTICAST && mad.src.0 != mad.dest.0 {
                     self.asked.push((endpoint, mad));
                 }
             }

@@ -43,11 +43,14 @@ fn operations_reach_everything_that_is_counted() {
         }
     }
     assert_eq!(kinds.len(), 31, "{kinds:?}");
-    // One sequence of some hundreds reaches it, by luck; `acm-sim tests/spoofing.rs` does in each run.
-    counted.remove("claims_refuted");
-    let missed: Vec<&str> = counted.iter().filter(|(_, value)| **value == 0).map(|(name, _)| *name).collect();
+    let missed = counted.iter().filter(|(name, value)| **value == 0 && !RARE.contains(name));
+    let missed: Vec<&str> = missed.map(|(name, _)| *name).collect();
     assert!(missed.is_empty(), "never seen: {missed:?}\n{counted:#?}");
 }
+
+/// A claim about what is in use, and then the one answer that fits it, before anything else happens: by chance one in
+/// some thousand sequences. Scenarios have it: `acm-sim` spoofing, renewal.
+const RARE: [&str; 1] = ["claims_refuted"];
 
 /// A fixed stream of bytes that looks random.
 fn random() -> impl Iterator<Item = u8> {

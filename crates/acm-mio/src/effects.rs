@@ -37,6 +37,8 @@ pub(crate) const fn effect(option: &Opt<'_>) -> Effect {
         | Opt::LookupShare(_)
         | Opt::StrangerQueue(_)
         | Opt::RequestsPerClient(_)
+        | Opt::NegativeTimeout(_)
+        | Opt::PathServiceIds(_)
         | Opt::MetricsListen(_)
         | Opt::Provider(_) => Effect::Reload,
         Opt::LockFile(_)

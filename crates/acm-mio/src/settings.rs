@@ -2,13 +2,13 @@
 use crate::{cli::Args, descriptors};
 use acm_sansio::{
     Config,
-    config::{Limits, RouteProtocol, SaDepth, Share, Subnets},
+    config::{Limits, RouteProtocol, SaDepth, ServiceIds, Share, Subnets},
     door::Level,
 };
 use acm_wire::{
     Address,
     files::{
-        LineError,
+        self, LineError,
         addr::{self, PkeyChoice},
         opts::{self, LogLevel, LoopbackProt, Opt, Options, Percent, Provider, ProviderSubnets, RouteProt},
     },
@@ -132,6 +132,12 @@ impl Settings {
                 RouteProt::Acm => RouteProtocol::Acm,
             },
             route_timeout: options.route_timeout,
+            negative_timeout: options.negative_timeout,
+            path_service_ids: match options.path_service_ids {
+                files::ServiceIds::None => ServiceIds::None,
+                files::ServiceIds::All => ServiceIds::All,
+                files::ServiceIds::List(list) => ServiceIds::ranges(list.ranges()),
+            },
             loopback: options.loopback_prot == LoopbackProt::Local,
             timeout: options.timeout,
             retries: options.retries,
@@ -357,7 +363,7 @@ mod tests {
         let opts = dir.path().join("opts");
         let text = "connections 7\nconnection_share 1\nrequests 8\nrequest_share 2\nlookups 12\nlookup_share 3\n\
                     requests_per_client 9\nstranger_queue 10\nsa_depth 11\nlog_level 2\n\
-                    sa_notices no\ngroups 5\n";
+                    sa_notices no\ngroups 5\nnegative_timeout 70\npath_service_ids udp:2-3,lustre\n";
         fs::write(&opts, text).unwrap();
         let args = Args::try_parse_from(["acm-mio", "-O", opts.to_str().unwrap(), "-A", "/none"]).unwrap();
         let config = Settings::read(&args).core(1024);
@@ -371,6 +377,10 @@ mod tests {
         };
         assert_eq!((config.limits, config.sa_depth), (limits, SaDepth::Fixed(11)));
         assert_eq!((config.log_level, config.sa_notices, config.groups), (Level::Debug, false, 5));
+        assert_eq!(config.negative_timeout, Some(core::time::Duration::from_millis(70)));
+        let id = ib_mad::ServiceId::new;
+        let ids = [id(0x0106_03db)..=id(0x0106_03db), id(0x0111_0002)..=id(0x0111_0003)];
+        assert_eq!(config.path_service_ids, ServiceIds::Ranges(ids.to_vec()));
         fs::write(&opts, "connections auto\nsa_depth auto\n").unwrap();
         let config = Settings::read(&args).core(65_536);
         assert_eq!((config.limits.connections.total, config.sa_depth), (65_280, SaDepth::Auto));

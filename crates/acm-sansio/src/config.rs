@@ -1,8 +1,8 @@
 //! Options of the core, with their units and defaults.
 use crate::door::Level;
 use alloc::vec::Vec;
-use core::time::Duration;
-use ib_mad::{Mtu, Rate};
+use core::{ops::RangeInclusive, time::Duration};
+use ib_mad::{Mtu, Rate, ServiceId};
 
 /// Where a route to a known address comes from (`route_prot`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -50,6 +50,45 @@ impl Default for Subnets {
     }
 }
 
+/// Which service ids of requests path queries name (`path_service_ids`). The others are left out: rdma_cm has one for
+/// each TCP port, and a query for each would be too many.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum ServiceIds {
+    /// None.
+    #[default]
+    None,
+    /// Each as it is.
+    All,
+    /// Those of these ranges, which do not overlap and are in order. An id is asked for by the first one of its range,
+    /// so that one query is enough for all of them, and who asks first makes no difference.
+    Ranges(Vec<RangeInclusive<ServiceId>>),
+}
+
+impl ServiceIds {
+    /// From ranges in any order.
+    #[must_use]
+    pub fn ranges(ranges: impl IntoIterator<Item = RangeInclusive<ServiceId>>) -> Self {
+        let mut ranges: Vec<_> = ranges.into_iter().collect();
+        ranges.sort_unstable_by_key(|range| range.start().get());
+        Self::Ranges(ranges)
+    }
+
+    /// The service id that is asked for instead of this one; zero if none is.
+    #[must_use]
+    pub fn asked(&self, id: ServiceId) -> ServiceId {
+        match self {
+            Self::None => ServiceId::default(),
+            Self::All => id,
+            Self::Ranges(ranges) => {
+                let before = ranges.partition_point(|range| range.start().get() <= id.get());
+                let range = before.checked_sub(1).and_then(|index| ranges.get(index));
+                let range = range.filter(|range| id.get() <= range.end().get());
+                range.map(|range| *range.start()).unwrap_or_default()
+            }
+        }
+    }
+}
+
 /// Options of the core. Names and defaults are those of `ibacm_opts.cfg`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -59,6 +98,11 @@ pub struct Config {
     pub route_protocol: RouteProtocol,
     /// `route_timeout`: how long a route stays known; `None` for ever.
     pub route_timeout: Option<Duration>,
+    /// `negative_timeout`: how long a destination that failed (nobody answered, or subnet administration has no record)
+    /// is not tried again; `None`: it is tried each time.
+    pub negative_timeout: Option<Duration>,
+    /// `path_service_ids`: which service ids path queries name.
+    pub path_service_ids: ServiceIds,
     /// `loopback_prot local`: own addresses are known without asking anybody.
     pub loopback: bool,
     /// `timeout`: how long to wait for an answer before asking again.
@@ -96,6 +140,8 @@ impl Default for Config {
             addr_timeout: Some(Duration::from_secs(1440 * 60)),
             route_protocol: RouteProtocol::Sa,
             route_timeout: None,
+            negative_timeout: Some(Duration::from_millis(1000)),
+            path_service_ids: ServiceIds::None,
             loopback: true,
             timeout: Duration::from_millis(2000),
             retries: 2,
@@ -171,6 +217,11 @@ pub struct Limits {
     pub destinations: usize,
     /// Destinations of those that nobody here has asked for.
     pub unsolicited: usize,
+    /// Destinations that failed just now and are not tried again so soon; beyond it the oldest may be.
+    pub negatives: usize,
+    /// Destinations that wait for being asked for anew in the background, in each of three lines: what was used, what
+    /// strangers claim, and what the sweep found, which waits in its place until there is room.
+    pub renewals: usize,
     /// Askers that wait for one route so that they can be answered.
     pub responders: usize,
     /// Reports of subnet administration to a port at once; room for more comes back within four seconds.
@@ -191,8 +242,26 @@ impl Default for Limits {
             strangers: 4096,
             destinations: 131_072,
             unsolicited: 65_536,
+            negatives: 4096,
+            renewals: 1024,
             responders: 16,
             reports: 16_384,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_asked_for_by_the_first_of_its_range() {
+        let id = ServiceId::new;
+        let ranges = ServiceIds::ranges([id(100)..=id(109), id(5)..=id(5), id(110)..=id(200)]);
+        let asked =
+            |ids: &ServiceIds| [0, 4, 5, 6, 99, 100, 109, 110, 200, 201].map(|number| ids.asked(id(number)).get());
+        assert_eq!(asked(&ranges), [0, 0, 5, 0, 0, 100, 100, 110, 110, 0]);
+        assert_eq!(asked(&ServiceIds::None), [0; 10]);
+        assert_eq!(asked(&ServiceIds::All), [0, 4, 5, 6, 99, 100, 109, 110, 200, 201]);
     }
 }

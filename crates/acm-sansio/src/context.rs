@@ -30,6 +30,7 @@ pub struct Context {
     pub(crate) now: Time,
     pub(crate) transaction_ids: Random,
     pub(crate) jitter: Random,
+    expiry: Random,
     pub(crate) outputs: VecDeque<Output>,
     /// Facts that came of carrying out outputs, to be told in their order.
     pub(crate) facts: VecDeque<Input<'static>>,
@@ -66,6 +67,7 @@ impl Context {
             now: Time::ZERO,
             transaction_ids: Random::new(seed, Purpose::TransactionIds),
             jitter: Random::new(seed, Purpose::Jitter),
+            expiry: Random::new(seed, Purpose::Expiry),
             outputs: VecDeque::new(),
             facts: VecDeque::new(),
             timers: Timers::default(),
@@ -134,6 +136,13 @@ impl Context {
     /// A time below this one.
     pub fn spread(&mut self, below: Duration) -> Duration {
         retry::spread(below, self.jitter.next())
+    }
+
+    /// The end of what is found now and stays known for so long, or up to an eighth less: what was found together does
+    /// not end together.
+    pub fn end_of(&mut self, lifetime: Duration) -> Time {
+        let eighth = retry::spread(lifetime / 8, self.expiry.next());
+        self.now + lifetime.saturating_sub(eighth)
     }
 
     /// Counts for the endpoint and for the daemon.

@@ -1,19 +1,28 @@
 //! Credits: the right to have one datagram or request outstanding, and the queue of those who wait for one.
 use crate::{
-    account::{AccountId, STRANGERS},
+    account::{AccountId, DAEMON, STRANGERS},
     fair::{FairQueue, Place},
 };
 use alloc::vec::Vec;
 
-/// What strangers may have of the credits: one part in so many, but always one when nobody else wants it.
-const STRANGERS_PART: u32 = 4;
+/// What strangers may have of the credits, and what goes on in the background: one part in so many each, but always one
+/// when nobody else wants it.
+const PART: u32 = 4;
 /// Accounts that have places of their own for one item; those beyond wait with them.
 const MOST_PLACES: usize = 16;
 
 /// A credit that is held. To be given back to the queue that it came from.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Credit {
-    by_strangers: bool,
+    by: By,
+}
+
+/// Who has a credit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Accounts,
+    Strangers,
+    Background,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -26,24 +35,31 @@ struct AccountPlace {
 #[derive(Debug, Default)]
 pub(crate) struct Places(Vec<AccountPlace>);
 
-/// Items that wait for a credit: accounts by turn, strangers last.
+/// Items that wait for a credit: accounts by turn, then strangers, then what the daemon does in the background.
 #[derive(Debug)]
 pub(crate) struct CreditQueue<T> {
     local: FairQueue<T>,
     strangers: FairQueue<T>,
+    background: FairQueue<T>,
     held: u32,
     held_by_strangers: u32,
+    held_by_background: u32,
 }
 
 impl<T> Default for CreditQueue<T> {
     fn default() -> Self {
-        Self { local: FairQueue::new(), strangers: FairQueue::new(), held: 0, held_by_strangers: 0 }
+        let (local, strangers, background) = (FairQueue::new(), FairQueue::new(), FairQueue::new());
+        Self { local, strangers, background, held: 0, held_by_strangers: 0, held_by_background: 0 }
     }
 }
 
 impl<T: Copy> CreditQueue<T> {
     fn side(&mut self, account: AccountId) -> &mut FairQueue<T> {
-        if account == STRANGERS { &mut self.strangers } else { &mut self.local }
+        match account {
+            STRANGERS => &mut self.strangers,
+            DAEMON => &mut self.background,
+            _ => &mut self.local,
+        }
     }
 
     /// Lets an account wait for the item, if it does not yet.
@@ -85,27 +101,33 @@ impl<T: Copy> CreditQueue<T> {
         if self.held >= depth {
             return None;
         }
-        let (item, by_strangers) = match self.local.pop() {
-            Some(item) => (item, false),
-            None if self.held_by_strangers < (depth / STRANGERS_PART).max(1) => (self.strangers.pop()?, true),
-            None => return None,
-        };
+        let part = (depth / PART).max(1);
+        let mut next = self.local.pop().map(|item| (item, By::Accounts));
+        if next.is_none() && self.held_by_strangers < part {
+            next = self.strangers.pop().map(|item| (item, By::Strangers));
+        }
+        if next.is_none() && self.held_by_background < part {
+            next = self.background.pop().map(|item| (item, By::Background));
+        }
+        let (item, by) = next?;
         self.held += 1;
-        self.held_by_strangers += u32::from(by_strangers);
-        Some((item, Credit { by_strangers }))
+        self.held_by_strangers += u32::from(by == By::Strangers);
+        self.held_by_background += u32::from(by == By::Background);
+        Some((item, Credit { by }))
     }
 
     /// A credit for what does not wait here and goes before everything that does.
     pub(crate) fn take_credit(&mut self, depth: u32) -> Option<Credit> {
         let free = self.held < depth.max(1);
         self.held += u32::from(free);
-        free.then_some(Credit { by_strangers: false })
+        free.then_some(Credit { by: By::Accounts })
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "who gives it back has it no more")]
     pub(crate) fn give_back(&mut self, credit: Credit) {
         self.held -= 1;
-        self.held_by_strangers -= u32::from(credit.by_strangers);
+        self.held_by_strangers -= u32::from(credit.by == By::Strangers);
+        self.held_by_background -= u32::from(credit.by == By::Background);
     }
 
     /// Credits that are held.
@@ -164,6 +186,16 @@ mod tests {
         assert_eq!(queue.next(8), None);
         queue.give_back(credits.pop().unwrap());
         assert_eq!(queue.next(8).unwrap().0, 2);
+    }
+
+    #[test]
+    fn the_background_comes_after_strangers_and_has_a_quarter() {
+        let mut queue = CreditQueue::default();
+        wait(&mut queue, DAEMON, 0..100);
+        wait(&mut queue, STRANGERS, 100..103);
+        wait(&mut queue, A, 200..201);
+        let mut next = || queue.next(8).map(|(item, _)| item);
+        assert_eq!([(); 6].map(|()| next()), [Some(200), Some(100), Some(101), Some(0), Some(1), None]);
     }
 
     #[test]
@@ -227,11 +259,11 @@ mod tests {
     #[test]
     fn an_item_has_so_many_places_and_no_more() {
         let (mut queue, mut places) = (CreditQueue::default(), Places::default());
-        for account in 1..40 {
+        for account in 3..40 {
             queue.join(&mut places, AccountId::new(account, 0), 1);
         }
         assert_eq!((places.len(), queue.waiting()), (MOST_PLACES, (MOST_PLACES, 0)));
-        queue.join_again(&mut places, (1..40).map(|account| AccountId::new(account, 0)), 1);
+        queue.join_again(&mut places, (3..40).map(|account| AccountId::new(account, 0)), 1);
         assert_eq!((places.len(), queue.waiting()), (MOST_PLACES, (MOST_PLACES, 0)));
     }
 }

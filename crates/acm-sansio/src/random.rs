@@ -37,8 +37,10 @@ pub(crate) enum Purpose {
     Jitter = 2,
     /// The order in maps, so that nobody can choose keys that collide.
     Maps = 3,
+    /// When what is known ends, and which of it is asked anew first.
+    Expiry = 4,
     /// The same of the map of GIDs.
-    MapOfGids = 4,
+    MapOfGids = 5,
 }
 
 /// A sequence of random numbers: SipHash-2-4 of a counter, under a key of its purpose.
@@ -81,12 +83,12 @@ mod tests {
 
     #[test]
     fn purposes_and_seeds_have_numbers_of_their_own() {
-        let purposes = [Purpose::TransactionIds, Purpose::Jitter, Purpose::Maps];
+        let purposes = [Purpose::TransactionIds, Purpose::Jitter, Purpose::Maps, Purpose::Expiry];
         let numbers: BTreeSet<u64> = (0..50)
             .flat_map(|seed: u64| purposes.map(|purpose| Random::new(seed.into(), purpose)))
             .flat_map(|mut random| [random.next(), random.next(), random.next()])
             .collect();
-        assert_eq!(numbers.len(), 50 * 3 * 3);
+        assert_eq!(numbers.len(), 50 * 4 * 3);
         let [mut a, mut b] = [(); 2].map(|()| Random::new(Seed::new([7; 16]), Purpose::Jitter));
         assert_eq!([a.next(), a.next()], [b.next(), b.next()]);
     }

@@ -6,6 +6,7 @@
 //! | [`OPEN_ENDPOINT`] | 100 ms | 60 s | doubles | yes | when opened, or the endpoint goes |
 //! | [`SA_BUSY`] | 100 ms | 2 s | doubles | yes | after (retries + 1) x timeout in all |
 //! | [`NOTICES`] | 5 s | 600 s | doubles | yes | when subscribed, or the port is down |
+//! | [`RENEW`] | 1 s | 60 s | doubles | yes | when subnet administration answers |
 //! | [`DEVICE`] | 1 s | 60 s | doubles | no | when it works, or is gone |
 //! | multicast request | `timeout` + subnet time | the same | none | no | after `retries` |
 //! | request to the SA | `timeout` | the same | none | no | after `retries`; the device repeats it |
@@ -35,6 +36,15 @@ pub const NOTICES: RetryPolicy = RetryPolicy { first: Duration::from_secs(5), lo
 /// else waits for it, so that it needs no jitter.
 pub const DEVICE: RetryPolicy = RetryPolicy { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 
+/// Subnet administration was silent about a route that is asked for anew in the background: all of them wait.
+pub const RENEW: RetryPolicy = RetryPolicy { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
+
+/// Routes are asked for anew after a change that every node has heard of, from within so long on.
+pub const RENEW_SPREAD: Duration = Duration::from_millis(500);
+/// A port that is elsewhere tells the group within so long.
+pub const ANNOUNCE_SPREAD: Duration = Duration::from_secs(2);
+/// And does not so again for so long.
+pub const ANNOUNCE_PAUSE: Duration = Duration::from_secs(5);
 /// Joins after a subnet manager forgot its groups are spread over so long: ten thousand nodes hear of it at once.
 pub const REJOIN_SPREAD: Duration = Duration::from_millis(500);
 /// Subscriptions to notices are asked for within so long, for the same reason; joins are more urgent.

@@ -122,6 +122,7 @@ fn an_address_that_is_taken_away_is_ours_no_more() {
     assert_eq!(world.resolve(0, &address, &name(1)), Err(ClientStatus::ESRCADDR));
     assert_eq!(world.resolve(1, &name(1), &address), Err(ClientStatus::ETIMEDOUT));
     world.input(0, Input::AddressAdded { port: PortId(0), pkey: None, address });
+    world.run_for(Config::default().negative_timeout.unwrap());
     assert!(world.resolve(1, &name(1), &address).is_ok());
 }
 

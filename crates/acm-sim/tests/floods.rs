@@ -1,5 +1,5 @@
 //! A flood of the multicast group starves neither answers of subnet administration nor events of ports.
-use acm_sansio::{Account, Event, Output, Time, turns::Quotas};
+use acm_sansio::{Account, Config, Event, Output, Time, config::ServiceIds, turns::Quotas};
 use acm_sim::{Ask, Handling, Stranger, World, WorldConfig};
 use acm_wire::{
     Address,
@@ -38,7 +38,8 @@ fn longest(urgent: u32) -> Duration {
 
 #[test]
 fn answers_and_port_events_come_through_a_flood() {
-    let mut world = World::new(WorldConfig { handling: Some(HANDLING), ..WorldConfig::default() });
+    let core = Config { path_service_ids: ServiceIds::All, ..Config::default() };
+    let mut world = World::new(WorldConfig { core, handling: Some(HANDLING), ..WorldConfig::default() });
     world.run_for(Duration::from_secs(1));
     world.subnet.settings_mut().sa.delay = ANSWER;
     let stranger = world.stranger(1);

@@ -1,7 +1,7 @@
 //! Subnet administration that moves, is busy, forgets its groups, or answers nonsense.
 use acm_sansio::{
     Account, Config, Input, Output, PortId, Time,
-    config::{RouteProtocol, SaDepth},
+    config::{RouteProtocol, SaDepth, ServiceIds},
     door::SaSend,
     retry::{REJOIN_SPREAD, SA_BUSY},
 };
@@ -15,6 +15,8 @@ use ib_mad::{
 use ib_sim::Port;
 
 fn world(core: Config) -> World {
+    // Each service id is a route of its own here.
+    let core = Config { path_service_ids: ServiceIds::All, ..core };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     // Whatever belongs to the start is over.
     world.run_for(Duration::from_secs(1));

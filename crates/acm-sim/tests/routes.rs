@@ -71,7 +71,8 @@ fn query_sa_is_not_cached_and_echoes() {
 
 #[test]
 fn a_silent_administration_times_out_and_a_refusing_one_says_why() {
-    let mut world = World::new(WorldConfig::default());
+    let core = Config { negative_timeout: None, ..Config::default() };
+    let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     let wanted = PathRecord { dlid: world.port(1).lid, ..PathRecord::default() };
     world.subnet.settings_mut().sa.mute = true;
     let start = world.now();

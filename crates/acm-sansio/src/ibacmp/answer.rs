@@ -4,6 +4,7 @@ use super::{
     event::Event,
     lookup::{Lookup, Responder},
     remote::Remote,
+    renewals::Why,
     route,
     state::Ibacmp,
     token::DestId,
@@ -55,10 +56,19 @@ impl Ibacmp {
                 let (path, name) = (*path, dest.name());
                 if changed {
                     cx.log(Event::PeerChanged(endpoint, name).into());
+                    if in_use {
+                        self.renew_soon(cx, id, Why::Claimed);
+                    }
                 }
                 if let Some(responder) = respond {
                     Self::respond(cx, endpoint, &path, &responder);
                 }
+            }
+            // Where a GID is, subnet administration knows.
+            DestState::Ready(Ready { remote: Some(known), .. })
+                if in_use && known.gid == remote.gid && cx.config().route_protocol == RouteProtocol::Sa =>
+            {
+                self.check_move(cx, id, &remote, respond);
             }
             DestState::Ready(_) if in_use => self.check_claim(cx, id, &remote, respond),
             DestState::Routing(routing) => {
@@ -79,7 +89,11 @@ impl Ibacmp {
                 self.cache.enter(id, DestState::Unknown);
                 self.stats.claims_ignored += 1;
             }
-            DestState::Unknown | DestState::Known { .. } | DestState::Asking(_) | DestState::Ready(_) => {
+            DestState::Unknown
+            | DestState::Failed(_)
+            | DestState::Known { .. }
+            | DestState::Asking(_)
+            | DestState::Ready(_) => {
                 self.believe(cx, id, remote, respond);
             }
         }
@@ -87,9 +101,14 @@ impl Ibacmp {
 
     /// Takes a claim as it is: nothing else is known.
     fn believe(&mut self, cx: &mut Context, id: DestId, remote: Remote, respond: Option<Responder>) {
-        let (addr_until, _) = Self::lifetimes(cx);
+        let addr_until = Self::addr_end(cx);
         let mut lookup = match self.cache.enter(id, DestState::Known { remote, addr_until }) {
             DestState::Asking(asking) => self.end_asking(cx, id, *asking),
+            // A table of hosts that made it worth checking may be gone.
+            DestState::Ready(ready) => {
+                self.end_ready(cx, id, ready);
+                Lookup::default()
+            }
             _ => Lookup::default(),
         };
         if let Some(responder) = respond

@@ -6,6 +6,8 @@ use super::{
     group,
     lookup::Lookup,
     remote::Remote,
+    renewals::Why,
+    route,
     state::Ibacmp,
     token::{DestId, Task},
 };
@@ -77,9 +79,13 @@ impl Ibacmp {
         let dest = self.cache.get_mut(id)?;
         dest.used = true;
         match &mut dest.state {
-            DestState::Ready(Ready { path, .. }) => {
-                let path = *path;
+            DestState::Ready(ready) => {
+                let (path, doubted) = (ready.path, ready.doubted);
+                ready.served = true;
                 cx.count(endpoint, Counter::RouteCache);
+                if doubted {
+                    self.renew_soon(cx, id, Why::Used);
+                }
                 Some(Answer::Ready(path))
             }
             DestState::Asking(_) | DestState::Routing(_) => Some(match self.share_lookup(cx, id, need) {
@@ -88,6 +94,11 @@ impl Ibacmp {
                 Err(_) if need.if_pending == IfPending::LeavesTicket => Answer::Pending(Task::Lookup(id).token()),
                 Err(failure) => Answer::Failed(failure),
             }),
+            DestState::Failed(failed) => {
+                let failure = failed.failure;
+                self.stats.negative_answers += 1;
+                Some(Answer::Failed(failure))
+            }
             DestState::Unknown | DestState::Known { .. } => None,
         }
     }
@@ -239,8 +250,14 @@ impl Ibacmp {
         let deadline = cx.now() + cx.config().timeout + subnet_time;
         cx.set_timer(Task::Lookup(id).token(), deadline);
         cx.log(Event::Asked(endpoint, name, asked).into());
-        if let (Some(member), Some(port)) = (self.base_group(endpoint), cx.port_of(endpoint)) {
-            let to = group::send_to(member, port);
+        let Some(port) = cx.port_of(endpoint) else { return };
+        let to = match self.cache.get(id).map(|dest| &dest.state) {
+            Some(DestState::Ready(Ready { claim: Some(claim), remote: Some(remote), path, .. })) if claim.probe => {
+                Some(route::send_to(path, remote, port))
+            }
+            _ => self.base_group(endpoint).map(|member| group::send_to(member, port)),
+        };
+        if let Some(to) = to {
             cx.send(endpoint, to, multicast::request(tid, &address, &source, &groups));
         }
     }
@@ -344,7 +361,7 @@ impl Ibacmp {
     /// It is known where a destination is: the multicast request for it ends, and the way to it is looked for, if
     /// somebody needs it.
     pub(super) fn located(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
-        let (addr_until, _) = Self::lifetimes(cx);
+        let addr_until = Self::addr_end(cx);
         let before = self.cache.enter(id, DestState::Known { remote, addr_until });
         let lookup = match before {
             DestState::Asking(asking) => self.end_asking(cx, id, *asking),

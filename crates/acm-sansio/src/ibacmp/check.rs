@@ -38,9 +38,19 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
                 ensure(known == Some(accounts), || format!("{id}: {accounts} need {question}, {known:?} are known"))?;
                 lookup(&mut counted, id, needed, waiting)?;
             }
-            DestState::Ready(Ready { claim: Some(claim), .. }) => {
-                lookup(&mut counted, id, &claim.asking.lookup, waiting)?;
-                ask(&mut counted, provider, cx, id, dest.endpoint, &claim.asking)?;
+            DestState::Ready(Ready { claim, renewal, .. }) if claim.is_some() || renewal.is_some() => {
+                if let Some(claim) = claim {
+                    lookup(&mut counted, id, &claim.asking.lookup, waiting)?;
+                    ask(&mut counted, provider, cx, id, dest.endpoint, &claim.asking)?;
+                }
+                if let Some(renewal) = renewal {
+                    let known = cx.sa.questions.get(renewal.question).map(|pending| pending.accounts.len());
+                    let accounts = renewal.lookup.accounts().count();
+                    ensure(known == Some(accounts), || {
+                        format!("{id}: {accounts} need a renewal, {known:?} are known")
+                    })?;
+                    lookup(&mut counted, id, &renewal.lookup, waiting)?;
+                }
             }
             _ => ensure(waiting == 0, || format!("{id}: {waiting} wait for nothing"))?,
         }
@@ -71,6 +81,13 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
     ensure(waits, || "nobody forgets who left".into())?;
     ensure(provider.asked.len() == counted.asked, || "transaction ids and requests differ".into())?;
     let limits = &cx.widest.limits;
+    let failed = provider.cache.iter().filter(|(_, dest)| matches!(dest.state, DestState::Failed(_))).count();
+    let remembered = provider.negatives.len();
+    ensure(failed <= remembered && remembered <= limits.negatives, || format!("{failed} failed, {remembered} end"))?;
+    let longest = provider.renewals.longest();
+    ensure(longest <= limits.renewals, || format!("{longest} wait for a renewal"))?;
+    let due = cx.timer(Task::Negatives.token()).is_some();
+    ensure(due != provider.negatives.is_empty(), || format!("{remembered} failed, and they end: {due}"))?;
     ensure(provider.cache.len() <= limits.destinations, || format!("{} destinations", provider.cache.len()))
 }
 

@@ -6,6 +6,7 @@ use super::{
     event::Event,
     lookup::{Lookup, Responder},
     remote::Remote,
+    renewals::Why,
     state::Ibacmp,
     token::{DestId, Task},
 };
@@ -45,7 +46,7 @@ impl Ibacmp {
         let asking = Asking::new(cx.transaction_id(), source, lookup);
         self.cache.change(id, |state| {
             if let DestState::Ready(ready) = state {
-                ready.claim = Some(Box::new(Claim { asking, found: None }));
+                ready.claim = Some(Box::new(Claim { asking, found: None, probe: false }));
             }
         });
         self.stats.claims_checked += 1;
@@ -53,14 +54,54 @@ impl Ibacmp {
         self.queue_up(cx, id, endpoint);
     }
 
+    /// A peer that is in use says that it is at another LID: subnet administration is asked. At once and at the expense
+    /// of strangers, if the peer waits for our response; else when there is time.
+    pub(super) fn check_move(&mut self, cx: &mut Context, id: DestId, claimed: &Remote, respond: Option<Responder>) {
+        let now = cx.now();
+        let Some(DestState::Ready(ready)) = self.cache.get_mut(id).map(|dest| &mut dest.state) else { return };
+        if let (Some(renewal), Some(responder)) = (&mut ready.renewal, respond) {
+            if !renewal.lookup.add_responder(cx, responder) {
+                self.stats.responders_refused += 1;
+            }
+            return;
+        }
+        if ready.renewal.is_some() || ready.no_claim_until.is_some_and(|until| now < until) {
+            self.stats.claims_ignored += 1;
+            return;
+        }
+        ready.no_claim_until = Some(now + cx.config().timeout);
+        self.stats.claims_checked += 1;
+        let Some(responder) = respond else {
+            self.renew_soon(cx, id, Why::Claimed);
+            return;
+        };
+        let mut lookup = Lookup::default();
+        if lookup.add_responder(cx, responder) {
+            self.ask_path_anew(cx, id, Some(*claimed), lookup);
+        } else {
+            self.stats.responders_refused += 1;
+            lookup.end(cx);
+        }
+    }
+
     /// Somebody answered the check of a claim.
     pub(super) fn claim_answered(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
         let Some(dest) = self.cache.get_mut(id) else { return };
         let lmc = cx.port_of(dest.endpoint).map(|port| port.lmc).unwrap_or_default();
         let DestState::Ready(Ready { remote: known, claim: Some(claim), .. }) = &mut dest.state else { return };
+        let probe = claim.probe;
         if known.is_some_and(|known| known.is_same_port(&remote, lmc)) {
             *known = Some(remote);
+            if probe {
+                self.end_claim(cx, id, None);
+                return self.probed(cx, id);
+            }
             return self.end_claim(cx, id, Some(remote));
+        }
+        // Only the known one was asked.
+        if probe {
+            self.stats.unexpected_responses += 1;
+            return;
         }
         claim.found.get_or_insert(remote);
         // Whoever has had the address may answer still, for as long as an answer is likely.
@@ -83,9 +124,11 @@ impl Ibacmp {
             cx.set_timer(Task::Credit(id).token(), at);
             return self.send_request(cx, id);
         }
-        let (addr_until, _) = Self::lifetimes(cx);
+        let addr_until = Self::addr_end(cx);
         let before = self.cache.enter(id, DestState::Known { remote, addr_until });
-        let DestState::Ready(Ready { claim: Some(claim), .. }) = before else { return };
+        let DestState::Ready(mut ready) = before else { return };
+        let Some(claim) = ready.claim.take() else { return };
+        self.end_ready(cx, id, ready);
         let lookup = self.end_asking(cx, id, claim.asking);
         self.stats.claims_confirmed += 1;
         self.compare_host(&name, remote.gid);

@@ -2,12 +2,13 @@
 use super::{asking::Asking, lookup::Lookup, remote::Remote, token::DestId};
 use crate::{
     Time,
+    failure::Failure,
     id::{EndpointId, QuestionId},
     list::{Linked, Links},
 };
 use acm_wire::Address;
 use alloc::boxed::Box;
-use ib_mad::{Gid, Lid, ServiceId, sa::PathRecord};
+use ib_mad::{Gid, Lid, Mtu, PacketLifeTime, Rate, Selected, ServiceId, ServiceLevel, sa::PathRecord};
 
 /// What a destination is known by, on its endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,7 +30,7 @@ impl DestKey {
     }
 }
 
-/// What was asked of a path.
+/// What was asked of a path. The partition is the endpoint's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub(super) struct RouteKey {
     pub(super) service_id: ServiceId,
@@ -39,6 +40,10 @@ pub(super) struct RouteKey {
     pub(super) slid: Lid,
     pub(super) traffic_class: u8,
     pub(super) qos_class: u16,
+    pub(super) sl: ServiceLevel,
+    pub(super) mtu: Selected<Mtu>,
+    pub(super) rate: Selected<Rate>,
+    pub(super) packet_life_time: Selected<PacketLifeTime>,
 }
 
 /// How far a destination is. What exists only in one state is in that state.
@@ -46,6 +51,8 @@ pub(super) struct RouteKey {
 pub(super) enum DestState {
     /// Nothing is known.
     Unknown,
+    /// It failed just now.
+    Failed(Failed),
     /// The group is asked where it is.
     Asking(Box<Asking>),
     /// It is known where it is, not the path to it.
@@ -60,6 +67,7 @@ pub(super) enum DestState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StateKind {
     Unknown,
+    Failed,
     Asking,
     Known,
     Routing,
@@ -67,17 +75,29 @@ pub(super) enum StateKind {
 }
 
 impl StateKind {
-    pub(super) const ALL: [Self; 5] = [Self::Unknown, Self::Asking, Self::Known, Self::Routing, Self::Ready];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Unknown, Self::Failed, Self::Asking, Self::Known, Self::Routing, Self::Ready];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
+            Self::Failed => "failed",
             Self::Asking => "asking",
             Self::Known => "located",
             Self::Routing => "routing",
             Self::Ready => "ready",
         }
     }
+}
+
+/// A destination that failed just now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Failed {
+    pub(super) failure: Failure,
+    /// It is not tried again before.
+    pub(super) until: Time,
+    /// The endpoint's epoch of failures in which it failed.
+    pub(super) epoch: u32,
 }
 
 /// A destination whose path is asked for.
@@ -106,8 +126,52 @@ pub(super) struct Ready {
     pub(super) claim: Option<Box<Claim>>,
     /// No other claim is checked before.
     pub(super) no_claim_until: Option<Time>,
+    /// Its path is asked for anew.
+    pub(super) renewal: Option<Box<Renewal>>,
+    /// Used since it was found or asked for anew last.
+    pub(super) served: bool,
+    /// Something happened that may have made it wrong.
+    pub(super) doubted: bool,
+    /// It waits for being asked for anew.
+    pub(super) waits: bool,
     /// The path or the address is from this table, by its number, and counts no longer than it.
     pub(super) preloaded: Option<u32>,
+}
+
+impl Ready {
+    /// A path that was found in this epoch of its endpoint.
+    pub(super) const fn new(remote: Option<Remote>, path: PathRecord, epoch: u32) -> Self {
+        Self {
+            remote,
+            path,
+            addr_until: None,
+            route_until: None,
+            epoch,
+            claim: None,
+            no_claim_until: None,
+            renewal: None,
+            served: false,
+            doubted: false,
+            waits: false,
+            preloaded: None,
+        }
+    }
+
+    /// Whether something is under way beside what is served.
+    const fn is_busy(&self) -> bool {
+        self.claim.is_some() || self.renewal.is_some()
+    }
+}
+
+/// A path that is asked for anew.
+#[derive(Debug)]
+pub(super) struct Renewal {
+    pub(super) question: QuestionId,
+    pub(super) lookup: Lookup,
+    /// The endpoint's epoch when it was asked.
+    pub(super) epoch: u32,
+    /// Where a peer says that it is.
+    pub(super) claimed: Option<Remote>,
 }
 
 /// The check of a claim: the group is asked who has the address.
@@ -116,6 +180,8 @@ pub(super) struct Claim {
     pub(super) asking: Asking,
     /// Somebody else than the known one answered.
     pub(super) found: Option<Remote>,
+    /// Nobody claims anything: the known one itself is asked whether it is there still.
+    pub(super) probe: bool,
 }
 
 impl DestState {
@@ -123,6 +189,7 @@ impl DestState {
     pub(super) const fn kind(&self) -> StateKind {
         match self {
             Self::Unknown => StateKind::Unknown,
+            Self::Failed(_) => StateKind::Failed,
             Self::Asking(_) => StateKind::Asking,
             Self::Known { .. } => StateKind::Known,
             Self::Routing(_) => StateKind::Routing,
@@ -131,7 +198,11 @@ impl DestState {
     }
 
     pub(super) const fn is_busy(&self) -> bool {
-        matches!(self, Self::Asking(_) | Self::Routing(_) | Self::Ready(Ready { claim: Some(_), .. }))
+        match self {
+            Self::Asking(_) | Self::Routing(_) => true,
+            Self::Ready(ready) => ready.is_busy(),
+            Self::Unknown | Self::Failed(_) | Self::Known { .. } => false,
+        }
     }
 
     /// The GID of the port that it is known to be at; `None` for what is not known, and for ourselves.
@@ -201,6 +272,11 @@ impl Linked<DestId, BY_GID> for Dest {
 }
 
 impl Dest {
+    /// Whether it is known by an address that the other end owns.
+    pub(super) const fn is_address(&self) -> bool {
+        matches!(self.key, DestKey::Address(_))
+    }
+
     /// The destination in words, for the log.
     pub(super) fn name(&self) -> Address {
         match &self.key {

@@ -41,6 +41,8 @@ pub enum Event {
     Preloaded(EndpointId, Address),
     /// What was loaded from a file is wrong, as the fabric says.
     PreloadRefuted(EndpointId, Address),
+    /// Subnet administration knows the path no more that was served.
+    RouteGone(EndpointId, Address),
 }
 
 impl Event {
@@ -53,6 +55,7 @@ impl Event {
             | Self::LongDatagram(..)
             | Self::NoSharedGroup(..)
             | Self::PeerChanged(..)
+            | Self::RouteGone(..)
             | Self::ClaimChecked(..)
             | Self::ClaimRefuted(..)
             | Self::PreloadRefuted(..) => Level::Verbose,
@@ -79,7 +82,8 @@ impl Event {
             | Self::RouteAsked(_, address)
             | Self::RouteFound(_, address)
             | Self::Preloaded(_, address)
-            | Self::PreloadRefuted(_, address) => Some(*address),
+            | Self::PreloadRefuted(_, address)
+            | Self::RouteGone(_, address) => Some(*address),
             _ => None,
         }
     }
@@ -102,7 +106,8 @@ impl Event {
             | Self::RouteAsked(endpoint, _)
             | Self::RouteFound(endpoint, _)
             | Self::Preloaded(endpoint, _)
-            | Self::PreloadRefuted(endpoint, _) => *endpoint,
+            | Self::PreloadRefuted(endpoint, _)
+            | Self::RouteGone(endpoint, _) => *endpoint,
         }
     }
 }
@@ -144,6 +149,7 @@ impl fmt::Display for Event {
             Self::PreloadRefuted(id, address) => {
                 write!(f, "notice - {id}: {address} is not as it was preloaded; the file is old")
             }
+            Self::RouteGone(id, address) => write!(f, "notice - {id}: the SA has no path to {address} any more"),
         }
     }
 }

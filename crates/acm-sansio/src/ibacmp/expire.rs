@@ -1,8 +1,9 @@
 //! What counts no more is forgotten: when somebody asks for it, and a slice of the cache at a time, so that it does not
 //! stay until then.
 use super::{
-    dest::{Class, DestState, Ready},
-    state::Ibacmp,
+    dest::{Class, DestState},
+    renewals::Why,
+    state::{Ibacmp, Sweep},
     token::{DestId, Task},
 };
 use crate::{Time, context::Context};
@@ -10,22 +11,37 @@ use core::time::Duration;
 
 /// Places that are looked at in one go: a fraction of a millisecond.
 const SLICE: usize = 1024;
-/// The whole cache is looked through in this time.
+/// The whole cache is looked through in this time at most, and in a sixteenth of the shortest lifetime: often enough
+/// that what is to be asked anew before it ends is found in time.
 const ROUND: Duration = Duration::from_secs(16 * 60);
+const ROUNDS_OF_A_LIFE: u32 = 16;
 /// Between two slices when an endpoint was closed: what was known on it is of no use.
 const HURRY: Duration = Duration::from_millis(10);
+/// Until there may be room for another one that is to be asked for anew.
+const STALL: Duration = Duration::from_millis(100);
 
 impl Ibacmp {
-    /// The ends of an address's and a route's time that begins now.
-    pub(super) fn lifetimes(cx: &Context) -> (Option<Time>, Option<Time>) {
-        let until = |timeout: Option<Duration>| timeout.map(|timeout| cx.now() + timeout);
-        (until(cx.config().addr_timeout), until(cx.config().route_timeout))
+    /// The end of an address's time that begins now: also of a port's that is known by LID or GID.
+    pub(super) fn addr_end(cx: &mut Context) -> Option<Time> {
+        cx.config().addr_timeout.map(|timeout| cx.end_of(timeout))
+    }
+
+    /// The end of a route's time that begins now.
+    pub(super) fn route_end(cx: &mut Context) -> Option<Time> {
+        cx.config().route_timeout.map(|timeout| cx.end_of(timeout))
     }
 
     /// Takes back what counts no more: what has had its time, and a route that does not fit the port any more.
     pub(super) fn freshen(&mut self, cx: &mut Context, id: DestId) {
         let now = cx.now();
         let over = |until: Option<Time>| until.is_some_and(|until| until <= now);
+        let Some(dest) = self.cache.get(id) else { return };
+        if let DestState::Failed(failed) = &dest.state {
+            if !self.is_failed(now, dest.endpoint, failed) {
+                self.cache.enter(id, DestState::Unknown);
+            }
+            return;
+        }
         let Some(dest) = self.cache.get_mut(id) else { return };
         let next = match &mut dest.state {
             DestState::Known { addr_until, .. } if over(*addr_until) => DestState::Unknown,
@@ -39,8 +55,9 @@ impl Ibacmp {
                     }
                     None => false,
                 };
-                if fits {
-                    ready.epoch = state.map_or(ready.epoch, |state| state.epoch());
+                if let Some(state) = state.filter(|state| fits && state.epoch() != ready.epoch) {
+                    ready.doubted |= state.is_doubtful(ready.epoch);
+                    ready.epoch = state.epoch();
                 }
                 let outdated = ready.preloaded.is_some_and(|load| load != self.preload.loads());
                 if over(ready.addr_until) {
@@ -60,20 +77,28 @@ impl Ibacmp {
             _ => return,
         };
         // A claim about what counts no more is of no use: the next asker asks the group.
-        if let DestState::Ready(Ready { claim: Some(claim), .. }) = self.cache.enter(id, next) {
-            self.end_asking(cx, id, claim.asking).end(cx);
+        if let DestState::Ready(ready) = self.cache.enter(id, next) {
+            self.end_ready(cx, id, ready);
         }
     }
 
     /// Makes sure that the sweep goes on, if there is anything that expires.
     pub(super) fn schedule_sweep(&mut self, cx: &mut Context) {
-        let expires = cx.config().addr_timeout.is_some() || cx.config().route_timeout.is_some();
-        if self.sweep.scheduled || self.cache.len() == 0 || !(expires || self.sweep.hurry > 0) {
+        // What is known for no time at all is not asked anew, and can wait.
+        let lives = [cx.config().addr_timeout, cx.config().route_timeout].into_iter().flatten();
+        let shortest = lives.map(|life| if life.is_zero() { ROUND } else { life / ROUNDS_OF_A_LIFE }).min();
+        if self.sweep.scheduled || self.cache.len() == 0 || shortest.is_none() && self.sweep.hurry == 0 {
             return;
         }
         self.sweep.scheduled = true;
         let slices = u32::try_from(self.cache.places().div_ceil(SLICE)).unwrap_or(u32::MAX).max(1);
-        let pause = if self.sweep.hurry > 0 { HURRY } else { ROUND / slices };
+        let round = shortest.map_or(ROUND, |shortest| shortest.min(ROUND));
+        let pause = match &self.sweep {
+            // What it found last waits for room.
+            Sweep { stalled: true, .. } => STALL,
+            Sweep { hurry: 1.., .. } => HURRY,
+            _ => (round / slices).max(HURRY),
+        };
         let at = cx.now() + pause;
         cx.set_timer(Task::Sweep.token(), at);
     }
@@ -89,20 +114,41 @@ impl Ibacmp {
     pub(super) fn sweep(&mut self, cx: &mut Context) {
         self.sweep.scheduled = false;
         let places = self.cache.places();
+        self.sweep.stalled = false;
         for _ in 0..SLICE.min(places) {
             let place = self.sweep.place % places;
-            self.sweep.place = place + 1;
-            let Some(id) = self.cache.key_at(place) else { continue };
-            let Some(endpoint) = self.cache.get(id).map(|dest| dest.endpoint) else { continue };
-            self.freshen(cx, id);
-            let Some(dest) = self.cache.get(id) else { continue };
-            let of_nobody = cx.endpoint(endpoint).is_none() && !dest.state.is_busy();
-            if matches!(dest.state, DestState::Unknown) || of_nobody {
-                self.cache.remove(id);
+            if let Some(id) = self.cache.key_at(place)
+                && !self.look_at(cx, id)
+            {
+                self.sweep.stalled = true;
+                break;
             }
+            self.sweep.place = place + 1;
+            self.sweep.hurry = self.sweep.hurry.saturating_sub(1);
         }
-        self.sweep.hurry = self.sweep.hurry.saturating_sub(SLICE);
         self.schedule_sweep(cx);
+    }
+
+    /// Looks at one destination; whether the sweep may go on.
+    fn look_at(&mut self, cx: &mut Context, id: DestId) -> bool {
+        let Some(dest) = self.cache.get(id) else { return true };
+        let endpoint = dest.endpoint;
+        // What has had its time, unused, just ends.
+        let had_path =
+            matches!(&dest.state, DestState::Ready(ready) if ready.route_until.is_none_or(|until| until > cx.now()));
+        self.freshen(cx, id);
+        let Some(dest) = self.cache.get(id) else { return true };
+        let of_nobody = cx.endpoint(endpoint).is_none() && !dest.state.is_busy();
+        if matches!(dest.state, DestState::Unknown) || of_nobody {
+            self.cache.remove(id);
+            return true;
+        }
+        match dest.state {
+            // Its path was wrong, and where it is, is known still.
+            DestState::Known { .. } if had_path && dest.class == Class::Wanted => self.renew_soon(cx, id, Why::Found),
+            DestState::Ready(_) => self.renew_if_due(cx, id),
+            _ => true,
+        }
     }
 }
 
@@ -112,21 +158,44 @@ mod tests {
     use super::*;
     use crate::{Config, id::EndpointId};
     use acm_wire::Address;
+    use alloc::vec::Vec;
 
     #[test]
     fn a_round_takes_its_time_unless_an_endpoint_was_closed() {
-        let timeout = Some(Duration::from_secs(60));
-        let config = Config { addr_timeout: timeout, route_timeout: None, ..Config::default() };
-        let (mut cx, mut ibacmp) = (Context::new(config, 1.into()), Ibacmp::new(1));
-        let due = |cx: &Context| cx.timer(Task::Sweep.token());
-        ibacmp.schedule_sweep(&mut cx);
-        assert_eq!(due(&cx), None, "nothing is known");
-        let key = DestKey::Address(Address::from_text("a"));
-        assert!(ibacmp.acquire(&mut cx, EndpointId::new(0, 0), key).is_some());
-        assert_eq!(due(&cx), Some(Time::ZERO + ROUND));
         assert_eq!(ROUND, Duration::from_secs(960));
-        ibacmp.hurry_sweep(&mut cx);
-        assert_eq!(due(&cx), Some(Time::ZERO + HURRY));
+        let minutes = |minutes: u64| Some(Duration::from_secs(60 * minutes));
+        for (addr_timeout, route_timeout, round) in [
+            (minutes(1440), None, ROUND),
+            (minutes(0), None, ROUND),
+            (None, minutes(160), Duration::from_secs(600)),
+            (minutes(16), minutes(160), Duration::from_secs(60)),
+        ] {
+            let config = Config { addr_timeout, route_timeout, ..Config::default() };
+            let (mut cx, mut ibacmp) = (Context::new(config, 1.into()), Ibacmp::new(1));
+            let due = |cx: &Context| cx.timer(Task::Sweep.token());
+            ibacmp.schedule_sweep(&mut cx);
+            assert_eq!(due(&cx), None, "nothing is known");
+            let key = DestKey::Address(Address::from_text("a"));
+            assert!(ibacmp.acquire(&mut cx, EndpointId::new(0, 0), key).is_some());
+            assert_eq!(due(&cx), Some(Time::ZERO + round));
+            ibacmp.hurry_sweep(&mut cx);
+            assert_eq!(due(&cx), Some(Time::ZERO + HURRY));
+        }
+    }
+
+    #[test]
+    fn what_is_found_together_ends_within_an_eighth_of_its_time() {
+        let life = Duration::from_secs(800);
+        let config = Config { addr_timeout: Some(life), route_timeout: Some(life), ..Config::default() };
+        let mut cx = Context::new(config, 1.into());
+        let mut ends: Vec<u64> = (0..500)
+            .flat_map(|_| [Ibacmp::addr_end(&mut cx), Ibacmp::route_end(&mut cx)])
+            .map(|end| end.unwrap().since_start().as_secs())
+            .collect();
+        assert!(ends.iter().all(|end| (700..800).contains(end)), "{ends:?}");
+        // Of a thousand, a tenth of the eighth has about a hundred.
+        ends.retain(|end| (700..710).contains(end));
+        assert!((70..130).contains(&ends.len()), "{}", ends.len());
     }
 
     fn known(addr_until: Option<Time>) -> DestState {
@@ -199,17 +268,8 @@ mod tests {
         let id = ibacmp.acquire(&mut cx, here, DestKey::Address(Address::from_text("a"))).unwrap();
         let mtu = ib_mad::Selected::exactly(ib_mad::Mtu::B4096);
         let path = ib_mad::sa::PathRecord { mtu, ..Default::default() };
-        let (epoch, none) = (ibacmp.endpoints.entry(here).or_default().epoch(), None);
-        let ready = Ready {
-            remote: None,
-            path,
-            addr_until: none,
-            route_until: none,
-            epoch,
-            claim: None,
-            no_claim_until: none,
-            preloaded: None,
-        };
+        let epoch = ibacmp.endpoints.entry(here).or_default().epoch();
+        let ready = super::super::dest::Ready::new(None, path, epoch);
         ibacmp.cache.enter(id, DestState::Ready(ready));
         ibacmp.freshen(&mut cx, id);
         assert!(matches!(ibacmp.cache.get(id).unwrap().state, DestState::Ready(_)));

@@ -138,6 +138,7 @@ impl Ibacmp {
             }
             cx.attach(endpoint, mgid, mlid);
         }
+        self.announce_soon(cx, endpoint);
     }
 
     fn join_failed(&mut self, cx: &mut Context, endpoint: EndpointId, place: u32, error: SaError) {

@@ -12,6 +12,9 @@
 //! | `expire.rs` | what counts no more is forgotten: when it is asked for, and a slice at a time |
 //! | `by_gid.rs` | destinations by the GID that they lead to |
 //! | `notices.rs` | what subnet administration noticed: ports and groups that come and go |
+//! | `renew.rs`, `renewals.rs` | what is used is asked for anew, in the background |
+//! | `announce.rs`, `announcement.rs` | telling the group that this port is elsewhere |
+//! | `negative.rs` | what failed just now is not tried again so soon |
 //! | `endpoint.rs`, `membership.rs` | an endpoint's groups, credits, round trips |
 //! | `group.rs` | the multicast groups of an endpoint: join, rejoin, leave |
 //! | `group_plan.rs` | which groups: rates and MTUs |
@@ -22,6 +25,8 @@
 //! | `preload.rs`, `preloaded.rs` | what was loaded from files, before anybody is asked |
 //! | `round_trip.rs` | how long an answer is likely to take |
 //! | `token.rs`, `event.rs`, `stats.rs`, `gauge.rs` | names, what is told, what is counted, how much there is |
+mod announce;
+mod announcement;
 mod answer;
 mod ask;
 mod asking;
@@ -38,12 +43,15 @@ mod group;
 mod group_plan;
 mod lookup;
 mod membership;
+mod negative;
 mod notices;
 mod preload;
 mod preloaded;
 mod protocol;
 mod remember;
 mod remote;
+mod renew;
+mod renewals;
 mod round_trip;
 mod route;
 mod state;

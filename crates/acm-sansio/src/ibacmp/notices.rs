@@ -4,7 +4,7 @@
 //! Nothing here takes a notice's word for more than "look again": a forged one costs a lookup of each destination that
 //! is used, or a join.
 use super::{
-    dest::{DestState, Ready},
+    dest::DestState,
     state::Ibacmp,
     token::{DestId, Task},
 };
@@ -29,6 +29,13 @@ impl Ibacmp {
         match notice {
             // It is elsewhere, or has another queue pair: what was known of it does not count any more.
             Notice::GidInService(gid) | Notice::GidOutOfService(gid) => {
+                if self.preload.refute_port(gid.interface_id()) {
+                    self.stats.preload_refuted += 1;
+                }
+                // Whoever was not there may be there now.
+                if matches!(notice, Notice::GidInService(_)) {
+                    cx.endpoints_of(port).into_iter().for_each(|endpoint| self.forget_failures(endpoint));
+                }
                 self.leaving.insert((port, gid));
                 self.forget_leaving(cx);
             }
@@ -58,9 +65,9 @@ impl Ibacmp {
     /// Whoever needs a destination that is known next asks for it anew.
     fn ask_anew(&mut self, cx: &mut Context, id: DestId) {
         self.stats.destinations_left += 1;
-        // The check of a claim about what counts no more is of no use.
-        if let DestState::Ready(Ready { claim: Some(claim), .. }) = self.cache.enter(id, DestState::Unknown) {
-            self.end_asking(cx, id, claim.asking).end(cx);
+        // Checking or renewing what counts no more is of no use.
+        if let DestState::Ready(ready) = self.cache.enter(id, DestState::Unknown) {
+            self.end_ready(cx, id, ready);
         }
     }
 

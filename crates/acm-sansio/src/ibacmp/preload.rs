@@ -100,8 +100,8 @@ impl Ibacmp {
         path: PathRecord,
     ) {
         let epoch = self.endpoints.get(&endpoint).map_or(0, EndpointState::epoch);
-        let (route_until, claim, no_claim_until, preloaded) = (None, None, None, Some(self.preload.loads()));
-        let ready = Ready { remote, path, addr_until, route_until, epoch, claim, no_claim_until, preloaded };
+        let preloaded = Some(self.preload.loads());
+        let ready = Ready { addr_until, preloaded, ..Ready::new(remote, path, epoch) };
         self.cache.enter(id, DestState::Ready(ready));
         self.stats.preload_used += 1;
     }
@@ -155,25 +155,25 @@ impl Ibacmp {
         }
     }
 
-    /// Subnet administration answered the question for a destination: whether the tables say the same.
+    /// Subnet administration answered the question for a destination: whether it is news that the tables are wrong.
     pub(super) fn compare_path(
         &mut self,
         cx: &mut Context,
         id: DestId,
         remote: Option<&Remote>,
         answer: Result<&PathRecord, SaError>,
-    ) {
+    ) -> bool {
         if self.preload.is_empty() {
-            return;
+            return false;
         }
-        let Some(dest) = self.cache.get(id) else { return };
+        let Some(dest) = self.cache.get(id) else { return false };
         let (endpoint, name) = (dest.endpoint, dest.name());
         let asked = match (&dest.key, remote) {
             (DestKey::Route(key), _) => *key,
             (DestKey::Address(_), Some(remote)) => RouteKey { dgid: remote.gid, ..RouteKey::default() },
-            (DestKey::Address(_), None) => return,
+            (DestKey::Address(_), None) => return false,
         };
-        let Some(port) = cx.port_of(endpoint) else { return };
+        let Some(port) = cx.port_of(endpoint) else { return false };
         let mut news = false;
         if let Some((gid, route)) = self.preload.route(port, &asked) {
             let differs = match answer {
@@ -194,5 +194,6 @@ impl Ibacmp {
             self.stats.preload_refuted += 1;
             cx.log(Event::PreloadRefuted(endpoint, name).into());
         }
+        news
     }
 }

@@ -55,11 +55,12 @@ impl Preloaded {
     }
 
     /// The way that a request asks for, and the GID of the port at its end. A dump has one way to each LID: to what asks
-    /// for another one it says nothing. Service ids count for nothing here, as in C ibacm.
+    /// for another one it says nothing.
     pub(super) fn route(&self, port: &PortAttributes, key: &RouteKey) -> Option<(Gid, Route)> {
         let (routes, own) = (self.routes.as_deref()?, port.gid());
         let elsewhere = (!key.sgid.is_zero() && key.sgid != own) || (!key.slid.is_zero() && key.slid != port.lid);
-        if elsewhere || key.traffic_class != 0 || key.qos_class != 0 {
+        let plain = RouteKey { dgid: key.dgid, sgid: key.sgid, dlid: key.dlid, slid: key.slid, ..RouteKey::default() };
+        if elsewhere || *key != plain {
             return None;
         }
         let (guid, dlid) = if key.dgid.is_zero() {

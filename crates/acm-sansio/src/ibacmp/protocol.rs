@@ -30,7 +30,10 @@ impl Ibacmp {
         for id in self.cache.busy(endpoint) {
             match self.cache.get(id).map(|dest| &dest.state) {
                 // What is served stays, whoever claims it.
-                Some(DestState::Ready(_)) => self.end_claim(cx, id, None),
+                Some(DestState::Ready(_)) => {
+                    self.end_claim(cx, id, None);
+                    self.end_renewal(cx, id);
+                }
                 _ => self.fail(cx, id, Failure::EndpointClosed),
             }
         }
@@ -47,9 +50,7 @@ impl Ibacmp {
             self.fail(cx, id, Failure::EndpointClosed);
         }
         self.cache.set_class(id, Class::Local);
-        let (remote, addr_until, route_until, claim, no_claim_until) = (None, None, None, None, None);
-        let ready = Ready { remote, path, addr_until, route_until, epoch: 0, claim, no_claim_until, preloaded: None };
-        self.cache.enter(id, DestState::Ready(ready));
+        self.cache.enter(id, DestState::Ready(Ready::new(None, path, 0)));
     }
 
     /// What is asked from an address that is gone is asked from another: listeners learn from it where its source is.
@@ -64,9 +65,14 @@ impl Ibacmp {
     }
 
     /// Notes where the port is now.
-    fn look_at_port(&mut self, cx: &Context, endpoint: EndpointId) {
+    fn look_at_port(&mut self, cx: &mut Context, endpoint: EndpointId) {
         if let Some((gid, lid, lmc)) = cx.port_of(endpoint).map(|port| (port.gid(), port.lid, port.lmc)) {
-            self.endpoints.entry(endpoint).or_default().begin_at(gid, lid, lmc);
+            let state = self.endpoints.entry(endpoint).or_default();
+            let qpn = cx.endpoint(endpoint).and_then(|endpoint| endpoint.qpn);
+            let elsewhere = state.begin_at(gid, lid, lmc);
+            if state.announcement.moves_to(qpn) || elsewhere {
+                self.announce(cx, endpoint);
+            }
         }
     }
 
@@ -102,6 +108,7 @@ impl Provider for Ibacmp {
     fn close_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
         self.fail_all(cx, endpoint);
         self.leave_all(cx, endpoint);
+        cx.clear_timer(Task::Announce(endpoint).token());
         self.endpoints.remove(&endpoint);
         // Nothing finds what was known on it any more; the sweep takes it away.
         self.hurry_sweep(cx);
@@ -109,6 +116,10 @@ impl Provider for Ibacmp {
 
     fn add_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
         self.add_loopback(cx, endpoint, address);
+        // Others may know it elsewhere. Those that are there from the start are heard with the first request.
+        if self.base_group(endpoint).is_some() {
+            self.announce(cx, endpoint);
+        }
     }
 
     fn remove_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
@@ -172,7 +183,14 @@ impl Provider for Ibacmp {
         match Task::of(token) {
             Task::Route(id) => self.routed(cx, id, answer),
             Task::Group(_, place) => self.join_done(cx, endpoint, place, answer),
-            Task::Lookup(_) | Task::Credit(_) | Task::Sweep | Task::Leaving => {}
+            Task::Renew(id) => self.renewed(cx, id, answer),
+            Task::Lookup(_)
+            | Task::Credit(_)
+            | Task::Sweep
+            | Task::Leaving
+            | Task::Negatives
+            | Task::Renewals
+            | Task::Announce(_) => {}
         }
     }
 
@@ -183,7 +201,10 @@ impl Provider for Ibacmp {
             Task::Group(endpoint, place) => self.join(cx, endpoint, place),
             Task::Sweep => self.sweep(cx),
             Task::Leaving => self.forget_leaving(cx),
-            Task::Route(_) => {}
+            Task::Negatives => self.negatives_due(cx),
+            Task::Renewals => self.renewals_due(cx),
+            Task::Announce(endpoint) => self.announce_due(cx, endpoint),
+            Task::Route(_) | Task::Renew(_) => {}
         }
     }
 
@@ -195,10 +216,18 @@ impl Provider for Ibacmp {
             Task::Group(..) => "joining a group",
             Task::Sweep => "the sweep of the cache",
             Task::Leaving => "forgetting who left",
+            Task::Negatives => "what failed just now",
+            Task::Renew(_) => "a route that is asked for anew",
+            Task::Renewals => "routes that are to be asked for anew",
+            Task::Announce(_) => "telling the group of a move",
         }
     }
 
     fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
+        self.forget_failures(endpoint);
+        if event != PortEvent::Down {
+            self.doubt(cx, endpoint);
+        }
         match event {
             PortEvent::Down => {
                 self.fail_all(cx, endpoint);

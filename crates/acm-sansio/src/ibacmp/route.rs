@@ -21,7 +21,7 @@ use crate::{
 };
 use acm_wire::client::Counter;
 use ib_mad::{
-    AddressVector, GlobalRoute, Lid, Pkey, Qkey, Selected,
+    AddressVector, GlobalRoute, Lid, Pkey, Qkey, Selected, ServiceLevel,
     sa::{McMemberRecord, PathRecord, Query, ReversiblePaths, SaMad},
 };
 
@@ -42,7 +42,7 @@ pub(super) fn loopback(cx: &Context, endpoint: EndpointId) -> Option<PathRecord>
 }
 
 /// The path that the group's parameters give.
-fn from_group(member: &McMemberRecord, remote: &Remote, own_lid: Lid) -> PathRecord {
+pub(super) fn from_group(member: &McMemberRecord, remote: &Remote, own_lid: Lid) -> PathRecord {
     let flow_hop = ib_mad::sa::FlowHop::default()
         .with_flow_label(member.sl_flow_hop.flow_label())
         .with_hop_limit(member.sl_flow_hop.hop_limit());
@@ -94,6 +94,12 @@ fn question(key: &RouteKey, pkey: Pkey) -> Question {
     let query = given(query, !key.service_id.is_zero(), &|query| query.service_id(key.service_id));
     let query = given(query, key.traffic_class != 0, &|query| query.traffic_class(key.traffic_class));
     let query = given(query, key.qos_class != 0, &|query| query.qos_class(key.qos_class));
+    let query = given(query, key.sl != ServiceLevel::default(), &|query| query.sl(key.sl));
+    let (mtu, rate, life) = (key.mtu, key.rate, key.packet_life_time);
+    let query = given(query, mtu != Selected::default(), &|query| query.mtu(mtu.selector(), mtu.value()));
+    let query = given(query, rate != Selected::default(), &|query| query.rate(rate.selector(), rate.value()));
+    let query =
+        given(query, life != Selected::default(), &|query| query.packet_life_time(life.selector(), life.value()));
     let from_port = key.sgid.is_zero();
     let query = given(query, !from_port, &|query| query.sgid(key.sgid));
     Question::Path { query, from_port }
@@ -109,13 +115,17 @@ impl Ibacmp {
         need: Need,
     ) -> Answer {
         let key = RouteKey {
-            service_id: wanted.service_id,
+            service_id: cx.config().path_service_ids.asked(wanted.service_id),
             dgid: wanted.dgid,
             sgid: wanted.sgid,
             dlid: wanted.dlid,
             slid: wanted.slid,
             traffic_class: wanted.traffic_class,
             qos_class: wanted.qos_sl.qos_class(),
+            sl: wanted.qos_sl.sl(),
+            mtu: wanted.mtu,
+            rate: wanted.rate,
+            packet_life_time: wanted.packet_life_time,
         };
         let Some(id) = self.acquire(cx, endpoint, DestKey::Route(key)) else {
             return Answer::Failed(Failure::TooMany(Bound::Destinations));
@@ -127,7 +137,10 @@ impl Ibacmp {
             return answer;
         }
         match Lookup::begin(cx, need) {
-            Ok(lookup) => self.query_route(cx, id, None, None, lookup),
+            Ok(lookup) => {
+                let addr_until = Self::addr_end(cx);
+                self.query_route(cx, id, None, addr_until, lookup);
+            }
             Err(failure) => return Answer::Failed(failure),
         }
         self.answer_now(id)
@@ -139,7 +152,7 @@ impl Ibacmp {
             lookup.end(cx);
             return;
         };
-        let (addr_until, _) = Self::lifetimes(cx);
+        let addr_until = Self::addr_end(cx);
         if let Some(path) = self.preloaded_way(cx, endpoint, &remote) {
             self.made_ready(cx, id, Some(remote), addr_until, path, lookup);
             return self.note_preloaded(id);
@@ -159,6 +172,21 @@ impl Ibacmp {
         }
     }
 
+    /// What subnet administration is asked for a destination that is there.
+    pub(super) fn path_question(&self, cx: &Context, id: DestId, remote: Option<&Remote>) -> Option<Question> {
+        let dest = self.cache.get(id)?;
+        let pkey = cx.endpoint(dest.endpoint)?.pkey;
+        let key = match (&dest.key, remote) {
+            (DestKey::Route(key), _) => *key,
+            (DestKey::Address(_), Some(remote)) => {
+                let traffic_class = self.base_group(dest.endpoint).map_or(0, |member| member.traffic_class);
+                RouteKey { dgid: remote.gid, traffic_class, ..RouteKey::default() }
+            }
+            (DestKey::Address(_), None) => RouteKey::default(),
+        };
+        Some(question(&key, pkey))
+    }
+
     /// Asks subnet administration. Always a fresh question: what an old answer said does not narrow it. What nobody
     /// needs is not asked.
     fn query_route(
@@ -174,20 +202,12 @@ impl Ibacmp {
             return;
         };
         let (endpoint, name) = (dest.endpoint, dest.name());
-        let Some(pkey) = cx.endpoint(endpoint).map(|endpoint| endpoint.pkey) else {
+        let Some(question) = self.path_question(cx, id, remote.as_ref()) else {
             return self.give_up(cx, id, lookup, Failure::EndpointClosed);
-        };
-        let key = match (&dest.key, &remote) {
-            (DestKey::Route(key), _) => *key,
-            (DestKey::Address(_), Some(remote)) => {
-                let traffic_class = self.base_group(endpoint).map_or(0, |member| member.traffic_class);
-                RouteKey { dgid: remote.gid, traffic_class, ..RouteKey::default() }
-            }
-            (DestKey::Address(_), None) => RouteKey::default(),
         };
         cx.count(endpoint, Counter::RouteQuery);
         cx.log(Event::RouteAsked(endpoint, name).into());
-        match cx.sa_ask(endpoint, Task::Route(id).token(), question(&key, pkey), first) {
+        match cx.sa_ask(endpoint, Task::Route(id).token(), question, first) {
             Err(error) => self.give_up(cx, id, lookup, Failure::Sa(error)),
             Ok(question) => {
                 for account in lookup.accounts().skip(1) {
@@ -208,10 +228,14 @@ impl Ibacmp {
             return;
         };
         let answer = answer.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadAnswer));
-        self.compare_path(cx, id, remote.as_ref(), answer);
+        let refuted = self.compare_path(cx, id, remote.as_ref(), answer);
         match answer {
             Ok(path) => self.made_ready(cx, id, remote, addr_until, *path, lookup),
             Err(error) => self.give_up(cx, id, lookup, Failure::Sa(error)),
+        }
+        // The next one asks elsewhere.
+        if refuted && matches!(self.cache.get(id).map(|dest| &dest.state), Some(DestState::Failed(_))) {
+            self.cache.enter(id, DestState::Unknown);
         }
     }
 
@@ -227,12 +251,11 @@ impl Ibacmp {
     ) {
         let Some(dest) = self.cache.get(id) else { return };
         let (endpoint, name) = (dest.endpoint, dest.name());
-        let (_, route_until) = Self::lifetimes(cx);
+        let route_until = Self::route_end(cx);
         let epoch = self.endpoints.get(&endpoint).map_or(0, EndpointState::epoch);
         // A host of a file counts no longer than the file.
         let preloaded = remote.filter(|remote| remote.group.is_zero()).map(|_| self.preload.loads());
-        let ready =
-            Ready { remote, path, addr_until, route_until, epoch, claim: None, no_claim_until: None, preloaded };
+        let ready = Ready { addr_until, route_until, preloaded, ..Ready::new(remote, path, epoch) };
         self.cache.enter(id, DestState::Ready(ready));
         cx.log(Event::RouteFound(endpoint, name).into());
         let responders = lookup.end(cx);
@@ -250,7 +273,10 @@ impl Ibacmp {
                 cx.sa_forget(routing.question);
                 routing.lookup
             }
-            DestState::Ready(Ready { claim: Some(claim), .. }) => self.end_asking(cx, id, claim.asking),
+            DestState::Ready(ready) => {
+                self.end_ready(cx, id, ready);
+                Lookup::default()
+            }
             _ => Lookup::default(),
         };
         self.give_up(cx, id, lookup, failure);
@@ -271,6 +297,7 @@ impl Ibacmp {
         self.last_failure = Some(failure);
         lookup.end(cx);
         cx.complete(token, Err(failure));
+        self.remember_failure(cx, id, failure);
     }
 }
 

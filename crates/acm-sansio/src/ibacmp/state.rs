@@ -1,11 +1,14 @@
 //! All that the built-in provider keeps.
-use super::{cache::Cache, endpoint::EndpointState, preloaded::Preloaded, stats::IbacmpStats, token::DestId};
+use super::{
+    cache::Cache, endpoint::EndpointState, preloaded::Preloaded, renewals::Renewals, stats::IbacmpStats, token::DestId,
+};
 use crate::{
+    Time,
     failure::Failure,
     id::{EndpointId, PortId},
     random::Seed,
 };
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use ib_mad::Gid;
 
 /// The state of the built-in provider.
@@ -20,6 +23,10 @@ pub struct Ibacmp {
     pub(super) preload: Preloaded,
     /// Ports and GIDs whose destinations are to be forgotten.
     pub(super) leaving: BTreeSet<(PortId, Gid)>,
+    /// Destinations that failed just now, each with the end of its time, in its order.
+    pub(super) negatives: VecDeque<(Time, DestId)>,
+    /// Destinations that are to be asked for anew.
+    pub(super) renewals: Renewals,
     pub(super) stats: IbacmpStats,
     /// Why the last lookup ended, for an asker whose lookup ended as it began.
     pub(super) last_failure: Option<Failure>,
@@ -36,6 +43,8 @@ impl Ibacmp {
             sweep: Sweep::default(),
             preload: Preloaded::default(),
             leaving: BTreeSet::new(),
+            negatives: VecDeque::new(),
+            renewals: Renewals::default(),
             stats: IbacmpStats::default(),
             last_failure: None,
         }
@@ -55,4 +64,6 @@ pub(super) struct Sweep {
     /// So many places are looked through without a pause.
     pub(super) hurry: usize,
     pub(super) scheduled: bool,
+    /// The destination that it came to is to be asked for anew, and too many others are.
+    pub(super) stalled: bool,
 }

@@ -26,6 +26,16 @@ stats! {
         claims_refuted: u64,
         /// Claims about an address in use that were neither believed nor checked: one was checked just before.
         claims_ignored: u64,
+        /// Requests that were told at once why what they ask for failed just before.
+        negative_answers: u64,
+        /// Destinations that were asked for anew while they were served.
+        renewals: u64,
+        /// Of those, how many subnet administration refused or was silent about.
+        renewals_failed: u64,
+        /// Destinations that were not let wait for being asked for anew, because too many do.
+        renewals_put_off: u64,
+        /// Own addresses that were told to the group because this port is elsewhere.
+        announcements: u64,
         /// Lookups that failed while somebody waited.
         lookups_failed: u64,
         /// Lookups that ended because nobody needed them any more.

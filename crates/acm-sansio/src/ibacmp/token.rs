@@ -21,13 +21,25 @@ pub(super) enum Task {
     Sweep,
     /// Forgetting destinations at GIDs that left.
     Leaving,
+    /// The time of the first destination that failed is over.
+    Negatives,
+    /// A destination's question to subnet administration while it is served.
+    Renew(DestId),
+    /// Destinations that wait for being asked for anew.
+    Renewals,
+    /// Telling the group that an endpoint is elsewhere.
+    Announce(EndpointId),
 }
 
 const LOOKUP: u32 = 1;
 const CREDIT: u32 = 2;
 const ROUTE: u32 = 3;
 const SWEEP: u32 = 4;
-const LEAVING: u32 = 5;
+const NEGATIVES: u32 = 5;
+const RENEW: u32 = 6;
+const RENEWALS: u32 = 7;
+const ANNOUNCE: u32 = 8;
+const LEAVING: u32 = 9;
 /// Plus the group's place.
 const GROUP: u32 = 16;
 
@@ -40,6 +52,10 @@ impl Task {
             Self::Group(id, place) => (GROUP + place, id.index(), id.generation()),
             Self::Sweep => (SWEEP, 0, 0),
             Self::Leaving => (LEAVING, 0, 0),
+            Self::Negatives => (NEGATIVES, 0, 0),
+            Self::Renew(id) => (RENEW, id.index(), id.generation()),
+            Self::Renewals => (RENEWALS, 0, 0),
+            Self::Announce(id) => (ANNOUNCE, id.index(), id.generation()),
         };
         Token { kind, index, generation }
     }
@@ -52,6 +68,10 @@ impl Task {
             ROUTE => Self::Route(dest),
             SWEEP => Self::Sweep,
             LEAVING => Self::Leaving,
+            NEGATIVES => Self::Negatives,
+            RENEW => Self::Renew(dest),
+            RENEWALS => Self::Renewals,
+            ANNOUNCE => Self::Announce(EndpointId::new(token.index, token.generation)),
             group => Self::Group(EndpointId::new(token.index, token.generation), group.saturating_sub(GROUP)),
         }
     }
@@ -72,6 +92,10 @@ mod tests {
             Task::Group(endpoint, 0),
             Task::Sweep,
             Task::Leaving,
+            Task::Negatives,
+            Task::Renew(dest),
+            Task::Renewals,
+            Task::Announce(endpoint),
         ] {
             assert_eq!(Task::of(task.token()), task);
         }

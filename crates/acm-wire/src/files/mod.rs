@@ -23,5 +23,7 @@ mod line;
 mod opt_value;
 pub mod opts;
 pub mod path_dump;
+mod service_ids;
 
 pub use line::{Entries, LineError, LineErrorKind, Location};
+pub use service_ids::{ServiceIdList, ServiceIds};

@@ -259,6 +259,10 @@ values! {
     /// At least 1.
     milliseconds: Duration = |text| text.parse::<NonZeroU32>().ok().map(|ms| Duration::from_millis(ms.get().into())),
         |value| value.as_millis();
+    /// 0 is "none".
+    milliseconds_or_none: Option<Duration> = |text| text.parse::<u32>().ok()
+        .map(|ms| NonZeroU32::new(ms).map(|ms| Duration::from_millis(ms.get().into()))),
+        |value| value.map_or(0, |time| time.as_millis());
     mtu_bytes: Mtu = |text| text.parse().ok().and_then(Mtu::from_bytes), |value| value.bytes().unwrap_or_default();
     /// The number in the rate's name; 2.5 may be written 2, as C ibacm wants it.
     gbps: Rate = |text| match text {

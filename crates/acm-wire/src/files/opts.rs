@@ -20,6 +20,7 @@
 //! ```
 use super::line::{Entries, LineErrorKind, Parsed, is_blank, token, word};
 use super::opt_value::*;
+use super::service_ids::ServiceIds;
 use core::{fmt, num::NonZeroU32, time::Duration};
 use ib_mad::{Mtu, Rate};
 use nom::Parser;
@@ -188,6 +189,13 @@ options! {
     /// Where counters are served as OpenMetrics text.
     MetricsListen metrics_listen: MetricsTarget<'a> = MetricsTarget::None, MetricsTarget,
         "none, a path that begins with /, or a loopback address and port";
+    /// How long what failed, because nobody answered or the subnet administrator has no record, is not tried again;
+    /// milliseconds in the file; `None` (0) = it is tried each time.
+    NegativeTimeout negative_timeout: Option<Duration> = Some(Duration::from_millis(1000)), milliseconds_or_none,
+        "a number of milliseconds, or 0 for none";
+    /// Which service ids of requests path queries name; the others are left out, of the query and of the cache's key.
+    PathServiceIds path_service_ids: ServiceIds<'a> = ServiceIds::None, ServiceIds,
+        "none, all, or service ids and ranges that do not overlap, with commas between them";
 }
 
 fn line(input: &[u8]) -> Parsed<'_, Opt<'_>> {

@@ -80,6 +80,11 @@ impl<T> PartialEq for Selected<T> {
     }
 }
 impl<T> Eq for Selected<T> {}
+impl<T> core::hash::Hash for Selected<T> {
+    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
 impl<T> Default for Selected<T> {
     fn default() -> Self {
         Self(0, PhantomData)

@@ -160,17 +160,7 @@ fn claims() {
     let (mut cx, mut ibacmp, endpoint) = joined(1);
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
     let remote = |lid| Remote { lid: Lid::new(lid), qpn: Qpn::new(7), ..Remote::default() };
-    let (path, epoch) = (PathRecord::default(), 0);
-    let ready = Ready {
-        remote: Some(remote(2)),
-        path,
-        addr_until: None,
-        route_until: None,
-        epoch,
-        claim: None,
-        no_claim_until: None,
-        preloaded: None,
-    };
+    let ready = Ready::new(Some(remote(2)), PathRecord::default(), 0);
     ibacmp.cache.enter(id, DestState::Ready(ready));
     ibacmp.check_claim(&mut cx, id, &remote(3), None);
     assert_eq!(ibacmp.stats().claims_checked, 1);

@@ -61,6 +61,10 @@ fn what_ib_acme_explains_in_comments_is_known() {
     );
 }
 
+fn list(text: &str) -> ServiceIds<'_> {
+    ServiceIds::List(super::super::ServiceIdList::new(text).unwrap())
+}
+
 #[test]
 fn every_value() {
     let minutes = |minutes: u64| Some(Duration::from_secs(minutes * 60));
@@ -118,6 +122,11 @@ fn every_value() {
         ("sa_notices no", Opt::SaNotices(false)),
         ("groups 6", Opt::Groups(GroupCount::new(6).unwrap())),
         ("requests_per_client 11", Opt::RequestsPerClient(nonzero(11))),
+        ("path_service_ids NONE", Opt::PathServiceIds(ServiceIds::None)),
+        ("path_service_ids all", Opt::PathServiceIds(ServiceIds::All)),
+        ("path_service_ids lustre,tcp:1-5", Opt::PathServiceIds(list("lustre,tcp:1-5"))),
+        ("negative_timeout 0", Opt::NegativeTimeout(None)),
+        ("negative_timeout 7", Opt::NegativeTimeout(Some(Duration::from_millis(7)))),
         ("PROVIDER\tx\tDEFAULT", Opt::Provider(Provider { name: "x", subnets: ProviderSubnets::Default })),
     ] {
         assert_eq!(one(text), Ok(expected), "{text}");
@@ -159,6 +168,10 @@ fn bad_values_are_reported_and_skipped() {
         "groups 0",
         "groups 7",
         "requests_per_client 0",
+        "negative_timeout -1",
+        "negative_timeout off",
+        "path_service_ids lustre,",
+        "path_service_ids tcp:9-1",
         "recv_depth -5",
         "min_mtu 1500",
         "min_rate 11",
@@ -189,13 +202,13 @@ fn names_are_complete() {
     let options: BTreeSet<_> =
         Options::default().iter().map(|option| option.to_string().split(' ').next().unwrap().to_string()).collect();
     let names: BTreeSet<_> = NAMES.iter().filter(|name| **name != "provider").map(ToString::to_string).collect();
-    assert_eq!((options.len(), &options), (38, &names));
+    assert_eq!((options.len(), &options), (40, &names));
 }
 
 fn option() -> impl Strategy<Value = String> {
     let depths = (1_u32.., 1_u32.., 1_u32.., 1_u32..);
     let text = "[!-~]{1,80}";
-    (0_usize..39, text, any::<(u32, u16, bool, u64)>(), depths).prop_map(
+    (0_usize..41, text, any::<(u32, u16, bool, u64)>(), depths).prop_map(
         |(which, text, (number, port, yes, prefix), d)| {
             let time = yes.then(|| Duration::from_secs(u64::from(number) * 60));
             let depth = |number| NonZeroU32::new(number).unwrap();
@@ -241,6 +254,8 @@ fn option() -> impl Strategy<Value = String> {
                 },
                 sa_notices: yes,
                 groups: GroupCount::new(1 + (port % 6) as u8).unwrap(),
+                path_service_ids: if yes { ServiceIds::All } else { list("storage-scale,0x20-0x30") },
+                negative_timeout: (number > 0).then(|| Duration::from_millis(number.into())),
                 ..Options::default()
             };
             let subnets = if yes { ProviderSubnets::Default } else { ProviderSubnets::Prefix(prefix) };

@@ -1,0 +1,61 @@
+//! Telling the group that this port is elsewhere: a request for each own address, by its owner. Every listener learns
+//! from it where the address is, as from any request; nobody answers. C ibacm's listeners take it as well.
+use super::{group, state::Ibacmp, token::Task};
+use crate::{context::Context, id::EndpointId, retry};
+use acm_wire::multicast;
+use alloc::vec::Vec;
+use core::time::Duration;
+use ib_mad::Gid;
+
+/// Addresses that are told at a time, and the pause after them.
+const AT_A_TIME: usize = 16;
+const PAUSE: Duration = Duration::from_millis(100);
+
+impl Ibacmp {
+    /// The endpoint's addresses are to be told to the group, when it is in one.
+    pub(super) fn announce(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        if let Some(state) = self.endpoints.get_mut(&endpoint) {
+            state.announcement.next = Some(0);
+            self.announce_soon(cx, endpoint);
+        }
+    }
+
+    /// The endpoint is in its base group: what was to be told can be.
+    pub(super) fn announce_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        let token = Task::Announce(endpoint).token();
+        if self.base_group(endpoint).is_none() || cx.timer(token).is_some() {
+            return;
+        }
+        let Some(state) = self.endpoints.get(&endpoint).filter(|state| state.announcement.next.is_some()) else {
+            return;
+        };
+        let not_before = state.announcement.not_before;
+        let at = cx.now() + cx.spread(retry::ANNOUNCE_SPREAD);
+        cx.set_timer(token, not_before.map_or(at, |time| time.max(at)));
+    }
+
+    pub(super) fn announce_due(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        let groups: Vec<Gid> = self.joined(endpoint).map(|member| member.mgid).collect();
+        let Some(to) =
+            self.base_group(endpoint).zip(cx.port_of(endpoint)).map(|(member, port)| group::send_to(member, port))
+        else {
+            return;
+        };
+        let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
+        let now = cx.now();
+        let Some(announcement) = self.endpoints.get_mut(&endpoint).map(|state| &mut state.announcement) else { return };
+        let Some(first) = announcement.next.take() else { return };
+        let rest = addresses.get(first..).unwrap_or_default();
+        if rest.len() > AT_A_TIME {
+            announcement.next = Some(first + AT_A_TIME);
+            cx.set_timer(Task::Announce(endpoint).token(), now + PAUSE);
+        } else {
+            announcement.not_before = Some(now + retry::ANNOUNCE_PAUSE);
+        }
+        for address in rest.iter().take(AT_A_TIME) {
+            self.stats.announcements += 1;
+            let mad = multicast::request(cx.transaction_id(), address, address, &groups);
+            cx.send(endpoint, to, mad);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What failed just now is not tried again so soon: who asks for it is told why it failed.
+//!
+//! All are remembered for the same time, so that they end in the order in which they came. Who makes many pays for the
+//! lookup of each; beyond the bound the oldest is forgotten, which costs its next asker a lookup and nothing else.
+use super::{
+    dest::{DestState, Failed},
+    state::Ibacmp,
+    token::{DestId, Task},
+};
+use crate::{Time, context::Context, failure::Failure, id::EndpointId, sa::SaError};
+use ib_mad::Status;
+
+/// Whether it says something of the destination, and not of this moment.
+fn is_of_the_destination(failure: Failure) -> bool {
+    match failure {
+        Failure::NoResponse { .. } => true,
+        Failure::Sa(SaError::Status(status)) => status == Status::SA_NO_RECORDS || status == Status::SA_INVALID_GID,
+        _ => false,
+    }
+}
+
+impl Ibacmp {
+    /// Remembers that a destination of which nothing is known failed.
+    pub(super) fn remember_failure(&mut self, cx: &mut Context, id: DestId, failure: Failure) {
+        let Some(timeout) = cx.config().negative_timeout.filter(|_| is_of_the_destination(failure)) else { return };
+        let Some(dest) = self.cache.get(id) else { return };
+        let (until, epoch) = (cx.now() + timeout, self.failures_epoch(dest.endpoint));
+        if self.negatives.len() >= cx.config().limits.negatives
+            && let Some((until, oldest)) = self.negatives.pop_front()
+        {
+            self.forget_failure(oldest, until);
+        }
+        self.cache.enter(id, DestState::Failed(Failed { failure, until, epoch }));
+        self.negatives.push_back((until, id));
+        self.schedule_negatives(cx);
+    }
+
+    /// Something good happened on an endpoint: all that failed on it may be tried again.
+    pub(super) fn forget_failures(&mut self, endpoint: EndpointId) {
+        if let Some(state) = self.endpoints.get_mut(&endpoint) {
+            state.failures_over();
+        }
+    }
+
+    fn failures_epoch(&self, endpoint: EndpointId) -> u32 {
+        self.endpoints.get(&endpoint).map_or(0, |state| state.failures_epoch())
+    }
+
+    /// Whether a failure counts still.
+    pub(super) fn is_failed(&self, now: Time, endpoint: EndpointId, failed: &Failed) -> bool {
+        failed.until > now && failed.epoch == self.failures_epoch(endpoint)
+    }
+
+    /// Forgets a destination, unless something else is known of it by now.
+    fn forget_failure(&mut self, id: DestId, ended: Time) {
+        let state = self.cache.get(id).map(|dest| &dest.state);
+        if matches!(state, Some(DestState::Failed(failed)) if failed.until <= ended) {
+            self.cache.remove(id);
+        }
+    }
+
+    fn schedule_negatives(&mut self, cx: &mut Context) {
+        let token = Task::Negatives.token();
+        match self.negatives.front() {
+            Some((until, _)) if cx.timer(token).is_none() => cx.set_timer(token, *until),
+            _ => {}
+        }
+    }
+
+    /// The first of them have had their time.
+    pub(super) fn negatives_due(&mut self, cx: &mut Context) {
+        while let Some((until, id)) = self.negatives.front().copied()
+            && until <= cx.now()
+        {
+            self.negatives.pop_front();
+            self.forget_failure(id, until);
+        }
+        self.schedule_negatives(cx);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dest::{Class, DestKey};
+    use super::*;
+    use crate::{Config, config::Limits};
+    use acm_wire::Address;
+    use core::time::Duration;
+
+    const HERE: EndpointId = EndpointId::new(0, 0);
+
+    fn fail(ibacmp: &mut Ibacmp, cx: &mut Context, name: &str, failure: Failure) -> DestId {
+        let key = DestKey::Address(Address::from_text(name));
+        let id = ibacmp.cache.insert(HERE, key, Class::Wanted);
+        ibacmp.remember_failure(cx, id, failure);
+        id
+    }
+
+    fn is_failed(ibacmp: &Ibacmp, id: DestId) -> bool {
+        matches!(ibacmp.cache.get(id).map(|dest| &dest.state), Some(DestState::Failed(_)))
+    }
+
+    #[test]
+    fn only_what_says_something_of_the_destination() {
+        let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
+        let table = [
+            (Failure::NoResponse { asked: 3 }, true),
+            (Failure::Sa(SaError::Status(Status::SA_NO_RECORDS)), true),
+            (Failure::Sa(SaError::Status(Status::SA_INVALID_GID)), true),
+            (Failure::Sa(SaError::Status(Status::SA_NO_RESOURCES)), false),
+            (Failure::Sa(SaError::TimedOut), false),
+            (Failure::NoTurn, false),
+            (Failure::EndpointClosed, false),
+        ];
+        for (failure, expected) in table {
+            let id = fail(&mut ibacmp, &mut cx, "a", failure);
+            assert_eq!(is_failed(&ibacmp, id), expected, "{failure}");
+            ibacmp.cache.remove(id);
+        }
+        let mut cx = Context::new(Config { negative_timeout: None, ..Config::default() }, 1.into());
+        let id = fail(&mut ibacmp, &mut cx, "a", Failure::NoResponse { asked: 3 });
+        assert!(!is_failed(&ibacmp, id), "it is off");
+    }
+
+    #[test]
+    fn they_go_in_time_and_beyond_the_bound_the_oldest_goes() {
+        let limits = Limits { negatives: 2, ..Limits::default() };
+        let (mut cx, mut ibacmp) = (Context::new(Config { limits, ..Config::default() }, 1.into()), Ibacmp::new(1));
+        let failure = Failure::NoResponse { asked: 3 };
+        let ids = ["a", "b", "c"].map(|name| {
+            cx.now = cx.now + Duration::from_millis(100);
+            fail(&mut ibacmp, &mut cx, name, failure)
+        });
+        assert_eq!((ibacmp.cache.get(ids[0]).is_none(), ibacmp.negatives.len()), (true, 2));
+        // The second has got somewhere meanwhile: it stays.
+        ibacmp.cache.enter(ids[1], DestState::Unknown);
+        cx.now = Time::ZERO + Duration::from_millis(1200);
+        ibacmp.negatives_due(&mut cx);
+        assert!(ibacmp.cache.get(ids[1]).is_some() && is_failed(&ibacmp, ids[2]));
+        cx.now = Time::ZERO + Duration::from_millis(1300);
+        ibacmp.negatives_due(&mut cx);
+        assert!(ibacmp.cache.get(ids[2]).is_none() && ibacmp.negatives.is_empty());
+    }
+}

@@ -1,0 +1,348 @@
+//! What is used is asked for anew before it ends, and all that is known after something happened that may have made it
+//! wrong: in the background, charged to the daemon, behind everybody else. What is served is served meanwhile.
+use super::{
+    asking::Asking,
+    dest::{Claim, Class, DestState, Ready, Renewal},
+    endpoint::EndpointState,
+    event::Event,
+    lookup::Lookup,
+    remote::Remote,
+    renewals::Why,
+    route,
+    state::Ibacmp,
+    token::{DestId, Task},
+};
+use crate::{
+    Time,
+    account::{DAEMON, Holding},
+    config::RouteProtocol,
+    context::Context,
+    id::EndpointId,
+    provider::{IfPending, Need},
+    retry,
+    sa::SaError,
+};
+use alloc::boxed::Box;
+use core::time::Duration;
+use ib_mad::sa::{PathRecord, SaMad};
+
+/// Some renewals are begun each time.
+const TICK: Duration = Duration::from_millis(100);
+const EACH_TICK: usize = 20;
+/// None is begun while so many are under way.
+const UNDER_WAY: usize = 64;
+/// What is used is asked for anew in the last eighth of its time.
+const LAST_PART: u32 = 8;
+
+/// Whether something that lives for so long ends soon.
+fn ends_soon(now: Time, until: Option<Time>, life: Option<Duration>) -> bool {
+    until.zip(life).is_some_and(|(until, life)| now + life / LAST_PART >= until)
+}
+
+impl Ibacmp {
+    /// Something happened that may have made wrong what is known on an endpoint: all of it is asked for anew.
+    pub(super) fn doubt(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        self.endpoints.entry(endpoint).or_default().doubt();
+        // Every node of the subnet has heard of it now.
+        let at = cx.now() + cx.spread(retry::RENEW_SPREAD);
+        self.renewals.not_before = Some(at);
+        self.renewals.failures = 0;
+        self.hurry_sweep(cx);
+    }
+
+    /// Lets a destination wait for being asked for anew; `false` if too many do.
+    pub(super) fn renew_soon(&mut self, cx: &mut Context, id: DestId, why: Why) -> bool {
+        let Some(dest) = self.cache.get_mut(id) else { return true };
+        if let DestState::Ready(ready) = &mut dest.state {
+            if ready.waits || ready.renewal.is_some() {
+                return true;
+            }
+            if self.renewals.line(why).len() < cx.config().limits.renewals {
+                ready.waits = true;
+            }
+        }
+        let line = self.renewals.line(why);
+        if line.len() >= cx.config().limits.renewals {
+            self.stats.renewals_put_off += 1;
+            return false;
+        }
+        line.push_back(id);
+        self.schedule_renewals(cx);
+        true
+    }
+
+    fn schedule_renewals(&mut self, cx: &mut Context) {
+        let token = Task::Renewals.token();
+        if !self.renewals.is_empty() && cx.timer(token).is_none() {
+            let next = cx.now() + TICK;
+            cx.set_timer(token, self.renewals.not_before.map_or(next, |at| at.max(next)));
+        }
+    }
+
+    /// What the sweep finds: whether it may go on, or has to come back to this one.
+    pub(super) fn renew_if_due(&mut self, cx: &mut Context, id: DestId) -> bool {
+        let (now, config) = (cx.now(), cx.config());
+        let Some(dest) = self.cache.get(id) else { return true };
+        let DestState::Ready(ready) = &dest.state else { return true };
+        let ends = ready.served
+            && (ends_soon(now, ready.addr_until, config.addr_timeout)
+                || ends_soon(now, ready.route_until, config.route_timeout));
+        match dest.class {
+            Class::Wanted if ends || ready.doubted => self.renew_soon(cx, id, Why::Found),
+            // What nobody here asked for is not worth asking for.
+            Class::Unsolicited if ready.doubted => {
+                self.leave_ready(cx, id);
+                true
+            }
+            _ => true,
+        }
+    }
+
+    /// Some of those that wait have their turn.
+    pub(super) fn renewals_due(&mut self, cx: &mut Context) {
+        for number in 0..EACH_TICK {
+            if cx.accounts.held(DAEMON, Holding::Lookups) >= UNDER_WAY {
+                break;
+            }
+            let Some(id) = self.renewals.next(number) else { break };
+            self.freshen(cx, id);
+            self.renew(cx, id);
+        }
+        self.schedule_renewals(cx);
+    }
+
+    fn renew(&mut self, cx: &mut Context, id: DestId) {
+        let now = cx.now();
+        let Some(dest) = self.cache.get_mut(id) else { return };
+        let class = dest.class;
+        match &mut dest.state {
+            DestState::Ready(ready) => {
+                ready.waits = false;
+                if ready.claim.is_some() || ready.renewal.is_some() {
+                    return;
+                }
+                // Until somebody uses it again.
+                ready.served = false;
+                let by_address = ready.remote.is_some();
+                if by_address && ends_soon(now, ready.addr_until, cx.config().addr_timeout) {
+                    self.probe(cx, id);
+                } else {
+                    self.renew_path(cx, id);
+                }
+            }
+            // The route was wrong and is gone.
+            DestState::Known { remote, .. } if class == Class::Wanted => {
+                let remote = *remote;
+                if let Ok(lookup) = Self::background(cx) {
+                    self.find_route(cx, id, remote, lookup);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn background(cx: &mut Context) -> Result<Lookup, crate::failure::Failure> {
+        Lookup::begin(cx, Need { account: DAEMON, if_pending: IfPending::LeavesTicket })
+    }
+
+    /// Asks the peer itself whether it is there still.
+    fn probe(&mut self, cx: &mut Context, id: DestId) {
+        let Some(endpoint) = self.cache.get(id).map(|dest| dest.endpoint) else { return };
+        let Some(source) = cx.endpoint(endpoint).and_then(|endpoint| endpoint.addresses.first().copied()) else {
+            return;
+        };
+        let Ok(lookup) = Self::background(cx) else { return };
+        let asking = Asking::new(cx.transaction_id(), source, lookup);
+        self.stats.renewals += 1;
+        self.cache.change(id, |state| {
+            if let DestState::Ready(ready) = state {
+                ready.claim = Some(Box::new(Claim { asking, found: None, probe: true }));
+            }
+        });
+        self.queue_up(cx, id, endpoint);
+    }
+
+    /// The peer answered: its address has its time again, and its path is next.
+    pub(super) fn probed(&mut self, cx: &mut Context, id: DestId) {
+        let until = Self::addr_end(cx);
+        self.cache.change(id, |state| {
+            if let DestState::Ready(ready) = state {
+                ready.addr_until = until;
+            }
+        });
+        self.renew_path(cx, id);
+    }
+
+    fn renew_path(&mut self, cx: &mut Context, id: DestId) {
+        if let Some(path) = self.group_path(cx, id) {
+            return self.renewed_with(cx, id, &path, None);
+        }
+        if cx.config().route_protocol == RouteProtocol::Acm && self.cache.get(id).is_some_and(|dest| dest.is_address())
+        {
+            return;
+        }
+        if let Ok(lookup) = Self::background(cx) {
+            self.ask_path_anew(cx, id, None, lookup);
+        }
+    }
+
+    /// The path that the shared group gives, where paths come from there.
+    fn group_path(&self, cx: &Context, id: DestId) -> Option<PathRecord> {
+        let dest = self.cache.get(id)?;
+        let DestState::Ready(Ready { remote: Some(remote), .. }) = &dest.state else { return None };
+        if cx.config().route_protocol != RouteProtocol::Acm {
+            return None;
+        }
+        let member = self.joined(dest.endpoint).find(|member| member.mgid == remote.group)?;
+        Some(route::from_group(member, remote, cx.port_of(dest.endpoint)?.lid))
+    }
+
+    /// Asks subnet administration for the path of a destination that is served meanwhile.
+    pub(super) fn ask_path_anew(&mut self, cx: &mut Context, id: DestId, claimed: Option<Remote>, lookup: Lookup) {
+        let Some((endpoint, remote)) = self.cache.get(id).and_then(|dest| match &dest.state {
+            DestState::Ready(ready) => Some((dest.endpoint, ready.remote)),
+            _ => None,
+        }) else {
+            lookup.end(cx);
+            return;
+        };
+        let asked = self.path_question(cx, id, remote.as_ref()).zip(lookup.accounts().next());
+        let token = Task::Renew(id).token();
+        let Some(Ok(question)) = asked.map(|(question, first)| cx.sa_ask(endpoint, token, question, first)) else {
+            lookup.end(cx);
+            return;
+        };
+        let epoch = self.endpoints.get(&endpoint).map_or(0, EndpointState::epoch);
+        self.stats.renewals += 1;
+        self.cache.change(id, |state| {
+            if let DestState::Ready(ready) = state {
+                ready.renewal = Some(Box::new(Renewal { question, lookup, epoch, claimed }));
+            }
+        });
+    }
+
+    /// Subnet administration answered, or will not.
+    pub(super) fn renewed(&mut self, cx: &mut Context, id: DestId, answer: Result<&SaMad, SaError>) {
+        let renewal = self.cache.change(id, |state| match state {
+            DestState::Ready(ready) => ready.renewal.take(),
+            _ => None,
+        });
+        let Some(Some(renewal)) = renewal else { return };
+        let Renewal { lookup, epoch, claimed, .. } = *renewal;
+        let responders = lookup.end(cx);
+        match answer.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadAnswer)) {
+            Ok(path) => {
+                self.renewals.failures = 0;
+                self.set_epoch(id, epoch);
+                let remote = self.cache.get(id).and_then(|dest| match &dest.state {
+                    DestState::Ready(ready) => ready.remote,
+                    _ => None,
+                });
+                self.compare_path(cx, id, remote.as_ref(), Ok(path));
+                self.renewed_with(cx, id, path, claimed);
+                let Some(dest) = self.cache.get(id) else { return };
+                let lmc = cx.port_of(dest.endpoint).map(|port| port.lmc).unwrap_or_default();
+                let DestState::Ready(Ready { remote: Some(remote), path, .. }) = &dest.state else { return };
+                let (endpoint, remote, path) = (dest.endpoint, *remote, *path);
+                // Whoever claimed it from elsewhere gets nothing.
+                for responder in responders.iter().filter(|responder| responder.remote.is_same_port(&remote, lmc)) {
+                    Self::respond(cx, endpoint, &path, responder);
+                }
+            }
+            // There is no such path any more.
+            Err(SaError::Status(_)) => {
+                self.stats.renewals_failed += 1;
+                if let Some(dest) = self.cache.get(id) {
+                    cx.log(Event::RouteGone(dest.endpoint, dest.name()).into());
+                }
+                self.leave_ready(cx, id);
+                self.cache.enter(id, DestState::Unknown);
+            }
+            Err(_) => self.renewal_failed(cx, id),
+        }
+    }
+
+    /// Subnet administration said nothing: what is known is better than nothing, and is asked for anew later.
+    fn renewal_failed(&mut self, cx: &mut Context, id: DestId) {
+        self.stats.renewals_failed += 1;
+        self.renewals.failures = self.renewals.failures.saturating_add(1);
+        let pause = retry::RENEW.pause(self.renewals.failures);
+        self.renewals.not_before = Some(cx.now() + cx.jitter(pause));
+        if let Some(DestState::Ready(ready)) = self.cache.get(id).map(|dest| &dest.state)
+            && ready.doubted
+        {
+            self.renew_soon(cx, id, Why::Found);
+        }
+    }
+
+    fn set_epoch(&mut self, id: DestId, epoch: u32) {
+        if let Some(DestState::Ready(ready)) = self.cache.get_mut(id).map(|dest| &mut dest.state) {
+            ready.epoch = epoch;
+        }
+    }
+
+    /// A path was found anew.
+    fn renewed_with(&mut self, cx: &mut Context, id: DestId, path: &PathRecord, claimed: Option<Remote>) {
+        let (addr_end, route_until) = (Self::addr_end(cx), Self::route_end(cx));
+        let Some(dest) = self.cache.get(id).filter(|dest| matches!(dest.state, DestState::Ready(_))) else { return };
+        let (endpoint, name) = (dest.endpoint, dest.name());
+        let lmc = cx.port_of(endpoint).map(|port| port.lmc).unwrap_or_default();
+        // Out and in again: another GID may be behind its LID.
+        let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Unknown) else { return };
+        let moved = ready.path.dlid.base(lmc) != path.dlid.base(lmc);
+        (ready.path, ready.doubted, ready.route_until) = (*path, false, route_until);
+        match &mut ready.remote {
+            None => ready.addr_until = addr_end,
+            Some(remote) if moved => {
+                let is_there = |claimed: &Remote| claimed.lid.base(lmc) == path.dlid.base(lmc);
+                *remote = claimed.filter(is_there).unwrap_or(Remote { lid: path.dlid, ..*remote });
+            }
+            Some(_) => {}
+        }
+        // Only a host of a file counts as long as the file.
+        ready.preloaded = ready.preloaded.filter(|_| ready.remote.is_some_and(|remote| remote.group.is_zero()));
+        self.cache.enter(id, DestState::Ready(ready));
+        if claimed.is_some() && !moved {
+            self.stats.claims_refuted += 1;
+        }
+        if moved {
+            self.stats.claims_confirmed += u64::from(claimed.is_some());
+            cx.log(Event::PeerChanged(endpoint, name).into());
+        } else {
+            cx.log(Event::RouteFound(endpoint, name).into());
+        }
+    }
+
+    /// Ends all that is under way for a destination whose path is known.
+    pub(super) fn end_ready(&mut self, cx: &mut Context, id: DestId, ready: Ready) {
+        if let Some(claim) = ready.claim {
+            self.end_asking(cx, id, claim.asking).end(cx);
+        }
+        if let Some(renewal) = ready.renewal {
+            cx.sa_forget(renewal.question);
+            renewal.lookup.end(cx);
+        }
+    }
+
+    /// Of a destination whose path is known only the address is known still.
+    pub(super) fn leave_ready(&mut self, cx: &mut Context, id: DestId) {
+        let Some(DestState::Ready(ready)) = self.cache.get(id).map(|dest| &dest.state) else { return };
+        let addr_until = ready.addr_until;
+        let next = ready.remote.map_or(DestState::Unknown, |remote| DestState::Known { remote, addr_until });
+        if let DestState::Ready(ready) = self.cache.enter(id, next) {
+            self.end_ready(cx, id, ready);
+        }
+    }
+
+    /// Ends what is asked anew of a destination; what is served stays.
+    pub(super) fn end_renewal(&mut self, cx: &mut Context, id: DestId) {
+        let renewal = self.cache.change(id, |state| match state {
+            DestState::Ready(ready) => ready.renewal.take(),
+            _ => None,
+        });
+        if let Some(Some(renewal)) = renewal {
+            cx.sa_forget(renewal.question);
+            renewal.lookup.end(cx);
+        }
+    }
+}

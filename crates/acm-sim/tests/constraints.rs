@@ -1,0 +1,119 @@
+//! What a client or the kernel wants of a path is part of the question to subnet administration, and of what is
+//! remembered. Service ids are, as `path_service_ids` says.
+use acm_sansio::{Config, Input, KernelRequestId, Output, PortId, config::ServiceIds};
+use acm_sim::{World, WorldConfig};
+use acm_wire::client::ClientStatus;
+use core::time::Duration;
+use ib_mad::{
+    AttributeId, Mtu, PacketLifeTime, Pkey, Rate, Selected, Selector, ServiceId, ServiceLevel,
+    sa::{PathMask, PathRecord, QosSl},
+};
+
+fn world(path_service_ids: ServiceIds) -> World {
+    World::new(WorldConfig { core: Config { path_service_ids, ..Config::default() }, ..WorldConfig::default() })
+}
+
+fn to_node_1(world: &World) -> PathRecord {
+    PathRecord { dgid: world.port(1).gids[0], ..PathRecord::default() }
+}
+
+/// What node 0 asked subnet administration for, and which fields of it count.
+fn asked(world: &World) -> Vec<(PathRecord, PathMask)> {
+    let of = |output: &Output| match output {
+        Output::SaSend(send) if send.mad.header.attribute_id == AttributeId::PATH_RECORD => {
+            let mask = PathMask::from_bits_retain(send.mad.sa.component_mask.get());
+            Some((*send.mad.record::<PathRecord>().unwrap(), mask))
+        }
+        _ => None,
+    };
+    world.transcript.iter().filter(|(_, node, _)| *node == 0).filter_map(|(_, _, output)| of(output)).collect()
+}
+
+#[test]
+fn each_constraint_is_asked_for_and_remembered_by_itself() {
+    let mut world = world(ServiceIds::None);
+    let plain = to_node_1(&world);
+    let life = PacketLifeTime::new(20);
+    let common = PathMask::DGID | PathMask::SGID | PathMask::PKEY | PathMask::REVERSIBLE | PathMask::NUM_PATH;
+    let table: [(PathRecord, PathMask); 8] = [
+        (plain, PathMask::empty()),
+        (PathRecord { traffic_class: 3, ..plain }, PathMask::TRAFFIC_CLASS),
+        (PathRecord { qos_sl: QosSl::default().with_qos_class(5), ..plain }, PathMask::QOS_CLASS),
+        (PathRecord { qos_sl: QosSl::default().with_sl(ServiceLevel::new(2)), ..plain }, PathMask::SL),
+        (
+            PathRecord { mtu: Selected::new(Selector::LessThan, Mtu::B2048), ..plain },
+            PathMask::MTU | PathMask::MTU_SELECTOR,
+        ),
+        (PathRecord { mtu: Selected::exactly(Mtu::B512), ..plain }, PathMask::MTU | PathMask::MTU_SELECTOR),
+        (
+            PathRecord { rate: Selected::new(Selector::LessThan, Rate::GBPS_40), ..plain },
+            PathMask::RATE | PathMask::RATE_SELECTOR,
+        ),
+        (PathRecord { packet_life_time: Selected::exactly(life), ..plain }, PathMask::LIFE | PathMask::LIFE_SELECTOR),
+    ];
+    let paths: Vec<PathRecord> = table.iter().map(|(wanted, _)| world.route(0, wanted).unwrap()).collect();
+    assert_eq!((paths[0].mtu.value(), paths[3].qos_sl.sl()), (Mtu::B4096, ServiceLevel::new(2)));
+    assert_eq!((paths[4].mtu.value(), paths[5].mtu.value()), (Mtu::B1024, Mtu::B512));
+    assert!(paths[6].rate.value().mbps() < Rate::GBPS_40.mbps() && paths[7].packet_life_time.value() == life);
+    let masks: Vec<PathMask> = asked(&world).iter().map(|(_, mask)| *mask).collect();
+    assert_eq!(masks, table.map(|(_, mask)| common | mask));
+    for ((wanted, _), path) in table.iter().zip(&paths) {
+        assert_eq!(world.route(0, wanted).as_ref(), Ok(path), "from the cache, each its own");
+    }
+    assert_eq!(asked(&world).len(), table.len());
+    let impossible = PathRecord { mtu: Selected::new(Selector::GreaterThan, Mtu::B4096), ..plain };
+    assert_eq!(world.route(0, &impossible), Err(ClientStatus::ENODATA));
+    assert!(world.route(0, &plain).is_ok());
+}
+
+#[test]
+fn the_partition_chooses_the_endpoint_and_is_asked_for() {
+    let mut world = world(ServiceIds::None);
+    for node in 0..2 {
+        let mut port = world.port(node).clone();
+        port.pkeys = vec![Pkey::DEFAULT_FULL, Pkey::new(0x8001)];
+        world.subnet.set_port(World::port_id(node), port).unwrap();
+        world.settle();
+    }
+    let address = acm_wire::Address::from_text("other");
+    world.input(0, Input::AddressAdded { port: PortId(0), pkey: Some(Pkey::new(0x8001)), address });
+    world.run_for(Duration::from_secs(1));
+    let plain = to_node_1(&world);
+    for pkey in [Pkey::DEFAULT_FULL, Pkey::new(0x8001), Pkey::DEFAULT_FULL, Pkey::new(0x8001)] {
+        assert_eq!(world.route(0, &PathRecord { pkey, ..plain }).unwrap().pkey, pkey);
+    }
+    let pkeys: Vec<Pkey> = asked(&world).iter().map(|(wanted, _)| wanted.pkey).collect();
+    assert_eq!(pkeys, [Pkey::DEFAULT_FULL, Pkey::new(0x8001)]);
+}
+
+/// As rdma_cm asks through the kernel: each TCP port is a service id.
+#[test]
+fn service_ids_are_asked_for_as_the_option_says() {
+    let tcp = |port: u64| ServiceId::new(0x0106_0000 + port);
+    let ports = [987, 1, 2, 18_517, 18_515, 18_518];
+    let table = [
+        (ServiceIds::None, vec![0]),
+        (ServiceIds::All, ports.map(|port| tcp(port).get()).to_vec()),
+        (
+            ServiceIds::ranges([tcp(18_515)..=tcp(18_517), tcp(987)..=tcp(987)]),
+            vec![tcp(987).get(), 0, tcp(18_515).get()],
+        ),
+    ];
+    for (option, expected) in table {
+        let mut world = world(option.clone());
+        let plain = to_node_1(&world);
+        for (number, port) in (0..).zip(ports.iter().chain(&ports)) {
+            let wanted = PathRecord { service_id: tcp(*port), ..plain };
+            let id = KernelRequestId(number);
+            world.input(0, Input::KernelRequest { id, port: Some(PortId(0)), wanted: &wanted });
+            world.run_for(Duration::from_millis(10));
+        }
+        let answered = |output: &Output| matches!(output, Output::KernelReply { path: Ok(_), .. });
+        assert_eq!(world.transcript.iter().filter(|(.., output)| answered(output)).count(), 2 * ports.len());
+        let seen: Vec<u64> = asked(&world)
+            .iter()
+            .map(|(wanted, mask)| if mask.contains(PathMask::SERVICE_ID) { wanted.service_id.get() } else { 0 })
+            .collect();
+        assert_eq!(seen, expected, "{option:?}");
+    }
+}

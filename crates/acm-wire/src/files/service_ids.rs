@@ -1,0 +1,145 @@
+//! Which service ids path queries name: the value of the option `path_service_ids`.
+use core::{fmt, ops::RangeInclusive};
+use ib_mad::ServiceId;
+
+/// So many ranges at most.
+const MOST: usize = 64;
+
+/// Service ids of connections by IP address: these and a port (IBTA A11; Linux `include/rdma/ib.h`).
+const PORT_SPACES: [(&str, u64); 3] = [("tcp:", 0x0106_0000), ("udp:", 0x0111_0000), ("ib:", 0x013f_0000)];
+/// Programs by their name: TCP ports 987 and 1191.
+const PROGRAMS: [(&str, u64); 2] = [("lustre", 0x0106_03db), ("storage-scale", 0x0106_04a7)];
+
+/// Which service ids path queries name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ServiceIds<'a> {
+    /// None.
+    None,
+    /// Each as it is.
+    All,
+    /// Those of a list.
+    List(ServiceIdList<'a>),
+}
+
+/// Ids and ranges with commas between them: `lustre`, `storage-scale`, `tcp:PORT`, `tcp:A-B`, the same with `udp` and
+/// `ib`, numbers (decimal, or hex behind 0x), `A-B`. No id is in two of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ServiceIdList<'a>(&'a str);
+
+impl<'a> ServiceIdList<'a> {
+    /// Reads a list; `None` if it is none: an item is nothing known, a range is upside down or has the id 0, which means
+    /// none, two overlap, or there are more than 64.
+    #[must_use]
+    pub fn new(text: &'a str) -> Option<Self> {
+        let mut seen = [(0, 0); MOST];
+        for (index, item) in text.split(',').enumerate() {
+            let (first, last) = range(item)?;
+            let known = seen.get(..index)?;
+            if first == 0 || first > last || known.iter().any(|(a, b)| first <= *b && *a <= last) {
+                return None;
+            }
+            *seen.get_mut(index)? = (first, last);
+        }
+        Some(Self(text))
+    }
+
+    /// The ranges, in the order of the text.
+    pub fn ranges(self) -> impl Iterator<Item = RangeInclusive<ServiceId>> + use<'a> {
+        self.0.split(',').filter_map(range).map(|(first, last)| ServiceId::new(first)..=ServiceId::new(last))
+    }
+}
+
+fn range(item: &str) -> Option<(u64, u64)> {
+    if let Some((_, id)) = PROGRAMS.iter().find(|(name, _)| item.eq_ignore_ascii_case(name)) {
+        return Some((*id, *id));
+    }
+    for (space, base) in PORT_SPACES {
+        if let Some((head, ports)) = item.split_at_checked(space.len())
+            && head.eq_ignore_ascii_case(space)
+        {
+            let port = |text: &str| text.parse::<u16>().ok().map(|port| base + u64::from(port));
+            let (first, last) = ports.split_once('-').unwrap_or((ports, ports));
+            return port(first).zip(port(last));
+        }
+    }
+    let id = |text: &str| text.parse::<ServiceId>().ok().map(ServiceId::get);
+    let (first, last) = item.split_once('-').unwrap_or((item, item));
+    id(first).zip(id(last))
+}
+
+impl<'a> ServiceIds<'a> {
+    pub(super) fn read(text: &'a str) -> Option<Self> {
+        Some(match text {
+            _ if text.eq_ignore_ascii_case("none") => Self::None,
+            _ if text.eq_ignore_ascii_case("all") => Self::All,
+            list => Self::List(ServiceIdList::new(list)?),
+        })
+    }
+
+    pub(super) fn write(value: &Self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match value {
+            Self::None => "none",
+            Self::All => "all",
+            Self::List(ServiceIdList(text)) => text,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::{string::ToString, vec::Vec};
+
+    #[test]
+    fn ids_names_and_ranges() {
+        let text = "Lustre,storage-scale,TCP:18515-18520,udp:7,ib:65535,0x1000-0x1fff,5";
+        let ranges: Vec<(u64, u64)> =
+            ServiceIdList::new(text).unwrap().ranges().map(|ids| (ids.start().get(), ids.end().get())).collect();
+        assert_eq!(
+            ranges,
+            [
+                (0x0106_03db, 0x0106_03db),
+                (0x0106_04a7, 0x0106_04a7),
+                (0x0106_4853, 0x0106_4858),
+                (0x0111_0007, 0x0111_0007),
+                (0x013f_ffff, 0x013f_ffff),
+                (0x1000, 0x1fff),
+                (5, 5),
+            ]
+        );
+        assert_eq!(ServiceIds::read("ALL"), Some(ServiceIds::All));
+        assert_eq!(ServiceIds::read("None"), Some(ServiceIds::None));
+    }
+
+    #[test]
+    fn what_is_no_list() {
+        for text in [
+            "",
+            ",",
+            "5,",
+            "lustre,",
+            "lustr",
+            "tcp:",
+            "tcp:65536",
+            "tcp:9-8",
+            "tcp:1-2-3",
+            "sctp:5",
+            "0",
+            "0-5",
+            "9-8",
+            "5,5",
+            "1-9,9-12",
+            "lustre,tcp:900-1000",
+            "0x",
+            "-5",
+            "1-",
+            "\u{e9}\u{e9}5",
+        ] {
+            assert_eq!(ServiceIds::read(text), None, "{text}");
+        }
+        let list = |count: u64| (1..=count).map(|id| id.to_string()).collect::<Vec<_>>().join(",");
+        assert!(ServiceIds::read(&list(64)).is_some());
+        assert_eq!(ServiceIds::read(&list(65)), None);
+    }
+}
