@@ -93,7 +93,7 @@ pub trait Provider: fmt::Debug {
     fn add_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address);
     /// An endpoint has an address no more.
     fn remove_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address);
-    /// An address is another endpoint's of this machine now: whatever is known of it here does not hold.
+    /// An address is another endpoint's of this machine now, or was until now: whatever is known of it here does not hold.
     fn forget_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address);
     /// The path from an endpoint's address to another address.
     fn resolve(

@@ -2,13 +2,15 @@
 //! from it where the address is, as from any request; nobody answers. C ibacm's listeners take it as well.
 use super::{group, state::Ibacmp, token::Task};
 use crate::{context::Context, id::EndpointId, retry};
-use acm_wire::multicast;
+use acm_wire::{Address, multicast};
 use alloc::vec::Vec;
 use core::time::Duration;
 use ib_mad::Gid;
 
 /// Addresses that are told at a time, and the pause after them.
 const AT_A_TIME: usize = 16;
+/// Own addresses that went and may come back at another port.
+const REMEMBERED: usize = 64;
 const PAUSE: Duration = Duration::from_millis(100);
 
 impl Ibacmp {
@@ -17,6 +19,30 @@ impl Ibacmp {
         if let Some(state) = self.endpoints.get_mut(&endpoint) {
             state.announcement.next = Some(0);
             self.announce_soon(cx, endpoint);
+        }
+    }
+
+    /// An address of ours is gone: if it is elsewhere already, or soon, peers know it where it was.
+    pub(super) fn note_removed(&mut self, cx: &mut Context, address: &Address) {
+        let has = |endpoint: &EndpointId| cx.endpoint(*endpoint).is_some_and(|endpoint| endpoint.has(address));
+        if let Some(endpoint) = self.endpoints.keys().copied().find(has) {
+            return self.announce(cx, endpoint);
+        }
+        if self.removed.len() >= REMEMBERED {
+            self.removed.pop_front();
+        }
+        self.removed.push_back(*address);
+    }
+
+    /// The endpoint may have an address that was elsewhere until now.
+    pub(super) fn announce_if_moved(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        // One that has no queue pair yet tells when it has.
+        let is_open = self.endpoints.contains_key(&endpoint);
+        let Some(found) = cx.endpoint(endpoint).filter(|_| is_open && !self.removed.is_empty()) else { return };
+        let before = self.removed.len();
+        self.removed.retain(|address| !found.has(address));
+        if self.removed.len() < before {
+            self.announce(cx, endpoint);
         }
     }
 

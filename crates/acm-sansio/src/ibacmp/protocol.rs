@@ -103,6 +103,7 @@ impl Provider for Ibacmp {
         self.look_at_port(cx, endpoint);
         self.join_all(cx, endpoint);
         self.refresh_loopback(cx, endpoint);
+        self.announce_if_moved(cx, endpoint);
     }
 
     fn close_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
@@ -110,6 +111,8 @@ impl Provider for Ibacmp {
         self.leave_all(cx, endpoint);
         cx.clear_timer(Task::Announce(endpoint).token());
         self.endpoints.remove(&endpoint);
+        let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
+        addresses.iter().for_each(|address| self.note_removed(cx, address));
         // Nothing finds what was known on it any more; the sweep takes it away.
         self.hurry_sweep(cx);
     }
@@ -120,6 +123,7 @@ impl Provider for Ibacmp {
         if self.base_group(endpoint).is_some() {
             self.announce(cx, endpoint);
         }
+        self.announce_if_moved(cx, endpoint);
     }
 
     fn remove_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
@@ -134,6 +138,7 @@ impl Provider for Ibacmp {
             self.cache.remove(id);
         }
         self.ask_from_another(cx, endpoint, address);
+        self.note_removed(cx, address);
     }
 
     fn forget_address(&mut self, _cx: &mut Context, endpoint: EndpointId, address: &Address) {

@@ -8,6 +8,7 @@ use crate::{
     id::{EndpointId, PortId},
     random::Seed,
 };
+use acm_wire::Address;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use ib_mad::Gid;
 
@@ -19,6 +20,8 @@ pub struct Ibacmp {
     /// Multicast requests that wait for their response, by transaction id.
     pub(super) asked: BTreeMap<u64, DestId>,
     pub(super) sweep: Sweep,
+    /// Own addresses that went lately, the last one last.
+    pub(super) removed: VecDeque<Address>,
     /// What was loaded from files.
     pub(super) preload: Preloaded,
     /// Ports and GIDs whose destinations are to be forgotten.
@@ -41,6 +44,7 @@ impl Ibacmp {
             endpoints: BTreeMap::new(),
             asked: BTreeMap::new(),
             sweep: Sweep::default(),
+            removed: VecDeque::new(),
             preload: Preloaded::default(),
             leaving: BTreeSet::new(),
             negatives: VecDeque::new(),

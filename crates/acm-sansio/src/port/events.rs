@@ -143,7 +143,7 @@ impl Acm {
         }
     }
 
-    /// An address is this endpoint's now: what the others knew of it is of somebody else, or of before.
+    /// An address is this endpoint's now, or no more: what the others knew of it is of somebody else, or of before.
     fn forget_elsewhere(&mut self, endpoint: EndpointId, address: &Address) {
         let others: Vec<EndpointId> = self.context.ports.all_endpoints().filter(|other| *other != endpoint).collect();
         for other in others {
@@ -165,7 +165,9 @@ impl Acm {
             self.context.log(Event::NoPartition(port, local.address, local.pkey));
         }
         for endpoint in plan.close {
+            let addresses = self.context.endpoint(endpoint).map(|found| found.addresses.clone()).unwrap_or_default();
             self.close_endpoint(endpoint);
+            addresses.iter().for_each(|address| self.forget_elsewhere(endpoint, address));
         }
         for (endpoint, address) in plan.remove {
             if let Some(found) = self.context.ports.endpoint_mut(endpoint) {
@@ -173,6 +175,7 @@ impl Acm {
             }
             self.context.log(Event::AddressRemoved(endpoint, address));
             self.provider.remove_address(&mut self.context, endpoint, &address);
+            self.forget_elsewhere(endpoint, &address);
         }
         let mut added = plan.add;
         for (pkey_index, pkey, addresses) in plan.open {
