@@ -32,7 +32,7 @@ fn a_lossy_fabric_resolves_by_repeating() {
 #[test]
 fn nothing_passes_for_a_while() {
     let fabric = Fabric::serve(2, &FAST);
-    let [node, _other] = two(&fabric, "timeout 50\nretries 2");
+    let [node, _other] = two(&fabric, "timeout 50\nretries 2\nnegative_timeout 0");
     fabric.control("set ud_loss 100%");
     let sent = fabric.statistic("ud_multicast");
     assert_eq!(ask(&node, "node2").failure(), "ib_acm_resolve_name failed: Connection timed out");
@@ -102,7 +102,7 @@ fn a_port_goes_down_and_comes_back() {
 #[test]
 fn the_others_port_goes_down_and_comes_back_with_another_lid() {
     let fabric = Fabric::serve(2, &FAST);
-    let [node, mut other] = two(&fabric, "timeout 50\nretries 1");
+    let [node, mut other] = two(&fabric, "timeout 50\nretries 1\nnegative_timeout 0");
     fabric.control("down node2 1");
     other.process.wait_for("sim0 port 1 is down", 1);
     assert_eq!(ask(&node, "node2").failure(), "ib_acm_resolve_name failed: Connection timed out");
