@@ -66,7 +66,8 @@ fn a_real_parser_reads_them() {
         "install Debian's python3-prometheus-client"
     );
     let address = free_port();
-    let node = Node::embedded().option(&format!("metrics_listen {address}\ntimeout 50\nretries 1\nsa_notices no")).join();
+    let node =
+        Node::embedded().option(&format!("metrics_listen {address}\ntimeout 50\nretries 1\nsa_notices no")).join();
     let mut client = node.connect();
     assert_eq!(resolve(&mut client, "node1"), ClientStatus::SUCCESS);
     assert_eq!(resolve(&mut client, "nobody"), ClientStatus::ETIMEDOUT);
