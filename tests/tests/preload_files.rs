@@ -109,6 +109,24 @@ fn sighup_reads_again_and_a_wrong_file_changes_nothing() {
 }
 
 #[test]
+fn sighup_takes_other_files_and_none() {
+    let fabric = Fabric::serve(3, &[]);
+    let mut other = Node::at(&fabric, 2).join();
+    let node = start(&fabric);
+    becomes(&node, 5);
+    put(node.dir(), "other", &dump(&fabric, 6, "\n"));
+    let options = fs::read_to_string(node.dir().join("opts")).unwrap();
+    let other_file = options.replace("/routes", "/other");
+    let none = options.replace("full_opensm_v1", "none");
+    for (text, sl) in [(&other_file, 6), (&none, 0), (&options, 5), (&other_file, 6)] {
+        put(node.dir(), "opts", text);
+        node.process.signal(Signal::SIGHUP);
+        becomes(&node, sl);
+    }
+    other.process.signal(Signal::SIGTERM);
+}
+
+#[test]
 fn a_file_that_is_replaced_is_read_without_being_told() {
     let fabric = Fabric::serve(3, &[]);
     let node = start(&fabric);

@@ -33,6 +33,11 @@ impl DefaultNames {
         Self { host, plain: None, given: Vec::new() }
     }
 
+    /// Whether a port has this name.
+    pub(crate) fn has(&self, port: PortId, name: &Address) -> bool {
+        self.given.contains(&(port, *name))
+    }
+
     /// Gives names to ports. The plain name stays where it is for as long as its port is active, and then goes to the
     /// first that is; if none is, it stays. The numbers are those that a daemon would give which starts now.
     pub(crate) fn choose(&mut self, mut ports: Vec<NamedPort>, is_active: impl Fn(PortId) -> bool) -> Change {

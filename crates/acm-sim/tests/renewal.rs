@@ -7,7 +7,7 @@ use acm_wire::{
     client::{ClientStatus, Counter, EntryFlags, path_request},
 };
 use core::time::Duration;
-use ib_mad::{AttributeId, Lid, Method, PortState, Qpn, sa::PathRecord};
+use ib_mad::{AttributeId, Lid, Method, PortState, Qpn, Status, sa::PathRecord};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -209,6 +209,18 @@ fn a_silent_administration_is_not_asked_all_the_time() {
     let quiet = path_queries(&world).len();
     world.run_for(10 * MINUTE);
     assert_eq!(path_queries(&world).len(), quiet, "all is asked");
+}
+
+/// One that has no time says nothing about paths, either.
+#[test]
+fn a_busy_administration_takes_no_routes_away() {
+    let mut world = known(Config { sa_notices: false, ..Config::default() });
+    world.subnet.settings_mut().sa.status = Some(Status::BUSY);
+    world.subnet.restart_sm(None);
+    world.run_for(MINUTE);
+    assert!(world.stat(0, "renewals_failed") > 0);
+    cached(&mut world, 1);
+    cached(&mut world, 2);
 }
 
 /// Hundreds of routes after an event: a quarter of the depth at a time, twenty in each tenth of a second, and a user's

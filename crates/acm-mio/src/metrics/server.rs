@@ -21,6 +21,8 @@ use std::{
 pub(crate) const STATUS_SOCKET: &str = "acm-mio.status";
 /// Scrapers at a time; another one takes the place of the oldest.
 const MOST: usize = 8;
+/// Of those, places that only whoever may ask for the status has.
+const FOR_STATUS: usize = 2;
 /// Numbers may be as old as this: writing them takes some of everybody's time.
 const FRESH: Duration = Duration::from_millis(100);
 /// Wake-ups: two listeners, then the scrapers.
@@ -204,7 +206,7 @@ impl Metrics {
                     return;
                 }
             };
-            let Some(number) = self.place() else { return };
+            let Some(number) = self.place(trusted) else { return };
             let Some(slot) = self.connections.get_mut(number) else { return };
             close(slot, registry);
             let token = Token(FIRST + 2 + number);
@@ -215,9 +217,10 @@ impl Metrics {
     }
 
     /// Where another scraper goes: a free place, or the oldest one's.
-    fn place(&self) -> Option<usize> {
+    fn place(&self, trusted: bool) -> Option<usize> {
         let by_age = |slot: &Option<Connection>| slot.as_ref().map(|connection| connection.until);
-        (0..MOST).min_by_key(|place| self.connections.get(*place).and_then(by_age))
+        let first = if trusted { 0 } else { FOR_STATUS };
+        (first..MOST).min_by_key(|place| self.connections.get(*place).and_then(by_age))
     }
 }
 

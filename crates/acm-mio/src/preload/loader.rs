@@ -8,7 +8,7 @@ use acm_sansio::preload::{Hosts, Preload, Routes};
 use acm_wire::files::opts::{AddrPreload, Options, RoutePreload};
 use core::{fmt, time::Duration};
 use ib_mad::{Guid, Lid};
-use mio::{Registry, Token, Waker};
+use mio::Waker;
 use std::{
     collections::BTreeSet,
     io,
@@ -75,18 +75,14 @@ pub(crate) struct Loader {
 }
 
 impl Loader {
-    /// Begins to read the files; `None` if there are none. The thread ends after the loader, when it has read what it is
+    /// Begins to read the files. The thread ends after the loader, when it has read what it is
     /// reading; nobody waits for it.
-    pub(crate) fn start(files: Files, registry: &Registry, token: Token) -> io::Result<Option<Self>> {
-        if files == Files::default() {
-            return Ok(None);
-        }
+    pub(crate) fn start(files: Files, waker: Arc<Waker>) -> io::Result<Self> {
         for (kind, file) in [(ROUTES, &files.routes), (HOSTS, &files.hosts)] {
             if let Some(file) = file {
                 tracing::info!(target: "preload", "{kind} preload: none loaded yet: {}", file.display());
             }
         }
-        let waker = Waker::new(registry, token)?;
         let (wishes, heard) = channel();
         let (hand_over, tables) = sync_channel(2);
         let Files { routes, hosts } = files;
@@ -101,7 +97,7 @@ impl Loader {
             waker,
         };
         thread::Builder::new().name("preload".into()).spawn(move || reader.run(&heard))?;
-        Ok(Some(Self { wishes, tables, ports: Vec::new() }))
+        Ok(Self { wishes, tables, ports: Vec::new() })
     }
 
     /// The next table that is finished.
@@ -139,7 +135,7 @@ struct Reader {
     loaded: Option<Arc<Routes>>,
     has_hosts: bool,
     hand_over: SyncSender<Preload>,
-    waker: Waker,
+    waker: Arc<Waker>,
 }
 
 impl Reader {

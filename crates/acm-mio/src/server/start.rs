@@ -3,7 +3,7 @@ use super::{
     daemon::{Connections, Daemon, Host, LoopError, Ready, Reload, STALL_LIMIT, Systemd},
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
-    tokens::{FABRIC, INTERFACES, KERNEL, LISTENER, PRELOAD, SIGNALS},
+    tokens::{FABRIC, INTERFACES, KERNEL, LISTENER, SIGNALS},
 };
 #[cfg(feature = "verbs")]
 use crate::fabric::{Depths, Devices};
@@ -19,7 +19,7 @@ use crate::{
     log::{Lines, Log},
     metrics::Metrics,
     names::DefaultNames,
-    preload::{Files, Loader},
+    preload::Files,
     settings::Settings,
 };
 use acm_sansio::{Acm, Seed, Time};
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     }
     daemon.add_addresses(Time::ZERO);
     daemon.read_interfaces(Time::ZERO);
-    daemon.preload = Loader::start(files, daemon.host.poll.registry(), PRELOAD).map_err(LoopError::Poll)?;
+    daemon.start_preload(files).map_err(LoopError::Poll)?;
     daemon.fabric_events(Time::ZERO)?;
     daemon.tell_preload_ports();
     daemon.systemd = Systemd::new(args.systemd);
@@ -228,6 +228,7 @@ fn assemble(
         ready: Ready::default(),
         received: ReceiveBuffer::default(),
         preload: None,
+        preload_waker: None,
         stall_limit: STALL_LIMIT,
     })
 }

@@ -45,6 +45,10 @@ impl Ibacmp {
         let Some(dest) = self.cache.get_mut(id) else { return };
         let next = match &mut dest.state {
             DestState::Known { addr_until, .. } if over(*addr_until) => DestState::Unknown,
+            // Only a table of hosts has named it, and does so no more.
+            DestState::Known { remote, .. } if remote.group.is_zero() && !self.preload.has(&dest.key, remote.gid) => {
+                DestState::Unknown
+            }
             DestState::Ready(ready) if dest.class != Class::Local => {
                 let state = self.endpoints.get(&dest.endpoint);
                 let fits = match state {
@@ -121,6 +125,7 @@ impl Ibacmp {
                 && !self.look_at(cx, id)
             {
                 self.sweep.stalled = true;
+                self.sweep.stalled_at = Some(id);
                 break;
             }
             self.sweep.place = place + 1;
@@ -136,6 +141,7 @@ impl Ibacmp {
         // What has had its time, unused, just ends.
         let had_path =
             matches!(&dest.state, DestState::Ready(ready) if ready.route_until.is_none_or(|until| until > cx.now()));
+        let had_path = had_path || self.sweep.stalled_at.take() == Some(id);
         self.freshen(cx, id);
         let Some(dest) = self.cache.get(id) else { return true };
         let of_nobody = cx.endpoint(endpoint).is_none() && !dest.state.is_busy();
@@ -199,7 +205,8 @@ mod tests {
     }
 
     fn known(addr_until: Option<Time>) -> DestState {
-        DestState::Known { remote: super::super::remote::Remote::default(), addr_until }
+        let group = "ff15::1".parse().unwrap();
+        DestState::Known { remote: super::super::remote::Remote { group, ..Default::default() }, addr_until }
     }
 
     #[test]

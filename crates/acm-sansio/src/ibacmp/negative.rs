@@ -14,9 +14,14 @@ use ib_mad::Status;
 fn is_of_the_destination(failure: Failure) -> bool {
     match failure {
         Failure::NoResponse { .. } => true,
-        Failure::Sa(SaError::Status(status)) => status == Status::SA_NO_RECORDS || status == Status::SA_INVALID_GID,
+        Failure::Sa(error) => says_no_path(error),
         _ => false,
     }
+}
+
+/// Whether subnet administration says that there is no such path, and not only that it does not say now.
+pub(super) fn says_no_path(error: SaError) -> bool {
+    error == SaError::Status(Status::SA_NO_RECORDS) || error == SaError::Status(Status::SA_INVALID_GID)
 }
 
 impl Ibacmp {

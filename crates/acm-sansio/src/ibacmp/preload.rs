@@ -8,6 +8,7 @@ use super::{
     dest::{DestKey, DestState, Ready, RouteKey},
     endpoint::EndpointState,
     event::Event,
+    negative::says_no_path,
     remote::Remote,
     state::Ibacmp,
     token::DestId,
@@ -23,8 +24,9 @@ use crate::{
     sa::SaError,
 };
 use acm_wire::{Address, client::Counter};
+use alloc::vec::Vec;
 use ib_mad::{
-    Gid, PacketLifeTime, Pkey, Selected, Status,
+    Gid, PacketLifeTime, Pkey, Selected,
     sa::{PathRecord, QosSl, ReversiblePaths},
 };
 
@@ -50,6 +52,8 @@ impl Ibacmp {
     /// Takes a table in place of the one before. What that one made is made anew when it is used next.
     pub(super) fn load(&mut self, preload: Preload) {
         self.preload.take(preload);
+        let endpoints: Vec<EndpointId> = self.endpoints.keys().copied().collect();
+        endpoints.into_iter().for_each(|endpoint| self.forget_failures(endpoint));
         self.stats.preload_loads += 1;
     }
 
@@ -144,6 +148,10 @@ impl Ibacmp {
         if self.preload.gid_of(address).is_none_or(|gid| gid == claimed.gid) {
             return false;
         }
+        // What failed before is in the table now.
+        if matches!(dest.state, DestState::Failed(_)) {
+            self.cache.enter(id, DestState::Unknown);
+        }
         self.preloaded(cx, id, endpoint);
         true
     }
@@ -182,11 +190,11 @@ impl Ibacmp {
                     (path.dlid.base(lmc), path.qos_sl.sl(), path.mtu.value(), path.rate.value())
                         != (route.dlid.base(lmc), route.sl, route.mtu, route.rate)
                 }
-                Err(error) => error == SaError::Status(Status::SA_NO_RECORDS),
+                Err(error) => says_no_path(error),
             };
             news = differs && self.preload.refute_port(gid.interface_id());
         }
-        if answer.is_err_and(|error| error == SaError::Status(Status::SA_NO_RECORDS)) {
+        if answer.is_err_and(says_no_path) {
             // Nothing is there: the group may know better.
             news |= self.preload.gid_of(&name) == Some(asked.dgid) && self.preload.refute_host(&name);
         }

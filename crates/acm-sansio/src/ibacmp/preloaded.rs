@@ -1,5 +1,5 @@
 //! The tables that were loaded from files.
-use super::dest::RouteKey;
+use super::dest::{DestKey, RouteKey};
 use crate::{
     port::PortAttributes,
     preload::{Hosts, Preload, Route, Routes},
@@ -52,6 +52,11 @@ impl Preloaded {
     pub(super) fn gid_of(&self, address: &Address) -> Option<Gid> {
         let gid = self.hosts.as_deref()?.gid_of(address)?;
         (!self.wrong_hosts.contains(&address.canonical())).then_some(gid)
+    }
+
+    /// Whether the table of hosts has an address at this GID.
+    pub(super) fn has(&self, key: &DestKey, gid: Gid) -> bool {
+        matches!(key, DestKey::Address(address) if self.gid_of(address) == Some(gid))
     }
 
     /// The way that a request asks for, and the GID of the port at its end. A dump has one way to each LID: to what asks

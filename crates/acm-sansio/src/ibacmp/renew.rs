@@ -6,6 +6,7 @@ use super::{
     endpoint::EndpointState,
     event::Event,
     lookup::Lookup,
+    negative::says_no_path,
     remote::Remote,
     renewals::Why,
     route,
@@ -115,6 +116,10 @@ impl Ibacmp {
         let now = cx.now();
         let Some(dest) = self.cache.get_mut(id) else { return };
         let class = dest.class;
+        // It has become ours since.
+        if class == Class::Local {
+            return;
+        }
         match &mut dest.state {
             DestState::Ready(ready) => {
                 ready.waits = false;
@@ -200,7 +205,7 @@ impl Ibacmp {
     /// Asks subnet administration for the path of a destination that is served meanwhile.
     pub(super) fn ask_path_anew(&mut self, cx: &mut Context, id: DestId, claimed: Option<Remote>, lookup: Lookup) {
         let Some((endpoint, remote)) = self.cache.get(id).and_then(|dest| match &dest.state {
-            DestState::Ready(ready) => Some((dest.endpoint, ready.remote)),
+            DestState::Ready(ready) if ready.renewal.is_none() => Some((dest.endpoint, ready.remote)),
             _ => None,
         }) else {
             lookup.end(cx);
@@ -250,7 +255,7 @@ impl Ibacmp {
                 }
             }
             // There is no such path any more.
-            Err(SaError::Status(_)) => {
+            Err(error) if says_no_path(error) => {
                 self.stats.renewals_failed += 1;
                 if let Some(dest) = self.cache.get(id) {
                     cx.log(Event::RouteGone(dest.endpoint, dest.name()).into());

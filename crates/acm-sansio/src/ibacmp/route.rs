@@ -182,7 +182,7 @@ impl Ibacmp {
                 let traffic_class = self.base_group(dest.endpoint).map_or(0, |member| member.traffic_class);
                 RouteKey { dgid: remote.gid, traffic_class, ..RouteKey::default() }
             }
-            (DestKey::Address(_), None) => RouteKey::default(),
+            (DestKey::Address(_), None) => return None,
         };
         Some(question(&key, pkey))
     }

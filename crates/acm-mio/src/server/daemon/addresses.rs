@@ -50,10 +50,23 @@ impl Daemon {
     }
 
     /// A file says what the ports are called, from now on.
-    pub(super) fn take_names_back(&mut self, now: Time) {
-        for (port, address) in self.names.choose(Vec::new(), |_| false).removed {
-            self.input(now, Input::AddressRemoved { port, pkey: None, address });
+    pub(super) fn take_names_back(&mut self, now: Time, ports: &[NamedPort]) {
+        let removed = self.names.choose(Vec::new(), |_| false).removed;
+        for (port, address) in removed {
+            let says = |entry: &ConfiguredAddress| {
+                let is_there = |found: &NamedPort| found.device == entry.device && found.number == entry.port;
+                let there = ports.iter().find(|found| is_there(found)).map(|found| found.id);
+                (there, entry.pkey, entry.address) == (Some(port), None, address)
+            };
+            if !self.addresses.iter().flatten().any(says) {
+                self.input(now, Input::AddressRemoved { port, pkey: None, address });
+            }
         }
+    }
+
+    /// Whether a line of the file says what a name of the host says now.
+    pub(super) fn is_name_of(&self, port: PortId, entry: &ConfiguredAddress) -> bool {
+        entry.pkey.is_none() && self.names.has(port, &entry.address)
     }
 
     /// Hands over the addresses that interfaces have at the start. The kernel answers within the request.

@@ -41,14 +41,16 @@ impl Daemon {
                 self.input(now, Input::AddressAdded { port, pkey: entry.pkey, address: entry.address });
             }
         }
+        // Without a file, ports have names of the host, and some may stay.
+        self.name_ports(now);
         for entry in before.iter().filter(|entry| !after.iter().any(|other| same(entry, other))) {
-            if let Some(port) = port_of(&ports, entry) {
+            if let Some(port) = port_of(&ports, entry).filter(|port| !self.is_name_of(*port, entry)) {
                 tracing::info!(target: "config", "{} is not served any more: not in the file", entry.address);
                 self.input(now, Input::AddressRemoved { port, pkey: entry.pkey, address: entry.address });
             }
         }
         if self.addresses.is_some() {
-            self.take_names_back(now);
+            self.take_names_back(now, &ports);
         }
         self.add_addresses(now);
     }

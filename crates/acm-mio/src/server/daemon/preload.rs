@@ -2,6 +2,8 @@
 use super::{super::tokens::PRELOAD, turn::Daemon};
 use crate::preload::{Files, Loader, nothing};
 use acm_sansio::{Input, Time};
+use mio::Waker;
+use std::{io, sync::Arc};
 
 impl Daemon {
     /// Hands the core the tables that are finished.
@@ -31,10 +33,24 @@ impl Daemon {
         for table in nothing(&after) {
             self.input(now, Input::Preloaded(table));
         }
-        match Loader::start(after, self.host.poll.registry(), PRELOAD) {
-            Ok(loader) => self.preload = loader,
-            Err(error) => tracing::warn!(target: "preload", "files are not read: {error}"),
+        if let Err(error) = self.start_preload(after) {
+            tracing::warn!(target: "preload", "files are not read: {error}");
         }
         self.tell_preload_ports();
+    }
+
+    /// Begins to read the files, if there are any.
+    pub(crate) fn start_preload(&mut self, files: Files) -> io::Result<()> {
+        if files == Files::default() {
+            return Ok(());
+        }
+        // mio has one for each poll.
+        let waker = match &self.preload_waker {
+            Some(waker) => Arc::clone(waker),
+            None => Arc::new(Waker::new(self.host.poll.registry(), PRELOAD)?),
+        };
+        self.preload_waker = Some(Arc::clone(&waker));
+        self.preload = Some(Loader::start(files, waker)?);
+        Ok(())
     }
 }

@@ -60,6 +60,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         ready: Ready::default(),
         received: ReceiveBuffer::default(),
         preload: None,
+        preload_waker: None,
         stall_limit: STALL_LIMIT,
     };
     let attributes = PortAttributes {

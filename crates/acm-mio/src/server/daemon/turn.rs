@@ -45,6 +45,8 @@ pub(crate) struct Daemon {
     pub(crate) received: ReceiveBuffer,
     /// Reads routes and hosts from files; `None` if there are no such files.
     pub(crate) preload: Option<Loader>,
+    /// What wakes the loop for it, once there was one.
+    pub(crate) preload_waker: Option<std::sync::Arc<mio::Waker>>,
     /// What systemd is told.
     pub(crate) systemd: Systemd,
     /// Scrapers.
