@@ -111,7 +111,7 @@ fn sighup_reads_again_and_a_wrong_file_changes_nothing() {
 #[test]
 fn sighup_takes_other_files_and_none() {
     let fabric = Fabric::serve(3, &[]);
-    let mut other = Node::at(&fabric, 2).join();
+    let other = Node::at(&fabric, 2).join();
     let node = start(&fabric);
     becomes(&node, 5);
     put(node.dir(), "other", &dump(&fabric, 6, "\n"));

@@ -385,4 +385,76 @@ mod tests {
         let config = Settings::read(&args).core(65_536);
         assert_eq!((config.limits.connections.total, config.sa_depth), (65_280, SaDepth::Auto));
     }
+
+    /// Each option with another value than its default, and whether the core has to know of it. Where it has not: the
+    /// test that sees what it does, or that nothing does.
+    const OTHER_VALUES: [(&str, &str, Option<&str>); 41] = [
+        ("log_file", "stderr", Some("tests/ log")),
+        ("log_level", "2", None),
+        ("umad_debug_level", "1", Some("does nothing")),
+        ("lock_file", "/run/other.pid", Some("lock_file below")),
+        ("addr_prot", "acm", Some("does nothing")),
+        ("addr_timeout", "7", None),
+        ("route_prot", "acm", None),
+        ("route_timeout", "7", None),
+        ("loopback_prot", "none", None),
+        ("server_port", "7", Some("tests/ server_modes")),
+        ("server_mode", "loop", Some("tests/ server_modes")),
+        ("acme_plus_kernel_only", "yes", Some("tests/ server_modes")),
+        ("timeout", "7", None),
+        ("retries", "7", None),
+        ("resolve_depth", "7", None),
+        ("sa_depth", "7", None),
+        ("send_depth", "7", Some("tests/ bursts")),
+        ("recv_depth", "7", Some("ib-device")),
+        ("min_mtu", "4096", None),
+        ("min_rate", "40", None),
+        ("route_preload", "opensm_full_v1", Some("tests/ preload_files")),
+        ("route_data_file", "/other", Some("tests/ preload_files")),
+        ("addr_preload", "acm_hosts", Some("tests/ preload_files")),
+        ("addr_data_file", "/other", Some("tests/ preload_files")),
+        ("support_ips_in_addr_cfg", "yes", Some("tests/ config")),
+        ("provider_lib_path", "/other", Some("does nothing")),
+        ("provider", "none default", None),
+        ("connections", "7", None),
+        ("connection_share", "7", None),
+        ("requests", "7", None),
+        ("request_share", "7", None),
+        ("lookups", "7", None),
+        ("lookup_share", "7", None),
+        ("interface_addresses", "7", Some("tests/ interfaces")),
+        ("stranger_queue", "7", None),
+        ("sa_notices", "no", None),
+        ("groups", "6", None),
+        ("requests_per_client", "7", None),
+        ("negative_timeout", "7", None),
+        ("path_service_ids", "all", None),
+        ("metrics_listen", "127.0.0.1:7", Some("tests/ metrics")),
+    ];
+
+    #[test]
+    fn each_option_counts_where_it_should() {
+        let dir = tempfile::tempdir().unwrap();
+        let opts = dir.path().join("opts");
+        let read = |text: &str| {
+            fs::write(&opts, text).unwrap();
+            Settings::read(&Args::try_parse_from(["acm-mio", "-O", opts.to_str().unwrap(), "-A", "/none"]).unwrap())
+        };
+        let default = read("");
+        let mut names: Vec<&str> = OTHER_VALUES.iter().map(|(name, ..)| *name).collect();
+        for (name, value, elsewhere) in OTHER_VALUES {
+            let settings = read(&format!("{name} {value}\n"));
+            assert!(settings.problems.is_empty() || name == "provider", "{name}: {:?}", settings.problems);
+            let reaches_core = settings.core(1024) != default.core(1024);
+            assert_eq!(reaches_core, elsewhere.is_none(), "{name} {value}");
+            let said = settings.options() != default.options();
+            assert!(said || matches!(name, "provider" | "addr_prot"), "{name} {value}");
+        }
+        let place = |text: &str| read(text).lock_file(Path::new("/run"));
+        assert_eq!(place("lock_file /run/other.pid\n"), PathBuf::from("/run/other.pid"));
+        names.sort_unstable();
+        let mut all = opts::NAMES.to_vec();
+        all.sort_unstable();
+        assert_eq!(names, all);
+    }
 }
