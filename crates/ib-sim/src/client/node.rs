@@ -1,10 +1,12 @@
-//! Attach to a subnet that another process serves (`ib-sim serve`).
+//! A program's attachment to a node: queue pairs, datagrams, requests to subnet administration.
+use super::{
+    error::ClientError,
+    hello::{hello, uninterrupted},
+    message::{Message, read_message},
+};
 use crate::{
-    AgentId, Datagram, MadSend, Node, NodeId, Port, PortChange, Source,
-    proto::{
-        DatagramIn, DatagramOut, Hello, Kind, MAX_MESSAGE, MadIn, MadOut, QpClose, QpGroup, QpOpen, Refusal, Refused,
-        ReportIn, Role, TIMED_OUT, UmadForget, UmadServe, Welcome, kind, read_port_info,
-    },
+    Datagram, MadSend, Node, NodeId, Port, PortChange,
+    proto::{DatagramOut, Hello, Kind, MAX_MESSAGE, MadOut, QpClose, QpGroup, QpOpen, Role, kind, read_port_info},
 };
 use alloc::{
     collections::BTreeSet,
@@ -12,112 +14,17 @@ use alloc::{
     vec,
     vec::Vec,
 };
-use core::time::Duration;
 use ib_mad::{
-    DecodeError, Gid, Lid, MgmtClass, Qkey, Qpn, Wire, as_bytes,
-    packet::Grh,
+    Gid, Qkey, Qpn, as_bytes,
     sa::SaMad,
     wire::{Be16, Be32, Be64, Reserved},
 };
-use socket2::{Domain, SockAddr, SockRef, Socket, Type};
+use socket2::Socket;
 use std::{
     io::{self, Read},
-    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    os::fd::{AsFd, BorrowedFd},
     path::Path,
 };
-
-/// How long the server may take to answer a hello, and to make room for a message that must not be lost.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// What can go wrong between a program and the server.
-#[derive(Debug, thiserror::Error)]
-pub enum ClientError {
-    /// The socket failed.
-    #[error("the simulated subnet's socket: {0}")]
-    Io(#[from] io::Error),
-    /// The server refused the connection.
-    #[error("the simulated subnet refused: {0}")]
-    Refused(Refusal),
-    /// The server sent what is no message of this version.
-    #[error("the simulated subnet sent a bad message: {0}")]
-    BadMessage(#[from] DecodeError),
-    /// The server ended the connection.
-    #[error("the simulated subnet is gone")]
-    Gone,
-    /// The server does not keep up: the datagram is not sent.
-    #[error("no room to send")]
-    Full,
-    /// The node has no such port.
-    #[error("the node has no port {0}")]
-    NoSuchPort(u8),
-    /// The port has no such P_Key index.
-    #[error("the port has no P_Key index {0}")]
-    NoSuchPkey(u16),
-    /// Every queue pair number of the connection is in use.
-    #[error("no queue pair number is left")]
-    QpnsUsedUp,
-}
-
-/// What the server told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Message<'a> {
-    /// A datagram came.
-    Datagram {
-        /// Who received it.
-        qpn: Qpn,
-        /// Who sent it.
-        source: Source,
-        /// The global route header, if the sender used one; of a multicast always.
-        grh: Option<&'a Grh>,
-        /// The bytes behind the headers.
-        payload: &'a [u8],
-    },
-    /// An answer to [`Client::send_mad`].
-    Mad {
-        /// Number of the port that sent the request.
-        port: u8,
-        /// The request's agent.
-        agent: AgentId,
-        /// The answer, with the request's transaction id.
-        mad: &'a SaMad,
-    },
-    /// No answer came to any transmission of a request.
-    MadTimedOut {
-        /// Number of the port that sent the request.
-        port: u8,
-        /// The request's agent.
-        agent: AgentId,
-        /// The request.
-        mad: &'a SaMad,
-    },
-    /// A report of the administrator, to be answered with [`Client::send_mad`] without a time-out.
-    Report {
-        /// Number of the port that received it.
-        port: u8,
-        /// LID of the sender.
-        slid: Lid,
-        /// Queue pair of the sender.
-        qpn: Qpn,
-        /// The report.
-        mad: &'a SaMad,
-    },
-    /// A port changed; [`Client::port`] has its attributes now.
-    Port {
-        /// Number of the port that changed.
-        port: u8,
-        /// What changed at it.
-        change: PortChange,
-    },
-    /// A request was not done.
-    Refused {
-        /// Kind of the request.
-        request: Kind,
-        /// Why the server refused.
-        refusal: Refusal,
-        /// The queue pair, if it was about one; else 0.
-        qpn: Qpn,
-    },
-}
 
 /// A program's attachment to a node.
 ///
@@ -375,125 +282,4 @@ fn is_full(error: &io::Error) -> bool {
     // A SEQPACKET socket whose buffer is full says EAGAIN, one whose memory is used up ENOBUFS.
     const ENOBUFS: i32 = 105;
     error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(ENOBUFS)
-}
-
-fn read_message(message: &[u8]) -> Result<Message<'_>, ClientError> {
-    Ok(match kind(message)? {
-        Kind::DATAGRAM_IN => {
-            let (header, payload) = DatagramIn::parse_prefix(message)?;
-            let qpn = Qpn::new(header.to.get());
-            Message::Datagram { qpn, source: header.source(), grh: header.grh(), payload }
-        }
-        Kind::MAD_IN => {
-            let (header, rest) = MadIn::parse_prefix(message)?;
-            let (mad, agent) = (SaMad::parse(rest)?, AgentId(header.agent.get()));
-            match header.status.get() {
-                TIMED_OUT => Message::MadTimedOut { port: header.port, agent, mad },
-                _ => Message::Mad { port: header.port, agent, mad },
-            }
-        }
-        Kind::REPORT_IN => {
-            let (header, rest) = ReportIn::parse_prefix(message)?;
-            let (qpn, mad) = (Qpn::new(header.qpn.get()), SaMad::parse(rest)?);
-            Message::Report { port: header.port, slid: header.slid, qpn, mad }
-        }
-        _ => {
-            let refused = Refused::parse(message)?;
-            Message::Refused { request: refused.request, refusal: refused.refusal, qpn: Qpn::new(refused.qpn.get()) }
-        }
-    })
-}
-
-/// Connects and says hello. The socket is blocking, with a time limit.
-fn hello(path: &Path, hello: &Hello) -> Result<(Socket, Welcome), ClientError> {
-    let socket = Socket::new(Domain::UNIX, Type::SEQPACKET, None)?;
-    let address = SockAddr::unix(path)?;
-    uninterrupted(|| socket.connect(&address))?;
-    socket.set_read_timeout(Some(PATIENCE))?;
-    socket.set_write_timeout(Some(PATIENCE))?;
-    uninterrupted(|| socket.send(as_bytes(hello)))?;
-    let mut answer = [0; size_of::<Welcome>()];
-    let length = uninterrupted(|| (&socket).read(&mut answer))?;
-    if length == 0 {
-        return Err(ClientError::Gone);
-    }
-    let welcome = *Welcome::parse(answer.get(..length).unwrap_or_default())?;
-    match welcome.refusal {
-        Refusal::NONE => Ok((socket, welcome)),
-        refusal => Err(ClientError::Refused(refusal)),
-    }
-}
-
-/// Does it again if a signal came in between.
-fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    loop {
-        match call() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
-    }
-}
-
-/// Opens a port's umad device: a blocking socket on which each packet is a frame of `/dev/infiniband/umadN`.
-///
-/// # Errors
-/// [`ClientError::Io`] if nobody serves there, [`ClientError::Refused`] if there is no such node or port.
-pub fn open_umad(path: &Path, node: &str, port: u8) -> Result<OwnedFd, ClientError> {
-    let (socket, _) = hello(path, &Hello::new(Role::UMAD, port, node))?;
-    socket.set_read_timeout(None)?;
-    socket.set_write_timeout(None)?;
-    Ok(socket.into())
-}
-
-/// Opens a socket for what the kernel would say about the node's device: a blocking socket on which each packet is a
-/// message of a NETLINK_KOBJECT_UEVENT socket.
-///
-/// # Errors
-/// [`ClientError::Io`] if nobody serves there, [`ClientError::Refused`] if there is no such node.
-pub fn open_uevents(path: &Path, node: &str) -> Result<OwnedFd, ClientError> {
-    let (socket, _) = hello(path, &Hello::new(Role::UEVENT, 0, node))?;
-    socket.set_read_timeout(None)?;
-    Ok(socket.into())
-}
-
-/// Tells the server that an agent of a umad device is gone.
-///
-/// # Errors
-/// What the system says.
-pub fn forget_umad_agent(umad: BorrowedFd<'_>, agent: u32) -> io::Result<()> {
-    let forget = UmadForget { kind: Kind::UMAD_FORGET, agent: Be32::new(agent), ..UmadForget::default() };
-    SockRef::from(&umad).send(as_bytes(&forget)).map(|_| ())
-}
-
-/// Tells the server which requests an agent of a umad device takes in: methods as the kernel's mask has them.
-///
-/// # Errors
-/// What the system says.
-pub fn serve_umad_agent(
-    umad: BorrowedFd<'_>,
-    agent: u32,
-    class: MgmtClass,
-    class_version: u8,
-    methods: [u64; 2],
-) -> io::Result<()> {
-    let methods = methods.map(Be64::new);
-    let serve = UmadServe { kind: Kind::UMAD_SERVE, class, class_version, agent: Be32::new(agent), methods };
-    SockRef::from(&umad).send(as_bytes(&serve)).map(|_| ())
-}
-
-/// Gives the server a command and returns its answer, as `ib-sim ctl` does.
-///
-/// # Errors
-/// [`ClientError::Io`] if nobody serves there.
-pub fn control(path: &Path, command: &str) -> Result<String, ClientError> {
-    let (socket, _) = hello(path, &Hello::new(Role::CONTROL, 0, ""))?;
-    socket.send(command.as_bytes())?;
-    let mut answer = Vec::new();
-    let mut buffer = vec![0; MAX_MESSAGE];
-    loop {
-        match (&socket).read(&mut buffer)? {
-            0 => return Ok(String::from_utf8_lossy(&answer).to_string()),
-            length => answer.extend_from_slice(buffer.get(..length).unwrap_or_default()),
-        }
-    }
 }

@@ -1,0 +1,60 @@
+//! Device files of a node: umad, and what the kernel would say of its device.
+use super::{error::ClientError, hello::hello};
+use crate::proto::{Hello, Kind, Role, UmadForget, UmadServe};
+use ib_mad::{
+    MgmtClass, as_bytes,
+    wire::{Be32, Be64},
+};
+use socket2::SockRef;
+use std::{
+    io,
+    os::fd::{BorrowedFd, OwnedFd},
+    path::Path,
+};
+
+/// Opens a port's umad device: a blocking socket on which each packet is a frame of `/dev/infiniband/umadN`.
+///
+/// # Errors
+/// [`ClientError::Io`] if nobody serves there, [`ClientError::Refused`] if there is no such node or port.
+pub fn open_umad(path: &Path, node: &str, port: u8) -> Result<OwnedFd, ClientError> {
+    let (socket, _) = hello(path, &Hello::new(Role::UMAD, port, node))?;
+    socket.set_read_timeout(None)?;
+    socket.set_write_timeout(None)?;
+    Ok(socket.into())
+}
+
+/// Opens a socket for what the kernel would say about the node's device: a blocking socket on which each packet is a
+/// message of a NETLINK_KOBJECT_UEVENT socket.
+///
+/// # Errors
+/// [`ClientError::Io`] if nobody serves there, [`ClientError::Refused`] if there is no such node.
+pub fn open_uevents(path: &Path, node: &str) -> Result<OwnedFd, ClientError> {
+    let (socket, _) = hello(path, &Hello::new(Role::UEVENT, 0, node))?;
+    socket.set_read_timeout(None)?;
+    Ok(socket.into())
+}
+
+/// Tells the server that an agent of a umad device is gone.
+///
+/// # Errors
+/// What the system says.
+pub fn forget_umad_agent(umad: BorrowedFd<'_>, agent: u32) -> io::Result<()> {
+    let forget = UmadForget { kind: Kind::UMAD_FORGET, agent: Be32::new(agent), ..UmadForget::default() };
+    SockRef::from(&umad).send(as_bytes(&forget)).map(|_| ())
+}
+
+/// Tells the server which requests an agent of a umad device takes in: methods as the kernel's mask has them.
+///
+/// # Errors
+/// What the system says.
+pub fn serve_umad_agent(
+    umad: BorrowedFd<'_>,
+    agent: u32,
+    class: MgmtClass,
+    class_version: u8,
+    methods: [u64; 2],
+) -> io::Result<()> {
+    let methods = methods.map(Be64::new);
+    let serve = UmadServe { kind: Kind::UMAD_SERVE, class, class_version, agent: Be32::new(agent), methods };
+    SockRef::from(&umad).send(as_bytes(&serve)).map(|_| ())
+}
