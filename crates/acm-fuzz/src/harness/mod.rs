@@ -1,0 +1,7 @@
+//! A core with everything around it played by operations, and what must hold after each.
+mod fabric;
+mod run;
+mod state;
+mod values;
+
+pub use run::core;
