@@ -1,0 +1,45 @@
+//! Subnet administration that says BUSY.
+use super::shared::{depth, route, sends, world};
+use acm_sansio::{Config, Time, config::SaDepth, retry::SA_BUSY};
+use acm_sim::{World, WorldConfig};
+use acm_wire::client::{ClientStatus, EntryFlags};
+use core::time::Duration;
+use ib_mad::Status;
+
+/// BUSY: pauses of 100, 200, 400 ms and so on, each between 3/4 and 5/4 of that, within (retries + 1) x timeout.
+#[test]
+fn a_busy_administration_is_asked_again_after_growing_pauses() {
+    let mut all = Vec::new();
+    for seed in 0..20 {
+        let core = Config { sa_notices: false, ..Config::default() };
+        let mut world = World::new(WorldConfig { seed, core, ..WorldConfig::default() });
+        world.subnet.settings_mut().sa.status = Some(Status::BUSY);
+        let (start, since) = (world.now(), world.transcript.len());
+        let ask = route(&mut world, 1, EntryFlags::empty());
+        assert_eq!(world.wait(ask), Err(ClientStatus::ETIMEDOUT));
+        assert!(world.now().since(start) <= Config::default().sa_time(), "{}", world.now());
+        let times: Vec<Time> = sends(&world, 0, since).iter().map(|(at, _)| *at).collect();
+        let pauses: Vec<Duration> = times.windows(2).map(|pair| pair[1].since(pair[0])).collect();
+        for (pause, failures) in pauses.iter().zip(1..) {
+            let around = SA_BUSY.pause(failures);
+            assert!((around * 3 / 4..=around * 5 / 4).contains(pause), "{pause:?} around {around:?}");
+        }
+        assert!((5..=8).contains(&times.len()), "{times:?}");
+        all.push(pauses);
+    }
+    all.dedup();
+    assert_eq!(all.len(), 20, "no two nodes pause alike");
+}
+
+#[test]
+fn a_pause_holds_no_credit() {
+    let mut world = world(depth(SaDepth::Fixed(1)));
+    world.subnet.settings_mut().sa.status = Some(Status::BUSY);
+    let first = route(&mut world, 1, EntryFlags::empty());
+    world.subnet.settings_mut().sa.status = None;
+    let second = route(&mut world, 2, EntryFlags::empty());
+    assert!(matches!(world.path(second), Some(Ok(_))), "at once");
+    assert_eq!(world.path(first), None);
+    assert!(world.wait(first).is_ok());
+    assert_eq!(world.stat(0, "sa_busy"), 1);
+}
