@@ -179,15 +179,21 @@ fn a_neighbour_on_our_port_is_answered() {
     assert_eq!(sends(&world, Method::GET_RESP), 1);
 }
 
-/// What is served stays when the check of a claim ends with the port.
-#[test]
-fn a_claim_that_is_checked_while_the_port_goes_down() {
+/// Node 0 serves node 1's address, and checks a stranger's claim to it.
+fn checking_a_claim() -> World {
     let mut world = world(Config::default());
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     slow(&mut world);
     let stranger = world.stranger(2);
     world.forge_request(stranger, 0, 7, &name(1), &name(0));
     assert_eq!(world.stat(0, "claims_checked"), 1);
+    world
+}
+
+/// What is served stays when the check of a claim ends with the port.
+#[test]
+fn a_claim_that_is_checked_while_the_port_goes_down() {
+    let mut world = checking_a_claim();
     for state in [PortState::DOWN, PortState::ACTIVE] {
         world.subnet.set_port_state(World::port_id(0), state).unwrap();
         world.settle();
@@ -201,12 +207,7 @@ fn a_claim_that_is_checked_while_the_port_goes_down() {
 /// Its check ends, with all that it holds.
 #[test]
 fn an_address_whose_claim_is_checked_becomes_ours() {
-    let mut world = world(Config::default());
-    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
-    slow(&mut world);
-    let stranger = world.stranger(2);
-    world.forge_request(stranger, 0, 7, &name(1), &name(0));
-    assert_eq!(world.stat(0, "claims_checked"), 1);
+    let mut world = checking_a_claim();
     world.input(0, Input::AddressAdded { port: PortId(0), pkey: None, address: name(1) });
     assert_eq!(world.node(0).acm.check(), Ok(()));
     assert_eq!(world.resolve(0, &name(0), &name(1)).unwrap().dlid, world.port(0).lid);

@@ -9,9 +9,9 @@ use ib_mad::Gid;
 
 /// Addresses that are told at a time, and the pause after them.
 const AT_A_TIME: usize = 16;
+const PAUSE: Duration = Duration::from_millis(100);
 /// Own addresses that went and may come back at another port.
 const REMEMBERED: usize = 64;
-const PAUSE: Duration = Duration::from_millis(100);
 
 impl Ibacmp {
     /// The endpoint's addresses are to be told to the group, when it is in one.

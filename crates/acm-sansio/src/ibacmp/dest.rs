@@ -185,7 +185,7 @@ pub(super) struct Claim {
 }
 
 impl DestState {
-    /// Whether something is under way, so that the destination must stay.
+    /// Which state it is.
     pub(super) const fn kind(&self) -> StateKind {
         match self {
             Self::Unknown => StateKind::Unknown,
@@ -197,6 +197,7 @@ impl DestState {
         }
     }
 
+    /// Whether something is under way, so that the destination must stay.
     pub(super) const fn is_busy(&self) -> bool {
         match self {
             Self::Asking(_) | Self::Routing(_) => true,
