@@ -26,6 +26,7 @@ mod preload;
 mod server;
 mod settings;
 mod source;
+mod stream;
 
 use clap::Parser;
 use std::{

@@ -1,46 +1,13 @@
 //! One scraper: its request, its answer, its deadline.
+use crate::stream::Stream;
 use acm_sansio::Time;
 use core::time::Duration;
-use mio::{
-    event::Source,
-    net::{TcpStream, UnixStream},
-};
 use std::io::{self, Read, Write};
 
 /// From its connection to its last byte: who does not read costs nobody for longer.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
 /// The longest head of a request.
 const LONGEST: usize = 8192;
-
-/// A scraper's stream.
-#[derive(Debug)]
-pub(super) enum Stream {
-    Unix(UnixStream),
-    Tcp(TcpStream),
-}
-
-impl Stream {
-    pub(super) fn source(&mut self) -> &mut dyn Source {
-        match self {
-            Self::Unix(stream) => stream,
-            Self::Tcp(stream) => stream,
-        }
-    }
-
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) => stream.read(room),
-            Self::Tcp(stream) => stream.read(room),
-        }
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) => stream.write(bytes),
-            Self::Tcp(stream) => stream.write(bytes),
-        }
-    }
-}
 
 /// How far a scraper is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! Listens for scrapers and answers them, in the daemon's one loop.
 use super::{
-    connection::{Connection, Progress, Stream},
+    connection::{Connection, Progress},
     http::{self, Page, Wanted},
 };
+use crate::stream::Stream;
 use acm_sansio::Time;
 use acm_wire::files::opts::MetricsTarget;
 use core::time::Duration;

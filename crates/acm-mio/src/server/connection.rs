@@ -1,8 +1,6 @@
 //! One client's connection: what it sent and is not handled yet, what it has not taken yet.
-use super::{
-    listener::Stream,
-    receive::{ReceiveBuffer, Received},
-};
+use super::receive::{ReceiveBuffer, Received};
+use crate::stream::Stream;
 use acm_sansio::{ClientId, Time};
 use std::io::{self, Write};
 
