@@ -220,7 +220,6 @@ fn assemble(
         signals,
         clock: Clock::start(),
         log,
-        addresses: reload.addresses(),
         names: DefaultNames::of_host(),
         reload,
         metrics: Metrics::default(),

@@ -1,6 +1,6 @@
 //! Names of ports and addresses, as files and the kernel have them.
 use super::turn::{Daemon, OTHERS_TURN};
-use crate::{fabric::NamedPort, kernel::Place, settings::ConfiguredAddress};
+use crate::{kernel::Place, settings::ConfiguredAddress};
 use acm_sansio::{Input, PortId, Time};
 use acm_wire::Address;
 
@@ -8,12 +8,12 @@ impl Daemon {
     /// Gives the core its addresses: those of the file, or without one names of the host. What the core has
     /// already changes nothing.
     pub(crate) fn add_addresses(&mut self, now: Time) {
-        let Some(addresses) = self.addresses.clone() else { return self.name_ports(now) };
-        let ports = self.ports();
-        for ConfiguredAddress { address, device, port, pkey, place } in addresses {
-            let named = |found: &&NamedPort| found.device == device && found.number == port;
-            if let Some(found) = ports.iter().find(named) {
-                self.input(now, Input::AddressAdded { port: found.id, pkey, address });
+        let Some(addresses) = self.reload.addresses().map(<[_]>::to_vec) else { return self.name_ports(now) };
+        for entry in addresses {
+            let found = self.port_of(&entry);
+            let ConfiguredAddress { address, device, port, pkey, place } = entry;
+            if let Some(port) = found {
+                self.input(now, Input::AddressAdded { port, pkey, address });
             } else {
                 tracing::warn!(
                     target: "config",
@@ -23,16 +23,21 @@ impl Daemon {
         }
     }
 
-    pub(super) fn ports(&self) -> Vec<NamedPort> {
-        self.host.fabric.as_ref().map(|fabric| fabric.ports()).unwrap_or_default()
+    /// The port that a line of the file is about; `None` if there is no such port now.
+    pub(super) fn port_of(&self, entry: &ConfiguredAddress) -> Option<PortId> {
+        self.port_named(entry.device.as_bytes(), entry.port)
+    }
+
+    fn port_named(&self, device: &[u8], number: u8) -> Option<PortId> {
+        self.host.fabric.as_ref()?.port_named(device, number)
     }
 
     /// Without an address file, ports have the host's name: which of them is chosen again when one comes up or goes down.
     pub(super) fn name_ports(&mut self, now: Time) {
-        if self.addresses.is_some() {
+        if self.reload.addresses().is_some() {
             return;
         }
-        let ports = self.ports();
+        let ports = self.host.fabric.as_ref().map(|fabric| fabric.ports()).unwrap_or_default();
         let Self { names, acm, .. } = self;
         let change = names.choose(ports, |port| acm.is_active(port));
         // A port that has another name first is not without one in between, and keeps its endpoint.
@@ -50,15 +55,13 @@ impl Daemon {
     }
 
     /// A file says what the ports are called, from now on.
-    pub(super) fn take_names_back(&mut self, now: Time, ports: &[NamedPort]) {
+    pub(super) fn take_names_back(&mut self, now: Time) {
         let removed = self.names.choose(Vec::new(), |_| false).removed;
         for (port, address) in removed {
             let says = |entry: &ConfiguredAddress| {
-                let is_there = |found: &NamedPort| found.device == entry.device && found.number == entry.port;
-                let there = ports.iter().find(|found| is_there(found)).map(|found| found.id);
-                (there, entry.pkey, entry.address) == (Some(port), None, address)
+                (self.port_of(entry), entry.pkey, entry.address) == (Some(port), None, address)
             };
-            if !self.addresses.iter().flatten().any(says) {
+            if !self.reload.addresses().into_iter().flatten().any(says) {
                 self.input(now, Input::AddressRemoved { port, pkey: None, address });
             }
         }
@@ -94,8 +97,6 @@ impl Daemon {
     /// A port by its device's name. One that is not ours becomes a port that the core does not know, either: paths
     /// begin where the kernel says, or nowhere.
     pub(super) fn port_at(&self, place: &Place) -> PortId {
-        let fabric = self.host.fabric.as_deref();
-        let port = fabric.and_then(|fabric| fabric.port_named(place.device.as_text(), place.port));
-        port.unwrap_or(PortId(u32::MAX))
+        self.port_named(place.device.as_text(), place.port).unwrap_or(PortId(u32::MAX))
     }
 }

@@ -1,7 +1,7 @@
 //! SIGHUP: the files are read again, and what changed is applied.
 use super::turn::Daemon;
-use crate::{fabric::NamedPort, preload::Files, settings::ConfiguredAddress};
-use acm_sansio::{Input, PortId, Time};
+use crate::{preload::Files, settings::ConfiguredAddress};
+use acm_sansio::{Input, Time};
 
 impl Daemon {
     /// Opens the log again, reads the files again, and applies what changed.
@@ -22,35 +22,33 @@ impl Daemon {
         let files = |options| Files::new(options, &self.reload.start_dir);
         let (before, after) = (files(&self.reload.current.options()), files(&options));
         self.preload_again(now, &before, after);
-        self.change_addresses(now, new.addresses.clone());
-        self.reload.current = new;
+        let before = core::mem::replace(&mut self.reload.current, new).addresses;
+        self.change_addresses(now, &before.unwrap_or_default());
         tracing::info!(target: "main", "files read again");
         self.systemd.ready();
     }
 
     /// Serves the addresses of the file as it is now, and no others of it.
-    fn change_addresses(&mut self, now: Time, new: Option<Vec<ConfiguredAddress>>) {
-        let ports = self.ports();
-        let (before, after) = (self.addresses.take().unwrap_or_default(), new.clone().unwrap_or_default());
-        self.addresses = new;
+    fn change_addresses(&mut self, now: Time, before: &[ConfiguredAddress]) {
+        let after = self.reload.addresses().unwrap_or_default().to_vec();
         // New ones first, so that an endpoint that gets another name is never without one. One that moves is gone from
         // where it was before it is elsewhere.
         let moves = |entry: &ConfiguredAddress| before.iter().any(|other| other.address == entry.address);
         for entry in after.iter().filter(|entry| !moves(entry)) {
-            if let Some(port) = port_of(&ports, entry) {
+            if let Some(port) = self.port_of(entry) {
                 self.input(now, Input::AddressAdded { port, pkey: entry.pkey, address: entry.address });
             }
         }
         // Without a file, ports have names of the host, and some may stay.
         self.name_ports(now);
         for entry in before.iter().filter(|entry| !after.iter().any(|other| same(entry, other))) {
-            if let Some(port) = port_of(&ports, entry).filter(|port| !self.is_name_of(*port, entry)) {
+            if let Some(port) = self.port_of(entry).filter(|port| !self.is_name_of(*port, entry)) {
                 tracing::info!(target: "config", "{} is not served any more: not in the file", entry.address);
                 self.input(now, Input::AddressRemoved { port, pkey: entry.pkey, address: entry.address });
             }
         }
-        if self.addresses.is_some() {
-            self.take_names_back(now, &ports);
+        if self.reload.addresses().is_some() {
+            self.take_names_back(now);
         }
         self.add_addresses(now);
     }
@@ -58,10 +56,5 @@ impl Daemon {
 
 /// Whether two lines say the same, wherever they stand.
 fn same(one: &ConfiguredAddress, other: &ConfiguredAddress) -> bool {
-    let parts = |entry: &ConfiguredAddress| (entry.address, entry.device.clone(), entry.port, entry.pkey);
-    parts(one) == parts(other)
-}
-
-fn port_of(ports: &[NamedPort], entry: &ConfiguredAddress) -> Option<PortId> {
-    ports.iter().find(|port| port.device == entry.device && port.number == entry.port).map(|port| port.id)
+    (one.address, &one.device, one.port, one.pkey) == (other.address, &other.device, other.port, other.pkey)
 }

@@ -24,8 +24,8 @@ impl Reload {
     }
 
     /// Addresses of the file; `None` without one.
-    pub(crate) fn addresses(&self) -> Option<Vec<ConfiguredAddress>> {
-        self.current.addresses.clone()
+    pub(super) fn addresses(&self) -> Option<&[ConfiguredAddress]> {
+        self.current.addresses.as_deref()
     }
 
     /// Says what another value of each option does.

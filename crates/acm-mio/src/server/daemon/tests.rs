@@ -48,7 +48,6 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         signals: Signals::new([SIGHUP]).unwrap(),
         clock: Clock::start(),
         log: Log::start(LogTarget::Stdout, LogLevel::Basic),
-        addresses: None,
         reload: Reload::new(
             Settings::read(&Args::parse_from(["acm-mio", "-O", "/none", "-A", "/none"])),
             "/".into(),

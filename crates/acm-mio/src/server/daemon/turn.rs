@@ -11,10 +11,7 @@ use super::{
     report,
     systemd::Systemd,
 };
-use crate::{
-    addresses::Interfaces, clock::Clock, log::Log, metrics::Metrics, names::DefaultNames, preload::Loader,
-    settings::ConfiguredAddress,
-};
+use crate::{addresses::Interfaces, clock::Clock, log::Log, metrics::Metrics, names::DefaultNames, preload::Loader};
 use acm_sansio::{Acm, Input, Time};
 use core::time::Duration;
 use mio::{Events, Token};
@@ -35,11 +32,9 @@ pub(crate) struct Daemon {
     pub(crate) signals: Signals,
     pub(crate) clock: Clock,
     pub(crate) log: Log,
-    /// From the address file; `None` without one.
-    pub(crate) addresses: Option<Vec<ConfiguredAddress>>,
     /// What is read again at SIGHUP.
     pub(crate) reload: Reload,
-    /// What the ports are called without one.
+    /// What the ports are called without an address file.
     pub(crate) names: DefaultNames,
     pub(crate) ready: Ready,
     pub(crate) received: ReceiveBuffer,
