@@ -15,7 +15,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 pub(super) struct Dumps {
     under_way: Option<UnderWay>,
     sequence: u32,
-    /// Something is amiss: from the start again.
+    /// Something is amiss, and what is under way gives is of two times or not all: from the start again.
     wanted: bool,
     /// Not before.
     not_before: Time,
@@ -28,8 +28,6 @@ struct UnderWay {
     dump: Dump,
     sequence: u32,
     until: Time,
-    /// What it gives is of two times, or not all.
-    spoilt: bool,
 }
 
 /// What follows from the end of a dump.
@@ -52,9 +50,6 @@ impl Dumps {
     /// Another dump is needed.
     pub(super) const fn want(&mut self) {
         self.wanted = true;
-        if let Some(under_way) = &mut self.under_way {
-            under_way.spoilt = true;
-        }
     }
 
     /// What a dump gives is of two times.
@@ -80,13 +75,13 @@ impl Dumps {
         self.wanted = false;
         self.not_before = now + PAUSE * (1 << self.in_vain.min(MOST_DOUBLINGS));
         self.in_vain = self.in_vain.saturating_add(1);
-        Some(self.begin(now, Dump::Links, false))
+        Some(self.begin(now, Dump::Links))
     }
 
-    fn begin(&mut self, now: Time, dump: Dump, spoilt: bool) -> (Dump, u32) {
+    fn begin(&mut self, now: Time, dump: Dump) -> (Dump, u32) {
         // Messages that nobody asked for have number 0.
         self.sequence = self.sequence.wrapping_add(1).max(1);
-        self.under_way = Some(UnderWay { dump, sequence: self.sequence, until: now + LIMIT, spoilt });
+        self.under_way = Some(UnderWay { dump, sequence: self.sequence, until: now + LIMIT });
         (dump, self.sequence)
     }
 
@@ -102,10 +97,10 @@ impl Dumps {
         }
         match under_way.dump {
             Dump::Links => {
-                let (dump, sequence) = self.begin(now, Dump::Addresses, under_way.spoilt);
+                let (dump, sequence) = self.begin(now, Dump::Addresses);
                 Next::Ask(dump, sequence)
             }
-            Dump::Addresses if under_way.spoilt => Next::Nothing,
+            Dump::Addresses if self.wanted => Next::Nothing,
             Dump::Addresses => {
                 self.in_vain = 0;
                 Next::Complete

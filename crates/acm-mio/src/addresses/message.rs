@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use ib_mad::{Gid, Pkey};
 use netlink_packet_core::{
     DoneBuffer, ErrorBuffer, NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, NLMSG_OVERRUN,
-    NetlinkBuffer, NetlinkMessage, NetlinkPayload, NlasIterator,
+    NetlinkBuffer, NetlinkMessage, NlasIterator,
 };
 use netlink_packet_route::{
     AddressFamily, RouteNetlinkMessage,
@@ -228,7 +228,6 @@ pub(super) fn request(dump: Dump, sequence: u32) -> Vec<u8> {
     let mut message = NetlinkMessage::from(message);
     message.header.flags = NLM_F_REQUEST | NLM_F_DUMP;
     message.header.sequence_number = sequence;
-    debug_assert!(matches!(message.payload, NetlinkPayload::InnerMessage(_)));
     message.finalize();
     let mut bytes = vec![0; message.buffer_len()];
     message.serialize(&mut bytes);

@@ -49,8 +49,8 @@ impl fmt::Debug for Interfaces {
 }
 
 impl Interfaces {
-    /// Opens the socket; at most `most` interfaces and as many addresses are kept. Without it the daemon has the
-    /// addresses of its file only: that is one warning.
+    /// Opens the socket; at most `most` interfaces and as many addresses are kept. `None` if nobody wants them, or if
+    /// there is no socket, which is one warning: the daemon has the addresses of its file only.
     pub(crate) fn open(choice: InterfaceChoice, most: usize) -> Option<Self> {
         if choice == InterfaceChoice::Off {
             return None;
@@ -71,7 +71,8 @@ impl Interfaces {
         })
     }
 
-    /// What there is now, without waiting for changes. The kernel answers within the request.
+    /// What there is now, without waiting for changes; `None` as for [`Self::open`]. The kernel answers within the
+    /// request.
     pub(crate) fn look(choice: InterfaceChoice, most: usize) -> Option<Self> {
         let mut interfaces = Self::open(choice, most)?;
         interfaces.handle_timeout(Time::ZERO);
@@ -205,7 +206,7 @@ impl Interfaces {
         [
             ("interfaces", number(links)),
             ("interface_addresses", number(addresses)),
-            ("interface_addresses_refused", self.table.counters().refused),
+            ("interface_addresses_refused", self.table.refused()),
             ("interface_dumps", self.counters.dumps),
             ("interface_messages_lost", self.counters.lost),
             ("interface_messages_bad", self.counters.bad),

@@ -1,4 +1,5 @@
 //! The partition of an interface, where the kernel's messages do not say it.
+use acm_wire::files::addr::read_pkey;
 use ib_mad::{Gid, Pkey};
 use std::{
     fs,
@@ -30,11 +31,6 @@ impl Sysfs {
         let text = fs::read_to_string(Path::new(&self.0).join(interface).join("pkey")).ok()?;
         read_pkey(text.trim())
     }
-}
-
-fn read_pkey(text: &str) -> Option<Pkey> {
-    let digits = text.strip_prefix("0x").unwrap_or(text);
-    u16::from_str_radix(digits, 16).ok().map(Pkey::new).filter(|pkey| pkey.is_valid())
 }
 
 /// The port that an alias names: `infiniband GID [PKEY]`.

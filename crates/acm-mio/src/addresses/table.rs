@@ -22,14 +22,8 @@ pub(super) struct Table {
     addresses: usize,
     /// Something was refused, and nothing has gone since.
     is_short: bool,
-    counters: Counters,
-}
-
-/// What went wrong.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counters {
-    /// Links and addresses beyond the bound.
-    pub(super) refused: u64,
+    /// Links and addresses beyond the bound, so far.
+    refused: u64,
 }
 
 #[derive(Debug)]
@@ -66,8 +60,7 @@ pub(super) enum Change {
 
 impl Table {
     pub(super) fn new(choice: InterfaceChoice, sysfs: Sysfs, most: usize) -> Self {
-        let counters = Counters::default();
-        Self { links: BTreeMap::new(), choice, sysfs, round: 0, most, addresses: 0, is_short: false, counters }
+        Self { links: BTreeMap::new(), choice, sysfs, round: 0, most, addresses: 0, is_short: false, refused: 0 }
     }
 
     /// A dump begins.
@@ -160,7 +153,7 @@ impl Table {
     }
 
     const fn refuse(&mut self) -> Change {
-        self.counters.refused += 1;
+        self.refused += 1;
         self.is_short = true;
         Change::Nothing
     }
@@ -226,8 +219,9 @@ impl Table {
         all().find(|ip| of_kind(*ip) == of_kind(dest)).or_else(|| all().find(|ip| of_kind(*ip).0 == family))
     }
 
-    pub(super) fn counters(&self) -> Counters {
-        self.counters
+    /// How many links and addresses were beyond the bound.
+    pub(super) const fn refused(&self) -> u64 {
+        self.refused
     }
 
     /// How many interfaces and addresses are known.

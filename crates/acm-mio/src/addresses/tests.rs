@@ -86,7 +86,7 @@ fn captured_changes_of_a_link() {
     assert_eq!(after("ip link set ib0 name storage"), ["10.0.0.1", "10.9.0.1"]);
     assert_eq!(after("ip addr del 10.0.0.1/24 dev storage")[0], "10.9.0.1");
     assert_eq!(after("dump addresses 4"), [""; 0], "it is in another namespace");
-    assert_eq!((table.len(), table.counters().refused), ((0, 0), 0));
+    assert_eq!((table.len(), table.refused()), ((0, 0), 0));
 }
 
 /// `ip -6 addr add` is told twice: when it is tentative, and when nobody else has it.
@@ -232,18 +232,14 @@ fn a_kernel_that_does_not_tell_the_partition_has_it_in_sysfs() {
     assert_eq!(table.homeless().collect::<Vec<_>>(), ["ib2"]);
 }
 
+fn link(index: u32) -> Fact {
+    let (gid, pkey) = (Some(gid(GID)), Some(Pkey::new(0xffff)));
+    Fact::Link(Link { index, infiniband: true, gid, pkey, ..Link::default() })
+}
+
 #[test]
 fn what_a_dump_does_not_name_is_gone() {
     let mut table = table(InterfaceChoice::On);
-    let link = |index| {
-        Fact::Link(Link {
-            index,
-            infiniband: true,
-            gid: Some(gid(GID)),
-            pkey: Some(Pkey::new(0xffff)),
-            ..Link::default()
-        })
-    };
     let address = |index, text| Fact::Address(index, ip(text));
     for fact in [link(1), link(2), address(1, "10.0.0.1"), address(1, "10.0.0.2"), address(2, "10.0.0.3")] {
         table.learn(&fact);
@@ -262,21 +258,12 @@ fn what_a_dump_does_not_name_is_gone() {
 #[test]
 fn interfaces_and_addresses_are_bounded_and_counted() {
     let mut table = Table::new(InterfaceChoice::On, Sysfs::at("/nowhere".as_ref()), 2);
-    let link = |index| {
-        Fact::Link(Link {
-            index,
-            infiniband: true,
-            gid: Some(gid(GID)),
-            pkey: Some(Pkey::new(0xffff)),
-            ..Link::default()
-        })
-    };
     for index in 1..=3 {
         table.learn(&link(index));
         table.learn(&Fact::Address(index, ip(&format!("10.0.0.{index}"))));
         table.learn(&Fact::Address(index, ip(&format!("10.0.1.{index}"))));
     }
-    assert_eq!((table.len(), table.counters().refused), ((2, 2), 3));
+    assert_eq!((table.len(), table.refused()), ((2, 2), 3));
     // What goes makes room.
     assert!(!table.has_room_again());
     table.learn(&Fact::AddressGone(1, ip("10.0.0.1")));

@@ -31,6 +31,15 @@ pub(super) fn write_address(address: &Address, f: &mut fmt::Formatter<'_>) -> fm
     }
 }
 
+/// A P_Key that may be in a port's table, in hex with or without `0x`.
+#[must_use]
+pub fn read_pkey(text: &str) -> Option<Pkey> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
+    // from_str_radix would take a sign.
+    let number = if digits.starts_with('+') { None } else { u16::from_str_radix(digits, 16).ok() };
+    number.map(Pkey::new).filter(|pkey| pkey.is_valid())
+}
+
 /// Which partition an address is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PkeyChoice {
@@ -45,10 +54,7 @@ impl PkeyChoice {
         if text.eq_ignore_ascii_case("default") {
             return Some(Self::Default);
         }
-        let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
-        // from_str_radix would take a sign.
-        let number = if digits.starts_with('+') { None } else { u16::from_str_radix(digits, 16).ok() };
-        number.map(Pkey::new).filter(|pkey| pkey.is_valid()).map(Self::Pkey)
+        read_pkey(text).map(Self::Pkey)
     }
 }
 
