@@ -1,6 +1,6 @@
 //! Numbers as OpenMetrics text.
 use acm_sansio::{
-    Acm, Phase, Time,
+    Acm, Phase, PortId, Time,
     door::{Of, Waiting},
     histogram::BOUNDS_US,
 };
@@ -20,7 +20,7 @@ pub(crate) struct Source<'a> {
     /// The fabric's own counters.
     pub(crate) fabric: Vec<(&'static str, u64)>,
     /// Names of ports, as address files have them.
-    pub(crate) ports: BTreeMap<u32, String>,
+    pub(crate) ports: BTreeMap<PortId, String>,
     /// Lines that the log could not take.
     pub(crate) log_lines_lost: u64,
 }
@@ -94,8 +94,8 @@ fn numbers(source: &Source<'_>) -> Numbers {
 }
 
 fn labels(of: Of, source: &Source<'_>) -> Labels {
-    let port = |port: acm_sansio::PortId| {
-        let name = source.ports.get(&port.0).cloned();
+    let port = |port: PortId| {
+        let name = source.ports.get(&port).cloned();
         ("port", name.unwrap_or_else(|| port.0.to_string()))
     };
     let who = |waiting| match waiting {

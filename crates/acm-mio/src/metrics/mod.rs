@@ -13,5 +13,5 @@ mod status;
 pub(crate) use ask::run;
 pub(crate) use families::{Source, text};
 pub(crate) use http::Page;
-pub(crate) use server::Metrics;
+pub(crate) use server::{Metrics, TOKENS};
 pub(crate) use status::text as status_text;

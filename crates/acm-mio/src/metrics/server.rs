@@ -6,7 +6,7 @@ use super::{
 use crate::stream::Stream;
 use acm_sansio::Time;
 use acm_wire::files::opts::MetricsTarget;
-use core::time::Duration;
+use core::{ops::Range, time::Duration};
 use mio::{
     Interest, Registry, Token,
     net::{TcpListener, UnixListener},
@@ -26,7 +26,10 @@ const MOST: usize = 8;
 const FOR_STATUS: usize = 2;
 /// Numbers may be as old as this: writing them takes some of everybody's time.
 const FRESH: Duration = Duration::from_millis(100);
-/// Wake-ups: two listeners, then the scrapers.
+/// Places to listen at: the status socket, and what `metrics_listen` says.
+const LISTENERS: usize = 2;
+/// Wake-ups: the listeners, then the scrapers.
+pub(crate) const TOKENS: Range<usize> = FIRST..FIRST + LISTENERS + MOST;
 const FIRST: usize = 4;
 
 #[derive(Debug)]
@@ -48,7 +51,7 @@ struct Listening {
 /// Scrapers, and where they come from: the status socket, and what `metrics_listen` says.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
-    listening: [Option<Listening>; 2],
+    listening: [Option<Listening>; LISTENERS],
     connections: [Option<Connection>; MOST],
     /// What was written last, and when.
     written: [Option<(Time, String)>; 2],
@@ -110,8 +113,8 @@ impl Metrics {
     }
 
     /// Whether a wake-up is for this.
-    pub(crate) const fn owns(token: Token) -> bool {
-        token.0 >= FIRST && token.0 < FIRST + 2 + MOST
+    pub(crate) fn owns(token: Token) -> bool {
+        TOKENS.contains(&token.0)
     }
 
     /// What has this token may have something to do.
@@ -121,7 +124,7 @@ impl Metrics {
             if let Some(listening) = listening {
                 listening.ready = true;
             }
-        } else if let Some(Some(connection)) = self.connections.get_mut(place - 2) {
+        } else if let Some(Some(connection)) = self.connections.get_mut(place - LISTENERS) {
             connection.ready = true;
         }
     }
@@ -210,7 +213,7 @@ impl Metrics {
             let Some(number) = self.place(trusted) else { return };
             let Some(slot) = self.connections.get_mut(number) else { return };
             close(slot, registry);
-            let token = Token(FIRST + 2 + number);
+            let token = Token(FIRST + LISTENERS + number);
             if registry.register(stream.source(), token, Interest::READABLE | Interest::WRITABLE).is_ok() {
                 *slot = Some(Connection::new(now, stream, trusted));
             }

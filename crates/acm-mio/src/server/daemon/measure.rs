@@ -17,7 +17,7 @@ impl Daemon {
                 now,
                 acm,
                 fabric: fabric.map(|fabric| fabric.counters()).unwrap_or_default(),
-                ports: ports.into_iter().map(|port| (port.id.0, format!("{}/{}", port.device, port.number))).collect(),
+                ports: ports.into_iter().map(|port| (port.id, format!("{}/{}", port.device, port.number))).collect(),
                 log_lines_lost: log.lost(),
             };
             match page {
