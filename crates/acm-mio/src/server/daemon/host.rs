@@ -30,7 +30,7 @@ impl Host {
             }
             Output::CloseClient(client) => self.close(client),
             Output::SelectSource { request, dest } => {
-                let source = source::select(dest, self.interfaces.as_ref().map(Interfaces::link_local));
+                let source = source::select(dest, self.interfaces.iter().flat_map(Interfaces::link_local));
                 return Some(Input::SourceSelected { request, source });
             }
             Output::Log(event) => self.lines.event(now, &event, self.fabric.as_deref()),

@@ -36,7 +36,7 @@ impl Daemon {
         let interfaces = self.host.interfaces.as_ref();
         let source = interfaces
             .and_then(|interfaces| interfaces.source_on(asked.interface, dest))
-            .or_else(|| source::select(dest, interfaces.map(Interfaces::link_local)));
+            .or_else(|| source::select(dest, interfaces.into_iter().flat_map(Interfaces::link_local)));
         match (source, &mut self.host.kernel) {
             (Some(source), _) => self.input(now, Input::KernelAddressRequest { id, source, dest }),
             (None, Some(kernel)) => kernel.answer(id, Err(Failure::NoSource)),
