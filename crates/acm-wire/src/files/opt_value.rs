@@ -163,59 +163,51 @@ impl LogLevel {
     }
 }
 
-/// A part of a whole, 1 to 100 hundredths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Percent(u8);
+/// A number from 1 to a bound.
+macro_rules! counts {
+    ($($(#[$m:meta])* pub struct $name:ident(1..=$most:literal) {
+        $(#[$cm:meta])* const $const:ident = $value:literal;
+    })*) => {$(
+        $(#[$m])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(u8);
 
-impl Percent {
-    /// 90: nearly all, so that something is left.
-    pub const MOST: Self = Self(90);
+        impl $name {
+            $(#[$cm])*
+            pub const $const: Self = Self($value);
 
-    /// So many hundredths; `None` unless they are 1 to 100.
-    #[must_use]
-    pub const fn new(hundredths: u8) -> Option<Self> {
-        if matches!(hundredths, 1..=100) { Some(Self(hundredths)) } else { None }
-    }
+            #[doc = concat!("So many; `None` unless they are 1 to ", $most, ".")]
+            #[must_use]
+            pub const fn new(number: u8) -> Option<Self> {
+                if matches!(number, 1..=$most) { Some(Self(number)) } else { None }
+            }
 
-    /// How many hundredths, 1 to 100.
-    #[must_use]
-    pub const fn get(self) -> u8 {
-        self.0
-    }
+            #[doc = concat!("How many, 1 to ", $most, ".")]
+            #[must_use]
+            pub const fn get(self) -> u8 {
+                self.0
+            }
 
-    pub(super) fn read(text: &str) -> Option<Self> {
-        Self::new(text.parse().ok()?)
-    }
-    pub(super) fn write(value: &Self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&value.0, f)
-    }
+            pub(super) fn read(text: &str) -> Option<Self> {
+                Self::new(text.parse().ok()?)
+            }
+            pub(super) fn write(value: &Self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&value.0, f)
+            }
+        }
+    )*};
 }
 
-/// Multicast groups that a request can list, 1 to 6.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct GroupCount(u8);
-
-impl GroupCount {
-    /// 2: as many as C ibacm has.
-    pub const TWO: Self = Self(2);
-
-    /// So many; `None` unless they are 1 to 6.
-    #[must_use]
-    pub const fn new(count: u8) -> Option<Self> {
-        if matches!(count, 1..=6) { Some(Self(count)) } else { None }
+counts! {
+    /// A part of a whole, 1 to 100 hundredths.
+    pub struct Percent(1..=100) {
+        /// 90: nearly all, so that something is left.
+        const MOST = 90;
     }
-
-    /// How many, 1 to 6.
-    #[must_use]
-    pub const fn get(self) -> u8 {
-        self.0
-    }
-
-    pub(super) fn read(text: &str) -> Option<Self> {
-        Self::new(text.parse().ok()?)
-    }
-    pub(super) fn write(value: &Self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&value.0, f)
+    /// Multicast groups that a request can list, 1 to 6.
+    pub struct GroupCount(1..=6) {
+        /// 2: as many as C ibacm has.
+        const TWO = 2;
     }
 }
 
