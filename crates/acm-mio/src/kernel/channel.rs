@@ -17,9 +17,9 @@ pub(crate) struct Kernel {
     service: Service,
     any_sender: bool,
     buffer: Box<[u8; LONGEST]>,
-    /// Answers that could not be sent, and losses, have been said once.
+    /// Answers that could not be sent have been said once.
     said_unsent: bool,
-    said_lost: bool,
+    /// Times that requests were lost; the first is said.
     lost: u64,
 }
 
@@ -60,7 +60,6 @@ impl Kernel {
                     any_sender: choice == KernelChoice::Any,
                     buffer: Box::new([0; LONGEST]),
                     said_unsent: false,
-                    said_lost: false,
                     lost: 0,
                 })
             }
@@ -88,7 +87,7 @@ impl Kernel {
             Received::Datagram { length, from_kernel } => (length, from_kernel),
             Received::Nothing => return None,
             Received::Lost => {
-                if !core::mem::replace(&mut self.said_lost, true) {
+                if self.lost == 0 {
                     tracing::warn!(target: "kernel", "requests lost: they came faster than they were read");
                 }
                 self.lost += 1;

@@ -194,7 +194,8 @@ impl Out {
     }
 }
 
-/// Writes what is taken now. A socket can be asked for that with each call; a pipe that is ready takes a page.
+/// Writes what is taken now. A socket can be asked for that with each call; a pipe that is ready takes `PIPE_BUF`
+/// without waiting.
 fn write_passed(fd: BorrowedFd<'_>, bytes: &[u8]) -> nix::Result<usize> {
     match send(fd.as_raw_fd(), bytes, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL) {
         Err(Errno::ENOTSOCK) => {}
@@ -204,11 +205,8 @@ fn write_passed(fd: BorrowedFd<'_>, bytes: &[u8]) -> nix::Result<usize> {
     if poll(&mut ready, PollTimeout::ZERO)? == 0 {
         return Err(Errno::EAGAIN);
     }
-    unistd::write(fd, bytes.get(..PAGE).unwrap_or(bytes))
+    unistd::write(fd, bytes.get(..libc::PIPE_BUF).unwrap_or(bytes))
 }
-
-/// PIPE_BUF: what a pipe that is ready takes without waiting.
-const PAGE: usize = 4096;
 
 impl<'a> MakeWriter<'a> for Log {
     type Writer = Self;
@@ -301,11 +299,11 @@ mod tests {
         let (reader, writer) = unistd::pipe().unwrap();
         let mut taken = 0;
         while let Ok(count) = write_passed(writer.as_fd(), &[b'x'; 5000]) {
-            assert_eq!(count, PAGE);
+            assert_eq!(count, libc::PIPE_BUF);
             taken += count;
         }
         assert_eq!(write_passed(writer.as_fd(), b"x"), Err(Errno::EAGAIN));
-        assert!(taken >= 16 * PAGE);
+        assert!(taken >= 16 * libc::PIPE_BUF);
         drop(reader);
         let (ours, _theirs) = UnixStream::pair().unwrap();
         while write_passed(ours.as_fd(), &[b'x'; 5000]).is_ok() {}

@@ -4,7 +4,6 @@ use acm_wire::files::{
     LineError, hosts,
     path_dump::{Entry, Sections, Source},
 };
-use core::fmt;
 use ib_mad::Guid;
 use std::io::{self, Read};
 
@@ -25,21 +24,14 @@ pub(crate) struct Faults {
 }
 
 /// Why a file gives no table.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadError {
     /// It cannot be read.
-    Io(io::Error),
+    #[error(transparent)]
+    Io(#[from] io::Error),
     /// It is something else: no line of it says what such a file says.
+    #[error("no line of it is right")]
     Nothing,
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => error.fmt(f),
-            Self::Nothing => f.write_str("no line of it is right"),
-        }
-    }
 }
 
 impl Faults {
@@ -70,8 +62,7 @@ pub(crate) fn routes(file: impl Read, ours: impl Fn(Guid) -> bool, faults: &mut 
             }
             Err(error) => faults.add(error),
         });
-    })
-    .map_err(ReadError::Io)?;
+    })?;
     faults.too_long += too_long;
     let routes = builder.finish();
     if routes.counts().ports == 0 { Err(ReadError::Nothing) } else { Ok(routes) }
@@ -89,8 +80,7 @@ pub(crate) fn hosts(file: impl Read, faults: &mut Faults) -> Result<Hosts, ReadE
         }
         let ends = piece.iter().filter(|byte| **byte == b'\n').count();
         lines = lines.saturating_add(u32::try_from(ends).unwrap_or(u32::MAX));
-    })
-    .map_err(ReadError::Io)?;
+    })?;
     faults.too_long += too_long;
     let hosts = builder.finish();
     if hosts.is_empty() { Err(ReadError::Nothing) } else { Ok(hosts) }

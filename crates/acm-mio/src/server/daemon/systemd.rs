@@ -132,7 +132,6 @@ mod tests {
         let mut systemd = Systemd::default();
         assert_eq!(systemd.due(), None);
         systemd = Systemd { on: true, watchdog: Some(Duration::from_secs(2)), ..systemd };
-        systemd.on = true;
         let acm = Acm::new(Config::default(), 1);
         systemd.tick(Time::ZERO, &acm);
         assert_eq!(systemd.due(), Some(Time::ZERO + Duration::from_secs(2)));

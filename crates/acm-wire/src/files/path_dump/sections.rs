@@ -75,12 +75,6 @@ impl Sections {
         }
     }
 
-    /// How many lines were read.
-    #[must_use]
-    pub const fn lines(&self) -> u32 {
-        self.lines
-    }
-
     fn destination<'a>(&mut self, line: Line<'a>, tell: &mut impl FnMut(Result<(Location, Entry<'a>), LineError>)) {
         match self.block {
             Block::Wanted => tell(line.read(destination)),
@@ -155,7 +149,7 @@ mod tests {
             sections.read(piece, is_wanted, |found| seen.push(found));
             rest = behind;
         }
-        (seen, sections.lines())
+        (seen, sections.lines)
     }
 
     /// What `parse` says, without destinations of sources that nobody wants.
