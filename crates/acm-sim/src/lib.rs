@@ -10,12 +10,14 @@
 //! let path = world.resolve(0, &Address::from_text("node1"), &Address::from_text("node2")).unwrap();
 //! assert_eq!(path.dlid, world.port(1).lid);
 //! ```
+mod asks;
 mod inbox;
 mod node;
 mod preload;
 mod stranger;
 mod world;
 
+pub use asks::{dead, name};
 pub use inbox::Handling;
 pub use node::{Host, Node};
 pub use stranger::Stranger;

@@ -4,7 +4,7 @@ use acm_sansio::{
     config::SaDepth,
     door::{DatagramSource, SaSend},
 };
-use acm_sim::{Ask, World, WorldConfig};
+use acm_sim::{Ask, World, WorldConfig, dead, name};
 use acm_wire::{
     Address,
     client::{ClientStatus, EntryFlags, RequestBuffer, path_request, resolve_request},
@@ -17,14 +17,6 @@ const HOG: Account = Account::User(1);
 const OTHER: Account = Account::User(2);
 /// How long a credit is held for a dead name while no round trip is known.
 const CREDIT: Duration = Duration::from_millis(10);
-
-fn name(node: u32) -> Address {
-    World::addresses(node)[0]
-}
-
-fn dead(number: usize, flags: EntryFlags) -> RequestBuffer {
-    resolve_request(Some(&name(0)), &Address::from_text(&format!("dead{number}")), flags, [1; 8])
-}
 
 fn live(node: u32) -> RequestBuffer {
     resolve_request(Some(&name(0)), &name(node), EntryFlags::empty(), [1; 8])

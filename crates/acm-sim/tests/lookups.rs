@@ -4,11 +4,8 @@ use acm_sansio::{
     account::AccountKind,
     config::{Limits, SaDepth, Share},
 };
-use acm_sim::{World, WorldConfig};
-use acm_wire::{
-    Address,
-    client::{ClientStatus, EntryFlags, RequestBuffer, path_request, resolve_request},
-};
+use acm_sim::{World, WorldConfig, dead, name};
+use acm_wire::client::{ClientStatus, EntryFlags, path_request, resolve_request};
 use core::time::Duration;
 use ib_mad::sa::PathRecord;
 
@@ -16,14 +13,6 @@ const USER: Account = Account::User(1);
 const OTHER: Account = Account::User(2);
 /// `timeout` + subnet time, 2^(18 - 8) ms.
 const SILENCE: Duration = Duration::from_millis(2000 + 1024);
-
-fn name(node: u32) -> Address {
-    World::addresses(node)[0]
-}
-
-fn dead(number: usize, flags: EntryFlags) -> RequestBuffer {
-    resolve_request(Some(&name(0)), &Address::from_text(&format!("dead{number}")), flags, [1; 8])
-}
 
 fn sends(world: &World, since: usize) -> usize {
     world.transcript[since..].iter().filter(|(_, _, output)| matches!(output, Output::Send { .. })).count()

@@ -1,0 +1,107 @@
+//! Answers and datagrams that do not fit, and what there is no room or no group for.
+use super::shared::{SECOND, USER, quiet, route, told, with};
+use acm_sansio::{
+    EndpointId, Event, Input, Output, SaRequestId,
+    config::Limits,
+    door::{DatagramSource, SendFailure},
+    ibacmp,
+};
+use acm_sim::{World, name};
+use acm_wire::client::{ClientStatus, EntryFlags};
+use ib_mad::{AttributeId, Lid, Method, Qpn, Status};
+
+fn endpoint(world: &World) -> EndpointId {
+    let of = |(_, node, output): &(_, usize, Output)| match output {
+        Output::OpenEndpoint { endpoint, .. } if *node == 0 => Some(*endpoint),
+        _ => None,
+    };
+    world.transcript.iter().find_map(of).unwrap()
+}
+
+#[test]
+fn answers_to_what_was_never_sent() {
+    let mut world = quiet();
+    let id = SaRequestId::new(77, 0);
+    world.input(0, Input::SaFailed { id, failure: SendFailure::TimedOut });
+    assert_eq!(world.stat(0, "stale_inputs"), 1);
+    world.input(0, Input::SaAnswer { id, mad: &[0; 256] });
+    assert_eq!((world.stat(0, "stale_inputs"), world.stat(0, "sa_bad_answers")), (2, 0));
+}
+
+#[test]
+fn an_answer_with_another_transaction_id() {
+    let mut world = quiet();
+    world.subnet.settings_mut().sa.mute = true;
+    let since = world.transcript.len();
+    route(&mut world, USER, EntryFlags::empty());
+    let of = |(_, _, output): &(_, usize, Output)| match output {
+        Output::SaSend(send) => Some(*send),
+        _ => None,
+    };
+    let send = world.transcript[since..].iter().find_map(of).unwrap();
+    let mut mad = send.mad;
+    mad.header.transaction_id = ib_mad::TransactionId::new(mad.header.transaction_id.get() ^ 1);
+    world.input(0, Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&mad) });
+    assert_eq!((world.stat(0, "sa_bad_answers"), world.stat(0, "stale_inputs")), (1, 0));
+}
+
+#[test]
+fn datagrams_that_are_none() {
+    let mut world = quiet();
+    let endpoint = endpoint(&world);
+    let gid = Some(world.port(1).gids[0]);
+    let mut say = |gid, length| {
+        let source = DatagramSource { lid: Lid::new(17), path_bits: 0, qpn: Qpn::new(5), gid };
+        world.input(0, Input::Datagram { endpoint, source, payload: &vec![0; length] });
+        let seen = world.stat(0, "bad_datagrams");
+        let long = told(&world, |event| matches!(event, Event::Ibacmp(ibacmp::Event::LongDatagram(_, 257))));
+        let bad = told(&world, |event| matches!(event, Event::Ibacmp(ibacmp::Event::BadDatagram(..))));
+        (seen, long, bad)
+    };
+    assert_eq!(
+        [say(None, 256), say(gid, 257), say(gid, 256), say(gid, 10)],
+        [(1, 0, 0), (2, 1, 0), (3, 1, 1), (4, 1, 2)]
+    );
+}
+
+#[test]
+fn destinations_without_room() {
+    // Its own three addresses stay.
+    let mut world = with(Limits { destinations: 3, ..Limits::default() });
+    assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ENOMEM));
+    assert_eq!((world.stat(0, "destinations_refused"), world.stat(0, "destinations_evicted")), (1, 0));
+}
+
+#[test]
+fn groups_that_cannot_be_joined() {
+    let mut world = quiet();
+    world.subnet.settings_mut().sa.mute = true;
+    world.restart(0);
+    assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ENODATA), "in no group, and at once");
+    world.run_for(6 * SECOND);
+    assert_eq!(world.stat(0, "joins_failed"), 1);
+    assert_eq!(told(&world, |event| matches!(event, Event::Ibacmp(ibacmp::Event::JoinFailed(..)))), 1);
+    assert_eq!(world.node(0).acm.check(), Ok(()));
+}
+
+/// An answer about another group is no answer.
+#[test]
+fn a_join_that_is_answered_for_another_group() {
+    for (other, failed) in [(0, 0), (1, 1)] {
+        let mut world = quiet();
+        world.subnet.settings_mut().sa.mute = true;
+        let since = world.transcript.len();
+        world.restart(0);
+        let of = |(_, _, output): &(_, usize, Output)| match output {
+            Output::SaSend(send) if send.mad.header.attribute_id == AttributeId::MC_MEMBER_RECORD => Some(*send),
+            _ => None,
+        };
+        let send = world.transcript[since..].iter().find_map(of).unwrap();
+        let mut mad = send.mad;
+        (mad.header.method, mad.header.status) = (Method::GET_RESP, Status::default());
+        let mut bytes = ib_mad::as_bytes(&mad).to_vec();
+        bytes[56 + 15] ^= other;
+        world.input(0, Input::SaAnswer { id: send.id, mad: &bytes });
+        assert_eq!(world.stat(0, "joins_failed"), failed);
+    }
+}

@@ -1,0 +1,122 @@
+//! Ports that change, end, or are as they were.
+use super::shared::{SECOND, USER, outputs, quiet, route, told};
+use acm_sansio::{Config, Event, Input, Output, PortId, config::RouteProtocol, retry::REJOIN_SPREAD};
+use acm_sim::{World, WorldConfig, dead};
+use acm_wire::client::{ClientStatus, Counter, EntryFlags};
+use core::time::Duration;
+use ib_mad::{Lid, PortState};
+use ib_sim::Port;
+
+fn change(world: &mut World, change: impl FnOnce(&mut Port)) {
+    let mut port = world.port(0).clone();
+    change(&mut port);
+    world.subnet.set_port(World::port_id(0), port).unwrap();
+    world.settle();
+    world.read_port(0);
+}
+
+#[test]
+fn a_port_that_is_as_it_was() {
+    let mut world = quiet();
+    let since = world.transcript.len();
+    world.read_port(0);
+    world.run_for(2 * REJOIN_SPREAD);
+    assert_eq!(outputs(&world, since, |_| true), 0);
+}
+
+#[test]
+fn another_lid_or_subnet_manager_is_told_and_another_link_is_not() {
+    let up = |event: &Event| matches!(event, Event::PortUp(..));
+    let moved = |event: &Event| matches!(event, Event::SaMoved(..));
+    let mut world = quiet();
+    let before = told(&world, up);
+    change(&mut world, |port| port.sm_lid = Lid::new(2));
+    assert_eq!(told(&world, up), before + 1);
+    change(&mut world, |port| port.lid = Lid::new(200));
+    assert_eq!(told(&world, up), before + 2);
+    change(&mut world, |port| port.rate = ib_mad::Rate::GBPS_40);
+    assert_eq!((told(&world, up), told(&world, moved)), (before + 2, 0), "nothing was under way");
+    assert_eq!(world.stat(0, "sa_reposted"), 0);
+}
+
+#[test]
+fn another_subnet_manager_is_asked_for_the_groups() {
+    let mut world = quiet();
+    let since = world.transcript.len();
+    change(&mut world, |port| port.sm_lid = Lid::new(2));
+    world.run_for(2 * REJOIN_SPREAD);
+    assert_eq!(outputs(&world, since, |output| matches!(output, Output::SaSend(_))), 1);
+}
+
+#[test]
+fn a_port_that_goes_down_is_in_no_group() {
+    let mut world = quiet();
+    let attaches = |world: &World, since| {
+        let (attach, detach) = (
+            outputs(world, since, |output| matches!(output, Output::Attach { .. })),
+            outputs(world, since, |output| matches!(output, Output::Detach { .. })),
+        );
+        (attach, detach)
+    };
+    let since = world.transcript.len();
+    world.subnet.set_port_state(World::port_id(0), PortState::DOWN).unwrap();
+    world.settle();
+    assert_eq!(attaches(&world, since), (0, 1));
+    assert!(world.node(0).acm.report().to_string().contains(": groups 0 of 1 "));
+    world.subnet.set_port_state(World::port_id(0), PortState::ACTIVE).unwrap();
+    world.settle();
+    assert_eq!(attaches(&world, since), (1, 1));
+}
+
+#[test]
+fn what_a_port_asked_ends_with_it() {
+    let mut world = quiet();
+    world.subnet.settings_mut().sa.mute = true;
+    let asks = [EntryFlags::empty(), EntryFlags::QUERY_SA].map(|flags| route(&mut world, USER, flags));
+    world.input(0, Input::PortDown(PortId(0)));
+    assert_eq!(asks.map(|ask| world.path(ask)), [Some(Err(ClientStatus::ENODATA)); 2], "at once");
+    assert_eq!(world.node(0).acm.check(), Ok(()));
+    let report = world.node(0).acm.report().to_string();
+    assert!(report.contains(" in_flight 0 waiting 0 strangers 0 joins 0\n"), "{report}");
+}
+
+#[test]
+fn an_address_that_is_not_ours_any_more_is_asked_for() {
+    let mut world = quiet();
+    let [address, other, _] = World::addresses(0);
+    world.input(0, Input::AddressRemoved { port: PortId(0), pkey: None, address });
+    assert_eq!(world.resolve(0, &other, &address), Err(ClientStatus::ETIMEDOUT));
+    assert!(world.node(0).acm.counters().get(Counter::AddrQuery) > 0);
+}
+
+/// A node that is stopped sends nothing, whatever waited for its turn.
+#[test]
+fn what_waits_at_the_end_of_shutdown_is_not_sent() {
+    let core = Config { route_protocol: RouteProtocol::Acm, sa_notices: false, ..Config::default() };
+    let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
+    world.run_for(SECOND);
+    world.subnet.settings_mut().sa.mute = true;
+    // It stays in flight, and makes the waiting membership the last to end.
+    route(&mut world, USER, EntryFlags::empty());
+    let since = world.transcript.len();
+    world.input(0, Input::Shutdown);
+    world.run_for(5 * SECOND);
+    assert!(world.node(0).host.stopped);
+    assert_eq!(outputs(&world, since, |output| matches!(output, Output::SaSend(_))), 1, "of two groups");
+}
+
+/// An endpoint that lost its queue pair hears of its port's end, and of nothing else.
+#[test]
+fn an_endpoint_without_a_queue_pair() {
+    let mut world = quiet();
+    let ask = world.ask(0, &dead(0, EntryFlags::empty()));
+    world.set_opening_fails(0, true);
+    world.lose_endpoints(0);
+    let since = world.transcript.len();
+    world.input(0, Input::ClientReregister(PortId(0)));
+    world.run_for(Duration::from_millis(50));
+    assert_eq!(outputs(&world, since, |output| matches!(output, Output::SaSend(_))), 0);
+    assert_eq!(world.path(ask), None);
+    world.input(0, Input::PortDown(PortId(0)));
+    assert_eq!(world.path(ask), Some(Err(ClientStatus::ENODATA)));
+}
