@@ -1,9 +1,9 @@
 //! From the command line to a running loop.
 use super::{
-    daemon::{Connections, Daemon, Host, LoopError, Ready, Reload, STALL_LIMIT, Systemd},
+    daemon::{Alarm, Connections, Daemon, Host, LoopError, Ready, Reload, STALL_LIMIT, Systemd},
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
-    tokens::{FABRIC, INTERFACES, KERNEL, LISTENER, SIGNALS},
+    tokens::{ALARM, FABRIC, INTERFACES, KERNEL, LISTENER, SIGNALS},
 };
 #[cfg(feature = "verbs")]
 use crate::fabric::{Depths, Devices};
@@ -204,6 +204,7 @@ fn assemble(
     if let Some(interfaces) = &interfaces {
         interfaces.register(poll.registry(), INTERFACES)?;
     }
+    let alarm = Alarm::new(poll.registry(), ALARM)?;
     let host = Host {
         fabric,
         kernel,
@@ -229,5 +230,6 @@ fn assemble(
         preload: None,
         preload_waker: None,
         stall_limit: STALL_LIMIT,
+        alarm,
     })
 }

@@ -7,6 +7,7 @@ pub(super) const SIGNALS: Token = Token(1);
 /// A table was read from a file.
 pub(super) const PRELOAD: Token = Token(2);
 pub(super) const KERNEL: Token = Token(3);
+pub(super) const ALARM: Token = Token(14);
 pub(super) const INTERFACES: Token = Token(15);
 // Those of scrapers are in between.
 const _: () = assert!(KERNEL.0 < metrics::TOKENS.start && metrics::TOKENS.end <= INTERFACES.0);

@@ -4,6 +4,7 @@
 //! what was read from files; `host` carries out what the core wants; `apply` reads the files again, `reload` is what that
 //! needs to know; `connections` is the table of all clients, `turns` the order in which they are served.
 mod addresses;
+mod alarm;
 mod apply;
 mod clients;
 mod connections;
@@ -18,6 +19,7 @@ mod systemd;
 mod turn;
 mod turns;
 
+pub(super) use alarm::Alarm;
 pub(super) use connections::Connections;
 pub(super) use error::LoopError;
 pub(super) use host::Host;

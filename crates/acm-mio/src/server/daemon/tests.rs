@@ -1,12 +1,16 @@
 //! The loop, one turn at a time.
-use super::{Connections, Daemon, Host, Ready, Reload, STALL_LIMIT, Systemd};
+use super::{Alarm, Connections, Daemon, Host, Ready, Reload, STALL_LIMIT, Systemd};
 use crate::{
     cli::Args,
     clock::Clock,
     fabric::{Fabric, FabricError, NamedPort},
     log::{Lines, Log},
     metrics::Metrics,
-    server::{listener::Listener, receive::ReceiveBuffer, tokens::LISTENER},
+    server::{
+        listener::Listener,
+        receive::ReceiveBuffer,
+        tokens::{ALARM, LISTENER},
+    },
     settings::Settings,
 };
 use acm_sansio::{Acm, Input, PortId, SaRequestId, Time, door::SendFailure, port::PortAttributes};
@@ -33,6 +37,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
     let mut listener = Listener::bind(&Options::default(), dir).unwrap();
     let poll = Poll::new().unwrap();
     listener.register(poll.registry(), LISTENER).unwrap();
+    let alarm = Alarm::new(poll.registry(), ALARM).unwrap();
     let mut daemon = Daemon {
         acm: Acm::new(acm_sansio::Config::default(), 1),
         host: Host {
@@ -61,6 +66,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         preload: None,
         preload_waker: None,
         stall_limit: STALL_LIMIT,
+        alarm,
     };
     let attributes = PortAttributes {
         lid: Lid::new(1),
@@ -256,7 +262,7 @@ fn a_client_that_takes_its_answers_wakes_nobody() {
     let mut events = Events::with_capacity(16);
     daemon.host.poll.poll(&mut events, Some(Duration::ZERO)).unwrap();
     assert!(events.is_empty(), "{events:?}");
-    assert_eq!(daemon.timeout().map(|_| ()), daemon.acm.poll_timeout().map(|_| ()), "and nothing is left to do");
+    assert_eq!(daemon.due(), daemon.acm.poll_timeout(), "and nothing is left to do");
 }
 
 #[test]
@@ -295,7 +301,7 @@ fn a_client_that_takes_nothing_is_closed_in_time() {
     let (since, _) = daemon.host.clients.longest_stalled().unwrap();
     daemon.close_stalled(since + (STALL_LIMIT - Duration::from_nanos(1)));
     assert_eq!(daemon.host.clients.open.len(), 1);
-    let wait = daemon.timeout().unwrap();
+    let wait = daemon.due().unwrap().since(daemon.clock.now());
     assert!(wait > Duration::ZERO && wait <= STALL_LIMIT, "{wait:?}");
     // The loop wakes up for it by itself, and not before.
     daemon.stall_limit = daemon.clock.now().since(since) + Duration::from_millis(100);

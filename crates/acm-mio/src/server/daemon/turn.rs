@@ -3,8 +3,9 @@ use super::{
     super::{
         listener::Listener,
         receive::ReceiveBuffer,
-        tokens::{FABRIC, FIRST_CLIENT, INTERFACES, KERNEL, LISTENER, PRELOAD, SIGNALS},
+        tokens::{ALARM, FABRIC, FIRST_CLIENT, INTERFACES, KERNEL, LISTENER, PRELOAD, SIGNALS},
     },
+    alarm::Alarm,
     error::LoopError,
     host::Host,
     reload::Reload,
@@ -48,6 +49,7 @@ pub(crate) struct Daemon {
     pub(crate) metrics: Metrics,
     /// A client that takes nothing of what is there for it for so long is closed.
     pub(crate) stall_limit: Duration,
+    pub(crate) alarm: Alarm,
 }
 
 /// Who may have more to tell than was read: edges are told once.
@@ -96,6 +98,7 @@ impl Daemon {
                 LISTENER => self.ready.listener = true,
                 SIGNALS => self.signals(now),
                 KERNEL => self.ready.kernel = true,
+                ALARM => self.alarm.rung(),
                 PRELOAD => self.take_preloads(now),
                 INTERFACES => self.ready.interfaces = true,
                 token if token >= FABRIC => self.fabric_ready(token),
@@ -122,19 +125,24 @@ impl Daemon {
         Ok(())
     }
 
-    /// How long to wait: to the core's deadline, or one of our own.
-    pub(super) fn timeout(&self) -> Option<Duration> {
-        let now = self.clock.now();
+    /// How long to wait.
+    pub(super) fn timeout(&mut self) -> Option<Duration> {
+        if self.has_more() { Some(Duration::ZERO) } else { self.alarm.wait_for(self.due(), self.clock) }
+    }
+
+    /// Whether there is something to do already.
+    fn has_more(&self) -> bool {
         let accepting = self.ready.listener && self.ready.accept_at.is_none();
-        if !self.host.clients.backlog.is_empty()
+        !self.host.clients.backlog.is_empty()
             || self.ready.fabric
             || self.ready.kernel
             || self.ready.interfaces
             || accepting
             || self.metrics.is_ready()
-        {
-            return Some(Duration::ZERO);
-        }
+    }
+
+    /// When there will be something to do, whatever happens: the core's deadline, or one of our own.
+    pub(super) fn due(&self) -> Option<Time> {
         let stall = self.host.clients.longest_stalled().map(|(since, _)| since + self.stall_limit);
         let fabric = self.host.fabric.as_ref().and_then(|fabric| fabric.poll_timeout());
         let interfaces = self.host.interfaces.as_ref().and_then(Interfaces::poll_timeout);
@@ -151,7 +159,6 @@ impl Daemon {
         .into_iter()
         .flatten()
         .min()
-        .map(|at| at.since(now))
     }
 
     /// Tells the core one fact and carries out what it wants.
