@@ -1,8 +1,9 @@
 //! A file that may be replaced.
+use nix::libc;
 use std::{
-    fs::{File, Metadata},
+    fs::{File, Metadata, OpenOptions},
     io,
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::PathBuf,
 };
 
@@ -15,14 +16,18 @@ pub(super) struct Stamp {
     changed: (i64, i64),
 }
 
-impl From<Metadata> for Stamp {
-    fn from(file: Metadata) -> Self {
-        Self {
+impl Stamp {
+    /// Of a regular file. Nothing else is read: a pipe has no end for as long as somebody may write.
+    fn of(file: &Metadata) -> io::Result<Self> {
+        if !file.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        Ok(Self {
             place: (file.dev(), file.ino()),
             size: file.size(),
             modified: (file.mtime(), file.mtime_nsec()),
             changed: (file.ctime(), file.ctime_nsec()),
-        }
+        })
     }
 }
 
@@ -43,8 +48,12 @@ impl Watched {
         Self { path, read: None, seen: None }
     }
 
+    fn stamp(&self) -> io::Result<Stamp> {
+        std::fs::metadata(&self.path).and_then(|file| Stamp::of(&file))
+    }
+
     fn state(&self) -> State {
-        std::fs::metadata(&self.path).map(Stamp::from).map_err(|error| error.kind())
+        self.stamp().map_err(|error| error.kind())
     }
 
     /// Whether there is another state than the one that was read, and it was there already at the last look: a file that
@@ -58,7 +67,11 @@ impl Watched {
 
     /// Opens it to be read now.
     pub(super) fn open(&mut self) -> io::Result<File> {
-        let opened = File::open(&self.path).and_then(|file| Ok((Stamp::from(file.metadata()?), file)));
+        // What is no file is not opened at all, and what has become none since does not make the reader wait.
+        let opened = self.stamp().and_then(|_| {
+            let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&self.path)?;
+            Ok((Stamp::of(&file.metadata()?)?, file))
+        });
         let state = opened.as_ref().map(|(stamp, _)| *stamp).map_err(io::Error::kind);
         (self.read, self.seen) = (Some(state), Some(state));
         opened.map(|(_, file)| file)
@@ -95,5 +108,22 @@ mod tests {
         assert!(!file.has_settled_anew() && file.has_settled_anew(), "another file of the same size");
         fs::remove_file(&path).unwrap();
         assert!(!file.is_still() && !file.has_settled_anew() && file.has_settled_anew());
+    }
+    #[test]
+    fn what_is_no_regular_file_is_refused_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRUSR | nix::sys::stat::Mode::S_IWUSR).unwrap();
+        // Without a writer, whoever opened it would wait for one.
+        let _writer = OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let mut file = Watched::new(path.clone());
+        assert_eq!(file.open().unwrap_err().to_string(), "not a regular file");
+        assert!(!file.has_settled_anew() && !file.has_settled_anew(), "and that is known");
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(file.open().is_err() && !file.has_settled_anew());
+        fs::remove_dir(&path).unwrap();
+        fs::write(&path, "one").unwrap();
+        assert!(!file.has_settled_anew() && file.has_settled_anew() && file.open().is_ok());
     }
 }
