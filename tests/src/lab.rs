@@ -118,6 +118,11 @@ impl LabNode {
         self.home.join("run/ibacm-unix.sock")
     }
 
+    /// Gives it another address file, for when it reads it next.
+    pub fn write_addresses(&self, text: &str) {
+        fs::write(self.home.join("etc-rdma/ibacm_addr.cfg"), text).unwrap();
+    }
+
     /// Its log so far.
     #[must_use]
     pub fn log(&self) -> String {

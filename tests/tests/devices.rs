@@ -58,6 +58,24 @@ fn a_device_that_goes_and_comes_back_is_served_again() {
     assert_eq!(two.counter("devices_closed"), 3);
 }
 
+/// The lines of a device that is away count as they are when it is back.
+#[test]
+fn the_address_file_changes_while_its_device_is_away() {
+    let two = Two::start();
+    let name = |name: &str| two.node.acme(&["-f", "n", "-s", name, "-d", "node2"]).finished.code == Some(0);
+    let ip = || two.node.acme(&["-f", "i", "-s", "10.77.0.1", "-d", "10.77.0.2"]).finished.code == Some(0);
+    assert!(!name("fresh") && ip());
+    two.lab.fabric.control("device remove node1");
+    two.node.wait_for("port 0 is down", 1);
+    two.node.write_addresses("node1 ibsim0 1 default\nfresh ibsim0 1 default\n");
+    two.node.process.signal(Signal::SIGHUP);
+    two.node.wait_for("files read again", 1);
+    two.lab.fabric.control("device add node1");
+    two.node.wait_for("join successful", 2);
+    two.resolve();
+    assert!(name("fresh") && !ip(), "{}", two.node.log());
+}
+
 #[test]
 fn another_device_of_the_same_name_is_another_device() {
     let two = Two::start();

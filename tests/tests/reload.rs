@@ -115,3 +115,27 @@ fn another_providers_subnet() {
     reload(&mut node, "provider other default\nprovider ibacmp 0xfe80000000000000\n", "node1 sim0 1 default\n");
     until("its group", || (resolve(&mut client, "node1", "node1") == ClientStatus::SUCCESS).then_some(()));
 }
+
+/// A file that has the name which the port has already changes nothing about it; nor does one that goes.
+#[test]
+fn the_hosts_own_name_stays_when_a_file_has_it() {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let host = name.trim().split('.').next().unwrap();
+    let mut node = Node::alone().argument("--fabric=embedded").options(OPTIONS).serve();
+    let mut client = node.connect();
+    until("its group", || (resolve(&mut client, host, host) == ClientStatus::SUCCESS).then_some(()));
+    let numbered = format!("{host}-1");
+    assert_eq!(resolve(&mut client, &numbered, host), ClientStatus::SUCCESS);
+    reload(&mut node, "log_level 2\n", &format!("{host} sim0 1 default\nother sim0 1 default\n"));
+    assert_eq!(resolve(&mut client, host, "other"), ClientStatus::SUCCESS);
+    assert_eq!(resolve(&mut client, &numbered, host), ClientStatus::ESRCADDR, "the host's other name");
+    fs::remove_file(node.dir().join("addr")).unwrap();
+    node.process.signal(Signal::SIGHUP);
+    node.process.wait_for("files read again", 2);
+    assert_eq!(resolve(&mut client, host, &numbered), ClientStatus::SUCCESS);
+    assert_eq!(resolve(&mut client, "other", host), ClientStatus::ESRCADDR);
+    let log = node.log();
+    let removed = |name: &str| log.matches(&format!("Removed {name} from")).count();
+    assert_eq!((removed(host), removed(&numbered), removed("other")), (0, 1, 1), "{log}");
+    assert_eq!(log.matches(" closed").count(), 0, "{log}");
+}

@@ -33,6 +33,11 @@ pub(crate) trait Fabric {
     }
     /// The ports that address files may name.
     fn ports(&self) -> Vec<NamedPort>;
+    /// The port that a device with this name has or had under this number: one that is away keeps its id.
+    fn known_port(&self, device: &str, number: u8) -> Option<PortId> {
+        let mut ports = self.ports().into_iter();
+        ports.find(|port| port.device == device && port.number == number).map(|port| port.id)
+    }
     /// The port with this number of the device with this name.
     fn port_named(&self, device: &[u8], number: u8) -> Option<PortId>;
     /// Whether there are ports that were not there when this was asked last.

@@ -79,6 +79,10 @@ impl Fabric for Devices {
         self.devices.values().flat_map(named).collect()
     }
 
+    fn known_port(&self, device: &str, number: u8) -> Option<PortId> {
+        self.ids.get(&(device.to_owned(), number)).copied()
+    }
+
     fn port_named(&self, device: &[u8], number: u8) -> Option<PortId> {
         let device = self.devices.values().find(|own| own.name.as_bytes() == device)?;
         device.port(number).map(|port| port.id)

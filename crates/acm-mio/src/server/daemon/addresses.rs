@@ -32,6 +32,12 @@ impl Daemon {
         self.host.fabric.as_ref()?.port_named(device, number)
     }
 
+    /// The port that a line of the file is about. The core keeps what it was told of a port that is away, so that the
+    /// lines of such a port count, too.
+    pub(super) fn known_port(&self, entry: &ConfiguredAddress) -> Option<PortId> {
+        self.host.fabric.as_ref()?.known_port(&entry.device, entry.port)
+    }
+
     /// Without an address file, ports have the host's name: which of them is chosen again when one comes up or goes down.
     pub(super) fn name_ports(&mut self, now: Time) {
         if self.reload.addresses().is_some() {
@@ -59,7 +65,7 @@ impl Daemon {
         let removed = self.names.choose(Vec::new(), |_| false).removed;
         for (port, address) in removed {
             let says = |entry: &ConfiguredAddress| {
-                (self.port_of(entry), entry.pkey, entry.address) == (Some(port), None, address)
+                (self.known_port(entry), entry.pkey, entry.address) == (Some(port), None, address)
             };
             if !self.reload.addresses().into_iter().flatten().any(says) {
                 self.input(now, Input::AddressRemoved { port, pkey: None, address });

@@ -35,14 +35,14 @@ impl Daemon {
         // where it was before it is elsewhere.
         let moves = |entry: &ConfiguredAddress| before.iter().any(|other| other.address == entry.address);
         for entry in after.iter().filter(|entry| !moves(entry)) {
-            if let Some(port) = self.port_of(entry) {
+            if let Some(port) = self.known_port(entry) {
                 self.input(now, Input::AddressAdded { port, pkey: entry.pkey, address: entry.address });
             }
         }
         // Without a file, ports have names of the host, and some may stay.
         self.name_ports(now);
         for entry in before.iter().filter(|entry| !after.iter().any(|other| same(entry, other))) {
-            if let Some(port) = self.port_of(entry).filter(|port| !self.is_name_of(*port, entry)) {
+            if let Some(port) = self.known_port(entry).filter(|port| !self.is_name_of(*port, entry)) {
                 tracing::info!(target: "config", "{} is not served any more: not in the file", entry.address);
                 self.input(now, Input::AddressRemoved { port, pkey: entry.pkey, address: entry.address });
             }

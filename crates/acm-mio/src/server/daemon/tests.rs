@@ -20,7 +20,10 @@ use acm_wire::{
     files::opts::{LogLevel, LogTarget, Options},
 };
 use clap::Parser;
-use core::{cell::Cell, time::Duration};
+use core::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
 use ib_mad::{Lid, Pkey, sa::PathRecord};
 use mio::{Events, Poll, Token};
 use signal_hook::consts::SIGHUP;
@@ -173,11 +176,13 @@ struct Chatter {
     tells: u32,
     /// What happens when subnet administration is asked.
     on_sa_send: Box<dyn FnMut()>,
+    /// Ports that are there now.
+    ports: Rc<RefCell<Vec<NamedPort>>>,
 }
 
 impl Chatter {
     fn telling(tells: u32) -> Option<Box<dyn Fabric>> {
-        Some(Box::new(Self { tells, on_sa_send: Box::new(|| ()) }))
+        Some(Box::new(Self { tells, on_sa_send: Box::new(|| ()), ports: Rc::default() }))
     }
 }
 
@@ -186,7 +191,10 @@ impl Fabric for Chatter {
         Ok(())
     }
     fn ports(&self) -> Vec<NamedPort> {
-        Vec::new()
+        self.ports.borrow().clone()
+    }
+    fn known_port(&self, device: &str, number: u8) -> Option<PortId> {
+        (device == "sim0").then(|| PortId(u32::from(number) - 1))
     }
     fn port_named(&self, _device: &[u8], _number: u8) -> Option<PortId> {
         None
@@ -245,7 +253,7 @@ fn a_client_has_its_answer_while_others_have_their_turn() {
     let seen = Rc::new(Cell::new(0));
     let seen_then = Rc::clone(&seen);
     let on_sa_send = Box::new(move || seen_then.set(received(&mut watched).0));
-    daemon.host.fabric = Some(Box::new(Chatter { tells: 0, on_sa_send }));
+    daemon.host.fabric = Some(Box::new(Chatter { tells: 0, on_sa_send, ports: Rc::default() }));
     first.write_all(&perf_request(0, [1; 8])).unwrap();
     second.write_all(&pending_request()).unwrap();
     turns(&mut daemon);
@@ -338,4 +346,54 @@ fn a_client_that_reads_after_all_gets_all_its_answers() {
     let mut events = Events::with_capacity(16);
     daemon.host.poll.poll(&mut events, Some(Duration::ZERO)).unwrap();
     assert!(events.is_empty(), "{events:?}");
+}
+
+/// How many addresses the core serves.
+fn addresses(daemon: &Daemon) -> usize {
+    let report = daemon.acm.report().to_string();
+    let counts = report.lines().filter_map(|line| line.split_once(" addresses ")?.1.split(' ').next()?.parse().ok());
+    counts.max().unwrap_or(0)
+}
+
+/// A daemon that has the host's names beside `node1`, at a port that may be taken away.
+fn with_names(dir: &std::path::Path) -> (Daemon, Rc<RefCell<Vec<NamedPort>>>) {
+    let mut daemon = daemon(dir);
+    let ports = Rc::new(RefCell::new(vec![NamedPort { id: PortId(0), device: "sim0".into(), number: 1 }]));
+    daemon.host.fabric = Some(Box::new(Chatter { tells: 0, on_sa_send: Box::new(|| ()), ports: Rc::clone(&ports) }));
+    daemon.names = crate::names::DefaultNames::new("host");
+    daemon.name_ports(Time::ZERO);
+    assert_eq!(addresses(&daemon), 3, "node1, host, host-1");
+    (daemon, ports)
+}
+
+#[test]
+fn the_hosts_names_go_with_the_port() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, ports) = with_names(dir.path());
+    ports.borrow_mut().clear();
+    // The fabric tells of a port, whichever.
+    daemon.host.fabric = Some(Box::new(Chatter { tells: 2, on_sa_send: Box::new(|| ()), ports }));
+    daemon.fabric_events(Time::ZERO).unwrap();
+    assert_eq!(addresses(&daemon), 1);
+}
+
+#[test]
+fn the_hosts_names_go_when_a_file_has_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut daemon, ports) = with_names(dir.path());
+    let file = dir.path().join("addr");
+    let reload = |daemon: &mut Daemon, text: &str| {
+        std::fs::write(&file, text).unwrap();
+        let args = ["acm-mio", "-O", "/none", "-A", file.to_str().unwrap()];
+        daemon.reload.current = Settings::read(&Args::parse_from(args));
+        daemon.reload(Time::ZERO);
+    };
+    reload(&mut daemon, "host sim0 1 default\nother sim0 1 default\n");
+    assert_eq!(addresses(&daemon), 3, "host-1 is gone, and other is there");
+    // What the file says of a port that is away counts, too.
+    ports.borrow_mut().clear();
+    reload(&mut daemon, "host sim0 1 default\n");
+    assert_eq!(addresses(&daemon), 2);
+    reload(&mut daemon, "");
+    assert_eq!(addresses(&daemon), 1);
 }
