@@ -30,6 +30,8 @@ pub(crate) struct Interfaces {
     counters: Counters,
     /// Interfaces whose port or partition nobody knows.
     said: BTreeSet<String>,
+    /// That the kernel cannot be asked has been said once.
+    said_unsent: bool,
 }
 
 /// Enough for a node's interfaces; an end for one where they come and go.
@@ -68,6 +70,7 @@ impl Interfaces {
             drained: true,
             counters: Counters::default(),
             said: BTreeSet::new(),
+            said_unsent: false,
         })
     }
 
@@ -113,7 +116,9 @@ impl Interfaces {
 
     fn ask(&mut self, dump: Dump, sequence: u32) {
         if let Err(error) = self.socket.send(&message::request(dump, sequence)) {
-            tracing::debug!(target: "interfaces", "dump not asked for: {error}");
+            if !core::mem::replace(&mut self.said_unsent, true) {
+                tracing::debug!(target: "interfaces", "dump not asked for: {error}; it is tried again");
+            }
             self.dumps.not_sent();
         }
     }

@@ -4,6 +4,7 @@ use super::{
     interface::{Fabric, NamedPort},
     sim::Sim,
 };
+use crate::log::Lines;
 use acm_sansio::{
     EndpointId, Input, PortId,
     door::{SaAddress, SaSend, SendTo},
@@ -51,7 +52,7 @@ impl Drop for Thread {
 impl Embedded {
     /// Starts the fabric, with its socket at `path`, and attaches to it as node1. `seed` feeds its faults, if any are
     /// set later.
-    pub(crate) fn start(path: &Path, seed: u64) -> Result<Self, FabricError> {
+    pub(crate) fn start(path: &Path, seed: u64, lines: Lines) -> Result<Self, FabricError> {
         let failed = |error| FabricError::Embedded(path.to_owned(), error);
         let mut subnet = Subnet::new(SubnetConfig::default(), seed);
         for _ in 0..NODES {
@@ -68,7 +69,7 @@ impl Embedded {
             })
             .map_err(failed)?;
         let thread = Thread { stopper, handle: Some(handle), path: path.to_owned() };
-        Ok(Self { sim: Sim::attach(path, Some("node1"))?, _thread: thread })
+        Ok(Self { sim: Sim::attach(path, Some("node1"), lines)?, _thread: thread })
     }
 }
 

@@ -4,6 +4,7 @@ use super::{
     inbox::{Arrival, Inbox, Notice},
     interface::{Fabric, NamedPort},
 };
+use crate::log::{Lines, limited};
 use acm_sansio::{
     EndpointId, Input, PortId, SaRequestId,
     door::{DatagramSource, SaAddress, SaSend, SendFailure, SendTo},
@@ -43,11 +44,12 @@ pub(crate) struct Sim {
     attributes: Option<PortAttributes>,
     mad: SaMad,
     payload: Vec<u8>,
+    lines: Lines,
 }
 
 impl Sim {
     /// Attaches to the fabric at `path` as `node`.
-    pub(crate) fn attach(path: &Path, node: Option<&str>) -> Result<Self, FabricError> {
+    pub(crate) fn attach(path: &Path, node: Option<&str>, lines: Lines) -> Result<Self, FabricError> {
         let client = Client::connect(path, node).map_err(|error| FabricError::Sim(path.to_owned(), error))?;
         let mut inbox = Inbox::default();
         for (number, _) in (1..).zip(&client.node().ports) {
@@ -65,6 +67,7 @@ impl Sim {
             attributes: None,
             mad: SaMad::default(),
             payload: Vec::new(),
+            lines,
         })
     }
 
@@ -104,7 +107,7 @@ impl Sim {
 
     /// Takes messages out of the socket, so many more than the core is told that a flood does not hide the rest.
     fn read_ahead(&mut self) -> Result<(), FabricError> {
-        let Self { client, path, queue_pairs, inbox, .. } = self;
+        let Self { client, path, queue_pairs, inbox, lines, .. } = self;
         for _ in 0..READ_AHEAD {
             let message = client.receive().map_err(|error| FabricError::Sim(path.clone(), error))?;
             match message {
@@ -114,7 +117,7 @@ impl Sim {
                 }
                 Some(Message::Port { port, change }) => inbox.notice(Notice::Port(port, change)),
                 Some(Message::Refused { request, refusal, qpn }) => {
-                    tracing::warn!(target: "fabric", "{request:?} of queue pair {qpn} refused: {refusal}");
+                    limited!(lines, WARN, "fabric", "{request:?} of queue pair {qpn} refused: {refusal}");
                 }
                 Some(Message::Mad { agent, mad, .. }) => {
                     inbox.notice(Notice::Answer(SaRequestId::from_bits(agent.0), Box::new(*mad)));
@@ -242,7 +245,7 @@ impl Fabric for Sim {
         let Some(qpn) = self.endpoints.get(&endpoint) else { return };
         let datagram = Datagram { to: to.way, qpn: to.qpn, qkey: to.qkey, payload: ib_mad::as_bytes(mad) };
         if let Err(error) = self.client.send_datagram(*qpn, &datagram) {
-            tracing::debug!(target: "fabric", "datagram to LID {} lost: {error}", to.way.dlid);
+            limited!(self.lines, DEBUG, "fabric", "datagram to LID {} lost: {error}", to.way.dlid);
         }
     }
 
@@ -264,7 +267,7 @@ impl Fabric for Sim {
         let (agent, timeout) = (AgentId(u64::MAX), Duration::ZERO);
         let send = MadSend { agent, dlid, qpn: Qpn::GSI, sl, pkey_index, timeout, retries: 0 };
         if let Err(error) = self.client.send_mad(Self::port_number(port), &send, mad) {
-            tracing::debug!(target: "fabric", "answer to a report lost: {error}");
+            limited!(self.lines, DEBUG, "fabric", "answer to a report lost: {error}");
         }
     }
 }

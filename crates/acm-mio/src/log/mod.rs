@@ -1,9 +1,11 @@
 //! The log: lines as ibacm writes them, `2026-01-31T12:34:56.789: place: text`.
 //!
-//! `sink` is where lines go, `limit` how many of one kind, `events` what the core has to say.
+//! `sink` is where lines go, `limit` how many of one kind, `lines` which kinds there are, `events` what the core has to
+//! say.
 mod events;
 mod limit;
+mod lines;
 mod sink;
 
-pub(crate) use events::{Kind, Lines};
+pub(crate) use lines::{Kind, Lines, level_of, limited};
 pub(crate) use sink::Log;

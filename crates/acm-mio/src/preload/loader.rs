@@ -3,7 +3,10 @@ use super::{
     file::Watched,
     read::{self, Faults, ReadError},
 };
-use crate::clock::Clock;
+use crate::{
+    clock::Clock,
+    log::{Lines, limited},
+};
 use acm_sansio::preload::{Hosts, Preload, Routes};
 use acm_wire::files::opts::{AddrPreload, Options, RoutePreload};
 use core::{fmt, time::Duration};
@@ -86,17 +89,22 @@ impl Loader {
         let (wishes, heard) = channel();
         let (hand_over, tables) = sync_channel(2);
         let Files { routes, hosts } = files;
-        let reader = Reader {
-            routes: routes.map(Watched::new),
-            hosts: hosts.map(Watched::new),
-            ports: Vec::new(),
-            read_for: BTreeSet::new(),
-            loaded: None,
-            has_hosts: false,
-            hand_over,
-            waker,
+        let read = move || {
+            let reader = Reader {
+                routes: routes.map(Watched::new),
+                hosts: hosts.map(Watched::new),
+                ports: Vec::new(),
+                read_for: BTreeSet::new(),
+                loaded: None,
+                has_hosts: false,
+                hand_over,
+                waker,
+                // Its own: the others are the loop's.
+                lines: Lines::default(),
+            };
+            reader.run(&heard);
         };
-        thread::Builder::new().name("preload".into()).spawn(move || reader.run(&heard))?;
+        thread::Builder::new().name("preload".into()).spawn(read)?;
         Ok(Self { wishes, tables, ports: Vec::new() })
     }
 
@@ -136,10 +144,13 @@ struct Reader {
     has_hosts: bool,
     hand_over: SyncSender<Preload>,
     waker: Arc<Waker>,
+    /// Ports that come and go make it read, and say things.
+    lines: Lines,
 }
 
 impl Reader {
     fn run(mut self, wishes: &Receiver<Wish>) {
+        let clock = Clock::start();
         self.read_hosts();
         loop {
             let (mut again, mut looks) = (false, false);
@@ -148,6 +159,7 @@ impl Reader {
                 Err(RecvTimeoutError::Timeout) => looks = true,
                 Err(RecvTimeoutError::Disconnected) => return,
             }
+            self.lines.write_counts(clock.now());
             while let Ok(wish) = wishes.recv_timeout(if looks { Duration::ZERO } else { TOGETHER }) {
                 again |= self.hear(wish);
             }
@@ -181,12 +193,17 @@ impl Reader {
         let Some(watched) = &mut self.routes else { return };
         let had = self.loaded.is_some();
         let read = |file, faults: &mut Faults| read::routes(file, |guid| ours.contains(&guid), faults);
-        let Some((routes, cost)) = read_file(ROUTES, watched, had, read) else { return };
+        let Some((routes, cost)) = read_file(ROUTES, watched, had, &self.lines, read) else { return };
         let (counts, file) = (routes.counts(), watched.path.display());
-        tracing::info!(
-            target: "preload",
+        limited!(
+            self.lines,
+            INFO,
+            "preload",
             "route preload: loaded {} destinations from {} of {} ports, {} without a GID: {file}: {cost}",
-            counts.routes, routes.sections().count(), counts.ports, counts.nameless
+            counts.routes,
+            routes.sections().count(),
+            counts.ports,
+            counts.nameless
         );
         let routes = Arc::new(routes);
         self.loaded = Some(Arc::clone(&routes));
@@ -196,11 +213,24 @@ impl Reader {
 
     fn read_hosts(&mut self) {
         let Some(watched) = &mut self.hosts else { return };
-        let Some((hosts, cost)) = read_file(HOSTS, watched, self.has_hosts, read::hosts) else { return };
+        let Some((hosts, cost)) = read_file(HOSTS, watched, self.has_hosts, &self.lines, read::hosts) else { return };
         self.has_hosts = true;
-        tracing::info!(target: "preload", "addr preload: loaded {} addresses: {}: {cost}", hosts.len(), watched.path.display());
+        limited!(
+            self.lines,
+            INFO,
+            "preload",
+            "addr preload: loaded {} addresses: {}: {cost}",
+            hosts.len(),
+            watched.path.display()
+        );
         if hosts.left_out() > 0 {
-            tracing::warn!(target: "preload", "addr preload: {} addresses are too many and left out", hosts.left_out());
+            limited!(
+                self.lines,
+                WARN,
+                "preload",
+                "addr preload: {} addresses are too many and left out",
+                hosts.left_out()
+            );
         }
         self.give(Preload::Hosts(hosts.into()));
     }
@@ -217,8 +247,10 @@ impl Reader {
         let file = file.path.display();
         for (guid, lid) in self.ports.iter().filter(|(guid, _)| self.read_for.contains(guid)) {
             if routes.destinations(*guid, *lid) == 0 {
-                tracing::warn!(
-                    target: "preload",
+                limited!(
+                    self.lines,
+                    WARN,
+                    "preload",
                     "route preload: {file} has no routes of port {guid} with LID {lid}; its routes come from elsewhere"
                 );
             }
@@ -244,6 +276,7 @@ fn read_file<T>(
     kind: &str,
     watched: &mut Watched,
     had_one: bool,
+    lines: &Lines,
     read: impl Fn(io::Take<std::fs::File>, &mut Faults) -> Result<T, ReadError>,
 ) -> Option<(T, Cost)> {
     let (clock, mut faults, mut bytes) = (Clock::start(), Faults::default(), 0);
@@ -253,7 +286,7 @@ fn read_file<T>(
     });
     // What is added while it is read is for the next time; and nobody reads a device for ever.
     let result = result.map_err(ReadError::Io).and_then(|file| read(io::Read::take(file, bytes), &mut faults));
-    say_faults(kind, &watched.path, &faults);
+    say_faults(kind, &watched.path, &faults, lines);
     let file = watched.path.display();
     let failure: &dyn fmt::Display = match &result {
         Ok(_) if watched.is_still() => {
@@ -264,18 +297,18 @@ fn read_file<T>(
         Err(error) => error,
     };
     let state = if had_one { "the old one stays" } else { "none loaded" };
-    tracing::warn!(target: "preload", "{kind} preload: {state}: {file}: {failure}");
+    limited!(lines, WARN, "preload", "{kind} preload: {state}: {file}: {failure}");
     None
 }
 
-fn say_faults(kind: &str, path: &Path, faults: &Faults) {
+fn say_faults(kind: &str, path: &Path, faults: &Faults, lines: &Lines) {
     let file = path.display();
     for error in &faults.said {
-        tracing::warn!(target: "preload", "{file}:{}:{}: {}; the line is skipped", error.line, error.column, error.kind);
+        limited!(lines, WARN, "preload", "{file}:{}:{}: {}; the line is skipped", error.line, error.column, error.kind);
     }
     let more = faults.count.saturating_sub(faults.said.len() as u64);
     if more > 0 || faults.too_long > 0 {
         let long = faults.too_long;
-        tracing::warn!(target: "preload", "{kind} preload: {file}: {more} lines more are wrong, {long} are too long");
+        limited!(lines, WARN, "preload", "{kind} preload: {file}: {more} lines more are wrong, {long} are too long");
     }
 }

@@ -100,7 +100,8 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     let mut seed = [0; 16];
     getrandom::fill(&mut seed).map_err(StartError::Seed)?;
     let fabric_seed = getrandom::u64().map_err(StartError::Seed)?;
-    let fabric = open_fabric(args, &options, &run_dir, fabric_seed)?;
+    let lines = Lines::default();
+    let fabric = open_fabric(args, &options, &run_dir, fabric_seed, &lines)?;
     let mut passed = if args.systemd { ListenFd::from_env() } else { ListenFd::empty() };
     let listener = match Listener::from_systemd(&mut passed)? {
         Some(listener) => listener,
@@ -117,8 +118,8 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     let metrics_listen = options.metrics_listen;
     let files = Files::new(&options, &start_dir);
     let reload = Reload::new(settings.clone(), start_dir, descriptors);
-    let mut daemon =
-        assemble(core, fabric, listener, (kernel, interfaces), signals, log, reload).map_err(LoopError::Poll)?;
+    let mut daemon = assemble(core, fabric, listener, (kernel, interfaces), signals, (log, lines), reload)
+        .map_err(LoopError::Poll)?;
     let registry = daemon.host.poll.registry();
     daemon.metrics = Metrics::open(&run_dir, registry);
     daemon.metrics.configure(metrics_listen, registry);
@@ -141,17 +142,18 @@ fn open_fabric(
     options: &Options<'_>,
     run_dir: &Path,
     seed: u64,
+    lines: &Lines,
 ) -> Result<Option<Box<dyn Fabric>>, StartError> {
     Ok(match &args.fabric {
-        None | Some(FabricChoice::Devices) => open_devices(args, options).map_err(StartError::Fabric)?,
+        None | Some(FabricChoice::Devices) => open_devices(args, options, lines).map_err(StartError::Fabric)?,
         Some(FabricChoice::Embedded) => {
             let path = run_dir.join("fabric.sock");
-            let fabric = Embedded::start(&path, seed).map_err(StartError::Fabric)?;
+            let fabric = Embedded::start(&path, seed, lines.clone()).map_err(StartError::Fabric)?;
             tracing::info!(target: "fabric", "embedded fabric at {}, this is node1", path.display());
             Some(Box::new(fabric))
         }
         Some(FabricChoice::Sim { path, node }) => {
-            let fabric = Sim::attach(path, node.as_deref()).map_err(StartError::Fabric)?;
+            let fabric = Sim::attach(path, node.as_deref(), lines.clone()).map_err(StartError::Fabric)?;
             tracing::info!(target: "fabric", "fabric at {}, this is {}", path.display(), fabric.node_name());
             Some(Box::new(fabric))
         }
@@ -160,8 +162,9 @@ fn open_fabric(
 
 /// Real devices. Without one the daemon stays up and serves what it can, until one comes.
 #[cfg(feature = "verbs")]
-fn open_devices(args: &Args, options: &Options<'_>) -> Result<Option<Box<dyn Fabric>>, FabricError> {
-    let devices = Devices::open(Depths { receive: options.recv_depth, send: options.send_depth });
+fn open_devices(args: &Args, options: &Options<'_>, lines: &Lines) -> Result<Option<Box<dyn Fabric>>, FabricError> {
+    let depths = Depths { receive: options.recv_depth, send: options.send_depth };
+    let devices = Devices::open(depths, lines.clone());
     if devices.is_empty() {
         if args.require_device {
             return Err(FabricError::NoDevice);
@@ -172,7 +175,7 @@ fn open_devices(args: &Args, options: &Options<'_>) -> Result<Option<Box<dyn Fab
 }
 
 #[cfg(not(feature = "verbs"))]
-fn open_devices(args: &Args, _options: &Options<'_>) -> Result<Option<Box<dyn Fabric>>, FabricError> {
+fn open_devices(args: &Args, _options: &Options<'_>, _lines: &Lines) -> Result<Option<Box<dyn Fabric>>, FabricError> {
     if args.fabric.is_some() {
         return Err(FabricError::NoVerbs);
     }
@@ -189,7 +192,7 @@ fn assemble(
     mut listener: Listener,
     (kernel, interfaces): (Option<Kernel>, Option<Interfaces>),
     mut signals: Signals,
-    log: Log,
+    (log, lines): (Log, Lines),
     reload: Reload,
 ) -> io::Result<Daemon> {
     let poll = Poll::new()?;
@@ -205,15 +208,7 @@ fn assemble(
         interfaces.register(poll.registry(), INTERFACES)?;
     }
     let alarm = Alarm::new(poll.registry(), ALARM)?;
-    let host = Host {
-        fabric,
-        kernel,
-        interfaces,
-        poll,
-        clients: Connections::default(),
-        lines: Lines::default(),
-        done: false,
-    };
+    let host = Host { fabric, kernel, interfaces, poll, clients: Connections::default(), lines, done: false };
     Ok(Daemon {
         acm,
         host,

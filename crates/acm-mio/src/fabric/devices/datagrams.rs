@@ -4,6 +4,7 @@ use super::{
     table::{Devices, Work},
     wakes::Source,
 };
+use crate::log::limited;
 use acm_sansio::{EndpointId, door::DatagramSource};
 use ib_device::verbs::Completion;
 
@@ -46,17 +47,17 @@ impl Devices {
             }
             Ok(Some(Completion::TooLong { len, slid, .. })) => {
                 self.counters.oversized_datagrams += 1;
-                tracing::debug!(target: "devices", "{id}: datagram of {len} bytes from LID {slid}: none of ours");
+                limited!(self.lines, DEBUG, "devices", "{id}: datagram of {len} bytes from LID {slid}: none of ours");
             }
-            Ok(Some(Completion::Sent(_))) => endpoint.send_waiting(&mut self.counters),
+            Ok(Some(Completion::Sent(_))) => endpoint.send_waiting(&mut self.counters, &self.lines),
             Ok(Some(Completion::SendFailed { status, .. })) => {
                 self.counters.sends_failed += 1;
-                tracing::debug!(target: "devices", "{id}: {status}; it goes on");
-                endpoint.send_waiting(&mut self.counters);
+                limited!(self.lines, DEBUG, "devices", "{id}: {status}; it goes on");
+                endpoint.send_waiting(&mut self.counters, &self.lines);
             }
             Ok(Some(Completion::ReceiveFailed(status))) => {
                 self.counters.receives_failed += 1;
-                tracing::debug!(target: "devices", "{id}: {status}; it goes on");
+                limited!(self.lines, DEBUG, "devices", "{id}: {status}; it goes on");
             }
             Ok(None) => {
                 self.turns.dry(Source::Datagrams(id));

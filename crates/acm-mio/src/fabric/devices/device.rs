@@ -1,4 +1,5 @@
 //! One open device.
+use crate::log::{Lines, limited};
 use acm_sansio::{
     PortId,
     door::{SaAddress, SaSend},
@@ -47,7 +48,7 @@ pub(super) fn is_served(port: &sysfs::Port) -> bool {
 
 impl Port {
     /// Opens a port's MAD interface.
-    pub(super) fn open(id: PortId, port: &sysfs::Port) -> core::result::Result<Self, PortError> {
+    pub(super) fn open(id: PortId, port: &sysfs::Port, lines: &Lines) -> core::result::Result<Self, PortError> {
         let file = port.umad.as_ref().ok_or(PortError::NoUmad)?;
         let umad = UmadPort::open(&file.path)?;
         let client = Agent::client(MgmtClass::SUBN_ADM, SA_CLASS_VERSION);
@@ -56,8 +57,10 @@ impl Port {
             Err(error) => {
                 let agent = umad.register(&client)?;
                 let number = port.number;
-                tracing::warn!(
-                    target: "devices",
+                limited!(
+                    lines,
+                    WARN,
+                    "devices",
                     "port {number}: notices of subnet administration go to another program (srp_daemon?): {error}"
                 );
                 (agent, false)

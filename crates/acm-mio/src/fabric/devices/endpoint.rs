@@ -4,6 +4,7 @@ use super::{
     device::DeviceKey,
     outbox::{Outbox, Outcome},
 };
+use crate::log::{Lines, limited};
 use acm_sansio::{EndpointId, PortId};
 use ib_device::verbs::UdQueuePair;
 use ib_mad::{AddressVector, Qkey, Qpn, acm::AcmMad};
@@ -34,22 +35,22 @@ impl Endpoint {
     }
 
     /// Sends a datagram now, or when there is a place in the send queue.
-    pub(super) fn send(&mut self, letter: Letter, counters: &mut Counters) {
+    pub(super) fn send(&mut self, letter: Letter, counters: &mut Counters, lines: &Lines) {
         let Self { id, pair, outbox, .. } = self;
-        match outbox.send(letter, |letter| post(*id, pair, letter, counters)) {
+        match outbox.send(letter, |letter| post(*id, pair, letter, counters, lines)) {
             Outcome::Posted => {}
             Outcome::Waits => counters.sends_queued += 1,
             Outcome::Refused => {
                 counters.sends_refused += 1;
-                tracing::debug!(target: "devices", "{id}: datagram to LID {} lost: too many wait", letter.way.dlid);
+                limited!(lines, DEBUG, "devices", "{id}: datagram to LID {} lost: too many wait", letter.way.dlid);
             }
         }
     }
 
     /// Sends what waits, after sends ended.
-    pub(super) fn send_waiting(&mut self, counters: &mut Counters) {
+    pub(super) fn send_waiting(&mut self, counters: &mut Counters, lines: &Lines) {
         let Self { id, pair, outbox, .. } = self;
-        outbox.go_on(|letter| post(*id, pair, letter, counters));
+        outbox.go_on(|letter| post(*id, pair, letter, counters, lines));
     }
 }
 
@@ -58,13 +59,14 @@ fn post(
     pair: &mut UdQueuePair,
     letter: &Letter,
     counters: &mut Counters,
+    lines: &Lines,
 ) -> Result<(), ib_device::Error> {
     let sent = pair.send(&letter.way, letter.qpn, letter.qkey, ib_mad::as_bytes(&letter.mad));
     if let Err(error) = &sent
         && !matches!(error, ib_device::Error::SendQueueFull { .. })
     {
         counters.sends_failed += 1;
-        tracing::debug!(target: "devices", "{id}: datagram to LID {} lost: {error}", letter.way.dlid);
+        limited!(lines, DEBUG, "devices", "{id}: datagram to LID {} lost: {error}", letter.way.dlid);
     }
     sent.map(drop)
 }

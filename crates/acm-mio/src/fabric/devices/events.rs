@@ -4,6 +4,7 @@ use super::{
     table::{Devices, Fact, Work},
     wakes::Source,
 };
+use crate::log::limited;
 use acm_sansio::EndpointId;
 use ib_device::{
     Error,
@@ -33,7 +34,7 @@ impl Devices {
                 Ok(None) => break,
                 Err(error) => {
                     if self.retries.failed(self.now, Work::Scan) {
-                        tracing::warn!(target: "devices", "{error}");
+                        limited!(self.lines, WARN, "devices", "{error}");
                     }
                     break;
                 }
@@ -130,7 +131,7 @@ impl Devices {
             return self.fail(device, "is closed: it is gone");
         }
         if self.retries.failed(self.now, Work::Endpoint(id)) {
-            tracing::warn!(target: "devices", "{id}: queue pair {}: {error}", endpoint.pair.qpn());
+            limited!(self.lines, WARN, "devices", "{id}: queue pair {}: {error}", endpoint.pair.qpn());
         }
     }
 
@@ -148,7 +149,7 @@ impl Devices {
             }
             Err(error) => {
                 // The core asks for another one.
-                tracing::error!(target: "devices", "{id}: no new queue pair: {error}");
+                limited!(self.lines, ERROR, "devices", "{id}: no new queue pair: {error}");
                 self.drop_endpoint(id);
                 self.facts.push_back(Fact::EndpointLost(id));
             }

@@ -5,9 +5,12 @@ use super::{
     table::{Devices, Work},
     wakes::Source,
 };
-use crate::fabric::{
-    error::FabricError,
-    interface::{Fabric, NamedPort},
+use crate::{
+    fabric::{
+        error::FabricError,
+        interface::{Fabric, NamedPort},
+    },
+    log::limited,
 };
 use acm_sansio::{
     EndpointId, Input, PortId, Time,
@@ -143,7 +146,7 @@ impl Fabric for Devices {
         if let Some(open) = self.endpoints.get_mut(&endpoint)
             && let Err(error) = open.pair.attach(mgid, mlid)
         {
-            tracing::error!(target: "devices", "{endpoint}: unable to attach to multicast group {mgid}: {error}");
+            limited!(self.lines, ERROR, "devices", "{endpoint}: unable to attach to multicast group {mgid}: {error}");
         }
     }
 
@@ -151,13 +154,13 @@ impl Fabric for Devices {
         if let Some(open) = self.endpoints.get_mut(&endpoint)
             && let Err(error) = open.pair.detach(mgid)
         {
-            tracing::debug!(target: "devices", "{endpoint}: {error}");
+            limited!(self.lines, DEBUG, "devices", "{endpoint}: {error}");
         }
     }
 
     fn send(&mut self, endpoint: EndpointId, to: &SendTo, mad: &AcmMad) {
         let Some(open) = self.endpoints.get_mut(&endpoint) else { return };
-        open.send(Letter { way: to.way, qpn: to.qpn, qkey: to.qkey, mad: *mad }, &mut self.counters);
+        open.send(Letter { way: to.way, qpn: to.qpn, qkey: to.qkey, mad: *mad }, &mut self.counters, &self.lines);
     }
 
     fn sa_send(&mut self, send: &SaSend) -> bool {
@@ -165,7 +168,7 @@ impl Fabric for Devices {
         let Some((key, number)) = self.place_of(send.port) else { return false };
         let Some(device) = self.devices.get_mut(&key) else { return false };
         if let Err(error) = device.sa_send(number, send) {
-            tracing::warn!(target: "devices", "{} port {number}: SA request not sent: {error}", device.name);
+            limited!(self.lines, WARN, "devices", "{} port {number}: SA request not sent: {error}", device.name);
             return false;
         }
         self.requests.insert((send.port, u32::from_be_bytes([a, b, c, d])), send.id);
@@ -178,7 +181,7 @@ impl Fabric for Devices {
             return;
         };
         if let Err(error) = device.sa_reply(number, to, mad) {
-            tracing::debug!(target: "devices", "{} port {number}: report not answered: {error}", device.name);
+            limited!(self.lines, DEBUG, "devices", "{} port {number}: report not answered: {error}", device.name);
         }
     }
 }

@@ -3,6 +3,7 @@ use super::{
     table::{Devices, Work},
     wakes::Source,
 };
+use crate::log::limited;
 use acm_sansio::{Input, PortId, SaRequestId, door::SendFailure};
 use ib_device::Error;
 use ib_mad::{Lid, Method, Qpn, Wire, as_bytes, sa::SaMad};
@@ -50,7 +51,7 @@ impl Devices {
             Err(error) => {
                 self.turns.dry(source);
                 if self.retries.failed(self.now, Work::Mads(id)) {
-                    tracing::warn!(target: "devices", "port {}: {error}", id.0);
+                    limited!(self.lines, WARN, "devices", "port {}: {error}", id.0);
                 }
                 return None;
             }

@@ -4,6 +4,7 @@ use super::{
     table::{Devices, Fact, Work},
     wakes::Source,
 };
+use crate::log::limited;
 use acm_sansio::{EndpointId, PortId, SaRequestId, door::SendFailure};
 use ib_device::sysfs;
 use std::os::fd::AsFd;
@@ -17,7 +18,7 @@ impl Devices {
             Err(error) => {
                 self.counters.read_failures += 1;
                 if self.retries.failed(self.now, Work::Scan) {
-                    tracing::warn!(target: "devices", "{error}");
+                    limited!(self.lines, WARN, "devices", "{error}");
                 }
                 return;
             }
@@ -69,7 +70,7 @@ impl Devices {
     pub(super) fn unreadable(&mut self, name: &str, error: &ib_device::Error) {
         self.counters.read_failures += 1;
         if self.retries.failed(self.now, Work::Device(name.to_owned())) {
-            tracing::warn!(target: "devices", "{name}: {error}");
+            limited!(self.lines, WARN, "devices", "{name}: {error}");
         }
     }
 
@@ -78,7 +79,7 @@ impl Devices {
         let name = info.name.clone();
         let work = Work::Device(name.clone());
         if !info.ports.iter().any(is_served) {
-            tracing::debug!(target: "devices", "{name} has no InfiniBand port");
+            limited!(self.lines, DEBUG, "devices", "{name} has no InfiniBand port");
             self.retries.settled(&work);
             return;
         }
@@ -93,7 +94,7 @@ impl Devices {
                 Err(error) => {
                     self.counters.open_failures += 1;
                     if self.retries.failed(self.now, work) {
-                        tracing::error!(target: "devices", "{name}: {error}; see --check");
+                        limited!(self.lines, ERROR, "devices", "{name}: {error}; see --check");
                     }
                     return;
                 }
@@ -135,13 +136,13 @@ impl Devices {
             }
             let next = PortId(u32::try_from(self.ids.len()).unwrap_or(u32::MAX));
             let id = *self.ids.entry((name.clone(), port.number)).or_insert(next);
-            match Port::open(id, port) {
+            match Port::open(id, port, &self.lines) {
                 Ok(port) => ports.push(port),
                 Err(error) => {
                     all = false;
                     self.counters.open_failures += 1;
                     if self.retries.failed(self.now, Work::Device(name.clone())) {
-                        tracing::error!(target: "devices", "{name} port {}: {error}", port.number);
+                        limited!(self.lines, ERROR, "devices", "{name} port {}: {error}", port.number);
                     }
                 }
             }
@@ -159,7 +160,7 @@ impl Devices {
     /// Closes a device with its ports and endpoints.
     pub(super) fn close(&mut self, key: DeviceKey, why: &str) {
         let Some(device) = self.devices.remove(&key) else { return };
-        tracing::info!(target: "devices", "{} {why}", device.name);
+        limited!(self.lines, INFO, "devices", "{} {why}", device.name);
         self.counters.devices_closed += 1;
         for port in &device.ports {
             self.lose_port(port);
@@ -181,7 +182,7 @@ impl Devices {
         }
         let Some(index) = device.ports.iter().position(|port| port.id == id) else { return };
         let port = device.ports.remove(index);
-        tracing::info!(target: "devices", "{} port {number} {why}", device.name);
+        limited!(self.lines, INFO, "devices", "{} port {number} {why}", device.name);
         self.lose_port(&port);
     }
 

@@ -6,6 +6,7 @@ use super::{
     retry::Retries,
     wakes::{Source, Wakes},
 };
+use crate::log::Lines;
 use acm_sansio::{EndpointId, Input, PortId, SaRequestId, Time, door::SendFailure, port::PortAttributes, turns::Turns};
 use core::num::NonZeroU32;
 use ib_device::{sysfs::Sysfs, uevent::UeventSocket, umad::ReceiveBuffer, verbs::QueueKey};
@@ -36,6 +37,7 @@ pub(crate) struct Devices {
     pub(super) turns: Turns<Source>,
     pub(super) retries: Retries<Work>,
     pub(super) counters: Counters,
+    pub(super) lines: Lines,
     /// Before the devices, as queue pairs go before theirs.
     pub(super) endpoints: BTreeMap<EndpointId, Endpoint>,
     /// Whose a queue pair is: keys are unique in their device only.
@@ -81,26 +83,27 @@ pub(super) enum Fact {
 
 impl Devices {
     /// Looks at what there is. Finding nothing is no error: devices may come later.
-    pub(crate) fn open(depths: Depths) -> Self {
+    pub(crate) fn open(depths: Depths, lines: Lines) -> Self {
         let uevents = UeventSocket::open()
             .inspect_err(|error| tracing::warn!(target: "devices", "devices that come later stay unseen: {error}"))
             .ok();
-        let mut devices = Self::looking_at(Sysfs::default(), uevents, depths);
+        let mut devices = Self::looking_at(Sysfs::default(), uevents, depths, lines);
         devices.scan();
         devices
     }
 
     /// Nothing is open yet.
-    pub(super) fn looking_at(sysfs: Sysfs, uevents: Option<UeventSocket>, depths: Depths) -> Self {
+    pub(super) fn looking_at(sysfs: Sysfs, uevents: Option<UeventSocket>, depths: Depths, lines: Lines) -> Self {
         Self {
             sysfs,
             depths,
             now: Time::ZERO,
             uevents,
-            wakes: Wakes::default(),
+            wakes: Wakes::new(lines.clone()),
             turns: Turns::default(),
             retries: Retries::default(),
             counters: Counters::default(),
+            lines,
             endpoints: BTreeMap::new(),
             queues: BTreeMap::new(),
             devices: BTreeMap::new(),

@@ -1,11 +1,15 @@
 //! Devices that libibverbs does not know: they can be read, and not opened. Those that can be opened are in the
 //! end-to-end tests (`tests/devices.rs`).
 use super::table::{Depths, Devices};
-use crate::fabric::Fabric;
+use crate::{fabric::Fabric, log::Lines};
 use acm_sansio::Time;
 use core::{num::NonZeroU32, time::Duration};
 use ib_device::sysfs::Sysfs;
-use std::{fs, path::Path};
+use std::{
+    fs, io,
+    path::Path,
+    sync::{Arc, Mutex},
+};
 
 /// The files of a device with one InfiniBand port.
 fn write_device(root: &Path, name: &str) {
@@ -30,7 +34,7 @@ fn write_device(root: &Path, name: &str) {
 fn devices(root: &Path) -> Devices {
     let sysfs = Sysfs::new(root.join("class"), root.join("dev"));
     let one = NonZeroU32::MIN;
-    Devices::looking_at(sysfs, None, Depths { receive: one, send: one })
+    Devices::looking_at(sysfs, None, Depths { receive: one, send: one }, Lines::default())
 }
 
 fn count(devices: &Devices, name: &str) -> u64 {
@@ -103,4 +107,38 @@ fn a_device_that_cannot_be_read_is_looked_at_again() {
     let scans = count(&devices, "scans");
     devices.handle_timeout(seconds(2));
     assert_eq!(count(&devices, "scans"), scans + 1);
+}
+
+/// Lines that were written.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_device_that_comes_and_goes_does_not_fill_the_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut devices, written) = (devices(dir.path()), Written::default());
+    let writer = written.clone();
+    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+    tracing::subscriber::with_default(subscriber, || {
+        for _ in 0..100 {
+            write_device(dir.path(), "mlx9_0");
+            devices.scan();
+            fs::remove_dir_all(dir.path().join("class/infiniband/mlx9_0")).unwrap();
+            devices.scan();
+        }
+    });
+    assert_eq!(count(&devices, "open_failures"), 100);
+    let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(text.matches("mlx9_0: ").count(), 20, "{text}");
+    assert_eq!(devices.lines.due(), Some(seconds(60)), "and the rest is counted");
 }

@@ -1,5 +1,6 @@
 //! Which descriptor a wake-up is of, so that only what is ready is read.
 use super::device::DeviceKey;
+use crate::log::{Lines, limited};
 use acm_sansio::{EndpointId, PortId, turns::Lane};
 use mio::{Interest, Registry, Token, unix::SourceFd};
 use std::{
@@ -38,9 +39,14 @@ pub(super) struct Wakes {
     registry: Option<Registry>,
     next: usize,
     sources: BTreeMap<Token, Source>,
+    lines: Lines,
 }
 
 impl Wakes {
+    pub(super) fn new(lines: Lines) -> Self {
+        Self { lines, ..Self::default() }
+    }
+
     /// Tokens from `first` on. What was there before is to be watched after this.
     pub(super) fn start(&mut self, registry: Registry, first: Token) {
         self.registry = Some(registry);
@@ -56,7 +62,7 @@ impl Wakes {
             Ok(()) => {
                 self.sources.insert(token, source);
             }
-            Err(error) => tracing::error!(target: "devices", "cannot wait for events: {error}"),
+            Err(error) => limited!(self.lines, ERROR, "devices", "cannot wait for events: {error}"),
         }
     }
 

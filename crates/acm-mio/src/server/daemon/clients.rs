@@ -6,7 +6,7 @@ use super::{
     },
     turn::{Daemon, OTHERS_TURN},
 };
-use crate::log::Kind;
+use crate::log::{Kind, limited};
 use acm_sansio::{Input, Time};
 use core::time::Duration;
 use mio::{Interest, Token};
@@ -38,7 +38,7 @@ impl Daemon {
                         io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
                         // Most likely no file descriptor is left. The edge is not told again: ask again later.
                         _ => {
-                            self.host.lines.limited(now, Kind::AcceptFailed, |said| {
+                            self.host.lines.limited(Kind::AcceptFailed, |said| {
                                 tracing::warn!(target: "accept", "{error}; trying again every {ACCEPT_PAUSE:?}");
                                 *said = error.to_string();
                             });
@@ -52,10 +52,7 @@ impl Daemon {
             let index = self.host.clients.open.vacant_key();
             let token = Token(FIRST_CLIENT + index);
             if let Err(error) = self.host.poll.registry().register(stream.source(), token, Interest::READABLE) {
-                self.host.lines.limited(now, Kind::ClientRefused, |said| {
-                    tracing::warn!(target: "accept", "client refused: {error}");
-                    *said = format!("client refused: {error}");
-                });
+                limited!(self.host.lines, WARN, "accept", "client refused: {error}");
                 continue;
             }
             let id = self.host.clients.next_id(index);
@@ -113,13 +110,13 @@ impl Daemon {
             }
             match received.next_message() {
                 Ok(Some(message)) => {
-                    acm.drive(now, Input::ClientMessage { client, message }, |output| host.carry_out(now, output));
+                    acm.drive(now, Input::ClientMessage { client, message }, |output| host.carry_out(output));
                     continue;
                 }
                 Ok(None) => {}
                 Err(error) => {
                     let event = acm_sansio::Event::BadFrame(client, error);
-                    host.lines.event(now, &event, host.fabric.as_deref());
+                    host.lines.event(&event, host.fabric.as_deref());
                     self.gone(now, index);
                     return false;
                 }
@@ -160,7 +157,7 @@ impl Daemon {
         while let Some((since, index)) = self.host.clients.longest_stalled()
             && since + self.stall_limit <= now
         {
-            self.host.lines.limited(now, Kind::ClientStalled, |said| {
+            self.host.lines.limited(Kind::ClientStalled, |said| {
                 *said = format!("client {index} takes no answers: closed");
                 tracing::info!(target: "client", client = index, "{said}");
             });

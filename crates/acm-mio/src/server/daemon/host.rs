@@ -1,7 +1,13 @@
 //! What carries out the core's wishes.
 use super::{super::tokens::FIRST_CLIENT, connections::Connections};
-use crate::{addresses::Interfaces, fabric::Fabric, kernel::Kernel, log::Lines, source};
-use acm_sansio::{ClientId, Input, Output, Time, door::SendFailure};
+use crate::{
+    addresses::Interfaces,
+    fabric::Fabric,
+    kernel::Kernel,
+    log::{Lines, limited},
+    source,
+};
+use acm_sansio::{ClientId, Input, Output, door::SendFailure};
 use mio::{Interest, Poll, Token};
 use std::io;
 
@@ -19,7 +25,7 @@ pub(crate) struct Host {
 
 impl Host {
     /// Carries out one wish; what the core must be told about it.
-    pub(super) fn carry_out(&mut self, now: Time, output: Output) -> Option<Input<'static>> {
+    pub(super) fn carry_out(&mut self, output: Output) -> Option<Input<'static>> {
         match output {
             Output::Reply { client, reply } => self.clients.reply(client, &reply),
             Output::LongReply { client, bytes } => self.clients.reply(client, &bytes),
@@ -33,7 +39,7 @@ impl Host {
                 let source = source::select(dest, self.interfaces.iter().flat_map(Interfaces::link_local));
                 return Some(Input::SourceSelected { request, source });
             }
-            Output::Log(event) => self.lines.event(now, &event, self.fabric.as_deref()),
+            Output::Log(event) => self.lines.event(&event, self.fabric.as_deref()),
             Output::ShutdownDone => self.done = true,
             other => return self.carry_out_on_fabric(other),
         }
@@ -52,7 +58,7 @@ impl Host {
                 return Some(match fabric.open_endpoint(endpoint, port, pkey_index) {
                     Ok(qpn) => Input::EndpointOpened { endpoint, qpn },
                     Err(error) => {
-                        tracing::error!(target: "fabric", "{endpoint}: {error}");
+                        limited!(self.lines, ERROR, "fabric", "{endpoint}: {error}");
                         Input::EndpointFailed(endpoint)
                     }
                 });

@@ -3,6 +3,7 @@ use super::turn::{Daemon, OTHERS_TURN};
 use crate::{
     addresses::Interfaces,
     kernel::{AddressRequest, Kernel},
+    log::limited,
     source,
 };
 use acm_sansio::{Failure, Input, Time};
@@ -16,7 +17,13 @@ impl Daemon {
                 return;
             };
             if let Some(timeout) = asked.timeout {
-                tracing::info!(target: "kernel", "the kernel waits {} ms for answers now", timeout.as_millis());
+                limited!(
+                    self.host.lines,
+                    INFO,
+                    "kernel",
+                    "the kernel waits {} ms for answers now",
+                    timeout.as_millis()
+                );
                 self.input(now, Input::KernelTimeout(timeout));
             }
             for asked in asked.paths {

@@ -89,6 +89,7 @@ impl Daemon {
             result => result.map_err(LoopError::Poll)?,
         }
         let now = self.clock.now();
+        self.host.lines.write_counts(now);
         if self.acm.poll_timeout().is_some_and(|at| at <= now) {
             self.acm.handle_timeout(now);
             self.drain(now);
@@ -121,7 +122,6 @@ impl Daemon {
         self.close_stalled(now);
         self.serve_metrics(now);
         self.systemd.tick(now, &self.acm);
-        self.host.lines.write_counts(now);
         Ok(())
     }
 
@@ -169,7 +169,7 @@ impl Daemon {
 
     pub(super) fn drain(&mut self, now: Time) {
         let Self { acm, host, .. } = self;
-        acm.drain(now, |output| host.carry_out(now, output));
+        acm.drain(now, |output| host.carry_out(output));
     }
 
     fn signals(&mut self, now: Time) {

@@ -1,0 +1,161 @@
+//! What others can make the daemon say: a burst of each kind is written, and the rest is counted.
+use super::limit::Limiter;
+use acm_sansio::{Event, Time, door::Level, ibacmp};
+use core::{
+    cell::{Cell, RefCell},
+    mem::Discriminant,
+};
+use std::rc::Rc;
+
+/// Lines of a kind before the counting begins.
+const BURST: u32 = 20;
+/// The same of what each endpoint and each address of a large machine says once when it starts.
+const LARGE_BURST: u32 = 1000;
+
+/// A kind of line that others can cause again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// An event of the core.
+    Core(Discriminant<Event>, Option<Discriminant<ibacmp::Event>>, Level),
+    /// One of those that each endpoint and each address has.
+    Each(Discriminant<Event>, Option<Discriminant<ibacmp::Event>>, Level),
+    /// Nobody can be accepted.
+    AcceptFailed,
+    /// A client was closed because it took nothing.
+    ClientStalled,
+    /// What a place of the source says, by [`limited`].
+    Place(&'static str, u32, Level),
+}
+
+impl Kind {
+    const fn burst(self) -> u32 {
+        match self {
+            Self::AcceptFailed => 1,
+            Self::Each(..) => LARGE_BURST,
+            _ => BURST,
+        }
+    }
+
+    const fn level(self) -> Level {
+        match self {
+            Self::Core(.., level) | Self::Each(.., level) | Self::Place(.., level) => level,
+            Self::AcceptFailed | Self::ClientStalled => Level::Always,
+        }
+    }
+}
+
+/// What is written, and what is only counted. A clone is the same: whoever has something to say has one.
+#[derive(Clone, Debug)]
+pub(crate) struct Lines {
+    kinds: Rc<RefCell<Vec<Limited>>>,
+    now: Rc<Cell<Time>>,
+}
+
+#[derive(Debug)]
+struct Limited {
+    kind: Kind,
+    limiter: Limiter,
+    /// What the last line said, for the count.
+    last: String,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self { kinds: Rc::default(), now: Rc::new(Cell::new(Time::ZERO)) }
+    }
+}
+
+impl Lines {
+    /// Writes a line, if there were not too many of its kind since [`Self::write_counts`] said what time it is. `write`
+    /// gets the place for its text, which goes with the count of those that follow.
+    pub(crate) fn limited(&self, kind: Kind, write: impl FnOnce(&mut String)) {
+        let now = self.now.get();
+        let mut kinds = self.kinds.borrow_mut();
+        let place = kinds.iter().position(|limited| limited.kind == kind).unwrap_or_else(|| {
+            kinds.push(Limited { kind, limiter: Limiter::new(kind.burst()), last: String::new() });
+            kinds.len() - 1
+        });
+        if let Some(limited) = kinds.get_mut(place)
+            && limited.limiter.admits(now)
+        {
+            write(&mut limited.last);
+        }
+    }
+
+    /// When counts are to be written.
+    pub(crate) fn due(&self) -> Option<Time> {
+        self.kinds.borrow().iter().filter_map(|limited| limited.limiter.due()).min()
+    }
+
+    /// Writes the counts that are due. To be called before anything is said at another time.
+    pub(crate) fn write_counts(&self, now: Time) {
+        self.now.set(now);
+        for Limited { kind, limiter, last } in self.kinds.borrow_mut().iter_mut() {
+            let Some(count) = limiter.take_count(now) else { continue };
+            match kind.level() {
+                Level::Always => {
+                    tracing::info!(target: "log", "... and {count} more like this in the last minute: {last}");
+                }
+                _ => tracing::debug!(target: "log", "... and {count} more like this in the last minute: {last}"),
+            }
+        }
+    }
+}
+
+/// Writes a line that a link, the kernel, a peer or a client can cause again and again: `limited!(lines, WARN, "place",
+/// "text")`. All that one place of the source says is one kind.
+macro_rules! limited {
+    ($lines:expr, $level:ident, $target:literal, $($text:tt)+) => {
+        // What is not written is not counted, and wakes nobody up.
+        if tracing::enabled!(target: $target, tracing::Level::$level) {
+            let kind = $crate::log::Kind::Place(file!(), line!(), $crate::log::level_of(tracing::Level::$level));
+            $lines.limited(kind, |said| {
+                *said = format!($($text)+);
+                tracing::event!(target: $target, tracing::Level::$level, "{said}");
+            });
+        }
+    };
+}
+pub(crate) use limited;
+
+/// The level of the log at which such lines are written.
+pub(crate) fn level_of(level: tracing::Level) -> Level {
+    match level {
+        tracing::Level::TRACE => Level::Debug,
+        tracing::Level::DEBUG => Level::Verbose,
+        _ => Level::Always,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::limit::WINDOW, *};
+    use core::time::Duration;
+
+    /// How many lines of a kind are written, and whether a count is due then.
+    fn written(lines: &Lines, kind: Kind, times: u32) -> (u32, bool) {
+        let mut written = 0;
+        (0..times).for_each(|_| lines.limited(kind, |_| written += 1));
+        (written, lines.due().is_some())
+    }
+
+    #[test]
+    fn each_place_has_its_burst_whoever_says_it() {
+        let (lines, start) = (Lines::default(), Time::ZERO + Duration::from_secs(1_000_000));
+        let (here, there) = (Kind::Place("a", 1, Level::Always), Kind::Place("a", 2, Level::Always));
+        lines.write_counts(start);
+        assert_eq!(written(&lines, here, BURST), (BURST, false));
+        assert_eq!(written(&lines.clone(), here, 5), (0, true), "another one's lines are the same");
+        assert_eq!(written(&lines, there, 5), (5, true));
+        assert_eq!(lines.due(), Some(start + WINDOW));
+        lines.write_counts(start + WINDOW);
+        assert_eq!(lines.due(), None);
+    }
+
+    #[test]
+    fn what_each_endpoint_says_has_room_and_an_end() {
+        let event = core::mem::discriminant(&Event::EndpointLost(acm_sansio::EndpointId::new(0, 0)));
+        let kind = Kind::Each(event, None, Level::Always);
+        assert_eq!(written(&Lines::default(), kind, 5000), (LARGE_BURST, true));
+    }
+}
