@@ -76,6 +76,24 @@ fn the_address_file_changes_while_its_device_is_away() {
     assert!(name("fresh") && !ip(), "{}", two.node.log());
 }
 
+/// A node that is in its group and hears nothing of it asks to hear it until it does.
+#[test]
+fn a_queue_pair_that_cannot_be_attached_is_attached_later() {
+    let lab = Lab::new(2, &[]);
+    let full = lab.file(1, "no_room_for_groups");
+    fs::write(&full, "").unwrap();
+    let node = lab.start(1, Kind::Rust, &["timeout 100"]);
+    let other = lab.start(2, Kind::Rust, &["timeout 100", "negative_timeout 1"]);
+    node.wait_for("unable to attach to multicast group", 1);
+    let mut two = Two { lab, node, other };
+    let heard = |two: &Two| two.other.acme(&["-f", "n", "-s", "node2", "-d", "node1"]).finished.code == Some(0);
+    assert!(!heard(&two), "nobody hears");
+    fs::remove_file(full).unwrap();
+    two.node.wait_for("after all", 1);
+    assert!(heard(&two), "{}", two.node.log());
+    assert!(two.counter("attach_failures") > 0);
+}
+
 #[test]
 fn another_device_of_the_same_name_is_another_device() {
     let two = Two::start();

@@ -12,6 +12,9 @@
 //!
 //! Without these the library changes nothing but that there are no libibverbs devices.
 //!
+//! While there is a file `no_room_for_groups` in `IB_SIM_TREE`, a queue pair is attached to no group: ENOMEM, as of a
+//! device whose table is full.
+//!
 //! A program that opens `libibverbs.so.1` itself (`dlopen`) gets this library too if a link of that name to it is first
 //! on its `LD_LIBRARY_PATH` (`ib-sim run --stand-in`): the loader knows that it has that file already. The symbols have
 //! no versions, which the loader takes for any version.

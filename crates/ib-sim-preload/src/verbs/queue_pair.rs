@@ -8,6 +8,7 @@ use super::{
     memory::Domain,
     number, object, work,
 };
+use crate::environment;
 use core::{
     cell::UnsafeCell,
     ffi::{c_int, c_uint},
@@ -160,6 +161,9 @@ impl Pair {
     fn join(&self, mgid: Gid) -> Result<(), c_int> {
         if !mgid.is_multicast() {
             return Err(libc::EINVAL);
+        }
+        if environment::get().is_some_and(|own| own.tree.join("no_room_for_groups").exists()) {
+            return Err(libc::ENOMEM);
         }
         let mut client = lock(&self.context().client);
         let mut inner = lock(&self.inner);

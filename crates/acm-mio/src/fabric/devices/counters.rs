@@ -34,6 +34,8 @@ counters! {
     queue_pair_errors,
     /// Queue pairs that did not come back to work at once.
     recovery_failures,
+    /// Attempts to receive what is sent to a group that failed.
+    attach_failures,
     /// Queue pairs that were replaced because their completions were lost.
     queue_pairs_replaced,
     /// Datagrams that waited for a place in the send queue.

@@ -10,6 +10,7 @@ use ib_device::{
     Error,
     verbs::{Event, PortEvent, QueueKey, UdQueuePair},
 };
+use ib_mad::{Gid, Lid};
 use std::collections::BTreeMap;
 
 /// Async events of one device that are taken before it is another source's turn.
@@ -132,6 +133,29 @@ impl Devices {
         }
         if self.retries.failed(self.now, Work::Endpoint(id)) {
             limited!(self.lines, WARN, "devices", "{id}: queue pair {}: {error}", endpoint.pair.qpn());
+        }
+    }
+
+    /// Has an endpoint receive what is sent to a group. Until the device does it, the endpoint asks and is not asked.
+    pub(super) fn attach_group(&mut self, id: EndpointId, mgid: Gid, mlid: Lid) {
+        let Some(endpoint) = self.endpoints.get_mut(&id) else { return };
+        let work = Work::Attach(id, mgid, mlid);
+        match endpoint.pair.attach(mgid, mlid) {
+            Ok(()) if self.retries.settled(&work) => {
+                limited!(self.lines, INFO, "devices", "{id}: attached to multicast group {mgid} after all");
+            }
+            Ok(()) => {}
+            Err(error) => {
+                self.counters.attach_failures += 1;
+                if self.retries.failed(self.now, work) {
+                    limited!(
+                        self.lines,
+                        ERROR,
+                        "devices",
+                        "{id}: unable to attach to multicast group {mgid}: {error}; tried again until it works"
+                    );
+                }
+            }
         }
     }
 

@@ -61,6 +61,7 @@ impl Fabric for Devices {
                 }
                 Work::Device(name) => self.look_at(&name),
                 Work::Endpoint(id) => self.recover(id),
+                Work::Attach(endpoint, mgid, mlid) => self.attach_group(endpoint, mgid, mlid),
                 Work::Mads(port) => self.turns.ready(Source::Mads(port), Source::Mads(port).lane()),
             }
         }
@@ -143,14 +144,11 @@ impl Fabric for Devices {
     }
 
     fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) {
-        if let Some(open) = self.endpoints.get_mut(&endpoint)
-            && let Err(error) = open.pair.attach(mgid, mlid)
-        {
-            limited!(self.lines, ERROR, "devices", "{endpoint}: unable to attach to multicast group {mgid}: {error}");
-        }
+        self.attach_group(endpoint, mgid, mlid);
     }
 
     fn detach(&mut self, endpoint: EndpointId, mgid: Gid, _mlid: Lid) {
+        self.retries.retain(|work| !matches!(work, Work::Attach(of, group, _) if (*of, *group) == (endpoint, mgid)));
         if let Some(open) = self.endpoints.get_mut(&endpoint)
             && let Err(error) = open.pair.detach(mgid)
         {

@@ -211,6 +211,7 @@ impl Devices {
             self.queues.remove(&(endpoint.device, endpoint.pair.key()));
             self.turns.dry(Source::Datagrams(id));
             self.retries.settled(&Work::Endpoint(id));
+            self.retries.retain(|work| !matches!(work, Work::Attach(of, ..) if *of == id));
         }
     }
 

@@ -10,7 +10,7 @@ use crate::log::Lines;
 use acm_sansio::{EndpointId, Input, PortId, SaRequestId, Time, door::SendFailure, port::PortAttributes, turns::Turns};
 use core::num::NonZeroU32;
 use ib_device::{sysfs::Sysfs, uevent::UeventSocket, umad::ReceiveBuffer, verbs::QueueKey};
-use ib_mad::{Qpn, acm::AcmMad, sa::SaMad};
+use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Bytes of a datagram of ours.
@@ -66,6 +66,8 @@ pub(super) enum Work {
     Device(String),
     /// Bringing a queue pair back to work.
     Endpoint(EndpointId),
+    /// Receiving what is sent to a group.
+    Attach(EndpointId, Gid, Lid),
     /// Reading a port's MADs.
     Mads(PortId),
 }
