@@ -147,6 +147,23 @@ fn scrapers_that_do_not_read_cost_nobody() {
     assert_eq!(last.read(&mut [0; 1]).unwrap_or(0), 0);
 }
 
+/// Scrapers have places of their own: they close nobody who asks for the status.
+#[test]
+fn scrapers_take_no_place_of_the_status() {
+    let node = Node::embedded().option("metrics_listen DIR/m").join();
+    let slow = UnixStream::connect(node.dir().join("acm-mio.status")).unwrap();
+    until("it has a place", || {
+        let (_, body) = get(UnixStream::connect(node.dir().join("acm-mio.status")).unwrap(), GET);
+        body.ends_with("# EOF\n").then_some(())
+    });
+    let socket = node.dir().join("m");
+    let _hogs: Vec<UnixStream> = (0..40).map(|_| UnixStream::connect(&socket).unwrap()).collect();
+    let (head, _) = get(UnixStream::connect(&socket).unwrap(), GET);
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    let (head, _) = get(slow, b"GET /status HTTP/1.0\r\n\r\n");
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+}
+
 #[test]
 fn requests_that_are_none() {
     let node = Node::embedded().join();

@@ -282,3 +282,19 @@ fn other_subnets_are_not_in_a_dump() {
     assert_eq!(world.route(0, &PathRecord { dgid, sgid, ..PathRecord::default() }), Err(ClientStatus::ENODATA));
     assert_eq!((sent(&world, 0), world.stat(0, "preload_refuted")), ((0, 1), 0));
 }
+
+/// A host whose route has ended is known by its table alone, and no longer than that.
+#[test]
+fn a_host_of_an_old_table_is_not_looked_for_where_it_was() {
+    let core = Config { route_timeout: Some(Duration::from_secs(16 * 60)), ..Config::default() };
+    let mut world = World::new(WorldConfig { nodes: 3, core, ..WorldConfig::default() });
+    let hosts = world.host_table();
+    world.input(0, Input::Preloaded(hosts));
+    assert_eq!(world.resolve(0, &name(0), &name(1)).unwrap().dlid, world.port(1).lid);
+    world.run_for(Duration::from_secs(20 * 60));
+    let mut hosts = Hosts::builder();
+    hosts.host(&name(1), world.port(2).gids[0]);
+    world.input(0, Input::Preloaded(Preload::Hosts(hosts.finish().into())));
+    assert_eq!(world.resolve(0, &name(0), &name(1)).unwrap().dlid, world.port(2).lid);
+    assert_eq!(sent(&world, 0), (0, 2), "subnet administration is asked, and the group is not");
+}

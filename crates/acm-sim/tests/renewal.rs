@@ -1,6 +1,9 @@
 //! What is known is asked for anew, in the background: before it ends if it is used, and after whatever may have made
 //! it wrong. What is served is served meanwhile.
-use acm_sansio::{Config, Output, Time, config::SaDepth};
+use acm_sansio::{
+    Config, Input, Output, PortId, Time,
+    config::{Limits, SaDepth},
+};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
     Address,
@@ -261,4 +264,74 @@ fn renewals_are_paced_and_behind_everybody_else() {
         assert!(world.wait(ask).is_ok());
     }
     assert_eq!(world.now().since(start), Duration::from_millis(500));
+}
+
+/// A peer's answer to a probe, while subnet administration is asked because somebody claimed to be that peer elsewhere:
+/// that one question is enough, and whoever waits for it pays for it once.
+#[test]
+fn a_renewal_that_is_under_way_is_not_begun_again() {
+    let core = Config { addr_timeout: Some(16 * MINUTE), sa_notices: false, ..Config::default() };
+    let mut world = known(core);
+    let stranger = world.stranger(2);
+    let mut port = world.port(2).clone();
+    port.gids = world.port(1).gids.clone();
+    world.subnet.set_port(World::port_id(2), port).unwrap();
+    world.run_for(Duration::from_secs(10));
+    let lid = cached(&mut world, 1);
+    world.subnet.settings_mut().sa.delay = Duration::from_secs(1);
+    // The claim comes while the peer is on its way to answer.
+    world.subnet.settings_mut().faults.delay = Duration::from_millis(10);
+    let (before, peer) = (world.transcript.len(), world.qpn(1));
+    let probe = |(_, node, output): &(Time, usize, Output)| {
+        *node == 0 && matches!(output, Output::Send { to, mad, .. } if mad.method == Method::GET && to.qpn == peer)
+    };
+    while !world.transcript[before..].iter().any(probe) {
+        assert!(world.step());
+    }
+    let (queries, checked) = (path_queries(&world).len(), world.stat(0, "claims_checked"));
+    world.forge_request(stranger, 0, 7, &name(1), &name(0));
+    world.run_for(Duration::from_millis(500));
+    assert_eq!(world.stat(0, "claims_checked"), checked + 1);
+    assert_eq!(path_queries(&world).len(), queries + 1);
+    assert_eq!(world.node(0).acm.check(), Ok(()));
+    world.run_for(Duration::from_secs(5));
+    assert_eq!((path_queries(&world).len(), world.node(0).acm.check()), (queries + 1, Ok(())));
+    assert_eq!(cached(&mut world, 1), lid);
+}
+
+/// What waits to be asked for anew and becomes our own is not asked for: nobody knows better.
+#[test]
+fn an_address_that_has_become_our_own_is_not_asked_for() {
+    let mut world = known(Config { sa_notices: false, ..Config::default() });
+    let queries = path_queries(&world).len();
+    world.subnet.restart_sm(None);
+    // It is found, and has not had its turn.
+    world.run_for(Duration::from_millis(20));
+    assert_eq!(path_queries(&world).len(), queries);
+    world.input(0, Input::AddressAdded { port: PortId(0), pkey: None, address: name(1) });
+    world.run_for(Duration::from_secs(3));
+    assert_eq!(path_queries(&world).len(), queries + 1, "the other one's");
+    assert_eq!(cached(&mut world, 1), world.port(0).lid);
+    assert_eq!(world.node(0).acm.check(), Ok(()));
+}
+
+/// The sweep takes a route that is void away before it knows whether there is room in the line; it comes back to it.
+#[test]
+fn what_found_no_room_in_the_line_is_asked_for_when_there_is() {
+    let limits = Limits { renewals: 1, ..Limits::default() };
+    let mut world = World::new(WorldConfig {
+        nodes: 6,
+        core: Config { limits, sa_notices: false, ..Config::default() },
+        ..WorldConfig::default()
+    });
+    for node in 1..6 {
+        world.resolve(0, &name(0), &name(node)).unwrap();
+    }
+    world.run_for(Duration::from_secs(10));
+    move_to(&mut world, 0, 300);
+    world.run_for(Duration::from_secs(10));
+    assert!(world.stat(0, "renewals_put_off") > 0);
+    for node in 1..6 {
+        assert_eq!(cached(&mut world, node), world.port(usize::try_from(node).unwrap()).lid);
+    }
 }
