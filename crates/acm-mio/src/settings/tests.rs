@@ -33,9 +33,12 @@ fn settings_of(text: &str) -> Settings {
 
 #[test]
 fn providers_divide_the_subnets() {
-    let cases: [(&str, Subnets); 6] = [
+    let cases: [(&str, Subnets); 8] = [
         ("", Subnets::AllBut(vec![])),
         ("provider ibacmp default\n", Subnets::AllBut(vec![])),
+        // The last default counts, and without one it is ours, as in C ibacm.
+        ("provider other default\nprovider ibacmp default\n", Subnets::AllBut(vec![])),
+        ("provider ibacmp 2\n", Subnets::AllBut(vec![])),
         ("provider other 0x1\nprovider Ibacmp 2\n", Subnets::AllBut(vec![1])),
         ("provider other default\n", Subnets::Only(vec![])),
         ("provider other default\nprovider ibacmp 0x2\n", Subnets::Only(vec![2])),
