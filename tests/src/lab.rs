@@ -73,11 +73,17 @@ impl Lab {
     /// Starts a daemon and waits until it has joined the base group. `options` are further lines of its option file.
     #[must_use]
     pub fn start(&self, number: u32, kind: Kind, options: &[&str]) -> LabNode {
+        self.start_with(number, kind, options, "")
+    }
+
+    /// The same with further lines of its address file.
+    #[must_use]
+    pub fn start_with(&self, number: u32, kind: Kind, options: &[&str], addresses: &str) -> LabNode {
         let name = format!("node{number}");
         let home = self.folder.path().join("nodes").join(&name);
         fs::create_dir_all(home.join("etc-rdma")).unwrap();
         fs::create_dir_all(home.join("run")).unwrap();
-        write_files(&home, number, options);
+        write_files(&home, number, options, addresses);
         // What an earlier daemon of this node left: C ibacm does not remove its socket.
         let _ = fs::remove_file(home.join("run/ibacm-unix.sock"));
         let daemon = match kind {
@@ -98,7 +104,7 @@ impl Lab {
     }
 }
 
-fn write_files(home: &Path, number: u32, options: &[&str]) {
+fn write_files(home: &Path, number: u32, options: &[&str], further: &str) {
     let mut text = format!("log_file {}\n", home.join("ibacm.log").display());
     text += "log_level 2\nlock_file /run/ibacm.pid\nserver_mode unix\nsupport_ips_in_addr_cfg 1\ntimeout 500\n";
     for option in options {
@@ -108,7 +114,7 @@ fn write_files(home: &Path, number: u32, options: &[&str]) {
     fs::write(home.join("etc-rdma/ibacm_opts.cfg"), text).unwrap();
     let line = |address: String| format!("{address} ibsim0 1 default\n");
     let addresses = [format!("node{number}"), format!("10.77.0.{number}"), format!("fd00::{number}")];
-    fs::write(home.join("etc-rdma/ibacm_addr.cfg"), addresses.map(line).concat()).unwrap();
+    fs::write(home.join("etc-rdma/ibacm_addr.cfg"), addresses.map(line).concat() + further).unwrap();
 }
 
 impl LabNode {

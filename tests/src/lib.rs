@@ -7,6 +7,7 @@
 //! The files in `tests/` hold one behaviour each.
 mod acme;
 mod binaries;
+mod daemons;
 mod fabric;
 mod lab;
 mod message;
@@ -18,6 +19,7 @@ mod program;
 
 pub use acme::{Acme, AcmeAnswer, CounterRow, EndpointRow, Path, Verification, ib_acme};
 pub use binaries::{Binary, binary, preload};
+pub use daemons::{Daemon, Daemons, Sign, moves, renews};
 pub use fabric::{Fabric, Group, Port};
 pub use lab::{Kind, Lab, LabNode};
 pub use message::{Connection, Entry, Header, Received, request};

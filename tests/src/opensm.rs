@@ -1,9 +1,14 @@
 //! A fabric that a real `OpenSM` administers, on ibsim.
 use crate::{Fabric, Process, acme::number, library, poll, program};
 use core::sync::atomic::{AtomicU32, Ordering};
-use nix::{sys::stat::Mode, unistd::mkfifo};
+use ib_mad::{Guid, Lid};
+use nix::{
+    sys::{signal::Signal, stat::Mode},
+    unistd::mkfifo,
+};
 use std::{
     collections::BTreeMap,
+    ffi::OsString,
     fs::{self, File},
     io::Write,
     path::PathBuf,
@@ -51,9 +56,10 @@ Hca 1 "manager"
 #[derive(Debug)]
 pub struct OpenSm {
     // Ends before ibsim.
-    _opensm: Process,
+    opensm: Option<Process>,
     _ibsim: Process,
-    _folder: TempDir,
+    folder: TempDir,
+    arguments: Vec<OsString>,
     name: String,
     umad: PathBuf,
     console: File,
@@ -66,7 +72,13 @@ impl OpenSm {
         Self::start_with(&[])
     }
 
-    /// The same with partitions, which are all that there is then, and with a policy of the quality of service.
+    /// The same with partitions, which are all that there is then.
+    #[must_use]
+    pub fn start_with_partitions(partitions: &str) -> Self {
+        Self::start_with(&[("partitions", "-P", partitions)])
+    }
+
+    /// The same with partitions, and with a policy of the quality of service.
     #[must_use]
     pub fn start_with_policy(partitions: &str, qos_policy: &str) -> Self {
         Self::start_with(&[("partitions", "-P", partitions), ("qos", "-Y", qos_policy)])
@@ -92,8 +104,8 @@ impl OpenSm {
         poll::until("ibsim's sockets", || {
             fs::read_to_string("/proc/net/unix").unwrap().contains(&control).then_some(())
         });
-        let mut command = Command::new(program("opensm", "opensm"));
-        command.arg("-f").arg(folder.path().join("log"));
+        // It writes each line of its log at once.
+        let mut arguments: Vec<OsString> = vec!["-d2".into(), "-f".into(), folder.path().join("log").into()];
         // A file that is not there: this machine's own does not count.
         let none = [("partitions", "-P", "")];
         for (name, argument, text) in if files.is_empty() { &none[..] } else { files } {
@@ -101,16 +113,73 @@ impl OpenSm {
             if !text.is_empty() {
                 fs::write(&file, text).unwrap();
             }
-            command.arg(argument).arg(file);
+            arguments.extend([argument.into(), file.into()]);
         }
         if files.iter().any(|(name, ..)| *name == "qos") {
-            command.arg("-Q");
+            arguments.push("-Q".into());
         }
-        command.envs([("OSM_TMP_DIR", folder.path()), ("OSM_CACHE_DIR", folder.path())]);
-        command.envs([("SIM_HOST", "manager"), ("SIM_SET_ISSM", "1"), ("IBSIM_SOCKNAME", &name)]);
-        let mut opensm = Process::start(command.env("LD_PRELOAD", &umad));
+        let mut started = Self { opensm: None, _ibsim: ibsim, folder, arguments, name, umad, console };
+        started.start_again();
+        started
+    }
+
+    /// Starts the subnet manager after [`stop`](Self::stop), and waits until it has brought up the subnet.
+    pub fn start_again(&mut self) {
+        let folder = self.folder.path();
+        let sweeps = self.sweeps();
+        let mut command = Command::new(program("opensm", "opensm"));
+        command.args(&self.arguments).envs([("OSM_TMP_DIR", folder), ("OSM_CACHE_DIR", folder)]);
+        // Without SIM_SET_ISSM: requests come to it only when it can take them. umad2sim crashes of one that comes before.
+        command.envs([("SIM_HOST", "manager"), ("IBSIM_SOCKNAME", &self.name)]).env("LD_PRELOAD", &self.umad);
+        let opensm = self.opensm.insert(Process::start(&mut command));
         opensm.wait_for("Entering MASTER state", 1);
-        Self { _opensm: opensm, _ibsim: ibsim, _folder: folder, name, umad, console }
+        self.wait_for_sweep(sweeps);
+    }
+
+    /// Ends the subnet manager by a signal and waits for its end.
+    pub fn stop(&mut self, signal: Signal) {
+        if let Some(mut opensm) = self.opensm.take() {
+            opensm.signal(signal);
+            let _ = opensm.wait();
+        }
+    }
+
+    /// Lets the subnet manager read its files again and look at the whole subnet, and waits until it has.
+    pub fn sweep(&self) {
+        let sweeps = self.sweeps();
+        self.opensm.as_ref().expect("it runs").signal(Signal::SIGHUP);
+        self.wait_for_sweep(sweeps);
+    }
+
+    /// How often it has brought up the subnet so far.
+    #[must_use]
+    pub fn sweeps(&self) -> usize {
+        let log = fs::read(self.folder.path().join("log")).unwrap_or_default();
+        String::from_utf8_lossy(&log).matches("SUBNET UP").count()
+    }
+
+    /// Waits until it has brought up the subnet more often than this.
+    pub fn wait_for_sweep(&self, before: usize) {
+        poll::until("OpenSM brings up the subnet", || (self.sweeps() > before).then_some(()));
+    }
+
+    /// Writes the file of partitions anew, which the next [`sweep`](Self::sweep) counts by.
+    pub fn set_partitions(&self, text: &str) {
+        fs::write(self.folder.path().join("partitions"), text).unwrap();
+    }
+
+    /// While it does not run: what it wrote down for its next life is gone.
+    pub fn forget(&self) {
+        for name in ["guid2lid", "guid2mkey", "neighbors"] {
+            fs::remove_file(self.folder.path().join(name)).unwrap();
+        }
+    }
+
+    /// While it does not run: the LIDs that it gives out next time, by the ports' GUIDs.
+    pub fn set_lids(&self, lids: &[(Guid, Lid)]) {
+        let line =
+            |(guid, lid): &(Guid, Lid)| format!("{:#018x} {:#06x} {:#06x}\n\n", guid.get(), lid.get(), lid.get());
+        fs::write(self.folder.path().join("guid2lid"), lids.iter().map(line).collect::<String>()).unwrap();
     }
 
     /// Gives ibsim a command: `Unlink "node2"`, `ReLink "node2"`.

@@ -1,19 +1,8 @@
 //! Subnet administration tells the daemons who comes and goes: OpenSM, and the simulated one through umad.
-use acm_tests::{Kind, Lab, Node, OpenSm, until};
+use acm_tests::{Daemon, Kind, Lab, Node, OpenSm, until};
 use ib_mad::Lid;
-use nix::sys::signal::Signal;
 
 const SUBSCRIBED: &str = "subscribed to notices of subnet administration";
-
-/// The value of a counter, as SIGUSR1 has it written into the log.
-fn counter(node: &mut Node, name: &str) -> u64 {
-    let before = node.log().matches(&format!("{name}: ")).count();
-    node.process.signal(Signal::SIGUSR1);
-    node.process.wait_for(&format!("{name}: "), before + 1);
-    let text = node.log();
-    let last = text.rsplit(&format!("{name}: ")).next().unwrap();
-    last.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
-}
 
 #[test]
 fn a_node_unlinked_and_relinked_is_forgotten_and_found() {
@@ -28,15 +17,15 @@ fn a_node_unlinked_and_relinked_is_forgotten_and_found() {
     assert_eq!(path.dlid, fabric.port(2).lid);
     opensm.console("Unlink \"node2\"");
     until("node2 is down", || (fabric.port(2).state == "down").then_some(()));
-    until("node1 hears that node2 left", || (counter(&mut nodes[0], "destinations_left") > 0).then_some(()));
-    let heard = counter(&mut nodes[0], "notices");
+    until("node1 hears that node2 left", || (nodes[0].counter("destinations_left") > 0).then_some(()));
+    let heard = nodes[0].counter("notices");
     opensm.console("ReLink \"node2\"");
     until("node2 is active", || (fabric.port(2).state == "active").then_some(()));
-    until("node1 hears that node2 came", || (counter(&mut nodes[0], "notices") > heard).then_some(()));
+    until("node1 hears that node2 came", || (nodes[0].counter("notices") > heard).then_some(()));
     nodes[1].process.wait_for(SUBSCRIBED, 2);
     let path = nodes[0].acme(&ask).verified();
     assert_eq!(path.dlid, fabric.port(2).lid);
-    assert_eq!(counter(&mut nodes[0], "reports_not_believed"), 0);
+    assert_eq!(nodes[0].counter("reports_not_believed"), 0);
 }
 
 /// Through device files: umad's method mask lets the reports in, and the answers go out.

@@ -1,13 +1,16 @@
 //! Let a real subnet manager administer the subnet: an attachment to a running ibsim at each node.
 //!
 //! ibsim simulates the subnet management side of a fabric, and OpenSM runs on it. This module takes from it what OpenSM
-//! gives to each port (LID, state, P_Keys, where the subnet manager is), and carries requests to OpenSM's
-//! administration and its answers. Datagrams stay in [`Subnet`]; who is in which group, it learns from the answers.
+//! gives to each port (LID, state, P_Keys, where the subnet manager is), asks it whether it has started anew, and carries
+//! requests to OpenSM's administration and its answers. Datagrams stay in [`Subnet`]; who is in which group, it learns
+//! from the answers.
 //!
 //! ibsim takes at most 10 clients, OpenSM being one of them.
+mod manager;
+mod ports;
 mod wire;
 
-use crate::{Node, NodeId, Port, PortId, RequestId, Subnet, port::possible_state};
+use crate::{Node, NodeId, Port, PortId, RequestId, Subnet};
 use alloc::{
     format,
     string::{String, ToString},
@@ -16,12 +19,14 @@ use alloc::{
 };
 use core::time::Duration;
 use ib_mad::{
-    Gid, Guid, Lid, LinkSpeed, LinkWidth, Lmc, Method, Mtu, Pkey, PortState, Qpn, Rate, ServiceLevel, TransactionId,
-    Wire, as_bytes,
+    Gid, Guid, Lid, Lmc, Method, MgmtClass, Mtu, Pkey, PortState, Qpn, Rate, ServiceLevel, TransactionId, Wire,
+    as_bytes,
     sa::SaMad,
-    smp::{NodeInfo, PKeyTable, PortInfo},
+    smp::{NodeInfo, PKeyTable, PortInfo, SmInfo, Smp},
     wire::{Be32, Be64, Host32, Octets, Text},
 };
+use manager::Manager;
+use ports::Ports;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::{
     ffi::OsStr,
@@ -34,8 +39,8 @@ use std::{
 };
 use wire::{ClientInfo, ControlMessage, MAGIC, Packet, control};
 
-/// How often the ports are looked at: ibsim does not tell when the subnet manager changes one.
-const LOOK: Duration = Duration::from_millis(200);
+/// How often the ports and the subnet manager are looked at: ibsim does not tell when one of them changes.
+const LOOK: Duration = Duration::from_millis(50);
 /// How long ibsim may take for an answer while attaching.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Part of a transaction id that holds our request's number; ibsim's clients keep their own number above it.
@@ -66,6 +71,8 @@ pub enum UplinkError {
 #[derive(Debug)]
 pub struct Uplink {
     links: Vec<Link>,
+    ports: Ports,
+    manager: Manager,
     due: Duration,
 }
 
@@ -116,7 +123,8 @@ impl Uplink {
             nodes.push(Node { name: name.clone(), guid: info.node_guid, ports: vec![port] });
             links.push(link);
         }
-        Ok((Self { links, due: Duration::ZERO }, nodes))
+        let (ports, manager) = (Ports::default(), Manager::default());
+        Ok((Self { links, ports, manager, due: Duration::ZERO }, nodes))
     }
 
     /// Its sockets, which become readable when [`receive`](Self::receive) has something to do.
@@ -129,12 +137,16 @@ impl Uplink {
         self.due
     }
 
-    /// Asks ibsim how the ports are now, if it is time.
-    pub(crate) fn tick(&mut self, now: Duration) {
+    /// Asks ibsim how the ports are now, and the subnet manager whether it is the same, if it is time.
+    pub(crate) fn tick(&mut self, now: Duration, subnet: &Subnet) {
         if now < self.due {
             return;
         }
         self.due = now + LOOK;
+        let active = |link: &Link| subnet.port(link.port()).filter(|port| port.state == PortState::ACTIVE);
+        if let Some((link, port)) = self.links.iter().find_map(|link| Some((link, active(link)?))) {
+            link.ask_manager(port.sm_lid);
+        }
         for link in &mut self.links {
             // An answer that was lost is asked for again here.
             link.ask_port_info();
@@ -163,7 +175,11 @@ impl Uplink {
     /// Reads what came on a socket: `index` counts those of [`fds`](Self::fds).
     pub(crate) fn receive(&mut self, now: Duration, index: usize, subnet: &mut Subnet) {
         let Some(link) = self.links.get_mut(index / 2) else { return };
-        if index.is_multiple_of(2) { link.read_control(subnet) } else { link.read_data(now, subnet) }
+        if index.is_multiple_of(2) {
+            link.read_control(&mut self.ports, subnet);
+        } else {
+            link.read_data(now, &mut self.manager, subnet);
+        }
     }
 }
 
@@ -216,6 +232,10 @@ impl Link {
         Ok((link, node))
     }
 
+    fn port(&self) -> PortId {
+        PortId { node: self.node, port: 1 }
+    }
+
     fn message(&self, kind: u32, data: &[u8]) -> ControlMessage {
         let mut octets = Octets::default();
         octets.0.iter_mut().zip(data).for_each(|(to, from)| *to = *from);
@@ -244,7 +264,15 @@ impl Link {
         self.asked = if sent.is_ok() { Asked::PortInfo } else { Asked::Nothing };
     }
 
-    fn read_control(&mut self, subnet: &mut Subnet) {
+    /// Asks the subnet manager at this LID what it is. One that is silent is asked again with the next look.
+    fn ask_manager(&self, sm_lid: Lid) {
+        let request = Smp::get::<SmInfo>(0, TransactionId::new(u64::from(self.client) << REQUEST_BITS));
+        let Ok(mad) = SaMad::parse(as_bytes(&request)) else { return };
+        let packet = Packet { dlid: sm_lid, length: Be64::new(256), mad: *mad, ..Packet::default() };
+        let _ = self.data.send(as_bytes(&packet));
+    }
+
+    fn read_control(&mut self, ports: &mut Ports, subnet: &mut Subnet) {
         let mut buffer = [0; size_of::<ControlMessage>()];
         while let Ok(length) = (&self.control).read(&mut buffer) {
             let Ok(answer) = ControlMessage::parse(buffer.get(..length).unwrap_or_default()) else { continue };
@@ -257,130 +285,41 @@ impl Link {
                 (Asked::Pkeys(info), control::GET_PKEYS) => {
                     let Ok(pkeys) = PKeyTable::parse(&answer.data.0) else { continue };
                     self.asked = Asked::Nothing;
-                    update(subnet, PortId { node: self.node, port: 1 }, &info, pkeys);
+                    ports.update(subnet, self.port(), &info, pkeys);
                 }
                 _ => {}
             }
         }
     }
 
-    fn read_data(&self, now: Duration, subnet: &mut Subnet) {
+    fn read_data(&self, now: Duration, manager: &mut Manager, subnet: &mut Subnet) {
         let mut buffer = [0; size_of::<Packet>()];
         while let Ok(length) = (&self.data).read(&mut buffer) {
             let Ok(packet) = Packet::parse(buffer.get(..length).unwrap_or_default()) else { continue };
-            // A request that came back undelivered ends by its time-out. Of other people's requests, only
-            // reports are for somebody here.
-            if packet.status.get() == 0 && packet.mad.header.method.is_response() {
-                let request = packet.mad.header.transaction_id.get() & ((1 << REQUEST_BITS) - 1);
-                subnet.answer_mad(now, RequestId::new(request), &packet.mad);
-            } else if packet.status.get() == 0 && packet.mad.header.method == Method::REPORT {
-                subnet.report(now, PortId { node: self.node, port: 1 }, packet.slid, &packet.mad);
+            // A request that came back undelivered ends by its time-out.
+            let header = &packet.mad.header;
+            if packet.status.get() != 0 {
+                if header.mgmt_class == MgmtClass::SUBN_LID_ROUTED {
+                    manager.leave();
+                }
+                continue;
+            }
+            match header.mgmt_class {
+                MgmtClass::SUBN_LID_ROUTED => {
+                    let info = Smp::parse(as_bytes(&packet.mad)).ok().filter(|_| header.method == Method::GET_RESP);
+                    let info = info.and_then(|smp| SmInfo::parse_prefix(&smp.data.0).ok());
+                    if info.is_some_and(|(info, _)| manager.hear(info)) {
+                        subnet.restart_sm(None);
+                    }
+                }
+                _ if header.method.is_response() => {
+                    let request = header.transaction_id.get() & ((1 << REQUEST_BITS) - 1);
+                    subnet.answer_mad(now, RequestId::new(request), &packet.mad);
+                }
+                // Of other people's requests, only reports are for somebody here.
+                _ if header.method == Method::REPORT => subnet.report(now, self.port(), packet.slid, &packet.mad),
+                _ => {}
             }
         }
-    }
-}
-
-/// Gives a port what the subnet manager gave to it at ibsim.
-fn update(subnet: &mut Subnet, id: PortId, info: &PortInfo, pkeys: &PKeyTable) {
-    let Some(old) = subnet.port(id).cloned() else { return };
-    let state = possible_state(info.speed_state.port_state()).unwrap_or(PortState::DOWN);
-    let used = pkeys.p_keys.iter().rposition(|pkey| pkey.is_valid()).map_or(0, |last| last + 1);
-    let mtu = info.neighbor_mtu_sl.neighbor_mtu();
-    let new = Port {
-        guid: old.guid,
-        state,
-        lid: info.lid,
-        lmc: info.m_key_lmc.lmc(),
-        gids: vec![Gid::from_parts(info.gid_prefix.get(), old.guid)],
-        pkeys: pkeys.p_keys.get(..used).unwrap_or_default().to_vec(),
-        mtu: if mtu.bytes().is_some() { mtu } else { old.mtu },
-        rate: rate(info.link_width_active, info.link_speed.link_speed_active()).unwrap_or(old.rate),
-        sm_lid: info.master_sm_lid,
-        sm_sl: info.neighbor_mtu_sl.master_smsl(),
-        subnet_timeout: info.register_time_out.subnet_time_out().get(),
-    };
-    if new == old {
-        return;
-    }
-    // OpenSM asks for this when a port comes up and when it took over the subnet; ibsim shows no trace of it.
-    let reregister = new.state == PortState::ACTIVE && (old.state != new.state || old.sm_lid != new.sm_lid);
-    // While LIDs are exchanged between ports one may be taken for a moment: the next look sets it.
-    if subnet.set_port(id, new).is_ok() && reregister {
-        let _ = subnet.reregister(id);
-    }
-}
-
-/// The rate of an active width and speed of PortInfo; `None`: not one of ibsim's.
-fn rate(width: LinkWidth, speed: LinkSpeed) -> Option<Rate> {
-    Some(match (width, speed) {
-        (LinkWidth::X1, LinkSpeed::SDR) => Rate::GBPS_2_5,
-        (LinkWidth::X1, LinkSpeed::DDR) => Rate::GBPS_5,
-        (LinkWidth::X1, LinkSpeed::QDR) | (LinkWidth::X4, LinkSpeed::SDR) => Rate::GBPS_10,
-        (LinkWidth::X4, LinkSpeed::DDR) | (LinkWidth::X8, LinkSpeed::SDR) => Rate::GBPS_20,
-        (LinkWidth::X12, LinkSpeed::SDR) => Rate::GBPS_30,
-        (LinkWidth::X4, LinkSpeed::QDR) | (LinkWidth::X8, LinkSpeed::DDR) => Rate::GBPS_40,
-        (LinkWidth::X12, LinkSpeed::DDR) => Rate::GBPS_60,
-        (LinkWidth::X8, LinkSpeed::QDR) => Rate::GBPS_80,
-        (LinkWidth::X12, LinkSpeed::QDR) => Rate::GBPS_120,
-        _ => return None,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::SubnetConfig;
-
-    /// PortInfo with these bytes at these places (IBTA 14.2.5.6), zero elsewhere.
-    fn port_info(parts: &[(usize, &[u8])]) -> PortInfo {
-        let mut bytes = [0; 64];
-        for (at, part) in parts {
-            bytes[*at..at + part.len()].copy_from_slice(part);
-        }
-        *PortInfo::parse(&bytes).unwrap()
-    }
-
-    #[test]
-    fn a_port_gets_what_ibsim_has() {
-        let id = PortId::new(1, 1);
-        let mut subnet = Subnet::new(SubnetConfig::default(), 1);
-        subnet.add_node().unwrap();
-        let old = subnet.port(id).unwrap().clone();
-        let info = port_info(&[
-            (8, &0xfec0_0000_0000_0001_u64.to_be_bytes()),
-            (16, &[0, 0x44, 0, 9]),
-            (31, &[2, 4, 0, 2, 0x41]),
-            (36, &[0x43]),
-            (51, &[0x93]),
-        ]);
-        let mut pkeys = PKeyTable::default();
-        pkeys.p_keys[0] = Pkey::DEFAULT_FULL;
-        pkeys.p_keys[2] = Pkey::new(0x8001);
-        update(&mut subnet, id, &info, &pkeys);
-        let new = Port {
-            guid: old.guid,
-            state: PortState::ACTIVE,
-            lid: Lid::new(0x44),
-            lmc: Lmc::new(2),
-            gids: vec![Gid::from_parts(0xfec0_0000_0000_0001, old.guid)],
-            pkeys: vec![Pkey::DEFAULT_FULL, Pkey::new(0), Pkey::new(0x8001)],
-            mtu: Mtu::B2048,
-            rate: Rate::GBPS_40,
-            sm_lid: Lid::new(9),
-            sm_sl: ServiceLevel::new(3),
-            subnet_timeout: 19,
-        };
-        assert_eq!(subnet.port(id), Some(&new));
-    }
-
-    #[test]
-    fn a_port_keeps_mtu_and_rate_when_ibsim_has_none() {
-        let id = PortId::new(1, 1);
-        let mut subnet = Subnet::new(SubnetConfig::default(), 1);
-        subnet.add_node().unwrap();
-        update(&mut subnet, id, &port_info(&[(32, &[1])]), &PKeyTable::default());
-        let port = subnet.port(id).unwrap();
-        assert_eq!((port.state, port.mtu, port.rate), (PortState::DOWN, Mtu::B4096, Rate::GBPS_100));
-        assert!(port.pkeys.is_empty());
     }
 }

@@ -221,7 +221,7 @@ impl Server {
             let now = self.clock.now();
             self.subnet.handle_timeout(now);
             if let Some(uplink) = &mut self.uplink {
-                uplink.tick(now);
+                uplink.tick(now, &self.subnet);
             }
             if self.accept_again {
                 self.accept();

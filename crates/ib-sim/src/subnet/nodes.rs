@@ -27,7 +27,7 @@ impl Subnet {
     pub fn add_node_with(&mut self, node: NodeConfig) -> Result<NodeId, Error> {
         let id = NodeId::new(self.node_count().saturating_add(1));
         for (index, port) in node.ports.iter().enumerate() {
-            self.lids_free(port, None)?;
+            self.lids_free(port)?;
             let clash =
                 node.ports.iter().take(index).find(|other| lids(other).any(|lid| lids(port).any(|own| own == lid)));
             if clash.is_some() {
@@ -99,40 +99,54 @@ impl Subnet {
     /// # Errors
     /// [`Error::NoSuchPort`], [`Error::LidTaken`]; nothing has changed then.
     pub fn set_port(&mut self, id: PortId, port: Port) -> Result<(), Error> {
-        let old = self.port(id).ok_or(Error::NoSuchPort(id))?.clone();
-        self.lids_free(&port, Some(id))?;
-        let changes = changes(&old, &port);
-        for lid in lids(&old) {
-            self.lids.remove(&lid);
-        }
-        for gid in &old.gids {
-            if self.gids.get(gid) == Some(&id) {
-                self.gids.remove(gid);
+        self.set_ports(&BTreeMap::from([(id, port)]))
+    }
+
+    /// Changes ports at once, as [`set_port`](Self::set_port) does: they may exchange LIDs.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPort`], [`Error::LidTaken`]; nothing has changed then.
+    pub fn set_ports(&mut self, ports: &BTreeMap<PortId, Port>) -> Result<(), Error> {
+        let mut owners = BTreeMap::new();
+        for (id, port) in ports {
+            self.port(*id).ok_or(Error::NoSuchPort(*id))?;
+            for lid in lids(port) {
+                let keeps_it = self.lids.get(&lid).is_some_and(|owner| !ports.contains_key(owner));
+                if keeps_it || owners.insert(lid, *id).is_some() {
+                    return Err(Error::LidTaken(lid));
+                }
             }
         }
-        self.index(id, &port);
-        let (was, is) = (in_service(&old), in_service(&port));
-        let gone = if old.state == PortState::ACTIVE && port.state != PortState::ACTIVE {
+        for id in ports.keys() {
+            self.remove_from_index(*id);
+        }
+        for (id, port) in ports {
+            self.index(*id, port);
+        }
+        ports.iter().for_each(|(id, port)| self.replace(*id, port.clone()));
+        Ok(())
+    }
+
+    /// Puts a port, whose LIDs are in the index already, in the place of the old one, and tells what is different.
+    fn replace(&mut self, id: PortId, port: Port) {
+        let Some(place) = self.port_mut(id) else { return };
+        let new = port.clone();
+        let old = core::mem::replace(place, port);
+        let gone = if old.state == PortState::ACTIVE && new.state != PortState::ACTIVE {
             self.sa.unsubscribe(id);
             self.sa.forget(id)
         } else {
             Vec::new()
         };
-        if let Some(place) = id.node.index().and_then(|index| self.nodes.get_mut(index)).and_then(|node| {
-            let index = usize::from(id.port).checked_sub(1)?;
-            node.ports.get_mut(index)
-        }) {
-            *place = port;
-        }
-        for change in changes {
+        for change in changes(&old, &new) {
             self.tell(id, change);
         }
+        let (was, is) = (in_service(&old), in_service(&new));
         if was != is {
             was.into_iter().for_each(|gid| self.notice(TrapNumber::GID_OUT_OF_SERVICE, gid));
             is.into_iter().for_each(|gid| self.notice(TrapNumber::GID_IN_SERVICE, gid));
         }
         gone.into_iter().for_each(|mgid| self.notice(TrapNumber::MGID_DESTROYED, mgid));
-        Ok(())
     }
 
     /// Puts another device in the place of a node's: the node has this GUID, its ports have those after it, and their
@@ -264,9 +278,26 @@ impl Subnet {
         self.queues.get_mut(node.index()?)
     }
 
-    fn lids_free(&self, port: &Port, owner: Option<PortId>) -> Result<(), Error> {
-        let taken = |lid: &Lid| self.lids.get(lid).is_some_and(|other| Some(*other) != owner);
-        lids(port).find(taken).map_or(Ok(()), |lid| Err(Error::LidTaken(lid)))
+    fn lids_free(&self, port: &Port) -> Result<(), Error> {
+        lids(port).find(|lid| self.lids.contains_key(lid)).map_or(Ok(()), |lid| Err(Error::LidTaken(lid)))
+    }
+
+    fn port_mut(&mut self, id: PortId) -> Option<&mut Port> {
+        let node = self.nodes.get_mut(id.node.index()?)?;
+        node.ports.get_mut(usize::from(id.port).checked_sub(1)?)
+    }
+
+    fn remove_from_index(&mut self, id: PortId) {
+        let Some(old) = self.port(id) else { return };
+        let (lids, gids): (Vec<Lid>, Vec<Gid>) = (lids(old).collect(), old.gids.clone());
+        for lid in lids {
+            self.lids.remove(&lid);
+        }
+        for gid in gids {
+            if self.gids.get(&gid) == Some(&id) {
+                self.gids.remove(&gid);
+            }
+        }
     }
 
     fn index(&mut self, id: PortId, port: &Port) {

@@ -1,5 +1,6 @@
 //! Nodes, ports and what is told of them.
 use super::*;
+use alloc::collections::BTreeMap;
 
 fn told(subnet: &mut Subnet) -> Vec<(u32, PortChange)> {
     run(subnet)
@@ -48,6 +49,22 @@ fn lids_are_nobody_elses() {
     let twice = crate::Node { ports: vec![one.clone(), one], ..SubnetConfig::default().node(9).unwrap() };
     assert!(matches!(subnet.add_node_with(twice), Err(Error::LidTaken(_))));
     assert_eq!(subnet.node_count(), 2);
+}
+
+#[test]
+fn lids_are_exchanged_or_stay() {
+    let mut subnet = subnet(3);
+    let [one, two, three] = [1, 2, 3].map(|node| subnet.port(port(node)).unwrap().clone());
+    let with = |port: &Port, lid| Port { lid, ..port.clone() };
+    let twice = BTreeMap::from([(port(1), with(&one, Lid::new(99))), (port(2), with(&two, Lid::new(99)))]);
+    assert_eq!(subnet.set_ports(&twice), Err(Error::LidTaken(Lid::new(99))));
+    let others = BTreeMap::from([(port(1), with(&one, two.lid)), (port(2), with(&two, three.lid))]);
+    assert_eq!(subnet.set_ports(&others), Err(Error::LidTaken(three.lid)));
+    assert_eq!((lid(&subnet, 1), lid(&subnet, 2), told(&mut subnet)), (one.lid, two.lid, Vec::new()));
+    let exchanged = BTreeMap::from([(port(1), with(&one, two.lid)), (port(2), with(&two, one.lid))]);
+    assert_eq!(subnet.set_ports(&exchanged), Ok(()));
+    assert_eq!((subnet.port_by_lid(one.lid), subnet.port_by_lid(two.lid)), (Some(port(2)), Some(port(1))));
+    assert_eq!(told(&mut subnet), [(1, PortChange::Lid), (2, PortChange::Lid)]);
 }
 
 #[test]

@@ -1,0 +1,162 @@
+//! What the subnet manager gave to the ports at ibsim, on its way into the subnet.
+use crate::{Port, PortId, Subnet, port::possible_state};
+use alloc::{collections::BTreeMap, vec, vec::Vec};
+use ib_mad::{
+    Gid, LinkSpeed, LinkWidth, PortState, Rate,
+    smp::{PKeyTable, PortInfo},
+};
+
+/// Ports that are different at ibsim and could not be changed yet: they exchange their LIDs, and those of the others are
+/// still to be looked at.
+#[derive(Debug, Default)]
+pub(super) struct Ports {
+    waiting: BTreeMap<PortId, Port>,
+}
+
+impl Ports {
+    /// Gives a port what the subnet manager gave to it at ibsim.
+    pub(super) fn update(&mut self, subnet: &mut Subnet, id: PortId, info: &PortInfo, pkeys: &PKeyTable) {
+        self.waiting.remove(&id);
+        let Some(old) = subnet.port(id) else { return };
+        let new = changed(old, info, pkeys);
+        if new == *old {
+            return;
+        }
+        let alone = BTreeMap::from([(id, new.clone())]);
+        self.waiting.insert(id, new);
+        if set(subnet, &self.waiting) {
+            self.waiting.clear();
+        } else if set(subnet, &alone) {
+            self.waiting.remove(&id);
+        }
+    }
+}
+
+/// Changes all of these ports, or none.
+fn set(subnet: &mut Subnet, ports: &BTreeMap<PortId, Port>) -> bool {
+    // OpenSM asks for this when a port comes up and when it took over the subnet; ibsim shows no trace of it.
+    let is_asked = |(id, new): &(&PortId, &Port)| {
+        let old = subnet.port(**id);
+        let differs = old.is_some_and(|old| old.state != new.state || old.sm_lid != new.sm_lid);
+        new.state == PortState::ACTIVE && differs
+    };
+    let asked: Vec<PortId> = ports.iter().filter(is_asked).map(|(id, _)| *id).collect();
+    if subnet.set_ports(ports).is_err() {
+        return false;
+    }
+    for id in asked {
+        let _ = subnet.reregister(id);
+    }
+    true
+}
+
+/// The port as it is at ibsim.
+fn changed(old: &Port, info: &PortInfo, pkeys: &PKeyTable) -> Port {
+    let state = possible_state(info.speed_state.port_state()).unwrap_or(PortState::DOWN);
+    let used = pkeys.p_keys.iter().rposition(|pkey| pkey.is_valid()).map_or(0, |last| last + 1);
+    let mtu = info.neighbor_mtu_sl.neighbor_mtu();
+    Port {
+        guid: old.guid,
+        state,
+        lid: info.lid,
+        lmc: info.m_key_lmc.lmc(),
+        gids: vec![Gid::from_parts(info.gid_prefix.get(), old.guid)],
+        pkeys: pkeys.p_keys.get(..used).unwrap_or_default().to_vec(),
+        mtu: if mtu.bytes().is_some() { mtu } else { old.mtu },
+        rate: rate(info.link_width_active, info.link_speed.link_speed_active()).unwrap_or(old.rate),
+        sm_lid: info.master_sm_lid,
+        sm_sl: info.neighbor_mtu_sl.master_smsl(),
+        subnet_timeout: info.register_time_out.subnet_time_out().get(),
+    }
+}
+
+/// The rate of an active width and speed of PortInfo; `None`: not one of ibsim's.
+fn rate(width: LinkWidth, speed: LinkSpeed) -> Option<Rate> {
+    Some(match (width, speed) {
+        (LinkWidth::X1, LinkSpeed::SDR) => Rate::GBPS_2_5,
+        (LinkWidth::X1, LinkSpeed::DDR) => Rate::GBPS_5,
+        (LinkWidth::X1, LinkSpeed::QDR) | (LinkWidth::X4, LinkSpeed::SDR) => Rate::GBPS_10,
+        (LinkWidth::X4, LinkSpeed::DDR) | (LinkWidth::X8, LinkSpeed::SDR) => Rate::GBPS_20,
+        (LinkWidth::X12, LinkSpeed::SDR) => Rate::GBPS_30,
+        (LinkWidth::X4, LinkSpeed::QDR) | (LinkWidth::X8, LinkSpeed::DDR) => Rate::GBPS_40,
+        (LinkWidth::X12, LinkSpeed::DDR) => Rate::GBPS_60,
+        (LinkWidth::X8, LinkSpeed::QDR) => Rate::GBPS_80,
+        (LinkWidth::X12, LinkSpeed::QDR) => Rate::GBPS_120,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SubnetConfig;
+    use ib_mad::{Lid, Lmc, Mtu, Pkey, ServiceLevel, Wire};
+
+    /// PortInfo with these bytes at these places (IBTA 14.2.5.6), zero elsewhere.
+    fn port_info(parts: &[(usize, &[u8])]) -> PortInfo {
+        let mut bytes = [0; 64];
+        for (at, part) in parts {
+            bytes[*at..at + part.len()].copy_from_slice(part);
+        }
+        *PortInfo::parse(&bytes).unwrap()
+    }
+
+    #[test]
+    fn a_port_gets_what_ibsim_has() {
+        let id = PortId::new(1, 1);
+        let mut subnet = Subnet::new(SubnetConfig::default(), 1);
+        subnet.add_node().unwrap();
+        let old = subnet.port(id).unwrap().clone();
+        let info = port_info(&[
+            (8, &0xfec0_0000_0000_0001_u64.to_be_bytes()),
+            (16, &[0, 0x44, 0, 9]),
+            (31, &[2, 4, 0, 2, 0x41]),
+            (36, &[0x43]),
+            (51, &[0x93]),
+        ]);
+        let mut pkeys = PKeyTable::default();
+        pkeys.p_keys[0] = Pkey::DEFAULT_FULL;
+        pkeys.p_keys[2] = Pkey::new(0x8001);
+        Ports::default().update(&mut subnet, id, &info, &pkeys);
+        let new = Port {
+            guid: old.guid,
+            state: PortState::ACTIVE,
+            lid: Lid::new(0x44),
+            lmc: Lmc::new(2),
+            gids: vec![Gid::from_parts(0xfec0_0000_0000_0001, old.guid)],
+            pkeys: vec![Pkey::DEFAULT_FULL, Pkey::new(0), Pkey::new(0x8001)],
+            mtu: Mtu::B2048,
+            rate: Rate::GBPS_40,
+            sm_lid: Lid::new(9),
+            sm_sl: ServiceLevel::new(3),
+            subnet_timeout: 19,
+        };
+        assert_eq!(subnet.port(id), Some(&new));
+    }
+
+    #[test]
+    fn a_port_keeps_mtu_and_rate_when_ibsim_has_none() {
+        let id = PortId::new(1, 1);
+        let mut subnet = Subnet::new(SubnetConfig::default(), 1);
+        subnet.add_node().unwrap();
+        Ports::default().update(&mut subnet, id, &port_info(&[(32, &[1])]), &PKeyTable::default());
+        let port = subnet.port(id).unwrap();
+        assert_eq!((port.state, port.mtu, port.rate), (PortState::DOWN, Mtu::B4096, Rate::GBPS_100));
+        assert!(port.pkeys.is_empty());
+    }
+
+    #[test]
+    fn ports_exchange_their_lids() {
+        let mut subnet = Subnet::new(SubnetConfig::default(), 1);
+        let ids = [1, 2, 3].map(|number| PortId::new(number, 1));
+        let mut lids = ids.map(|_| subnet.add_node().map(|node| subnet.port(PortId { node, port: 1 }).unwrap().lid));
+        lids.rotate_left(1);
+        let mut ports = Ports::default();
+        for (id, lid) in ids.into_iter().zip(&lids) {
+            let lid = lid.as_ref().unwrap().get().to_be_bytes();
+            ports.update(&mut subnet, id, &port_info(&[(16, &lid), (32, &[4])]), &PKeyTable::default());
+        }
+        assert_eq!(ids.map(|id| subnet.port(id).unwrap().lid), lids.map(Result::unwrap));
+        assert!(ports.waiting.is_empty());
+    }
+}
