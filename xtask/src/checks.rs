@@ -1,7 +1,7 @@
 //! The tasks `test` and `ci`: a row of steps, each one command.
 use crate::{
     command::{self, cargo},
-    deps,
+    deps, deviations,
     error::TaskError,
     packages::{self, Install},
     stopwatch::Stopwatch,
@@ -47,7 +47,9 @@ pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
 fn ready(steps: &mut Steps, install: Install) -> Result<(), TaskError> {
     let packages: Vec<_> = packages::BUILD.iter().chain(packages::TEST).copied().collect();
     steps.step("packages", || packages::ensure(&packages, install))?;
-    steps.step("arrows", deps::run)
+    steps.step("arrows", deps::run)?;
+    // The tests themselves are run with all others.
+    steps.step("deviations", deviations::check)
 }
 
 fn style(steps: &mut Steps, install: Install) -> Result<(), TaskError> {

@@ -44,6 +44,15 @@ pub(crate) fn run(command: &mut Command) -> Result<(), TaskError> {
     if status.success() { Ok(()) } else { Err(TaskError::Failed { command: line(command), status }) }
 }
 
+/// Says what it runs, runs it with no input, and gives what it wrote to standard output, whether it succeeded or not.
+pub(crate) fn output(command: &mut Command) -> Result<String, TaskError> {
+    println!("$ {}", line(command));
+    let _ = io::stdout().flush();
+    let output =
+        command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().map_err(|source| spawn(command, source))?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 /// Whether the command can be run and succeeds; it says nothing.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     let silent = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -71,6 +80,12 @@ mod tests {
         assert!(matches!(run(&mut Command::new("/no/such/program")), Err(TaskError::Spawn { .. })));
         assert!(succeeds(&mut Command::new("true")) && !succeeds(&mut Command::new("false")));
         assert!(exists("sh") && !exists("no-such-program-anywhere"));
+    }
+
+    #[test]
+    fn what_a_failing_program_wrote_is_there() {
+        assert_eq!(output(Command::new("sh").args(["-c", "echo a; exit 1"])).unwrap(), "a\n");
+        assert!(matches!(output(&mut Command::new("/no/such/program")), Err(TaskError::Spawn { .. })));
     }
 
     #[test]

@@ -8,6 +8,8 @@ mod imports;
 mod pages;
 mod source;
 
+pub(crate) use source::tokens;
+
 use crate::{command, error::TaskError};
 use cargo_metadata::MetadataCommand;
 

@@ -25,6 +25,8 @@ pub(crate) enum TaskError {
     Metadata(#[from] cargo_metadata::Error),
     #[error("{} defects in the crates:{}", .0.len(), Lines(.0))]
     Defects(Vec<String>),
+    #[error("{} defects in docs/deviations.md:{}", .0.len(), Lines(.0))]
+    Deviations(Vec<String>),
     #[error("demo: {0}")]
     Demo(#[source] Box<dyn Error>),
 }

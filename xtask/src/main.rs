@@ -11,6 +11,7 @@ mod checks;
 mod command;
 mod demo;
 mod deps;
+mod deviations;
 mod error;
 mod mutants;
 mod packages;
@@ -50,6 +51,13 @@ enum Task {
     },
     /// Check which crate depends on which, and that the crates below the line are pure.
     Deps,
+    /// List the differences from C ibacm, of docs/deviations.md, and run the tests that each names. Needs root, as some
+    /// of them do.
+    Deviations {
+        /// Only list them, and see that the tests are there.
+        #[arg(long)]
+        list: bool,
+    },
     /// Change a crate in small ways, one at a time, and list the changes that no test notices. Takes hours; CI leaves
     /// it out. Needs cargo-mutants.
     Mutants(Mutants),
@@ -74,6 +82,7 @@ fn main() -> ExitCode {
         Task::Test { install, fast } => checks::test(install, fast),
         Task::Ci { install } => checks::ci(install),
         Task::Deps => deps::run(),
+        Task::Deviations { list } => deviations::run(list),
         Task::Mutants(mutants) => mutants::run(&mutants),
         Task::Bench { args } => {
             command::run(command::cargo(&["bench", "-p", "acm-tests", "--bench", "cached"]).args(args))
@@ -107,6 +116,8 @@ mod tests {
             "test --no-install --fast",
             "ci --no-install",
             "deps",
+            "deviations",
+            "deviations --list",
             "mutants",
             "mutants --shard 0/16 --package acm-mio",
             "bench -- 16 128",

@@ -356,6 +356,15 @@ mod tests {
         assert_eq!((cx.counters.get(Counter::NoData), cx.counters.get(Counter::Error)), (1, 2));
     }
 
+    /// What is seen of others' purposes says nothing of the next transaction id.
+    #[test]
+    fn transaction_ids_have_a_key_of_their_own() {
+        let mut cx = Context::new(Config::default(), 1.into());
+        let ids = [(); 4].map(|()| cx.transaction_id().get());
+        let others = [(); 4].map(|()| [cx.jitter.next(), cx.expiry.next()]);
+        assert!(others.as_flattened().iter().all(|other| !ids.contains(other)), "{ids:x?} {others:x?}");
+    }
+
     #[test]
     fn timers_are_set_and_cleared() {
         let mut cx = Context::new(Config::default(), 1.into());

@@ -6,7 +6,7 @@ use acm_sansio::{
     port::PortAttributes,
 };
 use acm_wire::Address;
-use core::time::Duration;
+use core::{net::IpAddr, time::Duration};
 use ib_mad::{PortState, Qkey, Qpn};
 use ib_sim::{AgentId, Datagram, MadSend, NodeId, PortChange, QpId, Subnet};
 use std::collections::BTreeMap;
@@ -195,7 +195,8 @@ impl Host {
             // Whoever asked in the kernel's place finds it in the transcript.
             Output::KernelReply { .. } => {}
             Output::SelectSource { request, dest } => {
-                let source = self.addresses.iter().filter_map(Address::ip).find(|ip| ip.is_ipv4() == dest.is_ipv4());
+                let mut own = self.addresses.iter().filter_map(Address::ip).filter(|_| has_route(dest));
+                let source = own.find(|ip| ip.is_ipv4() == dest.is_ipv4());
                 return Some(Input::SourceSelected { request, source });
             }
             Output::OpenEndpoint { endpoint, port, pkey_index } => {
@@ -247,6 +248,14 @@ impl Host {
 }
 
 /// A request to subnet administration as the simulated subnet takes it.
+/// The nodes' addresses have a route, and no others: 10.0.0.0/8 and fd00::/8.
+fn has_route(dest: IpAddr) -> bool {
+    match dest {
+        IpAddr::V4(ip) => ip.octets().first() == Some(&10),
+        IpAddr::V6(ip) => ip.octets().first() == Some(&0xfd),
+    }
+}
+
 fn mad_send(send: &SaSend) -> MadSend {
     let SaSend { id, to, timeout, retries, .. } = *send;
     let agent = AgentId(id.to_bits());

@@ -186,3 +186,21 @@ fn an_asker_beyond_the_bound_is_not_responded_to() {
     assert_eq!(world.stat(0, "responders_refused"), 2);
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
+
+/// Sixteen requests may wait for one way back, unless an administrator says otherwise.
+#[test]
+fn sixteen_requests_of_one_asker_are_responded_to() {
+    use acm_sansio::Output;
+    use ib_mad::Method;
+    let mut world = World::new(WorldConfig::default());
+    world.subnet.settings_mut().sa.delay = Duration::from_millis(100);
+    let stranger = world.stranger(1);
+    for tid in 1..=17 {
+        world.forge_request(stranger, 0, tid, &name(1), &name(0));
+        assert_eq!(world.stat(0, "responders_refused"), u64::from(tid == 17), "{tid}");
+    }
+    world.run_for(Duration::from_secs(1));
+    let is_response = |output: &Output| matches!(output, Output::Send { mad, .. } if mad.method == Method::GET_RESP);
+    let responses = world.transcript.iter().filter(|(_, node, output)| *node == 0 && is_response(output)).count();
+    assert_eq!(responses, 16);
+}

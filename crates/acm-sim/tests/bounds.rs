@@ -1,6 +1,6 @@
 //! Nothing grows without bound; what is refused is counted.
 use acm_sansio::{
-    Config,
+    Account, ClientId, Config,
     config::{Limits, Share},
 };
 use acm_sim::{World, WorldConfig};
@@ -82,4 +82,21 @@ fn strangers_find_no_room_in_a_cache_full_of_what_was_asked_for() {
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     assert_eq!(world.node(0).acm.counters().0[3], queries, "still known");
     assert_eq!(world.stat(0, "destinations_refused"), 4);
+}
+
+/// A client that does not wait for its answers has 64 requests open; whoever owns its connection does not read on then.
+#[test]
+fn requests_of_one_client() {
+    let mut world = World::new(WorldConfig::default());
+    let ask = world.connect(0, Account::User(1));
+    let takes_requests = |world: &World| world.node(0).acm.takes_requests(ClientId::new(0, 0));
+    for number in 0..64 {
+        assert!(takes_requests(&world), "{number} are open");
+        let dest = Address::from_text(&format!("dead{number}"));
+        world.say(ask, &resolve_request(Some(&name(0)), &dest, EntryFlags::empty(), [1; 8]));
+        assert_eq!(world.path(ask), None);
+    }
+    assert!(!takes_requests(&world));
+    world.run_for(Duration::from_secs(100));
+    assert!(takes_requests(&world) && !world.node(0).acm.has_requests(ClientId::new(0, 0)));
 }

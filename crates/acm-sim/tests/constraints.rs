@@ -5,7 +5,7 @@ use acm_sim::{World, WorldConfig};
 use acm_wire::client::ClientStatus;
 use core::time::Duration;
 use ib_mad::{
-    AttributeId, Mtu, PacketLifeTime, Pkey, Rate, Selected, Selector, ServiceId, ServiceLevel,
+    AttributeId, Lid, Lmc, Mtu, PacketLifeTime, Pkey, Rate, Selected, Selector, ServiceId, ServiceLevel,
     sa::{PathMask, PathRecord, QosSl},
 };
 
@@ -64,6 +64,36 @@ fn each_constraint_is_asked_for_and_remembered_by_itself() {
     let impossible = PathRecord { mtu: Selected::new(Selector::GreaterThan, Mtu::B4096), ..plain };
     assert_eq!(world.route(0, &impossible), Err(ClientStatus::ENODATA));
     assert!(world.route(0, &plain).is_ok());
+}
+
+/// A port with two GIDs and two LIDs: where a path begins is asked for, and each beginning is remembered by itself.
+#[test]
+fn each_source_is_asked_for_and_remembered_by_itself() {
+    let mut world = world(ServiceIds::None);
+    let mut port = world.port(0).clone();
+    port.gids.push("fe80::2:2".parse().unwrap());
+    (port.lid, port.lmc) = (Lid::new(64), Lmc::new(1));
+    let (gids, lids) = (port.gids.clone(), [Lid::new(64), Lid::new(65)]);
+    world.subnet.set_port(World::port_id(0), port).unwrap();
+    world.settle();
+    let plain = to_node_1(&world);
+    let sources = [
+        (PathRecord { sgid: gids[0], ..plain }, PathMask::empty()),
+        (PathRecord { sgid: gids[1], ..plain }, PathMask::empty()),
+        (PathRecord { slid: lids[0], ..plain }, PathMask::SLID),
+        (PathRecord { slid: lids[1], ..plain }, PathMask::SLID),
+    ];
+    for (wanted, _) in sources.iter().chain(&sources) {
+        let path = world.route(0, wanted).unwrap();
+        if wanted.slid.is_zero() {
+            assert_eq!(path.sgid, wanted.sgid);
+        } else {
+            assert_eq!(path.slid, wanted.slid);
+        }
+    }
+    let common = PathMask::DGID | PathMask::SGID | PathMask::PKEY | PathMask::REVERSIBLE | PathMask::NUM_PATH;
+    let masks: Vec<PathMask> = asked(&world).iter().map(|(_, mask)| *mask).collect();
+    assert_eq!(masks, sources.map(|(_, mask)| common | mask), "once each");
 }
 
 #[test]

@@ -1,16 +1,18 @@
 //! What a node learns from requests that it hears, by what it knew before.
 use acm_sansio::{
-    Config, Event, Input, Output, PortId,
+    Config, EndpointId, Event, Input, Output, PortId,
     config::{Limits, RouteProtocol},
+    door::DatagramSource,
     ibacmp,
 };
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
     Address,
     client::{Counter, EntryFlags, resolve_request},
+    multicast,
 };
 use core::time::Duration;
-use ib_mad::{Method, PortState};
+use ib_mad::{Lid, Method, PortState, Qpn, TransactionId};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -134,6 +136,28 @@ fn a_claim_while_the_route_is_asked_for() {
     assert_eq!((world.stat(0, "claims_ignored"), world.stat(0, "claims_checked")), (1, 0));
     assert_eq!(world.wait(ask).unwrap().dlid, world.port(1).lid);
     assert_eq!(sends(&world, Method::GET_RESP), 0);
+}
+
+/// Both its GID and its LID, and nothing else: with the same LID and another GID it is somebody else.
+#[test]
+fn a_peer_is_the_port_with_its_gid_and_its_lid() {
+    for protocol in [RouteProtocol::Sa, RouteProtocol::Acm] {
+        let mut world = world(Config { route_protocol: protocol, ..Config::default() });
+        assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+        let (own, [first, second]) = (world.port(1).gids[0], ["fe80::77", "fe80::78"].map(|gid| gid.parse().unwrap()));
+        let lid = world.port(1).lid;
+        let elsewhere = Lid::new(lid.get() + 100);
+        for (number, (gid, lid)) in (0..).zip([(own, lid), (first, lid), (own, elsewhere), (second, elsewhere)]) {
+            let (mgid, _) = world.group();
+            let mad = multicast::request(TransactionId::new(number), &name(0), &name(1), &[mgid]);
+            let source = DatagramSource { lid, path_bits: 0, qpn: Qpn::new(99), gid: Some(gid) };
+            let payload = ib_mad::as_bytes(&mad);
+            world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload });
+            // What the first of the others leads to is over before the next one comes.
+            world.run_for(20 * SECOND);
+            assert_eq!(world.stat(0, "claims_checked"), number, "{gid} {lid:?} {protocol:?}");
+        }
+    }
 }
 
 #[test]

@@ -193,6 +193,19 @@ fn it_does_not_expire_and_comes_back_after_eviction() {
     assert_eq!(sent(&world, 0), (0, 0));
 }
 
+/// Long after whatever else is known has ended, the file was not looked into again.
+#[test]
+fn it_is_taken_from_the_file_once() {
+    let minute = Some(Duration::from_secs(60));
+    let core = Config { addr_timeout: minute, route_timeout: minute, ..Config::default() };
+    let mut world = loaded(WorldConfig { core, ..WorldConfig::default() });
+    for _ in 0..3 {
+        assert_eq!(sl(world.resolve(0, &name(0), &name(1))), Ok(OF_FILE));
+        world.run_for(Duration::from_secs(3600));
+    }
+    assert_eq!((sent(&world, 0), world.stat(0, "preload_used")), ((0, 0), 1));
+}
+
 /// A peer got another LID after the dump was made.
 #[test]
 fn a_peer_that_is_elsewhere_is_believed_when_the_group_says_so() {
@@ -229,6 +242,21 @@ fn a_host_that_is_wrong_is_asked_for_at_the_group() {
     assert_eq!((sent(&world, 0), world.stat(0, "preload_refuted")), ((0, 1), 1));
     let path = world.resolve(0, &name(0), &name(1)).unwrap();
     assert_eq!((path.dlid, sent(&world, 0)), (world.port(1).lid, (1, 2)));
+}
+
+/// What was found wrong was wrong in the old file.
+#[test]
+fn a_new_file_of_hosts_is_believed_again() {
+    let mut world = World::new(WorldConfig::default());
+    let mut hosts = Hosts::builder();
+    hosts.host(&name(1), "fe80::dead".parse().unwrap());
+    world.input(0, Input::Preloaded(Preload::Hosts(hosts.finish().into())));
+    assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ENODATA));
+    assert_eq!((sent(&world, 0), world.stat(0, "preload_refuted")), ((0, 1), 1));
+    let hosts = world.host_table();
+    world.input(0, Input::Preloaded(hosts));
+    let path = world.resolve(0, &name(0), &name(1)).unwrap();
+    assert_eq!((path.dlid, sent(&world, 0)), (world.port(1).lid, (0, 2)), "the group is not asked");
 }
 
 /// A route that subnet administration does not confirm is not taken from the file again.

@@ -5,7 +5,7 @@ use acm_wire::{
     Address,
     client::{EntryFlags, resolve_request},
 };
-use ib_mad::Method;
+use ib_mad::{Method, sa::PathRecord};
 use std::collections::BTreeSet;
 
 /// What SplitMix64 makes of its state.
@@ -76,6 +76,30 @@ fn transaction_ids_are_not_foretold() {
     // A linear congruential generator modulo 2^64 keeps the lowest bit constant or alternating.
     let low: BTreeSet<u64> = ids.windows(4).map(|four| four.iter().fold(0, |bits, id| bits << 1 | id & 1)).collect();
     assert_eq!(low.len(), 16, "every sequence of four lowest bits comes up");
+}
+
+/// Those of requests to subnet administration have 32 bits: the kernel has the others.
+#[test]
+fn transaction_ids_for_subnet_administration_are_not_foretold() {
+    let mut world = World::new(WorldConfig::default());
+    let since = world.transcript.len();
+    for traffic_class in 1..=200 {
+        let wanted = PathRecord { dlid: world.port(1).lid, traffic_class, ..PathRecord::default() };
+        world.route(0, &wanted).unwrap();
+    }
+    let of = |output: &Output| match output {
+        Output::SaSend(send) => Some(send.mad.header.transaction_id.get()),
+        _ => None,
+    };
+    let ids: Vec<u64> = world.transcript[since..].iter().filter_map(|(_, _, output)| of(output)).collect();
+    assert!(ids.len() >= 200 && ids.iter().all(|id| id >> 32 == 0), "{ids:x?}");
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "no two alike");
+    assert_eq!(steps(&ids).len(), ids.len() - 1, "a counter");
+    for bit in 0..32 {
+        let set = ids.iter().filter(|id| *id >> bit & 1 == 1).count();
+        // 100 on average, standard deviation 7.
+        assert!((65..=135).contains(&set), "bit {bit}: {set} of {}", ids.len());
+    }
 }
 
 /// Every bit is as often set as not.

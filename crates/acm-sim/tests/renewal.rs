@@ -159,6 +159,23 @@ fn a_peer_with_a_new_lid_is_followed_within_five_seconds() {
     assert_eq!(cached(&mut world, 1), Lid::new(1099));
 }
 
+/// So does one with another queue pair: a response to the old one would be lost.
+#[test]
+fn a_peer_with_a_new_queue_pair_says_so() {
+    let mut world = known(Config::default());
+    world.lose_endpoints(1);
+    let qpn = world.qpn(1);
+    world.run_for(Duration::from_secs(5));
+    assert_eq!((world.stat(1, "announcements"), world.stat(0, "announcements")), (3, 0));
+    let before = world.transcript.len();
+    assert!(world.resolve(1, &World::addresses(1)[1], &World::addresses(0)[1]).is_ok());
+    let responses = world.transcript[before..].iter().filter_map(|(_, node, output)| match output {
+        Output::Send { to, mad, .. } if *node == 0 && mad.method == Method::GET_RESP => Some(to.qpn),
+        _ => None,
+    });
+    assert!(responses.eq([qpn]));
+}
+
 /// Another port says that it has the peer's GID, and its name: subnet administration knows better, and is asked once
 /// for each `timeout`, whatever is said.
 #[test]

@@ -1,6 +1,6 @@
 //! Where routes come from: subnet administration, the shared group, a LID or GID, QUERY_SA.
 use acm_sansio::{
-    Config,
+    Config, Output,
     config::{RouteProtocol, SaDepth},
 };
 use acm_sim::{World, WorldConfig};
@@ -9,7 +9,7 @@ use acm_wire::{
     client::{ClientStatus, Counter, EntryFlags, path_request},
 };
 use core::time::Duration;
-use ib_mad::{Lid, Mtu, Rate, Status, sa::PathRecord};
+use ib_mad::{AttributeId, Lid, Mtu, Rate, Status, sa::PathRecord};
 
 fn name(node: u32) -> Address {
     World::addresses(node)[0]
@@ -67,6 +67,37 @@ fn query_sa_is_not_cached_and_echoes() {
     let ask = world.ask(0, &path_request(&unknown, EntryFlags::QUERY_SA, [1; 8]));
     assert_eq!(world.wait(ask), Err(ClientStatus::ENODATA));
     assert_eq!(world.answer(ask).unwrap().len(), 88, "the request comes back");
+}
+
+/// Refused as anything else is: the header alone.
+#[test]
+fn query_sa_of_another_length_is_refused_without_an_echo() {
+    let mut world = World::new(WorldConfig::default());
+    let wanted = PathRecord { dlid: world.port(1).lid, ..PathRecord::default() };
+    let one = path_request(&wanted, EntryFlags::QUERY_SA, [1; 8]);
+    let mut two = [&one[..], &one[16..]].concat();
+    let length = u16::try_from(two.len()).unwrap();
+    two[6..8].copy_from_slice(&length.to_ne_bytes());
+    let ask = world.ask(0, &two);
+    assert_eq!(world.path(ask), Some(Err(ClientStatus::EINVAL)));
+    let answer = world.answer(ask).unwrap();
+    assert_eq!((answer.len(), answer[1]), (16, 0x81));
+}
+
+/// A request of subnet administration says how long its record is, in words of 8 bytes.
+#[test]
+fn requests_have_an_attribute_offset() {
+    let mut world = World::new(WorldConfig::default());
+    assert!(world.resolve(0, &name(0), &name(1)).is_ok());
+    let of = |output: &Output| match output {
+        Output::SaSend(send) => Some((send.mad.header.attribute_id, send.mad.sa.attribute_offset.get())),
+        _ => None,
+    };
+    let offsets: Vec<_> = world.transcript.iter().filter_map(|(_, _, output)| of(output)).collect();
+    for expected in [(AttributeId::PATH_RECORD, 8), (AttributeId::MC_MEMBER_RECORD, 7)] {
+        assert!(offsets.contains(&expected), "{offsets:?}");
+        assert!(offsets.iter().all(|(id, words)| *id != expected.0 || *words == expected.1), "{offsets:?}");
+    }
 }
 
 #[test]

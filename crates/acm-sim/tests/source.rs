@@ -76,3 +76,14 @@ fn a_source_of_the_destinations_own_family() {
         assert_eq!(ResolveAnswer::parse(&frame).unwrap().source, Some(World::addresses(0)[family]));
     }
 }
+
+/// Not the number of an error of the routing table: ESRCADDR is 7.
+#[test]
+fn a_destination_without_a_route() {
+    let mut world = World::new(WorldConfig::default());
+    for dest in ["192.0.2.1", "2001:db8::1"] {
+        let ask = world.ask(0, &without_source(&Address::from_text(dest)));
+        assert_eq!(world.path(ask), Some(Err(ClientStatus::new(7))), "at once");
+    }
+    assert_eq!(world.node(0).acm.check(), Ok(()));
+}

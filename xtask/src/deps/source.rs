@@ -54,7 +54,7 @@ fn unsafe_lines(tokens: TokenStream, lines: &mut Vec<usize>) {
 }
 
 /// The tokens of a Rust file.
-pub(super) fn tokens(path: &Path) -> Result<TokenStream, TaskError> {
+pub(crate) fn tokens(path: &Path) -> Result<TokenStream, TaskError> {
     read(path)?.parse().map_err(|problem| TaskError::Syntax { path: path.into(), problem: format!("{problem}") })
 }
 

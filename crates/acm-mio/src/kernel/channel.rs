@@ -54,19 +54,23 @@ impl Kernel {
         match socket {
             Ok(socket) => {
                 tracing::info!(target: "kernel", "NETLINK_RDMA {origin}: serving the kernel's path requests");
-                Some(Self {
-                    socket,
-                    service: Service::new(std::process::id()),
-                    any_sender: choice == KernelChoice::Any,
-                    buffer: Box::new([0; LONGEST]),
-                    said_unsent: false,
-                    lost: 0,
-                })
+                Some(Self::on(socket, choice))
             }
             Err(error) => {
                 tracing::warn!(target: "kernel", "not serving the kernel's path requests: {error}");
                 None
             }
+        }
+    }
+
+    fn on(socket: Socket, choice: KernelChoice) -> Self {
+        Self {
+            socket,
+            service: Service::new(std::process::id()),
+            any_sender: choice == KernelChoice::Any,
+            buffer: Box::new([0; LONGEST]),
+            said_unsent: false,
+            lost: 0,
         }
     }
 
@@ -125,6 +129,45 @@ impl Kernel {
             && !core::mem::replace(&mut self.said_unsent, true)
         {
             tracing::warn!(target: "kernel", "answer not sent: {error}; CAP_NET_ADMIN is needed");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_wire::netlink::{MAX_REQUEST, PathUse, ResolveHeader, ResolveRequest};
+    use nix::sys::socket::{
+        AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, getsockname, sendto, socket,
+    };
+    use std::os::fd::OwnedFd;
+
+    /// A socket between programs: what comes in over it has a port id, which the kernel's requests have not.
+    fn between_programs() -> (OwnedFd, NetlinkAddr) {
+        let (kind, flags) = (SockType::Raw, SockFlag::SOCK_CLOEXEC);
+        let fd = socket(AddressFamily::Netlink, kind, flags, SockProtocol::NetlinkUserSock).unwrap();
+        bind(fd.as_raw_fd(), &NetlinkAddr::new(0, 0)).unwrap();
+        let address = getsockname(fd.as_raw_fd()).unwrap();
+        (fd, address)
+    }
+
+    #[test]
+    fn another_program_is_not_the_kernel() {
+        let request = ResolveRequest {
+            header: ResolveHeader { path_use: PathUse::ALL, ..ResolveHeader::default() },
+            dgid: Some("fe80::2".parse().unwrap()),
+            ..ResolveRequest::default()
+        };
+        let mut bytes = [0; MAX_REQUEST];
+        let length = request.encode(1, &mut bytes).unwrap();
+        for (choice, heard) in [(KernelChoice::On, 0), (KernelChoice::Any, 1)] {
+            let (ours, address) = between_programs();
+            let mut kernel = Kernel::on(Socket::with_room(ours), choice);
+            assert!(kernel.receive().is_none());
+            let (theirs, _) = between_programs();
+            sendto(theirs.as_raw_fd(), &bytes[..length], &address, MsgFlags::empty()).unwrap();
+            let asked = kernel.receive().expect("a datagram");
+            assert_eq!((asked.paths.len(), asked.addresses.len()), (heard, 0), "{choice:?}");
         }
     }
 }

@@ -64,7 +64,7 @@ impl Socket {
 
     /// Who may bind may have any room; whoever was passed a socket, and may not, has what the system grants. Without it a
     /// burst may lose requests.
-    fn with_room(fd: OwnedFd) -> Self {
+    pub(super) fn with_room(fd: OwnedFd) -> Self {
         if setsockopt(&fd, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
             let _ = setsockopt(&fd, sockopt::RcvBuf, &RECEIVE_BUFFER);
         }

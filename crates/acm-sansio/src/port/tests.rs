@@ -66,6 +66,14 @@ fn paths_find_their_endpoint() {
     assert_eq!(pkey(&PathRecord { slid: Lid::new(16), ..to }), Some(0xffff));
     assert_eq!(pkey(&PathRecord { slid: Lid::new(17), ..to }), None);
     assert_eq!(pkey(&PathRecord { dgid: "fec0::2".parse().unwrap(), ..to }), None, "another subnet's prefix");
+    // Without the default partition it is the table's first.
+    ports.up(port, &attributes(&[0x8001, 0x8002, 0x8003]));
+    for (name, pkey) in [("c", 0x8003), ("d", 0x8002)] {
+        ports.add_address(LocalAddress { port, pkey: Some(Pkey::new(pkey)), address: Address::from_text(name) });
+    }
+    apply(&mut ports, port);
+    let pkey = |path: &PathRecord| ports.by_path(None, path).map(|id| ports.endpoint(id).unwrap().pkey.get());
+    assert_eq!((ports.all_endpoints().count(), pkey(&to)), (3, Some(0x8001)));
 }
 
 #[test]

@@ -7,8 +7,11 @@ use acm_sansio::{
     ibacmp,
 };
 use acm_sim::{World, name};
-use acm_wire::client::{ClientStatus, EntryFlags};
-use ib_mad::{AttributeId, Lid, Method, Qpn, Status};
+use acm_wire::{
+    client::{ClientStatus, EntryFlags},
+    multicast,
+};
+use ib_mad::{AttributeId, Lid, Method, Qpn, Status, TransactionId};
 
 fn endpoint(world: &World) -> EndpointId {
     let of = |(_, node, output): &(_, usize, Output)| match output {
@@ -40,7 +43,7 @@ fn an_answer_with_another_transaction_id() {
     };
     let send = world.transcript[since..].iter().find_map(of).unwrap();
     let mut mad = send.mad;
-    mad.header.transaction_id = ib_mad::TransactionId::new(mad.header.transaction_id.get() ^ 1);
+    mad.header.transaction_id = TransactionId::new(mad.header.transaction_id.get() ^ 1);
     world.input(0, Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&mad) });
     assert_eq!((world.stat(0, "sa_bad_answers"), world.stat(0, "stale_inputs")), (1, 0));
 }
@@ -62,6 +65,25 @@ fn datagrams_that_are_none() {
         [say(None, 256), say(gid, 257), say(gid, 256), say(gid, 10)],
         [(1, 0, 0), (2, 1, 0), (3, 1, 1), (4, 1, 2)]
     );
+}
+
+/// Whole and of ACM's class, it makes its sender known; without its last bytes, or of another class, it does nothing.
+#[test]
+fn datagrams_that_are_nearly_requests() {
+    let mut world = quiet();
+    let (endpoint, gid) = (endpoint(&world), Some(world.port(1).gids[0]));
+    let source = DatagramSource { lid: world.port(1).lid, path_bits: 0, qpn: Qpn::new(5), gid };
+    let mad = multicast::request(TransactionId::new(1), &name(0), &name(1), &[world.group().0]);
+    let whole = ib_mad::as_bytes(&mad);
+    let mut other_class = whole.to_vec();
+    other_class[1] ^= 1;
+    let known = |world: &World| world.node(0).acm.report().to_string().contains("\ncache: destinations 4\n");
+    for (number, payload) in (1..).zip([&whole[..255], &other_class]) {
+        world.input(0, Input::Datagram { endpoint, source, payload });
+        assert_eq!((world.stat(0, "bad_datagrams"), known(&world)), (number, false));
+    }
+    world.input(0, Input::Datagram { endpoint, source, payload: whole });
+    assert_eq!((world.stat(0, "bad_datagrams"), known(&world)), (2, true));
 }
 
 #[test]

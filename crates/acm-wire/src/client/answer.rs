@@ -95,7 +95,8 @@ mod tests {
         let bytes = Reply::resolved([1; 8], &path, Some(&source));
         let answer = ResolveAnswer::parse(&next_answer(&bytes).unwrap().unwrap());
         assert_eq!(answer, Ok(ResolveAnswer { path, source: Some(source) }));
-        let counters = Counters([1, 2, 3, 4, 5, 6, u64::MAX]);
+        // Neither cut at 32 bits nor with the sign of the 32nd.
+        let counters = Counters([1, 2, 3, 4, 1 << 31, 1 << 32, u64::MAX]);
         let bytes = Reply::counters([1; 8], &counters);
         assert_eq!(Counters::parse(&next_answer(&bytes).unwrap().unwrap()), Ok(counters));
         let addresses = [Address::from_text("node1"), Address::from_text("10.0.0.1")];

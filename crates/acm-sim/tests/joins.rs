@@ -1,0 +1,44 @@
+//! How long a node waits before it tries to join a group again.
+use acm_sansio::{Output, Time};
+use acm_sim::{World, WorldConfig};
+use core::time::Duration;
+use ib_mad::{AttributeId, Method, Status};
+
+/// When node 0 asked to join.
+fn joins(world: &World, since: usize) -> Vec<Time> {
+    let is_join = |output: &Output| match output {
+        Output::SaSend(send) => {
+            (send.mad.header.attribute_id, send.mad.header.method) == (AttributeId::MC_MEMBER_RECORD, Method::SET)
+        }
+        _ => false,
+    };
+    world.transcript[since..]
+        .iter()
+        .filter(|(_, node, output)| *node == 0 && is_join(output))
+        .map(|(at, ..)| *at)
+        .collect()
+}
+
+/// 1 s, 2 s, 4 s and so on up to a minute, each a quarter shorter or longer; after a success from 1 s again.
+#[test]
+fn pauses_grow_to_a_minute_and_begin_anew_after_success() {
+    let mut world = World::new(WorldConfig::default());
+    world.run_for(Duration::from_secs(1));
+    for seconds in [&[1, 2, 4, 8, 16, 32, 60, 60, 60][..], &[1, 2]] {
+        world.subnet.settings_mut().sa.status = Some(Status::SA_NO_RESOURCES);
+        let since = world.transcript.len();
+        world.subnet.restart_sm(None);
+        world.run_for(Duration::from_secs(600));
+        let times = joins(&world, since);
+        let pauses: Vec<Duration> = times.windows(2).map(|pair| pair[1].since(pair[0])).collect();
+        assert!(pauses.len() >= seconds.len(), "{pauses:?}");
+        for (pause, seconds) in pauses.iter().zip(seconds) {
+            let around = Duration::from_secs(*seconds);
+            assert!((around * 3 / 4..=around * 5 / 4).contains(pause), "{pause:?} around {around:?}");
+        }
+        assert!(pauses.iter().skip(7).any(|pause| pause.as_secs() != 60), "jitter at the end, too: {pauses:?}");
+        world.subnet.settings_mut().sa.status = None;
+        world.run_for(Duration::from_secs(80));
+        assert_eq!(world.subnet.groups().map(|group| group.members.len()).collect::<Vec<_>>(), [2]);
+    }
+}
