@@ -112,6 +112,7 @@ impl Uplink {
                 sm_lid: Lid::NONE,
                 sm_sl: ServiceLevel::default(),
                 subnet_timeout: 18,
+                ethernet: false,
             };
             nodes.push(Node { name: name.clone(), guid: info.node_guid, ports: vec![port] });
             links.push(link);
@@ -298,6 +299,7 @@ fn update(subnet: &mut Subnet, id: PortId, info: &PortInfo, pkeys: &PKeyTable) {
         sm_lid: info.master_sm_lid,
         sm_sl: info.neighbor_mtu_sl.master_smsl(),
         subnet_timeout: info.register_time_out.subnet_time_out().get(),
+        ethernet: old.ethernet,
     };
     if new == old {
         return;
@@ -369,6 +371,7 @@ mod tests {
             sm_lid: Lid::new(9),
             sm_sl: ServiceLevel::new(3),
             subnet_timeout: 19,
+            ethernet: false,
         };
         assert_eq!(subnet.port(id), Some(&new));
     }

@@ -2,7 +2,7 @@
 use super::error::ClientError;
 use crate::{
     AgentId, PortChange, Source,
-    proto::{DatagramIn, Kind, MadIn, Refusal, Refused, ReportIn, TIMED_OUT, kind},
+    proto::{DatagramIn, Fault, Kind, MadIn, QpFault, Refusal, Refused, ReportIn, TIMED_OUT, kind},
 };
 use ib_mad::{Lid, Qpn, Wire, packet::Grh, sa::SaMad};
 
@@ -56,6 +56,13 @@ pub enum Message<'a> {
         /// What changed at it.
         change: PortChange,
     },
+    /// Something of a queue pair broke.
+    Fault {
+        /// The queue pair.
+        qpn: Qpn,
+        /// What broke.
+        fault: Fault,
+    },
     /// A request was not done.
     Refused {
         /// Kind of the request.
@@ -86,6 +93,10 @@ pub(super) fn read_message(message: &[u8]) -> Result<Message<'_>, ClientError> {
             let (header, rest) = ReportIn::parse_prefix(message)?;
             let (qpn, mad) = (Qpn::new(header.qpn.get()), SaMad::parse(rest)?);
             Message::Report { port: header.port, slid: header.slid, qpn, mad }
+        }
+        Kind::QP_FAULT => {
+            let broken = QpFault::parse(message)?;
+            Message::Fault { qpn: Qpn::new(broken.qpn.get()), fault: broken.fault }
         }
         _ => {
             let refused = Refused::parse(message)?;
