@@ -65,10 +65,15 @@ fn pkey_change() {
 #[test]
 fn gid_change() {
     let two = Two::start();
+    two.resolves();
     two.lab.fabric.control("gid node1 1 0 fe80::77");
     two.node.wait_for("ibsim0 port 1 is active", 2);
     two.node.wait_for("join successful", 2);
-    two.resolves();
+    // Another address: the group is asked, from the GID that is there now.
+    until("node1 resolves 10.77.0.2", || {
+        let asked = two.node.acme(&["-f", "i", "-s", "10.77.0.1", "-d", "10.77.0.2"]);
+        (asked.finished.code == Some(0)).then_some(())
+    });
     let path = two.node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path();
     assert_eq!(path.sgid, "fe80::77".parse().unwrap());
 }
