@@ -29,9 +29,10 @@ impl Two {
         }
     }
 
-    /// Waits until each gets an address of the other that it does not know: both send, and receive.
+    /// Waits until each gets an address of the other that it does not know. The other one first: node1 only receives
+    /// until its queue pair works.
     fn resolve_anew(&self, addresses: &str) {
-        for (node, other) in [(&self.node, 2), (&self.other, 1)] {
+        for (node, other) in [(&self.other, 1), (&self.node, 2)] {
             let (own, other) = (format!("{addresses}{}", node.number), format!("{addresses}{other}"));
             until(&format!("{own} resolves {other}"), || {
                 let asked = node.acme(&["-f", "i", "-s", &own, "-d", &other]);
@@ -199,4 +200,16 @@ fn what_was_lost_of_the_kernel_is_looked_for() {
     }
     node.wait_for("ibsim1 port 1 is active", 2);
     assert!(!node.log().contains("port 0 is down") && !node.log().contains("ibsim0 port 1 is down"));
+}
+
+#[test]
+fn a_device_that_comes_after_the_start_has_its_addresses() {
+    let lab = Lab::with_nodes(&["node1", "node1:1", "node2"], &[]);
+    lab.fabric.control("device remove node1:1");
+    lab.write(1, "ibacm_addr.cfg", "node1 ibsim0 1 default\nlate1 ibsim1 1 default\n");
+    let (node, _other) = (lab.start(1, Kind::Rust, &[]), lab.start(2, Kind::Rust, &[]));
+    assert_eq!(lab.fabric.control("device add node1:1"), "ok\n");
+    node.wait_for("join successful", 2);
+    let path = node.acme(&["-f", "n", "-s", "late1", "-d", "node2"]).path();
+    assert_eq!(path.sgid, lab.fabric.port_of("node1:1", 1).gid);
 }

@@ -1,5 +1,6 @@
 //! Async events of a port reach the core through device files: each is seen in the daemon's log and in what it serves.
 use acm_tests::{Kind, Lab, LabNode, until};
+use nix::sys::signal::Signal;
 
 struct Two {
     lab: Lab,
@@ -29,6 +30,18 @@ fn port_down_and_up() {
     two.lab.fabric.control("down node1 1");
     two.node.wait_for("is down", 1);
     two.lab.fabric.control("up node1 1");
+    two.node.wait_for("join successful", 2);
+    two.resolves();
+}
+
+#[test]
+fn port_down_and_up_at_once() {
+    let two = Two::start();
+    // Both wait for the daemon: when it looks the port is up, and the subnet manager has forgotten it all the same.
+    two.node.process.signal(Signal::SIGSTOP);
+    two.lab.fabric.control("down node1 1");
+    two.lab.fabric.control("up node1 1");
+    two.node.process.signal(Signal::SIGCONT);
     two.node.wait_for("join successful", 2);
     two.resolves();
 }

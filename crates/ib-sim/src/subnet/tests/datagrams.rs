@@ -127,11 +127,13 @@ fn a_group_is_of_one_partition_and_a_source_gid_is_there() {
     let other = Pkey::new(0x8001);
     let mut subnet = subnet_of(2, SubnetConfig { pkeys: vec![Pkey::DEFAULT_FULL, other], ..SubnetConfig::default() });
     let (wrong, right) = (subnet.create_qp(port(1), QKEY, 0).unwrap(), subnet.create_qp(port(1), QKEY, 1).unwrap());
-    let to = subnet.create_qp(port(2), QKEY, 1).unwrap();
+    // One that would take what is sent in the wrong partition.
+    let (also, to) = (subnet.create_qp(port(2), QKEY, 0).unwrap(), subnet.create_qp(port(2), QKEY, 1).unwrap());
     for node in [1, 2] {
         let query = join(gid(&subnet, node)).pkey(other).set(tid());
         assert_eq!(ask(&mut subnet, node, &query).header.status, Status::OK);
     }
+    subnet.attach(also, mgid()).unwrap();
     subnet.attach(to, mgid()).unwrap();
     let mut datagram = Datagram::multicast(subnet.group(mgid()).unwrap().mlid, mgid(), QKEY, b"x");
     subnet.send_datagram(T0, wrong, &datagram).unwrap();
