@@ -20,7 +20,7 @@ pub enum Message<'a> {
         /// The bytes behind the headers.
         payload: &'a [u8],
     },
-    /// An answer to [`Client::send_mad`].
+    /// An answer to [`Client::send_mad`](super::Client::send_mad).
     Mad {
         /// Number of the port that sent the request.
         port: u8,
@@ -38,7 +38,8 @@ pub enum Message<'a> {
         /// The request.
         mad: &'a SaMad,
     },
-    /// A report of the administrator, to be answered with [`Client::send_mad`] without a time-out.
+    /// A report of the administrator, to be answered with [`Client::send_mad`](super::Client::send_mad) without a
+    /// time-out.
     Report {
         /// Number of the port that received it.
         port: u8,
@@ -49,7 +50,7 @@ pub enum Message<'a> {
         /// The report.
         mad: &'a SaMad,
     },
-    /// A port changed; [`Client::port`] has its attributes now.
+    /// A port changed; [`Client::port`](super::Client::port) has its attributes now.
     Port {
         /// Number of the port that changed.
         port: u8,
