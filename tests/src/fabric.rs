@@ -18,11 +18,11 @@ pub struct Fabric {
 /// A port, as the fabric knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// State: `active`, `down`.
+    /// State: `active`, `init`, `down`.
     pub state: String,
     /// LID.
     pub lid: Lid,
-    /// First GID.
+    /// First GID that is not a hole.
     pub gid: Gid,
     /// `P_Key` table.
     pub pkeys: Vec<Pkey>,
@@ -114,8 +114,21 @@ impl Fabric {
     /// Port 1 of a node, counted from 1.
     #[must_use]
     pub fn port(&self, node: u32) -> Port {
+        self.port_at(node, 1)
+    }
+
+    /// A port of the node with this name.
+    #[must_use]
+    pub fn port_of(&self, name: &str, number: u8) -> Port {
+        let nodes = self.control("nodes");
+        let line = nodes.lines().find(|line| line.split(' ').nth(1) == Some(name));
+        let line = line.unwrap_or_else(|| panic!("no node {name} in {nodes}"));
+        self.port_at(line.split(' ').next().unwrap().parse().unwrap(), number)
+    }
+
+    fn port_at(&self, node: u32, number: u8) -> Port {
         let ports = self.control("ports");
-        let start = format!("{node}/1 ");
+        let start = format!("{node}/{number} ");
         let line = ports.lines().find_map(|line| line.strip_prefix(&start)).expect("no such port");
         Port {
             state: line.split(' ').next().unwrap().to_owned(),

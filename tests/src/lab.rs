@@ -1,11 +1,15 @@
 //! Daemons of both kinds on one fabric, through device files: C `ibacm` and `acm-mio --fabric devices`.
-use crate::{Acme, Binary, Fabric, Process, binary, ib_acme, poll::until, preload, program};
+use crate::{Acme, Binary, Fabric, Process, acme::number, binary, ib_acme, poll::until, preload, program};
+use ib_mad::{Gid, Lid, Pkey, Rate, ServiceLevel};
 use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
 };
 use tempfile::TempDir;
+
+/// The file of a node's addresses, below its directory.
+const ADDRESSES: &str = "etc-rdma/ibacm_addr.cfg";
 
 /// Which implementation of the daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +29,29 @@ pub struct Lab {
     folder: TempDir,
 }
 
+/// What a node sent: the packet's headers, and its bytes.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    /// From where, as `NODE/PORT`; nodes are numbers.
+    pub port: String,
+    /// `mad` (to subnet administration) or `datagram`.
+    pub kind: String,
+    /// What is behind the headers.
+    pub bytes: Vec<u8>,
+    /// Source LID, path bits and all.
+    pub slid: Lid,
+    /// Destination LID.
+    pub dlid: Lid,
+    /// Service level.
+    pub sl: ServiceLevel,
+    /// Partition key.
+    pub pkey: Pkey,
+    /// Static rate; [`Rate::default`] is the port's own.
+    pub rate: Rate,
+    /// Source GID; zero without a global route header.
+    pub sgid: Gid,
+}
+
 /// A daemon in a lab.
 #[derive(Debug)]
 pub struct LabNode {
@@ -41,27 +68,45 @@ impl Lab {
     /// A fabric with so many nodes, and further options of `ib-sim serve`.
     #[must_use]
     pub fn new(nodes: u32, options: &[&str]) -> Self {
+        Self::start_fabric(&[&["--nodes", &nodes.to_string()], options].concat())
+    }
+
+    /// A fabric of these nodes (`node1:1` is a second device of node1), and further options of `ib-sim serve`.
+    #[must_use]
+    pub fn with_nodes(names: &[&str], options: &[&str]) -> Self {
+        let names: Vec<&str> = names.iter().flat_map(|name| ["--node", name]).collect();
+        Self::start_fabric(&[&names, options].concat())
+    }
+
+    fn start_fabric(options: &[&str]) -> Self {
         assert!(nix::unistd::geteuid().is_root(), "this test needs root, for namespaces");
         let folder = tempfile::tempdir().unwrap();
         let tree = folder.path().join("tree");
         let trace = folder.path().join("trace");
         let own = ["--tree", tree.to_str().unwrap(), "--trace", trace.to_str().unwrap()];
-        let fabric = Fabric::serve(nodes, &[&own, options].concat());
+        let fabric = Fabric::start(&[&own, options].concat());
         Self { fabric, folder }
     }
 
     /// What the nodes sent so far, in order: (node, `mad` or `datagram`, bytes).
     #[must_use]
     pub fn sent(&self) -> Vec<(u32, String, Vec<u8>)> {
-        let text = fs::read_to_string(self.folder.path().join("trace")).unwrap();
-        let line = |line: &str| {
-            let words: Vec<&str> = line.split(' ').collect();
-            let node = words[1].split('/').next().unwrap().parse().unwrap();
-            let hex = words[3].as_bytes().chunks(2);
-            let bytes = hex.map(|pair| u8::from_str_radix(core::str::from_utf8(pair).unwrap(), 16).unwrap());
-            (node, words[2].to_owned(), bytes.collect())
+        let packet = |packet: Packet| {
+            let node = packet.port.split('/').next().unwrap().parse().unwrap();
+            (node, packet.kind, packet.bytes)
         };
-        text.lines().map(line).collect()
+        self.packets().into_iter().map(packet).collect()
+    }
+
+    /// What the nodes sent so far, in order.
+    #[must_use]
+    pub fn packets(&self) -> Vec<Packet> {
+        let text = fs::read_to_string(self.folder.path().join("trace")).unwrap();
+        // The last line may be half there.
+        text.split_inclusive('\n')
+            .filter(|line| line.ends_with('\n'))
+            .map(|line| Packet::parse(line.trim_end()))
+            .collect()
     }
 
     /// A file that a node's programs see, by its path below `/`.
@@ -70,7 +115,19 @@ impl Lab {
         self.folder.path().join("tree").join(format!("node{number}")).join(path)
     }
 
-    /// Starts a daemon and waits until it has joined the base group. `options` are further lines of its option file.
+    /// Writes a file of a node's `/etc/rdma`, before its daemon is started.
+    pub fn write(&self, number: u32, name: &str, text: &str) {
+        let folder = self.home(number).join("etc-rdma");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(name), text).unwrap();
+    }
+
+    fn home(&self, number: u32) -> PathBuf {
+        self.folder.path().join("nodes").join(format!("node{number}"))
+    }
+
+    /// Starts a daemon and waits until it has joined the base group. `options` are further lines of its option file. Its
+    /// addresses are those of [`LabNode::number`], if no file of others was written.
     #[must_use]
     pub fn start(&self, number: u32, kind: Kind, options: &[&str]) -> LabNode {
         self.start_with(number, kind, options, "")
@@ -80,7 +137,7 @@ impl Lab {
     #[must_use]
     pub fn start_with(&self, number: u32, kind: Kind, options: &[&str], addresses: &str) -> LabNode {
         let name = format!("node{number}");
-        let home = self.folder.path().join("nodes").join(&name);
+        let home = self.home(number);
         fs::create_dir_all(home.join("etc-rdma")).unwrap();
         fs::create_dir_all(home.join("run")).unwrap();
         write_files(&home, number, options, addresses);
@@ -104,6 +161,31 @@ impl Lab {
     }
 }
 
+impl Packet {
+    /// From a line of the trace.
+    fn parse(line: &str) -> Self {
+        let words: Vec<&str> = line.split(' ').collect();
+        let hex = words[3].as_bytes().chunks(2);
+        let byte = |pair| u8::from_str_radix(core::str::from_utf8(pair).unwrap(), 16).unwrap();
+        let field = |name: &str| {
+            let fields = words[4].split(',').filter_map(|field| field.split_once('='));
+            let mut found = fields.filter(|(other, _)| *other == name).map(|(_, value)| value);
+            found.next().unwrap_or_else(|| panic!("no {name} in {line}"))
+        };
+        Self {
+            port: words[1].to_owned(),
+            kind: words[2].to_owned(),
+            bytes: hex.map(byte).collect(),
+            slid: field("slid").parse().unwrap(),
+            dlid: field("dlid").parse().unwrap(),
+            sl: ServiceLevel::new(field("sl").parse().unwrap()),
+            pkey: Pkey::new(number(field("pkey")).try_into().unwrap()),
+            rate: Rate::new(field("rate").parse().unwrap()),
+            sgid: field("sgid").parse().unwrap(),
+        }
+    }
+}
+
 fn write_files(home: &Path, number: u32, options: &[&str], further: &str) {
     let mut text = format!("log_file {}\n", home.join("ibacm.log").display());
     text += "log_level 2\nlock_file /run/ibacm.pid\nserver_mode unix\nsupport_ips_in_addr_cfg 1\ntimeout 500\n";
@@ -112,9 +194,13 @@ fn write_files(home: &Path, number: u32, options: &[&str], further: &str) {
         text += "\n";
     }
     fs::write(home.join("etc-rdma/ibacm_opts.cfg"), text).unwrap();
+    if home.join(ADDRESSES).exists() {
+        assert!(further.is_empty(), "the file of node {number} is written already");
+        return;
+    }
     let line = |address: String| format!("{address} ibsim0 1 default\n");
     let addresses = [format!("node{number}"), format!("10.77.0.{number}"), format!("fd00::{number}")];
-    fs::write(home.join("etc-rdma/ibacm_addr.cfg"), addresses.map(line).concat() + further).unwrap();
+    fs::write(home.join(ADDRESSES), addresses.map(line).concat() + further).unwrap();
 }
 
 impl LabNode {

@@ -21,7 +21,7 @@ pub use acme::{Acme, AcmeAnswer, CounterRow, EndpointRow, Path, Verification, ib
 pub use binaries::{Binary, binary, preload};
 pub use daemons::{Daemon, Daemons, Sign, moves, renews};
 pub use fabric::{Fabric, Group, Port};
-pub use lab::{Kind, Lab, LabNode};
+pub use lab::{Kind, Lab, LabNode, Packet};
 pub use message::{Connection, Entry, Header, Received, request};
 pub use node::{Node, NodeBuilder, UNIX_SOCKET};
 pub use opensm::{OpenSm, Record};

@@ -29,6 +29,22 @@ impl Two {
         }
     }
 
+    /// Waits until each gets an address of the other that it does not know. The other one first: node1 only receives
+    /// until its queue pair works.
+    fn resolve_anew(&self, addresses: &str) {
+        for (node, other) in [(&self.other, 1), (&self.node, 2)] {
+            let (own, other) = (format!("{addresses}{}", node.number), format!("{addresses}{other}"));
+            until(&format!("{own} resolves {other}"), || {
+                let asked = node.acme(&["-f", "i", "-s", &own, "-d", &other]);
+                (asked.finished.code == Some(0)).then_some(())
+            });
+        }
+    }
+
+    fn control(&self, command: &str) -> String {
+        self.lab.fabric.control(command)
+    }
+
     /// Whether node1 can ask anything.
     fn is_served(&self) -> bool {
         self.node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).finished.code == Some(0)
@@ -36,8 +52,10 @@ impl Two {
 
     /// The device's counters, which node1's daemon says when it ends.
     fn counter(&mut self, name: &str) -> u64 {
-        self.node.process.signal(Signal::SIGTERM);
-        self.node.process.wait();
+        if self.node.process.is_running() {
+            self.node.process.signal(Signal::SIGTERM);
+            self.node.process.wait();
+        }
         let log = self.node.log();
         let start = format!(" stats: {name}: ");
         log.lines().find_map(|line| line.split_once(&start)?.1.parse().ok()).unwrap_or(0)
@@ -155,4 +173,79 @@ fn a_burst_of_events_is_one_look_at_the_device() {
     let reads = two.counter("device_reads");
     // A look for each turn of 32 events, and one for what came while it was looked.
     assert!((1..=4).contains(&reads), "{reads} reads for 50 events");
+}
+
+#[test]
+fn a_device_that_failed_and_is_there_is_opened_again() {
+    let mut two = Two::start();
+    for round in 1..=2 {
+        assert_eq!(two.control("device fail node1"), "ok\n");
+        two.node.wait_for("port 0 is down", round);
+        two.node.wait_for("join successful", round + 1);
+        two.resolve_anew(["", "10.77.0.", "fd00::"][round]);
+    }
+    assert_eq!((two.counter("devices_closed"), two.counter("scans")), (2, 1));
+}
+
+#[test]
+fn a_queue_pair_that_failed_goes_on() {
+    let mut two = Two::start();
+    for (round, addresses) in ["10.77.0.", "fd00::"].into_iter().enumerate() {
+        assert_eq!(two.control("qp fail node1 1"), "1\n", "round {round}");
+        two.resolve_anew(addresses);
+    }
+    assert_eq!((two.counter("queue_pair_errors"), two.counter("queue_pairs_replaced")), (2, 0));
+}
+
+#[test]
+fn a_queue_pair_without_completions_is_replaced() {
+    let mut two = Two::start();
+    for (round, addresses) in ["10.77.0.", "fd00::"].into_iter().enumerate() {
+        assert_eq!(two.control("cq fail node1 1"), "1\n", "round {round}");
+        two.resolve_anew(addresses);
+    }
+    assert_eq!((two.counter("queue_pairs_replaced"), two.counter("devices_closed")), (2, 0));
+}
+
+#[test]
+fn what_others_say_of_devices_is_not_heard() {
+    let mut two = Two::start();
+    // While the daemon stands still, so that it finds all of it before the port's event.
+    two.node.process.signal(Signal::SIGSTOP);
+    for sender in [1, 4711] {
+        assert_eq!(two.control(&format!("uevent forge node1 {sender}")), "ok\n");
+    }
+    two.control("lid node1 1 77");
+    two.node.process.signal(Signal::SIGCONT);
+    two.node.wait_for("is active, LID 77", 1);
+    two.resolve_anew("10.77.0.");
+    assert_eq!(two.counter("scans"), 1, "that of the start");
+}
+
+#[test]
+fn what_was_lost_of_the_kernel_is_looked_for() {
+    let lab = Lab::with_nodes(&["node1", "node1:1", "node2"], &[]);
+    let node = lab.start(1, Kind::Rust, &[]);
+    node.wait_for("ibsim1 port 1 is active", 1);
+    lab.fabric.control("device remove node1:1");
+    node.wait_for("port 1 is down", 1);
+    // By the time that it answers it has read what the kernel said.
+    let _ = node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path();
+    for command in ["uevent lose node1", "device add node1:1", "uevent resume node1"] {
+        assert_eq!(lab.fabric.control(command), "ok\n", "{command}");
+    }
+    node.wait_for("ibsim1 port 1 is active", 2);
+    assert!(!node.log().contains("port 0 is down") && !node.log().contains("ibsim0 port 1 is down"));
+}
+
+#[test]
+fn a_device_that_comes_after_the_start_has_its_addresses() {
+    let lab = Lab::with_nodes(&["node1", "node1:1", "node2"], &[]);
+    lab.fabric.control("device remove node1:1");
+    lab.write(1, "ibacm_addr.cfg", "node1 ibsim0 1 default\nlate1 ibsim1 1 default\n");
+    let (node, _other) = (lab.start(1, Kind::Rust, &[]), lab.start(2, Kind::Rust, &[]));
+    assert_eq!(lab.fabric.control("device add node1:1"), "ok\n");
+    node.wait_for("join successful", 2);
+    let path = node.acme(&["-f", "n", "-s", "late1", "-d", "node2"]).path();
+    assert_eq!(path.sgid, lab.fabric.port_of("node1:1", 1).gid);
 }

@@ -1,5 +1,6 @@
 //! Async events of a port reach the core through device files: each is seen in the daemon's log and in what it serves.
 use acm_tests::{Kind, Lab, LabNode, until};
+use nix::sys::signal::Signal;
 
 struct Two {
     lab: Lab,
@@ -29,6 +30,18 @@ fn port_down_and_up() {
     two.lab.fabric.control("down node1 1");
     two.node.wait_for("is down", 1);
     two.lab.fabric.control("up node1 1");
+    two.node.wait_for("join successful", 2);
+    two.resolves();
+}
+
+#[test]
+fn port_down_and_up_at_once() {
+    let two = Two::start();
+    // Both wait for the daemon: when it looks the port is up, and the subnet manager has forgotten it all the same.
+    two.node.process.signal(Signal::SIGSTOP);
+    two.lab.fabric.control("down node1 1");
+    two.lab.fabric.control("up node1 1");
+    two.node.process.signal(Signal::SIGCONT);
     two.node.wait_for("join successful", 2);
     two.resolves();
 }
@@ -65,10 +78,15 @@ fn pkey_change() {
 #[test]
 fn gid_change() {
     let two = Two::start();
+    two.resolves();
     two.lab.fabric.control("gid node1 1 0 fe80::77");
     two.node.wait_for("ibsim0 port 1 is active", 2);
     two.node.wait_for("join successful", 2);
-    two.resolves();
+    // Another address: the group is asked, from the GID that is there now.
+    until("node1 resolves 10.77.0.2", || {
+        let asked = two.node.acme(&["-f", "i", "-s", "10.77.0.1", "-d", "10.77.0.2"]);
+        (asked.finished.code == Some(0)).then_some(())
+    });
     let path = two.node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path();
     assert_eq!(path.sgid, "fe80::77".parse().unwrap());
 }

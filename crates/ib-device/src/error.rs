@@ -85,3 +85,16 @@ impl Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_is_gone_says_so_by_two_numbers() {
+        for errno in [Errno::ENODEV, Errno::EIO] {
+            assert!(matches!(Error::call("read")(errno), Error::Gone), "{errno}");
+        }
+        assert!(matches!(Error::call("read")(Errno::ENOBUFS), Error::Call { call: "read", errno: Errno::ENOBUFS }));
+    }
+}

@@ -28,6 +28,11 @@ pub(crate) fn get() -> Option<&'static Environment> {
 }
 
 impl Environment {
+    /// The name in the subnet of one of the host's devices.
+    pub(crate) fn device(&self, number: u8) -> String {
+        if number == 0 { self.node.clone() } else { format!("{}:{number}", self.node) }
+    }
+
     /// A file in the node's `/sys/class`.
     pub(crate) fn class(&self, below: &str) -> PathBuf {
         self.tree.join(Path::new("sys/class").join(below))

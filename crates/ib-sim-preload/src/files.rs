@@ -7,7 +7,7 @@
 use crate::{
     environment,
     next::next,
-    path::{redirected, umad_port},
+    path::{redirected, umad_place},
     umad,
 };
 use core::{
@@ -55,8 +55,8 @@ unsafe fn bytes<'a>(path: *const c_char) -> Option<&'a [u8]> {
 /// `path` is null or ends with a zero byte.
 unsafe fn umad(path: *const c_char, flags: c_int) -> Option<c_int> {
     // SAFETY: the caller's promise.
-    let port = umad_port(unsafe { bytes(path) }?)?;
-    Some(umad::open(environment::get()?, port, flags))
+    let place = umad_place(unsafe { bytes(path) }?)?;
+    Some(umad::open(environment::get()?, place, flags))
 }
 
 macro_rules! opens {

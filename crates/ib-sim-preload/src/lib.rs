@@ -1,14 +1,14 @@
 //! Run unmodified InfiniBand programs on a simulated subnet.
 //!
-//! With `LD_PRELOAD=libib_sim_preload.so` a program finds the devices of one node of a subnet that `ib-sim serve --tree`
+//! With `LD_PRELOAD=libib_sim_preload.so` a program finds the devices of one host of a subnet that `ib-sim serve --tree`
 //! serves: `/sys/class/infiniband*`, `/dev/infiniband/umadN`, and libibverbs with unreliable datagrams. `ib-sim run`
 //! sets the environment:
 //!
 //! | variable | what |
 //! |---|---|
 //! | `IB_SIM_SOCKET` | the server's socket |
-//! | `IB_SIM_NODE` | name of the node |
-//! | `IB_SIM_TREE` | the node's files: `sys/class/infiniband` and so on below it |
+//! | `IB_SIM_NODE` | name of the node; the devices of its host are there, those of the nodes `NODE`, `NODE:1`, `NODE:2` |
+//! | `IB_SIM_TREE` | the host's files: `sys/class/infiniband` and so on below it |
 //!
 //! Without these the library changes nothing but that there are no libibverbs devices.
 //!
@@ -23,7 +23,7 @@
 //! |---|---|
 //! | static programs, raw system calls | see the machine's own devices |
 //! | a umad file copied by `dup` or handed over by `exec` | its frames go, its `ioctl` does not |
-//! | messages of the kernel about devices, by `recvmsg` | the sender is not the kernel's: read them by `recvfrom` |
+//! | messages of the kernel about devices, by `recvmsg` | are not as the kernel's: read them by `recvfrom` |
 //! | unsolicited management datagrams, RMPP sends | never come, are not sent |
 //! | queue pairs other than UD, immediate data, extended verbs | refused |
 #![deny(

@@ -1,11 +1,10 @@
 //! Which paths are the node's.
 
-/// The port number of `/dev/infiniband/umadN`.
-pub(crate) fn umad_port(path: &[u8]) -> Option<u8> {
+/// The device and the port of `/dev/infiniband/umadN`.
+pub(crate) fn umad_place(path: &[u8]) -> Option<(u8, u8)> {
     let path = simple(path);
     let number = path.strip_prefix(b"/dev/infiniband/umad")?;
-    let number: u8 = core::str::from_utf8(number).ok().filter(|text| !text.starts_with('+'))?.parse().ok()?;
-    number.checked_add(1)
+    ib_sim::umad_place(core::str::from_utf8(number).ok().filter(|text| !text.starts_with('+'))?.parse().ok()?)
 }
 
 /// The path below the node's tree; `None`: not ours.
@@ -45,8 +44,9 @@ mod tests {
 
     #[test]
     fn umad_devices() {
-        let port = |path: &str| umad_port(path.as_bytes());
-        assert_eq!((port("/dev/infiniband/umad0"), port("/dev//infiniband/umad14")), (Some(1), Some(15)));
+        let port = |path: &str| umad_place(path.as_bytes());
+        assert_eq!((port("/dev/infiniband/umad0"), port("/dev//infiniband/umad14")), (Some((0, 1)), Some((0, 15))));
+        assert_eq!(port("/dev/infiniband/umad33"), Some((2, 2)));
         for other in ["/dev/infiniband/umad", "/dev/infiniband/umad+1", "/dev/infiniband/umad0x", "umad0"] {
             assert_eq!(port(other), None, "{other}");
         }

@@ -1,17 +1,19 @@
 //! What the kernel says about devices that come and go: a NETLINK_KOBJECT_UEVENT socket is one to the subnet's server,
 //! which says it in the kernel's words. Messages about the machine's own devices do not come.
 //!
-//! The calls that a unix socket does not have are here: `bind` to a netlink group, and `recvfrom` with the kernel as the
-//! sender.
+//! The calls that a unix socket does not have are here: `bind` to a netlink group, and `recvfrom` with a sender.
 #![expect(unsafe_code, reason = "stands in for functions of the C library")]
-use crate::{environment, next::next};
+use crate::{
+    environment,
+    next::{next, set_errno},
+};
 use core::{
     ffi::{c_int, c_void},
     mem::{self, MaybeUninit},
     ptr,
     sync::atomic::{AtomicU64, Ordering},
 };
-use ib_sim::client;
+use ib_sim::{client, proto::UEVENTS_LOST};
 use std::os::fd::{AsRawFd, IntoRawFd};
 
 /// Descriptors from here on are left alone.
@@ -82,7 +84,7 @@ unsafe extern "C" fn bind(fd: c_int, address: *const c_void, length: libc::sockl
     unsafe { next!(c"bind", fn(fd => c_int, address => *const c_void, length => libc::socklen_t) -> c_int, -1) }
 }
 
-/// Stands in for the C library's function of this name: the sender is the kernel.
+/// Stands in for the C library's function of this name: of ours, the sender is what the packet begins with.
 ///
 /// # Safety
 /// As the C library demands.
@@ -95,40 +97,74 @@ unsafe extern "C" fn recvfrom(
     sender: *mut c_void,
     sender_length: *mut libc::socklen_t,
 ) -> isize {
-    // SAFETY: handed on as it came, or without a sender to tell.
+    // SAFETY: the caller keeps the C library's rules.
     unsafe {
-        let ours = is_ours(fd);
-        let (asked, asked_length) = if ours { (ptr::null_mut(), ptr::null_mut()) } else { (sender, sender_length) };
-        let received = next!(
+        if is_ours(fd) {
+            return receive(fd, to, count, flags, sender, sender_length);
+        }
+        next!(
             c"recvfrom",
             fn(
                 fd => c_int,
                 to => *mut c_void,
                 count => usize,
                 flags => c_int,
-                asked => *mut c_void,
-                asked_length => *mut libc::socklen_t,
+                sender => *mut c_void,
+                sender_length => *mut libc::socklen_t,
             ) -> isize,
             -1
-        );
-        if ours && received >= 0 && !sender.is_null() && !sender_length.is_null() {
-            tell_sender(sender, sender_length);
-        }
-        received
+        )
     }
+}
+
+/// Reads a message of the server's: the sender, then what the kernel would say.
+///
+/// # Safety
+/// As the C library demands of `recvfrom`.
+unsafe fn receive(
+    fd: c_int,
+    to: *mut c_void,
+    count: usize,
+    flags: c_int,
+    sender: *mut c_void,
+    sender_length: *mut libc::socklen_t,
+) -> isize {
+    let mut port_id = [0; size_of::<u32>()];
+    let head = libc::iovec { iov_base: port_id.as_mut_ptr().cast(), iov_len: port_id.len() };
+    let mut parts = [head, libc::iovec { iov_base: to, iov_len: count }];
+    // SAFETY: all of it are numbers and pointers that may be null.
+    let mut message: libc::msghdr = unsafe { mem::zeroed() };
+    message.msg_iov = parts.as_mut_ptr();
+    message.msg_iovlen = parts.len();
+    // SAFETY: both parts may be written, the second by the caller's promise.
+    let received = unsafe { libc::recvmsg(fd, &raw mut message, flags) };
+    let Some(length) = received.checked_sub_unsigned(port_id.len()).filter(|length| *length >= 0) else {
+        return received;
+    };
+    let port_id = u32::from_ne_bytes(port_id);
+    if port_id == UEVENTS_LOST {
+        set_errno(libc::ENOBUFS);
+        return -1;
+    }
+    if !sender.is_null() && !sender_length.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { tell_sender(port_id, sender, sender_length) };
+    }
+    length
 }
 
 /// # Safety
 /// `length` can be read and written, and so many bytes be written to `sender`.
-unsafe fn tell_sender(sender: *mut c_void, length: *mut libc::socklen_t) {
+unsafe fn tell_sender(port_id: u32, sender: *mut c_void, length: *mut libc::socklen_t) {
     // SAFETY: all of it are numbers.
-    let mut kernel: libc::sockaddr_nl = unsafe { mem::zeroed() };
-    kernel.nl_family = libc::sa_family_t::try_from(libc::AF_NETLINK).unwrap_or_default();
-    kernel.nl_groups = 1;
+    let mut address: libc::sockaddr_nl = unsafe { mem::zeroed() };
+    address.nl_family = libc::sa_family_t::try_from(libc::AF_NETLINK).unwrap_or_default();
+    address.nl_pid = port_id;
+    address.nl_groups = 1;
     // SAFETY: the caller's promise; no more is copied than there is room for, and than there is.
     unsafe {
-        let room = usize::try_from(length.read()).unwrap_or(0).min(size_of_val(&kernel));
-        ptr::copy_nonoverlapping((&raw const kernel).cast::<u8>(), sender.cast(), room);
-        length.write(libc::socklen_t::try_from(size_of_val(&kernel)).unwrap_or_default());
+        let room = usize::try_from(length.read()).unwrap_or(0).min(size_of_val(&address));
+        ptr::copy_nonoverlapping((&raw const address).cast::<u8>(), sender.cast(), room);
+        length.write(libc::socklen_t::try_from(size_of_val(&address)).unwrap_or_default());
     }
 }

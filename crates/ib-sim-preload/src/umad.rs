@@ -95,8 +95,8 @@ fn inode(fd: c_int) -> Option<u64> {
 }
 
 /// Opens the device of a port: a descriptor, or -1 and errno.
-pub(crate) fn open(at: &Environment, port: u8, flags: c_int) -> c_int {
-    let socket = match client::open_umad(&at.socket, &at.node, port) {
+pub(crate) fn open(at: &Environment, (device, port): (u8, u8), flags: c_int) -> c_int {
+    let socket = match client::open_umad(&at.socket, &at.device(device), port) {
         Ok(socket) => socket,
         Err(client::ClientError::Refused(_)) => {
             set_errno(libc::ENOENT);

@@ -63,15 +63,14 @@ mod subnet;
 #[cfg(feature = "server")]
 pub mod uplink;
 
-/// Name of every node's device.
-pub const DEVICE: &str = "ibsim0";
-
 pub use counters::Counters;
 pub use datagram::{Datagram, MadSend, Source};
 pub use error::Error;
 pub use event::Event;
 pub use id::{AgentId, NodeId, PortId, QpId, RequestId};
-pub use port::{Node, NodeConfig, Port, PortChange, SubnetConfig};
+pub use port::{
+    MAX_DEVICES, Node, NodeConfig, Port, PortChange, SubnetConfig, device_name, place, umad_number, umad_place,
+};
 pub use sa::{Group, SaMode};
 pub use settings::{Faults, PathSettings, Probability, SaSettings, SettingError, Settings};
 pub use subnet::Subnet;

@@ -94,9 +94,23 @@ pub struct Port {
     pub sm_sl: ServiceLevel,
     /// PortInfo.SubnetTimeOut: a packet crosses the subnet in 4.096 us x 2^n, n = 0..=31.
     pub subnet_timeout: u8,
+    /// Whether it is a port of an Ethernet network (RoCE): the subnet's administrator and switches are not there.
+    pub ethernet: bool,
 }
 
 impl Port {
+    /// The GID that others reach the port by: its first one.
+    #[must_use]
+    pub fn gid(&self) -> Gid {
+        self.gids.iter().copied().find(|gid| !gid.is_zero()).unwrap_or_default()
+    }
+
+    /// Whether packets of the subnet go in and out.
+    #[must_use]
+    pub fn carries(&self) -> bool {
+        self.state == PortState::ACTIVE && !self.ethernet
+    }
+
     /// The index of the first table entry of this partition, whatever the memberships.
     #[must_use]
     pub fn pkey_index(&self, pkey: Pkey) -> Option<u16> {
@@ -142,6 +156,53 @@ pub struct Node {
     /// Its ports; the first is number 1.
     pub ports: Vec<Port>,
 }
+
+impl Node {
+    /// Name of the host that it is a device of, and which one: `node1` and `node1:0` are its first device.
+    #[must_use]
+    pub fn place(&self) -> (&str, u8) {
+        place(&self.name)
+    }
+
+    /// Name of the device at its host: `ibsim0`, `ibsim1`.
+    #[must_use]
+    pub fn device(&self) -> String {
+        device_name(self.place().1)
+    }
+}
+
+/// Name of the host and number of the device in a node's name: a channel adapter is a node of its own in the subnet, and
+/// those of one host are named `node1`, `node1:1`, `node1:2`.
+#[must_use]
+pub fn place(name: &str) -> (&str, u8) {
+    let numbered = name.rsplit_once(':').and_then(|(host, number)| Some((host, number.parse().ok()?)));
+    numbered.filter(|(_, number)| *number < MAX_DEVICES).unwrap_or((name, 0))
+}
+
+/// The most devices of a host.
+pub const MAX_DEVICES: u8 = 16;
+
+/// Name of a host's device: `ibsim0`, `ibsim1`.
+#[must_use]
+pub fn device_name(number: u8) -> String {
+    format!("ibsim{number}")
+}
+
+/// Number N of the file `umadN` at its host.
+#[must_use]
+pub fn umad_number(device: u8, port: u8) -> u16 {
+    u16::from(device) * u16::from(PORTS) + u16::from(port.saturating_sub(1))
+}
+
+/// The device and the port of the file `umadN` at a host.
+#[must_use]
+pub fn umad_place(number: u16) -> Option<(u8, u8)> {
+    let device = u8::try_from(number / u16::from(PORTS)).ok().filter(|device| *device < MAX_DEVICES)?;
+    Some((device, u8::try_from(number % u16::from(PORTS)).ok()? + 1))
+}
+
+/// Numbers of umad files that each device of a host has.
+const PORTS: u8 = 16;
 
 /// A node to add.
 pub type NodeConfig = Node;
@@ -210,9 +271,25 @@ impl SubnetConfig {
                 sm_lid: self.sm_lid,
                 sm_sl: ServiceLevel::default(),
                 subnet_timeout: self.subnet_timeout,
+                ethernet: false,
             })
         };
         let ports: Option<Vec<Port>> = (1..=self.ports_per_node).map(port).collect();
         Ok(Node { name: format!("node{number}"), guid, ports: ports.ok_or(crate::Error::Exhausted("LID"))? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_of_a_host() {
+        assert_eq!([place("node1"), place("node1:1"), place("node1:15")], [("node1", 0), ("node1", 1), ("node1", 15)]);
+        assert_eq!([place("node1:16"), place("a:b")], [("node1:16", 0), ("a:b", 0)]);
+        for (device, port) in [(0, 1), (0, 15), (1, 1), (15, 15)] {
+            assert_eq!(umad_place(umad_number(device, port)), Some((device, port)));
+        }
+        assert_eq!((umad_number(0, 2), umad_number(1, 2), umad_place(256)), (1, 17, None));
     }
 }

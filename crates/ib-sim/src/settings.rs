@@ -109,6 +109,8 @@ pub struct PathSettings {
     pub num_path: u8,
     /// Whether paths are reversible.
     pub reversible: bool,
+    /// Path bits of both LIDs, as far as the ports' LMC has room.
+    pub path_bits: u8,
 }
 
 impl Default for PathSettings {
@@ -123,6 +125,7 @@ impl Default for PathSettings {
             hop_limit: 0,
             num_path: 0,
             reversible: true,
+            path_bits: 0,
         }
     }
 }

@@ -93,7 +93,7 @@ fn attribute(node: &Node, port: &Port, id: PortId, smp: &DrSmp) -> Result<Octets
 
 /// NodeDescription: the node's name and its device.
 pub(crate) fn description(node: &Node) -> NodeDescription {
-    NodeDescription { node_string: Text::new(alloc::format!("{} {}", node.name, crate::DEVICE).as_bytes()) }
+    NodeDescription { node_string: Text::new(alloc::format!("{} {}", node.place().0, node.device()).as_bytes()) }
 }
 
 pub(crate) fn node_info(node: &Node, port: &Port, id: PortId) -> NodeInfo {

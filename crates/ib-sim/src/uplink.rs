@@ -119,6 +119,7 @@ impl Uplink {
                 sm_lid: Lid::NONE,
                 sm_sl: ServiceLevel::default(),
                 subnet_timeout: 18,
+                ethernet: false,
             };
             nodes.push(Node { name: name.clone(), guid: info.node_guid, ports: vec![port] });
             links.push(link);

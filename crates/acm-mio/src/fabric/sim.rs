@@ -128,6 +128,8 @@ impl Sim {
                 Some(Message::Report { port, slid, qpn, mad }) => {
                     inbox.notice(Notice::Report { port, lid: slid, qpn, mad: Box::new(*mad) });
                 }
+                // There is no device here that could break.
+                Some(Message::Fault { .. }) => {}
                 Some(Message::Datagram { qpn, source, grh, payload }) => {
                     if let Some(endpoint) = queue_pairs.get(&qpn) {
                         let gid = grh.map(|grh| grh.sgid);

@@ -126,3 +126,16 @@ fn natural(name: &str) -> (&str, u64, &str) {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     (stem, name.get(stem.len()..).and_then(|digits| digits.parse().ok()).unwrap_or(0), name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::libc::{EACCES, ENODEV, ENOENT};
+
+    #[test]
+    fn a_file_that_is_read_while_its_device_goes_is_absent() {
+        let absent = |errno| is_absent(&Error::file(Path::new("lid"))(io::Error::from_raw_os_error(errno)));
+        assert!(absent(ENODEV) && absent(ENOENT) && !absent(EACCES));
+        assert!(!is_absent(&Error::Gone));
+    }
+}

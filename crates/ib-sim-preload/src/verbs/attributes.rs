@@ -18,6 +18,9 @@ pub(super) const MAX_INLINE: u32 = 1024;
 /// Entries of the tables, used or not, as in the node's sysfs.
 const GID_ENTRIES: usize = 8;
 const PKEY_ENTRIES: usize = 32;
+// Link layers of `struct ibv_port_attr`.
+const INFINIBAND: u8 = 1;
+const ETHERNET: u8 = 2;
 const CAPABILITIES: u32 = 0x2651_e848;
 
 impl Context {
@@ -45,7 +48,7 @@ impl Context {
         shown.max_vl_num = 4;
         shown.active_width = width;
         shown.active_speed = speed;
-        shown.link_layer = 1;
+        shown.link_layer = if port.ethernet { ETHERNET } else { INFINIBAND };
         Ok(shown)
     }
 }

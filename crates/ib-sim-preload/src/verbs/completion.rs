@@ -30,7 +30,8 @@ struct State {
     size: usize,
     /// What is waited for: nothing, solicited completions and errors, any.
     armed: Armed,
-    overrun: bool,
+    /// It had no room, or broke.
+    failed: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,14 +55,9 @@ impl Queue {
     /// Adds a completion, and an event if somebody waits for it.
     pub(super) fn push(&self, completion: ibv_wc, solicited: bool) {
         let mut state = lock(&self.state);
-        if state.done.len() == state.size {
-            let first = !mem::replace(&mut state.overrun, true);
+        if state.failed || state.done.len() == state.size {
             drop(state);
-            if first {
-                // SAFETY: the context of a living queue is open.
-                unsafe { Context::of(self.shown.context) }.tell_overrun(self.as_ptr());
-            }
-            return;
+            return self.fail();
         }
         let wakes = match state.armed {
             Armed::No => false,
@@ -73,6 +69,14 @@ impl Queue {
             state.armed = Armed::No;
             // SAFETY: a channel outlives its queues.
             unsafe { &*self.shown.channel.cast::<Channel>() }.events.push(self.as_ptr().expose_provenance());
+        }
+    }
+
+    /// From now on nothing is told, but what was.
+    pub(super) fn fail(&self) {
+        if !mem::replace(&mut lock(&self.state).failed, true) {
+            // SAFETY: the context of a living queue is open.
+            unsafe { Context::of(self.shown.context) }.tell_cq_error(self.as_ptr());
         }
     }
 
@@ -170,7 +174,7 @@ unsafe extern "C" fn ibv_create_cq(
         // SAFETY: the caller's promise: it is ours.
         unsafe { &*channel.cast::<Channel>() }.users.fetch_add(1, Ordering::AcqRel);
     }
-    let state = State { done: VecDeque::new(), size: entries, armed: Armed::No, overrun: false };
+    let state = State { done: VecDeque::new(), size: entries, armed: Armed::No, failed: false };
     object(Ok(Box::new(Queue { shown, users: AtomicU32::new(0), state: Mutex::new(state) })))
 }
 
@@ -191,6 +195,7 @@ unsafe extern "C" fn ibv_destroy_cq(queue: *mut ibv_cq) -> c_int {
             channel.events.remove(|event| *event == queue.addr());
             channel.users.fetch_sub(1, Ordering::AcqRel);
         }
+        Context::of(own.shown.context).forget_events(queue.addr());
         drop(Box::from_raw(queue.cast::<Queue>()));
     }
     number(Ok(()))

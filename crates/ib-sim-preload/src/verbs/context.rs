@@ -1,8 +1,8 @@
 //! An open device: its asynchronous events, and the thread that receives.
 #![expect(unsafe_code, reason = "libibverbs")]
 use super::{
-    attributes::query_port, completion, events::Events, lock, memory::Region, minus_one, number, queue_pair::Pair,
-    stalled::Stalled, work,
+    attributes::query_port, completion, device::number_of, events::Events, lock, memory::Region, minus_one, number,
+    queue_pair::Pair, stalled::Stalled, work,
 };
 use crate::{environment, next::set_errno};
 use core::{
@@ -15,6 +15,7 @@ use ib_mad::Qpn;
 use ib_sim::{
     Port,
     client::{Client, ClientError, Message},
+    proto::Fault,
 };
 use rdma_sys::{ibv_async_event, ibv_context, ibv_cq, ibv_device, verbs_context};
 use std::{
@@ -26,6 +27,7 @@ use std::{
 };
 
 const EVENT_CQ_ERR: u32 = 0;
+const EVENT_QP_FATAL: u32 = 1;
 const EVENT_DEVICE_FATAL: u32 = 8;
 
 /// An asynchronous event: its number and its element, a port's number or an address.
@@ -83,9 +85,29 @@ impl Context {
         lock(&self.client).port(number).cloned()
     }
 
-    /// Tells of a completion queue that had no room.
-    pub(super) fn tell_overrun(&self, queue: *mut ibv_cq) {
+    /// Tells of a completion queue that tells of nothing any more.
+    pub(super) fn tell_cq_error(&self, queue: *mut ibv_cq) {
         self.events.push(AsyncEvent { number: EVENT_CQ_ERR, element: queue.expose_provenance() });
+    }
+
+    /// Takes away the events about a queue pair or a completion queue, which goes.
+    pub(super) fn forget_events(&self, element: usize) {
+        let names_port = |number: u32| matches!(number, 9..=13 | 17 | 18);
+        self.events.remove(|event| event.element == element && !names_port(event.number));
+    }
+
+    /// Something of a queue pair broke.
+    fn fault(&self, qpn: Qpn, fault: Fault) {
+        let pairs = lock(&self.pairs);
+        let Some(pair) = pairs.get(&qpn) else { return };
+        match fault {
+            Fault::QUEUE_PAIR => {
+                work::lose(pair.get());
+                self.events.push(AsyncEvent { number: EVENT_QP_FATAL, element: pair.0.expose_provenance() });
+            }
+            Fault::COMPLETION_QUEUE => pair.get().receive_queue().fail(),
+            _ => {}
+        }
     }
 
     /// Receives until the connection ends.
@@ -130,6 +152,7 @@ impl Context {
                     work::deliver(self, pair.get(), source, *grh, payload);
                 }
             }
+            Message::Fault { qpn, fault } => self.fault(*qpn, *fault),
             Message::Port { port, change } => {
                 self.events.push(AsyncEvent { number: change.code().into(), element: (*port).into() });
             }
@@ -168,7 +191,9 @@ unsafe extern "C" fn ibv_open_device(device: *mut ibv_device) -> *mut ibv_contex
         set_errno(libc::ENODEV);
         return ptr::null_mut();
     };
-    let opened = Client::connect(&at.socket, Some(&at.node)).map_err(|_| libc::ENODEV);
+    // SAFETY: the caller's promise.
+    let node = at.device(unsafe { number_of(device) });
+    let opened = Client::connect(&at.socket, Some(&node)).map_err(|_| libc::ENODEV);
     let queues = || Ok((Events::new()?, Stalled::new()?));
     let opened = opened.and_then(|client| Ok((client, queues().map_err(|_: io::Error| libc::EMFILE)?)));
     let (client, (events, stalled)) = match opened {

@@ -1,4 +1,4 @@
-//! The list of devices: the node's one, if there is a node.
+//! The list of devices: those of the node's host, if there is a node.
 #![expect(unsafe_code, reason = "libibverbs")]
 use super::lock;
 use crate::{environment, next::set_errno};
@@ -15,6 +15,7 @@ struct Device {
     shown: ibv_device,
     /// In network order.
     guid: u64,
+    number: u8,
 }
 
 // SAFETY: nobody writes to it after it was made, and it does not point anywhere.
@@ -22,28 +23,38 @@ unsafe impl Send for Device {}
 // SAFETY: as above.
 unsafe impl Sync for Device {}
 
-/// The device that the node has now; `None` while it is taken away. One that comes back with another GUID is another
-/// device; each is made once.
-fn device() -> Option<&'static Device> {
+/// The device that the host has under this number now; `None` while it is taken away. One that comes back with another
+/// GUID is another device; each is made once.
+fn device(number: u8) -> Option<&'static Device> {
     static DEVICES: Mutex<Vec<&'static Device>> = Mutex::new(Vec::new());
     let class = environment::get()?.class("infiniband");
-    let guid = fs::read_to_string(class.join(ib_sim::DEVICE).join("node_guid")).ok()?;
+    let name = ib_sim::device_name(number);
+    let guid = fs::read_to_string(class.join(&name).join("node_guid")).ok()?;
     let guid = u64::from_str_radix(&guid.trim().replace(':', ""), 16).ok()?.to_be();
     let mut devices = lock(&DEVICES);
-    if let Some(known) = devices.iter().find(|device| device.guid == guid) {
+    if let Some(known) = devices.iter().find(|device| (device.guid, device.number) == (guid, number)) {
         return Some(known);
     }
     // SAFETY: all of it are numbers, and functions that are not there.
     let mut shown: ibv_device = unsafe { mem::zeroed() };
     shown.node_type = ibv_node_type::IBV_NODE_CA;
     shown.transport_type = ibv_transport_type::IBV_TRANSPORT_IB;
-    put(&mut shown.name, ib_sim::DEVICE);
-    put(&mut shown.dev_name, "uverbs0");
-    put(&mut shown.dev_path, "/sys/class/infiniband_verbs/uverbs0");
-    put(&mut shown.ibdev_path, &format!("/sys/class/infiniband/{}", ib_sim::DEVICE));
-    let device: &'static Device = Box::leak(Box::new(Device { shown, guid }));
+    put(&mut shown.name, &name);
+    put(&mut shown.dev_name, &format!("uverbs{number}"));
+    put(&mut shown.dev_path, &format!("/sys/class/infiniband_verbs/uverbs{number}"));
+    put(&mut shown.ibdev_path, &format!("/sys/class/infiniband/{name}"));
+    let device: &'static Device = Box::leak(Box::new(Device { shown, guid, number }));
     devices.push(device);
     Some(device)
+}
+
+/// The number of a device at its host.
+///
+/// # Safety
+/// The device is of `ibv_get_device_list`.
+pub(super) unsafe fn number_of(device: *mut ibv_device) -> u8 {
+    // SAFETY: the caller's promise: it is the beginning of ours.
+    unsafe { (*device.cast::<Device>()).number }
 }
 
 /// Text into a field of zeros; the last zero stays.
@@ -59,19 +70,19 @@ pub(super) fn put(field: &mut [c_char], text: &str) {
 /// `count` is null or may be written.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_get_device_list(count: *mut c_int) -> *mut *mut ibv_device {
-    let device = device();
-    // SAFETY: two pointers, zero; the list ends with a null.
-    let list = unsafe { libc::calloc(2, size_of::<*mut ibv_device>()) }.cast::<*mut ibv_device>();
+    let devices: Vec<&Device> = (0..ib_sim::MAX_DEVICES).filter_map(device).collect();
+    // SAFETY: pointers, all zero; the list ends with a null.
+    let list = unsafe { libc::calloc(devices.len() + 1, size_of::<*mut ibv_device>()) }.cast::<*mut ibv_device>();
     if list.is_null() {
         return list;
     }
-    // SAFETY: there is room for two; the caller's promise about the count.
+    // SAFETY: there is room for one more than there are; the caller's promise about the count.
     unsafe {
-        if let Some(device) = device {
-            list.write(ptr::from_ref(device).cast_mut().cast());
+        for (place, device) in devices.iter().enumerate() {
+            list.add(place).write(ptr::from_ref(*device).cast_mut().cast());
         }
         if !count.is_null() {
-            count.write(device.is_some().into());
+            count.write(c_int::try_from(devices.len()).unwrap_or(c_int::MAX));
         }
     }
     list
@@ -108,9 +119,13 @@ unsafe extern "C" fn ibv_get_device_guid(device: *mut ibv_device) -> u64 {
 }
 
 /// As in libibverbs.
+///
+/// # Safety
+/// The device is of `ibv_get_device_list`.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-extern "C" fn ibv_get_device_index(_device: *mut ibv_device) -> c_int {
-    0
+unsafe extern "C" fn ibv_get_device_index(device: *mut ibv_device) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { number_of(device) }.into()
 }
 
 /// As in libibverbs: nothing is mapped from a device.

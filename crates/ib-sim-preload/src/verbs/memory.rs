@@ -5,6 +5,8 @@ use core::{
     ffi::{c_int, c_uint, c_void},
     sync::atomic::{AtomicU32, Ordering},
 };
+use ib_mad::Gid;
+use ib_sim::Port;
 use rdma_sys::{ibv_ah, ibv_ah_attr, ibv_context, ibv_mr, ibv_pd};
 
 /// A protection domain.
@@ -37,6 +39,16 @@ impl Region {
 pub(super) struct AddressHandle {
     shown: ibv_ah,
     pub(super) attributes: ibv_ah_attr,
+    /// The GID that stood at its index, if it has a global route: the kernel holds that entry for a handle.
+    source: Option<Gid>,
+}
+
+impl AddressHandle {
+    /// Whether another GID is at its index now.
+    pub(super) fn is_stale(&self, port: &Port) -> bool {
+        let index = usize::from(self.attributes.grh.sgid_index);
+        self.source.is_some_and(|source| port.gids.get(index) != Some(&source))
+    }
 }
 
 /// As in libibverbs.
@@ -149,17 +161,17 @@ unsafe extern "C" fn ibv_dereg_mr(mr: *mut ibv_mr) -> c_int {
 unsafe extern "C" fn ibv_create_ah(pd: *mut ibv_pd, attributes: *mut ibv_ah_attr) -> *mut ibv_ah {
     // SAFETY: the caller's promise: the domain lives; the context of a living domain is open.
     let (domain, attributes, context) = unsafe { (&*pd.cast::<Domain>(), *attributes, Context::of((*pd).context)) };
-    let gid = attributes.grh.sgid_index.into();
-    let good = match context.port(attributes.port_num) {
-        None => false,
-        Some(port) => attributes.sl < 16 && (attributes.is_global == 0 || port.gids.get::<usize>(gid).is_some()),
+    let index = usize::from(attributes.grh.sgid_index);
+    let port = context.port(attributes.port_num).filter(|_| attributes.sl < 16);
+    let source = port.map(|port| port.gids.get(index).copied().filter(|gid| !gid.is_zero()));
+    let source = match (source, attributes.is_global != 0) {
+        (None, _) | (Some(None), true) => return object::<ibv_ah, _>(Err(libc::EINVAL)),
+        (Some(source), true) => source,
+        (Some(_), false) => None,
     };
-    if !good {
-        return object::<ibv_ah, _>(Err(libc::EINVAL));
-    }
     domain.users.fetch_add(1, Ordering::AcqRel);
     let shown = ibv_ah { context: domain.shown.context, pd: core::ptr::from_ref(domain).cast_mut().cast(), handle: 0 };
-    object(Ok(Box::new(AddressHandle { shown, attributes })))
+    object(Ok(Box::new(AddressHandle { shown, attributes, source })))
 }
 
 /// As in libibverbs. Sends take what they need when they are posted.

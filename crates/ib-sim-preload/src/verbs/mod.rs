@@ -1,4 +1,4 @@
-//! libibverbs: one device with unreliable datagrams, over the subnet's server.
+//! libibverbs: the devices of a host with unreliable datagrams, over the subnet's server.
 //!
 //! Every object starts with the structure that libibverbs shows for it, so that one pointer is both. Like the real
 //! library, these functions trust their callers to hand over living objects, and each may be called from any thread.

@@ -282,6 +282,7 @@ unsafe extern "C" fn ibv_destroy_qp(pair: *mut ibv_qp) -> c_int {
         }
     }
     own.context().stalled.forget(own.qpn);
+    own.context().forget_events(pair.addr());
     client.release_qpn(own.qpn);
     lock(&own.context().pairs).remove(&own.qpn);
     drop(client);

@@ -11,7 +11,7 @@ use core::{
     ffi::{c_int, c_uint},
     mem, ptr, slice,
 };
-use ib_mad::{AddressVector, FlowLabel, Gid, GlobalRoute, Lid, Qkey, Qpn, ServiceLevel, as_bytes, packet::Grh};
+use ib_mad::{AddressVector, FlowLabel, Gid, GlobalRoute, Lid, Qkey, Qpn, Rate, ServiceLevel, as_bytes, packet::Grh};
 use ib_sim::{Datagram, Port, Source};
 use rdma_sys::{
     ibv_pd, ibv_qp, ibv_recv_wr, ibv_send_wr, ibv_sge, ibv_wc, ibv_wc_opcode, ibv_wc_status, ibv_wr_opcode,
@@ -41,6 +41,14 @@ pub(super) fn flush(pair: &Pair, inner: &mut Inner) {
     for receive in inner.receives.drain(..) {
         flushed(pair, receive.id);
     }
+}
+
+/// The queue pair is in error, and what was posted to it is gone without a word: a device that broke may do that
+///.
+pub(super) fn lose(pair: &Pair) {
+    let mut inner = lock(&pair.inner);
+    pair.set_state(&mut inner, ERR);
+    inner.receives.clear();
 }
 
 fn flushed(pair: &Pair, id: u64) {
@@ -228,7 +236,8 @@ unsafe fn send(pair: &Pair, wanted: &ibv_send_wr) -> Result<(), c_int> {
     }
     let context = pair.context();
     // SAFETY: the caller's promise: it is ours.
-    let attributes = unsafe { (*to.ah.cast::<AddressHandle>()).attributes };
+    let handle = unsafe { &*to.ah.cast::<AddressHandle>() };
+    let attributes = handle.attributes;
     let own = context.port(port).ok_or(libc::EINVAL)?;
     let status = if matches!(state, ERR | SQE) {
         ibv_wc_status::IBV_WC_WR_FLUSH_ERR
@@ -254,7 +263,8 @@ unsafe fn send(pair: &Pair, wanted: &ibv_send_wr) -> Result<(), c_int> {
             solicited: wanted.send_flags & SOLICITED != 0,
             signaled: pair.signal_all || wanted.send_flags & SIGNALED != 0,
         };
-        if context.transmit(pair.qpn, &datagram, done) {
+        // From a GID that is not there any more nothing arrives; the sender does not learn that.
+        if handle.is_stale(&own) || context.transmit(pair.qpn, &datagram, done) {
             sent(pair, done);
         }
         return Ok(());
@@ -293,7 +303,7 @@ fn datagram<'a>(port: &Port, to: &rdma_sys::ibv_ah_attr, qpn: Qpn, qkey: Qkey, p
         dlid: Lid::new(to.dlid),
         sl: ServiceLevel::new(to.sl),
         path_bits,
-        static_rate: None,
+        static_rate: (to.static_rate != 0).then(|| Rate::new(to.static_rate)),
         grh: (to.is_global != 0).then_some(route),
     };
     Datagram { to, qpn, qkey, payload }

@@ -2,7 +2,7 @@
 use super::error::ClientError;
 use crate::{
     AgentId, PortChange, Source,
-    proto::{DatagramIn, Kind, MadIn, Refusal, Refused, ReportIn, TIMED_OUT, kind},
+    proto::{DatagramIn, Fault, Kind, MadIn, QpFault, Refusal, Refused, ReportIn, TIMED_OUT, kind},
 };
 use ib_mad::{Lid, Qpn, Wire, packet::Grh, sa::SaMad};
 
@@ -20,7 +20,7 @@ pub enum Message<'a> {
         /// The bytes behind the headers.
         payload: &'a [u8],
     },
-    /// An answer to [`Client::send_mad`].
+    /// An answer to [`Client::send_mad`](super::Client::send_mad).
     Mad {
         /// Number of the port that sent the request.
         port: u8,
@@ -38,7 +38,8 @@ pub enum Message<'a> {
         /// The request.
         mad: &'a SaMad,
     },
-    /// A report of the administrator, to be answered with [`Client::send_mad`] without a time-out.
+    /// A report of the administrator, to be answered with [`Client::send_mad`](super::Client::send_mad) without a
+    /// time-out.
     Report {
         /// Number of the port that received it.
         port: u8,
@@ -49,12 +50,19 @@ pub enum Message<'a> {
         /// The report.
         mad: &'a SaMad,
     },
-    /// A port changed; [`Client::port`] has its attributes now.
+    /// A port changed; [`Client::port`](super::Client::port) has its attributes now.
     Port {
         /// Number of the port that changed.
         port: u8,
         /// What changed at it.
         change: PortChange,
+    },
+    /// Something of a queue pair broke.
+    Fault {
+        /// The queue pair.
+        qpn: Qpn,
+        /// What broke.
+        fault: Fault,
     },
     /// A request was not done.
     Refused {
@@ -86,6 +94,10 @@ pub(super) fn read_message(message: &[u8]) -> Result<Message<'_>, ClientError> {
             let (header, rest) = ReportIn::parse_prefix(message)?;
             let (qpn, mad) = (Qpn::new(header.qpn.get()), SaMad::parse(rest)?);
             Message::Report { port: header.port, slid: header.slid, qpn, mad }
+        }
+        Kind::QP_FAULT => {
+            let broken = QpFault::parse(message)?;
+            Message::Fault { qpn: Qpn::new(broken.qpn.get()), fault: broken.fault }
         }
         _ => {
             let refused = Refused::parse(message)?;

@@ -237,7 +237,7 @@ impl Client {
                         return Ok(Some(Message::Port { port: number, change }));
                     }
                 }
-                Kind::DATAGRAM_IN | Kind::MAD_IN | Kind::REPORT_IN | Kind::REFUSED => break length,
+                Kind::DATAGRAM_IN | Kind::MAD_IN | Kind::REPORT_IN | Kind::REFUSED | Kind::QP_FAULT => break length,
                 _ => {}
             }
         };

@@ -23,8 +23,8 @@ pub fn open_umad(path: &Path, node: &str, port: u8) -> Result<OwnedFd, ClientErr
     Ok(socket.into())
 }
 
-/// Opens a socket for what the kernel would say about the node's device: a blocking socket on which each packet is a
-/// message of a NETLINK_KOBJECT_UEVENT socket.
+/// Opens a socket for what the kernel would say about the devices of the node's host: a blocking socket with packets as
+/// [`Role::UEVENT`] has them.
 ///
 /// # Errors
 /// [`ClientError::Io`] if nobody serves there, [`ClientError::Refused`] if there is no such node.

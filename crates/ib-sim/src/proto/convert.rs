@@ -3,7 +3,7 @@ use super::messages::{DatagramIn, DatagramOut, Hello, Kind, MAGIC, PortInfo, Rol
 use crate::{NodeId, Port, Source, port::possible_state};
 use alloc::vec::Vec;
 use ib_mad::{
-    AddressVector, DecodeError, FlowLabel, Gid, GlobalRoute, Pkey, Qpn, ServiceLevel, Wire,
+    AddressVector, DecodeError, FlowLabel, Gid, GlobalRoute, Pkey, Qpn, Rate, ServiceLevel, Wire,
     id::Lmc,
     packet::Grh,
     wire::{Be16, Be32, Reserved, Text},
@@ -53,6 +53,7 @@ pub fn port_info(number: u8, port: &Port, change: u8) -> Vec<u8> {
         subnet_timeout: port.subnet_timeout,
         gid_count: Be16::new(u16::try_from(gids.len()).unwrap_or(u16::MAX)),
         pkey_count: Be16::new(u16::try_from(pkeys.len()).unwrap_or(u16::MAX)),
+        ethernet: port.ethernet.into(),
         reserved: Reserved::default(),
         guid: port.guid,
     };
@@ -94,6 +95,7 @@ pub fn read_port_info(message: &[u8]) -> Result<(u8, Port, u8), DecodeError> {
         sm_lid: info.sm_lid,
         sm_sl: ServiceLevel::new(info.sm_sl),
         subnet_timeout: info.subnet_timeout,
+        ethernet: info.ethernet != 0,
     };
     Ok((info.port, port, info.change))
 }
@@ -117,6 +119,7 @@ impl DatagramOut {
             flow_label: Be32::new(route.flow_label.get()),
             hop_limit: route.hop_limit,
             traffic_class: route.traffic_class,
+            static_rate: to.static_rate.unwrap_or_default(),
             reserved: Reserved::default(),
             dgid: route.dgid,
         }
@@ -129,7 +132,7 @@ impl DatagramOut {
             dlid: self.dlid,
             sl: ServiceLevel::new(self.sl),
             path_bits: self.path_bits,
-            static_rate: None,
+            static_rate: (self.static_rate != Rate::default()).then_some(self.static_rate),
             grh: (self.global != 0).then(|| GlobalRoute {
                 dgid: self.dgid,
                 sgid_index: self.sgid_index,

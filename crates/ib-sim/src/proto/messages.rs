@@ -17,6 +17,9 @@ pub const QPN_BLOCK: u32 = 256;
 /// Status in [`MadIn`] of a request that nobody answered: Linux's `ETIMEDOUT`.
 pub const TIMED_OUT: u32 = 110;
 
+/// Sender of a uevent message without text: messages were lost, which Linux says by `ENOBUFS`.
+pub const UEVENTS_LOST: u32 = u32::MAX;
+
 code! {
     /// What a message is.
     pub struct Kind(u16) {
@@ -50,6 +53,8 @@ code! {
         REPORT_IN = 14 "report",
         /// [`UmadServe`].
         UMAD_SERVE = 15 "requests for an agent",
+        /// [`QpFault`].
+        QP_FAULT = 16 "fault",
     }
 }
 
@@ -62,8 +67,19 @@ code! {
         UMAD = 2 "umad",
         /// Commands of whoever runs the simulation.
         CONTROL = 3 "control",
-        /// What the kernel says about the node's device.
+        /// What the kernel says about the devices of the node's host: each message is the sender's port id of netlink
+        /// (4 bytes in the machine's order; the kernel's is 0), and what a NETLINK_KOBJECT_UEVENT socket reads.
         UEVENT = 4 "uevent",
+    }
+}
+
+code! {
+    /// What broke.
+    pub struct Fault(u8) {
+        /// The queue pair: it is in error, and what was posted is gone without a completion.
+        QUEUE_PAIR = 1 "queue pair",
+        /// The completion queue of its receives: nothing that ends is told any more.
+        COMPLETION_QUEUE = 2 "completion queue",
     }
 }
 
@@ -170,8 +186,10 @@ wire! {
         pub gid_count: Be16,
         /// P_Keys that follow them.
         pub pkey_count: Be16,
+        /// Whether it is a port of an Ethernet network (not 0).
+        pub ethernet: u8,
         /// Zero.
-        pub reserved: Reserved<6>,
+        pub reserved: Reserved<5>,
         /// GUID of the port.
         pub guid: Guid,
     }
@@ -250,8 +268,10 @@ wire! {
         pub hop_limit: u8,
         /// Traffic class.
         pub traffic_class: u8,
+        /// Static rate; 0: the port's own.
+        pub static_rate: Rate,
         /// Zero.
-        pub reserved: Reserved<2>,
+        pub reserved: Reserved<1>,
         /// GID of the destination.
         pub dgid: Gid,
     }
@@ -384,5 +404,19 @@ wire! {
         pub reserved: Reserved<2>,
         /// The agent.
         pub agent: Be32,
+    }
+}
+
+wire! {
+    /// Something of a queue pair broke.
+    pub struct QpFault [8] {
+        /// [`Kind::QP_FAULT`].
+        pub kind: Kind,
+        /// What broke.
+        pub fault: Fault,
+        /// Zero.
+        pub reserved: Reserved<1>,
+        /// The queue pair.
+        pub qpn: Be32,
     }
 }

@@ -1,7 +1,7 @@
 //! PathRecord Get.
 use crate::{Port, PortId, Subnet};
 use ib_mad::{
-    Gid, Lid, Mtu, PacketLifeTime, Pkey, PortState, Rate, Selected, Selector, Status,
+    Gid, Lid, Mtu, PacketLifeTime, Pkey, Rate, Selected, Selector, Status,
     sa::{FlowHop, PathMask, PathRecord, QosSl, ReversiblePaths},
 };
 
@@ -20,7 +20,7 @@ impl Subnet {
             .ok_or(Status::SA_INSUFFICIENT_COMPONENTS)?;
         let from = self.port(from_id).ok_or(Status::SA_NO_RECORDS)?;
         let to = self.port(to_id).ok_or(Status::SA_NO_RECORDS)?;
-        if from.state != PortState::ACTIVE || to.state != PortState::ACTIVE {
+        if !from.carries() || !to.carries() {
             return Err(Status::SA_NO_RECORDS);
         }
         let pkey = shared_pkey(from, to, has(PathMask::PKEY).then_some(asked.pkey)).ok_or(Status::SA_NO_RECORDS)?;
@@ -32,10 +32,10 @@ impl Subnet {
         let own = FlowHop::default().with_flow_label(settings.flow_label).with_hop_limit(settings.hop_limit);
         Ok(PathRecord {
             service_id: if has(PathMask::SERVICE_ID) { asked.service_id } else { Default::default() },
-            dgid: if has(PathMask::DGID) { asked.dgid } else { first_gid(to) },
-            sgid: if has(PathMask::SGID) { asked.sgid } else { first_gid(from) },
-            dlid: if has(PathMask::DLID) { asked.dlid } else { to.lid },
-            slid: if has(PathMask::SLID) { asked.slid } else { from.lid },
+            dgid: if has(PathMask::DGID) { asked.dgid } else { to.gid() },
+            sgid: if has(PathMask::SGID) { asked.sgid } else { from.gid() },
+            dlid: if has(PathMask::DLID) { asked.dlid } else { lid(to, settings.path_bits) },
+            slid: if has(PathMask::SLID) { asked.slid } else { lid(from, settings.path_bits) },
             flow_hop: if has(PathMask::FLOW_LABEL) { own.with_flow_label(asked.flow_hop.flow_label()) } else { own },
             traffic_class: if has(PathMask::TRAFFIC_CLASS) { asked.traffic_class } else { settings.traffic_class },
             reversible_paths: ReversiblePaths::default()
@@ -95,8 +95,9 @@ impl Subnet {
     }
 }
 
-fn first_gid(port: &Port) -> Gid {
-    port.gids.first().copied().unwrap_or_default()
+/// One of the port's LIDs.
+fn lid(port: &Port, path_bits: u8) -> Lid {
+    Lid::new(port.lid.get() | u16::from(path_bits) & port.lmc.mask())
 }
 
 /// How to compare a value; a query that gives a value alone means exactly that one.

@@ -1,11 +1,11 @@
 //! Commands of whoever runs the simulation.
 use super::serve::{Server, ServerCounters, node_named};
 use crate::{NodeId, PortId};
-use crate::{Port, Settings};
+use crate::{Port, Settings, proto::Fault};
 use alloc::{borrow::ToOwned, format, string::ToString};
 use alloc::{string::String, vec::Vec};
 use core::fmt::Write;
-use ib_mad::{Gid, Lid, Pkey, PortState, Rate};
+use ib_mad::{Gid, Lid, Pkey, PortState, Rate, ServiceLevel, id::Lmc};
 
 /// What `help` says.
 pub(crate) const HELP: &str = "\
@@ -18,8 +18,12 @@ nodes | ports | groups | qps what there is
 tree                         where the files of the nodes' devices are
 down NODE PORT               the port loses its link
 up NODE PORT [rereg]         it comes back (and is asked to register again)
+init NODE PORT               its link is there, and the subnet manager has not come yet
+ethernet NODE PORT           it is one of an Ethernet network from now on
+lmc NODE PORT LMC            it has 2^LMC LIDs
 lid NODE PORT LID            it gets another LID
 smlid NODE PORT LID          the subnet manager has another LID
+smsl NODE PORT SL            the service level to it is another
 pkeys NODE PORT KEY[,KEY]    it gets another P_Key table (hex)
 gid NODE PORT INDEX GID      it gets another GID
 rate NODE PORT GBPS          its link has another rate, of which there is no event
@@ -27,11 +31,19 @@ rereg NODE PORT              it is asked to register again
 leave NODE PORT              the administrator forgets its memberships silently
 device remove NODE           its device is taken away: files vanish, programs are cut off
 device add NODE [GUID]       it comes back, or another one with this node GUID
+device fail NODE             programs are cut off, and its files stay
+qp fail NODE PORT            queue pairs of programs there go into error, without completions
+cq fail NODE PORT            completions of their receives are lost
+uevent forge NODE SENDER     a message about its device from somebody else than the kernel
+uevent lose NODE             the kernel's messages about devices are lost there
+uevent resume NODE           they come again, and programs hear that some were lost
 umad remove NODE PORT        the port's umad device is taken away
 umad add NODE PORT           it comes back
 smrestart [MLID]             the administrator forgets every group; new ones get LIDs from MLID on
-A port is written NODE/PORT. NODE is a name or a number; where a port changes, 'all' means every node.
+A port is written NODE/PORT. NODE is a name or a number; devices of one host are nodes named HOST, HOST:1, HOST:2; where a port changes, 'all' means every node.
 ";
+
+const UNKNOWN: &str = "unknown command; 'help' lists them";
 
 type Outcome = Result<String, String>;
 
@@ -82,16 +94,7 @@ impl Server {
                 let _ = writeln!(text, "{} {}", qp.port, qp.qpn);
                 text
             })),
-            ["device", "remove", node] => self.remove_device(self.node(node)?).map(|()| done()),
-            ["device", "add", node] => self.add_device(self.node(node)?, None).map(|()| done()),
-            ["device", "add", node, guid] => {
-                let guid = guid.parse().map_err(|error| format!("{guid}: {error}"))?;
-                self.add_device(self.node(node)?, Some(guid)).map(|()| done())
-            }
-            ["umad", "remove", node, port] => {
-                self.remove_umad(self.port_named(&format!("{node}/{port}"))?).map(|()| done())
-            }
-            ["umad", "add", node, port] => self.add_umad(self.port_named(&format!("{node}/{port}"))?).map(|()| done()),
+            ["device" | "umad" | "qp" | "cq" | "uevent", ..] => self.device_command(words),
             ["smrestart"] => {
                 self.subnet.restart_sm(None);
                 Ok(done())
@@ -102,7 +105,45 @@ impl Server {
                 Ok(done())
             }
             [command, node, port, rest @ ..] => self.port_command(command, node, port, rest),
-            _ => Err("unknown command; 'help' lists them".to_owned()),
+            _ => Err(UNKNOWN.to_owned()),
+        }
+    }
+
+    fn device_command(&mut self, words: &[&str]) -> Outcome {
+        match words {
+            ["device", "remove", node] => self.remove_device(self.node(node)?).map(|()| done()),
+            ["device", "add", node] => self.add_device(self.node(node)?, None).map(|()| done()),
+            ["device", "add", node, guid] => {
+                let guid = guid.parse().map_err(|error| format!("{guid}: {error}"))?;
+                self.add_device(self.node(node)?, Some(guid)).map(|()| done())
+            }
+            ["device", "fail", node] => self.fail_device(self.node(node)?).map(|()| done()),
+            ["qp", "fail", node, port] => {
+                let port = self.port_named(&format!("{node}/{port}"))?;
+                Ok(self.fail_queues(port, Fault::QUEUE_PAIR))
+            }
+            ["cq", "fail", node, port] => {
+                let port = self.port_named(&format!("{node}/{port}"))?;
+                Ok(self.fail_queues(port, Fault::COMPLETION_QUEUE))
+            }
+            ["uevent", "forge", node, sender] => {
+                let sender = sender.parse().map_err(|_| format!("no port id: {sender}"))?;
+                self.forge_uevent(self.node(node)?, sender);
+                Ok(done())
+            }
+            ["uevent", "lose", node] => {
+                self.stop_uevents(self.node(node)?);
+                Ok(done())
+            }
+            ["uevent", "resume", node] => {
+                self.resume_uevents(self.node(node)?);
+                Ok(done())
+            }
+            ["umad", "remove", node, port] => {
+                self.remove_umad(self.port_named(&format!("{node}/{port}"))?).map(|()| done())
+            }
+            ["umad", "add", node, port] => self.add_umad(self.port_named(&format!("{node}/{port}"))?).map(|()| done()),
+            _ => Err(UNKNOWN.to_owned()),
         }
     }
 
@@ -163,7 +204,7 @@ impl Server {
 
     fn ports(&self) -> String {
         self.subnet.ports().fold(String::new(), |mut text, (id, port)| {
-            let gid = port.gids.first().copied().unwrap_or_default();
+            let gid = port.gid();
             let pkeys: Vec<String> = port.pkeys.iter().map(ToString::to_string).collect();
             let _ = writeln!(
                 text,
@@ -207,8 +248,18 @@ fn changed(port: Port, command: &str, rest: &[&str]) -> Result<Port, String> {
     Ok(match (command, rest) {
         ("down", []) => Port { state: PortState::DOWN, ..port },
         ("up", []) => Port { state: PortState::ACTIVE, ..port },
+        ("init", []) => Port { state: PortState::INIT, ..port },
+        ("ethernet", []) => Port { ethernet: true, lid: Lid::NONE, sm_lid: Lid::NONE, ..port },
+        ("lmc", [text]) => {
+            let lmc = text.parse().ok().filter(|lmc: &u8| *lmc < 8).ok_or_else(|| format!("no LMC: {text}"))?;
+            Port { lmc: Lmc::new(lmc), ..port }
+        }
         ("lid", [text]) => Port { lid: lid(text)?, ..port },
         ("smlid", [text]) => Port { sm_lid: lid(text)?, ..port },
+        ("smsl", [text]) => {
+            let sl = text.parse().ok().filter(|sl: &u8| *sl < 16).ok_or_else(|| format!("no service level: {text}"))?;
+            Port { sm_sl: ServiceLevel::new(sl), ..port }
+        }
         ("rate", [text]) => {
             let rate = text.parse().ok().and_then(Rate::from_gbps).ok_or_else(|| format!("no rate: {text}"))?;
             Port { rate, ..port }
@@ -230,7 +281,7 @@ fn changed(port: Port, command: &str, rest: &[&str]) -> Result<Port, String> {
             }
             Port { gids, ..port }
         }
-        _ => return Err("unknown command; 'help' lists them".to_owned()),
+        _ => return Err(UNKNOWN.to_owned()),
     })
 }
 

@@ -6,16 +6,23 @@
 use super::{
     connection::{Connection, Role},
     serve::Server,
-    tree::Tree,
+    tree::{Tree, uverbs},
 };
-use crate::{DEVICE, NodeId, PortId};
+use crate::{
+    NodeId, PortId,
+    proto::{Fault, Kind, QpFault, UEVENTS_LOST},
+    umad_number,
+};
 use alloc::{
     format,
     string::{String, ToString},
     vec::Vec,
 };
-use ib_mad::{Guid, PortState};
+use ib_mad::{Guid, PortState, as_bytes, wire::Be32};
 use mio::Token;
+
+/// The kernel's port id of netlink.
+const KERNEL: u32 = 0;
 
 /// What the kernel says about a thing.
 #[derive(Clone, Copy)]
@@ -40,10 +47,9 @@ impl Server {
         for port in &ports {
             self.subnet.set_port_state(*port, PortState::DOWN).map_err(|error| error.to_string())?;
             self.without_umad.remove(port);
-            self.tell_kernel(node, Action::Remove, "infiniband_mad", &umad(*port));
+            self.tell_of_umad(*port, Action::Remove);
         }
-        self.tell_kernel(node, Action::Remove, "infiniband_verbs", "uverbs0");
-        self.tell_kernel(node, Action::Remove, "infiniband", DEVICE);
+        self.tell_of_device(node, Action::Remove);
         Ok(())
     }
 
@@ -61,11 +67,31 @@ impl Server {
         }
         self.with_tree(node, |tree, node| tree.write_node(node))?;
         for port in ports {
-            self.tell_kernel(node, Action::Add, "infiniband_mad", &umad(port));
+            self.tell_of_umad(port, Action::Add);
         }
-        self.tell_kernel(node, Action::Add, "infiniband_verbs", "uverbs0");
-        self.tell_kernel(node, Action::Add, "infiniband", DEVICE);
+        self.tell_of_device(node, Action::Add);
         Ok(())
+    }
+
+    /// Cuts off the programs of a node's device, which is there still: they may open it again.
+    pub(super) fn fail_device(&mut self, node: NodeId) -> Result<(), String> {
+        if self.unplugged.contains(&node) {
+            return Err("the device is gone".to_string());
+        }
+        self.cut_off(|connection| connection.is_program_of(node));
+        Ok(())
+    }
+
+    /// Breaks something of every queue pair that programs have at a port; how many those are.
+    pub(super) fn fail_queues(&mut self, port: PortId, fault: Fault) -> String {
+        let there = self.owners.iter().filter(|(qp, _)| qp.port == port);
+        let there: Vec<_> = there.map(|(qp, token)| (*token, qp.qpn)).collect();
+        for (token, qpn) in &there {
+            let qpn = Be32::new(qpn.get());
+            let message = QpFault { kind: Kind::QP_FAULT, fault, qpn, ..QpFault::default() };
+            self.send(*token, as_bytes(&message).to_vec());
+        }
+        format!("{}\n", there.len())
     }
 
     /// Takes away the umad device of a port, as a module that is unloaded does.
@@ -75,7 +101,7 @@ impl Server {
         }
         self.with_tree(port.node, |tree, node| tree.remove_umad(node, port.port))?;
         self.cut_off(|connection| matches!(connection.role, Role::Umad(of) if of == port));
-        self.tell_kernel(port.node, Action::Remove, "infiniband_mad", &umad(port));
+        self.tell_of_umad(port, Action::Remove);
         Ok(())
     }
 
@@ -86,7 +112,7 @@ impl Server {
         }
         self.without_umad.remove(&port);
         self.with_tree(port.node, |tree, node| tree.write_umad(node, port.port))?;
-        self.tell_kernel(port.node, Action::Add, "infiniband_mad", &umad(port));
+        self.tell_of_umad(port, Action::Add);
         Ok(())
     }
 
@@ -113,7 +139,22 @@ impl Server {
         }
     }
 
-    /// Says at a node what its kernel would.
+    /// Says that a port's MAD interface came or went.
+    fn tell_of_umad(&mut self, port: PortId, action: Action) {
+        let Some(node) = self.subnet.node(port.node) else { return };
+        let name = format!("umad{}", umad_number(node.place().1, port.port));
+        self.tell_kernel(port.node, action, "infiniband_mad", &name);
+    }
+
+    /// Says that a device came or went: its files first.
+    fn tell_of_device(&mut self, id: NodeId, action: Action) {
+        let Some(node) = self.subnet.node(id) else { return };
+        let (device, uverbs) = (node.device(), uverbs(node));
+        self.tell_kernel(id, action, "infiniband_verbs", &uverbs);
+        self.tell_kernel(id, action, "infiniband", &device);
+    }
+
+    /// Says at a host what its kernel would.
     fn tell_kernel(&mut self, node: NodeId, action: Action, subsystem: &str, name: &str) {
         self.uevents += 1;
         let action = match action {
@@ -121,18 +162,47 @@ impl Server {
             Action::Remove => "remove",
         };
         let path = format!("/devices/virtual/{subsystem}/{name}");
-        let message = format!(
+        let text = format!(
             "{action}@{path}\0ACTION={action}\0DEVPATH={path}\0SUBSYSTEM={subsystem}\0NAME={name}\0SEQNUM={}\0",
             self.uevents
         );
-        let listeners = self.connections.iter().filter(|(_, own)| matches!(own.role, Role::Uevents(of) if of == node));
-        for token in listeners.map(|(token, _)| *token).collect::<Vec<Token>>() {
-            self.send(token, message.clone().into_bytes());
+        if !self.without_uevents.contains(self.host_of(node)) {
+            self.tell_listeners(node, KERNEL, text.as_bytes());
         }
     }
-}
 
-/// Name of a port's umad device.
-fn umad(port: PortId) -> String {
-    format!("umad{}", port.port.saturating_sub(1))
+    /// Says at a host what somebody else than its kernel could, under a port id of netlink.
+    pub(super) fn forge_uevent(&mut self, node: NodeId, sender: u32) {
+        let Some(device) = self.subnet.node(node).map(crate::Node::device) else { return };
+        let path = format!("/devices/virtual/infiniband/{device}");
+        let text = format!("add@{path}\0ACTION=add\0DEVPATH={path}\0SUBSYSTEM=infiniband\0SEQNUM=1\0");
+        self.tell_listeners(node, sender, text.as_bytes());
+    }
+
+    /// From now on nobody at a host reads the kernel's messages in time.
+    pub(super) fn stop_uevents(&mut self, node: NodeId) {
+        let host = self.host_of(node).to_string();
+        self.without_uevents.insert(host);
+    }
+
+    /// The kernel's messages come again, and first the word that some were lost.
+    pub(super) fn resume_uevents(&mut self, node: NodeId) {
+        let host = self.host_of(node).to_string();
+        if self.without_uevents.remove(&host) {
+            self.tell_listeners(node, UEVENTS_LOST, &[]);
+        }
+    }
+
+    fn host_of(&self, node: NodeId) -> &str {
+        self.subnet.node(node).map(|node| node.place().0).unwrap_or_default()
+    }
+
+    fn tell_listeners(&mut self, node: NodeId, sender: u32, text: &[u8]) {
+        let host = self.host_of(node);
+        let is_there = |role: &Role| matches!(role, Role::Uevents(of) if self.host_of(*of) == host);
+        let listeners = self.connections.iter().filter(|(_, own)| is_there(&own.role));
+        for token in listeners.map(|(token, _)| *token).collect::<Vec<Token>>() {
+            self.send(token, [sender.to_ne_bytes().as_slice(), text].concat());
+        }
+    }
 }

@@ -3,6 +3,7 @@ use super::{
     connection::Role,
     serve::{Asker, Server, node_named},
     tell::umad_frame,
+    trace::Headers,
 };
 use crate::{
     AgentId, Error, MadSend, NodeId, PortId, QpId,
@@ -14,7 +15,7 @@ use crate::{
 use alloc::{borrow::ToOwned, collections::BTreeMap, vec::Vec};
 use core::time::Duration;
 use ib_mad::{
-    MgmtClass, PortState, Qpn, ServiceLevel, TransactionId, Wire, as_bytes,
+    AddressVector, MgmtClass, PortState, Qpn, ServiceLevel, TransactionId, Wire, as_bytes,
     sa::SaMad,
     umad::UmadHeader,
     wire::{Be32, Text},
@@ -185,10 +186,12 @@ impl Server {
             Kind::DATAGRAM_OUT => {
                 let (header, payload) = DatagramOut::parse_prefix(message).map_err(bad)?;
                 let qp = self.owned(token, node, header.from).map_err(about(header.from))?;
-                if let Some(trace) = &mut self.trace {
-                    trace.sent(now, qp.port, "datagram", payload);
+                let datagram = header.datagram(payload);
+                if let (Some(trace), Some(port)) = (&mut self.trace, self.subnet.port(qp.port)) {
+                    let headers = Headers::new(port, &datagram.to, self.subnet.pkey_index(qp).unwrap_or_default());
+                    trace.sent(now, qp.port, "datagram", payload, &headers);
                 }
-                let sent = self.subnet.send_datagram(now, qp, &header.datagram(payload));
+                let sent = self.subnet.send_datagram(now, qp, &datagram);
                 sent.map_err(refusal).map_err(about(header.from))
             }
             Kind::MAD_OUT => {
@@ -245,8 +248,9 @@ impl Server {
         if !send.timeout.is_zero() {
             self.askers.insert(agent, (port, asker));
         }
-        if let Some(trace) = &mut self.trace {
-            trace.sent(now, port, "mad", as_bytes(mad));
+        if let (Some(trace), Some(from)) = (&mut self.trace, self.subnet.port(port)) {
+            let headers = Headers::new(from, &AddressVector::local(send.dlid, send.sl), send.pkey_index);
+            trace.sent(now, port, "mad", as_bytes(mad), &headers);
         }
         let sent = self.subnet.send_mad(now, port, MadSend { agent, ..send }, mad);
         sent.map_err(|error| {

@@ -8,6 +8,7 @@ use super::{
 use crate::{AgentId, NodeId, PortId, QpId, Subnet, proto, uplink::Uplink};
 use alloc::{
     collections::{BTreeMap, BTreeSet},
+    string::String,
     sync::Arc,
     vec,
     vec::Vec,
@@ -112,6 +113,8 @@ pub struct Server {
     pub(super) without_umad: BTreeSet<PortId>,
     /// Messages about devices so far.
     pub(super) uevents: u64,
+    /// Hosts where the kernel's messages are lost.
+    pub(super) without_uevents: BTreeSet<String>,
     pub(super) trace: Option<Trace>,
     pub(super) buffer: Vec<u8>,
 }
@@ -160,6 +163,7 @@ impl Server {
             unplugged: BTreeSet::new(),
             without_umad: BTreeSet::new(),
             uevents: 0,
+            without_uevents: BTreeSet::new(),
             trace: None,
             buffer: vec![0; proto::MAX_MESSAGE],
         })
@@ -177,7 +181,7 @@ impl Server {
         Ok(())
     }
 
-    /// Keeps files of each node's devices in `dir/NODE`, as Linux's sysfs has them, for programs that look there.
+    /// Keeps files of each host's devices in `dir/HOST`, as Linux's sysfs has them, for programs that look there.
     ///
     /// # Errors
     /// What the system says.
@@ -190,7 +194,7 @@ impl Server {
         Ok(())
     }
 
-    /// Writes what programs send to a file, a line each: `MICROSECONDS NODE/PORT mad|datagram HEX`.
+    /// Writes what programs send to a file, a line each: `MICROSECONDS NODE/PORT mad|datagram HEX HEADERS`.
     ///
     /// # Errors
     /// What the system says about making the file.

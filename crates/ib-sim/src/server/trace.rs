@@ -1,14 +1,18 @@
 //! What programs send, as text: a line each, for whoever wants to compare bytes.
-use crate::PortId;
+use crate::{Port, PortId};
 use alloc::string::String;
-use core::{fmt::Write as _, time::Duration};
+use core::{
+    fmt::{self, Write as _},
+    time::Duration,
+};
+use ib_mad::{AddressVector, Gid, Lid, Pkey, Rate, ServiceLevel};
 use std::{
     fs::File,
     io::{self, LineWriter, Write as _},
     path::Path,
 };
 
-/// A file of lines `MICROSECONDS NODE/PORT KIND HEX`; KIND is `mad` (to the subnet manager's QP 1) or `datagram`.
+/// A file of lines `MICROSECONDS NODE/PORT KIND HEX HEADERS`; KIND is `mad` (to the subnet manager's QP 1) or `datagram`.
 #[derive(Debug)]
 pub(super) struct Trace(LineWriter<File>);
 
@@ -18,11 +22,46 @@ impl Trace {
     }
 
     /// Writes a line. A disk that is full must not stop the subnet: what cannot be written is left out.
-    pub(super) fn sent(&mut self, now: Duration, port: PortId, kind: &str, bytes: &[u8]) {
+    pub(super) fn sent(&mut self, now: Duration, port: PortId, kind: &str, bytes: &[u8], headers: &Headers) {
         let hex = bytes.iter().fold(String::new(), |mut hex, byte| {
             let _ = write!(hex, "{byte:02x}");
             hex
         });
-        let _ = writeln!(self.0, "{} {port} {kind} {hex}", now.as_micros());
+        let _ = writeln!(self.0, "{} {port} {kind} {hex} {headers}", now.as_micros());
+    }
+}
+
+/// What goes out around the bytes, as `slid=35,dlid=49152,sl=0,pkey=0xffff,rate=3,sgid=fe80::1`; a static rate of 0 is the
+/// port's own, a GID of zero says that there is no global route header.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Headers {
+    slid: Lid,
+    dlid: Lid,
+    sl: ServiceLevel,
+    pkey: Pkey,
+    static_rate: Rate,
+    sgid: Gid,
+}
+
+impl Headers {
+    /// Of a packet that leaves a port this way, with the P_Key at an index.
+    pub(super) fn new(port: &Port, to: &AddressVector, pkey_index: u16) -> Self {
+        let sgid = to.grh.and_then(|route| port.gids.get(usize::from(route.sgid_index)));
+        Self {
+            slid: Lid::new(port.lid.get() | u16::from(to.path_bits) & port.lmc.mask()),
+            dlid: to.dlid,
+            sl: to.sl,
+            pkey: port.pkeys.get(usize::from(pkey_index)).copied().unwrap_or_default(),
+            static_rate: to.static_rate.unwrap_or_default(),
+            sgid: sgid.copied().unwrap_or_default(),
+        }
+    }
+}
+
+impl fmt::Display for Headers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { slid, dlid, sl, pkey, static_rate, sgid } = self;
+        let (sl, rate) = (sl.get(), static_rate.get());
+        write!(f, "slid={slid},dlid={dlid},sl={sl},pkey={:#06x},rate={rate},sgid={sgid}", pkey.get())
     }
 }

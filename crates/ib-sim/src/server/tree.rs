@@ -1,9 +1,10 @@
 //! Each node's devices as files, as Linux shows them in sysfs: for programs under ib-sim-preload.
 //!
-//! `DIR/NODE/sys/class/infiniband`, `infiniband_mad` and `infiniband_verbs`, and empty files in `DIR/NODE/dev/infiniband`.
+//! `DIR/HOST/sys/class/infiniband`, `infiniband_mad` and `infiniband_verbs`, and empty files in `DIR/HOST/dev/infiniband`.
 use crate::{
-    DEVICE, Node, Port,
+    Node, Port,
     smp::{CAPABILITIES, GID_ENTRIES, PKEY_ENTRIES},
+    umad_number,
 };
 use alloc::{
     format,
@@ -24,32 +25,32 @@ pub(super) struct Tree {
 impl Tree {
     /// Writes everything about a node.
     pub(super) fn write_node(&self, node: &Node) -> io::Result<()> {
-        let class = self.root.join(&node.name).join("sys/class");
-        let device = class.join("infiniband").join(DEVICE);
-        let verbs = class.join("infiniband_verbs/uverbs0");
+        let (home, name, uverbs) = (self.home(node), node.device(), uverbs(node));
+        let (class, dev) = (home.join("sys/class"), home.join("dev/infiniband"));
+        let device = class.join("infiniband").join(&name);
+        let verbs = class.join("infiniband_verbs").join(&uverbs);
         let mads = class.join("infiniband_mad");
-        let dev = self.root.join(&node.name).join("dev/infiniband");
         for dir in [&device, &verbs, &mads, &dev] {
             fs::create_dir_all(dir)?;
         }
         let guid = guid_text(node.guid);
-        for (name, value) in [
+        for (file, value) in [
             ("node_type", "1: CA"),
             ("node_guid", &guid),
             ("sys_image_guid", &guid),
-            ("node_desc", &format!("{} {DEVICE}", node.name)),
+            ("node_desc", &format!("{} {name}", node.place().0)),
             ("fw_ver", env!("CARGO_PKG_VERSION")),
             ("hw_rev", "0"),
             ("hca_type", "IBSIM"),
             ("board_id", "IBSIM"),
         ] {
-            self.write(&device.join(name), value)?;
+            self.write(&device.join(file), value)?;
         }
         self.write(&class.join("infiniband_verbs/abi_version"), "6")?;
-        self.write(&verbs.join("ibdev"), DEVICE)?;
+        self.write(&verbs.join("ibdev"), &name)?;
         self.write(&verbs.join("abi_version"), "1")?;
-        self.write(&verbs.join("dev"), "231:192")?;
-        self.write(&dev.join("uverbs0"), "")?;
+        self.write(&verbs.join("dev"), &format!("231:{}", 192 + u16::from(node.place().1)))?;
+        self.write(&dev.join(uverbs), "")?;
         self.write(&mads.join("abi_version"), "5")?;
         for (number, port) in (1..).zip(&node.ports) {
             self.write_umad(node, number)?;
@@ -60,13 +61,13 @@ impl Tree {
 
     /// Writes the MAD interface of a port.
     pub(super) fn write_umad(&self, node: &Node, number: u8) -> io::Result<()> {
-        let home = self.root.join(&node.name);
-        for name in umad_names(number) {
+        let home = self.home(node);
+        for name in umad_names(node, number) {
             let entry = home.join("sys/class/infiniband_mad").join(&name);
             fs::create_dir_all(&entry)?;
-            self.write(&entry.join("ibdev"), DEVICE)?;
+            self.write(&entry.join("ibdev"), &node.device())?;
             self.write(&entry.join("port"), &number.to_string())?;
-            self.write(&entry.join("dev"), &format!("231:{}", number - 1))?;
+            self.write(&entry.join("dev"), &format!("231:{}", umad_number(node.place().1, number)))?;
             self.write(&home.join("dev/infiniband").join(&name), "")?;
         }
         Ok(())
@@ -74,8 +75,8 @@ impl Tree {
 
     /// Removes the MAD interface of a port.
     pub(super) fn remove_umad(&self, node: &Node, number: u8) -> io::Result<()> {
-        let home = self.root.join(&node.name);
-        for name in umad_names(number) {
+        let home = self.home(node);
+        for name in umad_names(node, number) {
             fs::remove_dir_all(home.join("sys/class/infiniband_mad").join(&name))?;
             fs::remove_file(home.join("dev/infiniband").join(&name))?;
         }
@@ -84,24 +85,24 @@ impl Tree {
 
     /// Removes everything about a node's device; the classes stay.
     pub(super) fn remove_node(&self, node: &Node) -> io::Result<()> {
-        let home = self.root.join(&node.name);
+        let home = self.home(node);
         let class = home.join("sys/class");
         for (number, _) in (1..).zip(&node.ports) {
             // It may have been removed before.
             let _ = self.remove_umad(node, number);
         }
-        fs::remove_dir_all(class.join("infiniband_verbs/uverbs0"))?;
-        fs::remove_file(home.join("dev/infiniband/uverbs0"))?;
+        fs::remove_dir_all(class.join("infiniband_verbs").join(uverbs(node)))?;
+        fs::remove_file(home.join("dev/infiniband").join(uverbs(node)))?;
         // Others must not see half of a device that is being read.
         let gone = self.root.join(".gone");
-        fs::rename(class.join("infiniband").join(DEVICE), &gone)?;
+        fs::rename(class.join("infiniband").join(node.device()), &gone)?;
         fs::remove_dir_all(gone)
     }
 
     /// Writes what can change of a port.
     pub(super) fn write_port(&self, node: &Node, number: u8, port: &Port) -> io::Result<()> {
-        let class = self.root.join(&node.name).join("sys/class/infiniband");
-        let dir = class.join(DEVICE).join("ports").join(number.to_string());
+        let class = self.home(node).join("sys/class/infiniband");
+        let dir = class.join(node.device()).join("ports").join(number.to_string());
         let (gids, types, pkeys) = (dir.join("gids"), dir.join("gid_attrs/types"), dir.join("pkeys"));
         for dir in [&gids, &types, &pkeys] {
             fs::create_dir_all(dir)?;
@@ -128,13 +129,18 @@ impl Tree {
             ("sm_sl", &port.sm_sl.get().to_string()),
             ("cap_mask", &format!("{CAPABILITIES:#010x}")),
             ("rate", &rate_text(port)),
-            ("link_layer", "InfiniBand"),
+            ("link_layer", if port.ethernet { "Ethernet" } else { "InfiniBand" }),
             // Last: who waits for the state finds the rest as it is now.
             ("state", &state),
         ] {
             self.write(&dir.join(name), value)?;
         }
         Ok(())
+    }
+
+    /// The files of the node's host.
+    fn home(&self, node: &Node) -> PathBuf {
+        self.root.join(node.place().0)
     }
 
     /// Writes a line; readers see the old file or the new one. One that says the same already is left alone.
@@ -150,8 +156,14 @@ impl Tree {
 }
 
 /// The files of a port's MAD interface.
-fn umad_names(number: u8) -> [String; 2] {
-    [format!("umad{}", number - 1), format!("issm{}", number - 1)]
+fn umad_names(node: &Node, port: u8) -> [String; 2] {
+    let number = umad_number(node.place().1, port);
+    [format!("umad{number}"), format!("issm{number}")]
+}
+
+/// Name of a device's verbs interface.
+pub(super) fn uverbs(node: &Node) -> String {
+    format!("uverbs{}", node.place().1)
 }
 
 fn guid_text(guid: Guid) -> String {
@@ -204,7 +216,7 @@ mod tests {
         let tree = Tree { root: dir.path().to_path_buf() };
         let mut node = SubnetConfig::default().node(1).unwrap();
         tree.write_node(&node).unwrap();
-        let device = dir.path().join("node1/sys/class/infiniband").join(DEVICE);
+        let device = dir.path().join("node1/sys/class/infiniband/ibsim0");
         let read = |name: &str| fs::read_to_string(device.join(name)).unwrap();
         assert_eq!(read("node_guid"), "0002:c903:0000:0010\n");
         assert_eq!(read("ports/1/gids/0"), "fe80:0000:0000:0000:0002:c903:0000:0011\n");
@@ -214,5 +226,26 @@ mod tests {
         node.ports[0].pkeys = [Pkey::new(0x8001)].into();
         tree.write_port(&node, 1, &node.ports[0]).unwrap();
         assert_eq!((read("ports/1/state"), read("ports/1/pkeys/0")), ("1: DOWN\n".into(), "0x8001\n".into()));
+    }
+
+    #[test]
+    fn devices_of_one_host_are_side_by_side() {
+        let dir = tempfile::tempdir().unwrap();
+        let tree = Tree { root: dir.path().to_path_buf() };
+        let config = SubnetConfig { ports_per_node: 2, ..SubnetConfig::default() };
+        let named = |number, name: &str| Node { name: name.into(), ..config.node(number).unwrap() };
+        let (first, second) = (named(1, "node1"), named(2, "node1:1"));
+        tree.write_node(&first).unwrap();
+        tree.write_node(&second).unwrap();
+        let class = dir.path().join("node1/sys/class");
+        let read = |name: &str| fs::read_to_string(class.join(name)).unwrap();
+        assert_eq!(read("infiniband/ibsim1/node_guid"), "0002:c903:0000:0020\n");
+        let umad = (read("infiniband_mad/umad17/ibdev"), read("infiniband_mad/umad17/port"));
+        assert_eq!(umad, ("ibsim1\n".into(), "2\n".into()));
+        assert_eq!(crate::umad_place(17), Some((1, 2)));
+        assert_eq!(read("infiniband_verbs/uverbs1/ibdev"), "ibsim1\n");
+        tree.remove_node(&second).unwrap();
+        assert!(!class.join("infiniband/ibsim1").exists() && !class.join("infiniband_mad/umad17").exists());
+        assert_eq!(read("infiniband/ibsim0/node_guid"), "0002:c903:0000:0010\n");
     }
 }

@@ -199,6 +199,7 @@ named! {
     "pr_hop" path.hop_limit,
     "pr_numpath" path.num_path,
     "pr_reversible" path.reversible,
+    "pr_path_bits" path.path_bits,
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::{Datagram, Error, Event, Faults, Port, PortId, QpId, Source};
 use alloc::vec::Vec;
 use core::time::Duration;
 use ib_mad::{
-    GlobalRoute, Lid, PortState,
+    GlobalRoute, Lid, Pkey,
     packet::{Grh, GrhFlow},
     wire::Be16,
 };
@@ -34,7 +34,7 @@ impl Subnet {
         }
         let pkey = port.pkeys.get(usize::from(queue.pkey_index)).copied().unwrap_or_default();
         let slid = Lid::new(port.lid.get() | u16::from(datagram.to.path_bits) & port.lmc.mask());
-        if port.state != PortState::ACTIVE {
+        if !port.carries() {
             self.counters.ud_port_down += 1;
             return Ok(());
         }
@@ -53,7 +53,7 @@ impl Subnet {
         };
         if datagram.to.dlid.is_multicast() {
             self.counters.ud_multicast += 1;
-            for to in self.receivers(from, datagram) {
+            for to in self.receivers(from, pkey, datagram) {
                 arrival.to = to;
                 self.carry(from.port, arrival.clone());
             }
@@ -71,12 +71,17 @@ impl Subnet {
     }
 
     /// Where the switches take a multicast, and which queue pairs there are attached.
-    fn receivers(&mut self, from: QpId, datagram: &Datagram<'_>) -> Vec<QpId> {
+    fn receivers(&mut self, from: QpId, pkey: Pkey, datagram: &Datagram<'_>) -> Vec<QpId> {
         let mgid = datagram.to.grh.unwrap_or_default().dgid;
         let strict = self.settings.strict_multicast;
         let group = self.sa.groups.get(&mgid).filter(|group| group.mlid == datagram.to.dlid);
         if strict && !group.is_some_and(|group| group.may_send(from.port)) {
             self.counters.ud_not_member += 1;
+            return Vec::new();
+        }
+        // Switches know the partition of a group.
+        if group.is_some_and(|group| !group.pkey.same_partition(pkey)) {
+            self.counters.ud_pkey_mismatch += 1;
             return Vec::new();
         }
         let attached = self.attached.get(&mgid).into_iter().flatten().copied();
@@ -132,7 +137,7 @@ impl Subnet {
     pub(super) fn arrive(&mut self, arrival: Arrival) {
         let Arrival { to, slid, sl, source, path_bits, qkey, pkey, grh, payload } = arrival;
         let refused = match (self.port(to.port), self.queue(to)) {
-            (Some(port), _) if port.state != PortState::ACTIVE => &mut self.counters.ud_port_down,
+            (Some(port), _) if !port.carries() => &mut self.counters.ud_port_down,
             (Some(port), Some(queue)) => {
                 let own = port.pkeys.get(usize::from(queue.pkey_index)).copied().unwrap_or_default();
                 if queue.qkey != qkey {
@@ -156,7 +161,8 @@ impl Subnet {
 
 fn grh(id: PortId, port: &Port, route: GlobalRoute, payload: usize) -> Result<Grh, Error> {
     let GlobalRoute { dgid, sgid_index, hop_limit, traffic_class, flow_label } = route;
-    let sgid = port.gids.get(usize::from(sgid_index)).ok_or(Error::NoSuchGid { port: id, index: sgid_index })?;
+    let sgid = port.gids.get(usize::from(sgid_index)).filter(|gid| !gid.is_zero());
+    let sgid = sgid.ok_or(Error::NoSuchGid { port: id, index: sgid_index })?;
     Ok(Grh {
         flow: GrhFlow::default().with_ip_version(6).with_traffic_class(traffic_class).with_flow_label(flow_label),
         payload_length: Be16::new(u16::try_from(payload + HEADERS).unwrap_or(u16::MAX)),

@@ -6,7 +6,7 @@ use super::{
 use crate::{AgentId, Error, Event, MadSend, PortId, RequestId, SaMode, sa};
 use alloc::boxed::Box;
 use core::time::Duration;
-use ib_mad::{Method, MgmtClass, PortState, Qpn, sa::SaMad};
+use ib_mad::{Method, MgmtClass, Pkey, Qpn, sa::SaMad};
 
 impl Subnet {
     /// Sends a management datagram as Linux's umad does: with a time-out, it is sent again up to `retries` times, and
@@ -53,7 +53,12 @@ impl Subnet {
 
     fn transmit(&mut self, id: RequestId, port: PortId, send: MadSend, mad: Box<SaMad>) {
         let reachable = self.port(port).is_some_and(|own| {
-            own.state != PortState::DOWN
+            let in_default = |pkey: &Pkey| pkey.same_partition(Pkey::DEFAULT_FULL);
+            let index = usize::from(send.pkey_index);
+            // The administrator is in the default partition; a port that is not in it is not told so.
+            let key_fits = !own.pkeys.iter().any(in_default) || own.pkeys.get(index).is_some_and(in_default);
+            own.carries()
+                && key_fits
                 && send.dlid == own.sm_lid
                 && send.qpn == Qpn::GSI
                 && mad.header.mgmt_class == MgmtClass::SUBN_ADM

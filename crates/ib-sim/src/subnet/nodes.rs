@@ -266,6 +266,12 @@ impl Subnet {
         Ok(())
     }
 
+    /// The place of a queue pair's P_Key in its port's table.
+    #[must_use]
+    pub fn pkey_index(&self, qp: QpId) -> Option<u16> {
+        self.queue(qp).map(|queue| queue.pkey_index)
+    }
+
     pub(super) fn queue(&self, qp: QpId) -> Option<Queue> {
         self.queues(qp.port.node)?.open.get(&qp.qpn).copied().filter(|queue| queue.port == qp.port.port)
     }
@@ -312,7 +318,7 @@ impl Subnet {
 
 /// The GID that others reach a port by, if they do.
 fn in_service(port: &Port) -> Option<Gid> {
-    port.gids.first().copied().filter(|gid| port.state == PortState::ACTIVE && !gid.is_zero())
+    Some(port.gid()).filter(|gid| port.carries() && !gid.is_zero())
 }
 
 /// Every LID of a port.

@@ -67,6 +67,7 @@ fn changed(old: &Port, info: &PortInfo, pkeys: &PKeyTable) -> Port {
         sm_lid: info.master_sm_lid,
         sm_sl: info.neighbor_mtu_sl.master_smsl(),
         subnet_timeout: info.register_time_out.subnet_time_out().get(),
+        ethernet: old.ethernet,
     }
 }
 
@@ -130,6 +131,7 @@ mod tests {
             sm_lid: Lid::new(9),
             sm_sl: ServiceLevel::new(3),
             subnet_timeout: 19,
+            ethernet: false,
         };
         assert_eq!(subnet.port(id), Some(&new));
     }

@@ -10,7 +10,7 @@ pub(crate) struct Fabric {
     /// Number of nodes, named node1, node2, ...
     #[arg(short, long, default_value_t = 2)]
     nodes: u32,
-    /// Name of a node, in place of --nodes; may be given several times.
+    /// Name of a node, in place of --nodes; may be given several times. NAME:1 is another device at the host NAME.
     #[arg(long = "node", value_name = "NAME")]
     names: Vec<String>,
     /// Seed of chance.
@@ -59,10 +59,10 @@ pub(crate) struct Fabric {
     /// the first part of the names of ibsim's sockets [default: $IBSIM_SOCKNAME, else sim].
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     ibsim: Option<String>,
-    /// Keep files of each node's devices, as Linux's sysfs has them, in DIR/NODE.
+    /// Keep files of each host's devices, as Linux's sysfs has them, in DIR/HOST.
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
-    /// Write what programs send to this file, a line each: `MICROSECONDS NODE/PORT mad|datagram HEX`.
+    /// Write what programs send to this file, a line each: `MICROSECONDS NODE/PORT mad|datagram HEX HEADERS`.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
 }

@@ -117,6 +117,8 @@ impl Run {
         let tree = PathBuf::from(ask("tree")?.trim_end());
         let nodes = ask("nodes")?;
         let nodes = nodes.lines().filter_map(|line| line.split_whitespace().nth(1));
+        // A host's further devices are there with its first.
+        let nodes = nodes.filter(|node| ib_sim::place(node).0 == *node);
         let nodes: Vec<&str> =
             nodes.filter(|node| self.only.is_empty() || self.only.iter().any(|only| only == node)).collect();
         if nodes.is_empty() {

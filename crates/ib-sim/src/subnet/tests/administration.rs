@@ -229,3 +229,16 @@ proptest! {
         prop_assert!(is_answer);
     }
 }
+
+#[test]
+fn path_bits_are_those_of_the_setting_within_the_lmc() {
+    for (lmc, bits) in [(0, 0), (1, 1), (2, 3)] {
+        let mut subnet = subnet_of(2, SubnetConfig { lmc: ib_mad::id::Lmc::new(lmc), ..SubnetConfig::default() });
+        subnet.settings_mut().path.path_bits = 7;
+        let query = Query::<PathRecord>::new().dgid(gid(&subnet, 2)).sgid(gid(&subnet, 1));
+        let answer = ask(&mut subnet, 1, &query.get(tid()));
+        let path = answer.record::<PathRecord>().unwrap();
+        let base = [lid(&subnet, 1), lid(&subnet, 2)];
+        assert_eq!([path.slid, path.dlid], base.map(|lid| Lid::new(lid.get() + bits)), "LMC {lmc}");
+    }
+}

@@ -123,6 +123,37 @@ fn multicast_goes_to_members_that_are_attached() {
 }
 
 #[test]
+fn a_group_is_of_one_partition_and_a_source_gid_is_there() {
+    let other = Pkey::new(0x8001);
+    let mut subnet = subnet_of(2, SubnetConfig { pkeys: vec![Pkey::DEFAULT_FULL, other], ..SubnetConfig::default() });
+    let (wrong, right) = (subnet.create_qp(port(1), QKEY, 0).unwrap(), subnet.create_qp(port(1), QKEY, 1).unwrap());
+    // One that would take what is sent in the wrong partition.
+    let (also, to) = (subnet.create_qp(port(2), QKEY, 0).unwrap(), subnet.create_qp(port(2), QKEY, 1).unwrap());
+    for node in [1, 2] {
+        let query = join(gid(&subnet, node)).pkey(other).set(tid());
+        assert_eq!(ask(&mut subnet, node, &query).header.status, Status::OK);
+    }
+    subnet.attach(also, mgid()).unwrap();
+    subnet.attach(to, mgid()).unwrap();
+    let mut datagram = Datagram::multicast(subnet.group(mgid()).unwrap().mlid, mgid(), QKEY, b"x");
+    subnet.send_datagram(T0, wrong, &datagram).unwrap();
+    assert_eq!((subnet.poll_event(), subnet.counters().ud_pkey_mismatch), (None, 1));
+    subnet.send_datagram(T0, right, &datagram).unwrap();
+    assert!(matches!(subnet.poll_event(), Some(Event::Datagram { .. })));
+    // The GID moves to the second place.
+    let old = subnet.port(port(1)).unwrap().clone();
+    let own = old.gid();
+    subnet.set_port(port(1), Port { gids: vec![Gid::ZERO, own], ..old }).unwrap();
+    assert_eq!((subnet.port_by_gid(own), subnet.port(port(1)).unwrap().gid()), (Some(port(1)), own));
+    while subnet.poll_event().is_some() {}
+    let sent = subnet.send_datagram(T0, right, &datagram);
+    assert_eq!(sent, Err(Error::NoSuchGid { port: port(1), index: 0 }));
+    datagram.to.grh.as_mut().unwrap().sgid_index = 1;
+    subnet.send_datagram(T0, right, &datagram).unwrap();
+    assert!(matches!(subnet.poll_event(), Some(Event::Datagram { grh: Some(grh), .. }) if grh.sgid == own));
+}
+
+#[test]
 fn an_old_group_lid_leads_nowhere() {
     let mut subnet = subnet(2);
     let (from, to) = (qp(&mut subnet, 1), qp(&mut subnet, 2));

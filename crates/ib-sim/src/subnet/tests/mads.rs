@@ -10,10 +10,19 @@ fn path(subnet: &Subnet) -> SaMad {
 #[test]
 fn nobody_answers_and_the_request_comes_back() {
     type Change = fn(&mut Subnet);
-    let cases: [(&str, Change); 3] = [
+    let cases: [(&str, Change); 6] = [
         ("mute", |subnet| subnet.settings_mut().sa.mute = true),
         ("lost", |subnet| subnet.settings_mut().sa.loss = Probability::ALWAYS),
         ("down", |subnet| subnet.set_port_state(port(1), PortState::DOWN).unwrap()),
+        ("not up yet", |subnet| subnet.set_port_state(port(1), PortState::INIT).unwrap()),
+        ("Ethernet", |subnet| {
+            let old = subnet.port(port(1)).unwrap().clone();
+            subnet.set_port(port(1), Port { ethernet: true, ..old }).unwrap();
+        }),
+        ("in another partition", |subnet| {
+            let old = subnet.port(port(1)).unwrap().clone();
+            subnet.set_port(port(1), Port { pkeys: vec![Pkey::new(0x8001), Pkey::DEFAULT_FULL], ..old }).unwrap();
+        }),
     ];
     for (name, change) in cases {
         let mut subnet = subnet(2);

@@ -1,0 +1,115 @@
+//! What the files of a device say counts, also when the device itself and the kernel say nothing: it is gone, it is another
+//! one, it can be read again.
+use acm_tests::{Kind, Lab, LabNode, until};
+use nix::sys::signal::Signal;
+use std::{fs, path::PathBuf};
+
+struct One {
+    lab: Lab,
+    node: LabNode,
+}
+
+impl One {
+    fn start() -> Self {
+        let lab = Lab::new(1, &[]);
+        let node = lab.start(1, Kind::Rust, &[]);
+        Self { lab, node }
+    }
+
+    fn control(&self, command: &str) {
+        assert_eq!(self.lab.fabric.control(command), "ok\n", "{command}");
+    }
+
+    fn device(&self) -> PathBuf {
+        self.lab.file(1, "sys/class/infiniband/ibsim0")
+    }
+
+    /// The device's files vanish.
+    fn hide(&self) {
+        fs::rename(self.device(), self.lab.file(1, "sys/hidden")).unwrap();
+    }
+
+    /// They are there again, and the kernel speaks of the device.
+    fn show(&self) {
+        fs::rename(self.lab.file(1, "sys/hidden"), self.device()).unwrap();
+        self.control("umad add node1 1");
+    }
+
+    fn write_guid(&self, text: &str) {
+        fs::write(self.device().join("node_guid"), text).unwrap();
+    }
+}
+
+#[test]
+fn files_that_vanish_are_seen_at_the_next_word_of_the_kernel() {
+    let one = One::start();
+    one.hide();
+    one.control("umad add node1 1");
+    one.node.wait_for("ibsim0 is gone", 1);
+    one.show();
+    one.node.wait_for("join successful", 2);
+}
+
+#[test]
+fn files_that_vanish_are_seen_at_the_next_event_of_the_port() {
+    let one = One::start();
+    // The fabric writes the files before it tells of the event, which waits for the daemon.
+    one.node.process.signal(Signal::SIGSTOP);
+    one.control("rereg node1 1");
+    one.hide();
+    one.node.process.signal(Signal::SIGCONT);
+    one.node.wait_for("ibsim0 is gone", 1);
+    one.show();
+    one.node.wait_for("join successful", 2);
+}
+
+#[test]
+fn files_that_vanish_are_seen_when_a_device_is_read_again() {
+    let one = One::start();
+    one.write_guid("?\n");
+    one.control("rereg node1 1");
+    one.node.wait_for("is not a GUID", 1);
+    one.hide();
+    one.node.wait_for("ibsim0 is gone", 1);
+}
+
+#[test]
+fn another_guid_is_another_device() {
+    let one = One::start();
+    one.write_guid("0002:c903:0000:7770\n");
+    one.control("rereg node1 1");
+    one.node.wait_for("ibsim0 is another device now", 1);
+    one.node.wait_for("join successful", 2);
+    // While it cannot be read it is the one that it was.
+    one.write_guid("?\n");
+    one.control("rereg node1 1");
+    one.node.wait_for("is not a GUID", 1);
+    one.write_guid("0002:c903:0000:8880\n");
+    one.node.wait_for("ibsim0 is another device now", 2);
+    one.node.wait_for("join successful", 4);
+}
+
+#[test]
+fn what_changed_while_a_device_could_not_be_read_is_told_later() {
+    let one = One::start();
+    one.write_guid("?\n");
+    one.control("pkeys node1 1 8001,ffff");
+    one.node.wait_for("is not a GUID", 1);
+    assert!(!one.node.log().contains("pkey 0x8001 opened"));
+    one.write_guid("0002:c903:0000:0010\n");
+    one.node.wait_for("pkey 0x8001 opened", 1);
+}
+
+#[test]
+fn a_umad_device_that_comes_back_unheard_is_found() {
+    let one = One::start();
+    one.control("uevent lose node1");
+    one.control("umad remove node1 1");
+    one.node.wait_for("port 0 is down", 1);
+    until("another attempt, in vain", || {
+        one.node.process.signal(Signal::SIGUSR1);
+        one.node.log().contains(" stats: open_failures: 1").then_some(())
+    });
+    one.control("umad add node1 1");
+    one.node.wait_for("join successful", 2);
+}
