@@ -44,7 +44,7 @@ pub const RENEW_SPREAD: Duration = Duration::from_millis(500);
 /// A port that is elsewhere tells the group within so long.
 pub const ANNOUNCE_SPREAD: Duration = Duration::from_secs(2);
 /// And does not so again for so long.
-pub const ANNOUNCE_PAUSE: Duration = Duration::from_secs(5);
+pub const ANNOUNCE_PAUSE: Duration = Duration::from_secs(2);
 /// Joins after a subnet manager forgot its groups are spread over so long: ten thousand nodes hear of it at once.
 pub const REJOIN_SPREAD: Duration = Duration::from_millis(500);
 /// Subscriptions to notices are asked for within so long, for the same reason; joins are more urgent.

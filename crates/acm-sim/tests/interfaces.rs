@@ -84,8 +84,8 @@ fn an_address_that_moves_leaves_nothing_behind() {
     let (first, second) = (gid(&world, 0, 1), gid(&world, 0, 2));
     for (asker, home) in [(1, first), (2, second)] {
         tell(&mut world, 0, &[at(home, "10.8.0.1")]);
-        // The group is told of it within seven seconds.
-        world.run_for(core::time::Duration::from_secs(8));
+        // The group is told of it within four seconds.
+        world.run_for(core::time::Duration::from_secs(4));
         let own = resolve(&mut world, 0, "10.8.0.1", "10.8.0.1").unwrap();
         assert_eq!((own.sgid, own.dgid), (home, home));
         let name = format!("node{}", asker + 1);
