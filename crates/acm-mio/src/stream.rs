@@ -4,7 +4,11 @@ use mio::{
     event::Source,
     net::{TcpStream, UnixStream},
 };
-use std::io::{self, Read, Write};
+use rustix::net::{RecvFlags, SendFlags, recv};
+use std::{
+    io::{self, Read, Write},
+    os::fd::AsFd,
+};
 
 /// Whose program is not known is nobody's (nobody(5)): all such programs share one account.
 const NOBODY: u32 = 65_534;
@@ -36,11 +40,23 @@ impl Stream {
     }
 }
 
+// By the system's calls themselves: as points where a thread may be cancelled, libc's cost a twentieth of an answer from
+// the cache.
+
+fn receive(stream: &impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
+    let (count, _) = recv(stream, buffer, RecvFlags::empty())?;
+    Ok(count)
+}
+
+fn send(stream: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+    Ok(rustix::net::send(stream, bytes, SendFlags::NOSIGNAL)?)
+}
+
 impl Read for Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Self::Unix(stream) => stream.read(buffer),
-            Self::Tcp(stream) => stream.read(buffer),
+            Self::Unix(stream) => receive(stream, buffer),
+            Self::Tcp(stream) => receive(stream, buffer),
         }
     }
 }
@@ -48,8 +64,8 @@ impl Read for Stream {
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Unix(stream) => stream.write(bytes),
-            Self::Tcp(stream) => stream.write(bytes),
+            Self::Unix(stream) => send(stream, bytes),
+            Self::Tcp(stream) => send(stream, bytes),
         }
     }
     fn flush(&mut self) -> io::Result<()> {

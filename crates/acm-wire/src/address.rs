@@ -16,7 +16,13 @@ impl Name {
     /// The bytes before the first NUL, cut at 64.
     #[must_use]
     pub fn new(text: &[u8]) -> Self {
-        Self(Text::<ADDRESS_SIZE>::new(text.split(|byte| *byte == 0).next().unwrap_or_default()).0)
+        let text = text.get(..ADDRESS_SIZE).unwrap_or(text);
+        let length = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+        let mut name = [0; ADDRESS_SIZE];
+        if let (Some(to), Some(from)) = (name.get_mut(..length), text.get(..length)) {
+            to.copy_from_slice(from);
+        }
+        Self(name)
     }
 
     /// The bytes of the name.

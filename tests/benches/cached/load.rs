@@ -46,6 +46,10 @@ impl Load {
         Self { socket, message, server }
     }
 
+    pub(crate) fn server(&self) -> Pid {
+        self.server
+    }
+
     /// So many connections together, for so long.
     pub(crate) fn measure(&self, connections: usize, time: Duration) -> Measured {
         // All are connected and served once before the time begins.

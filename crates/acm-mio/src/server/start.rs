@@ -1,6 +1,6 @@
 //! From the command line to a running loop.
 use super::{
-    daemon::{Alarm, Connections, Daemon, Host, LoopError, Ready, Reload, STALL_LIMIT, Systemd},
+    daemon::{Alarm, Connections, Daemon, Host, Linger, LoopError, Ready, Reload, STALL_LIMIT, Systemd},
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
     tokens::{ALARM, FABRIC, INTERFACES, KERNEL, LISTENER, SIGNALS},
@@ -226,5 +226,6 @@ fn assemble(
         preload_waker: None,
         stall_limit: STALL_LIMIT,
         alarm,
+        linger: Linger::default(),
     })
 }

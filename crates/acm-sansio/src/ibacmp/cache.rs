@@ -99,7 +99,7 @@ impl Cache {
     pub(super) fn find(&self, endpoint: EndpointId, key: &DestKey) -> Option<DestId> {
         let wanted = key.canonical();
         let is_it = |(_, id): &(u64, DestId)| {
-            self.dests.get(*id).is_some_and(|dest| dest.endpoint == endpoint && dest.key.canonical() == wanted)
+            self.dests.get(*id).is_some_and(|dest| dest.endpoint == endpoint && dest.key.is(&wanted))
         };
         self.index.find(self.hash(endpoint, &wanted), is_it).map(|(_, id)| *id)
     }

@@ -28,6 +28,14 @@ impl DestKey {
             Self::Route(route) => Self::Route(*route),
         }
     }
+
+    /// Whether this is its canonical form.
+    pub(super) fn is(&self, canonical: &Self) -> bool {
+        match (self, canonical) {
+            (Self::Address(Address::Name(name)), Self::Address(Address::Name(other))) => name.to_lowercase() == *other,
+            (one, other) => one == other,
+        }
+    }
 }
 
 /// What was asked of a path. The partition is the endpoint's.

@@ -29,12 +29,10 @@ impl Reply {
 
     fn push(&mut self, bytes: &[u8]) {
         let free = self.bytes.get_mut(usize::from(self.length)..).unwrap_or_default();
-        let mut count = 0;
-        for (to, from) in free.iter_mut().zip(bytes) {
-            *to = *from;
-            count += 1;
+        if let (Some(room), Ok(length)) = (free.get_mut(..bytes.len()), u8::try_from(bytes.len())) {
+            room.copy_from_slice(bytes);
+            self.length += length;
         }
-        self.length += count;
     }
 
     /// A path, and the source if the daemon chose it.

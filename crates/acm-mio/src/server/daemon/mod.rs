@@ -1,8 +1,9 @@
 //! The loop: events in, inputs to the core, outputs out.
 //!
-//! `turn` waits and says whose turn it is; `clients`, `kernel` and `addresses` are parts of a turn; `preload` hands over
-//! what was read from files; `host` carries out what the core wants; `apply` reads the files again, `reload` is what that
-//! needs to know; `connections` is the table of all clients, `turns` the order in which they are served.
+//! `turn` waits (`alarm` ends a wait, `linger` puts it off) and says whose turn it is; `clients`, `kernel` and
+//! `addresses` are parts of a turn; `preload` hands over what was read from files; `host` carries out what the core
+//! wants; `apply` reads the files again, `reload` is what that needs to know; `connections` is the table of all clients,
+//! `turns` the order in which they are served.
 mod addresses;
 mod alarm;
 mod apply;
@@ -11,6 +12,7 @@ mod connections;
 mod error;
 mod host;
 mod kernel;
+mod linger;
 mod measure;
 mod preload;
 mod reload;
@@ -23,6 +25,7 @@ pub(super) use alarm::Alarm;
 pub(super) use connections::Connections;
 pub(super) use error::LoopError;
 pub(super) use host::Host;
+pub(super) use linger::Linger;
 pub(super) use reload::Reload;
 pub(super) use systemd::Systemd;
 pub(super) use turn::{Daemon, Ready, STALL_LIMIT};

@@ -1,5 +1,5 @@
 //! The loop, one turn at a time.
-use super::{Alarm, Connections, Daemon, Host, Ready, Reload, STALL_LIMIT, Systemd};
+use super::{Alarm, Connections, Daemon, Host, Linger, Ready, Reload, STALL_LIMIT, Systemd};
 use crate::{
     cli::Args,
     clock::Clock,
@@ -70,6 +70,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         preload_waker: None,
         stall_limit: STALL_LIMIT,
         alarm,
+        linger: Linger::default(),
     };
     let attributes = PortAttributes {
         lid: Lid::new(1),

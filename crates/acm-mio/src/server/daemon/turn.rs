@@ -8,6 +8,7 @@ use super::{
     alarm::Alarm,
     error::LoopError,
     host::Host,
+    linger::Linger,
     reload::Reload,
     report,
     systemd::Systemd,
@@ -50,6 +51,7 @@ pub(crate) struct Daemon {
     /// A client that takes nothing of what is there for it for so long is closed.
     pub(crate) stall_limit: Duration,
     pub(crate) alarm: Alarm,
+    pub(crate) linger: Linger,
 }
 
 /// Who may have more to tell than was read: edges are told once.
@@ -84,11 +86,10 @@ impl Daemon {
 
     /// Waits once, for so long at most, and does what there is to do.
     pub(super) fn turn(&mut self, events: &mut Events, timeout: Option<Duration>) -> Result<(), LoopError> {
-        match self.host.poll.poll(events, timeout) {
+        let now = match self.linger.wait(&mut self.host.poll, events, timeout, self.clock) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
             result => result.map_err(LoopError::Poll)?,
-        }
-        let now = self.clock.now();
+        };
         self.host.lines.write_counts(now);
         if self.acm.poll_timeout().is_some_and(|at| at <= now) {
             self.acm.handle_timeout(now);
