@@ -32,8 +32,8 @@ pub const SA_BUSY: RetryPolicy = RetryPolicy { first: Duration::from_millis(100)
 /// Subnet administration does not send notices: it is not there yet, or refuses.
 pub const NOTICES: RetryPolicy = RetryPolicy { first: Duration::from_secs(5), longest: Duration::from_secs(600) };
 
-/// A device, one of its ports, a queue pair's recovery, or its attaching to a group failed: the fabric's own, before the core hears of it. Nobody
-/// else waits for it, so that it needs no jitter.
+/// A device, one of its ports, a queue pair's recovery, or its attaching to a group failed: the fabric's own, before the
+/// core hears of it. Nobody else waits for it, so that it needs no jitter.
 pub const DEVICE: RetryPolicy = RetryPolicy { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 
 /// Subnet administration was silent about a route that is asked for anew in the background: all of them wait.

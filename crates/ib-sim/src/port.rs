@@ -158,7 +158,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Name of the host that it is a device of, and which one: `node1` and `node1:0` are its first device.
+    /// Name of the host that it is a device of, and which one: `node1` is its first device, `node1:1` its second.
     #[must_use]
     pub fn place(&self) -> (&str, u8) {
         place(&self.name)
@@ -176,7 +176,9 @@ impl Node {
 #[must_use]
 pub fn place(name: &str) -> (&str, u8) {
     let numbered = name.rsplit_once(':').and_then(|(host, number)| Some((host, number.parse().ok()?)));
-    numbered.filter(|(_, number)| *number < MAX_DEVICES).unwrap_or((name, 0))
+    // The first one has no number, and none has two spellings.
+    let is_one = |(host, number): &(&str, u8)| (1..MAX_DEVICES).contains(number) && name == format!("{host}:{number}");
+    numbered.filter(is_one).unwrap_or((name, 0))
 }
 
 /// The most devices of a host.
@@ -286,7 +288,9 @@ mod tests {
     #[test]
     fn devices_of_a_host() {
         assert_eq!([place("node1"), place("node1:1"), place("node1:15")], [("node1", 0), ("node1", 1), ("node1", 15)]);
-        assert_eq!([place("node1:16"), place("a:b")], [("node1:16", 0), ("a:b", 0)]);
+        for name in ["node1:16", "a:b", "a:0", "a:+1", "a:01"] {
+            assert_eq!(place(name), (name, 0));
+        }
         for (device, port) in [(0, 1), (0, 15), (1, 1), (15, 15)] {
             assert_eq!(umad_place(umad_number(device, port)), Some((device, port)));
         }

@@ -3,14 +3,17 @@ use super::limit::Limiter;
 use acm_sansio::{Event, Time, door::Level, ibacmp};
 use core::{
     cell::{Cell, RefCell},
+    hash::{Hash, Hasher},
     mem::Discriminant,
 };
-use std::rc::Rc;
+use std::{hash::DefaultHasher, rc::Rc};
 
 /// Lines of a kind before the counting begins.
 const BURST: u32 = 20;
 /// The same of what each endpoint and each address of a large machine says once when it starts.
 const LARGE_BURST: u32 = 1000;
+/// Kinds that are told apart by what they are about; further things share one.
+const KINDS: usize = 1024;
 
 /// A kind of line that others can cause again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +26,8 @@ pub(crate) enum Kind {
     AcceptFailed,
     /// A client was closed because it took nothing.
     ClientStalled,
-    /// What a place of the source says, by [`limited`].
-    Place(&'static str, u32, Level),
+    /// What a place of the source says, by [`limited`], of the thing with this [`subject`]; 0 for all that have none.
+    Place(&'static str, u32, Level, u64),
 }
 
 impl Kind {
@@ -38,7 +41,7 @@ impl Kind {
 
     const fn level(self) -> Level {
         match self {
-            Self::Core(.., level) | Self::Each(.., level) | Self::Place(.., level) => level,
+            Self::Core(.., level) | Self::Each(.., level) | Self::Place(_, _, level, _) => level,
             Self::AcceptFailed | Self::ClientStalled => Level::Always,
         }
     }
@@ -71,9 +74,16 @@ impl Lines {
     pub(crate) fn limited(&self, kind: Kind, write: impl FnOnce(&mut String)) {
         let now = self.now.get();
         let mut kinds = self.kinds.borrow_mut();
-        let place = kinds.iter().position(|limited| limited.kind == kind).unwrap_or_else(|| {
-            kinds.push(Limited { kind, limiter: Limiter::new(kind.burst()), last: String::new() });
-            kinds.len() - 1
+        let place_of = |kinds: &[Limited], kind| kinds.iter().position(|limited| limited.kind == kind);
+        let place = place_of(&kinds, kind).unwrap_or_else(|| {
+            let kind = match kind {
+                Kind::Place(file, line, level, _) if kinds.len() >= KINDS => Kind::Place(file, line, level, 0),
+                kind => kind,
+            };
+            place_of(&kinds, kind).unwrap_or_else(|| {
+                kinds.push(Limited { kind, limiter: Limiter::new(kind.burst()), last: String::new() });
+                kinds.len() - 1
+            })
         });
         if let Some(limited) = kinds.get_mut(place)
             && limited.limiter.admits(now)
@@ -103,12 +113,19 @@ impl Lines {
 }
 
 /// Writes a line that a link, the kernel, a peer or a client can cause again and again: `limited!(lines, WARN, "place",
-/// "text")`. All that one place of the source says is one kind.
+/// "text")`. All that one place of the source says is one kind; with `of THING` before the text, what it says of each
+/// thing is, so that one device that fails for ever does not hide why another one does.
 macro_rules! limited {
-    ($lines:expr, $level:ident, $target:literal, $($text:tt)+) => {
+    ($lines:expr, $level:ident, $target:literal, of $thing:expr, $($text:tt)+) => {
+        $crate::log::limited!(@ $lines, $level, $target, $crate::log::subject(&$thing), $($text)+)
+    };
+    ($lines:expr, $level:ident, $target:literal, $text:literal $($values:tt)*) => {
+        $crate::log::limited!(@ $lines, $level, $target, 0, $text $($values)*)
+    };
+    (@ $lines:expr, $level:ident, $target:literal, $subject:expr, $($text:tt)+) => {
         // What is not written is not counted, and wakes nobody up.
         if tracing::enabled!(target: $target, tracing::Level::$level) {
-            let kind = $crate::log::Kind::Place(file!(), line!(), $crate::log::level_of(tracing::Level::$level));
+            let kind = $crate::log::Kind::Place(file!(), line!(), $crate::log::level_of(tracing::Level::$level), $subject);
             $lines.limited(kind, |said| {
                 *said = format!($($text)+);
                 tracing::event!(target: $target, tracing::Level::$level, "{said}");
@@ -117,6 +134,13 @@ macro_rules! limited {
     };
 }
 pub(crate) use limited;
+
+/// Tells things apart that lines are about.
+pub(crate) fn subject(thing: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    thing.hash(&mut hasher);
+    hasher.finish()
+}
 
 /// The level of the log at which such lines are written.
 pub(crate) fn level_of(level: tracing::Level) -> Level {
@@ -142,7 +166,7 @@ mod tests {
     #[test]
     fn each_place_has_its_burst_whoever_says_it() {
         let (lines, start) = (Lines::default(), Time::ZERO + Duration::from_secs(1_000_000));
-        let (here, there) = (Kind::Place("a", 1, Level::Always), Kind::Place("a", 2, Level::Always));
+        let (here, there) = (Kind::Place("a", 1, Level::Always, 0), Kind::Place("a", 2, Level::Always, 0));
         lines.write_counts(start);
         assert_eq!(written(&lines, here, BURST), (BURST, false));
         assert_eq!(written(&lines.clone(), here, 5), (0, true), "another one's lines are the same");
@@ -157,5 +181,18 @@ mod tests {
         let event = core::mem::discriminant(&Event::EndpointLost(acm_sansio::EndpointId::new(0, 0)));
         let kind = Kind::Each(event, None, Level::Always);
         assert_eq!(written(&Lines::default(), kind, 5000), (LARGE_BURST, true));
+    }
+
+    #[test]
+    fn what_fails_for_ever_does_not_hide_why_another_fails() {
+        let lines = Lines::default();
+        let of = |thing: &str| Kind::Place("devices.rs", 7, Level::Always, subject(&thing));
+        assert_eq!(written(&lines, of("mlx5_0"), BURST + 1), (BURST, true));
+        assert_eq!(written(&lines, of("mlx5_1"), 1), (1, true));
+        // Whatever there are of them: the last ones share a kind.
+        let things = (0..2 * KINDS).map(|number| written(&lines, of(&number.to_string()), 1).0);
+        assert_eq!(things.sum::<u32>() as usize, KINDS - 2 + BURST as usize);
+        assert_eq!(lines.kinds.borrow().len(), KINDS + 1);
+        assert_eq!(written(&lines, of("mlx5_1"), BURST), (BURST - 1, true), "it has its own still");
     }
 }

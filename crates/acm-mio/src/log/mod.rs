@@ -7,5 +7,5 @@ mod limit;
 mod lines;
 mod sink;
 
-pub(crate) use lines::{Kind, Lines, level_of, limited};
+pub(crate) use lines::{Kind, Lines, level_of, limited, subject};
 pub(crate) use sink::Log;

@@ -1,4 +1,5 @@
 //! A file that may be replaced.
+use core::fmt;
 use nix::libc;
 use std::{
     fs::{File, Metadata, OpenOptions},
@@ -41,6 +42,13 @@ pub(super) struct Watched {
     /// The state that was read, whatever came of it.
     read: Option<State>,
     seen: Option<State>,
+}
+
+impl fmt::Display for Watched {
+    /// Another text for each state of the file.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:?}", self.path.display(), self.state())
+    }
 }
 
 impl Watched {

@@ -286,7 +286,7 @@ fn read_file<T>(
     });
     // What is added while it is read is for the next time; and nobody reads a device for ever.
     let result = result.map_err(ReadError::Io).and_then(|file| read(io::Read::take(file, bytes), &mut faults));
-    say_faults(kind, &watched.path, &faults, lines);
+    say_faults(kind, watched, &faults, lines);
     let file = watched.path.display();
     let failure: &dyn fmt::Display = match &result {
         Ok(_) if watched.is_still() => {
@@ -301,14 +301,16 @@ fn read_file<T>(
     None
 }
 
-fn say_faults(kind: &str, path: &Path, faults: &Faults, lines: &Lines) {
-    let file = path.display();
+fn say_faults(kind: &str, watched: &Watched, faults: &Faults, lines: &Lines) {
+    let file = watched.path.display();
+    // What is mended is another file, and all that is still wrong with it is said.
+    let state = watched.to_string();
     for error in &faults.said {
-        limited!(lines, WARN, "preload", "{file}:{}:{}: {}; the line is skipped", error.line, error.column, error.kind);
+        limited!(lines, WARN, "preload", of state, "{file}:{}:{}: {}; the line is skipped", error.line, error.column, error.kind);
     }
     let more = faults.count.saturating_sub(faults.said.len() as u64);
     if more > 0 || faults.too_long > 0 {
         let long = faults.too_long;
-        limited!(lines, WARN, "preload", "{kind} preload: {file}: {more} lines more are wrong, {long} are too long");
+        limited!(lines, WARN, "preload", of state, "{kind} preload: {file}: {more} lines more are wrong, {long} are too long");
     }
 }

@@ -1,6 +1,6 @@
 //! From the command line to a running loop.
 use super::{
-    daemon::{Alarm, Connections, Daemon, Host, Linger, LoopError, Ready, Reload, STALL_LIMIT, Systemd},
+    daemon::{Alarm, Connections, Daemon, Host, Linger, LoopError, Missing, Ready, Reload, STALL_LIMIT, Systemd},
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
     tokens::{ALARM, FABRIC, INTERFACES, KERNEL, LISTENER, SIGNALS},
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
         // They have their addresses now, and are no news later.
         fabric.has_new_ports();
     }
-    daemon.add_addresses(Time::ZERO);
+    daemon.add_addresses(Time::ZERO, Missing::Said);
     daemon.read_interfaces(Time::ZERO);
     daemon.start_preload(files).map_err(LoopError::Poll)?;
     daemon.fabric_events(Time::ZERO)?;

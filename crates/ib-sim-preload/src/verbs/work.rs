@@ -43,8 +43,8 @@ pub(super) fn flush(pair: &Pair, inner: &mut Inner) {
     }
 }
 
-/// The queue pair is in error, and what was posted to it is gone without a word: a device that broke may do that
-///.
+/// The queue pair is in error, and what was posted to it is gone without a word: a device that broke may
+/// do that.
 pub(super) fn lose(pair: &Pair) {
     let mut inner = lock(&pair.inner);
     pair.set_state(&mut inner, ERR);

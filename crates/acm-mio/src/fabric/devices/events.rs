@@ -132,7 +132,7 @@ impl Devices {
             return self.fail(device, "is closed: it is gone");
         }
         if self.retries.failed(self.now, Work::Endpoint(id)) {
-            limited!(self.lines, WARN, "devices", "{id}: queue pair {}: {error}", endpoint.pair.qpn());
+            limited!(self.lines, WARN, "devices", of id.index(), "{id}: queue pair {}: {error}", endpoint.pair.qpn());
         }
     }
 
@@ -142,7 +142,7 @@ impl Devices {
         let work = Work::Attach(id, mgid, mlid);
         match endpoint.pair.attach(mgid, mlid) {
             Ok(()) if self.retries.settled(&work) => {
-                limited!(self.lines, INFO, "devices", "{id}: attached to multicast group {mgid} after all");
+                limited!(self.lines, INFO, "devices", of id.index(), "{id}: attached to multicast group {mgid} after all");
             }
             Ok(()) => {}
             Err(error) => {
@@ -152,6 +152,7 @@ impl Devices {
                         self.lines,
                         ERROR,
                         "devices",
+                        of id.index(),
                         "{id}: unable to attach to multicast group {mgid}: {error}; tried again until it works"
                     );
                 }
@@ -173,7 +174,7 @@ impl Devices {
             }
             Err(error) => {
                 // The core asks for another one.
-                limited!(self.lines, ERROR, "devices", "{id}: no new queue pair: {error}");
+                limited!(self.lines, ERROR, "devices", of id.index(), "{id}: no new queue pair: {error}");
                 self.drop_endpoint(id);
                 self.facts.push_back(Fact::EndpointLost(id));
             }

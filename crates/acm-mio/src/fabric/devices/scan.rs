@@ -70,7 +70,7 @@ impl Devices {
     pub(super) fn unreadable(&mut self, name: &str, error: &ib_device::Error) {
         self.counters.read_failures += 1;
         if self.retries.failed(self.now, Work::Device(name.to_owned())) {
-            limited!(self.lines, WARN, "devices", "{name}: {error}");
+            limited!(self.lines, WARN, "devices", of name, "{name}: {error}");
         }
     }
 
@@ -94,7 +94,7 @@ impl Devices {
                 Err(error) => {
                     self.counters.open_failures += 1;
                     if self.retries.failed(self.now, work) {
-                        limited!(self.lines, ERROR, "devices", "{name}: {error}; see --check");
+                        limited!(self.lines, ERROR, "devices", of name, "{name}: {error}; see --check");
                     }
                     return;
                 }
@@ -142,7 +142,14 @@ impl Devices {
                     all = false;
                     self.counters.open_failures += 1;
                     if self.retries.failed(self.now, Work::Device(name.clone())) {
-                        limited!(self.lines, ERROR, "devices", "{name} port {}: {error}", port.number);
+                        limited!(
+                            self.lines,
+                            ERROR,
+                            "devices",
+                            of(&*name, port.number),
+                            "{name} port {}: {error}",
+                            port.number
+                        );
                     }
                 }
             }
@@ -160,7 +167,7 @@ impl Devices {
     /// Closes a device with its ports and endpoints.
     pub(super) fn close(&mut self, key: DeviceKey, why: &str) {
         let Some(device) = self.devices.remove(&key) else { return };
-        limited!(self.lines, INFO, "devices", "{} {why}", device.name);
+        limited!(self.lines, INFO, "devices", of device.name, "{} {why}", device.name);
         self.counters.devices_closed += 1;
         for port in &device.ports {
             self.lose_port(port);
@@ -182,7 +189,7 @@ impl Devices {
         }
         let Some(index) = device.ports.iter().position(|port| port.id == id) else { return };
         let port = device.ports.remove(index);
-        limited!(self.lines, INFO, "devices", "{} port {number} {why}", device.name);
+        limited!(self.lines, INFO, "devices", of(&device.name, number), "{} port {number} {why}", device.name);
         self.lose_port(&port);
     }
 

@@ -4,17 +4,26 @@ use crate::{kernel::Place, settings::ConfiguredAddress};
 use acm_sansio::{Input, PortId, Time};
 use acm_wire::Address;
 
+/// What becomes of a line of the file whose port is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// It is said: the file is new.
+    Said,
+    /// Nothing: another device that comes and goes is no reason to say it each time.
+    Silent,
+}
+
 impl Daemon {
     /// Gives the core its addresses: those of the file, or without one names of the host. What the core has
     /// already changes nothing.
-    pub(crate) fn add_addresses(&mut self, now: Time) {
+    pub(crate) fn add_addresses(&mut self, now: Time, missing: Missing) {
         let Some(addresses) = self.reload.addresses().map(<[_]>::to_vec) else { return self.name_ports(now) };
         for entry in addresses {
             let found = self.port_of(&entry);
             let ConfiguredAddress { address, device, port, pkey, place } = entry;
             if let Some(port) = found {
                 self.input(now, Input::AddressAdded { port, pkey, address });
-            } else {
+            } else if missing == Missing::Said {
                 tracing::warn!(
                     target: "config",
                     "{place}: no port {port} of a device {device:?}; {address} is not served"

@@ -75,7 +75,7 @@ mod tests {
         let clock = Clock::start();
         let hour = Duration::from_secs(3600);
         for _ in 0..3 {
-            let soon = clock.now() + Duration::from_millis(1);
+            let soon = clock.now() + Duration::from_millis(100);
             assert_eq!(alarm.wait_for(Some(soon + hour), clock), None);
             assert_eq!(alarm.wait_for(Some(soon), clock), None);
             // It stays set for the earlier one, and rings for nobody.

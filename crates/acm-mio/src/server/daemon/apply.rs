@@ -1,5 +1,5 @@
 //! SIGHUP: the files are read again, and what changed is applied.
-use super::turn::Daemon;
+use super::{addresses::Missing, turn::Daemon};
 use crate::{preload::Files, settings::ConfiguredAddress};
 use acm_sansio::{Input, Time};
 
@@ -50,7 +50,7 @@ impl Daemon {
         if self.reload.addresses().is_some() {
             self.take_names_back(now);
         }
-        self.add_addresses(now);
+        self.add_addresses(now, Missing::Said);
     }
 }
 

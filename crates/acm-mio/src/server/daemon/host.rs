@@ -58,7 +58,7 @@ impl Host {
                 return Some(match fabric.open_endpoint(endpoint, port, pkey_index) {
                     Ok(qpn) => Input::EndpointOpened { endpoint, qpn },
                     Err(error) => {
-                        limited!(self.lines, ERROR, "fabric", "{endpoint}: {error}");
+                        limited!(self.lines, ERROR, "fabric", of endpoint.index(), "{endpoint}: {error}");
                         Input::EndpointFailed(endpoint)
                     }
                 });

@@ -21,6 +21,7 @@ mod systemd;
 mod turn;
 mod turns;
 
+pub(super) use addresses::Missing;
 pub(super) use alarm::Alarm;
 pub(super) use connections::Connections;
 pub(super) use error::LoopError;

@@ -5,6 +5,7 @@ use super::{
         receive::ReceiveBuffer,
         tokens::{ALARM, FABRIC, FIRST_CLIENT, INTERFACES, KERNEL, LISTENER, PRELOAD, SIGNALS},
     },
+    addresses::Missing,
     alarm::Alarm,
     error::LoopError,
     host::Host,
@@ -92,6 +93,10 @@ impl Daemon {
         };
         self.host.lines.write_counts(now);
         if self.acm.poll_timeout().is_some_and(|at| at <= now) {
+            // What the core wants of it is tried at this time, not at that of its last event.
+            if let Some(fabric) = &mut self.host.fabric {
+                fabric.handle_timeout(now);
+            }
             self.acm.handle_timeout(now);
             self.drain(now);
         }
@@ -205,7 +210,7 @@ impl Daemon {
         for _ in 0..OTHERS_TURN {
             let Some(fabric) = &mut self.host.fabric else { return Ok(()) };
             if fabric.has_new_ports() {
-                self.add_addresses(now);
+                self.add_addresses(now, Missing::Silent);
                 continue;
             }
             let Some(input) = fabric.next_event().map_err(LoopError::FabricLost)? else {
