@@ -1,40 +1,59 @@
-//! What C ibacm and acm-mio send, byte by byte: joins, path queries, multicast requests, responses. What differs is
-//! listed here and in docs/deviations.md, and nothing else does.
+//! What C ibacm and acm-mio send, byte by byte: joins, path queries of every kind, multicast requests, responses. What
+//! differs is listed here and in docs/deviations.md, and nothing else does.
 use acm_tests::{Kind, Lab};
 use ib_mad::{
-    AttributeId, Method, TransactionId, Wire,
+    AttributeId, Lid, Method, TransactionId, Wire,
     acm::AcmMad,
     sa::{McMemberRecord, PathMask, PathRecord, ReversiblePaths, SaMad},
     wire::{Be16, Be64},
 };
 
-/// What one node sent of each kind, first of each.
+/// What one node sent.
 #[derive(Debug)]
 struct Sent {
-    join: SaMad,
-    query: SaMad,
-    request: AcmMad,
-    response: AcmMad,
+    joins: Vec<SaMad>,
+    /// For a name, a LID, the LID with QUERY_SA, a GID, the GID with QUERY_SA; of each what was asked anew.
+    queries: Vec<(&'static str, Vec<SaMad>)>,
+    requests: Vec<AcmMad>,
+    responses: Vec<AcmMad>,
 }
 
 /// What the daemon of `kind` sends at node1, when it asks node2 and is asked by node2. Node2 is of the other kind.
-fn sent(kind: Kind) -> Sent {
+fn sent(kind: Kind, options: &[&str]) -> Sent {
     let lab = Lab::new(2, &[]);
     let other = if kind == Kind::C { Kind::Rust } else { Kind::C };
-    let (one, two) = (lab.start(1, kind, &[]), lab.start(2, other, &[]));
-    assert_eq!(one.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).path().slid, lab.fabric.port(1).lid);
+    let (one, two) = (lab.start(1, kind, options), lab.start(2, other, options));
+    let of = |wanted: &str| -> Vec<Vec<u8>> {
+        let all = lab.sent().into_iter().filter(|(node, kind, _)| *node == 1 && kind == wanted);
+        all.map(|(_, _, bytes)| bytes).collect()
+    };
+    let mads = |id| -> Vec<SaMad> {
+        let mads = of("mad").into_iter().map(|bytes| *SaMad::parse(&bytes).unwrap());
+        mads.filter(|mad| mad.header.attribute_id == id).collect()
+    };
+    let (lid, gid) = (lab.fabric.port(2).lid.to_string(), lab.fabric.port(2).gid.to_string());
+    let mut queries = Vec::new();
+    for (what, arguments) in [
+        ("name", ["-f", "n", "-s", "node1", "-d", "node2"].as_slice()),
+        ("LID", &["-f", "l", "-d", &lid]),
+        ("LID, QUERY_SA", &["-f", "l", "-d", &lid, "-v"]),
+        ("GID", &["-f", "g", "-d", &gid]),
+        ("GID, QUERY_SA", &["-f", "g", "-d", &gid, "-v"]),
+    ] {
+        let before = mads(AttributeId::PATH_RECORD).len();
+        assert_eq!(one.acme(arguments).path().slid, lab.fabric.port(1).lid, "{what}");
+        queries.push((what, mads(AttributeId::PATH_RECORD).split_off(before)));
+    }
     assert_eq!(two.acme(&["-f", "i", "-s", "10.77.0.2", "-d", "10.77.0.1"]).path().slid, lab.fabric.port(2).lid);
-    let all = lab.sent();
-    let of = |wanted: &'static str| all.iter().filter(move |(node, kind, _)| *node == 1 && kind == wanted);
-    let mads: Vec<SaMad> = of("mad").map(|(_, _, bytes)| *SaMad::parse(bytes).unwrap()).collect();
-    let datagrams: Vec<AcmMad> = of("datagram").map(|(_, _, bytes)| *AcmMad::parse(bytes).unwrap()).collect();
-    let mad = |id| *mads.iter().find(|mad| mad.header.attribute_id == id).unwrap();
-    let datagram = |method| *datagrams.iter().find(|mad| mad.method == method).unwrap();
+    let datagrams = |method| -> Vec<AcmMad> {
+        let all = of("datagram").into_iter().map(|bytes| *AcmMad::parse(&bytes).unwrap());
+        all.filter(|mad| mad.method == method).collect()
+    };
     Sent {
-        join: mad(AttributeId::MC_MEMBER_RECORD),
-        query: mad(AttributeId::PATH_RECORD),
-        request: datagram(Method::GET),
-        response: datagram(Method::GET_RESP),
+        joins: mads(AttributeId::MC_MEMBER_RECORD),
+        queries,
+        requests: datagrams(Method::GET),
+        responses: datagrams(Method::GET_RESP),
     }
 }
 
@@ -45,32 +64,74 @@ fn anonymous(mut mad: SaMad) -> SaMad {
     mad
 }
 
-#[test]
-fn both_send_the_same_but_for_what_is_listed() {
-    let (c, ours) = (sent(Kind::C), sent(Kind::Rust));
-
-    // Joins. C ibacm leaves the attribute offset 0; ours is the record's length, as OpenSM's own clients send it. It
-    // counts in answers only (IBTA 15.2.1.1).
-    let mut join = anonymous(ours.join);
+/// A join of ours as C ibacm's. It leaves the attribute offset 0; ours is the record's length, as OpenSM's own clients
+/// send it. It counts in answers only (IBTA 15.2.1.1).
+fn join_as_cs(ours: SaMad) -> SaMad {
+    let mut join = anonymous(ours);
     assert_eq!(join.sa.attribute_offset, Be16::new(7));
     join.sa.attribute_offset = Be16::new(0);
-    assert_eq!(join, anonymous(c.join));
-    assert_eq!(join.record::<McMemberRecord>().unwrap().scope_state.scope(), 5);
+    join
+}
 
-    // Path queries. Ours also ask for one path that is good for both directions (B29).
-    let mut query = anonymous(ours.query);
+/// A path query of ours as C ibacm's. Ours also ask for one path that is good for both directions (B29); a client's own
+/// query goes as it came.
+fn query_as_cs(what: &str, ours: SaMad) -> SaMad {
+    let mut query = anonymous(ours);
+    assert_eq!(query.sa.attribute_offset, Be16::new(8), "{what}");
     query.sa.attribute_offset = Be16::new(0);
+    if what.ends_with("QUERY_SA") {
+        return query;
+    }
     let added = (PathMask::REVERSIBLE | PathMask::NUM_PATH).bits();
-    assert_eq!(query.sa.component_mask.get() & added, added);
+    assert_eq!(query.sa.component_mask.get() & added, added, "{what}");
     query.sa.component_mask = Be64::new(query.sa.component_mask.get() & !added);
     let record = PathRecord::parse_mut(&mut query.data.0).unwrap();
-    assert_eq!(record.reversible_paths, ReversiblePaths::default().with_reversible(true).with_num_path(1));
+    assert_eq!(record.reversible_paths, ReversiblePaths::default().with_reversible(true).with_num_path(1), "{what}");
     record.reversible_paths = ReversiblePaths::default();
-    assert_eq!(query, anonymous(c.query));
+    query
+}
 
-    // Multicast requests and responses.
-    for (own, theirs) in [(ours.request, c.request), (ours.response, c.response)] {
-        let anonymous = |mad: AcmMad| AcmMad { transaction_id: TransactionId::new(0), ..mad };
-        assert_eq!(anonymous(own), anonymous(theirs));
+/// One of C ibacm's, without the SLID that it gives to a route by LID or GID: ours have it when the client names it.
+fn query_of_c(what: &str, theirs: SaMad) -> SaMad {
+    let mut query = anonymous(theirs);
+    if what == "LID" || what == "GID" {
+        let slid = PathMask::SLID.bits();
+        assert_eq!(query.sa.component_mask.get() & slid, slid, "{what}");
+        query.sa.component_mask = Be64::new(query.sa.component_mask.get() & !slid);
+        let record = PathRecord::parse_mut(&mut query.data.0).unwrap();
+        assert!(record.slid.is_unicast(), "{what}");
+        record.slid = Lid::NONE;
     }
+    query
+}
+
+fn assert_same(c: &Sent, ours: &Sent, joins: usize, asked: [usize; 5]) {
+    let of_ours: Vec<SaMad> = ours.joins.iter().copied().map(join_as_cs).collect();
+    assert_eq!(of_ours, c.joins.iter().copied().map(anonymous).collect::<Vec<_>>());
+    assert_eq!(of_ours.len(), joins);
+    assert_eq!(of_ours[0].record::<McMemberRecord>().unwrap().scope_state.scope(), 5);
+    for (((what, theirs), (_, own)), count) in c.queries.iter().zip(&ours.queries).zip(asked) {
+        let own: Vec<SaMad> = own.iter().map(|mad| query_as_cs(what, *mad)).collect();
+        let theirs: Vec<SaMad> = theirs.iter().map(|mad| query_of_c(what, *mad)).collect();
+        assert_eq!(own, theirs, "{what}");
+        assert_eq!(own.len(), count, "{what}");
+    }
+    let anonymous = |mads: &[AcmMad]| -> Vec<AcmMad> {
+        mads.iter().map(|mad| AcmMad { transaction_id: TransactionId::new(0), ..*mad }).collect()
+    };
+    assert_eq!((c.requests.len(), c.responses.len()), (1, 1));
+    assert_eq!(anonymous(&ours.requests), anonymous(&c.requests));
+    assert_eq!(anonymous(&ours.responses), anonymous(&c.responses));
+}
+
+#[test]
+fn both_send_the_same_but_for_what_is_listed() {
+    assert_same(&sent(Kind::C, &[]), &sent(Kind::Rust, &[]), 1, [1; 5]);
+}
+
+/// A second group with the port's own MTU and rate, and no question to subnet administration for a name.
+#[test]
+fn both_send_the_same_with_route_prot_acm() {
+    let options = ["route_prot acm"];
+    assert_same(&sent(Kind::C, &options), &sent(Kind::Rust, &options), 2, [0, 1, 1, 1, 1]);
 }

@@ -2,7 +2,7 @@
 use acm_tests::{Connection, Entry, Node, until};
 use acm_wire::client::ClientStatus;
 use nix::sys::signal::Signal;
-use std::{fs, time::Instant};
+use std::fs;
 
 const OPTIONS: &str = "support_ips_in_addr_cfg 1\nlog_file stderr\nlog_level 0\n";
 
@@ -41,7 +41,6 @@ fn addresses_come_and_go() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "how long a real process takes to give up is compared with itself")]
 fn time_outs_count_from_then_on() {
     let mut node = node("timeout 60000\nretries 9\n");
     let mut client = node.connect();
@@ -49,10 +48,8 @@ fn time_outs_count_from_then_on() {
     let log = node.log();
     assert!(log.contains("options: timeout 60000 -> timeout 1\n"), "{log}");
     assert!(log.contains("options: retries 9 -> retries 0\n"), "{log}");
-    let start = Instant::now();
+    // Without the change it takes a minute, ten times, and the client does not wait for half of one.
     assert_eq!(resolve(&mut client, "node1", "nobody"), ClientStatus::ETIMEDOUT);
-    // A minute, ten times, without the change.
-    assert!(start.elapsed().as_secs() < 60);
 }
 
 #[test]

@@ -12,6 +12,11 @@ use std::process::Command;
 /// Crates that must build without std.
 const NO_STD: &[&str] = &["ib-mad", "acm-wire", "acm-sansio", "ib-sim"];
 
+/// Features that tests of ib-mad need: of those that start other programs, and of what the crate has with a feature.
+const TESTED: &str = "ib-mad/live,ib-mad/serde,ib-mad/arbitrary";
+/// Features of tests that run in the virtual machine only.
+const IN_VM: &str = "ib-device/vm,acm-mio/vm";
+
 /// The task `test`. The test runner has the last word on the screen.
 pub(crate) fn test(install: Install, fast: bool) -> Result<(), TaskError> {
     let mut steps = Steps::default();
@@ -56,9 +61,7 @@ fn style(steps: &mut Steps, install: Install) -> Result<(), TaskError> {
     component("rustfmt", &["fmt", "--version"], install)?;
     component("clippy", &["clippy", "--version"], install)?;
     steps.command("format", &mut cargo(&["fmt", "--all", "--check"]))?;
-    // Also the tests that run in the virtual machine only, and ib-mad's with other programs.
-    let mut clippy =
-        cargo(&["clippy", "--workspace", "--all-targets", "--features", "ib-device/vm,acm-mio/vm,ib-mad/live"]);
+    let mut clippy = cargo(&["clippy", "--workspace", "--all-targets", "--features", TESTED, "--features", IN_VM]);
     clippy.args(["--", "-D", "warnings"]);
     steps.command("lints", &mut clippy)
 }
@@ -70,8 +73,7 @@ fn real_kernel(steps: &mut Steps) -> Result<(), TaskError> {
 }
 
 fn tests() -> Result<(), TaskError> {
-    // With the tests of ib-mad that start programs of these packages.
-    command::run(&mut cargo(&["test", "--workspace", "--no-fail-fast", "--features", "ib-mad/live"]))
+    command::run(&mut cargo(&["test", "--workspace", "--no-fail-fast", "--features", TESTED]))
 }
 
 /// Makes sure that a part of the toolchain is here: a minimal one lacks it.
@@ -117,6 +119,7 @@ impl fmt::Display for Steps {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{collections::BTreeSet, fs};
 
     #[test]
     fn a_failed_step_is_not_counted() {
@@ -125,6 +128,33 @@ mod tests {
         assert!(steps.command("bad", &mut Command::new("false")).is_err());
         let names: Vec<_> = steps.0.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["good"]);
+    }
+
+    /// No test waits for a feature that nobody gives: the features that crates' tests name are among ours.
+    #[test]
+    fn every_feature_of_a_test_is_given() {
+        let mut named = BTreeSet::new();
+        let mut folders = vec![command::root().join("crates")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let name = path.strip_prefix(command::root()).unwrap().to_str().unwrap().to_owned();
+                let words: Vec<&str> = name.split('/').collect();
+                if let ["crates", package, "tests", .., file] = words[..]
+                    && file.ends_with(".rs")
+                {
+                    let text = fs::read_to_string(&path).unwrap();
+                    let features = text.split("feature = \"").skip(1).filter_map(|rest| rest.split('"').next());
+                    named.extend(features.map(|feature| format!("{package}/{feature}")));
+                }
+            }
+        }
+        let given: BTreeSet<String> = TESTED.split(',').map(String::from).collect();
+        assert_eq!(named, given);
     }
 
     #[test]

@@ -6,13 +6,16 @@ use std::{
     process::{Command, Output},
 };
 
-/// Runs `xtask test` where dpkg has gcc and nothing else, and apt-get writes down what it is asked for.
-fn test_task(programs: &Path, arguments: &[&str]) -> Output {
+/// What dpkg says where there is gcc and nothing else.
+const GCC: &str = "printf 'gcc\\tinstalled\\n'; exit 1";
+/// Where all is there that it is asked for: its last words.
+const ALL: &str = "shift 3; printf '%s\\tinstalled\\n' \"$@\"";
+
+/// Runs `xtask test` with a dpkg that does this, and an apt-get that writes down what it is asked for.
+fn test_task(programs: &Path, dpkg: &str, arguments: &[&str]) -> Output {
     let log = programs.join("asked");
     let apt = format!("echo \"$DEBIAN_FRONTEND $*\" >> {}", log.display());
-    for (name, text) in
-        [("dpkg-query", "printf 'gcc\\tinstalled\\n'; exit 1"), ("apt-get", &apt), ("sudo", "exec \"$@\"")]
-    {
+    for (name, text) in [("dpkg-query", dpkg), ("apt-get", &apt), ("sudo", "exec \"$@\"")] {
         let path = programs.join(name);
         fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -28,7 +31,7 @@ fn test_task(programs: &Path, arguments: &[&str]) -> Output {
 #[test]
 fn names_each_one_before_it_installs_it() {
     let programs = tempfile::tempdir().unwrap();
-    let output = test_task(programs.path(), &[]);
+    let output = test_task(programs.path(), GCC, &[]);
     let text = String::from_utf8(output.stdout).unwrap();
     let asked = fs::read_to_string(programs.path().join("asked")).unwrap();
     let asked: Vec<_> = asked.lines().collect();
@@ -46,8 +49,18 @@ fn names_each_one_before_it_installs_it() {
 #[test]
 fn no_install_only_names_them() {
     let programs = tempfile::tempdir().unwrap();
-    let output = test_task(programs.path(), &["--no-install"]);
+    let output = test_task(programs.path(), GCC, &["--no-install"]);
     let complaint = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && complaint.contains("missing: libc6-dev "), "{complaint}");
+    assert!(!programs.path().join("asked").exists());
+}
+
+#[test]
+fn what_is_there_is_neither_named_nor_installed() {
+    let programs = tempfile::tempdir().unwrap();
+    let output = test_task(programs.path(), ALL, &["--no-install"]);
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert!(!complaint.contains("packages are missing"), "{complaint}");
+    assert!(!String::from_utf8(output.stdout).unwrap().contains("Missing"));
     assert!(!programs.path().join("asked").exists());
 }

@@ -156,12 +156,15 @@ fn joins_go_before_routes() {
             world.ask(0, &path_request(&wanted, EntryFlags::empty(), [1; 8]))
         })
         .collect();
+    let report = world.node(0).acm.report().to_string();
+    assert!(report.contains(" in_flight 1 waiting 18 "), "{report}");
     world.subnet.restart_sm(None);
     // One route is in flight; the join comes within half a second, is next, and not behind eighteen others.
     world.run_for(Duration::from_millis(2600));
     let members: Vec<usize> = world.subnet.groups().map(|group| group.members.len()).collect();
     assert_eq!(members, [3]);
+    assert!(asks.iter().filter(|ask| world.path(**ask).is_none()).count() > 15, "most routes still wait");
     for ask in asks {
-        let _ = world.wait(ask);
+        assert!(world.wait(ask).is_ok());
     }
 }

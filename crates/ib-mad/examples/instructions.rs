@@ -16,6 +16,10 @@ fn main() {
         "parse" => repeat(times, || work::five_fields(black_box(as_bytes(&answer)))),
         "by-hand" => repeat(times, || work::five_fields_by_hand(black_box(as_bytes(&answer)))),
         "path-query" => repeat(times, || work::path_query(black_box(gid), black_box(gid))),
+        "path-query-by-hand" => repeat(times, || work::path_query_by_hand(black_box(gid.get()), black_box(gid.get()))),
+        "join-by-hand" => repeat(times, || work::join_by_hand(black_box(gid.get()), black_box(gid.get()))),
+        "dissect-by-hand" => repeat(times, || work::dissect_by_hand(black_box(as_bytes(&port)), &mut text)),
+        "reassemble-by-hand" => repeat(times, || work::reassemble_by_hand(black_box(&segments), &mut buffer)),
         "join" => repeat(times, || work::join(black_box(gid), black_box(gid))),
         "dissect" => repeat(times, || work::dissect(black_box(&port), &mut text)),
         "reassemble" => repeat(times, || work::reassemble(black_box(&segments), &mut buffer)),
@@ -31,5 +35,7 @@ fn repeat<T>(times: usize, mut work: impl FnMut() -> T) {
 }
 
 fn usage() {
-    println!("usage: instructions nothing|parse|by-hand|path-query|join|dissect|reassemble|index-at TIMES");
+    println!(
+        "usage: instructions nothing|index-at|by-hand|WORK|WORK-by-hand TIMES; WORK: parse path-query join dissect reassemble"
+    );
 }

@@ -4,7 +4,7 @@ mod common;
 use common::{headers, lines, packets};
 use core::time::Duration;
 use ib_mad::{
-    AttributeRef, MadRef, MgmtClass, Wire, as_bytes,
+    AttributeRef, MadRef, MgmtClass, Wire,
     attribute::Structure,
     packet::{Bth, Deth, Lrh},
     rmpp::{Reassembler, ReassemblerLimits, Received, RmppType, Segmenter, SegmenterLimits, Sent},
@@ -333,9 +333,9 @@ fn connections_of_linux() {
     compare("cm-roce.pcap.gz", "cm-roce.dissected.gz", 600);
 }
 
-/// Every datagram is one of a known class whose attribute has a type, and built anew from its typed parts it is the same.
+/// Every datagram is one of a known class whose attribute has a type.
 #[test]
-fn every_datagram_is_known_and_encodes_to_its_own_bytes() {
+fn every_datagram_is_known() {
     let mut unknown = BTreeMap::new();
     let mut seen = 0;
     for file in ["mads-erf.pcap.gz", "records-erf.pcap.gz", "rmpp-roce.pcap.gz", "cm-roce.pcap.gz"] {
@@ -348,12 +348,6 @@ fn every_datagram_is_known_and_encodes_to_its_own_bytes() {
             if matches!(attribute, AttributeRef::Unknown(_)) && mad.rmpp().is_none_or(|rmpp| !rmpp.flags.active()) {
                 *unknown.entry((mad.class(), mad.header().attribute_id.get())).or_insert(0) += 1;
             }
-            let mut again = mad.as_bytes().to_vec();
-            let start = attribute.as_bytes().as_ptr() as usize - mad.as_bytes().as_ptr() as usize;
-            again[start..start + attribute.as_bytes().len()].fill(0);
-            again[..24].copy_from_slice(as_bytes(&ib_mad::MadHeader { ..*mad.header() }));
-            again[start..start + attribute.as_bytes().len()].copy_from_slice(attribute.as_bytes());
-            assert_eq!(again, mad.as_bytes());
         }
     }
     assert_eq!(seen, 4254);

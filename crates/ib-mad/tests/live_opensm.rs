@@ -57,6 +57,17 @@ fn library() -> PathBuf {
         .expect("libumad2sim.so is missing: install the Debian package libumad2sim0")
 }
 
+/// Looks until it is so, a minute at most.
+fn wait_for(what: &str, mut look: impl FnMut() -> bool) {
+    for _ in 0..1200 {
+        if look() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    panic!("in vain: {what}");
+}
+
 impl Fabric {
     fn start() -> Self {
         let socket = format!("ib-mad-{}", std::process::id());
@@ -68,26 +79,31 @@ impl Fabric {
         // The simulator reads commands; an open pipe keeps it waiting for one.
         simulator.arg("-s").arg("-n").arg(own.directory.join("net")).stdin(Stdio::piped());
         own.spawn(simulator);
-        thread::sleep(Duration::from_secs(1));
-        let mut manager = own.client("h1", &program("opensm", "opensm"));
-        manager.arg("-e").arg("-f").arg(own.directory.join("log"));
+        // The last of the sockets that it listens on.
+        let last = format!("@{}:out9", own.socket);
+        wait_for("ibsim listens", || fs::read_to_string("/proc/net/unix").unwrap().contains(&last));
+        let mut manager = own.on_fabric("h1", Command::new(program("opensm", "opensm")));
+        manager.env("LD_PRELOAD", library()).arg("-e").arg("-f").arg(own.directory.join("log"));
         own.spawn(manager);
-        for _ in 0..60 {
-            thread::sleep(Duration::from_millis(500));
-            let mut question = own.client("h2", &program("saquery", "infiniband-diags"));
-            let answer = question.env("IBSIM_SOCKNAME", &own.socket).arg("PR").output().unwrap();
-            if String::from_utf8_lossy(&answer.stdout).matches("PathRecord dump:").count() >= 2 {
-                return own;
-            }
-        }
-        panic!("OpenSM did not answer about paths in 30 s");
+        wait_for("OpenSM answers about paths", || {
+            let answer = own.tool("saquery").arg("PR").output().unwrap();
+            String::from_utf8_lossy(&answer.stdout).matches("PathRecord dump:").count() >= 2
+        });
+        own
     }
 
-    fn client(&self, host: &str, program: &Path) -> Command {
-        let mut command = Command::new(program);
+    /// A program of infiniband-diags. It has a minute: without its fabric it waits for ever.
+    fn tool(&self, name: &str) -> Command {
+        let mut command = Command::new("timeout");
+        command.args(["60", "env"]).arg(format!("LD_PRELOAD={}", library().display()));
+        command.arg(program(name, "infiniband-diags"));
+        self.on_fabric("h2", command)
+    }
+
+    fn on_fabric(&self, host: &str, mut command: Command) -> Command {
         command
-            .env("LD_PRELOAD", library())
             .env("SIM_HOST", host)
+            .env("IBSIM_SOCKNAME", &self.socket)
             .env("OSM_TMP_DIR", &self.directory)
             .env("OSM_CACHE_DIR", &self.directory);
         command
@@ -99,9 +115,7 @@ impl Fabric {
     }
 
     fn run(&self, name: &str, arguments: &[&str]) -> Output {
-        let mut command = self.client("h2", &program(name, "infiniband-diags"));
-        command.env("IBSIM_SOCKNAME", &self.socket).arg("-ddd").args(arguments);
-        let output = command.output().unwrap();
+        let output = self.tool(name).arg("-ddd").args(arguments).output().unwrap();
         assert!(output.status.success(), "{name} {arguments:?}: {output:?}");
         output
     }

@@ -113,7 +113,9 @@ impl Fabric {
             fs::read_to_string("/proc/net/unix").unwrap().contains(&format!("@{name}:out9")).then_some(())
         });
         let out = path.join("opensm.out");
-        let opensm = under_ibsim(program(&["/usr/sbin/opensm", "/usr/bin/opensm"], "opensm"), &name, path)
+        let opensm = Command::new(program(&["/usr/sbin/opensm", "/usr/bin/opensm"], "opensm"));
+        let opensm = under_ibsim(opensm, &name, path)
+            .env("LD_PRELOAD", umad2sim())
             .arg("-f")
             .arg(path.join("opensm.log"))
             .arg("-P")
@@ -152,25 +154,21 @@ impl Fabric {
         Client::connect(&self.socket, Some(node)).unwrap()
     }
 
-    /// The output of saquery, which OpenSM trusts with its default key.
+    /// The output of saquery, which OpenSM trusts with its default key. It has a minute: without its fabric it waits
+    /// for ever.
     fn saquery(&self, arguments: &[&str]) -> String {
-        let output = under_ibsim(
-            program(&["/usr/sbin/saquery", "/usr/bin/saquery"], "infiniband-diags"),
-            &self.name,
-            self.folder.path(),
-        )
-        .args(arguments)
-        .output()
-        .unwrap();
+        let mut command = Command::new("timeout");
+        command.args(["60", "env"]).arg(format!("LD_PRELOAD={}", umad2sim().display()));
+        command.arg(program(&["/usr/sbin/saquery", "/usr/bin/saquery"], "infiniband-diags")).args(arguments);
+        let output = under_ibsim(command, &self.name, self.folder.path()).output().unwrap();
+        assert!(output.status.success(), "saquery {arguments:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     }
 }
 
-/// A program that takes ibsim for its device. The library that does this leaves files where it runs.
-fn under_ibsim(program: PathBuf, name: &str, folder: &Path) -> Command {
-    let mut command = Command::new(program);
-    command.current_dir(folder);
-    command.env("IBSIM_SOCKNAME", name).env("SIM_HOST", "smhost").env("LD_PRELOAD", umad2sim());
+/// A program for which ibsim is the device, if it has its library. That leaves files where it runs.
+fn under_ibsim(mut command: Command, name: &str, folder: &Path) -> Command {
+    command.current_dir(folder).env("IBSIM_SOCKNAME", name).env("SIM_HOST", "smhost");
     command
 }
 

@@ -7,6 +7,7 @@ use std::{
     sync::{Mutex, MutexGuard, OnceLock},
     thread::sleep,
 };
+use tempfile::TempDir;
 
 /// One test at a time has the machine.
 static LAB: OnceLock<Mutex<()>> = OnceLock::new();
@@ -115,9 +116,10 @@ impl Drop for Daemon {
     }
 }
 
-/// Compiles a C program.
+/// Compiles a C program, once in a run: what lies in the host's folders may be older.
 pub(crate) fn compile(name: &str, libraries: &[&str]) -> PathBuf {
-    let program = Path::new("/tmp").join(name);
+    static PROGRAMS: OnceLock<TempDir> = OnceLock::new();
+    let program = PROGRAMS.get_or_init(|| tempfile::tempdir().unwrap()).path().join(name);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vm_kernel").join(format!("{name}.c"));
     if !program.exists() {
         let mut compiler = Command::new("cc");

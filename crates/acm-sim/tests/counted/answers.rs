@@ -6,12 +6,12 @@ use acm_sansio::{
     door::{DatagramSource, SendFailure},
     ibacmp,
 };
-use acm_sim::{World, name};
+use acm_sim::{World, dead, name};
 use acm_wire::{
     client::{ClientStatus, EntryFlags},
     multicast,
 };
-use ib_mad::{AttributeId, Lid, Method, Qpn, Status, TransactionId};
+use ib_mad::{AttributeId, Lid, Method, Qpn, Status, TransactionId, sa::PathRecord};
 
 fn endpoint(world: &World) -> EndpointId {
     let of = |(_, node, output): &(_, usize, Output)| match output {
@@ -46,6 +46,54 @@ fn an_answer_with_another_transaction_id() {
     mad.header.transaction_id = TransactionId::new(mad.header.transaction_id.get() ^ 1);
     world.input(0, Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&mad) });
     assert_eq!((world.stat(0, "sa_bad_answers"), world.stat(0, "stale_inputs")), (1, 0));
+}
+
+/// An answer to a request that was given up comes while the next one for the same route is under way: it is not taken
+/// for that one's, whatever it says.
+#[test]
+fn an_answer_about_a_route_to_a_request_that_ended() {
+    let mut world = quiet();
+    let lid = world.port(1).lid;
+    world.subnet.settings_mut().sa.mute = true;
+    let since = world.transcript.len();
+    let ask = route(&mut world, USER, EntryFlags::empty());
+    assert_eq!(world.wait(ask), Err(ClientStatus::ETIMEDOUT));
+    let of = |(_, _, output): &(_, usize, Output)| match output {
+        Output::SaSend(send) => Some(*send),
+        _ => None,
+    };
+    let ended = world.transcript[since..].iter().find_map(of).unwrap();
+    world.run_for(2 * SECOND);
+    world.subnet.settings_mut().sa.mute = false;
+    world.subnet.settings_mut().sa.delay = SECOND;
+    let since = world.transcript.len();
+    let ask = route(&mut world, USER, EntryFlags::empty());
+    let next = world.transcript[since..].iter().find_map(of).expect("it is asked again");
+    assert_ne!((next.id, next.mad.header.transaction_id), (ended.id, ended.mad.header.transaction_id));
+
+    let mut answer = ended.mad;
+    answer.header.method = Method::GET_RESP;
+    let record = PathRecord { dlid: Lid::new(99), ..*answer.record::<PathRecord>().unwrap() };
+    answer.data.0[..64].copy_from_slice(ib_mad::as_bytes(&record));
+    let mut stale = |id| {
+        world.input(0, Input::SaAnswer { id, mad: ib_mad::as_bytes(&answer) });
+        (world.path(ask), world.stat(0, "stale_inputs"), world.stat(0, "sa_bad_answers"))
+    };
+    assert_eq!(stale(ended.id), (None, 1, 0), "by the id of the one that ended");
+    assert_eq!(stale(next.id), (None, 1, 1), "by the next one's id, with the old transaction's");
+    assert_eq!(world.wait(ask).map(|path| path.dlid), Ok(lid));
+}
+
+#[test]
+fn repetitions_and_joins() {
+    let mut world = quiet();
+    assert_eq!((world.stat(0, "joins"), world.stat(0, "requests_repeated")), (1, 0));
+    let ask = world.ask(0, &dead(0, EntryFlags::empty()));
+    assert_eq!(world.wait(ask), Err(ClientStatus::ETIMEDOUT));
+    assert_eq!(world.stat(0, "requests_repeated"), 2, "as the option says");
+    world.subnet.restart_sm(None);
+    world.run_for(SECOND);
+    assert_eq!(world.stat(0, "joins"), 2);
 }
 
 #[test]

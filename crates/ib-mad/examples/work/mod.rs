@@ -39,6 +39,36 @@ pub fn path_query(sgid: Gid, dgid: Gid) -> SaMad {
     Query::<PathRecord>::new().sgid(sgid).dgid(dgid).pkey(Pkey::DEFAULT_FULL).num_path(1).get(TransactionId::new(1))
 }
 
+/// A request of subnet administration, but for its record: common header and SA header.
+fn request_by_hand(method: u8, attribute: u8, mask: u64) -> [u8; 256] {
+    let mut mad = [0; 256];
+    mad[..4].copy_from_slice(&[1, 3, 2, method]);
+    mad[8..16].copy_from_slice(&1u64.to_be_bytes());
+    mad[17] = attribute;
+    mad[45] = if attribute == 0x35 { 8 } else { 7 };
+    mad[48..56].copy_from_slice(&mask.to_be_bytes());
+    mad
+}
+
+#[inline(never)]
+pub fn path_query_by_hand(sgid: [u8; 16], dgid: [u8; 16]) -> [u8; 256] {
+    let mut mad = request_by_hand(1, 0x35, 0x300c);
+    mad[64..80].copy_from_slice(&dgid);
+    mad[80..96].copy_from_slice(&sgid);
+    mad[105] = 1;
+    mad[106..108].copy_from_slice(&[0xff, 0xff]);
+    mad
+}
+
+#[inline(never)]
+pub fn join_by_hand(mgid: [u8; 16], port_gid: [u8; 16]) -> [u8; 256] {
+    let mut mad = request_by_hand(2, 0x38, 0x1_1333);
+    mad[56..72].copy_from_slice(&mgid);
+    mad[72..88].copy_from_slice(&port_gid);
+    (mad[94], mad[98], mad[100], mad[104]) = (0x84, 0x83, 0x10, 1);
+    mad
+}
+
 #[inline(never)]
 pub fn join(mgid: Gid, port_gid: Gid) -> SaMad {
     Query::<McMemberRecord>::new()
@@ -77,6 +107,15 @@ pub fn dissect(port: &PortInfo, text: &mut String) {
     write!(text, "{port:?}").unwrap();
 }
 
+/// As many names and numbers as [`dissect`] writes.
+#[inline(never)]
+pub fn dissect_by_hand(bytes: &[u8], text: &mut String) {
+    text.clear();
+    for byte in bytes {
+        write!(text, "name_of_field={byte}, ").unwrap();
+    }
+}
+
 /// The segments of an answer with [`RECORDS`] records.
 pub fn table_segments() -> Vec<[u8; 256]> {
     let mut message = as_bytes(&answer(Gid::ZERO))[..56].to_vec();
@@ -93,6 +132,24 @@ pub fn table_segments() -> Vec<[u8; 256]> {
             segment
         })
         .collect()
+}
+
+/// Copies each segment's data behind the one before; gives the length of the message.
+#[inline(never)]
+pub fn reassemble_by_hand(segments: &[[u8; 256]], buffer: &mut [u8]) -> usize {
+    let mut length = 0;
+    for (number, segment) in (1_u32..).zip(segments) {
+        if segment[25] != 1 || segment[28..32] != number.to_be_bytes() {
+            return 0;
+        }
+        if number == 1 {
+            buffer[..56].copy_from_slice(&segment[..56]);
+            length = 56;
+        }
+        buffer[length..length + 200].copy_from_slice(&segment[56..]);
+        length += 200;
+    }
+    length
 }
 
 /// Puts the segments together; gives the length of the message.
