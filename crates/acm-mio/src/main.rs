@@ -23,6 +23,7 @@ mod log;
 mod metrics;
 mod names;
 mod preload;
+mod regular;
 mod server;
 mod settings;
 mod source;

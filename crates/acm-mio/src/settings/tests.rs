@@ -1,6 +1,8 @@
 //! Files, and what the daemon takes from them.
 use super::*;
 use clap::Parser;
+use nix::{sys::stat::Mode, unistd::mkfifo};
+use std::{fs, sync::mpsc, thread, time::Duration};
 
 #[test]
 fn problems_have_their_place_and_nothing_else_is_lost() {
@@ -76,6 +78,34 @@ fn a_bad_file_counts_for_nothing_when_it_is_read_again() {
     fs::remove_file(&addrs).unwrap();
     let fourth = third.read_again();
     assert_eq!((fourth.options().timeout.as_millis(), fourth.addresses, fourth.problems.len()), (2000, None, 0));
+}
+
+/// What comes of it, if it does not wait for ever.
+fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = mpsc::channel();
+    thread::spawn(move || done.send(work()));
+    result.recv_timeout(Duration::from_secs(30)).expect("it waits")
+}
+
+#[test]
+fn what_is_no_regular_file_is_not_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let (opts, addrs) = (dir.path().join("opts"), dir.path().join("addrs"));
+    let args = Args::try_parse_from(["acm-mio", "-O", opts.to_str().unwrap(), "-A", addrs.to_str().unwrap()]).unwrap();
+    fs::write(&opts, "timeout 500\n").unwrap();
+    fs::write(&addrs, "node1 a 1 default\n").unwrap();
+    let good = Settings::read(&args);
+    for path in [&opts, &addrs] {
+        fs::remove_file(path).unwrap();
+        mkfifo(path, Mode::S_IRWXU).unwrap();
+    }
+    let said = |path: &Path| format!("{}: not a regular file", path.display());
+    let first = in_time(move || Settings::read(&args));
+    assert_eq!(first.problems, [said(&opts), said(&addrs)]);
+    assert_eq!((first.options(), &first.addresses), (Options::default(), &None));
+    let (before, again) = (good.clone(), in_time(move || good.read_again()));
+    assert_eq!((again.options(), &again.addresses), (before.options(), &before.addresses));
+    assert!(again.problems.contains(&said(&opts)) && again.problems.contains(&said(&addrs)), "{:?}", again.problems);
 }
 
 #[test]

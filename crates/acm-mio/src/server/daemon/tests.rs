@@ -382,10 +382,10 @@ fn the_hosts_names_go_when_a_file_has_others() {
     let dir = tempfile::tempdir().unwrap();
     let (mut daemon, ports) = with_names(dir.path());
     let file = dir.path().join("addr");
+    // It is not there yet.
+    daemon.reload.current = Settings::read(&Args::parse_from(["acm-mio", "-O", "/none", "-A", file.to_str().unwrap()]));
     let reload = |daemon: &mut Daemon, text: &str| {
         std::fs::write(&file, text).unwrap();
-        let args = ["acm-mio", "-O", "/none", "-A", file.to_str().unwrap()];
-        daemon.reload.current = Settings::read(&Args::parse_from(args));
         daemon.reload(Time::ZERO);
     };
     reload(&mut daemon, "host sim0 1 default\nother sim0 1 default\n");
