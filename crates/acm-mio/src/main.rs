@@ -17,6 +17,8 @@ mod clock;
 mod descriptors;
 mod effects;
 mod fabric;
+#[cfg(test)]
+mod in_time;
 mod kernel;
 mod lock;
 mod log;

@@ -1,8 +1,9 @@
 //! Files, and what the daemon takes from them.
 use super::*;
+use crate::in_time::in_time;
 use clap::Parser;
 use nix::{sys::stat::Mode, unistd::mkfifo};
-use std::{fs, sync::mpsc, thread, time::Duration};
+use std::fs;
 
 #[test]
 fn problems_have_their_place_and_nothing_else_is_lost() {
@@ -78,13 +79,6 @@ fn a_bad_file_counts_for_nothing_when_it_is_read_again() {
     fs::remove_file(&addrs).unwrap();
     let fourth = third.read_again();
     assert_eq!((fourth.options().timeout.as_millis(), fourth.addresses, fourth.problems.len()), (2000, None, 0));
-}
-
-/// What comes of it, if it does not wait for ever.
-fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    let (done, result) = mpsc::channel();
-    thread::spawn(move || done.send(work()));
-    result.recv_timeout(Duration::from_secs(30)).expect("it waits")
 }
 
 #[test]
