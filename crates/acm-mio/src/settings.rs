@@ -1,4 +1,6 @@
 //! Options and addresses, from the files to the core's configuration.
+#[cfg(feature = "verbs")]
+use crate::fabric::Depths;
 use crate::{cli::Args, descriptors, regular};
 use acm_sansio::{
     Config,
@@ -156,6 +158,13 @@ impl Settings {
             limits,
             ..defaults
         }
+    }
+
+    /// How deep the queues of devices are.
+    #[cfg(feature = "verbs")]
+    pub(crate) fn depths(&self) -> Depths {
+        let options = self.options();
+        Depths { receive: options.recv_depth, send: options.send_depth }
     }
 
     /// How many interfaces on InfiniBand ports are looked at, and how many addresses of theirs.
