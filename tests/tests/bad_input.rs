@@ -1,5 +1,5 @@
 //! Clients that do what no client should do: the daemon answers or closes that client, and serves the others.
-use acm_tests::{Connection, Entry, Fabric, Header, LIMIT, Node, Received, request, until};
+use acm_tests::{Connection, Daemon, Entry, Fabric, Header, LIMIT, Node, Received, request, until};
 use acm_wire::client::ClientStatus;
 use core::time::Duration;
 use nix::sys::signal::Signal;
@@ -322,6 +322,7 @@ fn a_client_that_leaves_with_requests_in_flight() {
     gone.send(&Header::new(PERF, 16, 99).with(&[]));
     assert_eq!(gone.receive().status(99), ClientStatus::SUCCESS);
     drop(gone);
+    until("the end is noticed", || (node.counter("requests_abandoned") == 10).then_some(()));
     // The next one has the place of the one that left, and gets its own answers only.
     let mut next = node.connect();
     assert_eq!(next.ask(50, &nobody("nobody-either")), ClientStatus::ETIMEDOUT);

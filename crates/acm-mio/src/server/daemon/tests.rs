@@ -35,6 +35,9 @@ use std::{
     rc::Rc,
 };
 
+mod places;
+mod wishes;
+
 /// A daemon whose fabric answers nothing, with one port.
 fn daemon(dir: &std::path::Path) -> Daemon {
     let mut listener = Listener::bind(&Options::default(), dir).unwrap();
