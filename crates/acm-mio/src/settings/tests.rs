@@ -227,10 +227,17 @@ fn each_option_counts_where_it_should() {
 }
 
 #[test]
+fn the_core_tells_as_much_as_is_logged() {
+    let level = |text: &str| settings_of(text).core(1024).log_level;
+    let levels = ["log_level 0\n", "log_level 1\n", "log_level 2\n"].map(level);
+    assert_eq!(levels, [Level::Always, Level::Verbose, Level::Debug]);
+}
+
+#[test]
 fn what_the_core_does_not_know_counts_elsewhere() {
-    let place = |text: &str| settings_of(text).lock_file(Path::new("/run"));
+    let place = |text: &str| settings_of(text).lock_file(Path::new("/own"));
     assert_eq!(place("lock_file /run/other.pid\n"), PathBuf::from("/run/other.pid"));
-    assert_eq!(place(""), PathBuf::from("/run/ibacm.pid"));
+    assert_eq!(place(""), PathBuf::from("/own/ibacm.pid"));
     assert_eq!(settings_of("interface_addresses 7\n").interface_addresses(), 7);
 }
 
