@@ -251,7 +251,6 @@ fn a_client_that_never_reads_is_closed() {
     fs::write(&options, text.replace("client_timeout 3600", "client_timeout 1")).unwrap();
     node.process.signal(Signal::SIGHUP);
     node.process.wait_for("client_timeout 3600 -> client_timeout 1", 1);
-    // Nobody else asks anything: the daemon wakes up by itself.
     node.process.wait_for("takes no answers: closed", 1);
     let (mut taken, mut piece) = (0, [0; 4096]);
     loop {
