@@ -1,10 +1,13 @@
 //! Clients that do what no client should do: the daemon answers or closes that client, and serves the others.
-use acm_tests::{Connection, Entry, Fabric, Header, LIMIT, Node, Received, request, until};
+use acm_tests::{Connection, Daemon, Entry, Fabric, Header, LIMIT, Node, Received, request, until};
 use acm_wire::client::ClientStatus;
 use core::time::Duration;
+use nix::sys::signal::Signal;
 use std::{
+    fs,
     io::{ErrorKind, Read, Write},
     os::unix::net::UnixStream,
+    time::Instant,
 };
 
 const RESOLVE: u8 = 1;
@@ -207,9 +210,8 @@ fn names_that_are_no_text() {
     assert!(!log.contains('\x1b') && !log.lines().any(|line| line.starts_with("INJECTED")), "{log}");
 }
 
-#[test]
-fn a_client_that_never_reads() {
-    let node = daemon();
+/// One who asks until no more is taken of it, and how many bytes were.
+fn greedy(node: &Node) -> (UnixStream, usize) {
     let mut greedy = UnixStream::connect(node.socket()).unwrap();
     greedy.set_write_timeout(Some(Duration::from_millis(300))).unwrap();
     greedy.set_read_timeout(Some(LIMIT)).unwrap();
@@ -218,12 +220,18 @@ fn a_client_that_never_reads() {
     loop {
         match greedy.write(&perf[sent % perf.len()..]) {
             Ok(count) => sent += count,
-            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return (greedy, sent),
             Err(error) => panic!("closed after {sent} bytes: {error}"),
         }
         // The system's buffers and the daemon's own are far smaller.
         assert!(sent < 16 << 20, "the daemon keeps everything");
     }
+}
+
+#[test]
+fn a_client_that_never_reads() {
+    let node = daemon();
+    let (mut greedy, sent) = greedy(&node);
     for _ in 0..10 {
         assert_serves(&node);
     }
@@ -231,6 +239,46 @@ fn a_client_that_never_reads() {
     let mut answers = vec![0; sent / 16 * 72];
     greedy.read_exact(&mut answers).unwrap();
     assert!(answers.chunks(72).all(|answer| answer[..4] == [1, PERF | ACK, 0, 7] && answer[15] == 3));
+}
+
+/// The time begins to count at SIGHUP, for whoever stands still already.
+#[test]
+fn a_client_that_never_reads_is_closed() {
+    let mut node = Node::embedded().option("client_timeout 3600").join();
+    let (mut greedy, sent) = greedy(&node);
+    let options = node.dir().join("opts");
+    let text = fs::read_to_string(&options).unwrap();
+    fs::write(&options, text.replace("client_timeout 3600", "client_timeout 1")).unwrap();
+    node.process.signal(Signal::SIGHUP);
+    node.process.wait_for("client_timeout 3600 -> client_timeout 1", 1);
+    node.process.wait_for("takes no answers: closed", 1);
+    let (mut taken, mut piece) = (0, [0; 4096]);
+    loop {
+        match greedy.read(&mut piece) {
+            Ok(0) => break,
+            Ok(count) => taken += count,
+            Err(error) => break assert_eq!(error.kind(), ErrorKind::ConnectionReset),
+        }
+    }
+    assert!(taken < sent / 16 * 72, "{taken} bytes of answers to {sent}");
+    assert_serves(&node);
+}
+
+/// From the start, without another file.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "how long a real process waits is compared with what it does by default")]
+fn a_client_that_never_reads_is_closed_after_a_second() {
+    let mut node = Node::embedded().option("client_timeout 1").join();
+    let mut deaf = UnixStream::connect(node.socket()).unwrap();
+    deaf.set_write_timeout(Some(Duration::from_millis(300))).unwrap();
+    let perf = Header::new(PERF, 16, 3).with(&[]).repeat(1024);
+    let start = Instant::now();
+    // Until no more is taken, or it is closed while it asks.
+    assert!((0..1024).any(|_| deaf.write_all(&perf).is_err()), "the daemon keeps everything");
+    node.process.wait_for("takes no answers: closed", 1);
+    // Half a minute without the option.
+    assert!(start.elapsed().as_secs() < 25);
+    assert_serves(&node);
 }
 
 #[test]
@@ -278,6 +326,7 @@ fn a_client_that_leaves_with_requests_in_flight() {
     gone.send(&Header::new(PERF, 16, 99).with(&[]));
     assert_eq!(gone.receive().status(99), ClientStatus::SUCCESS);
     drop(gone);
+    until("the end is noticed", || (node.counter("requests_abandoned") == 10).then_some(()));
     // The next one has the place of the one that left, and gets its own answers only.
     let mut next = node.connect();
     assert_eq!(next.ask(50, &nobody("nobody-either")), ClientStatus::ETIMEDOUT);

@@ -102,8 +102,22 @@ fn an_address_file_that_cannot_be_read() {
     fs::create_dir(dir.path().join("addr")).unwrap();
     let mut node = Node::alone().argument("--fabric=embedded").spawn_in(dir);
     node.process.wait_for("join successful", 1);
-    let said = format!("{}: Is a directory", node.dir().join("addr").display());
+    let said = format!("{}: not a regular file", node.dir().join("addr").display());
     assert!(node.log().contains(&said), "{}", node.log());
+}
+
+/// A pipe that nobody writes to has no end: whoever read it would serve nobody.
+#[test]
+fn an_option_file_that_has_become_a_pipe() {
+    let mut node = Node::embedded().join();
+    let options = node.dir().join("opts");
+    fs::remove_file(&options).unwrap();
+    nix::unistd::mkfifo(&options, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    node.process.signal(nix::sys::signal::Signal::SIGHUP);
+    node.process.wait_for("files read again", 1);
+    let said = format!("{}: not a regular file", options.display());
+    assert!(node.log().contains(&said), "{}", node.log());
+    assert_eq!(addresses(&node), ["node1"]);
 }
 
 #[test]

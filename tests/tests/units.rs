@@ -1,5 +1,5 @@
 //! What systemd is told, and its units.
-use acm_tests::{Node, Process, program, run, until};
+use acm_tests::{Connection, Node, Process, UNIX_SOCKET, program, run, until};
 use core::time::Duration;
 use nix::sys::signal::Signal;
 use std::{
@@ -45,6 +45,8 @@ fn systemd_hears_of_it() {
     command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "200000");
     let mut daemon = Process::start(&mut command);
     told.wait_for("READY=1", 1);
+    // From then on.
+    drop(Connection::open(&dir.path().join(UNIX_SOCKET)));
     // Ten times the pause: it goes on by itself.
     told.wait_for("WATCHDOG=1", 10);
     told.wait_for("STATUS=1 of 1 ports active, 1 of 1 groups joined, 0 clients, 1 paths known, 0 lookups", 1);

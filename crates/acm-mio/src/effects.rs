@@ -37,6 +37,7 @@ pub(crate) const fn effect(option: &Opt<'_>) -> Effect {
         | Opt::LookupShare(_)
         | Opt::StrangerQueue(_)
         | Opt::RequestsPerClient(_)
+        | Opt::ClientTimeout(_)
         | Opt::NegativeTimeout(_)
         | Opt::PathServiceIds(_)
         | Opt::MetricsListen(_)

@@ -17,12 +17,15 @@ mod clock;
 mod descriptors;
 mod effects;
 mod fabric;
+#[cfg(test)]
+mod in_time;
 mod kernel;
 mod lock;
 mod log;
 mod metrics;
 mod names;
 mod preload;
+mod regular;
 mod server;
 mod settings;
 mod source;

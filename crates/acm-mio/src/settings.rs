@@ -1,5 +1,7 @@
 //! Options and addresses, from the files to the core's configuration.
-use crate::{cli::Args, descriptors};
+#[cfg(feature = "verbs")]
+use crate::fabric::Depths;
+use crate::{cli::Args, descriptors, regular};
 use acm_sansio::{
     Config,
     config::{Limits, RouteProtocol, SaDepth, ServiceIds, Share, Subnets},
@@ -16,7 +18,7 @@ use acm_wire::{
 use core::num::NonZeroU32;
 use ib_mad::Pkey;
 use std::{
-    fs, io,
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
@@ -158,6 +160,13 @@ impl Settings {
         }
     }
 
+    /// How deep the queues of devices are.
+    #[cfg(feature = "verbs")]
+    pub(crate) fn depths(&self) -> Depths {
+        let options = self.options();
+        Depths { receive: options.recv_depth, send: options.send_depth }
+    }
+
     /// How many interfaces on InfiniBand ports are looked at, and how many addresses of theirs.
     pub(crate) fn interface_addresses(&self) -> usize {
         usize::try_from(self.options().interface_addresses.get()).unwrap_or(usize::MAX)
@@ -180,7 +189,12 @@ const SKIPPED: &str = "; the line is skipped";
 
 /// The text of a file; `None` if it is not there.
 fn read_file(path: &Path, problems: &mut Vec<String>) -> Found<Option<Vec<u8>>> {
-    match fs::read(path) {
+    let read = |path: &Path| -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        regular::open(path)?.0.read_to_end(&mut text)?;
+        Ok(text)
+    };
+    match read(path) {
         Ok(text) => Found { value: Some(text), bad: false },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Found { value: None, bad: false },
         Err(error) => {

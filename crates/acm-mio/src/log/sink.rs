@@ -239,6 +239,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>, N: for<'a> FormatFields<'a> + 'stat
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::in_time::in_time;
+    use nix::fcntl::{FcntlArg, OFlag, fcntl};
     use std::{fs, os::unix::net::UnixStream};
 
     #[test]
@@ -276,8 +278,13 @@ mod tests {
         let path = format!("/proc/self/fd/{}", writer.as_raw_fd());
         let mut sink = Sink { out: Out::Own(open(path, false).unwrap()), failing: None, lost: 0 };
         let line = [b'x'; 100];
-        (0..2000).for_each(|_| sink.write_line(&line));
+        let mut sink = in_time(move || {
+            (0..2000).for_each(|_| sink.write_line(&line));
+            sink
+        });
         assert!(matches!(sink.failing, Some((Errno::EAGAIN, _))), "{:?}", sink.failing);
+        // Nor does this test, should there be nothing to read.
+        fcntl(&reader, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).unwrap();
         let mut text = vec![0; 1 << 20];
         let mut read = || {
             let read = unistd::read(&reader, &mut text).unwrap();
@@ -290,23 +297,26 @@ mod tests {
         let said = read();
         assert!(said.contains(" lines lost: EAGAIN") && said.ends_with("\nhere\n"), "{said}");
         // The opening that was passed blocks as it did.
-        let flags = nix::fcntl::fcntl(&writer, nix::fcntl::FcntlArg::F_GETFL).unwrap();
+        let flags = fcntl(&writer, FcntlArg::F_GETFL).unwrap();
         assert_eq!(flags & libc::O_NONBLOCK, 0);
     }
 
     #[test]
     fn what_was_passed_is_written_to_if_it_is_ready() {
-        let (reader, writer) = unistd::pipe().unwrap();
-        let mut taken = 0;
-        while let Ok(count) = write_passed(writer.as_fd(), &[b'x'; 5000]) {
-            assert_eq!(count, libc::PIPE_BUF);
-            taken += count;
-        }
-        assert_eq!(write_passed(writer.as_fd(), b"x"), Err(Errno::EAGAIN));
-        assert!(taken >= 16 * libc::PIPE_BUF);
-        drop(reader);
+        let (_reader, writer) = unistd::pipe().unwrap();
+        in_time(move || {
+            let mut taken = 0;
+            while let Ok(count) = write_passed(writer.as_fd(), &[b'x'; 5000]) {
+                assert_eq!(count, libc::PIPE_BUF);
+                taken += count;
+            }
+            assert_eq!(write_passed(writer.as_fd(), b"x"), Err(Errno::EAGAIN));
+            assert!(taken >= 16 * libc::PIPE_BUF);
+        });
         let (ours, _theirs) = UnixStream::pair().unwrap();
-        while write_passed(ours.as_fd(), &[b'x'; 5000]).is_ok() {}
-        assert_eq!(write_passed(ours.as_fd(), b"x"), Err(Errno::EAGAIN));
+        in_time(move || {
+            while write_passed(ours.as_fd(), &[b'x'; 5000]).is_ok() {}
+            assert_eq!(write_passed(ours.as_fd(), b"x"), Err(Errno::EAGAIN));
+        });
     }
 }

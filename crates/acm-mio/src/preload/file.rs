@@ -1,10 +1,10 @@
 //! A file that may be replaced.
+use crate::regular;
 use core::fmt;
-use nix::libc;
 use std::{
-    fs::{File, Metadata, OpenOptions},
+    fs::{File, Metadata},
     io,
-    os::unix::fs::{MetadataExt, OpenOptionsExt},
+    os::unix::fs::MetadataExt,
     path::PathBuf,
 };
 
@@ -18,17 +18,13 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// Of a regular file. Nothing else is read: a pipe has no end for as long as somebody may write.
-    fn of(file: &Metadata) -> io::Result<Self> {
-        if !file.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-        }
-        Ok(Self {
+    fn of(file: &Metadata) -> Self {
+        Self {
             place: (file.dev(), file.ino()),
             size: file.size(),
             modified: (file.mtime(), file.mtime_nsec()),
             changed: (file.ctime(), file.ctime_nsec()),
-        })
+        }
     }
 }
 
@@ -56,12 +52,8 @@ impl Watched {
         Self { path, read: None, seen: None }
     }
 
-    fn stamp(&self) -> io::Result<Stamp> {
-        std::fs::metadata(&self.path).and_then(|file| Stamp::of(&file))
-    }
-
     fn state(&self) -> State {
-        self.stamp().map_err(|error| error.kind())
+        regular::metadata(&self.path).map(|file| Stamp::of(&file)).map_err(|error| error.kind())
     }
 
     /// Whether there is another state than the one that was read, and it was there already at the last look: a file that
@@ -75,14 +67,10 @@ impl Watched {
 
     /// Opens it to be read now.
     pub(super) fn open(&mut self) -> io::Result<File> {
-        // What is no file is not opened at all, and what has become none since does not make the reader wait.
-        let opened = self.stamp().and_then(|_| {
-            let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&self.path)?;
-            Ok((Stamp::of(&file.metadata()?)?, file))
-        });
-        let state = opened.as_ref().map(|(stamp, _)| *stamp).map_err(io::Error::kind);
+        let opened = regular::open(&self.path);
+        let state = opened.as_ref().map(|(_, metadata)| Stamp::of(metadata)).map_err(io::Error::kind);
         (self.read, self.seen) = (Some(state), Some(state));
-        opened.map(|(_, file)| file)
+        opened.map(|(file, _)| file)
     }
 
     /// Whether it is still what was opened; what has changed while it was read is read again when it has settled.
@@ -123,7 +111,7 @@ mod tests {
         let path = dir.path().join("file");
         nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRUSR | nix::sys::stat::Mode::S_IWUSR).unwrap();
         // Without a writer, whoever opened it would wait for one.
-        let _writer = OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let _writer = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
         let mut file = Watched::new(path.clone());
         assert_eq!(file.open().unwrap_err().to_string(), "not a regular file");
         assert!(!file.has_settled_anew() && !file.has_settled_anew(), "and that is known");

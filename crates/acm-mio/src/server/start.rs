@@ -1,12 +1,12 @@
 //! From the command line to a running loop.
 use super::{
-    daemon::{Alarm, Connections, Daemon, Host, Linger, LoopError, Missing, Ready, Reload, STALL_LIMIT, Systemd},
+    daemon::{Alarm, Connections, Daemon, Host, Linger, LoopError, Missing, Ready, Reload, Systemd},
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
     tokens::{ALARM, FABRIC, INTERFACES, KERNEL, LISTENER, SIGNALS},
 };
 #[cfg(feature = "verbs")]
-use crate::fabric::{Depths, Devices};
+use crate::fabric::Devices;
 use crate::{
     addresses::Interfaces,
     cli::Args,
@@ -23,7 +23,6 @@ use crate::{
     settings::Settings,
 };
 use acm_sansio::{Acm, Seed, Time};
-use acm_wire::files::opts::Options;
 use listenfd::ListenFd;
 use mio::Poll;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -101,7 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     getrandom::fill(&mut seed).map_err(StartError::Seed)?;
     let fabric_seed = getrandom::u64().map_err(StartError::Seed)?;
     let lines = Lines::default();
-    let fabric = open_fabric(args, &options, &run_dir, fabric_seed, &lines)?;
+    let fabric = open_fabric(args, &settings, &run_dir, fabric_seed, &lines)?;
     let mut passed = if args.systemd { ListenFd::from_env() } else { ListenFd::empty() };
     let listener = match Listener::from_systemd(&mut passed)? {
         Some(listener) => listener,
@@ -139,13 +138,13 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
 
 fn open_fabric(
     args: &Args,
-    options: &Options<'_>,
+    settings: &Settings,
     run_dir: &Path,
     seed: u64,
     lines: &Lines,
 ) -> Result<Option<Box<dyn Fabric>>, StartError> {
     Ok(match &args.fabric {
-        None | Some(FabricChoice::Devices) => open_devices(args, options, lines).map_err(StartError::Fabric)?,
+        None | Some(FabricChoice::Devices) => open_devices(args, settings, lines).map_err(StartError::Fabric)?,
         Some(FabricChoice::Embedded) => {
             let path = run_dir.join("fabric.sock");
             let fabric = Embedded::start(&path, seed, lines.clone()).map_err(StartError::Fabric)?;
@@ -162,9 +161,8 @@ fn open_fabric(
 
 /// Real devices. Without one the daemon stays up and serves what it can, until one comes.
 #[cfg(feature = "verbs")]
-fn open_devices(args: &Args, options: &Options<'_>, lines: &Lines) -> Result<Option<Box<dyn Fabric>>, FabricError> {
-    let depths = Depths { receive: options.recv_depth, send: options.send_depth };
-    let devices = Devices::open(depths, lines.clone());
+fn open_devices(args: &Args, settings: &Settings, lines: &Lines) -> Result<Option<Box<dyn Fabric>>, FabricError> {
+    let devices = Devices::open(settings.depths(), lines.clone());
     if devices.is_empty() {
         if args.require_device {
             return Err(FabricError::NoDevice);
@@ -175,7 +173,7 @@ fn open_devices(args: &Args, options: &Options<'_>, lines: &Lines) -> Result<Opt
 }
 
 #[cfg(not(feature = "verbs"))]
-fn open_devices(args: &Args, _options: &Options<'_>, _lines: &Lines) -> Result<Option<Box<dyn Fabric>>, FabricError> {
+fn open_devices(args: &Args, _settings: &Settings, _lines: &Lines) -> Result<Option<Box<dyn Fabric>>, FabricError> {
     if args.fabric.is_some() {
         return Err(FabricError::NoVerbs);
     }
@@ -217,6 +215,7 @@ fn assemble(
         clock: Clock::start(),
         log,
         names: DefaultNames::of_host(),
+        client_timeout: reload.client_timeout(),
         reload,
         metrics: Metrics::default(),
         systemd: Systemd::default(),
@@ -224,7 +223,6 @@ fn assemble(
         received: ReceiveBuffer::default(),
         preload: None,
         preload_waker: None,
-        stall_limit: STALL_LIMIT,
         alarm,
         linger: Linger::default(),
     })

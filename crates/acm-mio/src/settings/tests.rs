@@ -1,6 +1,11 @@
 //! Files, and what the daemon takes from them.
 use super::*;
+use crate::in_time::in_time;
 use clap::Parser;
+use core::time::Duration;
+use ib_mad::{Mtu, Rate};
+use nix::{sys::stat::Mode, unistd::mkfifo};
+use std::fs;
 
 #[test]
 fn problems_have_their_place_and_nothing_else_is_lost() {
@@ -79,6 +84,27 @@ fn a_bad_file_counts_for_nothing_when_it_is_read_again() {
 }
 
 #[test]
+fn what_is_no_regular_file_is_not_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let (opts, addrs) = (dir.path().join("opts"), dir.path().join("addrs"));
+    let args = Args::try_parse_from(["acm-mio", "-O", opts.to_str().unwrap(), "-A", addrs.to_str().unwrap()]).unwrap();
+    fs::write(&opts, "timeout 500\n").unwrap();
+    fs::write(&addrs, "node1 a 1 default\n").unwrap();
+    let good = Settings::read(&args);
+    for path in [&opts, &addrs] {
+        fs::remove_file(path).unwrap();
+        mkfifo(path, Mode::S_IRWXU).unwrap();
+    }
+    let said = |path: &Path| format!("{}: not a regular file", path.display());
+    let first = in_time(move || Settings::read(&args));
+    assert_eq!(first.problems, [said(&opts), said(&addrs)]);
+    assert_eq!((first.options(), &first.addresses), (Options::default(), &None));
+    let (before, again) = (good.clone(), in_time(move || good.read_again()));
+    assert_eq!((again.options(), &again.addresses), (before.options(), &before.addresses));
+    assert!(again.problems.contains(&said(&opts)) && again.problems.contains(&said(&addrs)), "{:?}", again.problems);
+}
+
+#[test]
 fn without_files_there_are_defaults() {
     let settings = Settings::read(&Args::try_parse_from(["acm-mio", "-O", "/none", "-A", "/none"]).unwrap());
     let limits = Limits { connections: Share { total: 768, percent: 90 }, ..Limits::default() };
@@ -107,7 +133,7 @@ fn bounds_are_options() {
     };
     assert_eq!((config.limits, config.sa_depth), (limits, SaDepth::Fixed(11)));
     assert_eq!((config.log_level, config.sa_notices, config.groups), (Level::Debug, false, 5));
-    assert_eq!(config.negative_timeout, Some(core::time::Duration::from_millis(70)));
+    assert_eq!(config.negative_timeout, Some(Duration::from_millis(70)));
     let id = ib_mad::ServiceId::new;
     let ids = [id(0x0106_03db)..=id(0x0106_03db), id(0x0111_0002)..=id(0x0111_0003)];
     assert_eq!(config.path_service_ids, ServiceIds::Ranges(ids.to_vec()));
@@ -116,74 +142,112 @@ fn bounds_are_options() {
     assert_eq!((config.limits.connections.total, config.sa_depth), (65_280, SaDepth::Auto));
 }
 
-/// Each option with another value than its default, and whether the core has to know of it. Where it has not: the
-/// test that sees what it does, or that nothing does.
-const OTHER_VALUES: [(&str, &str, Option<&str>); 41] = [
-    ("log_file", "stderr", Some("tests/ log")),
-    ("log_level", "2", None),
-    ("umad_debug_level", "1", Some("does nothing")),
-    ("lock_file", "/run/other.pid", Some("lock_file below")),
-    ("addr_prot", "acm", Some("does nothing")),
-    ("addr_timeout", "7", None),
-    ("route_prot", "acm", None),
-    ("route_timeout", "7", None),
-    ("loopback_prot", "none", None),
-    ("server_port", "7", Some("tests/ server_modes")),
-    ("server_mode", "loop", Some("tests/ server_modes")),
-    ("acme_plus_kernel_only", "yes", Some("tests/ server_modes")),
-    ("timeout", "7", None),
-    ("retries", "7", None),
-    ("resolve_depth", "7", None),
-    ("sa_depth", "7", None),
-    ("send_depth", "7", Some("tests/ bursts")),
-    ("recv_depth", "7", Some("ib-device")),
-    ("min_mtu", "4096", None),
-    ("min_rate", "40", None),
-    ("route_preload", "opensm_full_v1", Some("tests/ preload_files")),
-    ("route_data_file", "/other", Some("tests/ preload_files")),
-    ("addr_preload", "acm_hosts", Some("tests/ preload_files")),
-    ("addr_data_file", "/other", Some("tests/ preload_files")),
-    ("support_ips_in_addr_cfg", "yes", Some("tests/ config")),
-    ("provider_lib_path", "/other", Some("does nothing")),
-    ("provider", "none default", None),
-    ("connections", "7", None),
-    ("connection_share", "7", None),
-    ("requests", "7", None),
-    ("request_share", "7", None),
-    ("lookups", "7", None),
-    ("lookup_share", "7", None),
-    ("interface_addresses", "7", Some("tests/ interfaces")),
-    ("stranger_queue", "7", None),
-    ("sa_notices", "no", None),
-    ("groups", "6", None),
-    ("requests_per_client", "7", None),
-    ("negative_timeout", "7", None),
-    ("path_service_ids", "all", None),
-    ("metrics_listen", "127.0.0.1:7", Some("tests/ metrics")),
+/// Where an option counts.
+enum Counts {
+    /// In the core, and this is all that changes there.
+    InCore(fn(&mut Config)),
+    /// The test that sees what it does, or that nothing does; the core does not know.
+    Elsewhere(&'static str),
+}
+use Counts::{Elsewhere, InCore};
+
+const MINUTES: Option<Duration> = Some(Duration::from_secs(7 * 60));
+const MILLISECONDS: Duration = Duration::from_millis(7);
+
+/// Each option with another value than its default.
+const OTHER_VALUES: [(&str, &str, Counts); 42] = [
+    ("log_file", "stderr", Elsewhere("tests/ log")),
+    ("log_level", "2", InCore(|core| core.log_level = Level::Debug)),
+    ("umad_debug_level", "1", Elsewhere("does nothing")),
+    ("lock_file", "/run/other.pid", Elsewhere("lock_file below")),
+    ("addr_prot", "acm", Elsewhere("does nothing")),
+    ("addr_timeout", "7", InCore(|core| core.addr_timeout = MINUTES)),
+    ("route_prot", "acm", InCore(|core| core.route_protocol = RouteProtocol::Acm)),
+    ("route_timeout", "7", InCore(|core| core.route_timeout = MINUTES)),
+    ("loopback_prot", "none", InCore(|core| core.loopback = false)),
+    ("server_port", "7", Elsewhere("tests/ server_modes")),
+    ("server_mode", "loop", Elsewhere("tests/ server_modes")),
+    ("acme_plus_kernel_only", "yes", Elsewhere("tests/ server_modes")),
+    ("timeout", "7", InCore(|core| core.timeout = MILLISECONDS)),
+    ("retries", "7", InCore(|core| core.retries = 7)),
+    ("resolve_depth", "7", InCore(|core| core.resolve_depth = 7)),
+    ("sa_depth", "7", InCore(|core| core.sa_depth = SaDepth::Fixed(7))),
+    ("send_depth", "7", Elsewhere("depths below")),
+    ("recv_depth", "7", Elsewhere("depths below")),
+    ("min_mtu", "4096", InCore(|core| core.min_mtu = Mtu::B4096)),
+    ("min_rate", "40", InCore(|core| core.min_rate = Rate::GBPS_40)),
+    ("route_preload", "opensm_full_v1", Elsewhere("tests/ preload_files")),
+    ("route_data_file", "/other", Elsewhere("tests/ preload_files")),
+    ("addr_preload", "acm_hosts", Elsewhere("tests/ preload_files")),
+    ("addr_data_file", "/other", Elsewhere("tests/ preload_files")),
+    ("support_ips_in_addr_cfg", "yes", Elsewhere("tests/ config")),
+    ("provider_lib_path", "/other", Elsewhere("does nothing")),
+    ("provider", "none default", InCore(|core| core.subnets = Subnets::Only(Vec::new()))),
+    ("connections", "7", InCore(|core| core.limits.connections.total = 7)),
+    ("connection_share", "7", InCore(|core| core.limits.connections.percent = 7)),
+    ("requests", "7", InCore(|core| core.limits.requests.total = 7)),
+    ("request_share", "7", InCore(|core| core.limits.requests.percent = 7)),
+    ("lookups", "7", InCore(|core| core.limits.lookups.total = 7)),
+    ("lookup_share", "7", InCore(|core| core.limits.lookups.percent = 7)),
+    ("interface_addresses", "7", Elsewhere("interface_addresses below, tests/ interfaces")),
+    ("stranger_queue", "7", InCore(|core| core.limits.strangers = 7)),
+    ("sa_notices", "no", InCore(|core| core.sa_notices = false)),
+    ("groups", "6", InCore(|core| core.groups = 6)),
+    ("requests_per_client", "7", InCore(|core| core.limits.requests_per_client = 7)),
+    ("negative_timeout", "7", InCore(|core| core.negative_timeout = Some(MILLISECONDS))),
+    ("path_service_ids", "all", InCore(|core| core.path_service_ids = ServiceIds::All)),
+    ("client_timeout", "7", Elsewhere("tests/ reload")),
+    ("metrics_listen", "127.0.0.1:7", Elsewhere("tests/ metrics")),
 ];
 
 #[test]
 fn each_option_counts_where_it_should() {
-    let dir = tempfile::tempdir().unwrap();
-    let opts = dir.path().join("opts");
-    let read = |text: &str| {
-        fs::write(&opts, text).unwrap();
-        Settings::read(&Args::try_parse_from(["acm-mio", "-O", opts.to_str().unwrap(), "-A", "/none"]).unwrap())
-    };
-    let default = read("");
+    let default = settings_of("");
     let mut names: Vec<&str> = OTHER_VALUES.iter().map(|(name, ..)| *name).collect();
-    for (name, value, elsewhere) in OTHER_VALUES {
-        let settings = read(&format!("{name} {value}\n"));
+    for (name, value, counts) in OTHER_VALUES {
+        let settings = settings_of(&format!("{name} {value}\n"));
         assert!(settings.problems.is_empty() || name == "provider", "{name}: {:?}", settings.problems);
-        let reaches_core = settings.core(1024) != default.core(1024);
-        assert_eq!(reaches_core, elsewhere.is_none(), "{name} {value}");
+        let mut expected = default.core(1024);
+        let place = match counts {
+            InCore(change) => {
+                change(&mut expected);
+                assert_ne!(expected, default.core(1024), "{name} {value} is the default");
+                "the core"
+            }
+            Elsewhere(place) => place,
+        };
+        assert_eq!(settings.core(1024), expected, "{name} {value}: {place}");
         let said = settings.options() != default.options();
         assert!(said || matches!(name, "provider" | "addr_prot"), "{name} {value}");
     }
-    let place = |text: &str| read(text).lock_file(Path::new("/run"));
-    assert_eq!(place("lock_file /run/other.pid\n"), PathBuf::from("/run/other.pid"));
     names.sort_unstable();
     let mut all = opts::NAMES.to_vec();
     all.sort_unstable();
     assert_eq!(names, all);
+}
+
+#[test]
+fn the_core_tells_as_much_as_is_logged() {
+    let level = |text: &str| settings_of(text).core(1024).log_level;
+    let levels = ["log_level 0\n", "log_level 1\n", "log_level 2\n"].map(level);
+    assert_eq!(levels, [Level::Always, Level::Verbose, Level::Debug]);
+}
+
+#[test]
+fn what_the_core_does_not_know_counts_elsewhere() {
+    let place = |text: &str| settings_of(text).lock_file(Path::new("/own"));
+    assert_eq!(place("lock_file /run/other.pid\n"), PathBuf::from("/run/other.pid"));
+    assert_eq!(place(""), PathBuf::from("/own/ibacm.pid"));
+    assert_eq!(settings_of("interface_addresses 7\n").interface_addresses(), 7);
+}
+
+#[cfg(feature = "verbs")]
+#[test]
+fn queues_of_devices_are_as_deep_as_the_options_say() {
+    let depths = |text: &str| settings_of(text).depths();
+    let number = |number| NonZeroU32::new(number).unwrap();
+    let default = Depths { receive: number(1024), send: number(1) };
+    assert_eq!(depths(""), default);
+    assert_eq!(depths("send_depth 7\n"), Depths { send: number(7), ..default });
+    assert_eq!(depths("recv_depth 7\n"), Depths { receive: number(7), ..default });
 }

@@ -251,6 +251,9 @@ values! {
     /// At least 1.
     milliseconds: Duration = |text| text.parse::<NonZeroU32>().ok().map(|ms| Duration::from_millis(ms.get().into())),
         |value| value.as_millis();
+    /// At least 1.
+    seconds: Duration = |text| text.parse::<NonZeroU32>().ok().map(|number| Duration::from_secs(number.get().into())),
+        |value| value.as_secs();
     /// 0 is "none".
     milliseconds_or_none: Option<Duration> = |text| text.parse::<u32>().ok()
         .map(|ms| NonZeroU32::new(ms).map(|ms| Duration::from_millis(ms.get().into()))),

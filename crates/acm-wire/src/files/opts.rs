@@ -186,6 +186,8 @@ options! {
     Groups groups: GroupCount = GroupCount::TWO, GroupCount, "a number, 1 to 6";
     /// Requests of one connection that are not answered yet; nothing is read from it while it has so many.
     RequestsPerClient requests_per_client: NonZeroU32 = nonzero(64), depth, "a number, at least 1";
+    /// How long a client may take nothing of what is there for it, in whole seconds in the file; then it is closed.
+    ClientTimeout client_timeout: Duration = Duration::from_secs(30), seconds, "a number of seconds, at least 1";
     /// Where counters are served as OpenMetrics text.
     MetricsListen metrics_listen: MetricsTarget<'a> = MetricsTarget::None, MetricsTarget,
         "none, a path that begins with /, or a loopback address and port";

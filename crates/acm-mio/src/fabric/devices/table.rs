@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, VecDeque};
 const PAYLOAD: usize = size_of::<AcmMad>();
 
 /// How many datagrams may be under way at an endpoint.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Depths {
     /// `recv_depth`: received and not looked at.
     pub(crate) receive: NonZeroU32,

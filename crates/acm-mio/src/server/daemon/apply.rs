@@ -16,6 +16,7 @@ impl Daemon {
         self.reload.say_changes(&new);
         let config = new.core(self.reload.descriptors);
         self.input(now, Input::Configure(&config));
+        self.client_timeout = options.client_timeout;
         if options.metrics_listen != self.reload.current.options().metrics_listen {
             self.metrics.configure(options.metrics_listen, self.host.poll.registry());
         }

@@ -155,7 +155,7 @@ impl Daemon {
     /// Closes who has not taken anything for too long.
     pub(super) fn close_stalled(&mut self, now: Time) {
         while let Some((since, index)) = self.host.clients.longest_stalled()
-            && since + self.stall_limit <= now
+            && since + self.client_timeout <= now
         {
             self.host.lines.limited(Kind::ClientStalled, |said| {
                 *said = format!("client {index} takes no answers: closed");

@@ -29,7 +29,7 @@ pub(super) use host::Host;
 pub(super) use linger::Linger;
 pub(super) use reload::Reload;
 pub(super) use systemd::Systemd;
-pub(super) use turn::{Daemon, Ready, STALL_LIMIT};
+pub(super) use turn::{Daemon, Ready};
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@ use crate::{
     effects::{Effect, effect},
     settings::{ConfiguredAddress, Settings},
 };
+use core::time::Duration;
 use std::path::PathBuf;
 
 /// What is needed to read the files again.
@@ -21,6 +22,11 @@ pub(crate) struct Reload {
 impl Reload {
     pub(crate) fn new(settings: Settings, start_dir: PathBuf, descriptors: u64) -> Self {
         Self { started: settings.clone(), current: settings, start_dir, descriptors }
+    }
+
+    /// How long a client may take nothing.
+    pub(crate) fn client_timeout(&self) -> Duration {
+        self.current.options().client_timeout
     }
 
     /// Addresses of the file; `None` without one.

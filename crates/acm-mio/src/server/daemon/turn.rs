@@ -22,8 +22,6 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
 use std::io;
 
-/// Long enough for a program that a debugger or a full machine has stopped for a while.
-pub(crate) const STALL_LIMIT: Duration = Duration::from_secs(30);
 /// Events of the fabric, datagrams of the kernel, or new clients that are handled before it is another's turn.
 pub(super) const OTHERS_TURN: usize = 256;
 
@@ -50,7 +48,7 @@ pub(crate) struct Daemon {
     /// Scrapers.
     pub(crate) metrics: Metrics,
     /// A client that takes nothing of what is there for it for so long is closed.
-    pub(crate) stall_limit: Duration,
+    pub(crate) client_timeout: Duration,
     pub(crate) alarm: Alarm,
     pub(crate) linger: Linger,
 }
@@ -149,7 +147,7 @@ impl Daemon {
 
     /// When there will be something to do, whatever happens: the core's deadline, or one of our own.
     pub(super) fn due(&self) -> Option<Time> {
-        let stall = self.host.clients.longest_stalled().map(|(since, _)| since + self.stall_limit);
+        let stall = self.host.clients.longest_stalled().map(|(since, _)| since + self.client_timeout);
         let fabric = self.host.fabric.as_ref().and_then(|fabric| fabric.poll_timeout());
         let interfaces = self.host.interfaces.as_ref().and_then(Interfaces::poll_timeout);
         [

@@ -122,6 +122,7 @@ fn every_value() {
         ("sa_notices no", Opt::SaNotices(false)),
         ("groups 6", Opt::Groups(GroupCount::new(6).unwrap())),
         ("requests_per_client 11", Opt::RequestsPerClient(nonzero(11))),
+        ("client_timeout 1", Opt::ClientTimeout(Duration::from_secs(1))),
         ("path_service_ids NONE", Opt::PathServiceIds(ServiceIds::None)),
         ("path_service_ids all", Opt::PathServiceIds(ServiceIds::All)),
         ("path_service_ids lustre,tcp:1-5", Opt::PathServiceIds(list("lustre,tcp:1-5"))),
@@ -168,6 +169,8 @@ fn bad_values_are_reported_and_skipped() {
         "groups 0",
         "groups 7",
         "requests_per_client 0",
+        "client_timeout 0",
+        "client_timeout 30s",
         "negative_timeout -1",
         "negative_timeout off",
         "path_service_ids lustre,",
@@ -202,13 +205,13 @@ fn names_are_complete() {
     let options: BTreeSet<_> =
         Options::default().iter().map(|option| option.to_string().split(' ').next().unwrap().to_string()).collect();
     let names: BTreeSet<_> = NAMES.iter().filter(|name| **name != "provider").map(ToString::to_string).collect();
-    assert_eq!((options.len(), &options), (40, &names));
+    assert_eq!((options.len(), &options), (41, &names));
 }
 
 fn option() -> impl Strategy<Value = String> {
     let depths = (1_u32.., 1_u32.., 1_u32.., 1_u32..);
     let text = "[!-~]{1,80}";
-    (0_usize..41, text, any::<(u32, u16, bool, u64)>(), depths).prop_map(
+    (0_usize..42, text, any::<(u32, u16, bool, u64)>(), depths).prop_map(
         |(which, text, (number, port, yes, prefix), d)| {
             let time = yes.then(|| Duration::from_secs(u64::from(number) * 60));
             let depth = |number| NonZeroU32::new(number).unwrap();
@@ -247,6 +250,7 @@ fn option() -> impl Strategy<Value = String> {
                 stranger_queue: depth(d.0),
                 interface_addresses: depth(d.2),
                 requests_per_client: depth(d.1),
+                client_timeout: Duration::from_secs(d.3.into()),
                 metrics_listen: match number % 3 {
                     0 => MetricsTarget::None,
                     1 => MetricsTarget::Loopback(([127, 0, 0, 1], port.max(1)).into()),
