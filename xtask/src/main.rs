@@ -13,7 +13,9 @@ mod demo;
 mod deps;
 mod deviations;
 mod error;
+mod licences;
 mod mutants;
+mod no_std;
 mod packages;
 mod stopwatch;
 mod vm;
@@ -35,16 +37,16 @@ struct Xtask {
 enum Task {
     /// Show it: three daemons on a simulated fabric, node2 resolved five ways. Needs no hardware, no root, no package.
     Demo,
-    /// Check the crates' arrows, format and lints, then run every test: on a real kernel in a virtual machine, and
-    /// here. Installs missing Debian packages. Needs root.
+    /// Check the crates' arrows, licences, format, lints, documentation and builds without std, then run every test: on a
+    /// real kernel in a virtual machine, and here. Installs what is missing. Needs root.
     Test {
         #[command(flatten)]
         install: Install,
-        /// Only run the tests that need no virtual machine: no format, no lints, no real kernel.
+        /// Only run the tests that need no virtual machine: no format, no lints, no other builds, no real kernel.
         #[arg(long)]
         fast: bool,
     },
-    /// What CI wants: all of `test`, and documentation, no_std builds, licences.
+    /// All of `test`, and what only cargo-deny finds. Installs cargo-deny, too, which takes minutes.
     Ci {
         #[command(flatten)]
         install: Install,
