@@ -6,6 +6,7 @@ use crate::{
     licences, no_std,
     packages::{self, Install},
     stopwatch::Stopwatch,
+    test_run,
 };
 use core::{fmt, time::Duration};
 use std::process::Command;
@@ -74,9 +75,9 @@ fn real_kernel(steps: &mut Steps) -> Result<(), TaskError> {
 }
 
 fn tests(steps: &Steps) -> Result<(), TaskError> {
-    println!("{steps}");
     // With the tests of ib-mad that start programs of these packages.
-    command::run(&mut cargo(&["test", "--workspace", "--no-fail-fast", "--features", "ib-mad/live"]))
+    let mut tests = cargo(&["test", "--workspace", "--no-fail-fast", "--features", "ib-mad/live"]);
+    test_run::run(&mut tests, &steps.to_string())
 }
 
 /// Makes sure that a part of the toolchain is here: a minimal one lacks it.

@@ -17,7 +17,9 @@ mod licences;
 mod mutants;
 mod no_std;
 mod packages;
+mod slowest;
 mod stopwatch;
+mod test_run;
 mod vm;
 
 use clap::{Parser, Subcommand};
