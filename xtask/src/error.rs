@@ -31,6 +31,10 @@ pub(crate) enum TaskError {
     Deviations(Vec<String>),
     #[error("{} crates that may not be here:{}", .0.len(), Lines(.0))]
     Licences(Vec<String>),
+    #[error("xtask/src/mutants/equivalent.toml: {0}")]
+    Equivalent(String),
+    #[error("more than {0} % of the changes passed the tests")]
+    Survivors(u32),
     #[error("demo: {0}")]
     Demo(#[source] Box<dyn Error>),
 }

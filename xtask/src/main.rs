@@ -123,7 +123,7 @@ mod tests {
             "deviations",
             "deviations --list",
             "mutants",
-            "mutants --shard 0/16 --package acm-mio",
+            "mutants acm-mio --shard 0/16",
             "bench -- 16 128",
             "vm-test -- ls",
         ] {
@@ -131,6 +131,6 @@ mod tests {
             assert!(parsed.is_ok(), "{words}: {parsed:?}");
         }
         assert!(Xtask::try_parse_from(["cargo xtask", "deps", "--fast"]).is_err());
-        assert!(Xtask::try_parse_from(["cargo xtask", "mutants", "--package", "serde"]).is_err());
+        assert!(Xtask::try_parse_from(["cargo xtask", "mutants", "serde"]).is_err());
     }
 }
