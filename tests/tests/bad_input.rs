@@ -291,7 +291,7 @@ fn descriptors_run_out() {
     assert_eq!(first.ask(2, &[from(), to()]), ClientStatus::SUCCESS, "those who are in are served");
     // It wakes up and tries again ten times a second; the log has one line, and a count after a minute.
     let wake_ups = || -> u64 {
-        let text = std::fs::read_to_string(format!("/proc/{}/status", node.process.id())).unwrap();
+        let text = fs::read_to_string(format!("/proc/{}/status", node.process.id())).unwrap();
         text.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).unwrap().trim().parse().unwrap()
     };
     let before = wake_ups();

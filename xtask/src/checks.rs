@@ -3,14 +3,13 @@ use crate::{
     command::{self, cargo},
     deps, deviations,
     error::TaskError,
+    licences, no_std,
     packages::{self, Install},
     stopwatch::Stopwatch,
+    test_run,
 };
 use core::{fmt, time::Duration};
 use std::process::Command;
-
-/// Crates that must build without std.
-const NO_STD: &[&str] = &["ib-mad", "acm-wire", "acm-sansio", "ib-sim"];
 
 /// Features that tests of ib-mad need: of those that start other programs, and of what the crate has with a feature.
 const TESTED: &str = "ib-mad/live,ib-mad/serde,ib-mad/arbitrary";
@@ -22,48 +21,54 @@ pub(crate) fn test(install: Install, fast: bool) -> Result<(), TaskError> {
     let mut steps = Steps::default();
     ready(&mut steps, install)?;
     if !fast {
-        style(&mut steps, install)?;
+        build(&mut steps, install)?;
         real_kernel(&mut steps)?;
     }
-    tests()
+    tests(&steps)
 }
 
-/// The task `ci`: [`test()`] with the steps that are dear or rarely fail.
+/// The task `ci`: [`test()`], and what cargo-deny finds beyond that, installed if need be.
 pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
     let mut steps = Steps::default();
     ready(&mut steps, install)?;
-    style(&mut steps, install)?;
-    let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
-    steps.command("documentation", doc.env("RUSTDOCFLAGS", "-D warnings"))?;
-    for name in NO_STD {
-        let label = format!("{name} without std");
-        steps.command(&label, &mut cargo(&["build", "-p", name, "--lib", "--no-default-features"]))?;
-    }
-    if command::succeeds(&mut cargo(&["deny", "--version"])) {
-        steps.command("licences", &mut cargo(&["deny", "check", "licenses", "bans", "sources"]))?;
-    } else {
-        println!("cargo-deny is not installed: licences are not checked");
-    }
+    build(&mut steps, install)?;
+    steps.step("cargo-deny", || cargo_deny(install))?;
     real_kernel(&mut steps)?;
-    println!("{steps}");
-    tests()
+    tests(&steps)
 }
 
 fn ready(steps: &mut Steps, install: Install) -> Result<(), TaskError> {
     let packages: Vec<_> = packages::BUILD.iter().chain(packages::TEST).copied().collect();
     steps.step("packages", || packages::ensure(&packages, install))?;
     steps.step("arrows", deps::run)?;
+    steps.step("licences", licences::check)?;
     // The tests themselves are run with all others.
     steps.step("deviations", deviations::check)
 }
 
-fn style(steps: &mut Steps, install: Install) -> Result<(), TaskError> {
+/// What is built or looked at besides the tests.
+fn build(steps: &mut Steps, install: Install) -> Result<(), TaskError> {
     component("rustfmt", &["fmt", "--version"], install)?;
     component("clippy", &["clippy", "--version"], install)?;
     steps.command("format", &mut cargo(&["fmt", "--all", "--check"]))?;
     let mut clippy = cargo(&["clippy", "--workspace", "--all-targets", "--features", TESTED, "--features", IN_VM]);
     clippy.args(["--", "-D", "warnings"]);
-    steps.command("lints", &mut clippy)
+    steps.command("lints", &mut clippy)?;
+    let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
+    steps.command("documentation", doc.env("RUSTDOCFLAGS", "-D warnings"))?;
+    steps.step("without std", || no_std::build(install))
+}
+
+/// All of `deny.toml` but advisories, which change from day to day without a change of ours.
+fn cargo_deny(install: Install) -> Result<(), TaskError> {
+    if !command::succeeds(&mut cargo(&["deny", "--version"])) {
+        if install.no_install {
+            return Err(TaskError::CargoDenyMissing);
+        }
+        println!("Missing: cargo-deny; building it takes minutes");
+        command::run(&mut cargo(&["install", "cargo-deny", "--locked"]))?;
+    }
+    command::run(&mut cargo(&["deny", "check", "licenses", "bans", "sources"]))
 }
 
 /// The tests that need a real kernel's RDMA stack: in a virtual machine, by the task `vm-test`. Needs root.
@@ -72,8 +77,9 @@ fn real_kernel(steps: &mut Steps) -> Result<(), TaskError> {
     steps.command("tests on a real kernel", Command::new(own).arg("vm-test").current_dir(command::root()))
 }
 
-fn tests() -> Result<(), TaskError> {
-    command::run(&mut cargo(&["test", "--workspace", "--no-fail-fast", "--features", TESTED]))
+fn tests(steps: &Steps) -> Result<(), TaskError> {
+    let mut tests = cargo(&["test", "--workspace", "--no-fail-fast", "--features", TESTED]);
+    test_run::run(&mut tests, &steps.to_string())
 }
 
 /// Makes sure that a part of the toolchain is here: a minimal one lacks it.

@@ -21,12 +21,20 @@ pub(crate) enum TaskError {
     ComponentMissing(&'static str),
     #[error("cargo-mutants is missing: run `cargo install cargo-mutants --locked`")]
     CargoMutantsMissing,
+    #[error("cargo-deny is missing: run `cargo install cargo-deny --locked`")]
+    CargoDenyMissing,
     #[error("cargo metadata: {0}")]
     Metadata(#[from] cargo_metadata::Error),
     #[error("{} defects in the crates:{}", .0.len(), Lines(.0))]
     Defects(Vec<String>),
     #[error("{} defects in docs/deviations.md:{}", .0.len(), Lines(.0))]
     Deviations(Vec<String>),
+    #[error("{} crates that may not be here:{}", .0.len(), Lines(.0))]
+    Licences(Vec<String>),
+    #[error("xtask/src/mutants/equivalent.toml: {0}")]
+    Equivalent(String),
+    #[error("more than {0} % of the changes passed the tests")]
+    Survivors(u32),
     #[error("demo: {0}")]
     Demo(#[source] Box<dyn Error>),
 }

@@ -1,11 +1,15 @@
-//! Regular files. Nothing else is read: a pipe has no end for as long as somebody may write, and the loop would wait.
+//! Regular files, and `/dev/null`. Nothing else is read: a pipe has no end for as long as somebody may write, and the
+//! loop would wait.
 use nix::libc;
 use std::{
     fs::{File, Metadata, OpenOptions},
     io,
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt},
     path::Path,
 };
+
+/// `/dev/null`, with which people say that there is no file (Linux's devices.txt).
+const NULL_DEVICE: u64 = libc::makedev(1, 3);
 
 /// What is at a path, if that is a regular file.
 pub(crate) fn metadata(path: &Path) -> io::Result<Metadata> {
@@ -22,7 +26,8 @@ pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
 }
 
 fn only(metadata: Metadata) -> io::Result<Metadata> {
-    if metadata.is_file() {
+    let is_null = metadata.file_type().is_char_device() && metadata.rdev() == NULL_DEVICE;
+    if metadata.is_file() || is_null {
         Ok(metadata)
     } else {
         Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))

@@ -105,6 +105,13 @@ fn what_is_no_regular_file_is_not_read() {
 }
 
 #[test]
+fn the_null_device_is_an_empty_file() {
+    let settings = Settings::read(&Args::try_parse_from(["acm-mio", "-O", "/dev/null", "-A", "/dev/null"]).unwrap());
+    assert_eq!((settings.options(), &settings.addresses), (Options::default(), &Some(vec![])));
+    assert!(settings.problems.is_empty(), "{:?}", settings.problems);
+}
+
+#[test]
 fn without_files_there_are_defaults() {
     let settings = Settings::read(&Args::try_parse_from(["acm-mio", "-O", "/none", "-A", "/none"]).unwrap());
     let limits = Limits { connections: Share { total: 768, percent: 90 }, ..Limits::default() };

@@ -119,3 +119,16 @@ impl Header {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_to_an_answer_is_one() {
+        for opcode in [Opcode::RESOLVE, Opcode::PERF, Opcode::EP] {
+            assert_ne!(opcode.ack(), opcode);
+            assert_eq!((opcode.ack().ack(), opcode.ack().base()), (opcode.ack(), opcode));
+        }
+    }
+}

@@ -233,6 +233,26 @@ mod tests {
     }
 
     #[test]
+    fn each_counter_has_its_place() {
+        let all = [
+            Counter::Error,
+            Counter::Resolve,
+            Counter::NoData,
+            Counter::AddrQuery,
+            Counter::AddrCache,
+            Counter::RouteQuery,
+            Counter::RouteCache,
+        ];
+        for (place, counter) in all.into_iter().enumerate() {
+            let mut counters = Counters([7, 8, 9, 10, 11, 12, 13]);
+            let before = counters.get(counter);
+            counters.count(counter);
+            assert_eq!((before, counters.get(counter)), (7 + place as u64, 8 + place as u64));
+            assert_eq!(counters.0[place], 8 + place as u64);
+        }
+    }
+
+    #[test]
     fn resolve_answers() {
         let path = PathRecord { dlid: ib_mad::Lid::new(17), ..PathRecord::default() };
         let reply = Reply::resolved([1; 8], &path, None);

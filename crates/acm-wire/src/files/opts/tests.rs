@@ -285,3 +285,10 @@ proptest! {
         crate::files::fuzz::opts(text.as_bytes());
     }
 }
+
+#[test]
+fn metrics_are_for_this_machine_and_at_a_port() {
+    for text in ["metrics_listen 10.0.0.1:80", "metrics_listen [::]:80", "metrics_listen 127.0.0.1:0"] {
+        assert!(one(text).is_err(), "{text}");
+    }
+}

@@ -52,6 +52,7 @@ fn other_forms_of_a_source() {
     assert_eq!(first.description, b"node1 HCA-1");
     let Entry::Source(second) = seen[1] else { panic!("{:?}", seen[1]) };
     assert_eq!((second.node, second.description), (NodeKind::Router, b"".as_slice()));
+    assert_eq!(std::format!("{second:?}"), "Router 0x0000000000000001, base LID 7, \"\"");
     for text in ["Switch\t0x1 ,base LID 7 ,LMC 1,\"s\", port 3", "Switch 0x1,base LID 7,LMC 1 , \"s\" ,port 3"] {
         let Entry::Source(source) = entries(text)[0] else { panic!("{text}") };
         assert_eq!(
