@@ -5,11 +5,8 @@ mod rules;
 
 use crate::{command, error::TaskError};
 use cargo_metadata::{Metadata, MetadataCommand, Package};
-use rules::Rules;
+use rules::{FILE, Rules};
 use std::fs;
-
-/// From the workspace's folder.
-pub(crate) const FILE: &str = "deny.toml";
 
 /// The check.
 ///

@@ -380,7 +380,7 @@ fn code_values_have_names() {
 }
 
 /// A structure's bytes as one number.
-fn number(own: &(impl Wire + ?Sized)) -> u64 {
+fn number(own: &impl Wire) -> u64 {
     ib_mad::as_bytes(own).iter().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 

@@ -5,6 +5,9 @@ use spdx::{Expression, ParseMode};
 /// The one registry that crates may be from.
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
+/// From the workspace's folder.
+pub(super) const FILE: &str = "deny.toml";
+
 /// What `deny.toml` says.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Rules {
@@ -39,7 +42,7 @@ struct Denied {
 
 impl Rules {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|problem| format!("{}: {problem}", super::FILE))
+        toml::from_str(text).map_err(|problem| format!("{}: {problem}", FILE))
     }
 
     /// The targets whose crates count.

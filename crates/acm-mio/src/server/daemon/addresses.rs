@@ -1,17 +1,11 @@
 //! Names of ports and addresses, as files and the kernel have them.
-use super::turn::{Daemon, OTHERS_TURN};
+use super::{
+    reload::Missing,
+    turn::{Daemon, OTHERS_TURN},
+};
 use crate::{kernel::Place, settings::ConfiguredAddress};
 use acm_sansio::{Input, PortId, Time};
 use acm_wire::Address;
-
-/// What becomes of a line of the file whose port is not there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Missing {
-    /// It is said: the file is new.
-    Said,
-    /// Nothing: another device that comes and goes is no reason to say it each time.
-    Silent,
-}
 
 impl Daemon {
     /// Gives the core its addresses: those of the file, or without one names of the host. What the core has

@@ -1,5 +1,5 @@
 //! SIGHUP: the files are read again, and what changed is applied.
-use super::{addresses::Missing, turn::Daemon};
+use super::{reload::Missing, turn::Daemon};
 use crate::{preload::Files, settings::ConfiguredAddress};
 use acm_sansio::{Input, Time};
 

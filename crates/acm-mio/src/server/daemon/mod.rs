@@ -21,13 +21,12 @@ mod systemd;
 mod turn;
 mod turns;
 
-pub(super) use addresses::Missing;
 pub(super) use alarm::Alarm;
 pub(super) use connections::Connections;
 pub(super) use error::LoopError;
 pub(super) use host::Host;
 pub(super) use linger::Linger;
-pub(super) use reload::Reload;
+pub(super) use reload::{Missing, Reload};
 pub(super) use systemd::Systemd;
 pub(super) use turn::{Daemon, Ready};
 

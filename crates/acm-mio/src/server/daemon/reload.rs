@@ -6,6 +6,15 @@ use crate::{
 use core::time::Duration;
 use std::path::PathBuf;
 
+/// What becomes of a line of the file whose port is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// It is said: the file is new.
+    Said,
+    /// Nothing: another device that comes and goes is no reason to say it each time.
+    Silent,
+}
+
 /// What is needed to read the files again.
 #[derive(Debug)]
 pub(crate) struct Reload {

@@ -5,12 +5,11 @@ use super::{
         receive::ReceiveBuffer,
         tokens::{ALARM, FABRIC, FIRST_CLIENT, INTERFACES, KERNEL, LISTENER, PRELOAD, SIGNALS},
     },
-    addresses::Missing,
     alarm::Alarm,
     error::LoopError,
     host::Host,
     linger::Linger,
-    reload::Reload,
+    reload::{Missing, Reload},
     report,
     systemd::Systemd,
 };
