@@ -67,6 +67,8 @@ pub enum Sign {
     Says(usize, String),
     /// It counts one more.
     Counts(usize, &'static str),
+    /// One of these.
+    Any(Vec<Self>),
 }
 
 /// The daemons of node1, node2, ...
@@ -96,6 +98,7 @@ impl<D: Daemon> Daemons<D> {
         match sign {
             Sign::Says(number, text) => self.0[number - 1].said().matches(text).count().try_into().unwrap(),
             Sign::Counts(number, name) => self.0[number - 1].counter(name),
+            Sign::Any(signs) => signs.iter().map(|sign| self.times(sign)).sum(),
         }
     }
 
