@@ -71,6 +71,15 @@ pub enum Sign {
     Any(Vec<Self>),
 }
 
+/// What is the matter with a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Fault {
+    /// There is none, so far.
+    NoAnswer(String),
+    /// It leads elsewhere.
+    Wrong(String),
+}
+
 /// The daemons of node1, node2, ...
 #[derive(Debug)]
 pub struct Daemons<D>(pub Vec<D>);
@@ -103,16 +112,16 @@ impl<D: Daemon> Daemons<D> {
     }
 
     /// What is wrong with the path from one to another, by names that begin with `name`.
-    fn wrong(&self, name: &str, pkey: Pkey, lids: &[Lid]) -> Option<String> {
+    fn wrong(&self, name: &str, pkey: Pkey, lids: &[Lid]) -> Option<Fault> {
         self.pairs().find_map(|(from, to)| {
             let words = ["-f", "n", "-s", &format!("{name}{from}"), "-d", &format!("{name}{to}")];
             let asked = self.0[from - 1].ask(&words);
             if asked.finished.code != Some(0) {
-                return Some(format!("{name}{from} to {name}{to}: {}", asked.finished));
+                return Some(Fault::NoAnswer(format!("{name}{from} to {name}{to}: {}", asked.finished)));
             }
             let path = asked.path();
             let is_right = (path.slid, path.dlid, path.pkey) == (lids[from - 1], lids[to - 1], pkey);
-            (!is_right).then(|| format!("{name}{from} to {name}{to}: {path:?}; LIDs {lids:?}"))
+            (!is_right).then(|| Fault::Wrong(format!("{name}{from} to {name}{to}: {path:?}; LIDs {lids:?}")))
         })
     }
 
@@ -123,8 +132,9 @@ impl<D: Daemon> Daemons<D> {
         });
     }
 
-    /// Changes something and waits until each sign of it was seen. From then on all paths are right, the first time
-    /// that they are asked for; the second time, nobody asks subnet administration for them.
+    /// Changes something and waits until each sign of it was seen. From then on no path is wrong. One that is asked for
+    /// before its other end has told where it is now may have no answer yet; when all had one, nobody asks subnet
+    /// administration for them again.
     ///
     /// Time begins when `change` comes back.
     pub fn recover(
@@ -146,7 +156,10 @@ impl<D: Daemon> Daemons<D> {
         let seen = start.elapsed().as_millis();
         let lids = lids();
         for (name, pkey) in names {
-            assert_eq!(self.wrong(name, *pkey, &lids), None, "{what}");
+            until(&format!("{what}: every path"), || match self.wrong(name, *pkey, &lids) {
+                Some(Fault::Wrong(path)) => panic!("{what}: {path}"),
+                fault => fault.is_none().then_some(()),
+            });
         }
         let right = start.elapsed().as_millis();
         let asked = |daemon: &D| daemon.ask(&["-P"]).counters()[0].get("Route Query Count");
