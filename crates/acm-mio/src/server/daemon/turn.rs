@@ -93,6 +93,7 @@ impl Daemon {
             // What the core wants of it is tried at this time, not at that of its last event.
             if let Some(fabric) = &mut self.host.fabric {
                 fabric.handle_timeout(now);
+                self.ready.fabric = true;
             }
             self.acm.handle_timeout(now);
             self.drain(now);
