@@ -1,7 +1,12 @@
 //! What the core reads of a port.
 use crate::door::SaAddress;
 use alloc::vec::Vec;
+use core::time::Duration;
 use ib_mad::{Gid, Guid, Lid, Mtu, Pkey, Rate, ServiceLevel, id::Lmc, sa::PathRecord};
+
+/// A subnet is not taken to be slower, whatever its manager says: SubnetTimeOut 20. With 31, which ports have where
+/// nobody ever set it, one datagram lost would be two hours of waiting.
+const LONGEST_SUBNET_TIME: Duration = Duration::from_millis(4096);
 
 /// The attributes of an active port.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -41,11 +46,12 @@ impl PortAttributes {
         self.gids.iter().copied().find(|gid| !gid.is_zero()).unwrap_or_default()
     }
 
-    /// How long a datagram may be under way in the subnet and back: 2^(SubnetTimeOut - 8) ms.
+    /// How long a datagram may be under way in the subnet and back: 2^(SubnetTimeOut - 8) ms, 4,096
+    /// at most.
     #[must_use]
-    pub const fn subnet_time(&self) -> core::time::Duration {
+    pub fn subnet_time(&self) -> Duration {
         let power = self.subnet_timeout & 31;
-        core::time::Duration::from_millis(if power < 8 { 0 } else { 1 << (power - 8) })
+        Duration::from_millis(if power < 8 { 0 } else { 1 << (power - 8) }).min(LONGEST_SUBNET_TIME)
     }
 
     /// The place of the port's first GID in its table, as address vectors name it.
@@ -108,8 +114,10 @@ mod tests {
     fn subnet_time() {
         let time =
             |subnet_timeout| PortAttributes { subnet_timeout, ..PortAttributes::default() }.subnet_time().as_millis();
-        assert_eq!([time(0), time(7), time(8), time(18)], [0, 0, 1, 1024]);
+        assert_eq!([time(0), time(7), time(8), time(18), time(20)], [0, 0, 1, 1024, 4096]);
+        assert_eq!([time(21), time(31)], [4096, 4096], "nobody waits for hours");
     }
+
     #[test]
     fn a_path_may_have_all_that_the_link_has() {
         let port = PortAttributes { mtu: Mtu::B2048, rate: Rate::GBPS_10, ..PortAttributes::default() };
