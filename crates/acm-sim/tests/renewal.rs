@@ -11,6 +11,7 @@ use acm_wire::{
 };
 use core::time::Duration;
 use ib_mad::{AttributeId, Lid, Method, PortState, Qpn, Status, sa::PathRecord};
+use ib_sim::Port;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -157,6 +158,30 @@ fn a_peer_with_a_new_lid_is_followed_within_five_seconds() {
     world.run_for(Duration::from_secs(10));
     assert!((12..=21).contains(&world.stat(1, "announcements")), "{}", world.stat(1, "announcements"));
     assert_eq!(cached(&mut world, 1), Lid::new(1099));
+}
+
+/// A path that was found anew after our own LID changed says where the peer is, too: it has moved meanwhile, and is
+/// answered there.
+#[test]
+fn two_that_have_other_lids_answer_each_other() {
+    for notices in [true, false] {
+        let mut world = known(Config { sa_notices: notices, ..Config::default() });
+        let lids = [300, 301].map(Lid::new);
+        for (node, lid) in lids.into_iter().enumerate() {
+            let port = Port { lid, ..world.port(node).clone() };
+            world.subnet.set_port(World::port_id(node), port).unwrap();
+        }
+        world.settle();
+        assert_eq!(world.resolve(0, &name(0), &name(1)).unwrap().dlid, lids[1]);
+        world.run_for(Duration::from_secs(10));
+        // Nobody has told of this one yet: the group is asked for it, by the one that is known.
+        let late = Address::from_text("late");
+        world.input(0, Input::AddressAdded { port: PortId(0), pkey: None, address: late });
+        let start = world.now();
+        let path = world.resolve(1, &name(1), &late).unwrap();
+        assert_eq!((path.slid, path.dlid), (lids[1], lids[0]));
+        assert!(world.now().since(start) < Duration::from_secs(1), "the first response reaches it");
+    }
 }
 
 /// So does one with another queue pair: a response to the old one would be lost.

@@ -38,6 +38,12 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
                 ensure(known == Some(accounts), || format!("{id}: {accounts} need {question}, {known:?} are known"))?;
                 lookup(&mut counted, id, needed, waiting)?;
             }
+            DestState::Ready(ready) if !is_at_end_of_its_path(provider, cx, dest.endpoint, ready) => {
+                return Err(format!(
+                    "{id}: the path leads to LID {}, {:?} is not there",
+                    ready.path.dlid, ready.remote
+                ));
+            }
             DestState::Ready(Ready { claim, renewal, .. }) if claim.is_some() || renewal.is_some() => {
                 if let Some(claim) = claim {
                     lookup(&mut counted, id, &claim.asking.lookup, waiting)?;
@@ -89,6 +95,15 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
     let due = cx.timer(Task::Negatives.token()).is_some();
     ensure(due != provider.negatives.is_empty(), || format!("{remembered} failed, and they end: {due}"))?;
     ensure(provider.cache.len() <= limits.destinations, || format!("{} destinations", provider.cache.len()))
+}
+
+/// Whether a path leads to where its end is known to be. One that counts no more may lead anywhere.
+fn is_at_end_of_its_path(provider: &Ibacmp, cx: &Context, endpoint: EndpointId, ready: &Ready) -> bool {
+    let counts = provider.endpoints.get(&endpoint).is_some_and(|state| !state.is_void(ready.epoch));
+    match (&ready.remote, cx.port_of(endpoint)) {
+        (Some(remote), Some(port)) if counts => remote.at_end_of(&ready.path, port.lmc) == *remote,
+        _ => true,
+    }
 }
 
 fn lookup(counted: &mut Counted, id: DestId, lookup: &Lookup, waiting: usize) -> Result<(), String> {

@@ -84,7 +84,10 @@ impl Ibacmp {
                 (Some(remote), None, path)
             }
             (DestState::Known { remote, addr_until }, _) => {
-                (Some(*remote), *addr_until, self.preloaded_way(cx, endpoint, remote)?)
+                let path = self.preloaded_way(cx, endpoint, remote)?;
+                // A table of hosts does not know the LID.
+                let lmc = cx.port_of(endpoint)?.lmc;
+                (Some(remote.at_end_of(&path, lmc)), *addr_until, path)
             }
             _ => return None,
         };

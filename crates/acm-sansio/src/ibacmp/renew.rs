@@ -296,22 +296,23 @@ impl Ibacmp {
         let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Unknown) else { return };
         let moved = ready.path.dlid.base(lmc) != path.dlid.base(lmc);
         (ready.path, ready.doubted, ready.route_until) = (*path, false, route_until);
+        let is_there = |claimed: &Remote| claimed.lid.base(lmc) == path.dlid.base(lmc);
         match &mut ready.remote {
             None => ready.addr_until = addr_end,
-            Some(remote) if moved => {
-                let is_there = |claimed: &Remote| claimed.lid.base(lmc) == path.dlid.base(lmc);
-                *remote = claimed.filter(is_there).unwrap_or(Remote { lid: path.dlid, ..*remote });
+            Some(remote) if !is_there(remote) => {
+                *remote = claimed.filter(is_there).unwrap_or_else(|| remote.at_end_of(path, lmc));
             }
             Some(_) => {}
         }
         // Only a host of a file counts as long as the file.
         ready.preloaded = ready.preloaded.filter(|_| ready.remote.is_some_and(|remote| remote.group.is_zero()));
         self.cache.enter(id, DestState::Ready(ready));
-        if claimed.is_some() && !moved {
-            self.stats.claims_refuted += 1;
+        match claimed {
+            Some(claimed) if is_there(&claimed) => self.stats.claims_confirmed += 1,
+            Some(_) => self.stats.claims_refuted += 1,
+            None => {}
         }
         if moved {
-            self.stats.claims_confirmed += u64::from(claimed.is_some());
             cx.log(Event::PeerChanged(endpoint, name).into());
         } else {
             cx.log(Event::RouteFound(endpoint, name).into());

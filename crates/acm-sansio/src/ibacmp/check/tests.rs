@@ -19,7 +19,8 @@ use crate::{
 use acm_wire::Address;
 use alloc::{string::ToString, vec};
 use ib_mad::{
-    Lid, Mtu, Pkey, Qpn, Rate,
+    Gid, Lid, Mtu, Pkey, Qpn, Rate,
+    id::Lmc,
     sa::{McMemberRecord, PathRecord},
 };
 
@@ -160,13 +161,31 @@ fn claims() {
     let (mut cx, mut ibacmp, endpoint) = joined(1);
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
     let remote = |lid| Remote { lid: Lid::new(lid), qpn: Qpn::new(7), ..Remote::default() };
-    let ready = Ready::new(Some(remote(2)), PathRecord::default(), 0);
+    let path = PathRecord { dlid: Lid::new(2), ..PathRecord::default() };
+    let ready = Ready::new(Some(remote(2)), path, 0);
     ibacmp.cache.enter(id, DestState::Ready(ready));
     ibacmp.check_claim(&mut cx, id, &remote(3), None);
     assert_eq!(ibacmp.stats().claims_checked, 1);
     assert_eq!(ibacmp.check(&cx), Ok(()));
     wait_for(&mut cx, endpoint, id);
     fails(&cx, &ibacmp, "1 wait, 0 are known");
+}
+
+#[test]
+fn ends_of_paths() {
+    let (mut cx, mut ibacmp, endpoint) = joined(1);
+    let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
+    let remote = Remote { lid: Lid::new(2), ..Remote::default() };
+    let path = |dlid| PathRecord { dlid: Lid::new(dlid), ..PathRecord::default() };
+    ibacmp.cache.enter(id, DestState::Ready(Ready::new(Some(remote), path(2), 0)));
+    assert_eq!(ibacmp.check(&cx), Ok(()));
+    ibacmp.cache.enter(id, DestState::Ready(Ready::new(Some(remote), path(3), 0)));
+    fails(&cx, &ibacmp, "the path leads to LID 3");
+    // It counts no more.
+    for lid in [16, 17] {
+        ibacmp.endpoints.entry(endpoint).or_default().begin_at(Gid::default(), Lid::new(lid), Lmc::default());
+    }
+    assert_eq!(ibacmp.check(&cx), Ok(()));
 }
 
 #[test]
