@@ -71,11 +71,6 @@ impl Sim {
         })
     }
 
-    /// The name of the node that this is.
-    pub(crate) fn node_name(&self) -> &str {
-        &self.client.node().name
-    }
-
     fn port_number(port: PortId) -> u8 {
         u8::try_from(port.0 + 1).unwrap_or(u8::MAX)
     }
@@ -164,6 +159,10 @@ impl Fabric for Sim {
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
         vec![("datagrams_lost", self.inbox.lost())]
+    }
+
+    fn node_name(&self) -> Option<&str> {
+        Some(&self.client.node().name)
     }
 
     fn ports(&self) -> Vec<NamedPort> {
