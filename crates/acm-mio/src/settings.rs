@@ -10,7 +10,7 @@ use acm_sansio::{
 use acm_wire::{
     Address,
     files::{
-        self, LineError,
+        self, LineError, LineErrorKind,
         addr::{self, PkeyChoice},
         opts::{self, LogLevel, LogTarget, LoopbackProt, Opt, Options, Percent, Provider, ProviderSubnets, RouteProt},
     },
@@ -245,7 +245,12 @@ fn parse_options<'a>(text: &'a [u8], mut options: Options<'a>) -> Options<'a> {
 
 fn problem(path: &Path, text: &[u8], error: LineError, then: &str) -> String {
     let word = error.word(text).escape_ascii().to_string();
-    format!("{}:{}:{}: {}: \"{word}\"{then}", path.display(), error.line, error.column, error.kind)
+    let meant = match error.kind {
+        LineErrorKind::UnknownOption => nearest(error.word(text)).map(|name| format!(", perhaps {name}")),
+        _ => None,
+    };
+    let (path, meant) = (path.display(), meant.unwrap_or_default());
+    format!("{path}:{}:{}: {}: \"{word}\"{meant}{then}", error.line, error.column, error.kind)
 }
 
 /// The address file's addresses, and what is wrong with it.
@@ -291,7 +296,9 @@ fn read_addresses(
 }
 
 mod missing;
+mod nearest;
 pub(crate) use missing::MissingFile;
+use nearest::nearest;
 
 #[cfg(test)]
 mod tests;
