@@ -86,6 +86,14 @@ fn a_run_directory_that_cannot_be() {
 }
 
 #[test]
+fn a_lock_that_cannot_be_had() {
+    // Nobody can make a file there.
+    let said = refused(&run(binary(Binary::AcmMio), &["-P", "--fabric", "embedded", "--run-dir", "/proc"]));
+    assert!(said.starts_with("lock file /proc/ibacm.pid: "), "{said}");
+    assert!(said.ends_with("; run as root, or give a --run-dir or a lock_file that you may write to"), "{said}");
+}
+
+#[test]
 fn an_option_with_nearly_the_right_name() {
     let node = Node::embedded().option("retrys 3\nnothing_like_it 3").serve();
     for line in [
