@@ -62,6 +62,7 @@ fn what_a_document_says_and_is_not_so_is_noticed() {
         ("```console\n$ echo 1 &\n2\n```\n", "d.md:1: `echo 1 &` should print\n2"),
         ("```console\n$ echo a\na\nb\n```\n", "d.md:1: `echo a` should print"),
         ("```console\nnothing\n```\n", "d.md:1: a line before the first command"),
+        ("```rust\nfn main() {}\n```\n", "d.md:1: no crate's documentation has this file"),
         ("```python\n1\n```\n", "d.md:1: \"python\" is no kind of block"),
         ("```sh not-run\n1\n```\n", "d.md:1: \"not-run\" is not understood"),
         ("```sh not-run=\"\"\n1\n```\n", "d.md:1: \"not-run=\\\"\\\"\" is not understood"),
@@ -72,5 +73,7 @@ fn what_a_document_says_and_is_not_so_is_noticed() {
         let fault = fault(bad);
         assert!(fault.starts_with(said), "{bad}\n{fault}");
     }
+    let program = check("docs/recipes.md", "```rust\nfn main() {}\n```\n", Duration::ZERO);
+    assert_eq!(program.faults, Vec::<String>::new(), "acm-sim's documentation has it");
     assert_eq!(check("d.md", "```sh not-run=\"it fails\"\nfalse\n```\n", Duration::ZERO).not_run, ["d.md:1: it fails"]);
 }

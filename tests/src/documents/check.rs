@@ -1,12 +1,13 @@
 //! Whether a document is true.
 use super::{
     markdown::{Block, Kind, blocks},
-    shell::{Shell, in_clone},
+    shell::{Shell, clone, in_clone},
     transcript::{Step, agree, commands, console},
 };
 use crate::poll;
 use acm_wire::files::opts;
 use core::time::Duration;
+use std::fs;
 
 /// What came of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +35,8 @@ pub fn check(name: &str, text: &str, patience: Duration) -> Report {
             Kind::Console => console(&block.text),
             Kind::Commands => Ok(commands(&block.text)),
             Kind::Options => options(&block.text).map(|()| Vec::new()),
-            Kind::Text => Ok(Vec::new()),
+            Kind::Doctest if !is_in_documentation(name) => Err("no crate's documentation has this file".to_owned()),
+            Kind::Doctest | Kind::Text => Ok(Vec::new()),
             Kind::Unknown(why) => Err(why.clone()),
         };
         match steps {
@@ -50,6 +52,13 @@ pub fn check(name: &str, text: &str, patience: Duration) -> Report {
         }
     }
     report
+}
+
+/// Whether rustdoc runs what is in a document.
+fn is_in_documentation(name: &str) -> bool {
+    let crates = fs::read_dir(clone().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let mut roots = crates.filter_map(|path| fs::read_to_string(path.join("src/lib.rs")).ok());
+    roots.any(|root| root.contains(&format!("include_str!(\"../../../{name}\")")))
 }
 
 /// What is wrong with lines of an option file.

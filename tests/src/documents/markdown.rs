@@ -24,6 +24,8 @@ pub(super) enum Kind {
     Commands,
     /// Lines of an option file.
     Options,
+    /// A program that rustdoc runs.
+    Doctest,
     /// Nothing to be run.
     Text,
     /// Something that cannot be understood.
@@ -65,6 +67,7 @@ impl Block {
             "console" => Kind::Console,
             "" | "sh" => Kind::Commands,
             "ibacm_opts.cfg" => Kind::Options,
+            "rust" => Kind::Doctest,
             "text" => Kind::Text,
             other => Kind::Unknown(format!("{other:?} is no kind of block; `text` for what is not run")),
         };

@@ -5,7 +5,8 @@
 //! - `console`: commands behind `$ `, each with what it prints, in which a line `...` stands for any number of lines;
 //! - `sh`, or nothing: commands alone, which have to succeed;
 //! - `ibacm_opts.cfg`: options;
-//! - `text`: neither.
+//! - `rust`: a program, if the documentation of a crate has the file, so that rustdoc runs it;
+//! - `text`: none of these.
 //!
 //! Then, where it is not shown to readers: `in-clone` (its commands are given in the project's own directory), or
 //! `not-run="REASON"`. A comment `<!-- run: COMMAND -->` outside of all blocks is a command that readers have no need of.

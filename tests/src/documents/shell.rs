@@ -87,10 +87,14 @@ impl Shell {
     }
 }
 
+/// The project's own directory.
+pub(super) fn clone() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
 /// A command for the project's own directory.
 pub(super) fn in_clone(command: &str) -> String {
-    let clone = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    format!("(cd '{}'\n{command}\n)", clone.display())
+    format!("(cd '{}'\n{command}\n)", clone().display())
 }
 
 impl Drop for Shell {
