@@ -1,0 +1,59 @@
+//! Attributes, made of the values of their fields.
+use super::common::{headers, packets};
+use ib_mad::{
+    MadRef,
+    attribute::Structure,
+    wire::{Field, read_bits, write_bits},
+};
+use std::collections::BTreeMap;
+
+/// Writes each field's value, read through the field table, into zeroed bytes. Reserved bytes are copied; bits that no
+/// field of a packed word names are not, and stay zero.
+fn write_fields(fields: &[Field], start: u32, from: &[u8], to: &mut [u8]) {
+    for field in fields {
+        let width = field.bits / field.count;
+        for at in (0..field.count).map(|index| start + field.bit_offset + index * width) {
+            if !field.parts.is_empty() {
+                write_fields(field.parts, at, from, to);
+                continue;
+            }
+            // Octets, text and reserved bytes are wider than a number.
+            for (at, width) in (0..width.div_ceil(64)).map(|word| (at + word * 64, 64.min(width - word * 64))) {
+                write_bits(to, at, width, read_bits(from, at, width).unwrap()).unwrap();
+            }
+        }
+    }
+}
+
+/// The bits that no field names: holes of packed words.
+fn holes(structure: Structure) -> Vec<u8> {
+    let mut named = vec![0; structure.size];
+    write_fields(structure.fields, 0, &vec![0xff; structure.size], &mut named);
+    named.iter().map(|byte| !byte).collect()
+}
+
+/// Every attribute of the captures is built anew from the values of its fields, bit by bit, and has the bytes that came.
+#[test]
+fn attributes_from_their_fields() {
+    let mut built: BTreeMap<&str, usize> = BTreeMap::new();
+    for capture in ["mads-erf.pcap.gz", "records-erf.pcap.gz", "rmpp-roce.pcap.gz", "cm-roce.pcap.gz"] {
+        let (link_type, packets) = packets(capture);
+        for packet in &packets {
+            let Some(headers) = headers(link_type, packet) else { continue };
+            let Ok(mad) = MadRef::new(headers.payload) else { continue };
+            let header = Structure::of::<ib_mad::MadHeader>();
+            let attribute = mad.attribute().ok().and_then(|own| Some((own.structure()?, own.as_bytes())));
+            for (structure, bytes) in [(header, &mad.as_bytes()[..24])].into_iter().chain(attribute) {
+                let mut anew = vec![0; structure.size];
+                write_fields(structure.fields, 0, bytes, &mut anew);
+                // What stands in reserved bits is the sender's.
+                let hole = bytes.iter().zip(holes(structure)).map(|(byte, hole)| byte & hole);
+                anew.iter_mut().zip(hole).for_each(|(byte, hole)| *byte |= hole);
+                assert_eq!(anew, bytes, "{}", structure.name);
+                *built.entry(structure.name).or_default() += 1;
+            }
+        }
+    }
+    let all: usize = built.values().sum();
+    assert_eq!((built.len(), all), (72, 6892), "{built:?}");
+}
