@@ -35,6 +35,7 @@ use std::{
     rc::Rc,
 };
 
+mod bounds;
 mod names;
 mod places;
 mod stalls;
