@@ -25,10 +25,27 @@ fn write_fields(fields: &[Field], start: u32, from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// The bits that no field names: holes of packed words.
+/// A field without its parts, if these are bits of a word; fields of a structure in it stay.
+fn as_whole(field: &Field) -> Vec<Field> {
+    if field.parts.iter().any(|part| part.access.is_none()) {
+        let width = field.bits / field.count;
+        let parts: Vec<Field> = field.parts.iter().flat_map(as_whole).collect();
+        let places = (0..field.count).map(|index| field.bit_offset + index * width);
+        return places
+            .flat_map(|start| parts.iter().map(move |part| Field { bit_offset: start + part.bit_offset, ..*part }))
+            .collect();
+    }
+    vec![Field { parts: &[], ..*field }]
+}
+
+/// The bits that no field names, which only words of bits have.
 fn holes(structure: Structure) -> Vec<u8> {
-    let mut named = vec![0; structure.size];
-    write_fields(structure.fields, 0, &vec![0xff; structure.size], &mut named);
+    let ones = vec![0xff; structure.size];
+    let (mut named, mut whole) = (vec![0; structure.size], vec![0; structure.size]);
+    write_fields(structure.fields, 0, &ones, &mut named);
+    let fields: Vec<Field> = structure.fields.iter().flat_map(as_whole).collect();
+    write_fields(&fields, 0, &ones, &mut whole);
+    assert_eq!(whole, ones, "{}: bits that are in no field", structure.name);
     named.iter().map(|byte| !byte).collect()
 }
 
