@@ -294,3 +294,36 @@ fn queues_of_devices_are_as_deep_as_the_options_say() {
     assert_eq!(depths("send_depth 7\n"), Depths { send: number(7), ..default });
     assert_eq!(depths("recv_depth 7\n"), Depths { receive: number(7), ..default });
 }
+
+/// The number that a row of the tables in docs/deadlines.md begins its second cell with.
+fn documented(table: &str, what: &str) -> usize {
+    let start = format!("| {what} | ");
+    let mut rows = table.lines().filter_map(|line| line.strip_prefix(&start));
+    let row = rows.next().unwrap_or_else(|| panic!("no row {what:?}"));
+    let number: String = row
+        .chars()
+        .take_while(|letter| letter.is_ascii_digit() || *letter == ',')
+        .filter(|letter| *letter != ',')
+        .collect();
+    number.parse().unwrap_or_else(|_| panic!("{what}: {row}"))
+}
+
+#[test]
+fn the_table_of_bounds_has_the_defaults() {
+    let table = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/deadlines.md")).unwrap();
+    let limits = settings_of("").core(1024).limits;
+    for (what, limit) in [
+        ("requests that wait", limits.requests.total),
+        ("requests of one client", limits.requests_per_client as usize),
+        ("lookups, each with one place in one queue", limits.lookups.total),
+        ("lookups for strangers", limits.strangers),
+        ("reports of subnet administration to a port", limits.reports as usize),
+        ("destinations", limits.destinations),
+        ("destinations that nobody here asked for", limits.unsolicited),
+        ("destinations that wait for being asked for anew", limits.renewals),
+        ("destinations that failed just now", limits.negatives),
+        ("askers that wait for one route", limits.responders),
+    ] {
+        assert_eq!(documented(&table, what), limit, "{what}");
+    }
+}
