@@ -56,3 +56,25 @@ impl Renewals {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn two_claims_each_tick_and_then_the_others_by_turn() {
+        let mut renewals = Renewals::default();
+        assert!(renewals.is_empty());
+        for (why, numbers) in [(Why::Used, 0..2), (Why::Claimed, 10..13), (Why::Found, 20..23)] {
+            numbers.for_each(|number| renewals.line(why).push_back(DestId::new(number, 0)));
+        }
+        assert_eq!((renewals.longest(), renewals.is_empty()), (3, false));
+        let mut tick = |count: usize| -> Vec<u32> {
+            (0..count).filter_map(|number| renewals.next(number)).map(DestId::index).collect()
+        };
+        assert_eq!(tick(4), [10, 11, 0, 20]);
+        assert_eq!(tick(4), [12, 21, 1, 22]);
+        assert_eq!(tick(4), []);
+    }
+}
