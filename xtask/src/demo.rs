@@ -14,7 +14,7 @@ use client::Client;
 use daemon::{Daemon, Node};
 use ib_mad::sa::PathRecord;
 use interrupt::Interrupt;
-use std::{io::BufReader, path::PathBuf, process::Stdio};
+use std::{env, io::BufReader, path::PathBuf, process::Stdio};
 use table::Table;
 
 const NODES: [Node; 3] = [
@@ -87,6 +87,8 @@ pub(crate) fn run() -> Result<(), DemoError> {
 fn build() -> Result<PathBuf, DemoError> {
     // Without its default features the daemon takes no C library: the demonstration needs no Debian package.
     let mut cargo = command::cargo(&["build", "-p", "acm-mio", "--bin", "acm-mio", "--no-default-features"]);
+    // In a place of its own: a daemon that finds no device must not lie where others are looked for.
+    cargo.arg("--target-dir").arg(own_target()?);
     println!("$ {}", command::line(&cargo));
     cargo.arg("--message-format=json-render-diagnostics");
     let mut build = cargo.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(DemoError::Build)?;
@@ -102,6 +104,13 @@ fn build() -> Result<PathBuf, DemoError> {
     }
     let built = build.wait().map_err(DemoError::Build)?.success();
     program.filter(|_| built).ok_or(DemoError::NotBuilt)
+}
+
+/// `demo` beside the folder of the profile that this program was built with.
+fn own_target() -> Result<PathBuf, DemoError> {
+    let program = env::current_exe()?;
+    let target = program.ancestors().nth(2).unwrap_or(command::root());
+    Ok(target.join("demo"))
 }
 
 /// The node's name, IPv4, IPv6, LID and GID, and the path that each gave. LID and GID are those of the first path;

@@ -6,7 +6,7 @@ use nix::{
 };
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     thread,
@@ -31,9 +31,20 @@ fn left_behind(home: &Path) -> Vec<String> {
     files.chain(processes).collect()
 }
 
+/// The daemon beside the task's program, where `cargo build` puts it.
+fn daemon_with_devices() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_xtask")).with_file_name("acm-mio")
+}
+
+/// Which file that is, if any: another build would be another one.
+fn identity(path: &Path) -> Option<(u64, i64, i64)> {
+    fs::metadata(path).ok().map(|file| (file.ino(), file.mtime(), file.mtime_nsec()))
+}
+
 #[test]
 fn shows_five_ways_and_counters() {
     let home = tempfile::tempdir().unwrap();
+    let before = identity(&daemon_with_devices());
     let output = demo(home.path()).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
@@ -50,6 +61,7 @@ fn shows_five_ways_and_counters() {
     let of_node1: u64 = resolved.first().and_then(|row| row.get(2)?.parse().ok()).unwrap();
     assert!(of_node1 >= 5, "{text}");
     assert_eq!(left_behind(home.path()), Vec::<String>::new());
+    assert_eq!(identity(&daemon_with_devices()), before, "the demonstration's daemon finds no device");
 }
 
 /// A program that is given out as cargo, and says that it built a daemon; that one never serves.
