@@ -35,6 +35,8 @@ pub(crate) enum TaskError {
     Equivalent(String),
     #[error("more than {0} % of the changes passed the tests")]
     Survivors(u32),
+    #[error("{0}")]
+    Install(#[source] Box<dyn Error>),
     #[error("demo: {0}")]
     Demo(#[source] Box<dyn Error>),
 }

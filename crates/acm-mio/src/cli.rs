@@ -1,4 +1,7 @@
 //! The command line: ibacm's options, and long ones of ours.
+#[cfg(test)]
+mod man;
+
 use crate::{addresses::InterfaceChoice, fabric::FabricChoice, kernel::KernelChoice};
 use clap::Parser;
 use std::path::PathBuf;
