@@ -29,7 +29,7 @@ fn every_block_of_commands_does_what_it_shows() {
         not_run.extend(report.not_run);
         faults.extend(report.faults);
     }
-    println!("{commands} commands were run; {} blocks were not:\n{}", not_run.len(), not_run.join("\n"));
+    println!("{commands} commands were run; {} blocks or pages were not:\n{}", not_run.len(), not_run.join("\n"));
     assert!(faults.is_empty(), "{}", faults.join("\n\n"));
     assert!(commands > 0, "the documents have no commands");
 }
@@ -75,5 +75,7 @@ fn what_a_document_says_and_is_not_so_is_noticed() {
     }
     let program = check("docs/recipes.md", "```rust\nfn main() {}\n```\n", Duration::ZERO);
     assert_eq!(program.faults, Vec::<String>::new(), "acm-sim's documentation has it");
+    let page = "<!-- not-run: elsewhere -->\n```sh\nfalse\n```\n```log\nfalse\n```\n";
+    assert_eq!(check("d.md", page, Duration::ZERO).not_run, ["d.md, 2 blocks: elsewhere"]);
     assert_eq!(check("d.md", "```sh not-run=\"it fails\"\nfalse\n```\n", Duration::ZERO).not_run, ["d.md:1: it fails"]);
 }

@@ -24,8 +24,13 @@ pub(crate) struct Change {
 impl DefaultNames {
     /// For the node that a simulated fabric calls so, or for this host.
     pub(crate) fn of(node: Option<&str>) -> Self {
-        let host = || nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default();
-        node.map_or_else(|| Self::new(&host()), Self::called)
+        node.map_or_else(Self::of_host, Self::called)
+    }
+
+    /// For this host.
+    pub(crate) fn of_host() -> Self {
+        let host = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default();
+        Self::new(&host)
     }
 
     /// A host's name counts up to its first dot.

@@ -1,6 +1,6 @@
 //! Whether a document is true.
 use super::{
-    markdown::{Block, Kind, blocks},
+    markdown::{Block, Kind, blocks, page_not_run},
     shell::{Shell, clone, in_clone},
     transcript::{Step, agree, commands, console},
 };
@@ -14,7 +14,7 @@ use std::fs;
 pub struct Report {
     /// Commands that were given.
     pub commands: usize,
-    /// Blocks that are not run: each with its place and the reason.
+    /// Blocks and pages that are not run: each with its place and the reason.
     pub not_run: Vec<String>,
     /// What is not as the document says: each with its place.
     pub faults: Vec<String>,
@@ -25,7 +25,12 @@ pub struct Report {
 #[must_use]
 pub fn check(name: &str, text: &str, patience: Duration) -> Report {
     let (mut report, mut shell) = (Report::default(), None);
-    for block in blocks(text) {
+    let blocks = blocks(text);
+    if let Some(reason) = page_not_run(text) {
+        report.not_run.push(format!("{name}, {} blocks: {reason}", blocks.len()));
+        return report;
+    }
+    for block in blocks {
         let place = format!("{name}:{}", block.line);
         if let Some(reason) = &block.not_run {
             report.not_run.push(format!("{place}: {reason}"));

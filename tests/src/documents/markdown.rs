@@ -54,6 +54,12 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
+/// Why no block of a page is run, if its page says so.
+pub(super) fn page_not_run(text: &str) -> Option<&str> {
+    let reason = text.lines().find_map(|line| line.strip_prefix("<!-- not-run: ")?.strip_suffix(" -->"));
+    reason.filter(|reason| !reason.is_empty())
+}
+
 /// A command that readers do not see.
 fn comment(line: usize, text: &str) -> Option<Block> {
     let command = text.strip_prefix("<!-- run: ")?.strip_suffix(" -->")?;

@@ -11,6 +11,8 @@
 //! Then, where it is not shown to readers: `in-clone` (its commands are given in the project's own directory), or
 //! `not-run="REASON"`. A comment `<!-- run: COMMAND -->` outside of all blocks is a command that readers have no need of.
 //!
+//! A comment `<!-- not-run: REASON -->` is for all blocks of its page: another test has them.
+//!
 //! The blocks of a document are one session: variables and background jobs live on, in a temporary directory, with
 //! /run, /var/log and a network of their own.
 mod check;
