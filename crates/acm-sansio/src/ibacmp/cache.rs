@@ -345,6 +345,7 @@ mod tests {
         assert!(cache.get(stranger).is_none() && cache.get(wanted).is_some());
         assert_eq!(cache.make_room(Class::Unsolicited, &limits(1, 1)), Room::None);
         let stranger = cache.insert(HERE, key(2), Class::Unsolicited);
+        assert_eq!(cache.make_room(Class::Unsolicited, &limits(9, 2)), Room::Free);
         assert_eq!(cache.make_room(Class::Unsolicited, &limits(9, 1)), Room::Evicted);
         assert!(cache.get(stranger).is_none());
         let stranger = cache.insert(HERE, key(3), Class::Unsolicited);
