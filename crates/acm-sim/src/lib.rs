@@ -22,3 +22,7 @@ pub use inbox::Handling;
 pub use node::{Host, Node};
 pub use stranger::Stranger;
 pub use world::{Ask, Entry, World, WorldConfig};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
