@@ -142,7 +142,9 @@ impl Devices {
         let work = Work::Attach(id, mgid, mlid);
         match endpoint.pair.attach(mgid, mlid) {
             Ok(()) if self.retries.settled(&work) => {
-                limited!(self.lines, INFO, "devices", of id.index(), "{id}: attached to multicast group {mgid} after all");
+                limited!(
+                    self.lines, INFO, "devices", of id.index(), "{id}: attached to multicast group {mgid} after all"
+                );
             }
             Ok(()) => {}
             Err(error) => {
