@@ -29,3 +29,7 @@ pub use world::{Entry, World, WorldConfig};
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/recipes.md")]
 struct Recipes;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -67,7 +67,7 @@ fn sa_components() -> BTreeMap<&'static str, &'static [Component]> {
     components! {
         NodeRecord PortInfoRecord SlToVlMappingTableRecord SwitchInfoRecord LinearForwardingTableRecord
         RandomForwardingTableRecord MulticastForwardingTableRecord SmInfoRecord LinkSpeedWidthPairsTableRecord
-        LinkRecord GuidInfoRecord ServiceRecord PKeyTableRecord PathRecord VlArbitrationTableRecord McMemberRecord
+        LinkRecord GuidInfoRecord ServiceRecord PkeyTableRecord PathRecord VlArbitrationTableRecord McMemberRecord
         TraceRecord MultiPathRecord ServiceAssociationRecord HierarchyInfoRecord CableInfoRecord
         PortInfoExtendedRecord InformInfoRecord
     }
