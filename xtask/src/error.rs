@@ -27,7 +27,7 @@ pub(crate) enum TaskError {
     Metadata(#[from] cargo_metadata::Error),
     #[error("{} defects in the crates:{}", .0.len(), Lines(.0))]
     Defects(Vec<String>),
-    #[error("{} defects in docs/deviations.md:{}", .0.len(), Lines(.0))]
+    #[error("{} rows whose tests do not prove them:{}", .0.len(), Lines(.0))]
     Deviations(Vec<String>),
     #[error("{} crates that may not be here:{}", .0.len(), Lines(.0))]
     Licences(Vec<String>),

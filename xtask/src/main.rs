@@ -64,8 +64,8 @@ enum Task {
     },
     /// Check which crate depends on which, and that the crates below the line are pure.
     Deps,
-    /// List the differences from C ibacm, of docs/deviations.md, and run the tests that each names. Needs root, as some
-    /// of them do.
+    /// List the differences from C ibacm, of docs/deviations.md, and the bounds of docs/deadlines.md, and run the tests
+    /// that each names. Needs root, as some of them do.
     Deviations {
         /// Only list them, and see that the tests are there.
         #[arg(long)]

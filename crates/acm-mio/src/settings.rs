@@ -10,9 +10,9 @@ use acm_sansio::{
 use acm_wire::{
     Address,
     files::{
-        self, LineError,
+        self, LineError, LineErrorKind,
         addr::{self, PkeyChoice},
-        opts::{self, LogLevel, LoopbackProt, Opt, Options, Percent, Provider, ProviderSubnets, RouteProt},
+        opts::{self, LogLevel, LogTarget, LoopbackProt, Opt, Options, Percent, Provider, ProviderSubnets, RouteProt},
     },
 };
 use core::num::NonZeroU32;
@@ -41,6 +41,8 @@ pub(crate) struct Settings {
     addr_file: PathBuf,
     /// The text of the option file; empty without one.
     text: Vec<u8>,
+    /// What counts where the file says nothing.
+    defaults: Options<'static>,
     pub(crate) addresses: Option<Vec<ConfiguredAddress>>,
     /// What is wrong with the files, each with its place; said once there is a log.
     pub(crate) problems: Vec<String>,
@@ -62,19 +64,23 @@ impl Settings {
         let (option_file, addr_file) = (place(&args.option_file), place(&args.addr_file));
         let mut problems = Vec::new();
         let text = read_options(&option_file, SKIPPED, &mut problems).value;
-        let ips = parse_options(&text).support_ips_in_addr_cfg;
+        let mut defaults = Options::default();
+        if args.log_to_stdout() {
+            defaults.log_file = LogTarget::Stdout;
+        }
+        let ips = parse_options(&text, defaults).support_ips_in_addr_cfg;
         let addresses = read_addresses(&addr_file, ips, SKIPPED, &mut problems).value;
-        Self { option_file, addr_file, text, addresses, problems }
+        Self { option_file, addr_file, text, defaults, addresses, problems }
     }
 
     /// Reads both files again. One with something that cannot be understood counts for nothing: what it said before
     /// does.
     pub(crate) fn read_again(&self) -> Self {
-        let Self { option_file, addr_file, .. } = self;
+        let Self { option_file, addr_file, defaults, .. } = self;
         let mut problems = Vec::new();
         let options = read_options(option_file, "", &mut problems);
         let text = if options.bad { self.text.clone() } else { options.value };
-        let ips = parse_options(&text).support_ips_in_addr_cfg;
+        let ips = parse_options(&text, *defaults).support_ips_in_addr_cfg;
         let found = read_addresses(addr_file, ips, "", &mut problems);
         let addresses = if found.bad { self.addresses.clone() } else { found.value };
         for (bad, path) in [(options.bad, option_file), (found.bad, addr_file)] {
@@ -82,12 +88,13 @@ impl Settings {
                 problems.push(format!("{}: not applied; what it said before goes on", path.display()));
             }
         }
-        Self { option_file: option_file.clone(), addr_file: addr_file.clone(), text, addresses, problems }
+        let (option_file, addr_file) = (option_file.clone(), addr_file.clone());
+        Self { option_file, addr_file, text, defaults: *defaults, addresses, problems }
     }
 
     /// The options in force.
     pub(crate) fn options(&self) -> Options<'_> {
-        parse_options(&self.text)
+        parse_options(&self.text, self.defaults)
     }
 
     /// Every option that the file sets, in its order.
@@ -114,46 +121,84 @@ impl Settings {
 
     /// The core's share of the options, for a process that may have so many file descriptors.
     pub(crate) fn core(&self, descriptors: u64) -> Config {
-        let options = self.options();
+        // All of them by name: an option that is read and goes nowhere does not compile.
+        let Options {
+            addr_timeout,
+            route_prot,
+            route_timeout,
+            negative_timeout,
+            path_service_ids,
+            loopback_prot,
+            timeout,
+            retries,
+            resolve_depth,
+            sa_depth,
+            sa_notices,
+            groups,
+            min_mtu,
+            min_rate,
+            log_level,
+            connections,
+            connection_share,
+            requests,
+            request_share,
+            requests_per_client,
+            lookups,
+            lookup_share,
+            stranger_queue,
+            // The daemon's: files and sockets.
+            log_file: _,
+            lock_file: _,
+            server_port: _,
+            server_mode: _,
+            acme_plus_kernel_only: _,
+            client_timeout: _,
+            metrics_listen: _,
+            route_preload: _,
+            route_data_file: _,
+            addr_preload: _,
+            addr_data_file: _,
+            support_ips_in_addr_cfg: _,
+            interface_addresses: _,
+            // The devices'.
+            send_depth: _,
+            recv_depth: _,
+            // They do nothing.
+            umad_debug_level: _,
+            addr_prot: _,
+            provider_lib_path: _,
+        } = self.options();
         let defaults = Config::default();
         let as_size = |number: NonZeroU32| usize::try_from(number.get()).unwrap_or(usize::MAX);
         let share = |total, percent: Percent| Share { total, percent: percent.get() };
-        let connections = options.connections.map_or_else(|| descriptors::for_clients(descriptors), as_size);
+        let connections = connections.map_or_else(|| descriptors::for_clients(descriptors), as_size);
         let limits = Limits {
-            connections: share(connections, options.connection_share),
-            requests: share(as_size(options.requests), options.request_share),
-            lookups: share(as_size(options.lookups), options.lookup_share),
-            requests_per_client: options.requests_per_client.get(),
-            strangers: as_size(options.stranger_queue),
+            connections: share(connections, connection_share),
+            requests: share(as_size(requests), request_share),
+            lookups: share(as_size(lookups), lookup_share),
+            requests_per_client: requests_per_client.get(),
+            strangers: as_size(stranger_queue),
             ..defaults.limits
         };
         Config {
-            addr_timeout: options.addr_timeout,
-            route_protocol: match options.route_prot {
+            addr_timeout,
+            route_protocol: match route_prot {
                 RouteProt::Sa => RouteProtocol::Sa,
                 RouteProt::Acm => RouteProtocol::Acm,
             },
-            route_timeout: options.route_timeout,
-            negative_timeout: options.negative_timeout,
-            path_service_ids: match options.path_service_ids {
-                files::ServiceIds::None => ServiceIds::None,
-                files::ServiceIds::All => ServiceIds::All,
-                files::ServiceIds::List(list) => ServiceIds::ranges(list.ranges()),
-            },
-            loopback: options.loopback_prot == LoopbackProt::Local,
-            timeout: options.timeout,
-            retries: options.retries,
-            resolve_depth: options.resolve_depth.get(),
-            sa_depth: options.sa_depth.map_or(SaDepth::Auto, |depth| SaDepth::Fixed(depth.get())),
-            sa_notices: options.sa_notices,
-            groups: options.groups.get(),
-            min_mtu: options.min_mtu,
-            min_rate: options.min_rate,
-            log_level: match options.log_level {
-                LogLevel::Basic => Level::Always,
-                LogLevel::Verbose => Level::Verbose,
-                LogLevel::Operation => Level::Debug,
-            },
+            route_timeout,
+            negative_timeout,
+            path_service_ids: service_ids(path_service_ids),
+            loopback: loopback_prot == LoopbackProt::Local,
+            timeout,
+            retries,
+            resolve_depth: resolve_depth.get(),
+            sa_depth: sa_depth.map_or(SaDepth::Auto, |depth| SaDepth::Fixed(depth.get())),
+            sa_notices,
+            groups: groups.get(),
+            min_mtu,
+            min_rate,
+            log_level: level(log_level),
             subnets: self.subnets(),
             limits,
             ..defaults
@@ -179,6 +224,22 @@ impl Settings {
             path if path == default => run_dir.join("ibacm.pid"),
             path => PathBuf::from(path),
         }
+    }
+}
+
+const fn level(level: LogLevel) -> Level {
+    match level {
+        LogLevel::Basic => Level::Always,
+        LogLevel::Verbose => Level::Verbose,
+        LogLevel::Operation => Level::Debug,
+    }
+}
+
+fn service_ids(ids: files::ServiceIds<'_>) -> ServiceIds {
+    match ids {
+        files::ServiceIds::None => ServiceIds::None,
+        files::ServiceIds::All => ServiceIds::All,
+        files::ServiceIds::List(list) => ServiceIds::ranges(list.ranges()),
     }
 }
 
@@ -229,8 +290,7 @@ fn read_options(path: &Path, then: &str, problems: &mut Vec<String>) -> Found<Ve
     Found { value, bad }
 }
 
-fn parse_options(text: &[u8]) -> Options<'_> {
-    let mut options = Options::default();
+fn parse_options<'a>(text: &'a [u8], mut options: Options<'a>) -> Options<'a> {
     for (_, option) in opts::parse(text).flatten() {
         options.set(option);
     }
@@ -239,7 +299,12 @@ fn parse_options(text: &[u8]) -> Options<'_> {
 
 fn problem(path: &Path, text: &[u8], error: LineError, then: &str) -> String {
     let word = error.word(text).escape_ascii().to_string();
-    format!("{}:{}:{}: {}: \"{word}\"{then}", path.display(), error.line, error.column, error.kind)
+    let meant = match error.kind {
+        LineErrorKind::UnknownOption => nearest(error.word(text)).map(|name| format!(", perhaps {name}")),
+        _ => None,
+    };
+    let (path, meant) = (path.display(), meant.unwrap_or_default());
+    format!("{path}:{}:{}: {}: \"{word}\"{meant}{then}", error.line, error.column, error.kind)
 }
 
 /// The address file's addresses, and what is wrong with it.
@@ -283,6 +348,11 @@ fn read_addresses(
     }
     Found { value: Some(addresses), bad }
 }
+
+mod missing;
+mod nearest;
+pub(crate) use missing::MissingFile;
+use nearest::nearest;
 
 #[cfg(test)]
 mod tests;
