@@ -48,15 +48,16 @@ for unit in ibacm acm-mio; do
     mkdir -p $units/$unit.service.d
     printf '[Service]\nEnvironmentFile=%s\n' $run/environment > $units/$unit.service.d/adapter.conf
 done
-hostname node1
+# systemd takes it from there.
+echo node1 > /etc/hostname
 mkdir -p /etc/rdma
 echo 'node1 ibsim0 1 default' > /etc/rdma/ibacm_addr.cfg
 systemctl enable ibacm.socket ibacm.service 2>/dev/null
 
 with_adapter() { in_it env $(cat $run/environment) PATH="$run/bin:$PATH" NODE=node2 "$@"; }
-# A block, where the one before it ended.
+# A block, where the one before it ended. What it prints is not what is found here.
 commands() {
-    with_adapter sh -ec "cd $work; set -x; . '$blocks/$1'; pwd > $run/work.new" && work=$(cat $run/work.new)
+    with_adapter sh -ec "cd $work; set -x; . '$blocks/$1'; pwd > $run/work.new" >&2 && work=$(cat $run/work.new)
 }
 served_by() {
     in_it timeout 100 ib_acme -f n -s node1 -d node2 -S /run/ibacm-unix.sock 2>&1 | grep -q 'return status 0x0' &&
