@@ -1,11 +1,13 @@
 //! The log: lines as ibacm writes them, `2026-01-31T12:34:56.789: place: text`.
 //!
 //! `sink` is where lines go, `limit` how many of one kind, `lines` which kinds there are, `events` what the core has to
-//! say.
+//! say, `names` what ids are called in it.
 mod events;
 mod limit;
 mod lines;
+mod names;
 mod sink;
 
 pub(crate) use lines::{Kind, Lines, level_of, limited, subject};
+pub(crate) use names::Known;
 pub(crate) use sink::Log;

@@ -2,6 +2,7 @@
 mod connections;
 mod counters;
 mod endpoint;
+mod failed;
 mod messages;
 mod query_sa;
 mod requests;
@@ -9,4 +10,5 @@ mod resolve;
 mod source;
 
 pub(crate) use connections::Connections;
+pub(crate) use failed::{About, FailedRequests};
 pub(crate) use requests::{Asker, OpenRequest, Requests, Waiting};
