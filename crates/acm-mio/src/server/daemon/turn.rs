@@ -16,10 +16,10 @@ use super::{
 use crate::{addresses::Interfaces, clock::Clock, log::Log, metrics::Metrics, names::DefaultNames, preload::Loader};
 use acm_sansio::{Acm, Input, Time};
 use core::time::Duration;
-use mio::{Events, Token};
+use mio::{Events, Token, Waker};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
-use std::io;
+use std::{io, sync::Arc};
 
 /// Events of the fabric, datagrams of the kernel, or new clients that are handled before it is another's turn.
 pub(super) const OTHERS_TURN: usize = 256;
@@ -41,14 +41,16 @@ pub(crate) struct Daemon {
     /// Reads routes and hosts from files; `None` if there are no such files.
     pub(crate) preload: Option<Loader>,
     /// What wakes the loop for it, once there was one.
-    pub(crate) preload_waker: Option<std::sync::Arc<mio::Waker>>,
+    pub(crate) preload_waker: Option<Arc<Waker>>,
     /// What systemd is told.
     pub(crate) systemd: Systemd,
     /// Scrapers.
     pub(crate) metrics: Metrics,
     /// A client that takes nothing of what is there for it for so long is closed.
     pub(crate) client_timeout: Duration,
+    /// What ends a wait at the next deadline.
     pub(crate) alarm: Alarm,
+    /// Whether to stay awake before a wait.
     pub(crate) linger: Linger,
 }
 
