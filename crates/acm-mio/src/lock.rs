@@ -14,7 +14,7 @@ pub(crate) enum LockError {
     #[error("{0} is locked: another ibacm or acm-mio is running; stop it first, or give another lock_file")]
     Busy(PathBuf),
     /// The file cannot be made or written.
-    #[error("lock file {0}: {1}")]
+    #[error("lock file {0}: {1}; run as root, or give a --run-dir or a lock_file that you may write to")]
     Io(PathBuf, std::io::Error),
 }
 

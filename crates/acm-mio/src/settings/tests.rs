@@ -121,6 +121,42 @@ fn without_files_there_are_defaults() {
 }
 
 #[test]
+fn a_file_that_is_named_has_to_be_there() {
+    let said = |words: &[&str]| {
+        let args = Args::try_parse_from([&["acm-mio"], words].concat()).unwrap();
+        MissingFile::look(&args).map_err(|error| error.to_string())
+    };
+    assert_eq!(said(&["-O", "/dev/null", "-A", "/dev/null"]), Ok(()));
+    let missing = |what: &str| format!("{what}; make it, correct ");
+    let option = said(&["-O", "/none/opts"]).unwrap_err();
+    assert!(option.starts_with(&missing("option file /none/opts: there is none")), "{option}");
+    assert!(option.contains("correct -O, or leave it out: "), "{option}");
+    let address = said(&["-O", "/dev/null", "-A", "/none/addr"]).unwrap_err();
+    assert!(address.starts_with(&missing("address file /none/addr: there is none")), "{address}");
+    // Those of ibacm need not be there, whoever names them.
+    let both = ["-O", "/etc/rdma/ibacm_opts.cfg", "-A", "/etc/rdma/ibacm_addr.cfg"];
+    assert_eq!((said(&[]), said(&both)), (Ok(()), Ok(())));
+}
+
+#[test]
+fn where_the_log_goes_without_an_option() {
+    let dir = tempfile::tempdir().unwrap();
+    let opts = dir.path().join("opts");
+    let log_file = |text: &str, words: &[&str]| {
+        fs::write(&opts, text).unwrap();
+        let own = ["acm-mio", "-O", opts.to_str().unwrap(), "-A", "/none"];
+        let settings = Settings::read(&Args::try_parse_from([&own, words].concat()).unwrap());
+        [settings.options().log_file, settings.read_again().options().log_file].map(|target| format!("{target:?}"))
+    };
+    let simulated = ["-P", "--fabric", "embedded"];
+    assert_eq!(log_file("", &simulated), ["Stdout", "Stdout"]);
+    let default = format!("{:?}", Options::default().log_file);
+    assert_eq!(log_file("", &["-P"]), [default.clone(), default.clone()]);
+    assert_eq!(log_file("log_file /var/log/ibacm.log\n", &simulated), [default.clone(), default]);
+    assert_eq!(log_file("log_file stderr\n", &simulated), ["Stderr", "Stderr"]);
+}
+
+#[test]
 fn bounds_are_options() {
     let dir = tempfile::tempdir().unwrap();
     let opts = dir.path().join("opts");
