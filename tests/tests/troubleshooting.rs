@@ -38,7 +38,7 @@ fn symptoms() -> Vec<(String, Symptom)> {
     let mut block = None;
     for line in page().lines() {
         match (line.strip_prefix("```"), &block) {
-            (Some(kind), None) => block = Some(kind.to_owned()),
+            (Some(kind), None) => block = kind.split(' ').next().map(str::to_owned),
             (Some(_), Some(_)) => block = None,
             (None, None) => {
                 if let Some(heading) = line.strip_prefix("### ") {
@@ -48,7 +48,7 @@ fn symptoms() -> Vec<(String, Symptom)> {
             (None, Some(kind)) => {
                 let Some((_, symptom)) = all.last_mut() else { continue };
                 match (kind.as_str(), line.strip_prefix("$ ")) {
-                    ("log", _) => symptom.log.push(line.to_owned()),
+                    ("text", _) => symptom.log.push(line.to_owned()),
                     (_, Some(command)) => symptom.commands.push((command.to_owned(), Vec::new())),
                     (_, None) => symptom.commands.last_mut().expect("a command").1.push(line.to_owned()),
                 }

@@ -1,55 +1,16 @@
 //! Requests that failed: told one by one to who wants to know, and by kind once a minute to everybody.
-use super::requests::Asker;
+use super::{
+    about::{About, FailedRequests},
+    requests::Asker,
+};
 use crate::{
-    Time,
     context::Context,
     door::{Event, FailedRequest, Level, RequestedBy, Served},
-    failure::{Attempt, Failure, FailureCounts, FailureKind},
-    id::EndpointId,
+    failure::{Attempt, Failure, FailureKind},
     retry::FAILURES_TOLD,
     timers::TimerKey,
 };
 use acm_wire::Address;
-use ib_mad::sa::PathRecord;
-
-/// Requests that failed, and that the administrator was not told of.
-#[derive(Debug, Default)]
-pub(crate) struct FailedRequests {
-    counts: FailureCounts,
-    /// When the first of them failed.
-    since: Time,
-}
-
-/// What a request that failed was about, as far as it is known.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct About {
-    pub(crate) dest: Option<Address>,
-    pub(crate) source: Option<Address>,
-    pub(crate) endpoint: Option<EndpointId>,
-}
-
-impl About {
-    pub(crate) fn dest(dest: &Address) -> Self {
-        Self { dest: Some(*dest), ..Self::default() }
-    }
-
-    /// The path to an address.
-    pub(crate) fn address(source: &Address, dest: &Address) -> Self {
-        Self { source: Some(*source), ..Self::dest(dest) }
-    }
-
-    /// A path between ports.
-    pub(crate) fn path(path: &PathRecord) -> Self {
-        let port = |lid: ib_mad::Lid, gid: ib_mad::Gid| match (lid.is_zero(), gid.is_zero()) {
-            (false, _) => Some(Address::Lid(lid)),
-            (true, false) => Some(Address::Gid(gid)),
-            (true, true) => None,
-        };
-        // The source's GID counts first.
-        let source = port(ib_mad::Lid::default(), path.sgid).or_else(|| port(path.slid, path.sgid));
-        Self { dest: port(path.dlid, path.dgid), source, endpoint: None }
-    }
-}
 
 impl Context {
     /// Counts a request that failed, and tells why.

@@ -1,6 +1,6 @@
 //! Clients that come, say something, and go.
 use super::{
-    failed::About,
+    about::About,
     requests::{Asker, OpenRequest, Waiting},
 };
 use crate::{

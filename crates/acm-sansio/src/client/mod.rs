@@ -1,4 +1,5 @@
 //! Clients: connections, messages, requests that wait, and an answer for each opcode.
+mod about;
 mod connections;
 mod counters;
 mod endpoint;
@@ -9,6 +10,6 @@ mod requests;
 mod resolve;
 mod source;
 
+pub(crate) use about::{About, FailedRequests};
 pub(crate) use connections::Connections;
-pub(crate) use failed::{About, FailedRequests};
 pub(crate) use requests::{Asker, OpenRequest, Requests, Waiting};

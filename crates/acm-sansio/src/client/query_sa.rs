@@ -1,6 +1,6 @@
 //! QUERY_SA: subnet administration's own answer, neither from the cache nor for it.
 use super::{
-    failed::About,
+    about::About,
     requests::{Asker, OpenRequest, Waiting},
 };
 use crate::{

@@ -1,6 +1,6 @@
 //! RESOLVE: a path to an address, or to a port by LID or GID.
 use super::{
-    failed::About,
+    about::About,
     requests::{Asker, OpenRequest, Waiting},
 };
 use crate::{

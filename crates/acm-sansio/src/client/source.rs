@@ -1,6 +1,6 @@
 //! The source of a path to an address, when the client names none: what the routing table gives.
 use super::{
-    failed::About,
+    about::About,
     requests::{Asker, OpenRequest, Waiting},
 };
 use crate::{
