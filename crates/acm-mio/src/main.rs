@@ -24,6 +24,7 @@ mod lock;
 mod log;
 mod metrics;
 mod names;
+mod peer;
 mod preload;
 mod regular;
 mod server;

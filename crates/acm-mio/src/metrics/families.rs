@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Source<'a> {
     pub(crate) now: Time,
     pub(crate) acm: &'a Acm,
+    /// The core's report, with names.
+    pub(crate) report: &'a dyn Fn() -> String,
     /// The fabric's own counters.
     pub(crate) fabric: Vec<(&'static str, u64)>,
     /// Names of ports, as address files have them.

@@ -24,7 +24,7 @@ pub(crate) fn text(source: &Source<'_>) -> String {
         }
         .unwrap_or_default();
     }
-    let _ = write!(text, "{}", source.acm.report());
+    text += &(source.report)();
     for (name, value) in &source.fabric {
         let _ = writeln!(text, "{name}: {value}");
     }

@@ -363,6 +363,7 @@ mod tests {
             remote: None,
             addr_until: None,
             question: crate::id::QuestionId::new(0, 0),
+            since: crate::Time::ZERO,
             lookup: super::super::lookup::Lookup::default(),
         };
         cache.enter(busy, DestState::Routing(routing));

@@ -224,7 +224,8 @@ mod tests {
         let unknown = make(here, "c", DestState::Unknown);
         let of_nobody = make(gone, "d", known(None));
         let (question, lookup) = (crate::id::QuestionId::new(0, 0), super::super::lookup::Lookup::default());
-        let routing = super::super::dest::Routing { remote: None, addr_until: None, question, lookup };
+        let routing =
+            super::super::dest::Routing { remote: None, addr_until: None, question, since: Time::ZERO, lookup };
         let busy = make(gone, "e", DestState::Routing(routing));
         ibacmp.sweep(&mut cx);
         let there = [over, kept, unknown, of_nobody, busy].map(|id| ibacmp.cache.get(id).is_some());

@@ -82,7 +82,7 @@ impl Daemon {
     }
 
     fn report(&self) {
-        report::write(&self.acm, self.host.fabric.as_deref(), self.host.interfaces.as_ref(), self.host.kernel.as_ref());
+        report::write(&self.acm, &self.host);
     }
 
     /// Waits once, for so long at most, and does what there is to do.
