@@ -1,6 +1,7 @@
 //! The command line: ibacm's options, and long ones of ours.
 use crate::{addresses::InterfaceChoice, fabric::FabricChoice, kernel::KernelChoice};
 use clap::Parser;
+use core::time::Duration;
 use std::path::PathBuf;
 
 /// Assistant to the InfiniBand communication manager: resolves names, IP addresses, LIDs and GIDs to path records, and
@@ -47,15 +48,26 @@ pub(crate) struct Args {
     /// Where sockets, port files and the lock file go.
     #[arg(long, value_name = "DIR", default_value = "/run")]
     pub(crate) run_dir: PathBuf,
-    /// Further words are ignored, as ibacm does.
+    /// As a daemon: how long it may take until it serves; then it is killed.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+    start_limit: u32,
+    /// What `acm-mio` starts and waits for as a daemon.
+    #[arg(long, hide = true)]
+    pub(crate) detach: bool,
+    /// Words that are no options.
     #[arg(hide = true, trailing_var_arg = true)]
-    pub(crate) ignored: Vec<String>,
+    pub(crate) stray: Vec<String>,
 }
 
 impl Args {
-    /// Whether to leave the terminal.
-    pub(crate) fn daemonize(&self) -> bool {
-        !self.foreground && !self.systemd
+    /// Whether to start another process that leaves the terminal.
+    pub(crate) fn leaves_terminal(&self) -> bool {
+        !self.foreground && !self.systemd && !self.detach
+    }
+
+    /// How long a daemon may take until it serves.
+    pub(crate) fn start_limit(&self) -> Duration {
+        Duration::from_secs(self.start_limit.into())
     }
 
     /// Whom to answer over netlink. Nodes of a simulated fabric have no business with this machine's kernel.
@@ -76,6 +88,7 @@ impl Args {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::starter::SERVE;
 
     fn parse(words: &[&str]) -> Args {
         Args::try_parse_from([&["acm-mio"], words].concat()).unwrap()
@@ -98,12 +111,13 @@ mod tests {
 
     #[test]
     fn ibacm_command_lines() {
-        assert!(parse(&[]).daemonize());
-        assert!(parse(&["-D"]).daemonize());
-        assert!(!parse(&["-P"]).daemonize());
-        assert!(parse(&["-P", "-D"]).daemonize(), "the last one counts");
-        assert!(!parse(&["--systemd"]).daemonize());
-        assert!(!parse(&["-P", "-A", "a", "-O", "o", "extra", "words"]).daemonize());
+        assert!(parse(&[]).leaves_terminal());
+        assert!(parse(&["-D"]).leaves_terminal());
+        assert!(!parse(&["-P"]).leaves_terminal());
+        assert!(parse(&["-P", "-D"]).leaves_terminal(), "the last one counts");
+        assert!(!parse(&["--systemd"]).leaves_terminal());
+        assert!(!parse(&[SERVE, "-D"]).leaves_terminal());
+        assert_eq!(parse(&["-P", "-A", "a", "-O", "o", "extra", "words"]).stray, ["extra", "words"]);
         assert!(Args::try_parse_from(["acm-mio", "-x"]).unwrap_err().use_stderr());
     }
 }

@@ -8,4 +8,4 @@ mod lines;
 mod sink;
 
 pub(crate) use lines::{Kind, Lines, level_of, limited, subject};
-pub(crate) use sink::Log;
+pub(crate) use sink::{Log, LogError, WithoutFile};

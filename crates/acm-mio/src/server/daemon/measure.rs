@@ -19,6 +19,7 @@ impl Daemon {
                 fabric: fabric.map(|fabric| fabric.counters()).unwrap_or_default(),
                 ports: ports.into_iter().map(|port| (port.id, format!("{}/{}", port.device, port.number))).collect(),
                 log_lines_lost: log.lost(),
+                log_not_reopened: log.not_reopened(),
             };
             match page {
                 Page::Metrics => metrics::text(&source),
