@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     if args.check {
-        return ExitCode::from(u8::from(!check::run(&args)));
+        return ExitCode::from(check::run(&args));
     }
     if args.status {
         return ExitCode::from(u8::from(!metrics::run(&args.run_dir)));
