@@ -23,6 +23,7 @@ mod test_run;
 mod vm;
 
 use clap::{Parser, Subcommand};
+use demo::Demo;
 use error::TaskError;
 use mutants::Mutants;
 use packages::Install;
@@ -37,8 +38,8 @@ struct Xtask {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Show it: three daemons on a simulated fabric, node2 resolved five ways. Needs no hardware, no root, no package.
-    Demo,
+    /// Show it: daemons on a simulated fabric, node2 resolved five ways. Needs no hardware, no root, no package.
+    Demo(Demo),
     /// Check the crates' arrows, licences, format, lints, documentation and builds without std, then run every test: on a
     /// real kernel in a virtual machine, and here. Installs what is missing. Needs root.
     Test {
@@ -82,7 +83,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let done = match Xtask::parse().task {
-        Task::Demo => demo::run().map_err(|problem| TaskError::Demo(problem.into())),
+        Task::Demo(demo) => demo::run(demo).map_err(|problem| TaskError::Demo(problem.into())),
         Task::Test { install, fast } => checks::test(install, fast),
         Task::Ci { install } => checks::ci(install),
         Task::Deps => deps::run(),
@@ -117,6 +118,7 @@ mod tests {
     fn every_task_parses() {
         for words in [
             "demo",
+            "demo --keep --nodes 8",
             "test --no-install --fast",
             "ci --no-install",
             "deps",

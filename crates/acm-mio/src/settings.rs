@@ -136,46 +136,84 @@ impl Settings {
 
     /// The core's share of the options, for a process that may have so many file descriptors.
     pub(crate) fn core(&self, descriptors: u64) -> Config {
-        let options = self.options();
+        // All of them by name: an option that is read and goes nowhere does not compile.
+        let Options {
+            addr_timeout,
+            route_prot,
+            route_timeout,
+            negative_timeout,
+            path_service_ids,
+            loopback_prot,
+            timeout,
+            retries,
+            resolve_depth,
+            sa_depth,
+            sa_notices,
+            groups,
+            min_mtu,
+            min_rate,
+            log_level,
+            connections,
+            connection_share,
+            requests,
+            request_share,
+            requests_per_client,
+            lookups,
+            lookup_share,
+            stranger_queue,
+            // The daemon's: files and sockets.
+            log_file: _,
+            lock_file: _,
+            server_port: _,
+            server_mode: _,
+            acme_plus_kernel_only: _,
+            client_timeout: _,
+            metrics_listen: _,
+            route_preload: _,
+            route_data_file: _,
+            addr_preload: _,
+            addr_data_file: _,
+            support_ips_in_addr_cfg: _,
+            interface_addresses: _,
+            // The devices'.
+            send_depth: _,
+            recv_depth: _,
+            // They do nothing.
+            umad_debug_level: _,
+            addr_prot: _,
+            provider_lib_path: _,
+        } = self.options();
         let defaults = Config::default();
         let as_size = |number: NonZeroU32| usize::try_from(number.get()).unwrap_or(usize::MAX);
         let share = |total, percent: Percent| Share { total, percent: percent.get() };
-        let connections = options.connections.map_or_else(|| descriptors::for_clients(descriptors), as_size);
+        let connections = connections.map_or_else(|| descriptors::for_clients(descriptors), as_size);
         let limits = Limits {
-            connections: share(connections, options.connection_share),
-            requests: share(as_size(options.requests), options.request_share),
-            lookups: share(as_size(options.lookups), options.lookup_share),
-            requests_per_client: options.requests_per_client.get(),
-            strangers: as_size(options.stranger_queue),
+            connections: share(connections, connection_share),
+            requests: share(as_size(requests), request_share),
+            lookups: share(as_size(lookups), lookup_share),
+            requests_per_client: requests_per_client.get(),
+            strangers: as_size(stranger_queue),
             ..defaults.limits
         };
         Config {
-            addr_timeout: options.addr_timeout,
-            route_protocol: match options.route_prot {
+            addr_timeout,
+            route_protocol: match route_prot {
                 RouteProt::Sa => RouteProtocol::Sa,
                 RouteProt::Acm => RouteProtocol::Acm,
             },
-            route_timeout: options.route_timeout,
-            negative_timeout: options.negative_timeout,
-            path_service_ids: match options.path_service_ids {
-                files::ServiceIds::None => ServiceIds::None,
-                files::ServiceIds::All => ServiceIds::All,
-                files::ServiceIds::List(list) => ServiceIds::ranges(list.ranges()),
-            },
-            loopback: options.loopback_prot == LoopbackProt::Local,
-            timeout: options.timeout,
-            retries: options.retries,
-            resolve_depth: options.resolve_depth.get(),
-            sa_depth: options.sa_depth.map_or(SaDepth::Auto, |depth| SaDepth::Fixed(depth.get())),
-            sa_notices: options.sa_notices,
-            groups: options.groups.get(),
-            min_mtu: options.min_mtu,
-            min_rate: options.min_rate,
-            log_level: match options.log_level {
-                LogLevel::Basic => Level::Always,
-                LogLevel::Verbose => Level::Verbose,
-                LogLevel::Operation => Level::Debug,
-            },
+            route_timeout,
+            negative_timeout,
+            path_service_ids: service_ids(path_service_ids),
+            loopback: loopback_prot == LoopbackProt::Local,
+            timeout,
+            retries,
+            resolve_depth: resolve_depth.get(),
+            sa_depth: sa_depth.map_or(SaDepth::Auto, |depth| SaDepth::Fixed(depth.get())),
+            sa_notices,
+            groups: groups.get(),
+            min_mtu,
+            min_rate,
+            log_level: level(log_level),
             subnets: self.subnets(),
             limits,
             ..defaults
@@ -201,6 +239,22 @@ impl Settings {
             path if path == default => run_dir.join("ibacm.pid"),
             path => PathBuf::from(path),
         }
+    }
+}
+
+const fn level(level: LogLevel) -> Level {
+    match level {
+        LogLevel::Basic => Level::Always,
+        LogLevel::Verbose => Level::Verbose,
+        LogLevel::Operation => Level::Debug,
+    }
+}
+
+fn service_ids(ids: files::ServiceIds<'_>) -> ServiceIds {
+    match ids {
+        files::ServiceIds::None => ServiceIds::None,
+        files::ServiceIds::All => ServiceIds::All,
+        files::ServiceIds::List(list) => ServiceIds::ranges(list.ranges()),
     }
 }
 

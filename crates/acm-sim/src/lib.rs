@@ -22,3 +22,8 @@ pub use inbox::Handling;
 pub use node::{Host, Node};
 pub use stranger::Stranger;
 pub use world::{Ask, Entry, World, WorldConfig};
+
+/// The code in them is run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/recipes.md")]
+struct Recipes;

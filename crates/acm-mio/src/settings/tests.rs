@@ -162,7 +162,7 @@ const MINUTES: Option<Duration> = Some(Duration::from_secs(7 * 60));
 const MILLISECONDS: Duration = Duration::from_millis(7);
 
 /// Each option with another value than its default.
-const OTHER_VALUES: [(&str, &str, Counts); 42] = [
+const OTHER_VALUES: &[(&str, &str, Counts)] = &[
     ("log_file", "stderr", Elsewhere("tests/ log")),
     ("log_level", "2", InCore(|core| core.log_level = Level::Debug)),
     ("umad_debug_level", "1", Elsewhere("does nothing")),
@@ -211,7 +211,7 @@ const OTHER_VALUES: [(&str, &str, Counts); 42] = [
 fn each_option_counts_where_it_should() {
     let default = settings_of("");
     let mut names: Vec<&str> = OTHER_VALUES.iter().map(|(name, ..)| *name).collect();
-    for (name, value, counts) in OTHER_VALUES {
+    for &(name, value, ref counts) in OTHER_VALUES {
         let settings = settings_of(&format!("{name} {value}\n"));
         assert!(settings.problems.is_empty() || name == "provider", "{name}: {:?}", settings.problems);
         let mut expected = default.core(1024);
@@ -221,7 +221,7 @@ fn each_option_counts_where_it_should() {
                 assert_ne!(expected, default.core(1024), "{name} {value} is the default");
                 "the core"
             }
-            Elsewhere(place) => place,
+            Elsewhere(place) => *place,
         };
         assert_eq!(settings.core(1024), expected, "{name} {value}: {place}");
         let said = settings.options() != default.options();
