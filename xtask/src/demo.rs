@@ -10,17 +10,15 @@ mod table;
 
 pub(crate) use error::DemoError;
 
-use crate::{command, stopwatch::Stopwatch};
+use crate::{built, command, stopwatch::Stopwatch};
 use acm_wire::client::Counters;
-use cargo_metadata::Message;
 use client::Client;
 use daemon::Daemon;
 use interrupt::Interrupt;
 use node::Node;
 use std::{
-    io::BufReader,
+    env,
     path::{Path, PathBuf},
-    process::Stdio,
 };
 
 /// How it is to be shown.
@@ -128,19 +126,14 @@ fn wait_for_ctrl_c(program: &Path, daemons: &[Daemon], interrupt: &Interrupt) {
 fn build() -> Result<PathBuf, DemoError> {
     // Without its default features the daemon takes no C library: the demonstration needs no Debian package.
     let mut cargo = command::cargo(&["build", "-p", "acm-mio", "--bin", "acm-mio", "--no-default-features"]);
-    println!("$ {}", command::line(&cargo));
-    cargo.arg("--message-format=json-render-diagnostics");
-    let mut build = cargo.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(DemoError::Build)?;
-    let mut program = None;
-    if let Some(messages) = build.stdout.take() {
-        for message in Message::parse_stream(BufReader::new(messages)) {
-            if let Message::CompilerArtifact(artifact) = message.map_err(DemoError::Build)?
-                && let Some(executable) = artifact.executable
-            {
-                program = Some(executable.into());
-            }
-        }
-    }
-    let built = build.wait().map_err(DemoError::Build)?.success();
-    program.filter(|_| built).ok_or(DemoError::NotBuilt)
+    // In a place of its own: a daemon that finds no device must not lie where others are looked for.
+    cargo.arg("--target-dir").arg(own_target()?);
+    built::program(&mut cargo).map_err(DemoError::Build)?.ok_or(DemoError::NotBuilt)
+}
+
+/// `demo` beside the folder of the profile that this program was built with.
+fn own_target() -> Result<PathBuf, DemoError> {
+    let program = env::current_exe()?;
+    let target = program.ancestors().nth(2).unwrap_or(command::root());
+    Ok(target.join("demo"))
 }

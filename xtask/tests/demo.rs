@@ -7,7 +7,7 @@ use nix::{
 use std::{
     fs,
     io::{BufRead, BufReader},
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
@@ -32,9 +32,20 @@ fn left_behind(home: &Path) -> Vec<String> {
     files.chain(processes).collect()
 }
 
+/// The daemon beside the task's program, where `cargo build` puts it.
+fn daemon_with_devices() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_xtask")).with_file_name("acm-mio")
+}
+
+/// Which file that is, if any: another build would be another one.
+fn identity(path: &Path) -> Option<(u64, i64, i64)> {
+    fs::metadata(path).ok().map(|file| (file.ino(), file.mtime(), file.mtime_nsec()))
+}
+
 #[test]
 fn shows_five_ways_and_counters() {
     let home = tempfile::tempdir().unwrap();
+    let before = identity(&daemon_with_devices());
     let output = demo(home.path()).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
@@ -54,6 +65,7 @@ fn shows_five_ways_and_counters() {
     assert!(of_node1(&["Route", "Cache", "Count"]) >= 5, "{text}");
     assert!(text.lines().all(|line| line.len() <= 100), "{text}");
     assert_eq!(left_behind(home.path()), Vec::<String>::new());
+    assert_eq!(identity(&daemon_with_devices()), before, "the demonstration's daemon finds no device");
 }
 
 /// A demonstration that a failed test does not leave behind.

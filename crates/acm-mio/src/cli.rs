@@ -1,8 +1,15 @@
 //! The command line: ibacm's options, and long ones of ours.
+#[cfg(test)]
+mod man;
+
 use crate::{addresses::InterfaceChoice, fabric::FabricChoice, kernel::KernelChoice};
 use clap::Parser;
 use core::time::Duration;
 use std::path::PathBuf;
+
+/// Where ibacm has its files. They need not be there.
+pub(crate) const ADDR_FILE: &str = "/etc/rdma/ibacm_addr.cfg";
+pub(crate) const OPTION_FILE: &str = "/etc/rdma/ibacm_opts.cfg";
 
 /// Assistant to the InfiniBand communication manager: resolves names, IP addresses, LIDs and GIDs to path records, and
 /// serves them to librdmacm, the kernel and ib_acme.
@@ -16,10 +23,10 @@ pub(crate) struct Args {
     #[arg(short = 'P')]
     pub(crate) foreground: bool,
     /// Address configuration file.
-    #[arg(short = 'A', value_name = "addr_file", default_value = "/etc/rdma/ibacm_addr.cfg")]
+    #[arg(short = 'A', value_name = "addr_file", default_value = ADDR_FILE)]
     pub(crate) addr_file: PathBuf,
     /// Option configuration file.
-    #[arg(short = 'O', value_name = "option_file", default_value = "/etc/rdma/ibacm_opts.cfg")]
+    #[arg(short = 'O', value_name = "option_file", default_value = OPTION_FILE)]
     pub(crate) option_file: PathBuf,
     /// Take the sockets from systemd and tell it when they are served.
     #[arg(long)]
@@ -46,7 +53,7 @@ pub(crate) struct Args {
     /// is `infiniband GID [PKEY]`: for simulated fabrics). Without this: on, but off with a simulated fabric.
     #[arg(long, value_name = "WHOSE")]
     pub(crate) interfaces: Option<InterfaceChoice>,
-    /// Where sockets, port files and the lock file go.
+    /// Where sockets, port files and the lock file go. It is made if it is missing.
     #[arg(long, value_name = "DIR", default_value = "/run")]
     pub(crate) run_dir: PathBuf,
     /// As a daemon: how long it may take until it serves; then it is killed.
@@ -69,6 +76,12 @@ impl Args {
     /// How long a daemon may take until it serves.
     pub(crate) fn start_limit(&self) -> Duration {
         Duration::from_secs(self.start_limit.into())
+    }
+
+    /// Whether the log is for whoever looks at the terminal, unless the option file says where it goes: many nodes of a
+    /// simulated fabric run on one machine, and none of them is the one that `/var/log/ibacm.log` is for.
+    pub(crate) fn log_to_stdout(&self) -> bool {
+        self.foreground && self.is_simulated()
     }
 
     /// Whom to answer over netlink. Nodes of a simulated fabric have no business with this machine's kernel.
@@ -109,6 +122,17 @@ mod tests {
         assert_eq!(parse(&["--fabric", "devices", "--interfaces", "off"]).interfaces(), InterfaceChoice::Off);
         assert_eq!(parse(&[]).kernel(), KernelChoice::On);
         assert_eq!(parse(&["--kernel", "off"]).kernel(), KernelChoice::Off);
+    }
+
+    #[test]
+    fn a_simulated_node_in_the_foreground_logs_to_the_terminal() {
+        assert!(parse(&["-P", "--fabric", "embedded"]).log_to_stdout());
+        assert!(parse(&["-P", "--fabric", "sim:/x"]).log_to_stdout());
+        for words in
+            [&["-P"][..], &["-P", "--fabric", "devices"], &["--fabric", "embedded"], &["-P", "-D", "--fabric=embedded"]]
+        {
+            assert!(!parse(words).log_to_stdout(), "{words:?}");
+        }
     }
 
     #[test]

@@ -10,9 +10,9 @@ use acm_sansio::{
 use acm_wire::{
     Address,
     files::{
-        self, LineError,
+        self, LineError, LineErrorKind,
         addr::{self, PkeyChoice},
-        opts::{self, LogLevel, LoopbackProt, Opt, Options, Percent, Provider, ProviderSubnets, RouteProt},
+        opts::{self, LogLevel, LogTarget, LoopbackProt, Opt, Options, Percent, Provider, ProviderSubnets, RouteProt},
     },
 };
 use core::{net::IpAddr, num::NonZeroU32};
@@ -51,6 +51,8 @@ pub(crate) struct Settings {
     addr_file: PathBuf,
     /// The text of the option file; empty without one.
     text: Vec<u8>,
+    /// What counts where the file says nothing.
+    defaults: Options<'static>,
     pub(crate) addresses: Option<Vec<ConfiguredAddress>>,
     pub(crate) skipped_ips: Vec<SkippedIp>,
     /// What is wrong with the files, each with its place; said once there is a log.
@@ -73,19 +75,23 @@ impl Settings {
         let (option_file, addr_file) = (place(&args.option_file), place(&args.addr_file));
         let mut problems = Vec::new();
         let text = read_options(&option_file, SKIPPED, &mut problems).value;
-        let ips = parse_options(&text).support_ips_in_addr_cfg;
+        let mut defaults = Options::default();
+        if args.log_to_stdout() {
+            defaults.log_file = LogTarget::Stdout;
+        }
+        let ips = parse_options(&text, defaults).support_ips_in_addr_cfg;
         let (addresses, skipped_ips) = read_addresses(&addr_file, ips, SKIPPED, &mut problems).value.split();
-        Self { option_file, addr_file, text, addresses, skipped_ips, problems }
+        Self { option_file, addr_file, text, defaults, addresses, skipped_ips, problems }
     }
 
     /// Reads both files again. One with something that cannot be understood counts for nothing: what it said before
     /// does.
     pub(crate) fn read_again(&self) -> Self {
-        let Self { option_file, addr_file, .. } = self;
+        let Self { option_file, addr_file, defaults, .. } = self;
         let mut problems = Vec::new();
         let options = read_options(option_file, "", &mut problems);
         let text = if options.bad { self.text.clone() } else { options.value };
-        let ips = parse_options(&text).support_ips_in_addr_cfg;
+        let ips = parse_options(&text, *defaults).support_ips_in_addr_cfg;
         let found = read_addresses(addr_file, ips, "", &mut problems);
         let before = || (self.addresses.clone(), self.skipped_ips.clone());
         let (addresses, skipped_ips) = if found.bad { before() } else { found.value.split() };
@@ -94,7 +100,8 @@ impl Settings {
                 problems.push(format!("{}: not applied; what it said before goes on", path.display()));
             }
         }
-        Self { option_file: option_file.clone(), addr_file: addr_file.clone(), text, addresses, skipped_ips, problems }
+        let (option_file, addr_file) = (option_file.clone(), addr_file.clone());
+        Self { option_file, addr_file, text, defaults: *defaults, addresses, skipped_ips, problems }
     }
 
     /// Where options are read.
@@ -109,7 +116,7 @@ impl Settings {
 
     /// The options in force.
     pub(crate) fn options(&self) -> Options<'_> {
-        parse_options(&self.text)
+        parse_options(&self.text, self.defaults)
     }
 
     /// Every option that the file sets, in its order.
@@ -305,8 +312,7 @@ fn read_options(path: &Path, then: &str, problems: &mut Vec<String>) -> Found<Ve
     Found { value, bad }
 }
 
-fn parse_options(text: &[u8]) -> Options<'_> {
-    let mut options = Options::default();
+fn parse_options<'a>(text: &'a [u8], mut options: Options<'a>) -> Options<'a> {
     for (_, option) in opts::parse(text).flatten() {
         options.set(option);
     }
@@ -315,7 +321,12 @@ fn parse_options(text: &[u8]) -> Options<'_> {
 
 fn problem(path: &Path, text: &[u8], error: LineError, then: &str) -> String {
     let word = error.word(text).escape_ascii().to_string();
-    format!("{}:{}:{}: {}: \"{word}\"{then}", path.display(), error.line, error.column, error.kind)
+    let meant = match error.kind {
+        LineErrorKind::UnknownOption => nearest(error.word(text)).map(|name| format!(", perhaps {name}")),
+        _ => None,
+    };
+    let (path, meant) = (path.display(), meant.unwrap_or_default());
+    format!("{path}:{}:{}: {}: \"{word}\"{meant}{then}", error.line, error.column, error.kind)
 }
 
 /// What a file says of addresses: nothing if it is not there.
@@ -368,6 +379,11 @@ fn read_addresses(path: &Path, ips: bool, then: &str, problems: &mut Vec<String>
     }
     Found { value: Addresses { all: Some(addresses), skipped }, bad }
 }
+
+mod missing;
+mod nearest;
+pub(crate) use missing::MissingFile;
+use nearest::nearest;
 
 #[cfg(test)]
 mod tests;

@@ -97,4 +97,12 @@ mod tests {
         }
         assert!(matches!(Error::call("read")(Errno::ENOBUFS), Error::Call { call: "read", errno: Errno::ENOBUFS }));
     }
+
+    #[test]
+    fn the_systems_number_is_behind_a_call_and_a_file() {
+        let missing = std::fs::read("/proc/no such file").map_err(Error::file(Path::new("/proc/x")));
+        assert_eq!(missing.unwrap_err().errno(), Some(Errno::ENOENT));
+        assert_eq!(Error::call("read")(Errno::ENOBUFS).errno(), Some(Errno::ENOBUFS));
+        assert_eq!(Error::Gone.errno(), None);
+    }
 }

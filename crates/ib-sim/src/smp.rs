@@ -160,7 +160,7 @@ fn block(bytes: &[u8]) -> Octets<64> {
 mod tests {
     use super::*;
     use crate::SubnetConfig;
-    use ib_mad::{AttributeId, TransactionId};
+    use ib_mad::{AttributeId, Rate, TransactionId};
 
     fn ask(subnet: &Subnet, mgmt_class: MgmtClass, lid: u16, attribute_id: AttributeId) -> Option<DrSmp> {
         let smp = DrSmp { mgmt_class, attribute_id, ..DrSmp::get::<NodeInfo>(&[], 0, TransactionId::new(7)) };
@@ -183,11 +183,32 @@ mod tests {
         let other = ask(&subnet, MgmtClass::SUBN_LID_ROUTED, 17, NodeInfo::ATTRIBUTE).unwrap();
         let info = NodeInfo::parse_prefix(&other.data.0).unwrap().0;
         assert_eq!((info.node_guid.get(), info.port_vendor.local_port_num()), (0x0002_c903_0000_0020, 1));
+        assert_eq!((info.node_type, info.num_ports), (NodeType::CHANNEL_ADAPTER, 1));
+        assert_eq!((info.base_version, info.class_version, info.system_image_guid), (1, 1, info.node_guid));
+        assert_eq!((info.port_guid, info.partition_cap.get()), (subnet.port(PortId::new(2, 1)).unwrap().guid, 32));
         assert_eq!(ask(&subnet, MgmtClass::SUBN_LID_ROUTED, 99, NodeInfo::ATTRIBUTE), None);
         subnet.set_port_state(PortId::new(2, 1), PortState::DOWN).unwrap();
         assert_eq!(ask(&subnet, MgmtClass::SUBN_LID_ROUTED, 17, NodeInfo::ATTRIBUTE), None);
         let unknown = ask(&subnet, MgmtClass::SUBN_LID_ROUTED, 16, AttributeId::new(0x99)).unwrap();
         assert_eq!(unknown.dr_status.status(), Status::METHOD_ATTRIBUTE_NOT_SUPPORTED);
         assert!(!unknown.dr_status.direction());
+    }
+
+    #[test]
+    fn each_speed_has_its_width_and_signalling() {
+        let mut subnet = Subnet::new(SubnetConfig::default(), 1);
+        subnet.add_node().unwrap();
+        let port = subnet.port(PortId::new(1, 1)).unwrap();
+        let link = |rate| port_info(&Port { rate, ..port.clone() }, 1).link_mbps();
+        for (rate, name) in Rate::KNOWN {
+            // No width and signalling that there is makes these.
+            if matches!(rate.mbps(), Some(28_125 | 80_000 | 112_500 | 637_500..)) {
+                assert_eq!(link(*rate), link(Rate::GBPS_100), "{name}");
+                continue;
+            }
+            let (made, wanted) = (link(*rate).unwrap(), rate.mbps().unwrap());
+            // 200 Gb/s is less on eight lanes of EDR than on four of HDR.
+            assert!(made.abs_diff(wanted) * 100 <= 4 * wanted, "{name}: {made} for {wanted}");
+        }
     }
 }

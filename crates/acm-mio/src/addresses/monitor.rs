@@ -227,3 +227,71 @@ impl Interfaces {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::message::Link, *};
+
+    fn opened() -> Interfaces {
+        let mut interfaces = Interfaces::open(InterfaceChoice::On, 10).expect("a netlink socket");
+        let pkey = Some(ib_mad::Pkey::DEFAULT_FULL);
+        let gid = Some("fe80::2:c903:0:1".parse().unwrap());
+        let link = Link { index: 7, name: "ib0".to_owned(), infiniband: true, gid, pkey, ..Link::default() };
+        interfaces.learn(Time::ZERO, &Fact::Link(link));
+        for address in ["10.0.0.1", "fe80::1"] {
+            interfaces.learn(Time::ZERO, &Fact::Address(7, address.parse().unwrap()));
+        }
+        interfaces
+    }
+
+    fn counter(interfaces: &Interfaces, name: &str) -> u64 {
+        interfaces.counters().into_iter().find(|(other, _)| *other == name).unwrap().1
+    }
+
+    #[test]
+    fn nobodys_addresses_need_no_socket() {
+        assert!(Interfaces::open(InterfaceChoice::Off, 10).is_none());
+        assert!(Interfaces::look(InterfaceChoice::Off, 10).is_none());
+    }
+
+    #[test]
+    fn what_is_known_is_told_once() {
+        let mut interfaces = opened();
+        let told: Vec<String> = interfaces.news().unwrap().iter().map(|found| found.address.to_string()).collect();
+        assert_eq!((told.join(" "), interfaces.news()), ("10.0.0.1 fe80::1".to_owned(), None));
+        interfaces.learn(Time::ZERO, &Fact::Address(7, "10.0.0.1".parse().unwrap()));
+        assert_eq!(interfaces.news(), None, "it was known");
+        assert_eq!((interfaces.count(), interfaces.link_local().collect::<Vec<_>>()), ((1, 2), vec![7]));
+        assert_eq!(["interfaces", "interface_addresses"].map(|name| counter(&interfaces, name)), [1, 2]);
+        let source = |dest: &str| interfaces.source_on(7, dest.parse().unwrap()).map(|ip| ip.to_string());
+        assert_eq!([source("10.0.0.9"), source("fe80::9")], [Some("10.0.0.1".to_owned()), Some("fe80::1".to_owned())]);
+        assert_eq!(interfaces.source_on(8, "10.0.0.9".parse().unwrap()), None);
+    }
+
+    /// The kernel tells all that there is: what it does not know is gone.
+    #[test]
+    fn a_dump_replaces_what_is_known() {
+        let mut interfaces = opened();
+        assert_eq!((interfaces.news().map(<[_]>::len), interfaces.poll_timeout()), (Some(2), Some(Time::ZERO)));
+        interfaces.handle_timeout(Time::ZERO);
+        while interfaces.receive(Time::ZERO) {}
+        assert_eq!(interfaces.source_on(7, "10.0.0.9".parse().unwrap()), None);
+        let [dumps, lost, bad] =
+            ["dumps", "messages_lost", "messages_bad"].map(|name| counter(&interfaces, &format!("interface_{name}")));
+        assert_eq!((dumps > 0, lost, bad), (true, 0, 0));
+        assert!(interfaces.news().unwrap().iter().all(|found| found.gid != "fe80::2:c903:0:1".parse().unwrap()));
+    }
+
+    #[test]
+    fn what_has_no_port_is_said_once() {
+        let said = crate::log::said(tracing::Level::INFO, || {
+            let mut interfaces = opened();
+            let link = Link { index: 8, name: "ib1".to_owned(), infiniband: true, ..Link::default() };
+            interfaces.learn(Time::ZERO, &Fact::Link(link));
+            assert_eq!(interfaces.homeless().collect::<Vec<_>>(), ["ib1"]);
+            interfaces.say_homeless();
+            interfaces.say_homeless();
+        });
+        assert_eq!(said.matches("ib1: no port or no P_Key to be found").count(), 1, "{said}");
+    }
+}

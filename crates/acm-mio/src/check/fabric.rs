@@ -4,7 +4,7 @@ use super::{addresses::Ports, report::Report};
 use crate::fabric::Devices;
 use crate::{
     cli::Args,
-    fabric::{FabricChoice, NamedPort, Sim},
+    fabric::{Fabric, FabricChoice, NamedPort, Sim},
     log::Lines,
     names::DefaultNames,
     settings::Settings,
@@ -25,12 +25,13 @@ pub(super) fn look(args: &Args, settings: &Settings, report: &mut Report) -> Opt
         None | Some(FabricChoice::Devices) => devices(settings),
         Some(FabricChoice::Embedded) => {
             report.ok("fabric embedded: in the daemon itself, which is node1 of it");
-            Some(Looked { ports: embedded(), names: DefaultNames::of_host() })
+            Some(Looked { ports: embedded(), names: DefaultNames::of(Some("node1")) })
         }
         Some(FabricChoice::Sim { path, node }) => match Sim::attach(path, node.as_deref(), Lines::default()) {
             Ok(mut sim) => {
-                report.ok(format!("fabric at {}: this is {}", path.display(), sim.node_name()));
-                Some(Looked { ports: Ports::of(&mut sim), names: DefaultNames::of_host() })
+                report.ok(format!("fabric at {}: this is {}", path.display(), sim.node_name().unwrap_or_default()));
+                let names = DefaultNames::of(sim.node_name());
+                Some(Looked { ports: Ports::of(&mut sim), names })
             }
             Err(error) => {
                 report.fail(error.to_string(), "start it (ib-sim serve), or correct --fabric");
@@ -45,7 +46,7 @@ pub(super) fn look(args: &Args, settings: &Settings, report: &mut Report) -> Opt
 fn devices(settings: &Settings) -> Option<Looked> {
     // What cannot be opened has a line of its own.
     let mut devices = Devices::open(settings.depths(), Lines::default());
-    Some(Looked { ports: Ports::of(&mut devices), names: DefaultNames::of_host() })
+    Some(Looked { ports: Ports::of(&mut devices), names: DefaultNames::of(None) })
 }
 
 #[cfg(not(feature = "verbs"))]

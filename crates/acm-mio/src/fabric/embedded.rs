@@ -83,6 +83,9 @@ impl Fabric for Embedded {
     fn counters(&self) -> Vec<(&'static str, u64)> {
         self.sim.counters()
     }
+    fn node_name(&self) -> Option<&str> {
+        self.sim.node_name()
+    }
     fn ports(&self) -> Vec<NamedPort> {
         self.sim.ports()
     }
@@ -115,5 +118,127 @@ impl Fabric for Embedded {
     }
     fn sa_reply(&mut self, port: PortId, to: SaAddress, mad: &SaMad) {
         self.sim.sa_reply(port, to, mad);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_sansio::{Time, door::SendFailure};
+    use core::time::Duration;
+    use ib_mad::{AddressVector, GlobalRoute, Qkey, ServiceLevel};
+    use mio::{Events, Poll};
+
+    const HERE: EndpointId = EndpointId::new(3, 0);
+    const PORT: PortId = PortId(0);
+
+    /// What the core would be told.
+    #[derive(Debug, PartialEq, Eq)]
+    enum Told {
+        Up(Lid, Gid),
+        Datagram { at: EndpointId, from: (Lid, Qpn, Option<Gid>), payload: Vec<u8> },
+        Failed(acm_sansio::SaRequestId, SendFailure),
+        Other(String),
+    }
+
+    impl Told {
+        fn new(input: Input<'_>) -> Self {
+            match input {
+                Input::PortUp { port: PORT, attributes } => Self::Up(attributes.lid, attributes.gids[0]),
+                Input::Datagram { endpoint, source, payload } => {
+                    let from = (source.lid, source.qpn, source.gid);
+                    Self::Datagram { at: endpoint, from, payload: payload.to_vec() }
+                }
+                Input::SaFailed { id, failure } => Self::Failed(id, failure),
+                other => Self::Other(format!("{other:?}")),
+            }
+        }
+    }
+
+    /// Waits for what a fabric tells next.
+    #[track_caller]
+    fn next(fabric: &mut dyn Fabric, poll: &mut Poll) -> Told {
+        let mut events = Events::with_capacity(4);
+        loop {
+            if let Some(input) = fabric.next_event().unwrap() {
+                return Told::new(input);
+            }
+            poll.poll(&mut events, Some(Duration::from_secs(30))).unwrap();
+            assert!(!events.is_empty(), "nothing comes");
+            events.iter().for_each(|event| fabric.ready(event.token()));
+        }
+    }
+
+    fn registered(fabric: &mut dyn Fabric) -> Poll {
+        let poll = Poll::new().unwrap();
+        fabric.register(poll.registry(), Token(5)).unwrap();
+        poll
+    }
+
+    #[test]
+    fn others_join_and_hear_what_is_sent() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("socket");
+        let mut inside = Embedded::start(&path, 1, Lines::default()).unwrap();
+        let mut joined = Sim::attach(&path, Some("node2"), Lines::default()).unwrap();
+        let mut polls = (registered(&mut inside), registered(&mut joined));
+        let [Told::Up(lid, gid), Told::Up(dlid, dgid)] =
+            [next(&mut inside, &mut polls.0), next(&mut joined, &mut polls.1)]
+        else {
+            panic!("ports are not up")
+        };
+        let from = inside.open_endpoint(HERE, PORT, 0).unwrap();
+        let qpn = joined.open_endpoint(HERE, PORT, 0).unwrap();
+        // Nobody is there who would answer. When this ends, the queue pair is there: a socket keeps its order.
+        let (id, timeout) = (acm_sansio::SaRequestId::new(1, 2), Duration::from_millis(1));
+        let to = SaAddress { lid: dlid, sl: ServiceLevel::default(), pkey_index: 0 };
+        for (fabric, poll) in [(&mut inside as &mut dyn Fabric, &mut polls.0), (&mut joined, &mut polls.1)] {
+            assert!(fabric.sa_send(&SaSend { port: PORT, id, to, mad: SaMad::default(), timeout, retries: 0 }));
+            assert_eq!(next(fabric, poll), Told::Failed(id, SendFailure::TimedOut));
+        }
+        let way = AddressVector::local(dlid, ServiceLevel::default()).with_grh(GlobalRoute {
+            dgid,
+            hop_limit: 1,
+            ..GlobalRoute::default()
+        });
+        let mad = AcmMad { transaction_id: ib_mad::TransactionId::new(7), ..AcmMad::default() };
+        let payload = ib_mad::as_bytes(&mad).to_vec();
+        for _ in 0..2 {
+            inside.send(HERE, &SendTo { way, qpn, qkey: Qkey::GSI }, &mad);
+            let told = next(&mut joined, &mut polls.1);
+            let from = (lid, from, Some(gid));
+            assert_eq!(told, Told::Datagram { at: HERE, from, payload: payload.clone() });
+        }
+        drop(inside);
+        assert!(!path.exists());
+        let gone = loop {
+            match joined.next_event() {
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    let mut events = Events::with_capacity(4);
+                    polls.1.poll(&mut events, Some(Duration::from_secs(30))).unwrap();
+                    assert!(!events.is_empty(), "the fabric is gone and nobody says so");
+                    joined.ready(Token(5));
+                }
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(gone, FabricError::Sim(at, _) if at == path));
+    }
+
+    #[test]
+    fn its_one_port_has_a_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("socket");
+        let mut inside = Embedded::start(&path, 1, Lines::default()).unwrap();
+        let mut joined = Sim::attach(&path, None, Lines::default()).unwrap();
+        for fabric in [&mut inside as &mut dyn Fabric, &mut joined] {
+            assert_eq!(fabric.ports(), [NamedPort { id: PORT, device: "sim0".to_owned(), number: 1 }]);
+            let named = [fabric.port_named(b"sim0", 1), fabric.port_named(b"sim0", 2), fabric.port_named(b"sim1", 1)];
+            assert_eq!(named, [Some(PORT), None, None]);
+            assert_eq!([fabric.has_new_ports(), fabric.has_new_ports()], [true, false]);
+            assert_eq!(fabric.counters(), [("datagrams_lost", 0)]);
+            assert_eq!(fabric.poll_timeout(), None::<Time>);
+        }
     }
 }

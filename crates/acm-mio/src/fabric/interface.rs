@@ -31,6 +31,10 @@ pub(crate) trait Fabric {
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
+    /// What a simulated fabric calls this node; `None` for real devices.
+    fn node_name(&self) -> Option<&str> {
+        None
+    }
     /// The ports that address files may name.
     fn ports(&self) -> Vec<NamedPort>;
     /// The port that a device with this name has or had under this number: one that is away keeps its id.

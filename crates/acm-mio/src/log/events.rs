@@ -79,3 +79,34 @@ fn text(event: &Event, fabric: Option<&dyn Fabric>) -> String {
 fn named(port: PortId, fabric: Option<&dyn Fabric>) -> Option<NamedPort> {
     fabric?.ports().into_iter().find(|named| named.id == port)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{fabric::Embedded, log::said};
+    use acm_sansio::EndpointId;
+    use acm_wire::Address;
+    use tracing::Level as Most;
+
+    #[test]
+    fn a_port_has_the_name_that_address_files_use() {
+        let dir = tempfile::tempdir().unwrap();
+        let fabric = Embedded::start(&dir.path().join("socket"), 1, Lines::default()).unwrap();
+        let (down, other) = (Event::PortDown(PortId(0)), Event::PortDown(PortId(7)));
+        assert_eq!([text(&down, None), text(&down, Some(&fabric))], ["port 0 is down", "sim0 port 1 is down"]);
+        assert_eq!(text(&other, Some(&fabric)), "port 7 is down");
+        let line = |event: &Event| said(Most::INFO, || Lines::default().event(event, Some(&fabric)));
+        assert!(line(&down).ends_with("INFO acm: sim0 port 1 is down port=\"sim0/1\"\n"), "{}", line(&down));
+        assert!(line(&other).ends_with("INFO acm: port 7 is down port=\"7\"\n"), "{}", line(&other));
+    }
+
+    #[test]
+    fn what_an_event_is_about_stands_beside_it() {
+        let (endpoint, address) = (EndpointId::new(1, 2), Address::from_text("node1"));
+        let event = Event::AddressAdded(endpoint, address);
+        let line = |most| said(most, || Lines::default().event(&event, None));
+        let end = format!("DEBUG acm: {event} endpoint={endpoint} dest=node1\n");
+        assert!(line(Most::DEBUG).ends_with(&end), "{}", line(Most::DEBUG));
+        assert_eq!(line(Most::INFO), "", "it is for another level");
+    }
+}

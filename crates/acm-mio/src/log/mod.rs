@@ -5,7 +5,11 @@
 mod events;
 mod limit;
 mod lines;
+#[cfg(test)]
+mod said;
 mod sink;
 
 pub(crate) use lines::{Kind, Lines, level_of, limited, subject};
+#[cfg(test)]
+pub(crate) use said::said;
 pub(crate) use sink::{Log, LogError, WithoutFile};

@@ -257,3 +257,8 @@ fn listen_unix(path: &Path, mode: u32, trusted: bool) -> io::Result<Listening> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
     Ok(listening)
 }
+
+#[cfg(test)]
+mod bounds;
+#[cfg(test)]
+mod tests;

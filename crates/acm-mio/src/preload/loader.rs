@@ -314,3 +314,90 @@ fn say_faults(kind: &str, watched: &Watched, faults: &Faults, lines: &Lines) {
         limited!(lines, WARN, "preload", of state, "{kind} preload: {file}: {more} lines more are wrong, {long} are too long");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::said;
+    use acm_wire::Address;
+    use mio::{Events, Poll, Token};
+    use std::fs;
+
+    const DUMP: &str = "Channel Adapter 0x2, base LID 2, \"n\", port 1\n# LID\n0x4 : 0 : 4 : 3\n";
+
+    fn files(dir: &Path) -> Files {
+        Files { routes: Some(dir.join("dump")), hosts: Some(dir.join("hosts")) }
+    }
+
+    /// The next table that the thread gives.
+    fn next(loader: &Loader, poll: &mut Poll) -> Preload {
+        let mut events = Events::with_capacity(4);
+        loop {
+            if let Some(table) = loader.take() {
+                return table;
+            }
+            poll.poll(&mut events, Some(Duration::from_secs(30))).unwrap();
+            assert!(!events.is_empty(), "no table comes");
+        }
+    }
+
+    #[test]
+    fn files_are_read_and_read_again_when_it_is_asked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("hosts"), "node2 fe80::2\n").unwrap();
+        fs::write(dir.path().join("dump"), DUMP).unwrap();
+        let mut poll = Poll::new().unwrap();
+        let waker = Arc::new(Waker::new(poll.registry(), Token(1)).unwrap());
+        let mut loader = Loader::start(files(dir.path()), waker).unwrap();
+        let gid = |table: Preload| match table {
+            Preload::Hosts(hosts) => hosts.gid_of(&Address::from_text("node2")),
+            Preload::Routes(_) => panic!("no port is there yet"),
+        };
+        assert_eq!(gid(next(&loader, &mut poll)), Some("fe80::2".parse().unwrap()));
+        let port = (Guid::new(2), Lid::new(2));
+        assert!(!loader.knows([port].into_iter()));
+        loader.set_ports(vec![port]);
+        assert!(loader.knows([port].into_iter()));
+        let routes = |table: Preload| match table {
+            Preload::Routes(routes) => routes.destinations(port.0, port.1),
+            Preload::Hosts(_) => panic!("they were read already"),
+        };
+        let count = routes(next(&loader, &mut poll));
+        assert!(count > 0);
+        fs::write(dir.path().join("hosts"), "node2 fe80::3\n").unwrap();
+        fs::write(dir.path().join("dump"), format!("{DUMP}0x5 : 0 : 4 : 3\n")).unwrap();
+        loader.read_again();
+        assert_eq!(routes(next(&loader, &mut poll)), count + 1);
+        assert_eq!(gid(next(&loader, &mut poll)), Some("fe80::3".parse().unwrap()));
+    }
+
+    #[test]
+    fn what_has_no_file_any_more_is_empty() {
+        let dir = tempfile::tempdir().unwrap();
+        let kinds =
+            |files: &Files| -> Vec<bool> { nothing(files).map(|table| matches!(table, Preload::Routes(_))).collect() };
+        assert_eq!((kinds(&files(dir.path())), kinds(&Files::default())), (vec![], vec![true, false]));
+    }
+
+    /// What reading a hosts file says.
+    fn said_of(text: &[u8]) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("hosts"), text).unwrap();
+        let mut watched = Watched::new(dir.path().join("hosts"));
+        said(tracing::Level::INFO, || drop(read_file(HOSTS, &mut watched, false, &Lines::default(), read::hosts)))
+    }
+
+    #[test]
+    fn faults_are_said_and_beyond_a_few_counted() {
+        let good = b"node2 fe80::2\n";
+        assert_eq!(said_of(good), "");
+        let few = said_of(&[&good[..], &b"bad\n".repeat(read::SAID)].concat());
+        assert_eq!((few.matches("the line is skipped").count(), few.matches(" more are wrong").count()), (10, 0));
+        let many = said_of(&[&good[..], &b"bad\n".repeat(read::SAID + 2)].concat());
+        assert_eq!(many.matches("the line is skipped").count(), read::SAID);
+        assert!(many.contains("hosts: 2 lines more are wrong, 0 are too long"), "{many}");
+        let long = said_of(&[&good[..], &vec![b'x'; read::WINDOW + 1], b"\n"].concat());
+        assert!(long.contains("hosts: 0 lines more are wrong, 1 are too long"), "{long}");
+        assert!(said_of(b"bad\n").contains("addr preload: none loaded: "));
+    }
+}

@@ -3,6 +3,7 @@ use super::{
     daemon::{Alarm, Connections, Daemon, Host, Linger, LoopError, Missing, Ready, Reload, Systemd},
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
+    run_dir::{self, RunDirError},
     tokens::{ALARM, FABRIC, INTERFACES, KERNEL, LISTENER, SIGNALS},
 };
 #[cfg(feature = "verbs")]
@@ -21,7 +22,7 @@ use crate::{
     metrics::Metrics,
     names::DefaultNames,
     preload::Files,
-    settings::Settings,
+    settings::{MissingFile, Settings},
 };
 use acm_sansio::{Acm, Seed, Time};
 use acm_wire::files::opts::{LogTarget, Opt, Options};
@@ -29,17 +30,17 @@ use listenfd::ListenFd;
 use mio::Poll;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::{io, path::Path};
 
 /// Why the daemon does not run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StartError {
-    /// The run directory does not exist.
-    #[error("run directory {0}: {1}; make it first")]
-    RunDir(PathBuf, io::Error),
+    /// There is no run directory.
+    #[error(transparent)]
+    RunDir(#[from] RunDirError),
+    /// A file that was named is not there.
+    #[error(transparent)]
+    MissingFile(#[from] MissingFile),
     /// It cannot leave the terminal, or nobody waits for it any more.
     #[error(transparent)]
     Detach(#[from] DetachError),
@@ -77,9 +78,8 @@ impl StartError {
 
 /// Runs the daemon until it is told to stop.
 pub(crate) fn run(args: &Args) -> Result<(), StartError> {
-    let run_dir =
-        std::path::absolute(&args.run_dir).map_err(|error| StartError::RunDir(args.run_dir.clone(), error))?;
-    std::fs::metadata(&run_dir).map_err(|error| StartError::RunDir(run_dir.clone(), error))?;
+    let run_dir = run_dir::make(&args.run_dir)?;
+    MissingFile::look(args)?;
     let settings = Settings::read(args);
     let start_dir = std::env::current_dir().unwrap_or_default();
     if args.detach {
@@ -176,7 +176,7 @@ fn open_fabric(
         Some(FabricChoice::Sim { path, node }) => {
             let fabric =
                 Sim::attach(&start_dir.join(path), node.as_deref(), lines.clone()).map_err(StartError::Fabric)?;
-            tracing::info!(target: "fabric", "fabric at {}, this is {}", path.display(), fabric.node_name());
+            tracing::info!(target: "fabric", "fabric at {}, this is {}", path.display(), fabric.node_name().unwrap_or_default());
             Some(Box::new(fabric))
         }
     })
@@ -229,6 +229,7 @@ fn assemble(
         interfaces.register(poll.registry(), INTERFACES)?;
     }
     let alarm = Alarm::new(poll.registry(), ALARM)?;
+    let names = DefaultNames::of(fabric.as_ref().and_then(|fabric| fabric.node_name()));
     let host = Host { fabric, kernel, interfaces, poll, clients: Connections::default(), lines, done: false };
     Ok(Daemon {
         acm,
@@ -237,7 +238,7 @@ fn assemble(
         signals,
         clock: Clock::start(),
         log,
-        names: DefaultNames::of_host(),
+        names,
         client_timeout: reload.client_timeout(),
         reload,
         metrics: Metrics::default(),

@@ -241,7 +241,7 @@ mod tests {
     fn a_sweep_goes_on_where_the_last_one_ended() {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
         let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL);
-        for number in 0..=SLICE {
+        for number in 0..=1024 {
             let name = alloc::format!("x{number}");
             ibacmp.acquire(&mut cx, here, DestKey::Address(Address::from_text(&name))).unwrap();
         }

@@ -56,3 +56,23 @@ impl Renewals {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn two_of_a_tick_are_claims_and_the_others_take_turns() {
+        let mut renewals = Renewals::default();
+        assert!(renewals.is_empty());
+        let dest = |number| DestId::new(number, 0);
+        for (why, first) in [(Why::Used, 10), (Why::Claimed, 20), (Why::Found, 30)] {
+            renewals.line(why).extend((first..first + 3).map(dest));
+        }
+        assert!(!renewals.is_empty());
+        let tick: Vec<_> = (0..9).map_while(|number| renewals.next(number)).collect();
+        assert_eq!(tick, [20, 21, 10, 30, 11, 31, 12, 32].map(dest));
+        assert_eq!((renewals.longest(), renewals.next(0)), (1, Some(dest(22))));
+    }
+}

@@ -260,6 +260,10 @@ impl UdQueuePair {
 
     /// Gives the device the receive slots that it does not have. What it refuses stays for the next time.
     fn post_idle(&mut self) -> Result<()> {
+        if self.failed {
+            // In the state ERROR they would come back at once, again and again.
+            return Ok(());
+        }
         while let Some(slot) = self.idle.pop() {
             let work = Work::Receive(slot).to_id(self.epoch);
             let memory = [self.receives.sge(slot, self.receives.slot_len()), self.spill.sge(0, self.spill.slot_len())];

@@ -356,3 +356,30 @@ fn refusal(error: Error) -> Refusal {
         Error::Exhausted(_) | Error::LidTaken(_) => Refusal::NO_ROOM,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::connection::Connection, *};
+    use crate::{Subnet, SubnetConfig};
+    use socket2::{Domain, Socket, Type};
+
+    #[test]
+    fn a_block_that_a_program_of_the_node_has_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let subnet = Subnet::new(SubnetConfig::default(), 1);
+        let mut server = Server::bind(&folder.path().join("socket"), subnet).unwrap();
+        let (ours, _theirs) = Socket::pair(Domain::UNIX, Type::SEQPACKET, None).unwrap();
+        let (node, other) = (NodeId::new(1), NodeId::new(2));
+        let mut connection = Connection::new(ours).unwrap();
+        connection.role = Role::Program { node, first_qpn: FIRST_BLOCK, qps: BTreeMap::new() };
+        server.connections.insert(Token(99), connection);
+        let last = Qpn::MULTICAST.get() - QPN_BLOCK;
+        for of in [node, other] {
+            server.blocks.insert(of, last);
+            assert_eq!(server.next_block(of), Some(last));
+        }
+        // Behind the last one it begins anew.
+        assert_eq!(server.next_block(node), Some(FIRST_BLOCK + QPN_BLOCK));
+        assert_eq!(server.next_block(other), Some(FIRST_BLOCK));
+    }
+}

@@ -90,7 +90,7 @@ fn rate(width: LinkWidth, speed: LinkSpeed) -> Option<Rate> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SubnetConfig;
+    use crate::{Event, PortChange, SubnetConfig};
     use ib_mad::{Lid, Lmc, Mtu, Pkey, ServiceLevel, Wire};
 
     /// PortInfo with these bytes at these places (IBTA 14.2.5.6), zero elsewhere.
@@ -145,6 +145,29 @@ mod tests {
         let port = subnet.port(id).unwrap();
         assert_eq!((port.state, port.mtu, port.rate), (PortState::DOWN, Mtu::B4096, Rate::GBPS_100));
         assert!(port.pkeys.is_empty());
+    }
+
+    #[test]
+    fn a_port_registers_anew_when_it_comes_up_and_with_another_manager() {
+        let id = PortId::new(1, 1);
+        let mut subnet = Subnet::new(SubnetConfig::default(), 1);
+        subnet.add_node().unwrap();
+        let up = subnet.port(id).unwrap().clone();
+        let (down, moved) = (PortState::DOWN, Lid::new(9));
+        for (before, after, asked) in [
+            (up.clone(), up.clone(), 0),
+            (up.clone(), Port { lid: Lid::new(0x44), ..up.clone() }, 0),
+            (up.clone(), Port { sm_lid: moved, ..up.clone() }, 1),
+            (Port { state: down, ..up.clone() }, up.clone(), 1),
+            (up.clone(), Port { state: down, sm_lid: moved, ..up.clone() }, 0),
+        ] {
+            subnet.set_port(id, before).unwrap();
+            while subnet.poll_event().is_some() {}
+            assert!(set(&mut subnet, &BTreeMap::from([(id, after.clone())])));
+            let events = core::iter::from_fn(|| subnet.poll_event());
+            let anew = |event: &Event| matches!(event, Event::Port { change: PortChange::ClientReregister, .. });
+            assert_eq!(events.filter(anew).count(), asked, "{after:?}");
+        }
     }
 
     #[test]

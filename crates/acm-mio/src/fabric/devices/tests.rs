@@ -1,15 +1,14 @@
 //! Devices that libibverbs does not know: they can be read, and not opened. Those that can be opened are in the
 //! end-to-end tests (`tests/devices.rs`).
 use super::table::{Depths, Devices};
-use crate::{fabric::Fabric, log::Lines};
+use crate::{
+    fabric::Fabric,
+    log::{Lines, said},
+};
 use acm_sansio::Time;
 use core::{num::NonZeroU32, time::Duration};
 use ib_device::sysfs::Sysfs;
-use std::{
-    fs, io,
-    path::Path,
-    sync::{Arc, Mutex},
-};
+use std::{fs, path::Path};
 
 /// The files of a device with one InfiniBand port.
 fn write_device(root: &Path, name: &str) {
@@ -109,27 +108,11 @@ fn a_device_that_cannot_be_read_is_looked_at_again() {
     assert_eq!(count(&devices, "scans"), scans + 1);
 }
 
-/// Lines that were written.
-#[derive(Clone, Default)]
-struct Written(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Written {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[test]
 fn a_device_that_comes_and_goes_does_not_fill_the_log() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut devices, written) = (devices(dir.path()), Written::default());
-    let writer = written.clone();
-    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
-    tracing::subscriber::with_default(subscriber, || {
+    let mut devices = devices(dir.path());
+    let text = said(tracing::Level::INFO, || {
         for _ in 0..100 {
             write_device(dir.path(), "mlx9_0");
             devices.scan();
@@ -138,7 +121,6 @@ fn a_device_that_comes_and_goes_does_not_fill_the_log() {
         }
     });
     assert_eq!(count(&devices, "open_failures"), 100);
-    let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
     assert_eq!(text.matches("mlx9_0: ").count(), 20, "{text}");
     assert_eq!(devices.lines.due(), Some(seconds(60)), "and the rest is counted");
 }

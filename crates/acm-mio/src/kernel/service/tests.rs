@@ -52,6 +52,19 @@ fn every_attribute_reaches_the_core_and_the_answer_its_request() {
 }
 
 #[test]
+fn what_is_odd_is_said_once_and_how_it_ends() {
+    let said = crate::log::said(tracing::Level::INFO, || {
+        let mut service = Service::new(PORT_ID);
+        for _ in 0..2 {
+            service.say(Oddity::Type(0xffff), &"something");
+            service.say(Oddity::Type(MessageType::Resolve.into_raw()), &"a request");
+        }
+    });
+    let lines: Vec<&str> = said.lines().map(|line| line.rsplit("kernel: ").next().unwrap_or_default()).collect();
+    assert_eq!(lines, ["something; said once", "a request; an error is answered; said once"]);
+}
+
+#[test]
 fn a_burst_in_one_datagram_is_answered_in_any_order() {
     let mut service = Service::new(PORT_ID);
     let uses = [PathUse::ALL, PathUse::UNIDIRECTIONAL, PathUse::GMP];

@@ -154,11 +154,12 @@ impl Daemon {
 
     /// Closes who has not taken anything for too long.
     pub(super) fn close_stalled(&mut self, now: Time) {
+        let limit = self.client_timeout;
         while let Some((since, index)) = self.host.clients.longest_stalled()
-            && since + self.client_timeout <= now
+            && since + limit <= now
         {
             self.host.lines.limited(Kind::ClientStalled, |said| {
-                *said = format!("client {index} takes no answers: closed");
+                *said = format!("client {index} takes no answers for {limit:?}: closed");
                 tracing::info!(target: "client", client = index, "{said}");
             });
             self.gone(now, index);

@@ -3,6 +3,7 @@ use crate::{
     effects::{Effect, effect},
     settings::{ConfiguredAddress, Settings},
 };
+use acm_wire::files::opts::Options;
 use core::time::Duration;
 use std::path::PathBuf;
 
@@ -36,6 +37,11 @@ impl Reload {
     /// How long a client may take nothing.
     pub(crate) fn client_timeout(&self) -> Duration {
         self.current.options().client_timeout
+    }
+
+    /// What the daemon began with.
+    pub(super) fn started(&self) -> Options<'_> {
+        self.started.options()
     }
 
     /// Addresses of the file; `None` without one.
@@ -82,4 +88,52 @@ fn changes(started: &Settings, current: &Settings, new: &Settings) -> Vec<(Chang
         Some((change, current != new))
     })
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{cli::Args, log::said};
+    use clap::Parser;
+
+    fn settings(text: &str) -> Settings {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("opts");
+        std::fs::write(&path, text).unwrap();
+        Settings::read(&Args::parse_from(["acm-mio", "-O", path.to_str().unwrap(), "-A", "/none"]))
+    }
+
+    #[test]
+    fn what_differs_and_whether_it_is_new() {
+        let (old, new) = (settings("retries 3\ngroups 2\n"), settings("retries 4\ngroups 3\numad_debug_level 5\n"));
+        let applied = || Change::Applied("retries 3".to_owned(), "retries 4".to_owned());
+        let restart = || Change::NeedsRestart("groups 2".to_owned(), "groups 3".to_owned());
+        let nothing = || Change::DoesNothing("umad_debug_level 5".to_owned(), "there is no libibumad");
+        let sorted = |mut changes: Vec<(Change, bool)>| {
+            changes.sort_by_key(|change| format!("{change:?}"));
+            changes
+        };
+        assert_eq!(changes(&old, &old, &old), []);
+        let all = sorted(vec![(applied(), true), (restart(), true), (nothing(), true)]);
+        assert_eq!(sorted(changes(&old, &old, &new)), all);
+        // What needs a restart is said until there is one.
+        assert_eq!(changes(&old, &new, &new), [(restart(), false)]);
+        assert_eq!(changes(&old, &new, &old).len(), 2, "the option that does nothing, and the one that counts at once");
+    }
+
+    #[test]
+    fn what_is_said() {
+        let reload = Reload::new(settings("retries 3\ngroups 2\n"), "/".into(), 1024);
+        let text = said(tracing::Level::INFO, || {
+            reload.say_changes(&settings("retries 4\ngroups 3\numad_debug_level 5\n"));
+        });
+        for line in [
+            " INFO options: retries 3 -> retries 4\n",
+            " WARN options: groups: needs a restart; \"groups 2\" goes on, not \"groups 3\"\n",
+            " INFO options: umad_debug_level 5 (does nothing: there is no libibumad)\n",
+        ] {
+            assert!(text.contains(line), "{line} of {text}");
+        }
+        assert_eq!(text.lines().count(), 3, "{text}");
+    }
 }

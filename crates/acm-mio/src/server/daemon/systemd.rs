@@ -108,7 +108,12 @@ fn state(acm: &Acm) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acm_sansio::Config;
+    use acm_sansio::{Account, ClientId, Config, Input, Output, PortId, port::PortAttributes};
+    use acm_wire::{
+        Address,
+        client::{EntryFlags, path_request},
+    };
+    use ib_mad::{Lid, Pkey, Qpn, sa::PathRecord};
 
     #[test]
     fn the_watchdog_hears_twice_in_its_time() {
@@ -125,6 +130,31 @@ mod tests {
             state(&Acm::new(Config::default(), 1)),
             "0 of 0 ports active, 0 of 0 groups joined, 0 clients, 0 paths known, 0 lookups"
         );
+        let mut acm = Acm::new(Config::default(), 1);
+        let mut input = |input: Input<'_>| {
+            acm.drive(Time::ZERO, input, |output| match output {
+                Output::OpenEndpoint { endpoint, .. } => Some(Input::EndpointOpened { endpoint, qpn: Qpn::new(7) }),
+                _ => None,
+            });
+        };
+        let attributes = PortAttributes {
+            lid: Lid::new(1),
+            gids: vec!["fe80::1".parse().unwrap()],
+            pkeys: vec![Pkey::DEFAULT_FULL],
+            ..PortAttributes::default()
+        };
+        for (port, name) in [(PortId(0), "node1"), (PortId(1), "node2")] {
+            input(Input::AddressAdded { port, pkey: None, address: Address::from_text(name) });
+            input(Input::PortUp { port, attributes: &attributes });
+        }
+        input(Input::PortDown(PortId(1)));
+        for number in 0..3 {
+            input(Input::ClientOpened { client: ClientId::new(number, 0), account: Account::User(number) });
+        }
+        let path = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
+        let message = path_request(&path, EntryFlags::empty(), [1; 8]);
+        input(Input::ClientMessage { client: ClientId::new(0, 0), message: &message });
+        assert_eq!(state(&acm), "1 of 2 ports active, 0 of 2 groups joined, 3 clients, 2 paths known, 1 lookups");
     }
 
     #[test]

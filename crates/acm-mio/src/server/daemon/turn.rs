@@ -6,6 +6,7 @@ use super::{
         tokens::{ALARM, FABRIC, FIRST_CLIENT, INTERFACES, KERNEL, LISTENER, PRELOAD, SIGNALS},
     },
     alarm::Alarm,
+    base_group::beyond,
     error::LoopError,
     host::Host,
     linger::Linger,
@@ -218,8 +219,17 @@ impl Daemon {
                 return Ok(());
             };
             let of_port = matches!(input, Input::PortUp { .. } | Input::PortDown(_));
+            let beyond = match &input {
+                Input::PortUp { port, attributes } => {
+                    beyond(&self.reload.started(), attributes).map(|why| (*port, why))
+                }
+                _ => None,
+            };
             self.acm.handle_input(now, input);
             self.drain(now);
+            if let Some((port, why)) = beyond {
+                self.host.say_of_port(port, &why);
+            }
             if of_port {
                 self.name_ports(now);
             }

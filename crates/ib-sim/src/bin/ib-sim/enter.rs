@@ -72,3 +72,16 @@ fn namespaces(dir: &Path) -> Result<(), Box<dyn Error>> {
     let _ = Command::new("ip").args(["link", "set", "lo", "up"]).stderr(Stdio::null()).status();
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_the_list_already_stays_in_it() {
+        assert_eq!(first_in("NO_SUCH_VARIABLE", Path::new("/lib/a.so")), "/lib/a.so");
+        // The one variable that is there wherever tests run.
+        let others = std::env::var("PATH").unwrap();
+        assert_eq!(first_in("PATH", Path::new("/lib/a.so")), OsString::from(format!("/lib/a.so:{others}")));
+    }
+}

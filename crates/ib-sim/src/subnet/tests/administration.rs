@@ -56,6 +56,27 @@ fn paths_that_are_not_there() {
 }
 
 #[test]
+fn a_gid_that_was_given_up_leads_nowhere() {
+    let mut subnet = subnet(3);
+    let (old, new): (Gid, Gid) = (gid(&subnet, 2), "fe80::77".parse().unwrap());
+    let to = |dgid| Query::<PathRecord>::new().dgid(dgid);
+    let port_with = |subnet: &Subnet, gid| Port { gids: vec![gid], ..subnet.port(port(2)).unwrap().clone() };
+    assert_eq!(
+        [path_status(&mut subnet, to(old)), path_status(&mut subnet, to(new))],
+        [Status::OK, Status::SA_NO_RECORDS]
+    );
+    let changed = port_with(&subnet, new);
+    subnet.set_port(port(2), changed).unwrap();
+    while subnet.poll_event().is_some() {}
+    assert_eq!(
+        [path_status(&mut subnet, to(old)), path_status(&mut subnet, to(new))],
+        [Status::SA_NO_RECORDS, Status::OK]
+    );
+    let third = gid(&subnet, 3);
+    assert_eq!(path_status(&mut subnet, to(third)), Status::OK);
+}
+
+#[test]
 fn requests_that_it_does_not_serve() {
     let mut subnet = subnet(1);
     let request = |method, attribute| SaMad::request(method, attribute, tid());

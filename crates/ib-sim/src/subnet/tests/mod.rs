@@ -3,6 +3,7 @@ mod administration;
 mod datagrams;
 mod mads;
 mod ports;
+mod reports;
 
 use crate::{
     AgentId, Datagram, Error, Event, Faults, MadSend, Port, PortChange, PortId, Probability, QpId, Subnet, SubnetConfig,

@@ -1,4 +1,6 @@
 //! Our own device library (`ib-device`) on a simulated node: each test starts itself again under the preload library.
+mod umad;
+
 use ib_device::{
     Error,
     sysfs::Sysfs,
@@ -170,6 +172,47 @@ fn sends_that_ended_make_room_and_are_told_before_the_receive_backlog() {
     assert!(kinds.starts_with(&"s".repeat(100)), "{kinds}");
 }
 
+#[test]
+fn what_works_is_left_alone_and_what_failed_is_started_anew() {
+    if at_node("what_works_is_left_alone_and_what_failed_is_started_anew").is_none() {
+        return;
+    }
+    let device = Sysfs::default().scan().unwrap().devices.remove(0);
+    let context = Context::open(&device.name).unwrap();
+    let config = UdConfig { recv_depth: 8, send_depth: 8, ..UdConfig::new(1, 0) };
+    let mut pair = UdQueuePair::new(&context, config).unwrap();
+    let to = AddressVector::local(device.ports[0].lid, ServiceLevel::new(0));
+    let qpn = pair.qpn();
+    let send = |pair: &mut UdQueuePair, payload: u8| pair.send(&to, qpn, Qkey::GSI, &[payload]).unwrap();
+    // What is under way is not lost.
+    let first = send(&mut pair, 1);
+    pair.recover().unwrap();
+    assert!(matches!(pair.poll().unwrap(), Some(Completion::Sent(id)) if id == first));
+    assert_eq!(datagram(&context, &mut pair).0, [1]);
+    for round in 0..3 {
+        let lost = send(&mut pair, 2);
+        pair.flush().unwrap();
+        if round == 2 {
+            pair.recover().unwrap();
+        }
+        // Whether it was out already is a matter of luck; it is told in any case.
+        let told = pair.poll().unwrap();
+        assert!(
+            matches!(told, Some(Completion::Sent(id) | Completion::SendFailed { id, .. }) if id == lost),
+            "{told:?}"
+        );
+        while pair.poll().unwrap().is_some() {}
+        send(&mut pair, 3);
+        loop {
+            let (payload, _) = datagram(&context, &mut pair);
+            if payload == [3] {
+                break;
+            }
+        }
+    }
+    assert_eq!(context.leaked(), 0);
+}
+
 /// What [`Context::next_event`] gives next.
 fn event(context: &Context) -> Event {
     loop {
@@ -198,9 +241,9 @@ fn every_change_of_a_port_is_an_event_and_in_the_files() {
         change(command);
         assert_eq!(event(&context), Event::Port { port: 1, event: expected }, "{command}");
         // The files and the device agree as soon as the event is there.
-        assert_eq!((read().lid, read().state), {
+        assert_eq!((read().lid, read().state, read().link_layer), {
             let now = context.query_port(1).unwrap();
-            (now.lid, now.state)
+            (now.lid, now.state, now.link_layer)
         });
     }
     let port = read();

@@ -1,0 +1,197 @@
+//! Scrapers over real sockets, a turn at a time.
+use super::*;
+use mio::{Events, Poll};
+use std::{
+    io::{Read, Write},
+    os::unix::net::UnixStream,
+};
+
+/// One that listens, and what it writes.
+struct Served {
+    metrics: Metrics,
+    poll: Poll,
+    text: String,
+    /// Pages written anew.
+    written: Vec<Page>,
+}
+
+impl Served {
+    fn new(dir: &Path, text: impl Into<String>) -> Self {
+        let poll = Poll::new().unwrap();
+        let metrics = Metrics::open(dir, poll.registry());
+        Self { metrics, poll, text: text.into(), written: Vec::new() }
+    }
+
+    /// Turns until nothing is left to do.
+    fn turns(&mut self, now: Time) {
+        let Self { metrics, poll, text, written } = self;
+        let mut events = Events::with_capacity(16);
+        for _ in 0..100 {
+            poll.poll(&mut events, Some(Duration::ZERO)).unwrap();
+            for event in &events {
+                assert!(Metrics::owns(event.token()));
+                metrics.ready(event.token());
+            }
+            metrics.serve(now, poll.registry(), |page| {
+                written.push(page);
+                text.clone()
+            });
+            if events.is_empty() && !metrics.is_ready() {
+                return;
+            }
+        }
+        panic!("it does not come to rest");
+    }
+
+    /// The first line of the answer to this request, of one who connects there.
+    fn answer(&mut self, path: &Path, request: &str, now: Time) -> String {
+        let mut client = ask(path, request);
+        self.turns(now);
+        let (answer, ended) = taken(&mut client);
+        assert!(ended);
+        answer.lines().next().unwrap_or_default().to_owned()
+    }
+}
+
+fn at(millis: u64) -> Time {
+    Time::ZERO + Duration::from_millis(millis)
+}
+
+fn ask(path: &Path, request: &str) -> UnixStream {
+    let mut client = UnixStream::connect(path).unwrap();
+    client.set_nonblocking(true).unwrap();
+    client.write_all(request.as_bytes()).unwrap();
+    client
+}
+
+/// What has come, and whether that is all that ever will.
+fn taken(client: &mut UnixStream) -> (String, bool) {
+    let mut bytes = Vec::new();
+    let ended = match client.read_to_end(&mut bytes) {
+        Ok(_) => true,
+        Err(error) => error.kind() != ErrorKind::WouldBlock,
+    };
+    (String::from_utf8(bytes).unwrap(), ended)
+}
+
+const METRICS: &str = "GET /metrics HTTP/1.1\r\n\r\n";
+const STATUS: &str = "GET /status HTTP/1.1\r\n\r\n";
+
+#[test]
+fn one_who_reads_slowly_gets_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut served = Served::new(dir.path(), "x".repeat(4 << 20));
+    let mut client = ask(&dir.path().join(STATUS_SOCKET), METRICS);
+    let (mut answer, mut pieces) = (String::new(), 0);
+    loop {
+        served.turns(at(0));
+        let (piece, ended) = taken(&mut client);
+        assert!(ended || !piece.is_empty(), "nothing more comes");
+        answer += &piece;
+        pieces += 1;
+        if ended {
+            break;
+        }
+    }
+    assert!(pieces > 1 && answer.ends_with(&served.text), "{pieces}");
+    assert_eq!((served.metrics.due(), served.written), (None, vec![Page::Metrics]));
+}
+
+#[test]
+fn what_names_users_is_on_the_status_socket_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut served = Served::new(dir.path(), "text");
+    let (status, other) = (dir.path().join(STATUS_SOCKET), dir.path().join("scrape"));
+    served.metrics.configure(MetricsTarget::Unix(other.to_str().unwrap()), served.poll.registry());
+    for (path, request, expected) in [
+        (&status, METRICS, "HTTP/1.1 200 OK"),
+        (&status, STATUS, "HTTP/1.1 200 OK"),
+        (&other, METRICS, "HTTP/1.1 200 OK"),
+        (&other, STATUS, "HTTP/1.1 404 Not Found"),
+        (&other, "GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 404 Not Found"),
+        (&other, "PUT /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 405 Method Not Allowed"),
+        (&other, "metrics\r\n\r\n", "HTTP/1.1 400 Bad Request"),
+    ] {
+        assert_eq!(served.answer(path, request, at(0)), expected, "{request:?}");
+    }
+    let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&status), mode(&other)), (0o660, 0o666));
+    served.metrics.configure(MetricsTarget::None, served.poll.registry());
+    assert!(!other.exists() && status.exists());
+    drop(served);
+    assert!(!status.exists());
+}
+
+#[test]
+fn numbers_are_a_tenth_of_a_second_old_at_most_and_one_page_is_written_each_turn() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut served = Served::new(dir.path(), "text");
+    let path = dir.path().join(STATUS_SOCKET);
+    let mut written = |millis| {
+        served.answer(&path, METRICS, at(millis));
+        served.written.len()
+    };
+    assert_eq!([written(0), written(99), written(100), written(150)], [1, 1, 2, 2]);
+    let clients = [ask(&path, METRICS), ask(&path, STATUS)];
+    let Served { metrics, poll, .. } = &mut served;
+    metrics.ready(Token(FIRST));
+    let mut each = Vec::new();
+    for _ in 0..3 {
+        let mut pages = Vec::new();
+        metrics.serve(at(300), poll.registry(), |page| {
+            pages.push(page);
+            String::new()
+        });
+        each.push(pages);
+    }
+    assert_eq!(each, [vec![Page::Metrics], vec![Page::Status], vec![]]);
+    drop(clients);
+}
+
+#[test]
+fn who_says_nothing_is_closed_in_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut served = Served::new(dir.path(), "");
+    let mut client = ask(&dir.path().join(STATUS_SOCKET), "GET /metrics");
+    served.turns(at(5));
+    assert_eq!(served.metrics.due(), Some(at(10_005)));
+    served.turns(at(10_004));
+    assert_eq!(taken(&mut client), (String::new(), false));
+    served.turns(at(10_005));
+    assert_eq!((taken(&mut client), served.metrics.due()), ((String::new(), true), None));
+}
+
+#[test]
+fn another_scraper_takes_the_place_of_the_oldest_and_two_are_kept_for_the_status() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut served = Served::new(dir.path(), "");
+    let (status, other) = (dir.path().join(STATUS_SOCKET), dir.path().join("scrape"));
+    served.metrics.configure(MetricsTarget::Unix(other.to_str().unwrap()), served.poll.registry());
+    let mut come = |path: &Path, count: usize, since: u64| -> Vec<UnixStream> {
+        let connect = |millis| {
+            let client = ask(path, "GET");
+            served.turns(at(millis));
+            client
+        };
+        (since..).take(count).map(connect).collect()
+    };
+    let scrapers = come(&other, MOST - FOR_STATUS + 1, 1);
+    let askers = come(&status, FOR_STATUS, 100);
+    let ended = |clients: Vec<UnixStream>| -> Vec<bool> {
+        clients.into_iter().map(|mut client| taken(&mut client).1).collect()
+    };
+    assert_eq!(ended(askers), [false; FOR_STATUS]);
+    assert_eq!(ended(scrapers), [true, false, false, false, false, false, false]);
+}
+
+#[test]
+fn a_stale_socket_goes_and_what_is_no_socket_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x");
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    assert!(path.exists());
+    drop(listen_unix(&path, 0o600, false).unwrap());
+    fs::write(&path, "kept").unwrap();
+    assert!(listen_unix(&path, 0o600, false).is_err());
+    assert_eq!(fs::read_to_string(&path).unwrap(), "kept");
+}

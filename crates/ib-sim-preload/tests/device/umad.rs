@@ -1,0 +1,56 @@
+//! Management datagrams.
+use super::{at_node, wait_for};
+use core::time::Duration;
+use ib_device::{
+    sysfs::Sysfs,
+    umad::{Agent, Expect, MadAddress, ReceiveBuffer, UmadPort},
+};
+use ib_mad::{
+    AddressVector, MgmtClass, TransactionId, Wire,
+    sa::{PathRecord, Query, SA_CLASS_VERSION, SaMad},
+};
+use nix::errno::Errno;
+use std::os::fd::AsFd;
+
+/// What comes next: the lower half of its transaction id, why it failed, and its datagram, if it is whole.
+fn next(umad: &UmadPort) -> (u64, Option<Errno>, Option<SaMad>) {
+    let mut buffer = ReceiveBuffer::default();
+    loop {
+        if let Some(received) = umad.receive(&mut buffer).unwrap() {
+            let tid = received.mad_header().unwrap().transaction_id.get() & 0xffff_ffff;
+            return (tid, received.failure(), SaMad::parse(received.mad).ok().copied());
+        }
+        wait_for(umad.as_fd());
+    }
+}
+
+#[test]
+fn a_question_has_its_answer_or_comes_back() {
+    if at_node("umad::a_question_has_its_answer_or_comes_back").is_none() {
+        return;
+    }
+    let port = Sysfs::default().scan().unwrap().devices.remove(0).ports.remove(0);
+    let mut umad = UmadPort::open(&port.umad.as_ref().unwrap().path).unwrap();
+    let agent = umad.register(&Agent::client(MgmtClass::SUBN_ADM, SA_CLASS_VERSION)).unwrap();
+    let to = MadAddress::general_services(AddressVector::local(port.sm_lid, port.sm_sl), port.sa_pkey_index());
+    let gid = port.gids[0].gid;
+    let wanted = PathRecord { sgid: gid, dgid: gid, ..PathRecord::default() };
+    let mad = |tid| Query::from_non_zero(wanted).get(TransactionId::new(tid));
+    let expect = Expect::Answer { timeout: Duration::from_secs(30), retries: 0 };
+    for tid in [7, 8] {
+        umad.send(agent, &to, expect, ib_mad::as_bytes(&mad(tid))).unwrap();
+        let (answered, failure, answer) = next(&umad);
+        assert_eq!((answered, failure), (tid, None));
+        let record = answer.unwrap();
+        let path = record.record::<PathRecord>().unwrap();
+        assert_eq!((path.slid, path.dlid, path.dgid), (port.lid, port.lid, gid));
+    }
+    // Nobody administers the subnet there.
+    let nowhere = MadAddress { path: AddressVector::local(port.lid, port.sm_sl), ..to };
+    let expect = Expect::Answer { timeout: Duration::from_millis(1), retries: 1 };
+    umad.send(agent, &nowhere, expect, ib_mad::as_bytes(&mad(9))).unwrap();
+    assert_eq!(next(&umad).1, Some(Errno::ETIMEDOUT));
+    umad.unregister(agent).unwrap();
+    assert!(umad.unregister(agent).is_err());
+    assert!(umad.send(agent, &to, expect, ib_mad::as_bytes(&mad(10))).is_err(), "it is nobody's");
+}

@@ -1,0 +1,75 @@
+//! What is said to the server in words.
+use super::*;
+use alloc::{borrow::ToOwned, format};
+
+/// The words of a port's line.
+fn port(served: &Served, name: &str) -> String {
+    let ports = served.control("ports");
+    let line = ports.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+    line.strip_prefix(name).unwrap().trim().to_owned()
+}
+
+#[test]
+fn each_command_does_what_it_says() {
+    let served = Served::start(2);
+    let usual = "lid 17 lmc 0 sm_lid 1 gid fe80::2:c903:0:21 pkeys 0xffff mtu 4096 rate 100 Gb/s";
+    let at_rest = port(&served, "2/1");
+    assert!(at_rest.ends_with(usual), "{at_rest}");
+    for (command, changed) in [
+        ("down node2 1", "down "),
+        ("init node2 1", "init "),
+        ("up node2 1", "active "),
+        ("lid 2 1 77", "lid 77 "),
+        ("smlid node2 1 5", "sm_lid 5 "),
+        ("rate node2 1 40", "rate 40 Gb/s"),
+        ("pkeys node2 1 ffff,8001", "pkeys 0xffff,0x8001 "),
+        ("gid node2 1 0 fe80::77", "gid fe80::77 "),
+    ] {
+        assert!(!port(&served, "2/1").contains(changed), "{command}");
+        assert_eq!(served.control(command), "ok\n", "{command}");
+        assert!(port(&served, "2/1").contains(changed), "{command}: {}", port(&served, "2/1"));
+    }
+    assert_eq!(port(&served, "1/1"), port(&Served::start(1), "1/1"), "nothing happened to another port");
+    for command in [
+        "smsl node2 1 3",
+        "rereg node2 1",
+        "set sa_delay 0",
+        "link node1 node2 loss 0.5",
+        "link node1 node2 clear",
+        "smrestart",
+        "smrestart 0xc005",
+        "device remove node2",
+        "device add node2",
+    ] {
+        assert_eq!(served.control(command), "ok\n", "{command}");
+    }
+}
+
+#[test]
+fn what_there_is() {
+    let served = Served::start(2);
+    let mut client = served.client("node2");
+    let nodes = served.control("nodes");
+    let programs: Vec<&str> = nodes.lines().map(|line| line.rsplit(' ').next().unwrap()).collect();
+    assert_eq!(programs, ["0", "1"], "{nodes}");
+    assert_eq!((served.control("groups"), served.control("qps")), (String::new(), String::new()));
+    let mlid = join(&mut client);
+    let qpn = client.open_qp(1, Qkey::GSI, 0).unwrap();
+    // By the same connection, and after it: the queue pair is there.
+    assert_eq!(join(&mut client), mlid);
+    let group = served.control("groups");
+    let expected = format!("{} mlid {:#x} pkey 0xffff ", mgid(), mlid.get());
+    assert!(group.starts_with(&expected) && group.ends_with(" members 2/1:0x1\n"), "{group}");
+    assert_eq!(served.control("qps"), format!("2/1 {qpn}\n"));
+    assert_eq!(served.statistic("refused "), 0);
+}
+
+#[test]
+fn where_the_files_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Server::bind(&folder.path().join("socket"), Subnet::new(SubnetConfig::default(), 1)).unwrap();
+    assert_eq!(server.command("tree"), "error: served without files (serve --tree)\n");
+    let tree = folder.path().join("tree");
+    server.set_tree(&tree).unwrap();
+    assert_eq!(server.command("tree"), format!("{}\n", tree.display()));
+}
