@@ -4,6 +4,7 @@ mod man;
 
 use crate::{addresses::InterfaceChoice, fabric::FabricChoice, kernel::KernelChoice};
 use clap::Parser;
+use core::time::Duration;
 use std::path::PathBuf;
 
 /// Where ibacm has its files. They need not be there.
@@ -37,7 +38,8 @@ pub(crate) struct Args {
     /// Exit with status 255 when there is no InfiniBand device at the start, as ibacm does, and do not wait for one.
     #[arg(long)]
     pub(crate) require_device: bool,
-    /// Check what the daemon needs on this machine, say what to do, and exit: 0 if it would serve, 1 if not.
+    /// Check what the daemon needs on this machine, with these files and this fabric, say what to do, and exit: 0 if all
+    /// is well, 2 if it would serve with something missing, 1 if it would not.
     #[arg(long)]
     pub(crate) check: bool,
     /// Print what the daemon that runs has and has counted, and exit: 0, or 1 if none answers in the run directory.
@@ -54,15 +56,26 @@ pub(crate) struct Args {
     /// Where sockets, port files and the lock file go. It is made if it is missing.
     #[arg(long, value_name = "DIR", default_value = "/run")]
     pub(crate) run_dir: PathBuf,
-    /// Further words are ignored, as ibacm does.
+    /// As a daemon: how long it may take until it serves; then it is killed.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+    start_limit: u32,
+    /// What `acm-mio` starts and waits for as a daemon.
+    #[arg(long, hide = true)]
+    pub(crate) detach: bool,
+    /// Words that are no options.
     #[arg(hide = true, trailing_var_arg = true)]
-    pub(crate) ignored: Vec<String>,
+    pub(crate) stray: Vec<String>,
 }
 
 impl Args {
-    /// Whether to leave the terminal.
-    pub(crate) fn daemonize(&self) -> bool {
-        !self.foreground && !self.systemd
+    /// Whether to start another process that leaves the terminal.
+    pub(crate) fn leaves_terminal(&self) -> bool {
+        !self.foreground && !self.systemd && !self.detach
+    }
+
+    /// How long a daemon may take until it serves.
+    pub(crate) fn start_limit(&self) -> Duration {
+        Duration::from_secs(self.start_limit.into())
     }
 
     /// Whether the log is for whoever looks at the terminal, unless the option file says where it goes: many nodes of a
@@ -81,7 +94,8 @@ impl Args {
         self.interfaces.unwrap_or(if self.is_simulated() { InterfaceChoice::Off } else { InterfaceChoice::On })
     }
 
-    const fn is_simulated(&self) -> bool {
+    /// Whether its fabric is no hardware.
+    pub(crate) const fn is_simulated(&self) -> bool {
         matches!(self.fabric, Some(FabricChoice::Embedded | FabricChoice::Sim { .. }))
     }
 }
@@ -89,6 +103,7 @@ impl Args {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::starter::SERVE;
 
     fn parse(words: &[&str]) -> Args {
         Args::try_parse_from([&["acm-mio"], words].concat()).unwrap()
@@ -122,12 +137,13 @@ mod tests {
 
     #[test]
     fn ibacm_command_lines() {
-        assert!(parse(&[]).daemonize());
-        assert!(parse(&["-D"]).daemonize());
-        assert!(!parse(&["-P"]).daemonize());
-        assert!(parse(&["-P", "-D"]).daemonize(), "the last one counts");
-        assert!(!parse(&["--systemd"]).daemonize());
-        assert!(!parse(&["-P", "-A", "a", "-O", "o", "extra", "words"]).daemonize());
+        assert!(parse(&[]).leaves_terminal());
+        assert!(parse(&["-D"]).leaves_terminal());
+        assert!(!parse(&["-P"]).leaves_terminal());
+        assert!(parse(&["-P", "-D"]).leaves_terminal(), "the last one counts");
+        assert!(!parse(&["--systemd"]).leaves_terminal());
+        assert!(!parse(&[SERVE, "-D"]).leaves_terminal());
+        assert_eq!(parse(&["-P", "-A", "a", "-O", "o", "extra", "words"]).stray, ["extra", "words"]);
         assert!(Args::try_parse_from(["acm-mio", "-x"]).unwrap_err().use_stderr());
     }
 }

@@ -15,7 +15,7 @@ use acm_wire::{
         opts::{self, LogLevel, LogTarget, LoopbackProt, Opt, Options, Percent, Provider, ProviderSubnets, RouteProt},
     },
 };
-use core::num::NonZeroU32;
+use core::{net::IpAddr, num::NonZeroU32};
 use ib_mad::Pkey;
 use std::{
     io::{self, Read},
@@ -33,6 +33,16 @@ pub(crate) struct ConfiguredAddress {
     pub(crate) place: String,
 }
 
+/// An IP address of the address file that does not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SkippedIp {
+    pub(crate) address: IpAddr,
+    /// Where it stands: `file:line`.
+    pub(crate) place: String,
+    /// What is said of it among the problems.
+    pub(crate) problem: String,
+}
+
 /// All that the daemon reads before it starts, and again at SIGHUP.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -44,6 +54,7 @@ pub(crate) struct Settings {
     /// What counts where the file says nothing.
     defaults: Options<'static>,
     pub(crate) addresses: Option<Vec<ConfiguredAddress>>,
+    pub(crate) skipped_ips: Vec<SkippedIp>,
     /// What is wrong with the files, each with its place; said once there is a log.
     pub(crate) problems: Vec<String>,
 }
@@ -69,8 +80,8 @@ impl Settings {
             defaults.log_file = LogTarget::Stdout;
         }
         let ips = parse_options(&text, defaults).support_ips_in_addr_cfg;
-        let addresses = read_addresses(&addr_file, ips, SKIPPED, &mut problems).value;
-        Self { option_file, addr_file, text, defaults, addresses, problems }
+        let (addresses, skipped_ips) = read_addresses(&addr_file, ips, SKIPPED, &mut problems).value.split();
+        Self { option_file, addr_file, text, defaults, addresses, skipped_ips, problems }
     }
 
     /// Reads both files again. One with something that cannot be understood counts for nothing: what it said before
@@ -82,14 +93,25 @@ impl Settings {
         let text = if options.bad { self.text.clone() } else { options.value };
         let ips = parse_options(&text, *defaults).support_ips_in_addr_cfg;
         let found = read_addresses(addr_file, ips, "", &mut problems);
-        let addresses = if found.bad { self.addresses.clone() } else { found.value };
+        let before = || (self.addresses.clone(), self.skipped_ips.clone());
+        let (addresses, skipped_ips) = if found.bad { before() } else { found.value.split() };
         for (bad, path) in [(options.bad, option_file), (found.bad, addr_file)] {
             if bad {
                 problems.push(format!("{}: not applied; what it said before goes on", path.display()));
             }
         }
         let (option_file, addr_file) = (option_file.clone(), addr_file.clone());
-        Self { option_file, addr_file, text, defaults: *defaults, addresses, problems }
+        Self { option_file, addr_file, text, defaults: *defaults, addresses, skipped_ips, problems }
+    }
+
+    /// Where options are read.
+    pub(crate) fn option_file(&self) -> &Path {
+        &self.option_file
+    }
+
+    /// Where addresses are read.
+    pub(crate) fn addr_file(&self) -> &Path {
+        &self.addr_file
     }
 
     /// The options in force.
@@ -307,16 +329,24 @@ fn problem(path: &Path, text: &[u8], error: LineError, then: &str) -> String {
     format!("{path}:{}:{}: {}: \"{word}\"{meant}{then}", error.line, error.column, error.kind)
 }
 
+/// What a file says of addresses: nothing if it is not there.
+#[derive(Default)]
+struct Addresses {
+    all: Option<Vec<ConfiguredAddress>>,
+    skipped: Vec<SkippedIp>,
+}
+
+impl Addresses {
+    fn split(self) -> (Option<Vec<ConfiguredAddress>>, Vec<SkippedIp>) {
+        (self.all, self.skipped)
+    }
+}
+
 /// The address file's addresses, and what is wrong with it.
-fn read_addresses(
-    path: &Path,
-    ips: bool,
-    then: &str,
-    problems: &mut Vec<String>,
-) -> Found<Option<Vec<ConfiguredAddress>>> {
+fn read_addresses(path: &Path, ips: bool, then: &str, problems: &mut Vec<String>) -> Found<Addresses> {
     let Found { value, mut bad } = read_file(path, problems);
-    let Some(text) = value else { return Found { value: None, bad } };
-    let mut addresses = Vec::new();
+    let Some(text) = value else { return Found { value: Addresses::default(), bad } };
+    let (mut addresses, mut skipped) = (Vec::new(), Vec::new());
     for line in addr::parse(&text) {
         let (location, line) = match line {
             Ok(line) => line,
@@ -327,12 +357,13 @@ fn read_addresses(
             }
         };
         let place = format!("{}:{}", path.display(), location.line);
-        if line.address.ip().is_some() && !ips {
-            problems.push(format!(
-                "{place}: IP address {} is skipped: addresses of interfaces come from the kernel (or set \
-                 support_ips_in_addr_cfg 1)",
-                line.address
-            ));
+        if let Some(address) = line.address.ip().filter(|_| !ips) {
+            let problem = format!(
+                "{place}: IP address {address} is skipped: addresses of interfaces come from the kernel (or set \
+                 support_ips_in_addr_cfg 1)"
+            );
+            problems.push(problem.clone());
+            skipped.push(SkippedIp { address, place, problem });
             continue;
         }
         addresses.push(ConfiguredAddress {
@@ -346,7 +377,7 @@ fn read_addresses(
             place,
         });
     }
-    Found { value: Some(addresses), bad }
+    Found { value: Addresses { all: Some(addresses), skipped }, bad }
 }
 
 mod missing;

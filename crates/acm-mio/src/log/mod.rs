@@ -14,4 +14,4 @@ pub(crate) use lines::{Kind, Lines, level_of, limited, subject};
 pub(crate) use names::Known;
 #[cfg(test)]
 pub(crate) use said::said;
-pub(crate) use sink::Log;
+pub(crate) use sink::{Log, LogError, WithoutFile};

@@ -29,6 +29,7 @@ pub(crate) fn text(source: &Source<'_>) -> String {
         let _ = writeln!(text, "{name}: {value}");
     }
     let _ = writeln!(text, "log_lines_lost: {}", source.log_lines_lost);
+    let _ = writeln!(text, "log_not_reopened: {}", source.log_not_reopened);
     text
 }
 

@@ -20,6 +20,7 @@ impl Daemon {
                 fabric: fabric.map(|fabric| fabric.counters()).unwrap_or_default(),
                 ports: ports.into_iter().map(|port| (port.id, port.to_string())).collect(),
                 log_lines_lost: log.lost(),
+                log_not_reopened: log.not_reopened(),
             };
             match page {
                 Page::Metrics => metrics::text(&source),

@@ -4,7 +4,7 @@ use crate::{
     cli::Args,
     clock::Clock,
     fabric::{Fabric, FabricError, NamedPort},
-    log::{Lines, Log},
+    log::{Lines, Log, WithoutFile},
     metrics::Metrics,
     server::{
         listener::Listener,
@@ -61,7 +61,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         listener,
         signals: Signals::new([SIGHUP]).unwrap(),
         clock: Clock::start(),
-        log: Log::start(LogTarget::Stdout, LogLevel::Basic),
+        log: Log::start(LogTarget::Stdout, LogLevel::Basic, WithoutFile::Stdout).unwrap(),
         reload: Reload::new(
             Settings::read(&Args::parse_from(["acm-mio", "-O", "/none", "-A", "/none"])),
             "/".into(),
