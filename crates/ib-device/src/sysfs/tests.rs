@@ -159,10 +159,21 @@ fn one_broken_device_does_not_hide_the_others() {
     tree.device("mlx5_10", "0002:c903:0000:0030");
     tree.device("mlx5_2", "not a GUID");
     tree.port("mlx5_10", 1, "0x9");
+    // A file that every kernel has is missing, and the device is there.
+    tree.device("mlx5_3", "0002:c903:0000:0040");
+    tree.port("mlx5_3", 1, "0xa");
+    fs::remove_file(tree.0.path().join("infiniband/mlx5_3/ports/1/state")).unwrap();
     let scan = tree.sysfs().scan().unwrap();
     assert_eq!(scan.devices.iter().map(|device| device.name.as_str()).collect::<Vec<_>>(), ["mlx5_0", "mlx5_10"]);
-    let [(name, Error::Text { what: "GUID", text, .. })] = &scan.failures[..] else { panic!("{:?}", scan.failures) };
-    assert_eq!((name.as_str(), text.as_str()), ("mlx5_2", "not a GUID"));
+    let mut failures: Vec<_> = scan.failures.iter().map(|(name, error)| (name.as_str(), error)).collect();
+    failures.sort_by_key(|(name, _)| *name);
+    let [("mlx5_2", Error::Text { what: "GUID", text, .. }), ("mlx5_3", Error::File { path, .. })] = &failures[..]
+    else {
+        panic!("{failures:?}")
+    };
+    assert_eq!((text.as_str(), path.ends_with("ports/1/state")), ("not a GUID", true));
+    assert!(matches!(tree.sysfs().device("mlx5_3"), Err(Error::File { .. })));
+    assert_eq!(tree.sysfs().device("mlx5_4").unwrap().map(|device| device.name), None);
 }
 
 #[test]

@@ -179,7 +179,27 @@ fn header(agent: AgentId, to: &MadAddress, expect: Expect) -> UmadHeader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ib_mad::{FlowLabel, Lid, ServiceLevel};
+    use crate::umad::Methods;
+    use ib_mad::{FlowLabel, Lid, MgmtClass, ServiceLevel};
+
+    /// A file that knows none of the calls, as an old kernel's does not know the newer ones.
+    #[test]
+    fn what_refuses_both_forms_of_a_registration_is_an_error() {
+        let null = Path::new("/dev/null");
+        assert!(matches!(UmadPort::open(null), Err(Error::Call { call: "ENABLE_PKEY", errno: Errno::ENOTTY })));
+        let port = UmadPort { file: File::open(null).unwrap(), frame: Vec::new() };
+        let agent = Agent::client(MgmtClass::SUBN_ADM, 2).serving(Methods::NONE);
+        for (rmpp, form) in
+            [(Rmpp::None, "REGISTER_AGENT"), (Rmpp::Kernel, "REGISTER_AGENT"), (Rmpp::Program, "REGISTER_AGENT2")]
+        {
+            let refused = port.register(&agent.with_rmpp(rmpp));
+            assert!(
+                matches!(refused, Err(Error::Call { call, errno: Errno::ENOTTY }) if call == form),
+                "{rmpp:?}: {refused:?}"
+            );
+        }
+        assert!(matches!(port.unregister(AgentId(0)), Err(Error::Call { errno: Errno::ENOTTY, .. })));
+    }
 
     #[test]
     fn header_of_a_send() {

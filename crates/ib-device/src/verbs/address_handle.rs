@@ -60,8 +60,8 @@ impl Drop for AddressHandle {
 
 /// The handles used last.
 #[derive(Debug)]
-pub(super) struct AddressHandles {
-    handles: BTreeMap<AddressVector, Kept>,
+pub(super) struct AddressHandles<T = AddressHandle> {
+    handles: BTreeMap<AddressVector, Kept<T>>,
     /// How many to keep, at least 1.
     limit: usize,
     /// Counts uses.
@@ -69,24 +69,30 @@ pub(super) struct AddressHandles {
 }
 
 #[derive(Debug)]
-struct Kept {
-    handle: Arc<AddressHandle>,
+struct Kept<T> {
+    handle: Arc<T>,
     last_use: u64,
 }
 
 impl AddressHandles {
+    /// The handle for this way, made if it is not kept.
+    pub(super) fn get(&mut self, context: &Context, port: u8, to: &AddressVector) -> Result<Arc<AddressHandle>> {
+        self.get_or_make(to, || AddressHandle::new(context, port, to))
+    }
+}
+
+impl<T> AddressHandles<T> {
     pub(super) fn new(limit: usize) -> Self {
         Self { handles: BTreeMap::new(), limit: limit.max(1), now: 0 }
     }
 
-    /// The handle for this way, made if it is not kept.
-    pub(super) fn get(&mut self, context: &Context, port: u8, to: &AddressVector) -> Result<Arc<AddressHandle>> {
+    fn get_or_make(&mut self, to: &AddressVector, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
         self.now += 1;
         if let Some(kept) = self.handles.get_mut(to) {
             kept.last_use = self.now;
             return Ok(Arc::clone(&kept.handle));
         }
-        let handle = Arc::new(AddressHandle::new(context, port, to)?);
+        let handle = Arc::new(make()?);
         if self.handles.len() >= self.limit {
             let oldest = self.handles.iter().min_by_key(|(_, kept)| kept.last_use).map(|(to, _)| *to);
             oldest.and_then(|to| self.handles.remove(&to));
@@ -97,5 +103,36 @@ impl AddressHandles {
 
     pub(super) fn clear(&mut self) {
         self.handles.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Error;
+    use ib_mad::{Lid, ServiceLevel};
+
+    #[test]
+    fn the_one_used_longest_ago_goes() {
+        let mut handles = AddressHandles::<u16>::new(2);
+        let mut made = Vec::new();
+        let mut get = |handles: &mut AddressHandles<u16>, lid: u16| {
+            let to = AddressVector::local(Lid::new(lid), ServiceLevel::new(0));
+            let make = || {
+                made.push(lid);
+                Ok(lid)
+            };
+            assert_eq!(*handles.get_or_make(&to, make).unwrap(), lid);
+            made.len()
+        };
+        // The first is used again, so that the second goes for the third.
+        assert_eq!([1, 2, 1, 3, 1, 2, 1].map(|lid| get(&mut handles, lid)), [1, 2, 2, 3, 3, 4, 4]);
+        handles.clear();
+        assert_eq!(get(&mut handles, 1), 5);
+        // What cannot be made leaves the others.
+        let nowhere = AddressVector::local(Lid::new(9), ServiceLevel::new(0));
+        assert!(matches!(handles.get_or_make(&nowhere, || Err(Error::Gone)), Err(Error::Gone)));
+        assert_eq!(get(&mut handles, 1), 5);
+        assert_eq!(AddressHandles::<u16>::new(0).limit, 1, "a send needs one");
     }
 }
