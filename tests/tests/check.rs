@@ -1,6 +1,6 @@
 //! `acm-mio --check` looks at what the daemon would use: with these files, and on this fabric.
-use acm_tests::{Fabric, Finished, Node, NodeBuilder, Process};
-use std::{fs, path::Path};
+use acm_tests::{Binary, Fabric, Finished, Node, NodeBuilder, Process, binary};
+use std::{fs, path::Path, process::Command};
 
 fn check(builder: &NodeBuilder, dir: &Path) -> Finished {
     Process::start(&mut builder.clone().argument("--check").command(dir)).wait()
@@ -79,4 +79,15 @@ fn a_log_that_a_daemon_cannot_open() {
     assert!(has(&said, "FAIL log file ", "mkdir -p ") && said.code == Some(1), "{said}");
     let said = check(&node, dir.path());
     assert!(has(&said, "warn log file ", "mkdir -p ") && said.code == Some(2), "{said}");
+}
+
+#[test]
+fn a_file_that_is_named_and_not_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Command::new(binary(Binary::AcmMio));
+    command.args(["--check", "--fabric", "embedded", "-O", "/none/opts", "--run-dir"]).arg(dir.path().join("run"));
+    let said = Process::start(&mut command).wait();
+    assert!(has(&said, "FAIL option file /none/opts: there is none", "correct -O"), "{said}");
+    assert!(has(&said, "ok run directory ", "/run is made at the start"), "{said}");
+    assert_eq!(said.code, Some(1), "{said}");
 }

@@ -209,7 +209,7 @@ mod tests {
         let words = ["acm-mio", "-O", o.to_str().unwrap(), "-A", a.to_str().unwrap()];
         let settings = Settings::read(&Args::try_parse_from(words).unwrap());
         let mut report = Report::default();
-        addresses(&settings, DefaultNames::of_host("host"), &ports(), interfaces, &mut report);
+        addresses(&settings, DefaultNames::new("host"), &ports(), interfaces, &mut report);
         let own = dir.path().display().to_string();
         assert!(report.findings.iter().all(|finding| finding.verdict == Verdict::Ok || !finding.advice.is_empty()));
         report.findings.iter().map(|finding| (finding.verdict, finding.what.replace(&own, ""))).collect()

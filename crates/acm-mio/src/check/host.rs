@@ -2,6 +2,7 @@
 use super::{places::Places, report::Report};
 use crate::{kernel::Kernel, lock};
 use nix::{
+    errno::Errno,
     sys::resource::{Resource, getrlimit},
     unistd::{AccessFlags, access},
 };
@@ -64,8 +65,15 @@ pub(super) fn run_dir(dir: &Path, report: &mut Report) {
     let shown = dir.display();
     match access(dir, AccessFlags::W_OK | AccessFlags::X_OK) {
         Ok(()) => report.ok(format!("run directory {shown} can be written")),
+        Err(Errno::ENOENT) if dir.parent().is_some_and(can_be_written) => {
+            report.ok(format!("run directory {shown} is made at the start"));
+        }
         Err(errno) => report.fail(format!("run directory {shown}: {errno}"), "make it, run as root, or give --run-dir"),
     }
+}
+
+fn can_be_written(dir: &Path) -> bool {
+    access(dir, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
 }
 
 pub(super) fn other_daemon(lock_file: &Path, report: &mut Report) {
@@ -104,12 +112,13 @@ mod tests {
     fn directories_and_daemons() {
         let dir = tempfile::tempdir().unwrap();
         let mut report = Report::default();
+        run_dir(&dir.path().join("none/at/all"), &mut report);
         run_dir(&dir.path().join("none"), &mut report);
         run_dir(dir.path(), &mut report);
         other_daemon(&dir.path().join("lock"), &mut report);
         let verdicts: Vec<Verdict> = report.findings.iter().map(|finding| finding.verdict).collect();
         use Verdict::{Fail, Ok};
-        assert_eq!(verdicts, [Fail, Ok, Ok]);
+        assert_eq!(verdicts, [Fail, Ok, Ok, Ok]);
         assert!(!dir.path().join("lock").exists(), "a look changes nothing");
     }
 }

@@ -8,13 +8,21 @@ use super::{
     report::Report,
     units,
 };
-use crate::{cli::Args, kernel::KernelChoice, preload::Files, settings::Settings};
+use crate::{
+    cli::Args,
+    kernel::KernelChoice,
+    preload::Files,
+    settings::{MissingFile, Settings},
+};
 use std::io::{self, Write};
 
 /// Checks everything and prints a line each; the exit code is by the worst of them.
 pub(crate) fn run(args: &Args) -> u8 {
     let (places, settings) = (Places::default(), Settings::read(args));
     let mut report = Report::default();
+    if let Err(missing) = MissingFile::look(args) {
+        report.fail(missing.to_string(), "the daemon does not start without it");
+    }
     options::files(&settings, &mut report);
     options::idle(args, &settings, &mut report);
     if !args.is_simulated() {

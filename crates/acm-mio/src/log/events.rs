@@ -95,7 +95,7 @@ mod tests {
         let (endpoint, address) = (EndpointId::new(1, 2), Address::from_text("node1"));
         let (event, lines, nobody) = (Event::AddressAdded(endpoint, address), Lines::default(), |_| None);
         let line = |most| said(most, || Lines::default().event(&event, &Known::new(None, &lines, &nobody)));
-        let end = format!("DEBUG acm: {event} endpoint={endpoint} dest=node1\n");
+        let end = format!("DEBUG acm: {event} endpoint=\"{endpoint}\" dest=\"node1\"\n");
         assert!(line(Most::DEBUG).ends_with(&end), "{}", line(Most::DEBUG));
         assert_eq!(line(Most::INFO), "", "it is for another level");
     }
