@@ -211,7 +211,7 @@ fn a_bad_fabric() {
         &["simulated fabric at /none/fabric.sock: "],
     );
     let fabric = Fabric::serve(1, &[]);
-    refused_in(&Node::at(&fabric, 2).option("log_file DIR/log"), 255, &["no such node"]);
+    refused_in(&Node::at(&fabric, 2).option("log_file DIR/log"), 255, &["it has no node node2; its nodes are node1"]);
 }
 
 #[test]
