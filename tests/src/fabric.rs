@@ -1,6 +1,7 @@
 //! A simulated fabric that a process of its own serves.
 use crate::{Binary, Process, binary, process::run};
 use ib_mad::{Gid, Lid, Mtu, Pkey, Rate};
+use nix::sys::signal::Signal;
 use std::{
     path::{Path, PathBuf},
     process::Command,
@@ -76,10 +77,15 @@ impl Fabric {
         process
     }
 
+    /// Sends the server a signal.
+    pub fn signal(&self, signal: Signal) {
+        self.process.as_ref().unwrap().signal(signal);
+    }
+
     /// Ends the server and waits for it.
     pub fn stop(&mut self) {
         if let Some(mut process) = self.process.take() {
-            process.signal(nix::sys::signal::Signal::SIGTERM);
+            process.signal(Signal::SIGTERM);
             assert_eq!(process.wait().code, Some(0));
         }
     }

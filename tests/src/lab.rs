@@ -212,7 +212,12 @@ impl LabNode {
 
     /// Gives it another address file, for when it reads it next.
     pub fn write_addresses(&self, text: &str) {
-        fs::write(self.home.join("etc-rdma/ibacm_addr.cfg"), text).unwrap();
+        fs::write(self.home.join(ADDRESSES), text).unwrap();
+    }
+
+    /// Takes its address file away, for when it reads it next.
+    pub fn remove_addresses(&self) {
+        fs::remove_file(self.home.join(ADDRESSES)).unwrap();
     }
 
     /// Its log so far.

@@ -8,6 +8,7 @@
 mod acme;
 mod binaries;
 mod daemons;
+mod documents;
 mod fabric;
 mod lab;
 mod message;
@@ -20,6 +21,7 @@ mod program;
 pub use acme::{Acme, AcmeAnswer, CounterRow, EndpointRow, Path, Verification, ib_acme};
 pub use binaries::{Binary, binary, preload};
 pub use daemons::{Daemon, Daemons, Sign, moves, renews};
+pub use documents::{Report, check};
 pub use fabric::{Fabric, Group, Port};
 pub use lab::{Kind, Lab, LabNode, Packet};
 pub use message::{Connection, Entry, Header, Received, request};

@@ -118,6 +118,13 @@ impl Node {
     }
 }
 
+/// A shell script that hides this machine's devices in a namespace.
+pub(crate) fn hide_devices() -> String {
+    let hide = "if test -d FOLDER; then mount -t tmpfs none FOLDER; fi";
+    let folders = ["/sys/class/infiniband", "/sys/class/infiniband_mad", "/sys/class/infiniband_verbs"];
+    folders.map(|folder| hide.replace("FOLDER", folder)).join(" && ")
+}
+
 impl NodeBuilder {
     /// Adds a line to the options; `DIR` stands for the run directory.
     #[must_use]
@@ -170,19 +177,18 @@ impl NodeBuilder {
         self
     }
 
-    /// Gives it a network of its own, and its run directory as /run and as /var/log.
+    /// Gives it a network of its own without this machine's devices, and its run directory as /run and as /var/log.
     #[must_use]
     pub fn own_namespace(self) -> Self {
         let ip = program("ip", "iproute2").display().to_string();
-        self.unshare(&format!("mount --bind DIR /run && mount --bind DIR /var/log && {ip} link set lo up"))
+        let places = format!("mount --bind DIR /run && mount --bind DIR /var/log && {ip} link set lo up");
+        self.unshare(&format!("{places} && {}", hide_devices()))
     }
 
     /// Hides this machine's devices from it.
     #[must_use]
     pub fn without_devices(self) -> Self {
-        let hide = "if test -d FOLDER; then mount -t tmpfs none FOLDER; fi";
-        let folders = ["/sys/class/infiniband", "/sys/class/infiniband_mad", "/sys/class/infiniband_verbs"];
-        self.unshare(&folders.map(|folder| hide.replace("FOLDER", folder)).join(" && "))
+        self.unshare(&hide_devices())
     }
 
     /// Lets it run in namespaces of its own, after a shell script; `DIR` stands for the run directory.
@@ -222,7 +228,13 @@ impl NodeBuilder {
         let words = self.wrapper.iter().map(|word| word.replace("DIR", own)).chain([program]);
         let words: Vec<String> = words.chain(self.arguments.iter().cloned()).collect();
         let mut command = Command::new(&words[0]);
-        command.args(&words[1..]).arg("-O").arg(options).arg("-A").arg(addresses).arg("--run-dir").arg(dir);
+        command.args(&words[1..]).arg("--run-dir").arg(dir);
+        // Whoever names a file has to have one.
+        for (option, path) in [("-O", options), ("-A", addresses)] {
+            if path.exists() {
+                command.arg(option).arg(path);
+            }
+        }
         if let Some(fabric) = &self.fabric {
             command.args(["--fabric", fabric]);
         }

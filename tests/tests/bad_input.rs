@@ -7,7 +7,6 @@ use std::{
     fs,
     io::{ErrorKind, Read, Write},
     os::unix::net::UnixStream,
-    time::Instant,
 };
 
 const RESOLVE: u8 = 1;
@@ -251,7 +250,7 @@ fn a_client_that_never_reads_is_closed() {
     fs::write(&options, text.replace("client_timeout 3600", "client_timeout 1")).unwrap();
     node.process.signal(Signal::SIGHUP);
     node.process.wait_for("client_timeout 3600 -> client_timeout 1", 1);
-    node.process.wait_for("takes no answers: closed", 1);
+    node.process.wait_for("takes no answers for 1s: closed", 1);
     let (mut taken, mut piece) = (0, [0; 4096]);
     loop {
         match greedy.read(&mut piece) {
@@ -264,20 +263,16 @@ fn a_client_that_never_reads_is_closed() {
     assert_serves(&node);
 }
 
-/// From the start, without another file.
+/// From the start, without another file. The line says which time has passed: half a minute without the option.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "how long a real process waits is compared with what it does by default")]
 fn a_client_that_never_reads_is_closed_after_a_second() {
     let mut node = Node::embedded().option("client_timeout 1").join();
     let mut deaf = UnixStream::connect(node.socket()).unwrap();
     deaf.set_write_timeout(Some(Duration::from_millis(300))).unwrap();
     let perf = Header::new(PERF, 16, 3).with(&[]).repeat(1024);
-    let start = Instant::now();
     // Until no more is taken, or it is closed while it asks.
     assert!((0..1024).any(|_| deaf.write_all(&perf).is_err()), "the daemon keeps everything");
-    node.process.wait_for("takes no answers: closed", 1);
-    // Half a minute without the option.
-    assert!(start.elapsed().as_secs() < 25);
+    node.process.wait_for("takes no answers for 1s: closed", 1);
     assert_serves(&node);
 }
 

@@ -73,7 +73,7 @@ fn join_as_cs(ours: SaMad) -> SaMad {
     join
 }
 
-/// A path query of ours as C ibacm's. Ours also ask for one path that is good for both directions (B29); a client's own
+/// A path query of ours as C ibacm's. Ours also ask for one path that is good for both directions; a client's own
 /// query goes as it came.
 fn query_as_cs(what: &str, ours: SaMad) -> SaMad {
     let mut query = anonymous(ours);

@@ -1,5 +1,5 @@
 //! Files with mistakes: each is reported with its place, and nothing else is lost.
-use acm_tests::{Fabric, Node, until};
+use acm_tests::{Fabric, Kind, Lab, Node, until};
 use std::fs;
 
 /// Places that the log complains about, in `file` of the run directory.
@@ -87,13 +87,32 @@ fn ip_addresses_are_the_kernels_unless_it_is_said() {
     assert_eq!(addresses(&node), ["10.77.0.1", "node1", "fd00::1"]);
 }
 
+/// Two of them on one host would both have the host's name, if they had it.
 #[test]
-fn without_an_address_file_the_host_has_its_name() {
-    let node = Node::alone().argument("--fabric=embedded").join();
+fn without_an_address_file_a_simulated_node_has_the_name_that_the_fabric_gives_it() {
+    let one = Node::alone().argument("--fabric=embedded").join();
+    assert_eq!(addresses(&one), ["node1", "node1-1"]);
+    let fabric = one.dir().join("fabric.sock");
+    let two = Node::alone().argument(&format!("--fabric=sim:{}?node=node2", fabric.display())).join();
+    assert_eq!(addresses(&two), ["node2", "node2-1"]);
+    let path = one.acme(&["-f", "n", "-s", "node1", "-d", "node2", "-v"]).verified();
+    assert_ne!(path.dgid, path.sgid);
+    assert!(!one.dir().join("addr").exists(), "the daemon writes no configuration");
+}
+
+#[test]
+fn without_an_address_file_a_host_has_its_name() {
+    let lab = Lab::new(1, &[]);
+    let node = lab.start(1, Kind::Rust, &[]);
+    node.remove_addresses();
+    node.process.signal(nix::sys::signal::Signal::SIGHUP);
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let host = host.trim().split('.').next().unwrap();
-    assert_eq!(addresses(&node), [host.to_owned(), format!("{host}-1")]);
-    assert!(!node.dir().join("addr").exists(), "the daemon writes no configuration");
+    let expected = [host.to_owned(), format!("{host}-1")];
+    until(host, || {
+        let rows = node.acme(&["-e"]).endpoints();
+        (rows.into_iter().flat_map(|row| row.addresses).collect::<Vec<String>>() == expected).then_some(())
+    });
 }
 
 #[test]
@@ -121,21 +140,19 @@ fn an_option_file_that_has_become_a_pipe() {
 }
 
 #[test]
-fn the_hosts_name_is_on_an_active_port_and_stays_there() {
+fn the_nodes_name_is_on_an_active_port_and_stays_there() {
     let fabric = Fabric::serve(1, &["--ports", "2"]);
     fabric.control("down node1 1");
     let node = Node::alone().argument(&format!("--fabric=sim:{}?node=node1", fabric.socket().display())).join();
-    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
-    let host = host.trim().split('.').next().unwrap();
-    let (one, two) = (format!("{host}-1"), format!("{host}-2"));
+    let (name, one, two) = ("node1", "node1-1", "node1-2");
     let has = |expected: &[&str]| {
         until(&format!("{expected:?}"), || (addresses(&node) == expected).then_some(()));
     };
-    has(&[host, &two]);
+    has(&[name, two]);
     fabric.control("up node1 1");
-    has(&[&one, host, &two]);
+    has(&[one, name, two]);
     fabric.control("down node1 2");
-    has(&[&one, host]);
+    has(&[one, name]);
     fabric.control("up node1 2");
-    has(&[&one, host, &two]);
+    has(&[one, name, two]);
 }

@@ -1,14 +1,19 @@
 //! The log: what cannot be written ends nobody, what others can cause does not fill it.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
-use acm_tests::{Connection, Entry, Node, Received, until};
+use acm_tests::{Binary, Connection, Entry, Node, Process, Received, binary, program, run, until};
 use acm_wire::client::ClientStatus;
 use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
+    sys::{
+        signal::{Signal, kill},
+        stat::Mode,
+    },
+    unistd::{Pid, mkfifo},
 };
 use std::{
     fs,
-    process::{Child, Stdio},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
 };
 
 fn asks(connection: &mut Connection) -> ClientStatus {
@@ -26,7 +31,7 @@ impl Drop for Mute {
 }
 
 /// Has it say something, and ends it; its exit code.
-fn serves_and_ends(mut daemon: Mute, dir: &std::path::Path) -> Option<i32> {
+fn serves_and_ends(mut daemon: Mute, dir: &Path) -> Option<i32> {
     let socket = dir.join("ibacm-unix.sock");
     let mut client = until("the daemon's socket", || Connection::try_open(&socket).ok());
     assert_eq!(client.ask(1, &[]), ClientStatus::EDESTTYPE, "a line");
@@ -82,11 +87,115 @@ fn a_log_that_cannot_be_opened_again() {
         let text = fs::read_to_string(moved.join("log")).unwrap();
         (text.contains("not opened again") && text.contains("the old one goes on")).then_some(())
     });
+    let said = fs::read_to_string(moved.join("log")).unwrap();
+    assert!(said.contains(&format!("mkdir -p {}/logs", node.dir().display())), "{said}");
     assert_eq!(node.connect().ask(1, &[]), ClientStatus::EDESTTYPE);
     until("a line after it", || {
         fs::read_to_string(moved.join("log")).unwrap().contains("failing request").then_some(())
     });
+    assert_eq!(not_reopened(&node), 1);
+    // It is tried again each time.
+    fs::create_dir(node.dir().join("logs")).unwrap();
+    node.process.signal(Signal::SIGHUP);
+    until("the new file", || node.dir().join("logs/log").exists().then_some(()));
+    assert_eq!(not_reopened(&node), 1);
     assert!(node.process.is_running());
+}
+
+fn not_reopened(node: &Node) -> u64 {
+    let words = ["--status", "--run-dir", node.dir().to_str().unwrap()];
+    let text = run(binary(Binary::AcmMio), &words).success();
+    text.lines().find_map(|line| line.strip_prefix("log_not_reopened: ")).expect("no counter").parse().unwrap()
+}
+
+#[test]
+fn what_was_there_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("log");
+    fs::write(&log, "why the one before ended\n").unwrap();
+    let node = Node::embedded().option("log_file DIR/log").spawn_in(dir);
+    until("its first lines", || fs::read_to_string(&log).unwrap().contains("join successful").then_some(()));
+    assert!(fs::read_to_string(&log).unwrap().starts_with("why the one before ended\n"));
+    drop(node);
+}
+
+/// Whoever reads a pipe may go, and may come back: SIGHUP finds nobody, and later somebody.
+#[test]
+fn a_pipe_whose_reader_goes() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("log");
+    mkfifo(&pipe, Mode::S_IRWXU).unwrap();
+    let reader = || fs::OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(&pipe).unwrap();
+    let first = reader();
+    let mut node = Node::embedded().option("log_file DIR/log").spawn_in(dir);
+    let mut client = until("the daemon's socket", || Connection::try_open(&node.socket()).ok());
+    until("an answer", || (asks(&mut client) == ClientStatus::SUCCESS).then_some(()));
+    drop(first);
+    node.process.signal(Signal::SIGHUP);
+    until("a try", || (not_reopened(&node) == 1).then_some(()));
+    assert_eq!(asks(&mut client), ClientStatus::SUCCESS);
+    let mut second = reader();
+    assert_eq!(client.ask(1, &[]), ClientStatus::EDESTTYPE);
+    let mut said = String::new();
+    until("how many lines are lost", || {
+        let mut room = [0; 1 << 16];
+        let count = std::io::Read::read(&mut second, &mut room).unwrap_or_default();
+        said += &String::from_utf8_lossy(&room[..count]);
+        said.contains(" lines lost: EPIPE").then_some(())
+    });
+    assert!(node.process.is_running());
+}
+
+/// The file of `dist/`, with other places: here for a daemon of root, in `service` for the service's.
+fn rotation(dir: &Path) -> PathBuf {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../dist/acm-mio.logrotate")).unwrap();
+    let own = dir.display();
+    let places = [("/var/log/acm-mio/", "service/"), ("/var/log/", ""), ("/run/acm-mio/", "service/"), ("/run/", "")];
+    let text = places.iter().fold(text, |text, (place, ours)| {
+        assert!(text.contains(place), "{place}");
+        text.replace(place, &format!("{own}/{ours}"))
+    });
+    // Whoever runs this test.
+    let text = text.replace("    su acm rdma\n", "");
+    let path = dir.join("rotation");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn rotate(dir: &Path) {
+    let (state, rotation) = (dir.join("state"), rotation(dir));
+    let words = ["--force", "--state", state.to_str().unwrap(), rotation.to_str().unwrap()];
+    let _ = run(program("logrotate", "logrotate"), &words).success();
+}
+
+#[test]
+fn logrotate_rotates_it() {
+    for (folder, name) in [("", "ibacm.log"), ("service", "acm-mio.log")] {
+        let dir = tempfile::tempdir().unwrap();
+        let own = dir.path().join(folder);
+        fs::create_dir_all(&own).unwrap();
+        let option = format!("log_file DIR/{name}");
+        let _daemon = Process::start(&mut Node::embedded().option(&option).command(&own));
+        let log = own.join(name);
+        until("its first lines", || fs::read_to_string(&log).ok()?.contains("join successful").then_some(()));
+        rotate(dir.path());
+        until("a line in the new file", || fs::read_to_string(&log).ok()?.contains("files read again").then_some(()));
+        let old = fs::read_to_string(own.join(format!("{name}.1"))).unwrap();
+        assert!(old.contains("join successful") && !old.contains("files read again"), "{old}");
+        assert!(!fs::read_to_string(log).unwrap().contains("join successful"));
+    }
+}
+
+/// C ibacm has the same lock file, and ends at SIGHUP.
+#[test]
+fn logrotate_leaves_other_daemons_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut other = Process::start(Command::new("/bin/sleep").arg("100"));
+    fs::write(dir.path().join("ibacm.pid"), format!("{}\n", other.id())).unwrap();
+    fs::write(dir.path().join("ibacm.log"), "a line\n").unwrap();
+    rotate(dir.path());
+    assert!(dir.path().join("ibacm.log.1").exists());
+    assert!(other.is_running());
 }
 
 #[test]
@@ -104,7 +213,7 @@ fn what_clients_can_cause_does_not_fill_it() {
     // Other kinds are written as before.
     let nobody = [Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, "nobody")];
     assert_ne!(client.ask(7, &nobody), ClientStatus::SUCCESS);
-    assert!(node.log().contains("failing request for nobody"), "{}", node.log());
+    assert!(node.log().contains(" of user 0 for nobody: no response from the group; asked group "), "{}", node.log());
 }
 
 #[test]
@@ -128,7 +237,10 @@ fn lines_have_fields_and_ports_have_names() {
     let up = log.lines().find(|line| line.contains(" is active")).expect("no port");
     assert!(up.contains("acm: sim0 port 1 is active, LID 1") && up.contains(r#"port="sim0/1""#), "{up}");
     let opened = log.lines().find(|line| line.contains(" opened")).expect("no endpoint");
-    assert!(opened.contains("sim0 port 1 pkey 0xffff opened") && opened.contains("endpoint=endpoint0.0"), "{opened}");
+    assert!(
+        opened.contains("sim0 port 1 pkey 0xffff opened") && opened.contains(r#"endpoint="sim0/1 pkey 0xffff""#),
+        "{opened}"
+    );
 }
 
 #[test]

@@ -192,7 +192,7 @@ fn status_is_for_people() {
     for part in [
         "acm-mio ",
         ", up 0 d ",
-        "port 0: active lid 1",
+        "sim0 port 1: active lid 1",
         "joins: 1",
         "answers of subnet administration: 1, half within",
     ] {

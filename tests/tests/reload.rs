@@ -115,24 +115,26 @@ fn another_providers_subnet() {
 
 /// A file that has the name which the port has already changes nothing about it; nor does one that goes.
 #[test]
-fn the_hosts_own_name_stays_when_a_file_has_it() {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
-    let host = name.trim().split('.').next().unwrap();
-    let mut node = Node::alone().argument("--fabric=embedded").options(OPTIONS).serve();
+fn the_nodes_own_name_stays_when_a_file_has_it() {
+    let mut node =
+        Node::alone().argument("--fabric=embedded").options(OPTIONS).addresses("other sim0 1 default\n").serve();
     let mut client = node.connect();
-    until("its group", || (resolve(&mut client, host, host) == ClientStatus::SUCCESS).then_some(()));
-    let numbered = format!("{host}-1");
-    assert_eq!(resolve(&mut client, &numbered, host), ClientStatus::SUCCESS);
-    reload(&mut node, "log_level 2\n", &format!("{host} sim0 1 default\nother sim0 1 default\n"));
-    assert_eq!(resolve(&mut client, host, "other"), ClientStatus::SUCCESS);
-    assert_eq!(resolve(&mut client, &numbered, host), ClientStatus::ESRCADDR, "the host's other name");
-    fs::remove_file(node.dir().join("addr")).unwrap();
-    node.process.signal(Signal::SIGHUP);
-    node.process.wait_for("files read again", 2);
-    assert_eq!(resolve(&mut client, host, &numbered), ClientStatus::SUCCESS);
-    assert_eq!(resolve(&mut client, "other", host), ClientStatus::ESRCADDR);
+    until("its group", || (resolve(&mut client, "other", "other") == ClientStatus::SUCCESS).then_some(()));
+    let remove = |node: &mut Node, times: usize| {
+        fs::remove_file(node.dir().join("addr")).unwrap();
+        node.process.signal(Signal::SIGHUP);
+        node.process.wait_for("files read again", times);
+    };
+    remove(&mut node, 1);
+    assert_eq!(resolve(&mut client, "node1-1", "node1"), ClientStatus::SUCCESS);
+    reload(&mut node, "log_level 2\n", "node1 sim0 1 default\nother sim0 1 default\n");
+    assert_eq!(resolve(&mut client, "node1", "other"), ClientStatus::SUCCESS);
+    assert_eq!(resolve(&mut client, "node1-1", "node1"), ClientStatus::ESRCADDR, "the node's other name");
+    remove(&mut node, 3);
+    assert_eq!(resolve(&mut client, "node1", "node1-1"), ClientStatus::SUCCESS);
+    assert_eq!(resolve(&mut client, "other", "node1"), ClientStatus::ESRCADDR);
     let log = node.log();
     let removed = |name: &str| log.matches(&format!("Removed {name} from")).count();
-    assert_eq!((removed(host), removed(&numbered), removed("other")), (0, 1, 1), "{log}");
+    assert_eq!((removed("node1"), removed("node1-1"), removed("other")), (0, 1, 1), "{log}");
     assert_eq!(log.matches(" closed").count(), 0, "{log}");
 }

@@ -1,7 +1,7 @@
 //! How the daemon starts, where it listens, and how it ends.
 use acm_tests::{Acme, Binary, Connection, Entry, Fabric, Finished, Node, Process, binary, program, run, until};
 use acm_wire::client::ClientStatus;
-use nix::{sys::signal::Signal, unistd::Pid};
+use nix::sys::signal::Signal;
 use std::{fs, net::TcpListener, path::Path, process::Command};
 
 const SELF: [&str; 6] = ["-f", "n", "-s", "node1", "-d", "node1"];
@@ -86,11 +86,16 @@ fn ib_acme_finds_the_port_file_and_the_socket() {
 #[test]
 fn defaults_without_an_option_file() {
     needs_namespaces();
+    const FIRST: &str = "Assistant to the InfiniBand Communication Manager";
     // There is no log on standard error to wait for.
-    let node = Node::embedded().options("").own_namespace().serve();
+    let node = Node::alone().options("").own_namespace().serve();
     let log = until("the log where ibacm has it", || fs::read_to_string(node.dir().join("ibacm.log")).ok());
-    assert!(log.contains("Assistant to the InfiniBand Communication Manager"), "{log}");
+    assert!(log.contains(FIRST), "{log}");
+    // Many simulated nodes run on one machine, and somebody looks at this one.
+    let node = Node::embedded().options("").own_namespace().serve();
     until("an answer", || (node.connect().ask(1, &entries()) == ClientStatus::SUCCESS).then_some(()));
+    assert!(node.process.stdout().contains(FIRST), "{}", node.process.stdout());
+    assert!(!node.dir().join("ibacm.log").exists());
 }
 
 #[test]
@@ -170,53 +175,6 @@ fn told_to_stop_while_it_starts() {
     }
 }
 
-/// A daemon that has left its parent; it ends with the test all the same.
-struct Forked {
-    id: Pid,
-    dir: String,
-}
-
-impl Forked {
-    fn is_running(&self) -> bool {
-        let command = fs::read_to_string(format!("/proc/{}/cmdline", self.id)).unwrap_or_default();
-        // Somebody else may have the number later.
-        command.contains(&self.dir)
-    }
-}
-
-impl Drop for Forked {
-    fn drop(&mut self) {
-        if self.is_running() {
-            let _ = nix::sys::signal::kill(self.id, Signal::SIGKILL);
-        }
-    }
-}
-
-#[test]
-fn by_default_it_leaves_the_terminal() {
-    let dir = tempfile::tempdir().unwrap();
-    // Paths from the present directory, which a daemon leaves.
-    let builder = Node::embedded().option("log_file DIR/log").daemon();
-    let made = builder.command(dir.path());
-    let mut command = Command::new(made.get_program());
-    command.args(["-O", "opts", "-A", "addr", "--run-dir", ".", "--fabric", "embedded"]).current_dir(dir.path());
-    // For the one who looks for it.
-    command.arg(dir.path());
-    let parent = end_of(command);
-    assert_eq!((parent.code, parent.stdout.as_str(), parent.stderr.as_str()), (Some(0), "", ""));
-    let id = until("a process id", || fs::read_to_string(dir.path().join("ibacm.pid")).ok()?.trim().parse().ok());
-    let daemon = Forked { id: Pid::from_raw(id), dir: dir.path().to_str().unwrap().to_owned() };
-    assert!(daemon.is_running());
-    let socket = dir.path().join("ibacm-unix.sock");
-    until("an answer", || {
-        let mut client = Connection::try_open(&socket).ok()?;
-        (client.ask(1, &entries()) == ClientStatus::SUCCESS).then_some(())
-    });
-    nix::sys::signal::kill(daemon.id, Signal::SIGTERM).unwrap();
-    until("its end", || (!daemon.is_running()).then_some(()));
-    assert!(!socket.exists());
-}
-
 #[test]
 fn sighup_opens_the_log_again() {
     let node = Node::embedded().option("log_file DIR/log").serve();
@@ -243,7 +201,7 @@ fn exit_codes() {
         let finished = run(&program, bad);
         assert!(finished.code == Some(1) && !finished.stderr.is_empty(), "{bad:?}: {finished}");
     }
-    let none = run(&program, &["-P", "-O", "/none", "-A", "/none", "--run-dir", "/none/at/all"]);
+    let none = run(&program, &["-P", "--run-dir", "/none/at/all"]);
     assert!(none.code == Some(255) && none.stderr.contains("/none/at/all"), "{none}");
 
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! The task `deviations`: each row of `docs/deviations.md` names the tests that notice when its behaviour is gone.
+//! The task `deviations`: each row of `docs/deviations.md`, and each bound of `docs/deadlines.md`, names the tests that
+//! notice when it is gone.
 mod named;
 mod outcome;
 mod rows;
@@ -17,23 +18,25 @@ use std::{
 };
 
 /// From the workspace's folder.
-const FILE: &str = "docs/deviations.md";
+const FILES: [&str; 2] = ["docs/deviations.md", "docs/deadlines.md"];
 
 /// The task: the rows, and unless they are only to be listed, every test that they name.
 ///
 /// # Errors
 /// [`TaskError::Deviations`] with every row that names no test, one that is not there, or one that fails.
 pub(crate) fn run(only_list: bool) -> Result<(), TaskError> {
-    let table = Table::read()?;
-    for row in &table.rows {
-        println!("{FILE}:{}: row {}, {}: {}", row.line, row.number, row.what, row.tests.join(", "));
+    let tables = Table::read_all()?;
+    for Table { file, rows, .. } in &tables {
+        for row in rows {
+            println!("{file}:{}: row {}, {}: {}", row.line, row.number, row.what, row.tests.join(", "));
+        }
     }
-    table.defects()?;
+    defects(&tables)?;
     if only_list {
         return Ok(());
     }
     let mut failed = BTreeSet::new();
-    for (place, tests) in table.by_target() {
+    for (place, tests) in by_target(&tables) {
         let mut command = cargo(&["test"]);
         command.args(place.args()).args(["--", "--exact"]).args(&tests);
         let said = command::output(&mut command)?;
@@ -41,14 +44,16 @@ pub(crate) fn run(only_list: bool) -> Result<(), TaskError> {
         let passed = outcome::passed(&said);
         failed.extend(tests.into_iter().filter(|test| !passed.contains(test)).map(|test| (place.clone(), test)));
     }
-    let defects: Vec<_> =
-        table.found().filter(|(_, place, test)| failed.contains(&((*place).clone(), *test))).collect();
-    if defects.is_empty() {
-        println!("{} rows, every test passed", table.rows.len());
-        return Ok(());
+    let of_table = |table: &Table| -> Vec<String> {
+        let failed = table.found().filter(|(_, place, test)| failed.contains(&((*place).clone(), *test)));
+        failed.map(|(row, place, test)| table.defect(row, &format!("{place}::{test} did not pass"))).collect()
+    };
+    let defects: Vec<String> = tables.iter().flat_map(of_table).collect();
+    if !defects.is_empty() {
+        return Err(TaskError::Deviations(defects));
     }
-    let line = |(row, place, test): (&Row, &Place, &str)| defect(row, &format!("{place}::{test} did not pass"));
-    Err(TaskError::Deviations(defects.into_iter().map(line).collect()))
+    println!("{} rows, every test passed", tables.iter().map(|table| table.rows.len()).sum::<usize>());
+    Ok(())
 }
 
 /// What every run of the tests looks at first: that each row names tests, and that they are there.
@@ -56,42 +61,52 @@ pub(crate) fn run(only_list: bool) -> Result<(), TaskError> {
 /// # Errors
 /// [`TaskError::Deviations`] with every row for which that is not so.
 pub(crate) fn check() -> Result<(), TaskError> {
-    let table = Table::read()?;
-    table.defects()?;
-    println!("  {} rows of {FILE}, each with its test", table.rows.len());
+    let tables = Table::read_all()?;
+    defects(&tables)?;
+    for Table { file, rows, .. } in &tables {
+        println!("  {} rows of {file}, each with its test", rows.len());
+    }
     Ok(())
 }
 
-/// The rows, and for each what became of the names of its tests.
+/// The rows of a file, and for each what became of the names of its tests.
 #[derive(Debug)]
 struct Table {
+    file: &'static str,
     rows: Vec<Row>,
     tests: Vec<Vec<Result<(Place, String), Problem>>>,
 }
 
 impl Table {
-    fn read() -> Result<Self, TaskError> {
-        let path = command::root().join(FILE);
-        let text = fs::read_to_string(&path).map_err(|source| TaskError::Read { path, source })?;
-        let rows = rows::rows(&text);
+    fn read_all() -> Result<Vec<Self>, TaskError> {
         let metadata = MetadataCommand::new().current_dir(command::root()).no_deps().exec()?;
         let mut known = tests_of::Known::new(&metadata);
-        let mut tests = Vec::new();
-        for row in &rows {
-            tests.push(row.tests.iter().map(|name| named::find(&mut known, name)).collect::<Result<_, _>>()?);
-        }
-        Ok(Self { rows, tests })
+        FILES.into_iter().map(|file| Self::read(file, &mut known)).collect()
     }
 
-    fn defects(&self) -> Result<(), TaskError> {
+    fn read(file: &'static str, known: &mut tests_of::Known) -> Result<Self, TaskError> {
+        let path = command::root().join(file);
+        let text = fs::read_to_string(&path).map_err(|source| TaskError::Read { path, source })?;
+        let rows = rows::rows(&text);
+        let mut tests = Vec::new();
+        for row in &rows {
+            tests.push(row.tests.iter().map(|name| named::find(known, name)).collect::<Result<_, _>>()?);
+        }
+        Ok(Self { file, rows, tests })
+    }
+
+    fn defects(&self) -> Vec<String> {
         let mut defects = Vec::new();
+        if self.rows.is_empty() {
+            defects.push(format!("{}: no table with tests", self.file));
+        }
         for (row, tests) in self.rows.iter().zip(&self.tests) {
             if tests.is_empty() {
-                defects.push(defect(row, "names no test"));
+                defects.push(self.defect(row, "names no test"));
             }
-            defects.extend(tests.iter().filter_map(|test| Some(defect(row, &test.as_ref().err()?.to_string()))));
+            defects.extend(tests.iter().filter_map(|test| Some(self.defect(row, &test.as_ref().err()?.to_string()))));
         }
-        if defects.is_empty() { Ok(()) } else { Err(TaskError::Deviations(defects)) }
+        defects
     }
 
     /// Each row with each of its tests.
@@ -103,16 +118,21 @@ impl Table {
         self.rows.iter().zip(&self.tests).flat_map(of_row)
     }
 
-    /// The tests of all rows, one program after the other.
-    fn by_target(&self) -> BTreeMap<&Place, BTreeSet<&str>> {
-        let mut by_target: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
-        for (_, place, test) in self.found() {
-            by_target.entry(place).or_default().insert(test);
-        }
-        by_target
+    fn defect(&self, row: &Row, problem: &str) -> String {
+        format!("{}:{}: row {}, {}: {problem}", self.file, row.line, row.number, row.what)
     }
 }
 
-fn defect(row: &Row, problem: &str) -> String {
-    format!("{FILE}:{}: row {}, {}: {problem}", row.line, row.number, row.what)
+fn defects(tables: &[Table]) -> Result<(), TaskError> {
+    let defects: Vec<String> = tables.iter().flat_map(Table::defects).collect();
+    if defects.is_empty() { Ok(()) } else { Err(TaskError::Deviations(defects)) }
+}
+
+/// The tests of all rows, one program after the other.
+fn by_target(tables: &[Table]) -> BTreeMap<&Place, BTreeSet<&str>> {
+    let mut by_target: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for (_, place, test) in tables.iter().flat_map(Table::found) {
+        by_target.entry(place).or_default().insert(test);
+    }
+    by_target
 }

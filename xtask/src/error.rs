@@ -27,7 +27,7 @@ pub(crate) enum TaskError {
     Metadata(#[from] cargo_metadata::Error),
     #[error("{} defects in the crates:{}", .0.len(), Lines(.0))]
     Defects(Vec<String>),
-    #[error("{} defects in docs/deviations.md:{}", .0.len(), Lines(.0))]
+    #[error("{} rows whose tests do not prove them:{}", .0.len(), Lines(.0))]
     Deviations(Vec<String>),
     #[error("{} crates that may not be here:{}", .0.len(), Lines(.0))]
     Licences(Vec<String>),
@@ -35,6 +35,8 @@ pub(crate) enum TaskError {
     Equivalent(String),
     #[error("more than {0} % of the changes passed the tests")]
     Survivors(u32),
+    #[error("{0}")]
+    Install(#[source] Box<dyn Error>),
     #[error("demo: {0}")]
     Demo(#[source] Box<dyn Error>),
 }

@@ -7,12 +7,14 @@
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss
 )]
+mod built;
 mod checks;
 mod command;
 mod demo;
 mod deps;
 mod deviations;
 mod error;
+mod install;
 mod licences;
 mod mutants;
 mod no_std;
@@ -23,7 +25,9 @@ mod test_run;
 mod vm;
 
 use clap::{Parser, Subcommand};
+use demo::Demo;
 use error::TaskError;
+use install::{Installation, Place};
 use mutants::Mutants;
 use packages::Install;
 use std::{env, process::ExitCode};
@@ -37,8 +41,13 @@ struct Xtask {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Show it: three daemons on a simulated fabric, node2 resolved five ways. Needs no hardware, no root, no package.
-    Demo,
+    /// Show it: daemons on a simulated fabric, node2 resolved five ways. Needs no hardware, no root, no package.
+    Demo(Demo),
+    /// Install the daemon, its units and its files on this machine: builds it, writes files, says which and what to do
+    /// next. Starts and enables nothing. Needs root to write, and asks sudo for it; not with --root.
+    Install(Installation),
+    /// Remove what `install` wrote. Configuration, logs and what was changed since stay.
+    Uninstall(Place),
     /// Check the crates' arrows, licences, format, lints, documentation and builds without std, then run every test: on a
     /// real kernel in a virtual machine, and here. Installs what is missing. Needs root.
     Test {
@@ -55,8 +64,8 @@ enum Task {
     },
     /// Check which crate depends on which, and that the crates below the line are pure.
     Deps,
-    /// List the differences from C ibacm, of docs/deviations.md, and run the tests that each names. Needs root, as some
-    /// of them do.
+    /// List the differences from C ibacm, of docs/deviations.md, and the bounds of docs/deadlines.md, and run the tests
+    /// that each names. Needs root, as some of them do.
     Deviations {
         /// Only list them, and see that the tests are there.
         #[arg(long)]
@@ -82,7 +91,11 @@ enum Task {
 
 fn main() -> ExitCode {
     let done = match Xtask::parse().task {
-        Task::Demo => demo::run().map_err(|problem| TaskError::Demo(problem.into())),
+        Task::Demo(demo) => demo::run(demo).map_err(|problem| TaskError::Demo(problem.into())),
+        Task::Install(installation) => {
+            install::install(&installation).map_err(|problem| TaskError::Install(problem.into()))
+        }
+        Task::Uninstall(place) => install::uninstall(&place).map_err(|problem| TaskError::Install(problem.into())),
         Task::Test { install, fast } => checks::test(install, fast),
         Task::Ci { install } => checks::ci(install),
         Task::Deps => deps::run(),
@@ -117,6 +130,10 @@ mod tests {
     fn every_task_parses() {
         for words in [
             "demo",
+            "demo --keep --nodes 8",
+            "install",
+            "install --prefix /opt/acm --root /x --dry-run --program /y",
+            "uninstall --prefix /opt/acm --root /x --dry-run",
             "test --no-install --fast",
             "ci --no-install",
             "deps",

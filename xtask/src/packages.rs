@@ -44,7 +44,9 @@ pub(crate) const TEST: &[Package] = &[
     package("valgrind", "valgrind, counts the instructions of ib-mad"),
     package("iproute2", "ip, network namespaces and addresses in tests"),
     package("ibverbs-utils", "ibv_devinfo, to look at the simulated devices"),
+    package("curl", "curl, reads metrics as docs/operations.md says"),
     package("python3-prometheus-client", "the parser of Prometheus, reads our metrics"),
+    package("logrotate", "logrotate, rotates our log with the file of dist/"),
     package("systemd", "systemd-analyze, scores our units; systemd itself starts them"),
     package("util-linux", "unshare and nsenter, for daemons with fixed paths"),
 ];

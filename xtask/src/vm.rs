@@ -18,12 +18,14 @@ use std::{
 
 /// Tests that only make sense in the machine: package, test target, feature that lets cargo build it.
 const TESTS: &[(&str, &str, &str)] = &[("ib-device", "vm_rxe", "vm"), ("acm-mio", "vm_kernel", "vm")];
+/// Programs of this project that tests in the machine start, beside the tests' own and this one.
+const PROGRAMS: &[&str] = &["build", "-p", "ib-sim", "--bins", "-p", "ib-sim-preload", "--lib"];
 /// One machine at a time on this computer, whichever worktree asks.
 const LOCK: &str = "/tmp/vm.lock";
 
 const USAGE: &str = "usage: cargo xtask vm-test [--timeout SECONDS] [--memory MIB] [--out DIR] [-- COMMAND [ARG...]]
 Runs COMMAND, or else the project's tests for a real kernel, in a virtual machine.
-Exit status: COMMAND's own; 124 after SECONDS (400); 125 if the machine did not come up or died.
+Exit status: COMMAND's own; 124 after SECONDS (900); 125 if the machine did not come up or died.
 DIR is /run/out in the machine; the kernel's messages are left there (console.log, dmesg).";
 
 /// What to run and how.
@@ -54,7 +56,7 @@ pub(crate) fn run(args: impl IntoIterator<Item = String>) -> ExitCode {
 
 impl Options {
     fn parse(args: impl IntoIterator<Item = String>) -> Result<Self, String> {
-        let mut options = Self { timeout: Duration::from_secs(400), memory_mib: 512, out: None, command: Vec::new() };
+        let mut options = Self { timeout: Duration::from_secs(900), memory_mib: 512, out: None, command: Vec::new() };
         let mut args = args.into_iter();
         while let Some(arg) = args.next() {
             let mut value = || args.next().ok_or(format!("{arg} needs a value"));
@@ -92,9 +94,10 @@ fn boot(options: Options) -> Result<u8, VmError> {
 /// Builds [`TESTS`] and gives the shell line that runs them all, one after the other.
 fn built_tests() -> Result<String, VmError> {
     let mut script = String::from("status=0");
+    let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    error::output(Command::new(&cargo).args(PROGRAMS).stderr(Stdio::inherit()))?;
     for (package, test, feature) in TESTS {
-        let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-        let mut build = Command::new(cargo);
+        let mut build = Command::new(&cargo);
         build.args(["test", "--no-run", "--message-format=json", "-p", package, "--test", test, "--features", feature]);
         build.stderr(Stdio::inherit());
         let messages = error::output(&mut build)?;

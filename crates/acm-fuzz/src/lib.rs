@@ -9,6 +9,10 @@ pub use operation::{Link, Operation, Peer, Port, ReportOf, Resolve, Response, Sa
 use acm_wire::{client, files, multicast::MulticastMessage, netlink::fuzz::datagram};
 use ib_mad::view::MadRef;
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// A stream of client messages, cut at every place where the first byte says so.
 ///
 /// # Panics

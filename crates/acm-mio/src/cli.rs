@@ -1,7 +1,15 @@
 //! The command line: ibacm's options, and long ones of ours.
+#[cfg(test)]
+mod man;
+
 use crate::{addresses::InterfaceChoice, fabric::FabricChoice, kernel::KernelChoice};
 use clap::Parser;
+use core::time::Duration;
 use std::path::PathBuf;
+
+/// Where ibacm has its files. They need not be there.
+pub(crate) const ADDR_FILE: &str = "/etc/rdma/ibacm_addr.cfg";
+pub(crate) const OPTION_FILE: &str = "/etc/rdma/ibacm_opts.cfg";
 
 /// Assistant to the InfiniBand communication manager: resolves names, IP addresses, LIDs and GIDs to path records, and
 /// serves them to librdmacm, the kernel and ib_acme.
@@ -15,10 +23,10 @@ pub(crate) struct Args {
     #[arg(short = 'P')]
     pub(crate) foreground: bool,
     /// Address configuration file.
-    #[arg(short = 'A', value_name = "addr_file", default_value = "/etc/rdma/ibacm_addr.cfg")]
+    #[arg(short = 'A', value_name = "addr_file", default_value = ADDR_FILE)]
     pub(crate) addr_file: PathBuf,
     /// Option configuration file.
-    #[arg(short = 'O', value_name = "option_file", default_value = "/etc/rdma/ibacm_opts.cfg")]
+    #[arg(short = 'O', value_name = "option_file", default_value = OPTION_FILE)]
     pub(crate) option_file: PathBuf,
     /// Take the sockets from systemd and tell it when they are served.
     #[arg(long)]
@@ -30,7 +38,8 @@ pub(crate) struct Args {
     /// Exit with status 255 when there is no InfiniBand device at the start, as ibacm does, and do not wait for one.
     #[arg(long)]
     pub(crate) require_device: bool,
-    /// Check what the daemon needs on this machine, say what to do, and exit: 0 if it would serve, 1 if not.
+    /// Check what the daemon needs on this machine, with these files and this fabric, say what to do, and exit: 0 if all
+    /// is well, 2 if it would serve with something missing, 1 if it would not.
     #[arg(long)]
     pub(crate) check: bool,
     /// Print what the daemon that runs has and has counted, and exit: 0, or 1 if none answers in the run directory.
@@ -44,18 +53,35 @@ pub(crate) struct Args {
     /// is `infiniband GID [PKEY]`: for simulated fabrics). Without this: on, but off with a simulated fabric.
     #[arg(long, value_name = "WHOSE")]
     pub(crate) interfaces: Option<InterfaceChoice>,
-    /// Where sockets, port files and the lock file go.
+    /// Where sockets, port files and the lock file go. It is made if it is missing.
     #[arg(long, value_name = "DIR", default_value = "/run")]
     pub(crate) run_dir: PathBuf,
-    /// Further words are ignored, as ibacm does.
+    /// As a daemon: how long it may take until it serves; then it is killed.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+    start_limit: u32,
+    /// What `acm-mio` starts and waits for as a daemon.
+    #[arg(long, hide = true)]
+    pub(crate) detach: bool,
+    /// Words that are no options.
     #[arg(hide = true, trailing_var_arg = true)]
-    pub(crate) ignored: Vec<String>,
+    pub(crate) stray: Vec<String>,
 }
 
 impl Args {
-    /// Whether to leave the terminal.
-    pub(crate) fn daemonize(&self) -> bool {
-        !self.foreground && !self.systemd
+    /// Whether to start another process that leaves the terminal.
+    pub(crate) fn leaves_terminal(&self) -> bool {
+        !self.foreground && !self.systemd && !self.detach
+    }
+
+    /// How long a daemon may take until it serves.
+    pub(crate) fn start_limit(&self) -> Duration {
+        Duration::from_secs(self.start_limit.into())
+    }
+
+    /// Whether the log is for whoever looks at the terminal, unless the option file says where it goes: many nodes of a
+    /// simulated fabric run on one machine, and none of them is the one that `/var/log/ibacm.log` is for.
+    pub(crate) fn log_to_stdout(&self) -> bool {
+        self.foreground && self.is_simulated()
     }
 
     /// Whom to answer over netlink. Nodes of a simulated fabric have no business with this machine's kernel.
@@ -68,7 +94,8 @@ impl Args {
         self.interfaces.unwrap_or(if self.is_simulated() { InterfaceChoice::Off } else { InterfaceChoice::On })
     }
 
-    const fn is_simulated(&self) -> bool {
+    /// Whether its fabric is no hardware.
+    pub(crate) const fn is_simulated(&self) -> bool {
         matches!(self.fabric, Some(FabricChoice::Embedded | FabricChoice::Sim { .. }))
     }
 }
@@ -76,6 +103,7 @@ impl Args {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::starter::SERVE;
 
     fn parse(words: &[&str]) -> Args {
         Args::try_parse_from([&["acm-mio"], words].concat()).unwrap()
@@ -97,13 +125,25 @@ mod tests {
     }
 
     #[test]
+    fn a_simulated_node_in_the_foreground_logs_to_the_terminal() {
+        assert!(parse(&["-P", "--fabric", "embedded"]).log_to_stdout());
+        assert!(parse(&["-P", "--fabric", "sim:/x"]).log_to_stdout());
+        for words in
+            [&["-P"][..], &["-P", "--fabric", "devices"], &["--fabric", "embedded"], &["-P", "-D", "--fabric=embedded"]]
+        {
+            assert!(!parse(words).log_to_stdout(), "{words:?}");
+        }
+    }
+
+    #[test]
     fn ibacm_command_lines() {
-        assert!(parse(&[]).daemonize());
-        assert!(parse(&["-D"]).daemonize());
-        assert!(!parse(&["-P"]).daemonize());
-        assert!(parse(&["-P", "-D"]).daemonize(), "the last one counts");
-        assert!(!parse(&["--systemd"]).daemonize());
-        assert!(!parse(&["-P", "-A", "a", "-O", "o", "extra", "words"]).daemonize());
+        assert!(parse(&[]).leaves_terminal());
+        assert!(parse(&["-D"]).leaves_terminal());
+        assert!(!parse(&["-P"]).leaves_terminal());
+        assert!(parse(&["-P", "-D"]).leaves_terminal(), "the last one counts");
+        assert!(!parse(&["--systemd"]).leaves_terminal());
+        assert!(!parse(&[SERVE, "-D"]).leaves_terminal());
+        assert_eq!(parse(&["-P", "-A", "a", "-O", "o", "extra", "words"]).stray, ["extra", "words"]);
         assert!(Args::try_parse_from(["acm-mio", "-x"]).unwrap_err().use_stderr());
     }
 }

@@ -1,5 +1,9 @@
 //! The file that keeps a second daemon away and holds the process id.
-use nix::fcntl::{FcntlArg, fcntl};
+use nix::{
+    errno::Errno,
+    fcntl::{FcntlArg, fcntl},
+    libc::O_NONBLOCK,
+};
 use std::{
     fs::{File, OpenOptions},
     io::Write,
@@ -14,7 +18,7 @@ pub(crate) enum LockError {
     #[error("{0} is locked: another ibacm or acm-mio is running; stop it first, or give another lock_file")]
     Busy(PathBuf),
     /// The file cannot be made or written.
-    #[error("lock file {0}: {1}")]
+    #[error("lock file {0}: {1}; run as root, or give a --run-dir or a lock_file that you may write to")]
     Io(PathBuf, std::io::Error),
 }
 
@@ -26,7 +30,7 @@ pub(crate) struct Lock {
 
 /// Who has the lock. Changes nothing.
 pub(crate) fn holder(path: &Path) -> std::io::Result<Option<i32>> {
-    let file = match File::open(path) {
+    let file = match OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
@@ -49,11 +53,17 @@ fn whole() -> nix::libc::flock {
 }
 
 /// Takes the lock and writes the process id. The lock is a POSIX one, as ibacm's, so that both keep each other away;
-/// it does not outlive a fork, so the daemon takes it after leaving the terminal.
+/// it is the process's that takes it, and does not outlive a fork.
 pub(crate) fn take(path: &Path) -> Result<Lock, LockError> {
     let io = |error| LockError::Io(path.to_owned(), error);
-    let mut file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o640).open(path).map_err(io)?;
-    fcntl(&file, FcntlArg::F_SETLK(&whole())).map_err(|_| LockError::Busy(path.to_owned()))?;
+    let mut options = OpenOptions::new();
+    // A pipe would wait for somebody who reads it.
+    options.write(true).create(true).truncate(false).mode(0o640).custom_flags(O_NONBLOCK);
+    let mut file = options.open(path).map_err(io)?;
+    fcntl(&file, FcntlArg::F_SETLK(&whole())).map_err(|errno| match errno {
+        Errno::EAGAIN | Errno::EACCES => LockError::Busy(path.to_owned()),
+        _ => io(errno.into()),
+    })?;
     file.set_len(0).map_err(io)?;
     writeln!(file, "{}", std::process::id()).map_err(io)?;
     Ok(Lock { _file: file })
@@ -62,6 +72,21 @@ pub(crate) fn take(path: &Path) -> Result<Lock, LockError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::in_time::in_time;
+    use nix::{sys::stat::Mode, unistd::mkfifo};
+
+    #[test]
+    fn a_pipe_is_no_lock_and_nobody_waits_for_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pid");
+        mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
+        let text = in_time({
+            let path = path.clone();
+            move || take(&path).unwrap_err().to_string()
+        });
+        assert!(text.starts_with(&format!("lock file {}: ", path.display())), "{text}");
+        in_time(move || holder(&path).map(|_| ()).unwrap_or_default());
+    }
 
     #[test]
     fn nothing_of_a_longer_number_stays_behind() {

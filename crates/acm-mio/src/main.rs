@@ -15,6 +15,7 @@ mod check;
 mod cli;
 mod clock;
 mod descriptors;
+mod detach;
 mod effects;
 mod fabric;
 #[cfg(test)]
@@ -24,11 +25,13 @@ mod lock;
 mod log;
 mod metrics;
 mod names;
+mod peer;
 mod preload;
 mod regular;
 mod server;
 mod settings;
 mod source;
+mod starter;
 mod stream;
 
 use clap::Parser;
@@ -46,19 +49,48 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::from(error.use_stderr()));
         }
     };
+    if let Some(word) = args.stray.first() {
+        say(&stray(word));
+        return ExitCode::FAILURE;
+    }
     if args.check {
-        return ExitCode::from(u8::from(!check::run(&args)));
+        return ExitCode::from(check::run(&args));
     }
     if args.status {
         return ExitCode::from(u8::from(!metrics::run(&args.run_dir)));
+    }
+    if args.leaves_terminal() {
+        return match starter::run(args.start_limit()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                if let Some(line) = error.line() {
+                    say(&line);
+                }
+                ExitCode::from(error.exit_code())
+            }
+        };
     }
     match server::run(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Both for a person at the terminal, if it is still there, and for whoever reads the log later.
-            let _ = writeln!(io::stderr(), "acm-mio: {error}");
+            say(&error.to_string());
             tracing::error!(target: "main", "{error}");
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// A line for a person at the terminal, if there is one.
+fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "acm-mio: {line}");
+}
+
+/// Words that are no options start nothing: a daemon is not what `acm-mio check` asks for.
+fn stray(word: &str) -> String {
+    let hint = match word {
+        "check" | "status" | "help" | "version" => format!("it is --{word}"),
+        _ => "see --help".to_owned(),
+    };
+    format!("{word:?} is no option: {hint}; nothing is started")
 }

@@ -1,15 +1,15 @@
 //! What a node is called without an address file: as `ib_acme -A` has it, in memory. A daemon does not write its own
-//! configuration.
+//! configuration. A node of a simulated fabric is called what the fabric calls it: many of them run on one host.
 use crate::fabric::NamedPort;
 use acm_sansio::PortId;
 use acm_wire::{Address, Name};
 use core::cmp::Ordering;
 
-/// The host's name on one active port, and `NAME-1`, `NAME-2` ... on all in their natural order.
+/// The node's name on one active port, and `NAME-1`, `NAME-2` ... on all in their natural order.
 #[derive(Debug)]
 pub(crate) struct DefaultNames {
-    host: String,
-    /// The port that has the host's name as it is.
+    node: String,
+    /// The port that has the node's name as it is.
     plain: Option<PortId>,
     given: Vec<(PortId, Address)>,
 }
@@ -22,15 +22,24 @@ pub(crate) struct Change {
 }
 
 impl DefaultNames {
-    /// For this host: its name up to the first dot.
+    /// For the node that a simulated fabric calls so, or for this host.
+    pub(crate) fn of(node: Option<&str>) -> Self {
+        node.map_or_else(Self::of_host, Self::called)
+    }
+
+    /// For this host.
     pub(crate) fn of_host() -> Self {
         let host = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_default();
         Self::new(&host)
     }
 
+    /// A host's name counts up to its first dot.
     pub(crate) fn new(host: &str) -> Self {
-        let host = host.split('.').next().unwrap_or_default().to_owned();
-        Self { host, plain: None, given: Vec::new() }
+        Self::called(host.split('.').next().unwrap_or_default())
+    }
+
+    fn called(node: &str) -> Self {
+        Self { node: node.to_owned(), plain: None, given: Vec::new() }
     }
 
     /// Whether a port has this name.
@@ -48,12 +57,12 @@ impl DefaultNames {
             self.plain = first.or(self.plain.filter(|port| is_there(*port)));
         }
         // Nothing is served before a port is active, and the plain name comes first.
-        if self.host.is_empty() || self.plain.is_none() && self.given.is_empty() {
+        if self.node.is_empty() || self.plain.is_none() && self.given.is_empty() {
             return Change::default();
         }
         let name = |text: &str| Address::Name(Name::new(text.as_bytes()));
-        let plain = self.plain.map(|port| (port, name(&self.host)));
-        let numbered = (1_u32..).zip(&ports).map(|(number, port)| (port.id, name(&format!("{}-{number}", self.host))));
+        let plain = self.plain.map(|port| (port, name(&self.node)));
+        let numbered = (1_u32..).zip(&ports).map(|(number, port)| (port.id, name(&format!("{}-{number}", self.node))));
         let wanted: Vec<(PortId, Address)> = plain.into_iter().chain(numbered).collect();
         let given = core::mem::replace(&mut self.given, wanted);
         Change {
@@ -140,6 +149,13 @@ mod tests {
         );
         let change = names.choose(Vec::new(), |_| true);
         assert_eq!(said(&change.removed), owned(&[(1, "vm"), (1, "vm-1")]));
+    }
+
+    #[test]
+    fn a_simulated_node_has_the_name_that_the_fabric_gives_it() {
+        let mut names = DefaultNames::of(Some("rack1.node2"));
+        let change = names.choose(ports(&["sim0"]), |_| true);
+        assert_eq!(said(&change.added), owned(&[(0, "rack1.node2"), (0, "rack1.node2-1")]));
     }
 
     #[test]

@@ -10,12 +10,12 @@ use acm_sansio::{
 use acm_wire::{
     Address,
     files::{
-        self, LineError,
+        self, LineError, LineErrorKind,
         addr::{self, PkeyChoice},
-        opts::{self, LogLevel, LoopbackProt, Opt, Options, Percent, Provider, ProviderSubnets, RouteProt},
+        opts::{self, LogLevel, LogTarget, LoopbackProt, Opt, Options, Percent, Provider, ProviderSubnets, RouteProt},
     },
 };
-use core::num::NonZeroU32;
+use core::{net::IpAddr, num::NonZeroU32};
 use ib_mad::Pkey;
 use std::{
     io::{self, Read},
@@ -33,6 +33,16 @@ pub(crate) struct ConfiguredAddress {
     pub(crate) place: String,
 }
 
+/// An IP address of the address file that does not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SkippedIp {
+    pub(crate) address: IpAddr,
+    /// Where it stands: `file:line`.
+    pub(crate) place: String,
+    /// What is said of it among the problems.
+    pub(crate) problem: String,
+}
+
 /// All that the daemon reads before it starts, and again at SIGHUP.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -41,7 +51,10 @@ pub(crate) struct Settings {
     addr_file: PathBuf,
     /// The text of the option file; empty without one.
     text: Vec<u8>,
+    /// What counts where the file says nothing.
+    defaults: Options<'static>,
     pub(crate) addresses: Option<Vec<ConfiguredAddress>>,
+    pub(crate) skipped_ips: Vec<SkippedIp>,
     /// What is wrong with the files, each with its place; said once there is a log.
     pub(crate) problems: Vec<String>,
 }
@@ -62,32 +75,48 @@ impl Settings {
         let (option_file, addr_file) = (place(&args.option_file), place(&args.addr_file));
         let mut problems = Vec::new();
         let text = read_options(&option_file, SKIPPED, &mut problems).value;
-        let ips = parse_options(&text).support_ips_in_addr_cfg;
-        let addresses = read_addresses(&addr_file, ips, SKIPPED, &mut problems).value;
-        Self { option_file, addr_file, text, addresses, problems }
+        let mut defaults = Options::default();
+        if args.log_to_stdout() {
+            defaults.log_file = LogTarget::Stdout;
+        }
+        let ips = parse_options(&text, defaults).support_ips_in_addr_cfg;
+        let (addresses, skipped_ips) = read_addresses(&addr_file, ips, SKIPPED, &mut problems).value.split();
+        Self { option_file, addr_file, text, defaults, addresses, skipped_ips, problems }
     }
 
     /// Reads both files again. One with something that cannot be understood counts for nothing: what it said before
     /// does.
     pub(crate) fn read_again(&self) -> Self {
-        let Self { option_file, addr_file, .. } = self;
+        let Self { option_file, addr_file, defaults, .. } = self;
         let mut problems = Vec::new();
         let options = read_options(option_file, "", &mut problems);
         let text = if options.bad { self.text.clone() } else { options.value };
-        let ips = parse_options(&text).support_ips_in_addr_cfg;
+        let ips = parse_options(&text, *defaults).support_ips_in_addr_cfg;
         let found = read_addresses(addr_file, ips, "", &mut problems);
-        let addresses = if found.bad { self.addresses.clone() } else { found.value };
+        let before = || (self.addresses.clone(), self.skipped_ips.clone());
+        let (addresses, skipped_ips) = if found.bad { before() } else { found.value.split() };
         for (bad, path) in [(options.bad, option_file), (found.bad, addr_file)] {
             if bad {
                 problems.push(format!("{}: not applied; what it said before goes on", path.display()));
             }
         }
-        Self { option_file: option_file.clone(), addr_file: addr_file.clone(), text, addresses, problems }
+        let (option_file, addr_file) = (option_file.clone(), addr_file.clone());
+        Self { option_file, addr_file, text, defaults: *defaults, addresses, skipped_ips, problems }
+    }
+
+    /// Where options are read.
+    pub(crate) fn option_file(&self) -> &Path {
+        &self.option_file
+    }
+
+    /// Where addresses are read.
+    pub(crate) fn addr_file(&self) -> &Path {
+        &self.addr_file
     }
 
     /// The options in force.
     pub(crate) fn options(&self) -> Options<'_> {
-        parse_options(&self.text)
+        parse_options(&self.text, self.defaults)
     }
 
     /// Every option that the file sets, in its order.
@@ -114,46 +143,84 @@ impl Settings {
 
     /// The core's share of the options, for a process that may have so many file descriptors.
     pub(crate) fn core(&self, descriptors: u64) -> Config {
-        let options = self.options();
+        // All of them by name: an option that is read and goes nowhere does not compile.
+        let Options {
+            addr_timeout,
+            route_prot,
+            route_timeout,
+            negative_timeout,
+            path_service_ids,
+            loopback_prot,
+            timeout,
+            retries,
+            resolve_depth,
+            sa_depth,
+            sa_notices,
+            groups,
+            min_mtu,
+            min_rate,
+            log_level,
+            connections,
+            connection_share,
+            requests,
+            request_share,
+            requests_per_client,
+            lookups,
+            lookup_share,
+            stranger_queue,
+            // The daemon's: files and sockets.
+            log_file: _,
+            lock_file: _,
+            server_port: _,
+            server_mode: _,
+            acme_plus_kernel_only: _,
+            client_timeout: _,
+            metrics_listen: _,
+            route_preload: _,
+            route_data_file: _,
+            addr_preload: _,
+            addr_data_file: _,
+            support_ips_in_addr_cfg: _,
+            interface_addresses: _,
+            // The devices'.
+            send_depth: _,
+            recv_depth: _,
+            // They do nothing.
+            umad_debug_level: _,
+            addr_prot: _,
+            provider_lib_path: _,
+        } = self.options();
         let defaults = Config::default();
         let as_size = |number: NonZeroU32| usize::try_from(number.get()).unwrap_or(usize::MAX);
         let share = |total, percent: Percent| Share { total, percent: percent.get() };
-        let connections = options.connections.map_or_else(|| descriptors::for_clients(descriptors), as_size);
+        let connections = connections.map_or_else(|| descriptors::for_clients(descriptors), as_size);
         let limits = Limits {
-            connections: share(connections, options.connection_share),
-            requests: share(as_size(options.requests), options.request_share),
-            lookups: share(as_size(options.lookups), options.lookup_share),
-            requests_per_client: options.requests_per_client.get(),
-            strangers: as_size(options.stranger_queue),
+            connections: share(connections, connection_share),
+            requests: share(as_size(requests), request_share),
+            lookups: share(as_size(lookups), lookup_share),
+            requests_per_client: requests_per_client.get(),
+            strangers: as_size(stranger_queue),
             ..defaults.limits
         };
         Config {
-            addr_timeout: options.addr_timeout,
-            route_protocol: match options.route_prot {
+            addr_timeout,
+            route_protocol: match route_prot {
                 RouteProt::Sa => RouteProtocol::Sa,
                 RouteProt::Acm => RouteProtocol::Acm,
             },
-            route_timeout: options.route_timeout,
-            negative_timeout: options.negative_timeout,
-            path_service_ids: match options.path_service_ids {
-                files::ServiceIds::None => ServiceIds::None,
-                files::ServiceIds::All => ServiceIds::All,
-                files::ServiceIds::List(list) => ServiceIds::ranges(list.ranges()),
-            },
-            loopback: options.loopback_prot == LoopbackProt::Local,
-            timeout: options.timeout,
-            retries: options.retries,
-            resolve_depth: options.resolve_depth.get(),
-            sa_depth: options.sa_depth.map_or(SaDepth::Auto, |depth| SaDepth::Fixed(depth.get())),
-            sa_notices: options.sa_notices,
-            groups: options.groups.get(),
-            min_mtu: options.min_mtu,
-            min_rate: options.min_rate,
-            log_level: match options.log_level {
-                LogLevel::Basic => Level::Always,
-                LogLevel::Verbose => Level::Verbose,
-                LogLevel::Operation => Level::Debug,
-            },
+            route_timeout,
+            negative_timeout,
+            path_service_ids: service_ids(path_service_ids),
+            loopback: loopback_prot == LoopbackProt::Local,
+            timeout,
+            retries,
+            resolve_depth: resolve_depth.get(),
+            sa_depth: sa_depth.map_or(SaDepth::Auto, |depth| SaDepth::Fixed(depth.get())),
+            sa_notices,
+            groups: groups.get(),
+            min_mtu,
+            min_rate,
+            log_level: level(log_level),
             subnets: self.subnets(),
             limits,
             ..defaults
@@ -179,6 +246,22 @@ impl Settings {
             path if path == default => run_dir.join("ibacm.pid"),
             path => PathBuf::from(path),
         }
+    }
+}
+
+const fn level(level: LogLevel) -> Level {
+    match level {
+        LogLevel::Basic => Level::Always,
+        LogLevel::Verbose => Level::Verbose,
+        LogLevel::Operation => Level::Debug,
+    }
+}
+
+fn service_ids(ids: files::ServiceIds<'_>) -> ServiceIds {
+    match ids {
+        files::ServiceIds::None => ServiceIds::None,
+        files::ServiceIds::All => ServiceIds::All,
+        files::ServiceIds::List(list) => ServiceIds::ranges(list.ranges()),
     }
 }
 
@@ -229,8 +312,7 @@ fn read_options(path: &Path, then: &str, problems: &mut Vec<String>) -> Found<Ve
     Found { value, bad }
 }
 
-fn parse_options(text: &[u8]) -> Options<'_> {
-    let mut options = Options::default();
+fn parse_options<'a>(text: &'a [u8], mut options: Options<'a>) -> Options<'a> {
     for (_, option) in opts::parse(text).flatten() {
         options.set(option);
     }
@@ -239,19 +321,32 @@ fn parse_options(text: &[u8]) -> Options<'_> {
 
 fn problem(path: &Path, text: &[u8], error: LineError, then: &str) -> String {
     let word = error.word(text).escape_ascii().to_string();
-    format!("{}:{}:{}: {}: \"{word}\"{then}", path.display(), error.line, error.column, error.kind)
+    let meant = match error.kind {
+        LineErrorKind::UnknownOption => nearest(error.word(text)).map(|name| format!(", perhaps {name}")),
+        _ => None,
+    };
+    let (path, meant) = (path.display(), meant.unwrap_or_default());
+    format!("{path}:{}:{}: {}: \"{word}\"{meant}{then}", error.line, error.column, error.kind)
+}
+
+/// What a file says of addresses: nothing if it is not there.
+#[derive(Default)]
+struct Addresses {
+    all: Option<Vec<ConfiguredAddress>>,
+    skipped: Vec<SkippedIp>,
+}
+
+impl Addresses {
+    fn split(self) -> (Option<Vec<ConfiguredAddress>>, Vec<SkippedIp>) {
+        (self.all, self.skipped)
+    }
 }
 
 /// The address file's addresses, and what is wrong with it.
-fn read_addresses(
-    path: &Path,
-    ips: bool,
-    then: &str,
-    problems: &mut Vec<String>,
-) -> Found<Option<Vec<ConfiguredAddress>>> {
+fn read_addresses(path: &Path, ips: bool, then: &str, problems: &mut Vec<String>) -> Found<Addresses> {
     let Found { value, mut bad } = read_file(path, problems);
-    let Some(text) = value else { return Found { value: None, bad } };
-    let mut addresses = Vec::new();
+    let Some(text) = value else { return Found { value: Addresses::default(), bad } };
+    let (mut addresses, mut skipped) = (Vec::new(), Vec::new());
     for line in addr::parse(&text) {
         let (location, line) = match line {
             Ok(line) => line,
@@ -262,12 +357,13 @@ fn read_addresses(
             }
         };
         let place = format!("{}:{}", path.display(), location.line);
-        if line.address.ip().is_some() && !ips {
-            problems.push(format!(
-                "{place}: IP address {} is skipped: addresses of interfaces come from the kernel (or set \
-                 support_ips_in_addr_cfg 1)",
-                line.address
-            ));
+        if let Some(address) = line.address.ip().filter(|_| !ips) {
+            let problem = format!(
+                "{place}: IP address {address} is skipped: addresses of interfaces come from the kernel (or set \
+                 support_ips_in_addr_cfg 1)"
+            );
+            problems.push(problem.clone());
+            skipped.push(SkippedIp { address, place, problem });
             continue;
         }
         addresses.push(ConfiguredAddress {
@@ -281,8 +377,13 @@ fn read_addresses(
             place,
         });
     }
-    Found { value: Some(addresses), bad }
+    Found { value: Addresses { all: Some(addresses), skipped }, bad }
 }
+
+mod missing;
+mod nearest;
+pub(crate) use missing::MissingFile;
+use nearest::nearest;
 
 #[cfg(test)]
 mod tests;

@@ -50,4 +50,15 @@ mod tests {
         // No interface has this number.
         assert_eq!(select(dest, [u32::MAX].into_iter()), None);
     }
+
+    #[test]
+    fn so_many_interfaces_are_tried_and_no_more() {
+        let mut tried = 0;
+        let no_interfaces = core::iter::repeat_with(|| {
+            tried += 1;
+            u32::MAX
+        });
+        assert_eq!(select("fe80::1".parse().unwrap(), no_interfaces), None);
+        assert_eq!(tried, 16);
+    }
 }

@@ -1,4 +1,5 @@
 //! A connection, by whichever socket it came.
+use crate::peer::Peer;
 use acm_sansio::Account;
 use mio::{
     event::Source,
@@ -21,14 +22,15 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    /// Who pays for what comes from here.
-    pub(crate) fn account(&self) -> Account {
+    /// Who pays for what comes from here, and who it is.
+    pub(crate) fn peer(&self) -> (Account, Peer) {
+        let nobody = (Account::User(NOBODY), Peer::Unknown);
         match self {
             Self::Unix(stream) => {
                 let peer = nix::sys::socket::getsockopt(stream, nix::sys::socket::sockopt::PeerCredentials);
-                Account::User(peer.map_or(NOBODY, |peer| peer.uid()))
+                peer.map_or(nobody, |peer| (Account::User(peer.uid()), Peer::process(peer.pid())))
             }
-            Self::Tcp(stream) => stream.peer_addr().map_or(Account::User(NOBODY), |peer| Account::Peer(peer.ip())),
+            Self::Tcp(stream) => stream.peer_addr().map_or(nobody, |at| (Account::Peer(at.ip()), Peer::Address(at))),
         }
     }
 
@@ -40,8 +42,8 @@ impl Stream {
     }
 }
 
-// By the system's calls themselves: as points where a thread may be cancelled, libc's cost a twentieth of an answer from
-// the cache.
+// By the system's calls themselves: libc's are points where a thread may be cancelled, and had 5 % of the daemon's samples
+// (`perf record`, 16 connections).
 
 fn receive(stream: &impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
     let (count, _) = recv(stream, buffer, RecvFlags::empty())?;

@@ -98,6 +98,7 @@ impl Acm {
                 TimerKey::Kernel(id) => self.kernel_late(id),
                 TimerKey::Notices(port) => self.context.notices_due(port),
                 TimerKey::Endpoint(id) => self.open_again(id),
+                TimerKey::Failures => self.context.tell_failures(),
                 TimerKey::Shutdown => self.stopped(),
             }
         }
@@ -144,6 +145,7 @@ impl Acm {
             TimerKey::Kernel(_) => Reason::KernelRequest,
             TimerKey::Endpoint(_) => Reason::OpenEndpoint,
             TimerKey::Notices(_) => Reason::Notices,
+            TimerKey::Failures => Reason::Failures,
             TimerKey::Provider(token) => Reason::Provider(self.provider.timer_name(token)),
             TimerKey::Shutdown => Reason::Shutdown,
         };
@@ -278,6 +280,7 @@ impl Acm {
     fn stopped(&mut self) {
         self.context.running = Running::Stopped;
         self.context.timers.clear(TimerKey::Shutdown);
+        self.context.tell_failures();
         let ports: Vec<PortId> = self.context.sa.ports.keys().copied().collect();
         for port in ports {
             self.sa_abandon(port);

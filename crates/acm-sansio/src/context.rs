@@ -2,9 +2,9 @@
 use crate::{
     Config, Time,
     account::{AccountId, AccountKind, Accounts, Holding},
-    client::{Asker, Connections, OpenRequest, Requests, Waiting},
-    door::{Event, Input, Level, Output, RequestedBy, SendTo, Stats},
-    failure::{Bound, Failure},
+    client::{About, Asker, Connections, FailedRequests, OpenRequest, Requests, Waiting},
+    door::{Event, Input, Level, Output, SendTo, Stats},
+    failure::{Attempt, Bound},
     histogram::{Latencies, Phase},
     id::{EndpointId, PortId, RequestId, Token},
     port::{Endpoint, PortAttributes, Ports},
@@ -44,6 +44,8 @@ pub struct Context {
     pub(crate) counters: Counters,
     pub(crate) stats: Stats,
     pub(crate) latencies: Latencies,
+    /// Requests that failed, and that nobody was told of.
+    pub(crate) failed: FailedRequests,
     pub(crate) running: Running,
     /// How long the kernel waits for its answers, if somebody told it another time than its own.
     pub(crate) kernel_waits: Option<Duration>,
@@ -80,6 +82,7 @@ impl Context {
             counters: Counters::default(),
             stats: Stats::default(),
             latencies: Latencies::default(),
+            failed: FailedRequests::default(),
             running: Running::Serving,
             kernel_waits: None,
             widest: config.clone(),
@@ -236,7 +239,7 @@ impl Context {
     }
 
     /// What [`Answer::Pending`](crate::provider::Answer::Pending) promised: all who wait for it are answered.
-    pub fn complete(&mut self, token: Token, result: Result<&PathRecord, Failure>) {
+    pub fn complete(&mut self, token: Token, result: Result<&PathRecord, Attempt>) {
         while let Some(id) = self.requests.first(token) {
             let Some(request) = self.take_request(id) else { return };
             let Waiting::Lookup { endpoint, dest, chosen_source, .. } = request.waiting else { return };
@@ -312,13 +315,19 @@ impl Context {
         endpoint: EndpointId,
         dest: &Address,
         chosen_source: Option<&Address>,
-        result: Result<&PathRecord, Failure>,
+        result: Result<&PathRecord, Attempt>,
     ) {
-        let status = result.map_or_else(Failure::status, |_| ClientStatus::SUCCESS);
+        let status = result.map_or_else(|attempt| attempt.failure.status(), |_| ClientStatus::SUCCESS);
         self.count_status(Some(endpoint), status);
-        if self.logs(Level::Debug) {
-            let by = self.requested_by(asker);
-            self.log(Event::Answered(by, *dest, result.map(|_| ())));
+        match result {
+            Ok(_) if self.logs(Level::Debug) => {
+                let by = self.requested_by(asker);
+                self.log(Event::Answered(by, *dest));
+            }
+            Ok(_) => {}
+            Err(attempt) => {
+                self.request_failed(asker, attempt, &About { endpoint: Some(endpoint), ..About::dest(dest) })
+            }
         }
         match asker {
             Asker::Client { id, tid } => {
@@ -328,17 +337,9 @@ impl Context {
                 };
                 self.reply(id, reply);
             }
-            Asker::Kernel(id) => self.output(Output::KernelReply { id, path: result.copied() }),
-        }
-    }
-
-    pub(crate) fn requested_by(&self, asker: Asker) -> RequestedBy {
-        match asker {
-            Asker::Client { id, .. } => {
-                let account = self.connections.account(id).unwrap_or(crate::account::DAEMON);
-                RequestedBy::Client(id, self.accounts.account(account))
+            Asker::Kernel(id) => {
+                self.output(Output::KernelReply { id, path: result.copied().map_err(|attempt| attempt.failure) })
             }
-            Asker::Kernel(id) => RequestedBy::Kernel(id),
         }
     }
 }
@@ -392,7 +393,10 @@ mod tests {
             let mut cx = Context::new(Config { log_level, ..Config::default() }, 1.into());
             cx.log(Event::PortDown(PortId(0)));
             cx.log(Event::NoPartition(PortId(0), Address::from_text("a"), None));
-            cx.log(Event::Answered(RequestedBy::Kernel(crate::KernelRequestId(1)), Address::from_text("a"), Ok(())));
+            cx.log(Event::Answered(
+                crate::door::RequestedBy::Kernel(crate::KernelRequestId(1)),
+                Address::from_text("a"),
+            ));
             assert!(cx.outputs.iter().all(|output| matches!(output, Output::Log(_))));
             cx.outputs.len()
         };

@@ -176,16 +176,16 @@ mod tests {
         wait(&mut queue, B, 200..201);
         let mut items = Vec::new();
         let mut credits = Vec::new();
-        while let Some((item, credit)) = queue.next(8) {
+        while let Some((item, credit)) = queue.next(12) {
             items.push(item);
             credits.push(credit);
         }
-        assert_eq!(items, [100, 200, 101, 0, 1], "two of eight are theirs, the other three are left for us");
-        assert_eq!(queue.held(), 5);
+        assert_eq!(items, [100, 200, 101, 0, 1, 2], "three of twelve are theirs, the other six are left for us");
+        assert_eq!(queue.held(), 6);
         queue.give_back(credits.remove(0));
-        assert_eq!(queue.next(8), None);
+        assert_eq!(queue.next(12), None);
         queue.give_back(credits.pop().unwrap());
-        assert_eq!(queue.next(8).unwrap().0, 2);
+        assert_eq!(queue.next(12).unwrap().0, 3);
     }
 
     #[test]
@@ -246,6 +246,15 @@ mod tests {
         }
         assert_eq!(items, [0, 1, 2]);
     }
+
+    #[test]
+    fn no_more_are_held_than_the_depth() {
+        let mut queue = CreditQueue::default();
+        wait(&mut queue, A, 0..9);
+        let held = (0..9).map_while(|_| queue.next(3)).count();
+        assert_eq!((held, queue.held()), (3, 3));
+    }
+
     #[test]
     fn what_does_not_wait_takes_a_credit_if_one_is_left() {
         let mut queue = CreditQueue::<u32>::default();
@@ -262,8 +271,8 @@ mod tests {
         for account in 3..40 {
             queue.join(&mut places, AccountId::new(account, 0), 1);
         }
-        assert_eq!((places.len(), queue.waiting()), (MOST_PLACES, (MOST_PLACES, 0)));
+        assert_eq!((places.len(), queue.waiting()), (16, (16, 0)));
         queue.join_again(&mut places, (3..40).map(|account| AccountId::new(account, 0)), 1);
-        assert_eq!((places.len(), queue.waiting()), (MOST_PLACES, (MOST_PLACES, 0)));
+        assert_eq!((places.len(), queue.waiting()), (16, (16, 0)));
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     acm::Acm,
     client::{Asker, Waiting},
     context::Context,
-    failure::Failure,
+    failure::{Attempt, Failure},
     id::{KernelRequestId, PortId, RequestId},
 };
 use acm_wire::{Address, client::Counter};
@@ -40,7 +40,9 @@ impl Acm {
         self.context.request_took(&request);
         let Waiting::Lookup { endpoint, token, dest, .. } = request.waiting else { return };
         self.context.stats.kernel_late += 1;
-        self.context.finish(request.asker, endpoint, &dest, None, Err(Failure::KernelDeadline));
+        let tried = self.provider.tried(&self.context, token);
+        let late = Attempt { failure: Failure::KernelDeadline, tried };
+        self.context.finish(request.asker, endpoint, &dest, None, Err(late));
         self.provider.waiter_left(&mut self.context, token, request.account, true);
     }
 }

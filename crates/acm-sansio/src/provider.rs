@@ -6,8 +6,8 @@
 use crate::{
     account::AccountId,
     context::Context,
-    door::{DatagramSource, Tell},
-    failure::Failure,
+    door::{DatagramSource, Names, Tell},
+    failure::{Attempt, Failure, Tried},
     id::{EndpointId, PortId, Token},
     preload::Preload,
     sa::SaError,
@@ -48,7 +48,14 @@ pub enum Answer {
     /// It is under way: [`Context::complete`] will be called with this token.
     Pending(Token),
     /// It cannot be had.
-    Failed(Failure),
+    Failed(Attempt),
+}
+
+impl From<Failure> for Answer {
+    /// A failure for which nothing was tried.
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure.into())
+    }
 }
 
 /// What happened to a port.
@@ -109,6 +116,10 @@ pub trait Provider: fmt::Debug {
     /// One request less of an account waits for what a token names: its client left. With `ticket` the lookup goes on
     /// for the cache all the same, charged to the account.
     fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool);
+    /// What was tried so far for what a token names.
+    fn tried(&self, _cx: &Context, _token: Token) -> Tried {
+        Tried::default()
+    }
     /// Routes or addresses were loaded from a file; they take the place of those before.
     fn preload(&mut self, cx: &mut Context, preload: Preload);
     /// A datagram arrived.
@@ -131,7 +142,7 @@ pub trait Provider: fmt::Debug {
     ///
     /// # Errors
     /// Those of the formatter.
-    fn report(&self, cx: &Context, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+    fn report(&self, cx: &Context, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result;
     /// Whether what it keeps fits together: for tests and fuzzing. It may look at everything.
     ///
     /// # Errors

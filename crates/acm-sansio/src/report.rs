@@ -1,18 +1,29 @@
 //! Everything that an administrator may want to see, a line for each thing.
-use crate::{context::Context, provider::Provider};
+use crate::{
+    context::Context,
+    door::{Ids, Names, Worded},
+    provider::Provider,
+};
 use acm_wire::client::Counter;
 use core::fmt;
 
 /// Ports, endpoints, accounts, queues and counters of a core, a line for each. Its `Display` writes them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Report<'a> {
     context: &'a Context,
     provider: &'a dyn Provider,
+    names: &'a dyn Names,
 }
 
 impl<'a> Report<'a> {
     pub(crate) fn new(context: &'a Context, provider: &'a dyn Provider) -> Self {
-        Self { context, provider }
+        Self { context, provider, names: &Ids }
+    }
+
+    /// The same, with these names for ports and endpoints.
+    #[must_use]
+    pub fn with_names(self, names: &'a dyn Names) -> Self {
+        Self { names, ..self }
     }
 }
 
@@ -21,7 +32,8 @@ impl fmt::Display for Report<'_> {
         let cx = self.context;
         for (port, up, attributes) in cx.ports.iter() {
             let state = if up { "active" } else { "down" };
-            write!(f, "port {}: {state} lid {} sm_lid {}", port.0, attributes.lid, attributes.sm_lid)?;
+            let name = port.named(self.names);
+            write!(f, "{name}: {state} lid {} sm_lid {}", attributes.lid, attributes.sm_lid)?;
             match cx.sa.ports.get(&port) {
                 None => writeln!(f)?,
                 Some(line) => {
@@ -37,7 +49,8 @@ impl fmt::Display for Report<'_> {
         }
         for endpoint in cx.ports.all_endpoints() {
             let Some(found) = cx.ports.endpoint(endpoint) else { continue };
-            write!(f, "{endpoint}: port {} pkey {} addresses {}", found.port.0, found.pkey, found.addresses.len())?;
+            let (name, port) = (endpoint.named(self.names), found.port.named(self.names));
+            write!(f, "{name}: {port} pkey {} addresses {}", found.pkey, found.addresses.len())?;
             match found.qpn {
                 Some(qpn) => write!(f, " qpn {qpn}")?,
                 None => write!(f, " no queue pair, failures {}", found.failures)?,
@@ -52,7 +65,7 @@ impl fmt::Display for Report<'_> {
             let (connections, requests, lookups) = (held.connections, held.requests, held.lookups);
             writeln!(f, "{account}: connections {connections} requests {requests} lookups {lookups}")?;
         }
-        self.provider.report(cx, f)?;
+        self.provider.report(cx, self.names, f)?;
         write!(f, "counters:")?;
         for (name, counter) in COUNTERS {
             write!(f, " {name} {}", cx.counters.get(counter))?;

@@ -54,6 +54,8 @@ pub const NOTICES_SPREAD: Duration = Duration::from_secs(2);
 pub const NOTICES_RENEWED: Duration = Duration::from_secs(30 * 60);
 /// Beside what the sender of a request takes with all its repetitions, after which it is taken to have forgotten it.
 pub const SENDER_MARGIN: Duration = Duration::from_secs(1);
+/// After so long the administrator is told of requests that failed, all at once.
+pub const FAILURES_TOLD: Duration = Duration::from_secs(60);
 /// A group's leaving may take so long at shutdown.
 pub const SHUTDOWN: Duration = Duration::from_secs(2);
 

@@ -17,6 +17,8 @@ pub(crate) enum TimerKey {
     Endpoint(EndpointId),
     /// A port's subscriptions to notices: due when they are asked for, again or for the first time.
     Notices(PortId),
+    /// The administrator is to be told how many requests failed.
+    Failures,
     /// The provider's own.
     Provider(Token),
     /// Shutdown: due when groups that are being left have had their time.

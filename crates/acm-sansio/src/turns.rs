@@ -194,6 +194,15 @@ mod tests {
     }
 
     #[test]
+    fn a_fabrics_sources_have_32_and_16() {
+        let mut turns = Turns::default();
+        turns.ready('a', Lane::Bulk);
+        turns.ready('U', Lane::Urgent);
+        let round = "U".repeat(32) + &"a".repeat(16);
+        assert_eq!(take(&mut turns, 96), round.repeat(2).chars().collect::<Vec<_>>());
+    }
+
+    #[test]
     fn one_that_is_dry_gives_its_turn_away() {
         let mut turns = Turns::new(quotas(2, 3));
         turns.ready('a', Lane::Bulk);

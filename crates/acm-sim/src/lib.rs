@@ -11,6 +11,7 @@
 //! assert_eq!(path.dlid, world.port(1).lid);
 //! ```
 mod asks;
+mod clients;
 mod inbox;
 mod node;
 mod preload;
@@ -18,7 +19,17 @@ mod stranger;
 mod world;
 
 pub use asks::{dead, name};
+pub use clients::Ask;
 pub use inbox::Handling;
 pub use node::{Host, Node};
 pub use stranger::Stranger;
-pub use world::{Ask, Entry, World, WorldConfig};
+pub use world::{Entry, World, WorldConfig};
+
+/// The code in them is run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/recipes.md")]
+struct Recipes;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

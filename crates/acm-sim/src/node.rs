@@ -199,7 +199,7 @@ impl Host {
                 let source = own.find(|ip| ip.is_ipv4() == dest.is_ipv4());
                 return Some(Input::SourceSelected { request, source });
             }
-            Output::OpenEndpoint { endpoint, port, pkey_index } => {
+            Output::OpenEndpoint { endpoint, port, pkey_index, .. } => {
                 let place = Some(self.sim_port(port)).filter(|_| !self.opening_fails);
                 let opened = place.and_then(|port| subnet.create_qp(port, Qkey::GSI, pkey_index).ok());
                 return Some(match opened {

@@ -24,3 +24,7 @@ pub mod multicast;
 pub mod netlink;
 
 pub use address::{Address, Name};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

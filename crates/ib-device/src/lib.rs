@@ -39,3 +39,7 @@ pub use link::{LinkLayer, LinkRate};
 
 /// What everything that can fail gives back.
 pub type Result<T> = core::result::Result<T, Error>;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

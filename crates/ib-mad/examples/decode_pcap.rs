@@ -1,17 +1,33 @@
-//! Prints the management datagrams of a capture, as tcpdump does: `cargo run --example decode_pcap -- FILE [-v]`.
+//! Prints the management datagrams of a capture, as tcpdump does: `cargo run --example decode_pcap -- FILE [-v]`, with
+//! a FILE of this repository for instance `testdata/captures/mads-erf.pcap.gz`.
 //!
-//! Reads pcap files with microseconds, of InfiniBand packets (link type 247), ERF records (197) and Ethernet (1).
+//! Reads pcap files with microseconds, also gzipped, of InfiniBand packets (link type 247), ERF records (197) and
+//! Ethernet (1).
 use core::error::Error;
+use flate2::read::MultiGzDecoder;
 use ib_mad::{
     MadRef,
     packet::{Headers, UDP_PORT_ROCE2},
+};
+use std::{
+    fs,
+    io::{Read, Write},
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let file = arguments.next().ok_or("usage: decode_pcap FILE [-v]")?;
     let verbose = arguments.next().is_some_and(|flag| flag == "-v");
-    let bytes = std::fs::read(&file)?;
+    decode(&file, verbose, &mut std::io::stdout().lock())
+}
+
+/// Prints one datagram a line; with `verbose` one field a line.
+pub(crate) fn decode(file: &str, verbose: bool, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    let mut bytes = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let packed = core::mem::take(&mut bytes);
+        MultiGzDecoder::new(&*packed).read_to_end(&mut bytes)?;
+    }
     let little = match bytes.first_chunk() {
         Some([0xd4, 0xc3, 0xb2, 0xa1]) => true,
         Some([0xa1, 0xb2, 0xc3, 0xd4]) => false,
@@ -29,9 +45,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         at = start + packet.len();
         let Some(headers) = headers(link_type, packet) else { continue };
         match MadRef::new(headers.payload) {
-            Ok(mad) if verbose => println!("{headers}\n{mad:#}"),
-            Ok(mad) => println!("{headers}: {mad}"),
-            Err(error) => println!("{headers}: {error}"),
+            Ok(mad) if verbose => writeln!(out, "{headers}\n{mad:#}")?,
+            Ok(mad) => writeln!(out, "{headers}: {mad}")?,
+            Err(error) => writeln!(out, "{headers}: {error}")?,
         }
     }
     Ok(())

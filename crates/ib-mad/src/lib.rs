@@ -18,7 +18,11 @@
 //! ```
 //!
 //! Any datagram is read by [`MadRef`], which finds the attribute's type by class and number; what the crate does not
-//! know stays bytes. `{}` prints one line, `{:#}` one field a line.
+//! know stays bytes. `{}` prints one line, `{:#}` one field a line; of a query by component mask only what counts.
+//!
+//! Names are alike everywhere: identifiers are made by `new`, `from` or `parse` and read by `get`; a class's requests are
+//! `get` and `set` ([`smp::Smp`], [`perf::PerfMad`], [`device::DeviceMad`], ...), those of [`sa`] begin with
+//! [`sa::Query`]; a key with a letter is one word (`pkey`, `qkey`, `mkey`, `bkey`).
 //!
 //! | module | what is in it |
 //! |---|---|
@@ -83,9 +87,13 @@ pub use code::{
 };
 pub use error::DecodeError;
 pub use id::{
-    BKey, CcKey, FlowLabel, Gid, Guid, IpProtocol, Lid, Lmc, MKey, MulticastFlags, ParseIdError, Pkey, Psn, Qkey, Qpn,
+    Bkey, CcKey, FlowLabel, Gid, Guid, IpProtocol, Lid, Lmc, Mkey, MulticastFlags, ParseIdError, Pkey, Psn, Qkey, Qpn,
     ServiceId, ServiceLevel, SmKey, TransactionId, VendorId,
 };
 pub use mad::{AttributeId, MadHeader, Method, MgmtClass, Status};
 pub use view::{AttributeRef, MadMut, MadRef};
 pub use wire::{Wire, as_bytes};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -11,11 +11,14 @@ use crate::{
     perf::PerfAttribute,
     registry,
     rmpp::{self, RmppHeader, RmppType},
-    sa::{SaAttribute, SaHeader, SaMad},
+    sa::{Asked, SaAttribute, SaHeader, SaMad},
     smp::{DrSmp, SmpAttribute},
     vendor::is_vendor_oui,
 };
 use core::fmt;
+
+mod change;
+pub use change::MadMut;
 
 /// The attribute of a datagram, with the type that its class and number say.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -325,6 +328,9 @@ impl fmt::Display for MadRef<'_> {
             write!(f, " mask {:#x}", sa.component_mask.get())?;
         }
         f.write_str(if f.alternate() { "\n" } else { ": " })?;
+        if let Some(asked) = Asked::of(self) {
+            return fmt::Display::fmt(&asked, f);
+        }
         match self.attribute() {
             Ok(attribute) => fmt::Display::fmt(&attribute, f),
             Err(error) => fmt::Display::fmt(&error, f),
@@ -337,60 +343,5 @@ fn show_status(status: crate::Status, header: &MadHeader, f: &mut fmt::Formatter
         (true, _) => Ok(()),
         (false, Some(text)) => write!(f, " status {:#06x} ({text})", status.get()),
         (false, None) => write!(f, " status {:#06x}", status.get()),
-    }
-}
-
-/// A datagram in place, to be changed.
-#[derive(Debug)]
-pub struct MadMut<'a> {
-    bytes: &'a mut [u8],
-}
-
-impl<'a> MadMut<'a> {
-    /// The datagram that starts where `bytes` do.
-    ///
-    /// # Errors
-    /// [`DecodeError::TooShort`] if `bytes` ends before the common header does.
-    pub fn new(bytes: &'a mut [u8]) -> Result<Self, DecodeError> {
-        MadHeader::parse(bytes)?;
-        Ok(Self { bytes })
-    }
-
-    /// The datagram, to be read.
-    ///
-    /// # Errors
-    /// None, as the common header is there.
-    pub fn view(&self) -> Result<MadRef<'_>, DecodeError> {
-        MadRef::new(self.bytes)
-    }
-
-    /// The common header.
-    ///
-    /// # Errors
-    /// None, as the common header is there.
-    pub fn header(&mut self) -> Result<&mut MadHeader, DecodeError> {
-        MadHeader::parse_mut(self.bytes)
-    }
-
-    /// The attribute if it is an `A`.
-    ///
-    /// # Errors
-    /// [`DecodeError::BadValue`] if the class or the attribute's number is another's, [`DecodeError::TooShort`] if the
-    /// datagram ends before the attribute does.
-    pub fn attribute_as<A: Attribute>(&mut self) -> Result<&mut A, DecodeError> {
-        check::<A>(MadHeader::parse(self.bytes)?)?;
-        let offset = data_offset(A::CLASS);
-        A::parse_mut(self.bytes.get_mut(offset..).unwrap_or_default())
-    }
-
-    /// Makes this the answer to itself: the method's answer, and this status.
-    ///
-    /// # Errors
-    /// None, as the common header is there.
-    pub fn answer(&mut self, status: crate::Status) -> Result<(), DecodeError> {
-        let header = self.header()?;
-        header.method = header.method.response();
-        header.status = status;
-        Ok(())
     }
 }

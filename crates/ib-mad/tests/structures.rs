@@ -262,8 +262,8 @@ fn serialized_as_a_person_reads_it() {
     let json = serde_json::to_value(port).unwrap();
     assert_eq!(json["lid"], 4);
     assert_eq!(json["speed_state"]["port_state"], "active");
-    let table = serde_json::to_value(smp::PKeyTable::default()).unwrap();
-    assert_eq!(table["p_keys"][31], "0x0000");
+    let table = serde_json::to_value(smp::PkeyTable::default()).unwrap();
+    assert_eq!(table["pkeys"][31], "0x0000");
 }
 
 #[cfg(feature = "arbitrary")]

@@ -64,3 +64,11 @@ pub struct MadSend {
     /// How often to send again after a time-out.
     pub retries: u32,
 }
+
+impl MadSend {
+    /// To the administrator of a port's subnet, as this port knows it, in the first partition of its table; once.
+    #[must_use]
+    pub fn to_administration(port: &crate::Port, agent: crate::AgentId, timeout: Duration) -> Self {
+        Self { agent, dlid: port.sm_lid, qpn: Qpn::GSI, sl: port.sm_sl, pkey_index: 0, timeout, retries: 0 }
+    }
+}

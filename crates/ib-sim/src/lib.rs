@@ -74,3 +74,7 @@ pub use port::{
 pub use sa::{Group, SaMode};
 pub use settings::{Faults, PathSettings, Probability, SaSettings, SettingError, Settings};
 pub use subnet::Subnet;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -8,8 +8,8 @@ use ib_mad::{
     attribute::Attribute,
     sa::SaMad,
     smp::{
-        DrSmp, DrStatus, ExtEnabled, ExtSpeeds, GuidInfo, InitReplyMtu, LinkSpeedWord, MKeyLmc, NeighborMtuSl,
-        NodeDescription, NodeInfo, OperationalVls, PKeyTable, PhysicalStates, PortCapability, PortInfo, PortVendor,
+        DrSmp, DrStatus, ExtEnabled, ExtSpeeds, GuidInfo, InitReplyMtu, LinkSpeedWord, MkeyLmc, NeighborMtuSl,
+        NodeDescription, NodeInfo, OperationalVls, PhysicalStates, PkeyTable, PortCapability, PortInfo, PortVendor,
         RegisterTimeOut, RespTime, SpeedState, VlCapInit,
     },
     wire::{Be16, Be64, Octets, Text},
@@ -81,11 +81,11 @@ fn attribute(node: &Node, port: &Port, id: PortId, smp: &DrSmp) -> Result<Octets
             guids.iter_mut().zip(own).for_each(|(to, gid)| *to = gid.interface_id());
             Ok(block(as_bytes(&GuidInfo { guids })))
         }
-        PKeyTable::ATTRIBUTE => {
-            let mut p_keys = [Pkey::default(); 32];
+        PkeyTable::ATTRIBUTE => {
+            let mut pkeys = [Pkey::default(); 32];
             let own = port.pkeys.iter().skip(entries_before(32));
-            p_keys.iter_mut().zip(own).for_each(|(to, pkey)| *to = *pkey);
-            Ok(block(as_bytes(&PKeyTable { p_keys })))
+            pkeys.iter_mut().zip(own).for_each(|(to, pkey)| *to = *pkey);
+            Ok(block(as_bytes(&PkeyTable { pkeys })))
         }
         _ => Err(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED),
     }
@@ -132,7 +132,7 @@ fn port_info(port: &Port, local_port_num: u8) -> PortInfo {
         physical_states: PhysicalStates::default()
             .with_port_physical_state(physical)
             .with_link_down_default_state(LinkDownDefault::POLLING),
-        m_key_lmc: MKeyLmc::default().with_lmc(port.lmc),
+        mkey_lmc: MkeyLmc::default().with_lmc(port.lmc),
         link_speed: LinkSpeedWord::default().with_link_speed_active(base).with_link_speed_enabled(speeds),
         neighbor_mtu_sl: NeighborMtuSl::default().with_neighbor_mtu(port.mtu).with_master_smsl(port.sm_sl),
         vl_cap_init: VlCapInit::default().with_vl_cap(VlCap::ONE),

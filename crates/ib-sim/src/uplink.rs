@@ -22,7 +22,7 @@ use ib_mad::{
     Gid, Guid, Lid, Lmc, Method, MgmtClass, Mtu, Pkey, PortState, Qpn, Rate, ServiceLevel, TransactionId, Wire,
     as_bytes,
     sa::SaMad,
-    smp::{NodeInfo, PKeyTable, PortInfo, SmInfo, Smp},
+    smp::{NodeInfo, PkeyTable, PortInfo, SmInfo, Smp},
     wire::{Be32, Be64, Host32, Octets, Text},
 };
 use manager::Manager;
@@ -284,7 +284,7 @@ impl Link {
                     self.asked = if sent.is_ok() { Asked::Pkeys(*info) } else { Asked::Nothing };
                 }
                 (Asked::Pkeys(info), control::GET_PKEYS) => {
-                    let Ok(pkeys) = PKeyTable::parse(&answer.data.0) else { continue };
+                    let Ok(pkeys) = PkeyTable::parse(&answer.data.0) else { continue };
                     self.asked = Asked::Nothing;
                     ports.update(subnet, self.port(), &info, pkeys);
                 }

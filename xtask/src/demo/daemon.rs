@@ -1,5 +1,5 @@
 //! One daemon of the demonstration.
-use super::{DemoError, client::Client, interrupt::Interrupt};
+use super::{DemoError, client::Client, interrupt::Interrupt, node::Node};
 use crate::stopwatch::Stopwatch;
 use core::time::Duration;
 use nix::{
@@ -17,21 +17,6 @@ use std::{
 const START_S: u64 = 8;
 /// How long a daemon may take to end.
 const END: Duration = Duration::from_secs(3);
-
-/// A node of the demonstration and its addresses (documentation ranges: nobody's).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
-    pub(super) name: &'static str,
-    pub(super) ipv4: &'static str,
-    pub(super) ipv6: &'static str,
-}
-
-impl Node {
-    fn addresses(&self) -> String {
-        let Self { name, ipv4, ipv6 } = self;
-        format!("{name} sim0 1 default\n{ipv4} sim0 1 default\n{ipv6} sim0 1 default\n")
-    }
-}
 
 /// A running daemon; it is killed when this is dropped.
 pub(super) struct Daemon {
@@ -67,6 +52,11 @@ impl Daemon {
         Ok(Self { node, folder, process })
     }
 
+    /// Where it keeps its sockets.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// A connection to the daemon, as soon as it serves.
     pub(super) fn connect(&mut self, interrupt: &Interrupt) -> Result<Client, DemoError> {
         let watch = Stopwatch::start();
@@ -75,10 +65,10 @@ impl Daemon {
                 return Ok(client);
             }
             if self.process.try_wait()?.is_some() {
-                return Err(DemoError::Ended { node: self.node.name, log: self.log() });
+                return Err(DemoError::Ended { node: self.node.name.clone(), log: self.log() });
             }
             if watch.elapsed().as_secs() >= START_S {
-                return Err(DemoError::NotServing { node: self.node.name, seconds: START_S, log: self.log() });
+                return Err(DemoError::NotServing { node: self.node.name.clone(), seconds: START_S, log: self.log() });
             }
             interrupt.pause()?;
         }
@@ -95,11 +85,11 @@ impl Daemon {
         while watch.elapsed() < END {
             match self.process.try_wait()? {
                 Some(status) if status.success() => return Ok(()),
-                Some(_) => return Err(DemoError::Ended { node: self.node.name, log: self.log() }),
+                Some(_) => return Err(DemoError::Ended { node: self.node.name.clone(), log: self.log() }),
                 None => std::thread::sleep(Duration::from_millis(10)),
             }
         }
-        Err(DemoError::Killed { node: self.node.name, log: self.log() })
+        Err(DemoError::Killed { node: self.node.name.clone(), log: self.log() })
     }
 
     /// The end of what it wrote.
@@ -128,13 +118,11 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    const NODE: Node = Node { name: "node1", ipv4: "192.0.2.1", ipv6: "2001:db8::1" };
-
     fn daemon(folder: &Path, script: &str) -> Daemon {
         let program = folder.join("program");
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        Daemon::start(&program, folder.join("run"), NODE, "embedded").unwrap()
+        Daemon::start(&program, folder.join("run"), Node::new(1), "embedded").unwrap()
     }
 
     #[test]
@@ -142,7 +130,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut daemon = daemon(folder.path(), "echo no fabric \"$3\"; exit 1");
         let Err(DemoError::Ended { node, log }) = daemon.connect(&Interrupt::never()) else { panic!() };
-        assert_eq!((node, log.as_str()), ("node1", "  no fabric embedded\n"));
+        assert_eq!((node.as_str(), log.as_str()), ("node1", "  no fabric embedded\n"));
     }
 
     #[test]

@@ -14,11 +14,11 @@ pub(crate) enum DemoError {
     #[error("{what} {}: {source}", path.display())]
     Io { what: &'static str, path: PathBuf, source: io::Error },
     #[error("{node} does not serve after {seconds} s; its log:\n{log}")]
-    NotServing { node: &'static str, seconds: u64, log: String },
+    NotServing { node: String, seconds: u64, log: String },
     #[error("{node} ended by itself; its log:\n{log}")]
-    Ended { node: &'static str, log: String },
+    Ended { node: String, log: String },
     #[error("{node} did not end when asked to and was killed; its log:\n{log}")]
-    Killed { node: &'static str, log: String },
+    Killed { node: String, log: String },
     #[error("talking to the daemon: {0}")]
     Socket(#[from] io::Error),
     #[error("the daemon's answer: {0}")]
@@ -32,9 +32,11 @@ pub(crate) enum DemoError {
     #[error("the daemon refuses: {0}")]
     Refused(ClientStatus),
     #[error("{from} did not resolve {what}: {problem}")]
-    Unresolved { from: &'static str, what: String, problem: Box<Self> },
+    Unresolved { from: String, what: String, problem: Box<Self> },
     #[error("{from} was led to another port by {what} than by the name")]
-    OtherPort { from: &'static str, what: String },
+    OtherPort { from: String, what: String },
+    #[error("{from} asked others {queries} times for what it had asked for before")]
+    NotCached { from: String, queries: u64 },
 }
 
 impl DemoError {

@@ -1,4 +1,4 @@
-//! The rows of the tables in `docs/deviations.md`.
+//! The rows of tables whose last column names tests.
 
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,24 +13,28 @@ pub(super) struct Row {
     pub(super) tests: Vec<String>,
 }
 
-/// Cells of a row: what, C ibacm, acm-mio, why, test.
-const CELLS: usize = 5;
+/// The head of the column.
+const TEST: &str = "test";
 
-/// The rows of every table, without the heads. A row with fewer cells than its table has no tests.
+/// The rows of every table that has the column, without the heads. A row with fewer cells than its table has no tests.
 pub(super) fn rows(text: &str) -> Vec<Row> {
-    let (mut rows, mut in_table) = (Vec::new(), false);
+    let (mut rows, mut head) = (Vec::new(), None);
     for (line, text) in (1..).zip(text.lines()) {
         let Some(inner) = text.trim().strip_prefix('|') else {
-            in_table = false;
+            head = None;
             continue;
         };
+        let cells: Vec<&str> = inner.strip_suffix('|').unwrap_or(inner).split(" |").map(str::trim).collect();
         // The first line of a table is its head, the second one a rule.
-        if !core::mem::replace(&mut in_table, true) || inner.starts_with("---") {
+        let Some((count, has_tests)) = head else {
+            head = Some((cells.len(), cells.last() == Some(&TEST)));
+            continue;
+        };
+        if inner.starts_with("---") || !has_tests {
             continue;
         }
-        let cells: Vec<&str> = inner.trim_end_matches('|').split(" | ").map(str::trim).collect();
         let what = cells.first().copied().unwrap_or_default().to_owned();
-        let last = cells.get(CELLS - 1).filter(|_| cells.len() == CELLS);
+        let last = cells.last().filter(|_| cells.len() == count);
         let names = last.into_iter().flat_map(|cell| cell.split(',')).map(|name| name.trim().trim_matches('`'));
         let tests = names.filter(|name| !name.is_empty()).map(str::to_owned).collect();
         rows.push(Row { line, number: rows.len() + 1, what, tests });
@@ -46,6 +50,7 @@ mod tests {
     fn of_all_tables_without_their_heads() {
         let text = "# Title\n\n| what | C | ours | why | test |\n|---|---|---|---|---|\n\
             | a | b | c | d | `p t::f`, `p unit::g` |\n| e | `x`, y | - | h |  |\n\nText.\n\
+            | what | why |\n|---|---|\n| no | tests |\n\n\
             | what | C | ours | why | test |\n|---|---|---|---|---|\n| i | j | k | `p t::f` |\n";
         let row = |line, number, what: &str, tests: &[&str]| Row {
             line,
@@ -53,7 +58,7 @@ mod tests {
             what: what.into(),
             tests: tests.iter().map(ToString::to_string).collect(),
         };
-        let expected = [row(5, 1, "a", &["p t::f", "p unit::g"]), row(6, 2, "e", &[]), row(11, 3, "i", &[])];
+        let expected = [row(5, 1, "a", &["p t::f", "p unit::g"]), row(6, 2, "e", &[]), row(15, 3, "i", &[])];
         assert_eq!(rows(text), expected);
         assert_eq!(rows("no table"), []);
     }

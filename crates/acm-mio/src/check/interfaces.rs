@@ -1,10 +1,13 @@
 //! Interfaces whose addresses the daemon would take.
 use super::report::Report;
 use crate::{addresses::Interfaces, cli::Args, settings::Settings};
+use acm_sansio::port::InterfaceAddress;
 
-pub(super) fn interfaces(args: &Args, settings: &Settings, report: &mut Report) {
-    let Some(interfaces) = Interfaces::look(args.interfaces(), settings.interface_addresses()) else {
-        return report.ok("addresses of interfaces are not taken");
+/// Says of interfaces what they have, and gives their addresses.
+pub(super) fn interfaces(args: &Args, settings: &Settings, report: &mut Report) -> Vec<InterfaceAddress> {
+    let Some(mut interfaces) = Interfaces::look(args.interfaces(), settings.interface_addresses()) else {
+        report.ok("addresses of interfaces are not taken");
+        return Vec::new();
     };
     let (count, addresses) = interfaces.count();
     if addresses == 0 {
@@ -22,4 +25,5 @@ pub(super) fn interfaces(args: &Args, settings: &Settings, report: &mut Report) 
             "its addresses are not served; see `ip link show` and /sys/class/net/NAME/pkey",
         );
     }
+    interfaces.news().unwrap_or_default().to_vec()
 }

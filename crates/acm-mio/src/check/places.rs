@@ -11,11 +11,22 @@ pub(super) struct Places {
     pub(super) dev: PathBuf,
     /// `/proc/self/status`.
     pub(super) status: PathBuf,
+    /// Where systemd finds units, those of this machine first.
+    pub(super) units: Vec<PathBuf>,
+    /// `/etc/logrotate.d`.
+    pub(super) rotations: PathBuf,
 }
 
 impl Default for Places {
     fn default() -> Self {
-        Self { class: "/sys/class".into(), dev: "/dev/infiniband".into(), status: "/proc/self/status".into() }
+        let units = ["/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system"];
+        Self {
+            class: "/sys/class".into(),
+            dev: "/dev/infiniband".into(),
+            status: "/proc/self/status".into(),
+            units: units.map(PathBuf::from).into(),
+            rotations: "/etc/logrotate.d".into(),
+        }
     }
 }
 

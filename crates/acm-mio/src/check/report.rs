@@ -12,6 +12,17 @@ pub(super) enum Verdict {
     Fail,
 }
 
+impl Verdict {
+    /// What a report that has nothing worse ends with.
+    pub(super) const fn exit_code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Warn => 2,
+            Self::Fail => 1,
+        }
+    }
+}
+
 /// One line of the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
@@ -71,5 +82,6 @@ mod tests {
         let lines: Vec<String> = report.findings.iter().map(Finding::to_string).collect();
         assert_eq!(lines, ["ok a", "FAIL b: do c", "warn d: do e"]);
         assert_eq!(report.worst(), Verdict::Fail);
+        assert_eq!([Verdict::Ok, Verdict::Warn, Verdict::Fail].map(Verdict::exit_code), [0, 2, 1]);
     }
 }

@@ -83,6 +83,9 @@ impl Fabric for Embedded {
     fn counters(&self) -> Vec<(&'static str, u64)> {
         self.sim.counters()
     }
+    fn node_name(&self) -> Option<&str> {
+        self.sim.node_name()
+    }
     fn ports(&self) -> Vec<NamedPort> {
         self.sim.ports()
     }

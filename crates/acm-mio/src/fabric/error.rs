@@ -9,6 +9,17 @@ pub(crate) enum FabricError {
     /// The simulated fabric cannot be reached or is gone.
     #[error("simulated fabric at {0}: {1}")]
     Sim(PathBuf, ib_sim::client::ClientError),
+    /// Nobody serves one there.
+    #[error(
+        "simulated fabric at {0}: {1}; nobody serves it: run `ib-sim serve --socket {0}`, or a daemon with --fabric embedded, first"
+    )]
+    NotServed(PathBuf, io::Error),
+    /// It has no node of this name.
+    #[error("simulated fabric at {0}: it has no node {1}; its nodes are {2}")]
+    NoSuchNode(PathBuf, String, String),
+    /// Each of its nodes has a program already.
+    #[error("simulated fabric at {0}: a program runs at each of its nodes; give one of them, ?node=NAME: {1}")]
+    NoFreeNode(PathBuf, String),
     /// The embedded fabric cannot be started.
     #[error("embedded fabric at {0}: {1}; give a --run-dir that you may write to")]
     Embedded(PathBuf, io::Error),

@@ -4,6 +4,7 @@ use acm_sansio::{
     EndpointId, Input, PortId, Time,
     door::{SaAddress, SaSend, SendTo},
 };
+use core::fmt;
 use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
 use std::io;
 
@@ -13,6 +14,13 @@ pub(crate) struct NamedPort {
     pub(crate) id: PortId,
     pub(crate) device: String,
     pub(crate) number: u8,
+}
+
+impl fmt::Display for NamedPort {
+    /// In short: `mlx5_0/1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.device, self.number)
+    }
 }
 
 /// What carries the core's datagrams. Nothing here blocks.
@@ -30,6 +38,10 @@ pub(crate) trait Fabric {
     /// What went wrong so far, in numbers, each with its name.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
+    }
+    /// What a simulated fabric calls this node; `None` for real devices.
+    fn node_name(&self) -> Option<&str> {
+        None
     }
     /// The ports that address files may name.
     fn ports(&self) -> Vec<NamedPort>;

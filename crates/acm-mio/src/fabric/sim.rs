@@ -14,7 +14,8 @@ use core::time::Duration;
 use ib_mad::{Gid, Lid, PortState, Qkey, Qpn, acm::AcmMad, sa::SaMad};
 use ib_sim::{
     AgentId, Datagram, MadSend, Port, PortChange,
-    client::{Client, Message},
+    client::{Client, ClientError, Message, control},
+    proto::Refusal,
 };
 use mio::{Interest, Registry, Token, unix::SourceFd};
 use std::{
@@ -26,6 +27,8 @@ use std::{
 
 /// Messages that are taken out of the socket for each that the core is told.
 const READ_AHEAD: usize = 64;
+/// Names that a message has room for.
+const SOME_NODES: usize = 8;
 /// The device's name in address files.
 const DEVICE: &str = "sim0";
 
@@ -50,7 +53,7 @@ pub(crate) struct Sim {
 impl Sim {
     /// Attaches to the fabric at `path` as `node`.
     pub(crate) fn attach(path: &Path, node: Option<&str>, lines: Lines) -> Result<Self, FabricError> {
-        let client = Client::connect(path, node).map_err(|error| FabricError::Sim(path.to_owned(), error))?;
+        let client = Client::connect(path, node).map_err(|error| not_attached(path, node, error))?;
         let mut inbox = Inbox::default();
         for (number, _) in (1..).zip(&client.node().ports) {
             inbox.notice(Notice::Port(number, PortChange::Active));
@@ -69,11 +72,6 @@ impl Sim {
             payload: Vec::new(),
             lines,
         })
-    }
-
-    /// The name of the node that this is.
-    pub(crate) fn node_name(&self) -> &str {
-        &self.client.node().name
     }
 
     fn port_number(port: PortId) -> u8 {
@@ -153,6 +151,31 @@ impl Sim {
     }
 }
 
+/// Why there is no way to a node, and what would be one.
+fn not_attached(path: &Path, node: Option<&str>, error: ClientError) -> FabricError {
+    let fabric = path.to_owned();
+    match (error, node) {
+        (ClientError::Io(error), _) => FabricError::NotServed(fabric, error),
+        (ClientError::Refused(Refusal::NO_SUCH_NODE), Some(name)) => {
+            FabricError::NoSuchNode(fabric, name.to_owned(), node_names(path))
+        }
+        (ClientError::Refused(Refusal::NO_SUCH_NODE), None) => FabricError::NoFreeNode(fabric, node_names(path)),
+        (error, _) => FabricError::Sim(fabric, error),
+    }
+}
+
+/// The first of a fabric's nodes, and how many there are more.
+fn node_names(path: &Path) -> String {
+    // One a line: its number, its name, and more.
+    let nodes = control(path, "nodes").unwrap_or_default();
+    let names: Vec<&str> = nodes.lines().filter_map(|line| line.split(' ').nth(1)).collect();
+    let some = names.get(..SOME_NODES).unwrap_or(&names);
+    match names.len() - some.len() {
+        0 => some.join(", "),
+        more => format!("{} and {more} more", some.join(", ")),
+    }
+}
+
 impl Fabric for Sim {
     fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         registry.register(&mut SourceFd(&self.client.as_fd().as_raw_fd()), token, Interest::READABLE)
@@ -164,6 +187,10 @@ impl Fabric for Sim {
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
         vec![("datagrams_lost", self.inbox.lost())]
+    }
+
+    fn node_name(&self) -> Option<&str> {
+        Some(&self.client.node().name)
     }
 
     fn ports(&self) -> Vec<NamedPort> {

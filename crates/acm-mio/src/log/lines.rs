@@ -1,12 +1,12 @@
 //! What others can make the daemon say: a burst of each kind is written, and the rest is counted.
 use super::limit::Limiter;
-use acm_sansio::{Event, Time, door::Level, ibacmp};
+use acm_sansio::{EndpointId, Event, Time, door::Level, failure::FailureKind, ibacmp};
 use core::{
     cell::{Cell, RefCell},
     hash::{Hash, Hasher},
     mem::Discriminant,
 };
-use std::{hash::DefaultHasher, rc::Rc};
+use std::{collections::BTreeMap, hash::DefaultHasher, rc::Rc};
 
 /// Lines of a kind before the counting begins.
 const BURST: u32 = 20;
@@ -22,6 +22,8 @@ pub(crate) enum Kind {
     Core(Discriminant<Event>, Option<Discriminant<ibacmp::Event>>, Level),
     /// One of those that each endpoint and each address has.
     Each(Discriminant<Event>, Option<Discriminant<ibacmp::Event>>, Level),
+    /// Requests that failed, by the kind of failure.
+    Failed(FailureKind),
     /// Nobody can be accepted.
     AcceptFailed,
     /// A client was closed because it took nothing.
@@ -42,16 +44,21 @@ impl Kind {
     const fn level(self) -> Level {
         match self {
             Self::Core(.., level) | Self::Each(.., level) | Self::Place(_, _, level, _) => level,
+            Self::Failed(_) => Level::Verbose,
             Self::AcceptFailed | Self::ClientStalled => Level::Always,
         }
     }
 }
+
+/// Endpoints by their place, each with the name of the one that had the place last.
+type EndpointNames = BTreeMap<u32, (EndpointId, String)>;
 
 /// What is written, and what is only counted. A clone is the same: whoever has something to say has one.
 #[derive(Clone, Debug)]
 pub(crate) struct Lines {
     kinds: Rc<RefCell<Vec<Limited>>>,
     now: Rc<Cell<Time>>,
+    endpoints: Rc<RefCell<EndpointNames>>,
 }
 
 #[derive(Debug)]
@@ -64,7 +71,7 @@ struct Limited {
 
 impl Default for Lines {
     fn default() -> Self {
-        Self { kinds: Rc::default(), now: Rc::new(Cell::new(Time::ZERO)) }
+        Self { kinds: Rc::default(), now: Rc::new(Cell::new(Time::ZERO)), endpoints: Rc::default() }
     }
 }
 
@@ -89,6 +96,19 @@ impl Lines {
             && limited.limiter.admits(now)
         {
             write(&mut limited.last);
+        }
+    }
+
+    /// From now on this endpoint is called so.
+    pub(crate) fn name_endpoint(&self, endpoint: EndpointId, name: String) {
+        self.endpoints.borrow_mut().insert(endpoint.index(), (endpoint, name));
+    }
+
+    /// What an endpoint is called: `mlx5_0/1 pkey 0xffff`.
+    pub(crate) fn endpoint(&self, endpoint: EndpointId) -> String {
+        match self.endpoints.borrow().get(&endpoint.index()) {
+            Some((known, name)) if *known == endpoint => name.clone(),
+            _ => endpoint.to_string(),
         }
     }
 
@@ -168,7 +188,7 @@ mod tests {
         let (lines, start) = (Lines::default(), Time::ZERO + Duration::from_secs(1_000_000));
         let (here, there) = (Kind::Place("a", 1, Level::Always, 0), Kind::Place("a", 2, Level::Always, 0));
         lines.write_counts(start);
-        assert_eq!(written(&lines, here, BURST), (BURST, false));
+        assert_eq!(written(&lines, here, 20), (20, false));
         assert_eq!(written(&lines.clone(), here, 5), (0, true), "another one's lines are the same");
         assert_eq!(written(&lines, there, 5), (5, true));
         assert_eq!(lines.due(), Some(start + WINDOW));
@@ -178,9 +198,9 @@ mod tests {
 
     #[test]
     fn what_each_endpoint_says_has_room_and_an_end() {
-        let event = core::mem::discriminant(&Event::EndpointLost(acm_sansio::EndpointId::new(0, 0)));
+        let event = core::mem::discriminant(&Event::EndpointLost(EndpointId::new(0, 0)));
         let kind = Kind::Each(event, None, Level::Always);
-        assert_eq!(written(&Lines::default(), kind, 5000), (LARGE_BURST, true));
+        assert_eq!(written(&Lines::default(), kind, 5000), (1000, true));
     }
 
     #[test]
@@ -194,12 +214,12 @@ mod tests {
     fn what_fails_for_ever_does_not_hide_why_another_fails() {
         let lines = Lines::default();
         let of = |thing: &str| Kind::Place("devices.rs", 7, Level::Always, subject(&thing));
-        assert_eq!(written(&lines, of("mlx5_0"), BURST + 1), (BURST, true));
+        assert_eq!(written(&lines, of("mlx5_0"), 21), (20, true));
         assert_eq!(written(&lines, of("mlx5_1"), 1), (1, true));
         // Whatever there are of them: the last ones share a kind.
-        let things = (0..2 * KINDS).map(|number| written(&lines, of(&number.to_string()), 1).0);
-        assert_eq!(things.sum::<u32>() as usize, KINDS - 2 + BURST as usize);
-        assert_eq!(lines.kinds.borrow().len(), KINDS + 1);
-        assert_eq!(written(&lines, of("mlx5_1"), BURST), (BURST - 1, true), "it has its own still");
+        let things = (0..2 * 1024).map(|number| written(&lines, of(&number.to_string()), 1).0);
+        assert_eq!(things.sum::<u32>() as usize, 1024 - 2 + 20);
+        assert_eq!(lines.kinds.borrow().len(), 1024 + 1);
+        assert_eq!(written(&lines, of("mlx5_1"), 20), (19, true), "it has its own still");
     }
 }

@@ -19,7 +19,7 @@ use std::{
         fd::{AsFd, AsRawFd, BorrowedFd},
         unix::fs::OpenOptionsExt,
     },
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 use tracing::{Event, Subscriber, level_filters::LevelFilter};
@@ -46,43 +46,76 @@ struct Sink {
     failing: Option<(Errno, u64)>,
     /// Lines that could not be written since the start.
     lost: u64,
+    /// How often a file could not be opened again.
+    not_reopened: u64,
+}
+
+/// Why there is no such log.
+#[derive(Debug, thiserror::Error)]
+#[error("log file {path}: {error}; {}", self.advice())]
+pub(crate) struct LogError {
+    path: PathBuf,
+    error: io::Error,
+}
+
+impl LogError {
+    fn advice(&self) -> String {
+        match self.error.raw_os_error().map(Errno::from_raw) {
+            Some(Errno::ENOENT) => {
+                let folder = self.path.parent().unwrap_or(&self.path);
+                format!("make its directory first (mkdir -p {}), or name another log_file", folder.display())
+            }
+            Some(Errno::ENXIO) => "nobody reads this pipe: start its reader first, or name another log_file".to_owned(),
+            Some(Errno::EACCES | Errno::EPERM | Errno::EROFS) => {
+                "run as root, or name a log_file that you may write to".to_owned()
+            }
+            _ => "name another log_file".to_owned(),
+        }
+    }
+}
+
+/// What becomes of a log whose file cannot be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WithoutFile {
+    /// Standard output, as in ibacm, and a line that says so.
+    Stdout,
+    /// There is no log: standard output leads nowhere.
+    Fails,
 }
 
 impl Log {
-    /// Starts the log. A file that cannot be opened becomes standard output, as in ibacm.
-    pub(crate) fn start(target: LogTarget<'_>, level: LogLevel) -> Self {
-        let (out, problem) = match open_target(target, true) {
+    /// Starts the log, behind what is in its file already.
+    pub(crate) fn start(target: LogTarget<'_>, level: LogLevel, without: WithoutFile) -> Result<Self, LogError> {
+        let (out, problem) = match open_target(target) {
             Ok(out) => (out, None),
+            Err(error) if without == WithoutFile::Fails => return Err(error),
             Err(error) => (Out::standard(Standard::Output), Some(error)),
         };
-        let writer = Self { sink: Arc::new(Mutex::new(Sink { out, failing: None, lost: 0 })), level: None };
+        let writer = Self { sink: Arc::new(Mutex::new(Sink::new(out))), level: None };
         let (filter, handle) = reload::Layer::new(filter(level));
         let lines = tracing_subscriber::fmt::layer().event_format(Lines).with_writer(writer.clone());
         // Only a second daemon in one process could have set it before.
         let _ = tracing::subscriber::set_global_default(Registry::default().with(filter).with(lines));
-        if let (Some(error), LogTarget::File(path)) = (problem, target) {
-            tracing::warn!(target: "log", "log file {path}: {error}; logging to standard output");
+        if let Some(error) = problem {
+            tracing::warn!(target: "log", "{error}; logging to standard output");
         }
-        Self { level: Some(handle), ..writer }
+        Ok(Self { level: Some(handle), ..writer })
     }
 
-    /// Opens the file again, at its end, or another one: for log rotation, and for other options. If that fails, the
-    /// old one goes on.
+    /// Opens the file again, or another one: for log rotation, and for other options. If that fails, the old one goes
+    /// on.
     pub(crate) fn reopen(&self, target: LogTarget<'_>, level: LogLevel) {
         if let Some(handle) = &self.level
             && let Err(error) = handle.reload(filter(level))
         {
             tracing::warn!(target: "log", "log_level stays as it was: {error}");
         }
-        match open_target(target, false) {
-            Ok(out) => {
-                let mut sink = self.lock();
-                let lost = sink.lost;
-                *sink = Sink { out, failing: None, lost };
-            }
+        match open_target(target) {
+            Ok(out) => self.lock().out = out,
             Err(error) => {
-                let LogTarget::File(path) = target else { return };
-                tracing::warn!(target: "log", "log file {path} not opened again: {error}; the old one goes on");
+                // The lock is the writer's, too.
+                self.lock().not_reopened += 1;
+                tracing::warn!(target: "log", "not opened again, the old one goes on: {error}");
             }
         }
     }
@@ -90,6 +123,11 @@ impl Log {
     /// Lines that could not be written since the start.
     pub(crate) fn lost(&self) -> u64 {
         self.lock().lost
+    }
+
+    /// How often its file could not be opened again.
+    pub(crate) fn not_reopened(&self) -> u64 {
+        self.lock().not_reopened
     }
 
     fn lock(&self) -> impl core::ops::DerefMut<Target = Sink> {
@@ -105,22 +143,26 @@ const fn filter(level: LogLevel) -> LevelFilter {
     }
 }
 
-fn open_target(target: LogTarget<'_>, truncate: bool) -> io::Result<Out> {
+fn open_target(target: LogTarget<'_>) -> Result<Out, LogError> {
     match target {
         LogTarget::Stdout => Ok(Out::standard(Standard::Output)),
         LogTarget::Stderr => Ok(Out::standard(Standard::Error)),
-        LogTarget::File(path) => open(path, truncate).map(Out::Own),
+        LogTarget::File(path) => open(path).map(Out::Own).map_err(|error| LogError { path: path.into(), error }),
     }
 }
 
-/// Opens a file that does not block, should it be a pipe or a terminal.
-fn open(path: impl AsRef<Path>, truncate: bool) -> io::Result<File> {
+/// Opens a file at its end. It does not block, should it be a pipe or a terminal.
+fn open(path: impl AsRef<Path>) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.create(true).write(true).truncate(truncate).append(!truncate).mode(0o644);
+    options.create(true).append(true).mode(0o644);
     options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
 }
 
 impl Sink {
+    const fn new(out: Out) -> Self {
+        Self { out, failing: None, lost: 0, not_reopened: 0 }
+    }
+
     /// Writes a line, or counts it.
     fn write_line(&mut self, line: &[u8]) {
         if let Some((errno, lost)) = self.failing {
@@ -165,7 +207,7 @@ impl Out {
         };
         let kind = status.map(|status| SFlag::from_bits_truncate(status.st_mode) & SFlag::S_IFMT);
         if matches!(kind, Ok(SFlag::S_IFIFO | SFlag::S_IFCHR))
-            && let Ok(file) = open(path, false)
+            && let Ok(file) = open(path)
         {
             return Self::Own(file);
         }
@@ -247,13 +289,13 @@ mod tests {
     fn lines_that_cannot_be_written_are_counted_and_said_later() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
-        let full = open("/dev/full", true).unwrap();
-        let mut sink = Sink { out: Out::Own(full), failing: None, lost: 0 };
+        let full = open("/dev/full").unwrap();
+        let mut sink = Sink::new(Out::Own(full));
         for _ in 0..3 {
             sink.write_line(b"lost\n");
         }
         assert_eq!(sink.failing, Some((Errno::ENOSPC, 3)));
-        sink.out = Out::Own(open(&path, true).unwrap());
+        sink.out = Out::Own(open(&path).unwrap());
         sink.write_line(b"here\n");
         sink.write_line(b"and here\n");
         let text = fs::read_to_string(&path).unwrap();
@@ -266,7 +308,7 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().unwrap();
         drop(theirs);
         let file = File::from(std::os::fd::OwnedFd::from(ours));
-        let mut sink = Sink { out: Out::Own(file), failing: None, lost: 0 };
+        let mut sink = Sink::new(Out::Own(file));
         sink.write_line(b"lost\n");
         assert_eq!(sink.failing, Some((Errno::EPIPE, 1)));
     }
@@ -276,7 +318,7 @@ mod tests {
         let (reader, writer) = unistd::pipe().unwrap();
         // As it would be opened for standard output.
         let path = format!("/proc/self/fd/{}", writer.as_raw_fd());
-        let mut sink = Sink { out: Out::Own(open(path, false).unwrap()), failing: None, lost: 0 };
+        let mut sink = Sink::new(Out::Own(open(path).unwrap()));
         let line = [b'x'; 100];
         let mut sink = in_time(move || {
             (0..2000).for_each(|_| sink.write_line(&line));

@@ -17,12 +17,16 @@ use std::collections::BTreeMap;
 pub(crate) struct Source<'a> {
     pub(crate) now: Time,
     pub(crate) acm: &'a Acm,
+    /// The core's report, with names.
+    pub(crate) report: &'a dyn Fn() -> String,
     /// The fabric's own counters.
     pub(crate) fabric: Vec<(&'static str, u64)>,
     /// Names of ports, as address files have them.
     pub(crate) ports: BTreeMap<PortId, String>,
     /// Lines that the log could not take.
     pub(crate) log_lines_lost: u64,
+    /// How often its file could not be opened again.
+    pub(crate) log_not_reopened: u64,
 }
 
 type Labels = Vec<(&'static str, String)>;
@@ -64,6 +68,7 @@ fn numbers(source: &Source<'_>) -> Numbers {
         numbers.counter(format!("fabric_{name}"), Labels::new(), *value);
     }
     numbers.counter("log_lines_lost".to_owned(), Labels::new(), source.log_lines_lost);
+    numbers.counter("log_not_reopened".to_owned(), Labels::new(), source.log_not_reopened);
     source.acm.each_gauge(&mut |name, of, value| {
         let value = u64::try_from(value).unwrap_or(u64::MAX);
         numbers.gauges.entry(name.to_owned()).or_default().push((labels(of, source), value));

@@ -259,4 +259,6 @@ fn listen_unix(path: &Path, mode: u32, trusted: bool) -> io::Result<Listening> {
 }
 
 #[cfg(test)]
+mod bounds;
+#[cfg(test)]
 mod tests;

@@ -24,11 +24,12 @@ pub(crate) fn text(source: &Source<'_>) -> String {
         }
         .unwrap_or_default();
     }
-    let _ = write!(text, "{}", source.acm.report());
+    text += &(source.report)();
     for (name, value) in &source.fabric {
         let _ = writeln!(text, "{name}: {value}");
     }
     let _ = writeln!(text, "log_lines_lost: {}", source.log_lines_lost);
+    let _ = writeln!(text, "log_not_reopened: {}", source.log_not_reopened);
     text
 }
 

@@ -31,8 +31,8 @@ const TOGETHER: Duration = Duration::from_millis(100);
 /// The files that the options name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Files {
-    routes: Option<PathBuf>,
-    hosts: Option<PathBuf>,
+    pub(crate) routes: Option<PathBuf>,
+    pub(crate) hosts: Option<PathBuf>,
 }
 
 impl Files {

@@ -13,3 +13,4 @@ mod read;
 mod tests;
 
 pub(crate) use loader::{Files, Loader, nothing};
+pub(crate) use read::{Faults, ReadError, hosts, routes};

@@ -40,6 +40,17 @@ fn a_line_that_is_too_long_is_left_out_and_counted() {
     assert_eq!(seen, b"a\n\nb\n");
 }
 
+/// With its end, a line has as many bytes as the window.
+#[test]
+fn a_line_may_have_a_mebibyte() {
+    for (length, too_long) in [(1 << 20, 0), ((1 << 20) + 1, 1)] {
+        let text = [vec![b'x'; length - 1], b"\nb\n".to_vec()].concat();
+        let mut seen = Vec::new();
+        assert_eq!(pieces(&text[..], |piece| seen.extend_from_slice(piece)).unwrap(), too_long);
+        assert_eq!(seen == text, too_long == 0, "{length}");
+    }
+}
+
 #[test]
 fn our_section_and_everybodys_names() {
     let text =
@@ -77,7 +88,7 @@ fn a_file_of_something_else_gives_nothing() {
     let text = "[main]\nkey = value\n".repeat(100);
     let mut faults = Faults::default();
     assert!(matches!(routes(text.as_bytes(), |_| true, &mut faults), Err(ReadError::Nothing)));
-    assert_eq!((faults.said.len(), faults.count), (SAID, 200));
+    assert_eq!((faults.said.len(), faults.count), (10, 200));
     assert!(matches!(hosts(text.as_bytes(), &mut faults), Err(ReadError::Nothing)));
     assert!(matches!(hosts(&b""[..], &mut faults), Err(ReadError::Nothing)));
 }

@@ -1,6 +1,6 @@
 //! One client's connection: what it sent and is not handled yet, what it has not taken yet.
 use super::receive::{ReceiveBuffer, Received};
-use crate::stream::Stream;
+use crate::{peer::Peer, stream::Stream};
 use acm_sansio::{ClientId, Time};
 use std::io::{self, Write};
 
@@ -14,6 +14,8 @@ const IDLE_ROOM: usize = 512;
 pub(super) struct Connection {
     pub(super) id: ClientId,
     pub(super) stream: Stream,
+    /// Who is at its other end.
+    pub(super) peer: Peer,
     /// What its last turn left over: the start of a message, or messages that wait for the next turn.
     kept: Vec<u8>,
     out: Vec<u8>,
@@ -35,10 +37,11 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(id: ClientId, stream: Stream) -> Self {
+    pub(super) fn new(id: ClientId, stream: Stream, peer: Peer) -> Self {
         Self {
             id,
             stream,
+            peer,
             kept: Vec::new(),
             out: Vec::new(),
             sent: 0,
@@ -143,7 +146,7 @@ mod tests {
     #[test]
     fn a_client_that_is_always_behind_costs_no_more_than_it_is_behind() {
         let (ours, mut theirs) = mio::net::UnixStream::pair().unwrap();
-        let mut connection = Connection::new(ClientId::new(0, 0), Stream::Unix(ours));
+        let mut connection = Connection::new(ClientId::new(0, 0), Stream::Unix(ours), Peer::Unknown);
         let mut piece = [0; 4096];
         while connection.stalled_since.is_none() {
             connection.push(&piece);

@@ -28,7 +28,7 @@ pub(crate) enum ListenError {
     #[error("TCP {0}: {1}; stop what uses it, or give another server_port")]
     Tcp(SocketAddr, io::Error),
     /// The port file cannot be written.
-    #[error("port file {0}: {1}")]
+    #[error("port file {0}: {1}; run as root, or give a --run-dir that you may write to")]
     PortFile(PathBuf, io::Error),
     /// What systemd passed is not what it should be.
     #[error("systemd passed no stream socket that can be used: {0}; see ListenStream= in the socket unit")]

@@ -3,6 +3,7 @@ mod connection;
 mod daemon;
 mod listener;
 mod receive;
+mod run_dir;
 mod start;
 mod tokens;
 

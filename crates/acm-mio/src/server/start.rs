@@ -3,6 +3,7 @@ use super::{
     daemon::{Alarm, Connections, Daemon, Host, Linger, LoopError, Missing, Ready, Reload, Systemd},
     listener::{ListenError, Listener},
     receive::ReceiveBuffer,
+    run_dir::{self, RunDirError},
     tokens::{ALARM, FABRIC, INTERFACES, KERNEL, LISTENER, SIGNALS},
 };
 #[cfg(feature = "verbs")]
@@ -12,35 +13,40 @@ use crate::{
     cli::Args,
     clock::Clock,
     descriptors,
+    detach::{self, DetachError},
     effects::{Effect, effect},
     fabric::{Embedded, Fabric, FabricChoice, FabricError, Sim},
     kernel::{Kernel, KernelChoice},
     lock::{self, LockError},
-    log::{Lines, Log},
+    log::{Lines, Log, LogError, WithoutFile},
     metrics::Metrics,
     names::DefaultNames,
     preload::Files,
-    settings::Settings,
+    settings::{MissingFile, Settings},
 };
 use acm_sansio::{Acm, Seed, Time};
+use acm_wire::files::opts::{LogTarget, Opt, Options};
 use listenfd::ListenFd;
 use mio::Poll;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::{io, path::Path};
 
 /// Why the daemon does not run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StartError {
-    /// The run directory does not exist.
-    #[error("run directory {0}: {1}; make it first")]
-    RunDir(PathBuf, io::Error),
-    /// It cannot leave the terminal.
-    #[error("cannot become a daemon: {0}; try -P")]
-    Daemonize(io::Error),
+    /// There is no run directory.
+    #[error(transparent)]
+    RunDir(#[from] RunDirError),
+    /// A file that was named is not there.
+    #[error(transparent)]
+    MissingFile(#[from] MissingFile),
+    /// It cannot leave the terminal, or nobody waits for it any more.
+    #[error(transparent)]
+    Detach(#[from] DetachError),
+    /// A daemon would say nothing.
+    #[error(transparent)]
+    Log(#[from] LogError),
     /// Another one runs.
     #[error(transparent)]
     Lock(#[from] LockError),
@@ -63,7 +69,7 @@ impl StartError {
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
             // ibacm says "shutting down" and exits with 0; a supervisor must see that nothing is served.
-            Self::Listen(_) | Self::Loop(_) => 1,
+            Self::Listen(_) | Self::Loop(_) | Self::Detach(DetachError::StarterGone) => 1,
             // Initialization failures: -1.
             _ => 255,
         }
@@ -72,19 +78,19 @@ impl StartError {
 
 /// Runs the daemon until it is told to stop.
 pub(crate) fn run(args: &Args) -> Result<(), StartError> {
-    let run_dir =
-        std::path::absolute(&args.run_dir).map_err(|error| StartError::RunDir(args.run_dir.clone(), error))?;
-    std::fs::metadata(&run_dir).map_err(|error| StartError::RunDir(run_dir.clone(), error))?;
+    let run_dir = run_dir::make(&args.run_dir)?;
+    MissingFile::look(args)?;
     let settings = Settings::read(args);
     let start_dir = std::env::current_dir().unwrap_or_default();
-    if args.daemonize() {
-        nix::unistd::daemon(false, false).map_err(|error| StartError::Daemonize(error.into()))?;
+    if args.detach {
+        detach::leave_directory().map_err(DetachError::Io)?;
     }
     // Whoever finds the process id or the sockets may send a signal at once.
     let signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGUSR1]).map_err(LoopError::Poll)?;
     let _lock = lock::take(&settings.lock_file(&run_dir))?;
     let options = settings.options();
-    let log = Log::start(options.log_file, options.log_level);
+    let without_file = if args.detach { WithoutFile::Fails } else { WithoutFile::Stdout };
+    let log = Log::start(options.log_file, options.log_level, without_file)?;
     tracing::info!(target: "main", "Assistant to the InfiniBand Communication Manager, acm-mio {}", env!("CARGO_PKG_VERSION"));
     for option in options.iter() {
         match effect(&option) {
@@ -100,7 +106,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     getrandom::fill(&mut seed).map_err(StartError::Seed)?;
     let fabric_seed = getrandom::u64().map_err(StartError::Seed)?;
     let lines = Lines::default();
-    let fabric = open_fabric(args, &settings, &run_dir, fabric_seed, &lines)?;
+    let fabric = open_fabric(args, &settings, (&run_dir, &start_dir), fabric_seed, &lines)?;
     let mut passed = if args.systemd { ListenFd::from_env() } else { ListenFd::empty() };
     let listener = match Listener::from_systemd(&mut passed)? {
         Some(listener) => listener,
@@ -131,15 +137,31 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     daemon.start_preload(files).map_err(LoopError::Poll)?;
     daemon.fabric_events(Time::ZERO)?;
     daemon.tell_preload_ports();
+    if args.detach {
+        leave_terminal(&daemon.log, &options)?;
+    }
     daemon.systemd = Systemd::new(args.systemd);
     daemon.systemd.ready();
     Ok(daemon.run()?)
 }
 
+/// Leaves the terminal, if somebody waits for that.
+fn leave_terminal(log: &Log, options: &Options<'_>) -> Result<(), DetachError> {
+    let to_file = matches!(options.log_file, LogTarget::File(_));
+    if !to_file {
+        tracing::warn!(target: "log", "{} (the log ends here: a daemon has no standard streams; name a file, or use -P)", Opt::LogFile(options.log_file));
+    }
+    let starter = detach::leave_terminal()?;
+    if !to_file {
+        log.reopen(options.log_file, options.log_level);
+    }
+    starter.tell()
+}
+
 fn open_fabric(
     args: &Args,
     settings: &Settings,
-    run_dir: &Path,
+    (run_dir, start_dir): (&Path, &Path),
     seed: u64,
     lines: &Lines,
 ) -> Result<Option<Box<dyn Fabric>>, StartError> {
@@ -152,8 +174,9 @@ fn open_fabric(
             Some(Box::new(fabric))
         }
         Some(FabricChoice::Sim { path, node }) => {
-            let fabric = Sim::attach(path, node.as_deref(), lines.clone()).map_err(StartError::Fabric)?;
-            tracing::info!(target: "fabric", "fabric at {}, this is {}", path.display(), fabric.node_name());
+            let fabric =
+                Sim::attach(&start_dir.join(path), node.as_deref(), lines.clone()).map_err(StartError::Fabric)?;
+            tracing::info!(target: "fabric", "fabric at {}, this is {}", path.display(), fabric.node_name().unwrap_or_default());
             Some(Box::new(fabric))
         }
     })
@@ -206,6 +229,7 @@ fn assemble(
         interfaces.register(poll.registry(), INTERFACES)?;
     }
     let alarm = Alarm::new(poll.registry(), ALARM)?;
+    let names = DefaultNames::of(fabric.as_ref().and_then(|fabric| fabric.node_name()));
     let host = Host { fabric, kernel, interfaces, poll, clients: Connections::default(), lines, done: false };
     Ok(Daemon {
         acm,
@@ -214,7 +238,7 @@ fn assemble(
         signals,
         clock: Clock::start(),
         log,
-        names: DefaultNames::of_host(),
+        names,
         client_timeout: reload.client_timeout(),
         reload,
         metrics: Metrics::default(),

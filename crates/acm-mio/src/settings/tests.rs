@@ -121,6 +121,42 @@ fn without_files_there_are_defaults() {
 }
 
 #[test]
+fn a_file_that_is_named_has_to_be_there() {
+    let said = |words: &[&str]| {
+        let args = Args::try_parse_from([&["acm-mio"], words].concat()).unwrap();
+        MissingFile::look(&args).map_err(|error| error.to_string())
+    };
+    assert_eq!(said(&["-O", "/dev/null", "-A", "/dev/null"]), Ok(()));
+    let missing = |what: &str| format!("{what}; make it, correct ");
+    let option = said(&["-O", "/none/opts"]).unwrap_err();
+    assert!(option.starts_with(&missing("option file /none/opts: there is none")), "{option}");
+    assert!(option.contains("correct -O, or leave it out: "), "{option}");
+    let address = said(&["-O", "/dev/null", "-A", "/none/addr"]).unwrap_err();
+    assert!(address.starts_with(&missing("address file /none/addr: there is none")), "{address}");
+    // Those of ibacm need not be there, whoever names them.
+    let both = ["-O", "/etc/rdma/ibacm_opts.cfg", "-A", "/etc/rdma/ibacm_addr.cfg"];
+    assert_eq!((said(&[]), said(&both)), (Ok(()), Ok(())));
+}
+
+#[test]
+fn where_the_log_goes_without_an_option() {
+    let dir = tempfile::tempdir().unwrap();
+    let opts = dir.path().join("opts");
+    let log_file = |text: &str, words: &[&str]| {
+        fs::write(&opts, text).unwrap();
+        let own = ["acm-mio", "-O", opts.to_str().unwrap(), "-A", "/none"];
+        let settings = Settings::read(&Args::try_parse_from([&own, words].concat()).unwrap());
+        [settings.options().log_file, settings.read_again().options().log_file].map(|target| format!("{target:?}"))
+    };
+    let simulated = ["-P", "--fabric", "embedded"];
+    assert_eq!(log_file("", &simulated), ["Stdout", "Stdout"]);
+    let default = format!("{:?}", Options::default().log_file);
+    assert_eq!(log_file("", &["-P"]), [default.clone(), default.clone()]);
+    assert_eq!(log_file("log_file /var/log/ibacm.log\n", &simulated), [default.clone(), default]);
+    assert_eq!(log_file("log_file stderr\n", &simulated), ["Stderr", "Stderr"]);
+}
+
+#[test]
 fn bounds_are_options() {
     let dir = tempfile::tempdir().unwrap();
     let opts = dir.path().join("opts");
@@ -162,7 +198,7 @@ const MINUTES: Option<Duration> = Some(Duration::from_secs(7 * 60));
 const MILLISECONDS: Duration = Duration::from_millis(7);
 
 /// Each option with another value than its default.
-const OTHER_VALUES: [(&str, &str, Counts); 42] = [
+const OTHER_VALUES: &[(&str, &str, Counts)] = &[
     ("log_file", "stderr", Elsewhere("tests/ log")),
     ("log_level", "2", InCore(|core| core.log_level = Level::Debug)),
     ("umad_debug_level", "1", Elsewhere("does nothing")),
@@ -211,7 +247,7 @@ const OTHER_VALUES: [(&str, &str, Counts); 42] = [
 fn each_option_counts_where_it_should() {
     let default = settings_of("");
     let mut names: Vec<&str> = OTHER_VALUES.iter().map(|(name, ..)| *name).collect();
-    for (name, value, counts) in OTHER_VALUES {
+    for &(name, value, ref counts) in OTHER_VALUES {
         let settings = settings_of(&format!("{name} {value}\n"));
         assert!(settings.problems.is_empty() || name == "provider", "{name}: {:?}", settings.problems);
         let mut expected = default.core(1024);
@@ -221,7 +257,7 @@ fn each_option_counts_where_it_should() {
                 assert_ne!(expected, default.core(1024), "{name} {value} is the default");
                 "the core"
             }
-            Elsewhere(place) => place,
+            Elsewhere(place) => *place,
         };
         assert_eq!(settings.core(1024), expected, "{name} {value}: {place}");
         let said = settings.options() != default.options();
@@ -257,4 +293,37 @@ fn queues_of_devices_are_as_deep_as_the_options_say() {
     assert_eq!(depths(""), default);
     assert_eq!(depths("send_depth 7\n"), Depths { send: number(7), ..default });
     assert_eq!(depths("recv_depth 7\n"), Depths { receive: number(7), ..default });
+}
+
+/// The number that a row of the tables in docs/deadlines.md begins its second cell with.
+fn documented(table: &str, what: &str) -> usize {
+    let start = format!("| {what} | ");
+    let mut rows = table.lines().filter_map(|line| line.strip_prefix(&start));
+    let row = rows.next().unwrap_or_else(|| panic!("no row {what:?}"));
+    let number: String = row
+        .chars()
+        .take_while(|letter| letter.is_ascii_digit() || *letter == ',')
+        .filter(|letter| *letter != ',')
+        .collect();
+    number.parse().unwrap_or_else(|_| panic!("{what}: {row}"))
+}
+
+#[test]
+fn the_table_of_bounds_has_the_defaults() {
+    let table = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/deadlines.md")).unwrap();
+    let limits = settings_of("").core(1024).limits;
+    for (what, limit) in [
+        ("requests that wait", limits.requests.total),
+        ("requests of one client", limits.requests_per_client as usize),
+        ("lookups, each with one place in one queue", limits.lookups.total),
+        ("lookups for strangers", limits.strangers),
+        ("reports of subnet administration to a port", limits.reports as usize),
+        ("destinations", limits.destinations),
+        ("destinations that nobody here asked for", limits.unsolicited),
+        ("destinations that wait for being asked for anew", limits.renewals),
+        ("destinations that failed just now", limits.negatives),
+        ("askers that wait for one route", limits.responders),
+    ] {
+        assert_eq!(documented(&table, what), limit, "{what}");
+    }
 }

@@ -1,6 +1,7 @@
-//! The daemon on a real kernel's RDMA stack: its local service, librdmacm as a client, and its units under systemd. Built and run by
-//! `cargo xtask vm-test` only, on one thread.
+//! The daemon on a real kernel's RDMA stack: its local service, librdmacm as a client, its units under systemd, and its
+//! installation. Built and run by `cargo xtask vm-test` only, on one thread.
 mod check;
+mod install;
 mod lab;
 mod librdmacm;
 mod netlink;

@@ -155,7 +155,7 @@ fn the_kernel_itself_is_answered() {
     let answer = *messages(&bytes).next().unwrap().unwrap().header;
     assert!(!from_kernel);
     assert_eq!((answer.sequence, answer.raw_type, answer.flags.get()), (asked.sequence, asked.raw_type, FLAG_ERROR));
-    wait_for("line in the log", || (daemon.said("failing request of kernel request") >= 1).then_some(()));
+    wait_for("line in the log", || (daemon.said("failing request of the kernel") >= 1).then_some(()));
     eprintln!("rdma_resolve_addr said: {}", ended.trim());
 }
 

@@ -1,9 +1,8 @@
 # Starts the units of dist/ under a real systemd, the first process of a tree of its own, and prints `ok WHAT` for each
 # thing that is as it should be. Arguments: the folder dist, the daemon.
 set -u
-export SYSTEMD_PAGER=cat SYSTEMD_COLORS=0
-units=/run/systemd/system run=/run/acm-test
-mkdir -p $units/acm-mio.service.d $run
+. "${0%/*}/boot.sh"
+mkdir -p $units/acm-mio.service.d
 cp "$1/acm-mio.service" "$1/acm-mio.socket" $units/
 cp "$2" $run/acm-mio
 # What differs: where the program is, and a fabric that needs no adapter.
@@ -15,28 +14,11 @@ WatchdogSec=20
 END
 printf 'log_file /var/log/acm-mio/log\nlog_level 1\n' > $run/opts
 printf 'node1 sim0 1 default\n' > $run/addr
-printf '[Unit]\nRequires=acm-mio.socket acm-mio.service\n' > $units/acm-test.target
-# Of no use here, and slow.
-for name in systemd-udevd systemd-udev-trigger systemd-tmpfiles-setup systemd-tmpfiles-setup-dev systemd-timesyncd \
-    systemd-random-seed systemd-update-utmp systemd-sysctl systemd-modules-load systemd-journal-flush \
-    systemd-machine-id-commit systemd-remount-fs systemd-sysusers systemd-binfmt ldconfig; do
-    ln -sf /dev/null $units/$name.service
-done
-ln -sf /dev/null $units/systemd-udevd-control.socket
-ln -sf /dev/null $units/systemd-udevd-kernel.socket
 systemd-sysusers "$1/acm-mio.sysusers"
-mkdir -p /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup
-container=acm unshare --pid --fork --mount --mount-proc --cgroup \
-    /lib/systemd/systemd --system --unit=acm-test.target --log-level=warning --log-target=console --show-status=false &
-outside=$!
-trap 'kill -9 $outside; umount -l /sys/fs/cgroup' EXIT
+boot 'Requires=acm-mio.socket acm-mio.service'
 
-in_it() { nsenter -t "$systemd" -p -m -C "$@"; }
-show() { in_it systemctl show -p "$1" --value acm-mio.service; }
 resolves() { in_it timeout 100 ib_acme -f n -s node1 -d node1 -S /run/ibacm-unix.sock 2>&1 | grep -q 'return status 0x0'; }
-until_true() { for _ in $(seq 60); do "$@" && return 0; sleep 1; done; return 1; }
-check() { what=$1; shift; if "$@"; then echo "ok $what"; else echo "FAILED $what"; in_it systemctl -l status acm-mio.service; fi; }
-started() { systemd=$(pgrep -P $outside) && in_it systemctl is-active acm-mio.service | grep -qx active; }
+started() { in_it systemctl is-active acm-mio.service | grep -qx active; }
 joined() { show StatusText | grep -q '1 of 1 ports active, 1 of 1 groups joined'; }
 
 check started until_true started

@@ -147,7 +147,7 @@ fn a_query_waits_for_a_question() {
     let client = client(&mut cx, 0);
     let id = question(&mut cx);
     let entry = Entry::path(0, &PathRecord::default());
-    of_client(&mut cx, client, Waiting::Query { question: Some(id), entry });
+    of_client(&mut cx, client, Waiting::Query { question: Some(id), entry, dest: None });
     assert_eq!(context(&cx), Ok(()));
     cx.timers.clear(TimerKey::Question(id));
     cx.sa.remove(id);

@@ -1,5 +1,8 @@
 //! Clients that come, say something, and go.
-use super::requests::{Asker, OpenRequest, Waiting};
+use super::{
+    about::About,
+    requests::{Asker, OpenRequest, Waiting},
+};
 use crate::{
     account::{Account, AccountId, Holding},
     acm::Acm,
@@ -110,7 +113,7 @@ impl Acm {
             ClientRequest::Resolve(asked) => {
                 self.context.counters.count(Counter::Resolve);
                 match asked {
-                    Err(status) => self.refuse(asker, Failure::BadRequest(status)),
+                    Err(status) => self.refuse(asker, Failure::BadRequest(status), &About::default()),
                     Ok(Resolve::QuerySa { path, entry }) => self.query_sa(client, tid, account, path, entry),
                     Ok(Resolve::Route(route)) => self.route(asker, account, None, route.path, route.no_delay),
                     Ok(Resolve::Address { source: Some(source), dest, no_delay }) => {
@@ -125,10 +128,9 @@ impl Acm {
     }
 
     /// Answers a request that was refused before any lookup.
-    pub(crate) fn refuse(&mut self, asker: Asker, failure: Failure) {
+    pub(crate) fn refuse(&mut self, asker: Asker, failure: Failure, about: &About) {
         self.context.count_status(None, failure.status());
-        let by = self.context.requested_by(asker);
-        self.context.log(Event::Refused(by, failure));
+        self.context.request_failed(asker, failure.into(), about);
         match asker {
             Asker::Client { id, tid } => {
                 self.context.reply(id, Reply::refused(Opcode::RESOLVE, tid, failure.status()));

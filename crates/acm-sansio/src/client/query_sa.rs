@@ -1,13 +1,17 @@
 //! QUERY_SA: subnet administration's own answer, neither from the cache nor for it.
-use super::requests::{Asker, OpenRequest, Waiting};
+use super::{
+    about::About,
+    requests::{Asker, OpenRequest, Waiting},
+};
 use crate::{
     account::AccountId,
     acm::Acm,
-    failure::{Bound, Failure},
+    context::Context,
+    failure::{Attempt, Bound, Failure, Tried},
     id::{ClientId, EndpointId, RequestId},
     sa::{Purpose, Question, SaError},
 };
-use acm_wire::client::{ClientStatus, Counter, Entry, Reply};
+use acm_wire::client::{Counter, Entry, Reply};
 use ib_mad::sa::{PathRecord, SaMad};
 
 impl Acm {
@@ -20,16 +24,20 @@ impl Acm {
         entry: &Entry,
     ) {
         let asker = Asker::Client { id: client, tid };
-        let refused = |failure: Failure| Reply::queried(tid, entry, Err(failure.status()));
+        let about = About::path(path);
+        let refuse = |context: &mut Context, failure: Failure| {
+            context.request_failed(asker, failure.into(), &about);
+            context.reply(client, Reply::queried(tid, entry, Err(failure.status())));
+        };
         let Some(endpoint) = self.context.ports.by_path(None, path) else {
-            return self.context.reply(client, refused(Failure::NoSource));
+            return refuse(&mut self.context, Failure::NoSource);
         };
         if !self.may_wait(asker, account) {
             self.count_refused(account);
-            return self.context.reply(client, refused(Failure::TooMany(Bound::Requests)));
+            return refuse(&mut self.context, Failure::TooMany(Bound::Requests));
         }
         self.context.count(endpoint, Counter::RouteQuery);
-        let waiting = Waiting::Query { question: None, entry: *entry };
+        let waiting = Waiting::Query { question: None, entry: *entry, dest: about.dest };
         let request = self.context.keep_request(OpenRequest::new(asker, account, waiting));
         let purpose = Purpose::Client(endpoint, request);
         let port = self.context.port_id(endpoint).ok_or(SaError::PortDown);
@@ -50,17 +58,19 @@ impl Acm {
         // A client that left meanwhile has taken its request with it.
         let Some(request) = self.context.take_request(request) else { return };
         self.context.request_took(&request);
-        let (Asker::Client { id: client, tid }, Waiting::Query { entry, .. }) = (request.asker, request.waiting) else {
+        let (Asker::Client { id: client, tid }, Waiting::Query { entry, dest, .. }) = (request.asker, request.waiting)
+        else {
             return;
         };
-        let path = answer
-            .map_err(SaError::client_status)
-            .and_then(|mad| mad.record::<PathRecord>().map_err(|_| ClientStatus::ENODATA));
-        if path.is_err()
-            && let Some(endpoint) = self.context.ports.endpoint_mut(endpoint)
-        {
-            endpoint.counters.count(Counter::Error);
+        let path = answer.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadAnswer));
+        if let Err(error) = path {
+            if let Some(endpoint) = self.context.ports.endpoint_mut(endpoint) {
+                endpoint.counters.count(Counter::Error);
+            }
+            let tried = Tried { sa: self.context.sa_asked(endpoint, request.since), ..Tried::default() };
+            let about = About { dest, endpoint: Some(endpoint), ..About::default() };
+            self.context.request_failed(request.asker, Attempt { failure: Failure::Sa(error), tried }, &about);
         }
-        self.context.reply(client, Reply::queried(tid, &entry, path));
+        self.context.reply(client, Reply::queried(tid, &entry, path.map_err(SaError::client_status)));
     }
 }

@@ -33,7 +33,7 @@ pub(crate) enum Waiting {
     /// A lookup of the provider.
     Lookup { endpoint: EndpointId, token: Token, dest: Address, chosen_source: Option<Address> },
     /// Subnet administration's own answer.
-    Query { question: Option<QuestionId>, entry: Entry },
+    Query { question: Option<QuestionId>, entry: Entry, dest: Option<Address> },
 }
 
 /// A request that is not answered yet.

@@ -1,5 +1,8 @@
 //! RESOLVE: a path to an address, or to a port by LID or GID.
-use super::requests::{Asker, OpenRequest, Waiting};
+use super::{
+    about::About,
+    requests::{Asker, OpenRequest, Waiting},
+};
 use crate::{
     account::AccountId,
     acm::Acm,
@@ -25,7 +28,7 @@ impl Acm {
         no_delay: bool,
     ) {
         let Some(endpoint) = self.context.ports.by_address(source) else {
-            return self.refuse(asker, Failure::NoSource);
+            return self.refuse(asker, Failure::NoSource, &About::address(source, dest));
         };
         self.count_resolve(endpoint);
         let need = Need { account, if_pending: self.if_pending(asker, account, no_delay) };
@@ -42,10 +45,10 @@ impl Acm {
         no_delay: bool,
     ) {
         if path.dlid.is_zero() && path.dgid.is_zero() {
-            return self.refuse(asker, Failure::BadRequest(ClientStatus::EDESTADDR));
+            return self.refuse(asker, Failure::BadRequest(ClientStatus::EDESTADDR), &About::path(path));
         }
         let Some(endpoint) = self.context.ports.by_path(port, path) else {
-            return self.refuse(asker, Failure::NoSource);
+            return self.refuse(asker, Failure::NoSource, &About::path(path));
         };
         self.count_resolve(endpoint);
         let need = Need { account, if_pending: self.if_pending(asker, account, no_delay) };
@@ -72,11 +75,11 @@ impl Acm {
     ) {
         let result = match (&answer, need.if_pending) {
             (Answer::Ready(path), _) => Ok(path),
-            (Answer::Failed(failure), _) => {
-                if *failure == Failure::TooMany(Bound::Requests) {
+            (Answer::Failed(attempt), _) => {
+                if attempt.failure == Failure::TooMany(Bound::Requests) {
                     self.count_refused(need.account);
                 }
-                Err(*failure)
+                Err(*attempt)
             }
             (Answer::Pending(token), IfPending::Waits) => {
                 let waiting = Waiting::Lookup { endpoint, token: *token, dest, chosen_source };
@@ -87,7 +90,7 @@ impl Acm {
                 }
                 return;
             }
-            (Answer::Pending(_), IfPending::LeavesTicket | IfPending::HasNoRoom) => Err(Failure::NotYet),
+            (Answer::Pending(_), IfPending::LeavesTicket | IfPending::HasNoRoom) => Err(Failure::NotYet.into()),
         };
         self.context.finish(asker, endpoint, &dest, chosen_source.as_ref(), result);
     }

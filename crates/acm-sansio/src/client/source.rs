@@ -1,5 +1,8 @@
 //! The source of a path to an address, when the client names none: what the routing table gives.
-use super::requests::{Asker, OpenRequest, Waiting};
+use super::{
+    about::About,
+    requests::{Asker, OpenRequest, Waiting},
+};
 use crate::{
     account::AccountId,
     acm::Acm,
@@ -12,11 +15,14 @@ use core::net::IpAddr;
 
 impl Acm {
     pub(crate) fn select_source(&mut self, asker: Asker, account: AccountId, dest: Address, no_delay: bool) {
-        let Some(ip) = dest.ip() else { return self.refuse(asker, Failure::BadRequest(ClientStatus::EDESTTYPE)) };
+        let about = About::dest(&dest);
+        let Some(ip) = dest.ip() else {
+            return self.refuse(asker, Failure::BadRequest(ClientStatus::EDESTTYPE), &about);
+        };
         // Whether there is room to wait is seen once it is clear that it must: the answer may be known.
         if !self.asker_may_wait(asker) {
             self.count_refused(account);
-            return self.refuse(asker, Failure::TooMany(Bound::Requests));
+            return self.refuse(asker, Failure::TooMany(Bound::Requests), &about);
         }
         let request = self.context.keep_request(OpenRequest::new(asker, account, Waiting::Source { dest, no_delay }));
         self.context.output(Output::SelectSource { request, dest: ip });
@@ -29,7 +35,7 @@ impl Acm {
             return;
         };
         match source.map(Address::from) {
-            None => self.refuse(request.asker, Failure::NoSource),
+            None => self.refuse(request.asker, Failure::NoRoute, &About::dest(&dest)),
             Some(source) => self.resolve(request.asker, request.account, &source, Some(source), &dest, no_delay),
         }
     }

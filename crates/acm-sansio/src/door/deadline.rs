@@ -26,6 +26,8 @@ pub enum Reason {
     Notices,
     /// The provider's own: with `ibacmp` a multicast request, a credit, a join, or the sweep of its cache.
     Provider(&'static str),
+    /// The administrator is to be told how many requests failed.
+    Failures,
     /// Groups that are being left at shutdown have had their time.
     Shutdown,
 }
@@ -37,6 +39,7 @@ impl fmt::Display for Reason {
             Self::KernelRequest => "a request of the kernel",
             Self::OpenEndpoint => "a queue pair to open",
             Self::Notices => "subscribing to notices",
+            Self::Failures => "failed requests to be told of",
             Self::Provider(what) => what,
             Self::Shutdown => "shutdown",
         })
@@ -51,8 +54,14 @@ mod tests {
     #[test]
     fn reasons_in_words() {
         let reasons =
-            [Reason::SaRequest, Reason::KernelRequest, Reason::OpenEndpoint, Reason::Provider("x"), Reason::Shutdown];
-        let words = ["a request to the SA", "a request of the kernel", "a queue pair to open", "x", "shutdown"];
+            [Reason::SaRequest, Reason::KernelRequest, Reason::OpenEndpoint, Reason::Failures, Reason::Provider("x")];
+        let words = [
+            "a request to the SA",
+            "a request of the kernel",
+            "a queue pair to open",
+            "failed requests to be told of",
+            "x",
+        ];
         assert_eq!(reasons.map(|reason| reason.to_string()), words);
     }
 }

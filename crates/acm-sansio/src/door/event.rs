@@ -1,33 +1,20 @@
 //! What an administrator may want to read.
-use super::level::Level;
+use super::{
+    failed::{FailedRequest, RequestedBy},
+    level::Level,
+    names::{Ids, Names, Worded},
+};
 use crate::{
     account::Account,
-    failure::Failure,
+    failure::FailureCounts,
     ibacmp,
-    id::{ClientId, EndpointId, KernelRequestId, PortId},
+    id::{ClientId, EndpointId, PortId},
     sa::SaError,
 };
 use acm_wire::{Address, client::FrameError};
-use core::fmt;
+use alloc::boxed::Box;
+use core::{fmt, time::Duration};
 use ib_mad::{Lid, Pkey};
-
-/// Who asked: to be named in the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestedBy {
-    /// A client's connection, and who pays for it.
-    Client(ClientId, Account),
-    /// The kernel, by the number of its request.
-    Kernel(KernelRequestId),
-}
-
-impl fmt::Display for RequestedBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Client(client, account) => write!(f, "{client} of {account}"),
-            Self::Kernel(id) => write!(f, "kernel request {}", id.0),
-        }
-    }
-}
 
 /// Something that happened. Its text keeps the words that people search ibacm's log for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,10 +47,12 @@ pub enum Event {
     ConnectionRefused(ClientId, Account),
     /// A client's connection carries bytes that are no request.
     BadFrame(ClientId, FrameError),
-    /// A request was refused before any lookup.
-    Refused(RequestedBy, Failure),
-    /// A request was answered: with a path, or why not.
-    Answered(RequestedBy, Address, Result<(), Failure>),
+    /// A request failed.
+    Failed(Box<FailedRequest>),
+    /// So many requests failed in so long a time. Who asked and did not wait has no part in it.
+    Failures(FailureCounts, Duration),
+    /// A request was answered with a path.
+    Answered(RequestedBy, Address),
     /// The subnet manager or the port moved; so many requests to subnet administration are sent again.
     SaMoved(PortId, usize),
     /// Subnet administration tells which ports and groups come and go; whether it was said that it does not.
@@ -89,6 +78,7 @@ impl Event {
             | Self::PortUp(..)
             | Self::PortDown(..)
             | Self::NotServed(..)
+            | Self::Failures(..)
             | Self::EndpointAdded(..)
             | Self::EndpointRemoved(..)
             | Self::SaMoved(..)
@@ -101,7 +91,7 @@ impl Event {
             | Self::AddressRemoved(..)
             | Self::ConnectionClosed(..)
             | Self::ConnectionRefused(..)
-            | Self::Refused(..) => Level::Verbose,
+            | Self::Failed(..) => Level::Verbose,
             Self::Answered(..) => Level::Debug,
             Self::Ibacmp(event) => event.level(),
         }
@@ -109,13 +99,14 @@ impl Event {
 
     /// The destination or local address that it is about.
     #[must_use]
-    pub const fn dest(&self) -> Option<Address> {
+    pub fn dest(&self) -> Option<Address> {
         match self {
             Self::NoPartition(_, address, _)
             | Self::DuplicateAddress(address)
             | Self::AddressAdded(_, address)
             | Self::AddressRemoved(_, address)
-            | Self::Answered(_, address, _) => Some(*address),
+            | Self::Answered(_, address) => Some(*address),
+            Self::Failed(failed) => failed.dest,
             Self::Ibacmp(event) => event.dest(),
             _ => None,
         }
@@ -141,7 +132,7 @@ impl Event {
 
     /// The endpoint that it is about.
     #[must_use]
-    pub const fn endpoint(&self) -> Option<EndpointId> {
+    pub fn endpoint(&self) -> Option<EndpointId> {
         match self {
             Self::EndpointAdded(endpoint, ..)
             | Self::EndpointRemoved(endpoint, ..)
@@ -149,6 +140,7 @@ impl Event {
             | Self::EndpointLost(endpoint)
             | Self::AddressAdded(endpoint, _)
             | Self::AddressRemoved(endpoint, _) => Some(*endpoint),
+            Self::Failed(failed) => failed.endpoint,
             Self::Ibacmp(event) => Some(event.endpoint()),
             _ => None,
         }
@@ -156,63 +148,99 @@ impl Event {
 
     /// The client's connection that it is about.
     #[must_use]
-    pub const fn client(&self) -> Option<ClientId> {
+    pub fn client(&self) -> Option<ClientId> {
         match self {
             Self::ConnectionClosed(client, _)
             | Self::ConnectionRefused(client, _)
             | Self::BadFrame(client, _)
-            | Self::Refused(RequestedBy::Client(client, _), _)
-            | Self::Answered(RequestedBy::Client(client, _), ..) => Some(*client),
+            | Self::Answered(RequestedBy::Client(client, _), _) => Some(*client),
+            Self::Failed(failed) => match failed.by {
+                RequestedBy::Client(client, _) => Some(client),
+                RequestedBy::Kernel(_) => None,
+            },
             _ => None,
         }
     }
 }
 
 impl fmt::Display for Event {
+    /// In words, with ids as they are.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(&Ids, f)
+    }
+}
+
+impl Worded for Event {
+    fn write(&self, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::PortUp(port, lid) => write!(f, "port {} is active, LID {lid}", port.0),
-            Self::PortDown(port) => write!(f, "port {} is down", port.0),
+            Self::PortUp(port, lid) => write!(f, "{port} is active, LID {lid}", port = port.named(names)),
+            Self::PortDown(port) => write!(f, "{port} is down", port = port.named(names)),
             Self::NotServed(port, prefix) => {
-                write!(f, "notice - port {}: not served: no provider for subnet prefix {prefix:#018x}", port.0)
+                write!(
+                    f,
+                    "notice - {port}: not served: no provider for subnet prefix {prefix:#018x}",
+                    port = port.named(names)
+                )
             }
-            Self::EndpointAdded(id, port, pkey) => write!(f, "{id}: port {} pkey {pkey} opened", port.0),
-            Self::EndpointRemoved(id, port, pkey) => write!(f, "{id}: port {} pkey {pkey} closed", port.0),
-            Self::EndpointFailed(id, again_ms) => write!(f, "ERROR - {id}: no queue pair; again in {again_ms} ms"),
-            Self::EndpointLost(id) => write!(f, "{id}: queue pair lost with its device"),
+            Self::EndpointAdded(_, port, pkey) => write!(f, "{port} pkey {pkey} opened", port = port.named(names)),
+            Self::EndpointRemoved(_, port, pkey) => write!(f, "{port} pkey {pkey} closed", port = port.named(names)),
+            Self::EndpointFailed(id, again_ms) => {
+                write!(f, "ERROR - {id}: no queue pair; again in {again_ms} ms", id = id.named(names))
+            }
+            Self::EndpointLost(id) => write!(f, "{id}: queue pair lost with its device", id = id.named(names)),
             Self::NoPartition(port, address, Some(pkey)) => {
-                write!(f, "ERROR - unable to assign {address}: pkey {pkey} is not in the table of port {}", port.0)
+                write!(
+                    f,
+                    "ERROR - unable to assign {address}: pkey {pkey} is not in the table of {port}",
+                    port = port.named(names)
+                )
             }
             Self::NoPartition(port, address, None) => {
-                write!(f, "ERROR - unable to assign {address}: port {} has no pkey", port.0)
+                write!(f, "ERROR - unable to assign {address}: {port} has no pkey", port = port.named(names))
             }
             Self::DuplicateAddress(address) => write!(f, "notice - duplicate address {address}: the first stays"),
-            Self::AddressAdded(id, address) => write!(f, "Added {address} to {id}"),
-            Self::AddressRemoved(id, address) => write!(f, "Removed {address} from {id}"),
+            Self::AddressAdded(id, address) => write!(f, "Added {address} to {id}", id = id.named(names)),
+            Self::AddressRemoved(id, address) => write!(f, "Removed {address} from {id}", id = id.named(names)),
             Self::ConnectionClosed(client, account) => {
-                write!(f, "notice - {client} of {account} closed to make room (connections, connection_share)")
+                write!(
+                    f,
+                    "notice - {client} of {account} closed to make room (connections, connection_share)",
+                    client = client.named(names)
+                )
             }
             Self::ConnectionRefused(client, account) => {
                 write!(
                     f,
-                    "notice - {client} of {account} refused: too many connections (connections, connection_share)"
+                    "notice - {client} of {account} refused: too many connections (connections, connection_share)",
+                    client = client.named(names)
                 )
             }
-            Self::BadFrame(client, error) => write!(f, "ERROR - {client} closed: {error}"),
-            Self::Refused(by, failure) => write!(f, "notice - failing request of {by}: {failure}"),
-            Self::Answered(by, address, Ok(())) => write!(f, "{by}: path to {address}"),
-            Self::Answered(by, address, Err(failure)) => {
-                write!(f, "{by}: no path to {address}: {failure}; status {}", failure.status())
+            Self::BadFrame(client, error) => {
+                write!(f, "ERROR - {client} closed: {error}", client = client.named(names))
             }
+            Self::Failed(failed) => failed.write(names, f),
+            Self::Failures(counts, time) => {
+                let (all, seconds) = (counts.total(), time.as_secs());
+                let were = if all == 1 { "request" } else { "requests" };
+                write!(
+                    f,
+                    "notice - {all} {were} failed in {seconds} s: {counts} (log_level 1 says why each of them did)"
+                )
+            }
+            Self::Answered(by, address) => write!(f, "{by}: path to {address}", by = by.named(names)),
             Self::SaMoved(port, count) => {
-                write!(f, "port {}: subnet manager or port moved, {count} requests sent again", port.0)
+                write!(f, "{port}: subnet manager or port moved, {count} requests sent again", port = port.named(names))
             }
-            Self::Subscribed(port, _) => write!(f, "port {}: subscribed to notices of subnet administration", port.0),
+            Self::Subscribed(port, _) => {
+                write!(f, "{port}: subscribed to notices of subnet administration", port = port.named(names))
+            }
             Self::NotSubscribed(port, error) => {
-                write!(f, "notice - port {}: no notices of subnet administration: {error}", port.0)
+                write!(f, "notice - {port}: no notices of subnet administration: {error}", port = port.named(names))
             }
-            Self::BadSaAnswer(port) => write!(f, "ERROR - port {}: SA answer does not fit its request", port.0),
-            Self::Ibacmp(event) => event.fmt(f),
+            Self::BadSaAnswer(port) => {
+                write!(f, "ERROR - {port}: SA answer does not fit its request", port = port.named(names))
+            }
+            Self::Ibacmp(event) => event.write(names, f),
         }
     }
 }

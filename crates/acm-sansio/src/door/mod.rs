@@ -1,17 +1,21 @@
 //! The door: what the core is told, what it wants, what it says, what it counts.
 mod deadline;
 mod event;
+mod failed;
 mod gauge;
 mod input;
 mod level;
+mod names;
 mod output;
 mod stats;
 
 pub use deadline::{Deadline, Reason};
-pub use event::{Event, RequestedBy};
+pub use event::Event;
+pub use failed::{FailedRequest, RequestedBy, Served};
 pub use gauge::{Of, Tell, Waiting};
 pub use input::{DatagramSource, Input, SendFailure};
 pub use level::Level;
+pub use names::{Ids, Named, Names, Worded};
 pub use output::{Output, SaAddress, SaSend, SendTo};
 pub(crate) use stats::stats;
 pub use stats::{ByKind, Count, Stats};

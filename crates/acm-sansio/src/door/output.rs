@@ -8,7 +8,7 @@ use acm_wire::client::Reply;
 use alloc::vec::Vec;
 use core::{net::IpAddr, time::Duration};
 use ib_mad::{
-    AddressVector, Gid, Lid, Qkey, Qpn, ServiceLevel,
+    AddressVector, Gid, Lid, Pkey, Qkey, Qpn, ServiceLevel,
     acm::AcmMad,
     sa::{PathRecord, SaMad},
 };
@@ -68,6 +68,8 @@ pub enum Output {
         port: PortId,
         /// In the partition at this place of the port's table.
         pkey_index: u16,
+        /// The partition's key.
+        pkey: Pkey,
     },
     /// Close the endpoint's queue pair, with all that is attached to it.
     CloseEndpoint(EndpointId),

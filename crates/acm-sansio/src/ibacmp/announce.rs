@@ -85,3 +85,21 @@ impl Ibacmp {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+    use alloc::format;
+
+    #[test]
+    fn removed_addresses_have_a_bound() {
+        let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
+        let address = |number: usize| Address::from_text(&format!("gone{number}"));
+        for number in 0..65 {
+            ibacmp.note_removed(&mut cx, &address(number));
+            assert_eq!(ibacmp.removed.front(), Some(&address(number / 64)));
+        }
+        assert_eq!(ibacmp.removed.len(), 64);
+    }
+}

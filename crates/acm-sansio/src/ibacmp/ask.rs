@@ -41,10 +41,10 @@ impl Ibacmp {
     ) -> Answer {
         // GIDs and LIDs are nobody's addresses: they are asked for as paths.
         if matches!(address, Address::Gid(_) | Address::Lid(_)) {
-            return Answer::Failed(Failure::NotAnAddress);
+            return Failure::NotAnAddress.into();
         }
         let Some(id) = self.acquire(cx, endpoint, DestKey::Address(*address)) else {
-            return Answer::Failed(Failure::TooMany(Bound::Destinations));
+            return Failure::TooMany(Bound::Destinations).into();
         };
         if let Some(answer) = self.known_answer(cx, id, endpoint, need) {
             return answer;
@@ -54,7 +54,7 @@ impl Ibacmp {
         }
         let lookup = match Lookup::begin(cx, need) {
             Ok(lookup) => lookup,
-            Err(failure) => return Answer::Failed(failure),
+            Err(failure) => return failure.into(),
         };
         match self.cache.get(id).map(|dest| &dest.state) {
             Some(DestState::Known { remote, .. }) => {
@@ -92,12 +92,12 @@ impl Ibacmp {
                 Ok(()) => Answer::Pending(Task::Lookup(id).token()),
                 // The lookup goes on without it.
                 Err(_) if need.if_pending == IfPending::LeavesTicket => Answer::Pending(Task::Lookup(id).token()),
-                Err(failure) => Answer::Failed(failure),
+                Err(failure) => failure.into(),
             }),
             DestState::Failed(failed) => {
-                let failure = failed.failure;
+                let attempt = failed.again(cx.now());
                 self.stats.negative_answers += 1;
-                Some(Answer::Failed(failure))
+                Some(Answer::Failed(attempt))
             }
             DestState::Unknown | DestState::Known { .. } => None,
         }
@@ -108,7 +108,7 @@ impl Ibacmp {
         match self.cache.get(id).map(|dest| &dest.state) {
             Some(DestState::Ready(ready)) => Answer::Ready(ready.path),
             Some(state) if state.is_busy() => Answer::Pending(Task::Lookup(id).token()),
-            _ => Answer::Failed(self.last_failure.take().unwrap_or(Failure::EndpointClosed)),
+            _ => Answer::Failed(self.last_failure.take().unwrap_or(Failure::EndpointClosed.into())),
         }
     }
 
@@ -190,7 +190,7 @@ impl Ibacmp {
 
     /// Asks the group for a destination.
     pub(super) fn ask(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId, source: Address, lookup: Lookup) {
-        let asking = Box::new(Asking::new(cx.transaction_id(), source, lookup));
+        let asking = Box::new(Asking::new(cx.now(), cx.transaction_id(), source, lookup));
         self.cache.enter(id, DestState::Asking(asking));
         // Who is in no group can ask nobody.
         if self.base_group(endpoint).is_none() {
@@ -244,6 +244,9 @@ impl Ibacmp {
         let Some(asking) = dest.state.asking_mut() else { return };
         asking.asked += 1;
         asking.sent_at = cx.now();
+        if asking.asked == 1 {
+            asking.since = cx.now();
+        }
         let (tid, asked, source) = (asking.tid, asking.asked, asking.source);
         self.stats.requests_repeated += u64::from(asked > 1);
         let subnet_time = cx.port_of(endpoint).map(PortAttributes::subnet_time).unwrap_or_default();

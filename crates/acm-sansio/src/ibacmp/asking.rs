@@ -16,6 +16,8 @@ pub(super) struct Asking {
     pub(super) source: Address,
     /// How often it was sent.
     pub(super) asked: u32,
+    /// When it was sent first, or until then when it began to wait for its turn.
+    pub(super) since: Time,
     pub(super) sent_at: Time,
     pub(super) stage: Stage,
     /// What a peer said that ends nothing yet: the one who has the address may say otherwise.
@@ -35,8 +37,8 @@ pub(super) enum Stage {
 }
 
 impl Asking {
-    pub(super) fn new(tid: TransactionId, source: Address, lookup: Lookup) -> Self {
+    pub(super) fn new(now: Time, tid: TransactionId, source: Address, lookup: Lookup) -> Self {
         let stage = Stage::Queued(Places::default());
-        Self { tid, source, asked: 0, sent_at: Time::ZERO, stage, refused: None, lookup }
+        Self { tid, source, asked: 0, since: now, sent_at: now, stage, refused: None, lookup }
     }
 }

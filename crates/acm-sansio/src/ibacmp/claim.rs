@@ -43,7 +43,7 @@ impl Ibacmp {
             lookup.add_responder(cx, responder);
         }
         ready.no_claim_until = Some(now + cx.config().timeout);
-        let asking = Asking::new(cx.transaction_id(), source, lookup);
+        let asking = Asking::new(now, cx.transaction_id(), source, lookup);
         self.cache.change(id, |state| {
             if let DestState::Ready(ready) = state {
                 ready.claim = Some(Box::new(Claim { asking, found: None, probe: false }));

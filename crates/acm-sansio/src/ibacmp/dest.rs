@@ -2,7 +2,7 @@
 use super::{asking::Asking, lookup::Lookup, remote::Remote, token::DestId};
 use crate::{
     Time,
-    failure::Failure,
+    failure::{Attempt, Tried},
     id::{EndpointId, QuestionId},
     list::{Linked, Links},
 };
@@ -101,11 +101,20 @@ impl StateKind {
 /// A destination that failed just now.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Failed {
-    pub(super) failure: Failure,
+    /// Why, and what was tried.
+    pub(super) attempt: Attempt,
     /// It is not tried again before.
     pub(super) until: Time,
     /// The endpoint's epoch of failures in which it failed.
     pub(super) epoch: u32,
+}
+
+impl Failed {
+    /// What the next asker is told.
+    pub(super) fn again(&self, now: Time) -> Attempt {
+        let tried = Tried { again_in: Some(self.until.since(now)), ..self.attempt.tried };
+        Attempt { tried, ..self.attempt }
+    }
 }
 
 /// A destination whose path is asked for.
@@ -115,6 +124,8 @@ pub(super) struct Routing {
     pub(super) remote: Option<Remote>,
     pub(super) addr_until: Option<Time>,
     pub(super) question: QuestionId,
+    /// When it was asked.
+    pub(super) since: Time,
     pub(super) lookup: Lookup,
 }
 

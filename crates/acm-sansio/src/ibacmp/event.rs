@@ -1,5 +1,10 @@
 //! What the built-in provider says to an administrator.
-use crate::{door::Level, failure::Failure, id::EndpointId, sa::SaError};
+use crate::{
+    door::{Level, Names, Worded},
+    failure::{Attempt, Failure},
+    id::EndpointId,
+    sa::SaError,
+};
 use acm_wire::{Address, multicast::MessageError};
 use core::fmt;
 use ib_mad::{Gid, Lid, Mtu, Rate};
@@ -12,7 +17,7 @@ pub enum Event {
     /// A group could not be joined; it is tried again after so many milliseconds.
     JoinFailed(EndpointId, Gid, SaError, u64),
     /// A destination could not be resolved, and so many requests waited for it.
-    LookupFailed(EndpointId, Address, Failure, usize),
+    LookupFailed(EndpointId, Address, Attempt, usize),
     /// A datagram that is not ours to understand.
     BadDatagram(EndpointId, MessageError),
     /// A datagram longer than any of ours, in bytes.
@@ -50,7 +55,6 @@ impl Event {
         match self {
             Self::JoinFailed(..) => Level::Always,
             Self::Joined(..)
-            | Self::LookupFailed(..)
             | Self::BadDatagram(..)
             | Self::LongDatagram(..)
             | Self::NoSharedGroup(..)
@@ -60,6 +64,7 @@ impl Event {
             | Self::ClaimRefuted(..)
             | Self::PreloadRefuted(..) => Level::Verbose,
             Self::NoGrh(..)
+            | Self::LookupFailed(..)
             | Self::Asked(..)
             | Self::Refused(..)
             | Self::Located(..)
@@ -118,38 +123,39 @@ impl From<Event> for crate::door::Event {
     }
 }
 
-impl fmt::Display for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Worded for Event {
+    fn write(&self, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let endpoint = self.endpoint();
+        let id = endpoint.named(names);
         match self {
-            Self::Joined(id, mgid, mlid, mtu, rate) => {
+            Self::Joined(_, mgid, mlid, mtu, rate) => {
                 write!(f, "join successful: {id} group {mgid} MLID {:#x} mtu {mtu} rate {rate}", mlid.get())
             }
-            Self::JoinFailed(id, mgid, error, again_ms) => {
+            Self::JoinFailed(_, mgid, error, again_ms) => {
                 write!(f, "ERROR - join failed: {id} group {mgid}: {error}; again in {again_ms} ms")
             }
-            Self::LookupFailed(id, address, failure, waiting) => {
-                let status = failure.status();
-                write!(f, "notice - {id}: failing request for {address}: {failure}; status {status}, {waiting} waited")
+            Self::LookupFailed(_, address, Attempt { failure, tried }, waiting) => {
+                write!(f, "{id}: no path to {address}: {failure}{tried}; {waiting} waited")
             }
-            Self::BadDatagram(id, error) => write!(f, "notice - {id}: datagram dropped: {error}"),
-            Self::LongDatagram(id, length) => write!(f, "notice - {id}: datagram of {length} bytes dropped"),
-            Self::NoGrh(id) => write!(f, "notice - {id}: datagram without a GRH dropped"),
-            Self::NoSharedGroup(id, address) => write!(f, "notice - {id}: no shared multicast group with {address}"),
-            Self::PeerChanged(id, address) => write!(f, "notice - {id}: {address} has moved, resetting"),
-            Self::ClaimChecked(id, address, gid) => {
+            Self::BadDatagram(_, error) => write!(f, "notice - {id}: datagram dropped: {error}"),
+            Self::LongDatagram(_, length) => write!(f, "notice - {id}: datagram of {length} bytes dropped"),
+            Self::NoGrh(_) => write!(f, "notice - {id}: datagram without a GRH dropped"),
+            Self::NoSharedGroup(_, address) => write!(f, "notice - {id}: no shared multicast group with {address}"),
+            Self::PeerChanged(_, address) => write!(f, "notice - {id}: {address} has moved, resetting"),
+            Self::ClaimChecked(_, address, gid) => {
                 write!(f, "notice - {id}: {gid} claims {address}, which is in use elsewhere: asking the group")
             }
-            Self::ClaimRefuted(id, address, gid) => write!(f, "notice - {id}: {address} is still at {gid}"),
-            Self::Asked(id, address, times) => write!(f, "{id}: asking the group for {address}, time {times}"),
-            Self::Refused(id, address, failure) => write!(f, "{id}: {address}: {failure}; waiting for others"),
-            Self::Located(id, address, gid, lid) => write!(f, "{id}: {address} is at {gid}, LID {lid}"),
-            Self::RouteAsked(id, address) => write!(f, "{id}: asking the SA for the path to {address}"),
-            Self::RouteFound(id, address) => write!(f, "{id}: path to {address} found"),
-            Self::Preloaded(id, address) => write!(f, "{id}: path to {address} preloaded"),
-            Self::PreloadRefuted(id, address) => {
+            Self::ClaimRefuted(_, address, gid) => write!(f, "notice - {id}: {address} is still at {gid}"),
+            Self::Asked(_, address, times) => write!(f, "{id}: asking the group for {address}, time {times}"),
+            Self::Refused(_, address, failure) => write!(f, "{id}: {address}: {failure}; waiting for others"),
+            Self::Located(_, address, gid, lid) => write!(f, "{id}: {address} is at {gid}, LID {lid}"),
+            Self::RouteAsked(_, address) => write!(f, "{id}: asking the SA for the path to {address}"),
+            Self::RouteFound(_, address) => write!(f, "{id}: path to {address} found"),
+            Self::Preloaded(_, address) => write!(f, "{id}: path to {address} preloaded"),
+            Self::PreloadRefuted(_, address) => {
                 write!(f, "notice - {id}: {address} is not as it was preloaded; the file is old")
             }
-            Self::RouteGone(id, address) => write!(f, "notice - {id}: the SA has no path to {address} any more"),
+            Self::RouteGone(_, address) => write!(f, "notice - {id}: the SA has no path to {address} any more"),
         }
     }
 }

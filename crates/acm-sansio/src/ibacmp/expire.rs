@@ -224,7 +224,8 @@ mod tests {
         let unknown = make(here, "c", DestState::Unknown);
         let of_nobody = make(gone, "d", known(None));
         let (question, lookup) = (crate::id::QuestionId::new(0, 0), super::super::lookup::Lookup::default());
-        let routing = super::super::dest::Routing { remote: None, addr_until: None, question, lookup };
+        let routing =
+            super::super::dest::Routing { remote: None, addr_until: None, question, since: Time::ZERO, lookup };
         let busy = make(gone, "e", DestState::Routing(routing));
         ibacmp.sweep(&mut cx);
         let there = [over, kept, unknown, of_nobody, busy].map(|id| ibacmp.cache.get(id).is_some());
@@ -241,7 +242,7 @@ mod tests {
     fn a_sweep_goes_on_where_the_last_one_ended() {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
         let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL);
-        for number in 0..=SLICE {
+        for number in 0..=1024 {
             let name = alloc::format!("x{number}");
             ibacmp.acquire(&mut cx, here, DestKey::Address(Address::from_text(&name))).unwrap();
         }

@@ -21,6 +21,7 @@
 //! | `ask.rs` | asking the group: send, repeat, give up |
 //! | `answer.rs` | being asked: learning from requests, responding |
 //! | `claim.rs` | checking what strangers claim before it replaces what is used |
+//! | `tried.rs` | what was tried so far, for an administrator |
 //! | `route.rs` | the path to a known address, or to a port |
 //! | `preload.rs`, `preloaded.rs` | what was loaded from files, before anybody is asked |
 //! | `round_trip.rs` | how long an answer is likely to take |
@@ -57,6 +58,7 @@ mod route;
 mod state;
 mod stats;
 mod token;
+mod tried;
 
 pub use event::Event;
 pub use state::Ibacmp;

@@ -7,7 +7,13 @@ use super::{
     state::Ibacmp,
     token::{DestId, Task},
 };
-use crate::{Time, context::Context, failure::Failure, id::EndpointId, sa::SaError};
+use crate::{
+    Time,
+    context::Context,
+    failure::{Attempt, Failure},
+    id::EndpointId,
+    sa::SaError,
+};
 use ib_mad::Status;
 
 /// Whether it says something of the destination, and not of this moment.
@@ -26,8 +32,10 @@ pub(super) fn says_no_path(error: SaError) -> bool {
 
 impl Ibacmp {
     /// Remembers that a destination of which nothing is known failed.
-    pub(super) fn remember_failure(&mut self, cx: &mut Context, id: DestId, failure: Failure) {
-        let Some(timeout) = cx.config().negative_timeout.filter(|_| is_of_the_destination(failure)) else { return };
+    pub(super) fn remember_failure(&mut self, cx: &mut Context, id: DestId, attempt: Attempt) {
+        let Some(timeout) = cx.config().negative_timeout.filter(|_| is_of_the_destination(attempt.failure)) else {
+            return;
+        };
         let Some(dest) = self.cache.get(id) else { return };
         let (until, epoch) = (cx.now() + timeout, self.failures_epoch(dest.endpoint));
         if self.negatives.len() >= cx.config().limits.negatives
@@ -35,7 +43,7 @@ impl Ibacmp {
         {
             self.forget_failure(oldest, until);
         }
-        self.cache.enter(id, DestState::Failed(Failed { failure, until, epoch }));
+        self.cache.enter(id, DestState::Failed(Failed { attempt, until, epoch }));
         self.negatives.push_back((until, id));
         self.schedule_negatives(cx);
     }
@@ -97,7 +105,7 @@ mod tests {
     fn fail(ibacmp: &mut Ibacmp, cx: &mut Context, name: &str, failure: Failure) -> DestId {
         let key = DestKey::Address(Address::from_text(name));
         let id = ibacmp.cache.insert(HERE, key, Class::Wanted);
-        ibacmp.remember_failure(cx, id, failure);
+        ibacmp.remember_failure(cx, id, failure.into());
         id
     }
 

@@ -9,8 +9,8 @@ use super::{
 use crate::{
     account::AccountId,
     context::Context,
-    door::{DatagramSource, Tell},
-    failure::Failure,
+    door::{DatagramSource, Names, Tell, Worded},
+    failure::{Failure, Tried},
     id::{EndpointId, PortId, Token},
     preload::Preload,
     provider::{Answer, Need, Notice, PortEvent, Provider},
@@ -168,6 +168,13 @@ impl Provider for Ibacmp {
         self.left(cx, token, account, ticket);
     }
 
+    fn tried(&self, cx: &Context, token: Token) -> Tried {
+        match Task::of(token) {
+            Task::Lookup(id) => self.tried_for(cx, id),
+            _ => Tried::default(),
+        }
+    }
+
     fn preload(&mut self, _cx: &mut Context, preload: Preload) {
         self.load(preload);
     }
@@ -264,7 +271,7 @@ impl Provider for Ibacmp {
         super::gauge::each(self, cx, tell);
     }
 
-    fn report(&self, _cx: &Context, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn report(&self, _cx: &Context, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "cache: destinations {}", self.cache.len())?;
         write!(f, "{}", self.preload)?;
         for (id, state) in &self.endpoints {
@@ -272,7 +279,8 @@ impl Provider for Ibacmp {
             let groups = state.groups.iter().filter(|group| group.member.is_some()).count();
             writeln!(
                 f,
-                "{id}: groups {groups} of {} lookups {} asking {} waiting {local} strangers {strangers}",
+                "{}: groups {groups} of {} lookups {} asking {} waiting {local} strangers {strangers}",
+                id.named(names),
                 state.groups.len(),
                 self.cache.busy_count(*id),
                 state.queue.held(),

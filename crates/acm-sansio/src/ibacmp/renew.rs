@@ -157,7 +157,7 @@ impl Ibacmp {
             return;
         };
         let Ok(lookup) = Self::background(cx) else { return };
-        let asking = Asking::new(cx.transaction_id(), source, lookup);
+        let asking = Asking::new(cx.now(), cx.transaction_id(), source, lookup);
         self.stats.renewals += 1;
         self.cache.change(id, |state| {
             if let DestState::Ready(ready) = state {

@@ -63,18 +63,16 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn two_claims_each_tick_and_then_the_others_by_turn() {
+    fn two_of_a_tick_are_claims_and_the_others_take_turns() {
         let mut renewals = Renewals::default();
         assert!(renewals.is_empty());
-        for (why, numbers) in [(Why::Used, 0..2), (Why::Claimed, 10..13), (Why::Found, 20..23)] {
-            numbers.for_each(|number| renewals.line(why).push_back(DestId::new(number, 0)));
+        let dest = |number| DestId::new(number, 0);
+        for (why, first) in [(Why::Used, 10), (Why::Claimed, 20), (Why::Found, 30)] {
+            renewals.line(why).extend((first..first + 3).map(dest));
         }
-        assert_eq!((renewals.longest(), renewals.is_empty()), (3, false));
-        let mut tick = |count: usize| -> Vec<u32> {
-            (0..count).filter_map(|number| renewals.next(number)).map(DestId::index).collect()
-        };
-        assert_eq!(tick(4), [10, 11, 0, 20]);
-        assert_eq!(tick(4), [12, 21, 1, 22]);
-        assert_eq!(tick(4), []);
+        assert!(!renewals.is_empty());
+        let tick: Vec<_> = (0..9).map_while(|number| renewals.next(number)).collect();
+        assert_eq!(tick, [20, 21, 10, 30, 11, 31, 12, 32].map(dest));
+        assert_eq!((renewals.longest(), renewals.next(0)), (1, Some(dest(22))));
     }
 }

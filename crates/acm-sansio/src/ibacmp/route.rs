@@ -13,7 +13,7 @@ use crate::{
     config::RouteProtocol,
     context::Context,
     door::SendTo,
-    failure::{Bound, Failure},
+    failure::{Attempt, Bound, Failure, Tried},
     id::EndpointId,
     port::PortAttributes,
     provider::{Answer, Need},
@@ -128,7 +128,7 @@ impl Ibacmp {
             packet_life_time: wanted.packet_life_time,
         };
         let Some(id) = self.acquire(cx, endpoint, DestKey::Route(key)) else {
-            return Answer::Failed(Failure::TooMany(Bound::Destinations));
+            return Failure::TooMany(Bound::Destinations).into();
         };
         if let Some(answer) = self.known_answer(cx, id, endpoint, need) {
             return answer;
@@ -141,7 +141,7 @@ impl Ibacmp {
                 let addr_until = Self::addr_end(cx);
                 self.query_route(cx, id, None, addr_until, lookup);
             }
-            Err(failure) => return Answer::Failed(failure),
+            Err(failure) => return failure.into(),
         }
         self.answer_now(id)
     }
@@ -168,7 +168,10 @@ impl Ibacmp {
             .map(|(member, port)| from_group(member, &remote, port.lid));
         match path {
             Some(path) => self.made_ready(cx, id, Some(remote), addr_until, path, lookup),
-            None => self.give_up(cx, id, lookup, Failure::NoSharedGroup),
+            None => {
+                let tried = Tried { found: Some(remote.lid), ..Tried::default() };
+                self.give_up(cx, id, lookup, Attempt { failure: Failure::NoSharedGroup, tried });
+            }
         }
     }
 
@@ -203,17 +206,18 @@ impl Ibacmp {
         };
         let (endpoint, name) = (dest.endpoint, dest.name());
         let Some(question) = self.path_question(cx, id, remote.as_ref()) else {
-            return self.give_up(cx, id, lookup, Failure::EndpointClosed);
+            return self.give_up(cx, id, lookup, Failure::EndpointClosed.into());
         };
         cx.count(endpoint, Counter::RouteQuery);
         cx.log(Event::RouteAsked(endpoint, name).into());
         match cx.sa_ask(endpoint, Task::Route(id).token(), question, first) {
-            Err(error) => self.give_up(cx, id, lookup, Failure::Sa(error)),
+            Err(error) => self.give_up(cx, id, lookup, Failure::Sa(error).into()),
             Ok(question) => {
                 for account in lookup.accounts().skip(1) {
                     cx.sa_join(question, account);
                 }
-                self.cache.enter(id, DestState::Routing(Routing { remote, addr_until, question, lookup }));
+                self.cache
+                    .enter(id, DestState::Routing(Routing { remote, addr_until, question, since: cx.now(), lookup }));
             }
         }
     }
@@ -223,6 +227,7 @@ impl Ibacmp {
         if !matches!(self.cache.get(id).map(|dest| &dest.state), Some(DestState::Routing(_))) {
             return;
         }
+        let tried = self.tried_for(cx, id);
         let DestState::Routing(Routing { remote, addr_until, lookup, .. }) = self.cache.enter(id, DestState::Unknown)
         else {
             return;
@@ -231,7 +236,7 @@ impl Ibacmp {
         let refuted = self.compare_path(cx, id, remote.as_ref(), answer);
         match answer {
             Ok(path) => self.made_ready(cx, id, remote, addr_until, *path, lookup),
-            Err(error) => self.give_up(cx, id, lookup, Failure::Sa(error)),
+            Err(error) => self.give_up(cx, id, lookup, Attempt { failure: Failure::Sa(error), tried }),
         }
         // The next one asks elsewhere.
         if refuted && matches!(self.cache.get(id).map(|dest| &dest.state), Some(DestState::Failed(_))) {
@@ -270,6 +275,7 @@ impl Ibacmp {
 
     /// What is under way for a destination has failed.
     pub(super) fn fail(&mut self, cx: &mut Context, id: DestId, failure: Failure) {
+        let attempt = Attempt { failure, tried: self.tried_for(cx, id) };
         let lookup = match self.cache.enter(id, DestState::Unknown) {
             DestState::Asking(asking) => self.end_asking(cx, id, *asking),
             DestState::Routing(routing) => {
@@ -282,12 +288,12 @@ impl Ibacmp {
             }
             _ => Lookup::default(),
         };
-        self.give_up(cx, id, lookup, failure);
+        self.give_up(cx, id, lookup, attempt);
     }
 
     /// A lookup ends without a path. The next request for the destination starts anew, with the address: the one that
     /// was known may be why it failed.
-    fn give_up(&mut self, cx: &mut Context, id: DestId, lookup: Lookup, failure: Failure) {
+    fn give_up(&mut self, cx: &mut Context, id: DestId, lookup: Lookup, attempt: Attempt) {
         self.cache.enter(id, DestState::Unknown);
         let token = Task::Lookup(id).token();
         let waiting = cx.waiting_for(token);
@@ -295,12 +301,12 @@ impl Ibacmp {
             && waiting > 0
         {
             self.stats.lookups_failed += 1;
-            cx.log(Event::LookupFailed(dest.endpoint, dest.name(), failure, waiting).into());
+            cx.log(Event::LookupFailed(dest.endpoint, dest.name(), attempt, waiting).into());
         }
-        self.last_failure = Some(failure);
+        self.last_failure = Some(attempt);
         lookup.end(cx);
-        cx.complete(token, Err(failure));
-        self.remember_failure(cx, id, failure);
+        cx.complete(token, Err(attempt));
+        self.remember_failure(cx, id, attempt);
     }
 }
 

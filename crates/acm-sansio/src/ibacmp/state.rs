@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     Time,
-    failure::Failure,
+    failure::Attempt,
     id::{EndpointId, PortId},
     random::Seed,
 };
@@ -32,7 +32,7 @@ pub struct Ibacmp {
     pub(super) renewals: Renewals,
     pub(super) stats: IbacmpStats,
     /// Why the last lookup ended, for an asker whose lookup ended as it began.
-    pub(super) last_failure: Option<Failure>,
+    pub(super) last_failure: Option<Attempt>,
 }
 
 impl Ibacmp {

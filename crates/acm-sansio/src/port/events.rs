@@ -81,9 +81,9 @@ impl Acm {
     fn open(&mut self, endpoint: EndpointId) {
         let Some(found) = self.context.ports.endpoint_mut(endpoint) else { return };
         if !core::mem::replace(&mut found.opening, true) {
-            let (port, pkey_index) = (found.port, found.pkey_index);
+            let (port, pkey_index, pkey) = (found.port, found.pkey_index, found.pkey);
             self.context.timers.clear(TimerKey::Endpoint(endpoint));
-            self.context.output(Output::OpenEndpoint { endpoint, port, pkey_index });
+            self.context.output(Output::OpenEndpoint { endpoint, port, pkey_index, pkey });
         }
     }
 
@@ -180,8 +180,9 @@ impl Acm {
         let mut added = plan.add;
         for (pkey_index, pkey, addresses) in plan.open {
             let endpoint = self.context.ports.open(port, pkey_index, pkey);
+            self.context.output(Output::OpenEndpoint { endpoint, port, pkey_index, pkey });
+            // Who opened it knows its name.
             self.context.log(Event::EndpointAdded(endpoint, port, pkey));
-            self.context.output(Output::OpenEndpoint { endpoint, port, pkey_index });
             added.extend(addresses.into_iter().map(|address| (endpoint, address)));
         }
         for (endpoint, address) in added {

@@ -62,6 +62,29 @@ fn sections_have_a_bound() {
     assert_eq!((routes.sections().count(), routes.counts().sections_left_out), (256, 44));
 }
 
+/// As many as a subnet can have, whatever a file says.
+#[test]
+fn ports_and_destinations_have_a_bound() {
+    let mut builder = Routes::builder();
+    builder.section(Guid::new(1), Lid::new(1));
+    for lid in 0..=u16::MAX {
+        builder.port(Guid::new(lid.into()), Lid::new(lid), Lmc::new(0));
+        builder.route(route(lid, 0));
+    }
+    let counts = builder.finish().counts();
+    assert_eq!((counts.ports, counts.routes), (49_151, 49_151));
+}
+
+#[test]
+fn addresses_of_hosts_have_a_bound() {
+    let mut builder = Hosts::builder();
+    for number in 0..=524_288_u32 {
+        builder.host(&Address::Ip4(number.into()), Gid::new([1; 16]));
+    }
+    let hosts = builder.finish();
+    assert_eq!((hosts.len(), hosts.left_out()), (524_288, 1));
+}
+
 #[test]
 fn the_last_line_of_a_host_counts() {
     let gid = |number: u8| Gid::new([number; 16]);

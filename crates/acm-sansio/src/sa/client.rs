@@ -5,9 +5,11 @@ use super::{
     queue::{Pending, Progress, Purpose},
 };
 use crate::{
+    Time,
     account::{AccountId, DAEMON},
     context::{Context, Running},
     door::{Event, Output, SaSend},
+    failure::SaAsked,
     histogram::Phase,
     id::{EndpointId, PortId, QuestionId, SaRequestId, Token},
     retry::{self, SA_BUSY, SENDER_MARGIN},
@@ -206,6 +208,12 @@ impl Context {
         {
             line.window.troubled(now, *sent);
         }
+    }
+
+    /// How subnet administration was asked from an endpoint since then; `None` if its port is down.
+    #[must_use]
+    pub fn sa_asked(&self, endpoint: EndpointId, since: Time) -> Option<SaAsked> {
+        Some(SaAsked { lid: self.port_of(endpoint)?.sm_lid, time: self.now.since(since) })
     }
 
     /// Takes a question out.

@@ -27,6 +27,12 @@ impl Frame<'_> {
     pub fn length(&self) -> usize {
         HEADER_SIZE + self.body.len()
     }
+
+    /// The asker's number for the request; its answer carries it, too.
+    #[must_use]
+    pub const fn tid(&self) -> [u8; 8] {
+        self.header.tid.0
+    }
 }
 
 /// Bytes that are no message. Where the next one would begin is unknown: the connection must be closed.

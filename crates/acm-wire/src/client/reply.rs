@@ -281,7 +281,7 @@ mod tests {
         let mut bytes = Vec::new();
         let head = EpHead { port: 1, pkey: Pkey::DEFAULT_FULL, ..EpHead::default() };
         ep_reply([3; 8], 5, &head, addresses.iter(), |piece| bytes.extend_from_slice(piece));
-        assert_eq!(bytes.len(), 96 + MAX_EP_ADDRESSES * 64);
+        assert_eq!(bytes.len(), 96 + 1022 * 64);
         assert_eq!(bytes[..4], [1, 0x83, 0, 5]);
         assert_eq!(usize::from(u16::from_be_bytes([bytes[6], bytes[7]])), bytes.len());
         assert_eq!(bytes[16 + 14..16 + 16], 1022_u16.to_be_bytes());

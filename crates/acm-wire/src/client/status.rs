@@ -26,3 +26,6 @@ code! {
         EDESTTYPE = 10 "destination type",
     }
 }
+
+/// [`ResolveAnswer::parse`](super::ResolveAnswer::parse) and its like give it back as an error.
+impl core::error::Error for ClientStatus {}

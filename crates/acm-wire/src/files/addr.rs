@@ -158,6 +158,7 @@ mod tests {
     #[test]
     fn faults_have_a_place() {
         let long = "n".repeat(64);
+        assert!(read_address(&long[1..]).is_some());
         for (text, column) in [
             ("a d 0 default", 5),
             ("a d 256 default", 5),

@@ -3,7 +3,7 @@ use crate::{wire, wire::Octets};
 
 wire! {
     /// Who holds the B_Key (IBTA 16.2.3), 192 bytes.
-    pub struct BKeyInfo [192] {
+    pub struct BkeyInfo [192] {
         /// As it came.
         pub opaque: Octets<192>,
     }

@@ -11,14 +11,15 @@
 mod attributes;
 
 pub use attributes::{
-    BKeyInfo, GetIocPmControl, GetModulePmControl, GetModuleStatus, GetUnitPmControl, Ib2Cme, Ib2Ibml, Ib2Mme, Oem,
+    BkeyInfo, GetIocPmControl, GetModulePmControl, GetModuleStatus, GetUnitPmControl, Ib2Cme, Ib2Ibml, Ib2Mme, Oem,
     ReadVpd, ResetIbml, SetIocPmControl, SetModuleAttention, SetModulePmControl, SetModuleState, SetUnitPmControl,
     WriteVpd,
 };
 
 use crate::{
-    BKey, MadHeader,
+    Bkey, MadHeader,
     attribute::attributes,
+    mad::requests,
     notice::{ClassPortInfo, Notice},
     wire,
     wire::{Octets, Reserved},
@@ -30,7 +31,7 @@ wire! {
         /// Common header.
         pub header: MadHeader,
         /// Key that allows to ask; 0 where none is set.
-        pub b_key: BKey,
+        pub bkey: Bkey,
         /// Zero.
         pub reserved: Reserved<32>,
         /// The attribute.
@@ -38,11 +39,13 @@ wire! {
     }
 }
 
+requests! { BaseboardMad of BASEBOARD version 1 }
+
 attributes! {
     /// An attribute of baseboard management.
     pub enum BaseboardAttribute in BASEBOARD at 64 {
         own {
-            BKeyInfo = 0x0010,
+            BkeyInfo = 0x0010,
             WriteVpd = 0x0020,
             ReadVpd = 0x0021,
             ResetIbml = 0x0022,

@@ -97,7 +97,7 @@ wire! {
         /// The receiver's name of the connection.
         pub remote_comm_id: Be32,
         /// The answerer's queue key, for datagrams.
-        pub local_q_key: Qkey,
+        pub local_qkey: Qkey,
         /// The answerer's queue pair.
         pub local_qpn: InBytes<Qpn, 3>,
         /// Zero.

@@ -134,7 +134,7 @@ wire! {
         /// Zero.
         pub reserved2: Reserved<4>,
         /// The asker's queue key, for datagrams.
-        pub local_q_key: Qkey,
+        pub local_qkey: Qkey,
         /// Queue pair, reads that can be answered.
         pub qpn_resources: QpnResources,
         /// End-to-end context, reads that may be started.
@@ -144,7 +144,7 @@ wire! {
         /// First sequence number, time to answer, retries.
         pub psn_timeout_retry: PsnTimeoutRetry,
         /// Partition.
-        pub p_key: Pkey,
+        pub pkey: Pkey,
         /// MTU, reliable datagram channel, retries of a receiver that is not ready.
         pub mtu_retry: MtuRetry,
         /// Retries of this request, shared receive queue, more transports.

@@ -11,7 +11,7 @@ wire! {
         /// The asker's name of the question.
         pub request_id: Be32,
         /// Partition.
-        pub p_key: Pkey,
+        pub pkey: Pkey,
         /// Zero.
         pub reserved: Reserved<2>,
         /// Service that the asker looks for, or that was found.
@@ -39,7 +39,7 @@ wire! {
         /// Service that the asker looks for, or that was found.
         pub service_id: ServiceId,
         /// Queue key of the service.
-        pub q_key: Qkey,
+        pub qkey: Qkey,
         /// Where to ask instead.
         pub additional_information: Octets<72>,
         /// What the service tells the asker.

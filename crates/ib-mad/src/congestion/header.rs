@@ -1,6 +1,8 @@
 //! The datagram, what a node can do, who may ask it.
 use crate::{
-    CcKey, MadHeader, bits, flags, wire,
+    CcKey, MadHeader, bits, flags,
+    mad::requests,
+    wire,
     wire::{Be16, Be32, Octets, Reserved},
 };
 
@@ -17,6 +19,8 @@ wire! {
         pub data: Octets<192>,
     }
 }
+
+requests! { CongestionMad of CONGESTION version 2 }
 
 flags! {
     /// What a node can do about congestion (IBTA A10.4.3.3).

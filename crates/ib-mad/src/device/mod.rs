@@ -18,6 +18,7 @@ pub use service_entries::{ServiceEntries, ServiceEntry};
 use crate::{
     MadHeader,
     attribute::attributes,
+    mad::requests,
     notice::{ClassPortInfo, Notice},
     wire,
     wire::{Octets, Reserved},
@@ -34,6 +35,8 @@ wire! {
         pub data: Octets<192>,
     }
 }
+
+requests! { DeviceMad of DEVICE_MGMT version 1 }
 
 attributes! {
     /// An attribute of device management.

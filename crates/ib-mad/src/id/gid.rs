@@ -75,6 +75,16 @@ impl Gid {
     }
 }
 
+impl From<[u8; 16]> for Gid {
+    fn from(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+}
+impl From<Gid> for [u8; 16] {
+    fn from(gid: Gid) -> Self {
+        gid.0
+    }
+}
 impl From<Ipv6Addr> for Gid {
     fn from(address: Ipv6Addr) -> Self {
         Self(address.octets())

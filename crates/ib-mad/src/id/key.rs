@@ -4,7 +4,7 @@ use crate::id;
 
 id! {
     /// Management key: who may change a port by subnet management, 8 bytes (IBTA 14.2.4).
-    pub struct MKey(u64), "{:#018x}"
+    pub struct Mkey(u64), "{:#018x}"
 }
 id! {
     /// Subnet manager's key: who may be master, and who is trusted by subnet administration, 8 bytes (IBTA 14.4.7).
@@ -12,16 +12,16 @@ id! {
 }
 id! {
     /// Baseboard management key, 8 bytes (IBTA 16.2.4).
-    pub struct BKey(u64), "{:#018x}"
+    pub struct Bkey(u64), "{:#018x}"
 }
 id! {
     /// Congestion control key, 8 bytes (IBTA A10.2.1).
     pub struct CcKey(u64), "{:#018x}"
 }
 from_str_number! {
-    MKey: u64, "M_Key (64 bits)";
+    Mkey: u64, "M_Key (64 bits)";
     SmKey: u64, "SM_Key (64 bits)";
-    BKey: u64, "B_Key (64 bits)";
+    Bkey: u64, "B_Key (64 bits)";
     CcKey: u64, "CC_Key (64 bits)";
 }
 

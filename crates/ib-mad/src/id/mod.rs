@@ -11,7 +11,7 @@ mod small;
 
 pub use gid::{Gid, Guid};
 pub use group::MulticastFlags;
-pub use key::{BKey, CcKey, MKey, Psn, SmKey, VendorId};
+pub use key::{Bkey, CcKey, Mkey, Psn, SmKey, VendorId};
 pub use lid::{Lid, Lmc};
 pub use parse::ParseIdError;
 use parse::{from_str_number, parse_number};

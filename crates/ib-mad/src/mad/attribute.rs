@@ -36,7 +36,7 @@ code! {
         /// A service that somebody offers.
         SERVICE_RECORD = 0x0031 "ServiceRecord",
         /// Partitions of a port.
-        P_KEY_TABLE_RECORD = 0x0033 "P_KeyTableRecord",
+        PKEY_TABLE_RECORD = 0x0033 "P_KeyTableRecord",
         /// A path between two ports.
         PATH_RECORD = 0x0035 "PathRecord",
         /// Which lane may send next.

@@ -3,12 +3,14 @@ mod attribute;
 mod class;
 mod header;
 mod method;
+mod request;
 mod status;
 
 pub use attribute::AttributeId;
 pub use class::MgmtClass;
 pub use header::MadHeader;
 pub use method::Method;
+pub(crate) use request::requests;
 pub use status::Status;
 
 /// Bytes of every management datagram without RMPP reassembly.

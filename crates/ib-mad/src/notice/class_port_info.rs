@@ -64,13 +64,13 @@ wire! {
         /// Its LID; 0 = ask for a path.
         pub redirect_lid: Lid,
         /// P_Key to use towards the queue pair of the redirection.
-        pub redirect_p_key: Pkey,
+        pub redirect_pkey: Pkey,
         /// Zero.
         pub reserved: Reserved<1>,
         /// Its queue pair.
         pub redirect_qp: InBytes<Qpn, 3>,
         /// Its queue key.
-        pub redirect_q_key: Qkey,
+        pub redirect_qkey: Qkey,
         /// Whom traps go to.
         pub trap_gid: Gid,
         /// Way to it.
@@ -78,10 +78,10 @@ wire! {
         /// LID that traps are sent to.
         pub trap_lid: Lid,
         /// P_Key to send traps with.
-        pub trap_p_key: Pkey,
+        pub trap_pkey: Pkey,
         /// Hop limit, queue pair.
         pub trap_hop_qp: TrapHopQp,
         /// Its queue key.
-        pub trap_q_key: Qkey,
+        pub trap_qkey: Qkey,
     }
 }

@@ -1,6 +1,6 @@
 //! Which details a notice has.
 use super::{
-    BadKeyTrap, BadMKeyTrap, BadSwitchPKeyTrap, CapabilityTrap, GidTrap, LinkStateTrap, PathTrap, PortErrorTrap,
+    BadKeyTrap, BadMkeyTrap, BadSwitchPkeyTrap, CapabilityTrap, GidTrap, LinkStateTrap, PathTrap, PortErrorTrap,
     SystemImageTrap,
 };
 use crate::{Wire, attribute::Structure, code};
@@ -34,13 +34,13 @@ code! {
         /// The system image's GUID changed.
         SYSTEM_IMAGE_GUID_CHANGED = 145 "system image GUID changed",
         /// A request had a wrong M_Key.
-        BAD_M_KEY = 256 "bad M_Key",
+        BAD_MKEY = 256 "bad M_Key",
         /// A packet had a wrong P_Key.
-        BAD_P_KEY = 257 "bad P_Key",
+        BAD_PKEY = 257 "bad P_Key",
         /// A datagram had a wrong Q_Key.
-        BAD_Q_KEY = 258 "bad Q_Key",
+        BAD_QKEY = 258 "bad Q_Key",
         /// A packet had a wrong P_Key at a switch. Baseboard management: a request had a wrong B_Key.
-        BAD_SWITCH_P_KEY = 259 "bad P_Key at a switch",
+        BAD_SWITCH_PKEY = 259 "bad P_Key at a switch",
         /// In a subscription: whatever happens.
         ALL = 0xffff "all",
     }
@@ -94,9 +94,9 @@ details! {
     /// A system changed.
     SystemImage(SystemImageTrap) = SYSTEM_IMAGE_GUID_CHANGED,
     /// A wrong M_Key.
-    BadMKey(BadMKeyTrap) = BAD_M_KEY,
+    BadMkey(BadMkeyTrap) = BAD_MKEY,
     /// A wrong P_Key or Q_Key.
-    BadKey(BadKeyTrap) = BAD_P_KEY | BAD_Q_KEY,
+    BadKey(BadKeyTrap) = BAD_PKEY | BAD_QKEY,
     /// A wrong P_Key at a switch.
-    BadSwitchPKey(BadSwitchPKeyTrap) = BAD_SWITCH_P_KEY,
+    BadSwitchPkey(BadSwitchPkeyTrap) = BAD_SWITCH_PKEY,
 }

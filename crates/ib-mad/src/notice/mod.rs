@@ -16,5 +16,5 @@ pub use header::{GenericType, Notice, NoticeToggleCount, NoticeType, Producer, S
 pub use inform_info::{InformInfo, InformQpnTime, InformType};
 pub use trap_change::{CapabilityTrap, LocalChanges, OtherLocalChanges, SystemImageTrap};
 pub use trap_gid::{GidTrap, PathTrap, WaitForRepath};
-pub use trap_key::{BKeyTrap, BadKeyTrap, BadMKeyTrap, BadSwitchPKeyTrap, CcKeyTrap, DrNotice, KeySl};
+pub use trap_key::{BadKeyTrap, BadMkeyTrap, BadSwitchPkeyTrap, BkeyTrap, CcKeyTrap, DrNotice, KeySl};
 pub use trap_lid::{LinkStateTrap, PortErrorTrap};

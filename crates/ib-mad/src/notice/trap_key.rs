@@ -1,6 +1,6 @@
 //! Traps about wrong keys.
 use crate::{
-    AttributeId, BKey, CcKey, Gid, Lid, MKey, Method, Pkey, Qpn, ServiceLevel, bits, wire,
+    AttributeId, Bkey, CcKey, Gid, Lid, Method, Mkey, Pkey, Qpn, ServiceLevel, bits, wire,
     wire::{Be16, Be32, InBytes, Octets, Reserved},
 };
 
@@ -18,7 +18,7 @@ bits! {
 
 wire! {
     /// Details of trap 256 (IBTA 14.2.5.1): a request with a wrong M_Key, 54 bytes.
-    pub struct BadMKeyTrap [54] {
+    pub struct BadMkeyTrap [54] {
         /// Zero.
         pub reserved: Reserved<2>,
         /// Address of the port that used the bad key.
@@ -34,7 +34,7 @@ wire! {
         /// Which of them.
         pub attribute_modifier: Be32,
         /// The key that it had.
-        pub m_key: MKey,
+        pub mkey: Mkey,
         /// Zero.
         pub reserved3: Reserved<1>,
         /// How it came.
@@ -83,7 +83,7 @@ wire! {
 
 wire! {
     /// Details of trap 259 (IBTA 14.2.5.1): a packet with a wrong P_Key at a switch, 54 bytes.
-    pub struct BadSwitchPKeyTrap [54] {
+    pub struct BadSwitchPkeyTrap [54] {
         /// Which of the fields count: from bit 15 on LID 1, LID 2, P_Key, service level, QP 1, QP 2, GID 1, GID 2.
         pub data_valid: Be16,
         /// Who sent it.
@@ -91,7 +91,7 @@ wire! {
         /// Whom it was for.
         pub lid_addr2: Lid,
         /// The key that it had.
-        pub p_key: Pkey,
+        pub pkey: Pkey,
         /// Its service level.
         pub sl: KeySl,
         /// Queue pair that sent it.
@@ -115,7 +115,7 @@ wire! {
 
 wire! {
     /// Details of baseboard management's trap 259 (IBTA 16.2.4): a request with a wrong B_Key, 54 bytes.
-    pub struct BKeyTrap [54] {
+    pub struct BkeyTrap [54] {
         /// Address of the port that used the bad key.
         pub lid_addr: Lid,
         /// What it asked.
@@ -131,7 +131,7 @@ wire! {
         /// Queue pair that asked.
         pub qp: InBytes<Qpn, 3>,
         /// The key that it had.
-        pub b_key: BKey,
+        pub bkey: Bkey,
         /// Address of the port that used the bad key.
         pub gid_addr: Gid,
         /// Zero.

@@ -112,7 +112,7 @@ wire! {
         /// Solicited event, migration, padding, version.
         pub flags: BthFlags,
         /// Partition.
-        pub p_key: Pkey,
+        pub pkey: Pkey,
         /// Congestion marks.
         pub congestion: Congestion,
         /// Queue pair that the packet is for.
@@ -137,7 +137,7 @@ wire! {
     /// Datagram extended transport header (IBTA 9.3.2), 8 bytes.
     pub struct Deth [8] {
         /// Queue key.
-        pub q_key: Qkey,
+        pub qkey: Qkey,
         /// Zero.
         pub reserved: Reserved<1>,
         /// Queue pair that sent the packet.

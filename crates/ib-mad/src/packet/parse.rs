@@ -62,6 +62,6 @@ impl fmt::Display for Headers<'_> {
         if let Some(grh) = self.grh {
             write!(f, "GID {} > {}, ", grh.sgid, grh.dgid)?;
         }
-        write!(f, "QP {} > {}, P_Key {}", self.deth.src_qp.get(), self.bth.dest_qp.get(), self.bth.p_key)
+        write!(f, "QP {} > {}, P_Key {}", self.deth.src_qp.get(), self.bth.dest_qp.get(), self.bth.pkey)
     }
 }

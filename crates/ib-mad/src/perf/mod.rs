@@ -33,6 +33,7 @@ pub use port_service_levels::{PortRcvDataSl, PortSlRcvBecn, PortSlRcvFecn, PortX
 use crate::{
     MadHeader,
     attribute::attributes,
+    mad::requests,
     notice::ClassPortInfo,
     wire,
     wire::{Octets, Reserved},
@@ -49,6 +50,8 @@ wire! {
         pub data: Octets<192>,
     }
 }
+
+requests! { PerfMad of PERF version 1 }
 
 attributes! {
     /// An attribute of performance management.

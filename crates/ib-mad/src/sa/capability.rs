@@ -31,7 +31,7 @@ flags! {
         /// Knows classes of service quality.
         QOS = 0x002 "IsQoSSupported",
         /// Gives the membership bit of P_Keys in reverse paths.
-        REVERSE_PATH_P_KEY = 0x004 "IsReversePathPKeyMembershipBitSupported",
+        REVERSE_PATH_PKEY = 0x004 "IsReversePathPKeyMembershipBitSupported",
         /// Knows the end of multicast tables.
         MULTICAST_TOP = 0x008 "IsMulticastTopSupported",
         /// Has records of nodes' places.

@@ -7,6 +7,7 @@
 //! let active = Query::<PortInfoRecord>::new().endport_lid(Lid::new(4)).port_state(PortState::ACTIVE);
 //! assert_eq!(active.get_table(TransactionId::new(1)).sa.component_mask.get(), 0x8001);
 //! ```
+mod asked;
 mod cable_info_record;
 mod capability;
 mod guid_info_record;
@@ -20,8 +21,8 @@ mod mc_member_record;
 mod multi_path_record;
 mod multicast_forwarding_table_record;
 mod node_record;
-mod p_key_table_record;
 mod path_record;
+mod pkey_table_record;
 mod port_info_extended_record;
 mod port_info_record;
 mod query;
@@ -36,6 +37,7 @@ mod switch_info_record;
 mod trace_record;
 mod vl_arbitration_record;
 
+pub use asked::Asked;
 pub use cable_info_record::{CableInfoMask, CableInfoRecord};
 pub use capability::{SaCapability, SaCapability2};
 pub use guid_info_record::{GuidInfoMask, GuidInfoRecord};
@@ -51,8 +53,8 @@ pub use multicast_forwarding_table_record::{
     MulticastForwardingTableMask, MulticastForwardingTableRecord, PositionBlock,
 };
 pub use node_record::{NodeMask, NodeRecord};
-pub use p_key_table_record::{PKeyTableMask, PKeyTableRecord};
 pub use path_record::{FlowHop, PathMask, PathRecord, QosSl, ReversiblePaths};
+pub use pkey_table_record::{PkeyTableMask, PkeyTableRecord};
 pub use port_info_extended_record::{PortInfoExtendedMask, PortInfoExtendedRecord};
 pub use port_info_record::{PortInfoMask, PortInfoOptions, PortInfoRecord};
 pub use query::Query;
@@ -90,7 +92,7 @@ attributes! {
             LinkRecord = 0x0020,
             GuidInfoRecord = 0x0030,
             ServiceRecord = 0x0031,
-            PKeyTableRecord = 0x0033,
+            PkeyTableRecord = 0x0033,
             PathRecord = 0x0035,
             VlArbitrationTableRecord = 0x0036,
             McMemberRecord = 0x0038,

@@ -34,7 +34,7 @@ wire! {
         /// Reversible, number of paths.
         pub reversible_paths: ReversiblePaths,
         /// Partition.
-        pub p_key: Pkey,
+        pub pkey: Pkey,
         /// Quality of service class, service level.
         pub qos_sl: QosSl,
         /// Maximum transfer unit.
@@ -78,7 +78,7 @@ sa_record! {
     NUM_PATH = 0x40 "reversible_paths.num_path" num_path(value: u8)
         |r| r.reversible_paths = r.reversible_paths.with_num_path(value);
     /// Partition.
-    P_KEY = 0x80 "p_key" p_key(value: Pkey) |r| r.p_key = value;
+    PKEY = 0x80 "pkey" pkey(value: Pkey) |r| r.pkey = value;
     /// Quality of service class.
     QOS_CLASS = 0x100 "qos_sl.qos_class" qos_class(value: u16) |r| r.qos_sl = r.qos_sl.with_qos_class(value);
     /// Service level.

@@ -2,7 +2,7 @@
 use super::record::sa_record;
 use crate::{
     HoqLife, Lid, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeeds, LinkSpeedsExt, LinkWidth, LinkWidths, Lmc,
-    MKey, Mtu, PortPhysicalState, PortState, ServiceLevel, TimeCode, VlCap, bits,
+    Mkey, Mtu, PortPhysicalState, PortState, ServiceLevel, TimeCode, VlCap, bits,
     smp::{PortCapability, PortCapability2, PortInfo},
     wire,
 };
@@ -40,7 +40,7 @@ sa_record! {
     /// How to compare the capability mask.
     OPTIONS = 0x4 "options" options(value: PortInfoOptions) |r| r.options = value;
     /// Key that guards the port.
-    M_KEY = 0x8 "port_info.m_key" m_key(value: MKey) |r| r.port_info.m_key = value;
+    MKEY = 0x8 "port_info.mkey" mkey(value: Mkey) |r| r.port_info.mkey = value;
     /// Subnet prefix.
     GID_PREFIX = 0x10 "port_info.gid_prefix" gid_prefix(value: u64) |r| r.port_info.gid_prefix = value.into();
     /// The port's first LID.
@@ -53,8 +53,8 @@ sa_record! {
     /// What is wrong with the port.
     DIAG_CODE = 0x100 "port_info.diag_code" diag_code(value: u16) |r| r.port_info.diag_code = value.into();
     /// How long the M_Key holds, in seconds.
-    M_KEY_LEASE_PERIOD = 0x200 "port_info.m_key_lease_period" m_key_lease_period(value: u16)
-        |r| r.port_info.m_key_lease_period = value.into();
+    MKEY_LEASE_PERIOD = 0x200 "port_info.mkey_lease_period" mkey_lease_period(value: u16)
+        |r| r.port_info.mkey_lease_period = value.into();
     /// Number of the port that was asked.
     LOCAL_PORT_NUM = 0x400 "port_info.local_port_num" local_port_num(value: u8) |r| r.port_info.local_port_num = value;
     /// Widths that may be used.
@@ -81,11 +81,11 @@ sa_record! {
         link_down_default_state(value: LinkDownDefault)
         |r| r.port_info.physical_states = r.port_info.physical_states.with_link_down_default_state(value);
     /// What the M_Key protects.
-    M_KEY_PROTECT_BITS = 0x4_0000 "port_info.m_key_lmc.m_key_protect_bits" m_key_protect_bits(value: u8)
-        |r| r.port_info.m_key_lmc = r.port_info.m_key_lmc.with_m_key_protect_bits(value);
+    MKEY_PROTECT_BITS = 0x4_0000 "port_info.mkey_lmc.mkey_protect_bits" mkey_protect_bits(value: u8)
+        |r| r.port_info.mkey_lmc = r.port_info.mkey_lmc.with_mkey_protect_bits(value);
     /// The port has 2^LMC LIDs.
-    LMC = 0x10_0000 "port_info.m_key_lmc.lmc" lmc(value: Lmc)
-        |r| r.port_info.m_key_lmc = r.port_info.m_key_lmc.with_lmc(value);
+    LMC = 0x10_0000 "port_info.mkey_lmc.lmc" lmc(value: Lmc)
+        |r| r.port_info.mkey_lmc = r.port_info.mkey_lmc.with_lmc(value);
     /// Speed in use.
     LINK_SPEED_ACTIVE = 0x20_0000 "port_info.link_speed.link_speed_active" link_speed_active(value: LinkSpeed)
         |r| r.port_info.link_speed = r.port_info.link_speed.with_link_speed_active(value);
@@ -142,14 +142,14 @@ sa_record! {
     FILTER_RAW_OUTBOUND = 0x40_0000_0000 "port_info.operational.filter_raw_outbound" filter_raw_outbound(value: bool)
         |r| r.port_info.operational = r.port_info.operational.with_filter_raw_outbound(value);
     /// Requests with a wrong M_Key.
-    M_KEY_VIOLATIONS = 0x80_0000_0000 "port_info.m_key_violations" m_key_violations(value: u16)
-        |r| r.port_info.m_key_violations = value.into();
+    MKEY_VIOLATIONS = 0x80_0000_0000 "port_info.mkey_violations" mkey_violations(value: u16)
+        |r| r.port_info.mkey_violations = value.into();
     /// Packets with a wrong P_Key.
-    P_KEY_VIOLATIONS = 0x100_0000_0000 "port_info.p_key_violations" p_key_violations(value: u16)
-        |r| r.port_info.p_key_violations = value.into();
+    PKEY_VIOLATIONS = 0x100_0000_0000 "port_info.pkey_violations" pkey_violations(value: u16)
+        |r| r.port_info.pkey_violations = value.into();
     /// Packets with a wrong Q_Key.
-    Q_KEY_VIOLATIONS = 0x200_0000_0000 "port_info.q_key_violations" q_key_violations(value: u16)
-        |r| r.port_info.q_key_violations = value.into();
+    QKEY_VIOLATIONS = 0x200_0000_0000 "port_info.qkey_violations" qkey_violations(value: u16)
+        |r| r.port_info.qkey_violations = value.into();
     /// Entries of the table of GUIDs.
     GUID_CAP = 0x400_0000_0000 "port_info.guid_cap" guid_cap(value: u8) |r| r.port_info.guid_cap = value;
     /// Clients should register again.

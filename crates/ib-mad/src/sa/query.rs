@@ -5,8 +5,8 @@ use crate::{
     wire::{Be16, Be64, find, read_bits},
 };
 
-/// A query about records of one kind. Each setter sets the field and its component mask bit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A query about records of one kind. Each setter sets the field and its component mask bit. It prints what counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Query<R: SaRecord> {
     /// What is asked for; only fields whose bit is in the mask count.
     pub(super) record: R,

@@ -23,7 +23,7 @@ wire! {
         /// The port that offers it.
         pub service_gid: Gid,
         /// Partition that it is offered in.
-        pub service_p_key: Pkey,
+        pub service_pkey: Pkey,
         /// Zero.
         pub reserved: Reserved<2>,
         /// Seconds until the offer ends; all ones = never.
@@ -51,7 +51,7 @@ sa_record! {
     /// The port that offers it.
     SERVICE_GID = 0x2 "service_gid" service_gid(value: Gid) |r| r.service_gid = value;
     /// Partition that it is offered in.
-    SERVICE_P_KEY = 0x4 "service_p_key" service_p_key(value: Pkey) |r| r.service_p_key = value;
+    SERVICE_PKEY = 0x4 "service_pkey" service_pkey(value: Pkey) |r| r.service_pkey = value;
     /// Seconds until the offer ends; all ones = never.
     SERVICE_LEASE = 0x10 "service_lease" service_lease(value: u32) |r| r.service_lease = value.into();
     /// Who may change the record.

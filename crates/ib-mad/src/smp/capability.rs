@@ -17,9 +17,9 @@ flags! {
         /// Maps service levels to lanes.
         SL_MAPPING = 0x0000_0040 "IsSLMappingSupported",
         /// Keeps its M_Key without power.
-        M_KEY_NVRAM = 0x0000_0080 "IsMKeyNVRAM",
+        MKEY_NVRAM = 0x0000_0080 "IsMKeyNVRAM",
         /// Keeps its P_Keys without power.
-        P_KEY_NVRAM = 0x0000_0100 "IsPKeyNVRAM",
+        PKEY_NVRAM = 0x0000_0100 "IsPKeyNVRAM",
         /// Has a light.
         LED_INFO = 0x0000_0200 "IsLEDInfoSupported",
         /// Its subnet manager is off.
@@ -27,7 +27,7 @@ flags! {
         /// Knows its system's GUID.
         SYSTEM_IMAGE_GUID = 0x0000_0800 "IsSystemImageGUIDSupported",
         /// A switch sends traps about P_Keys at its external ports.
-        P_KEY_SWITCH_TRAP = 0x0000_1000 "IsPKeySwitchExternalPortTrapSupported",
+        PKEY_SWITCH_TRAP = 0x0000_1000 "IsPKeySwitchExternalPortTrapSupported",
         /// Knows its cable.
         CABLE_INFO = 0x0000_2000 "IsCableInfoSupported",
         /// Has extended link speeds.
@@ -61,7 +61,7 @@ flags! {
         /// Has vendors' own attributes.
         VENDOR_SPECIFIC_MADS = 0x1000_0000 "IsVendorSpecificMadsTableSupported",
         /// Can hold back traps about P_Keys of multicast packets.
-        MULTICAST_P_KEY_TRAP_SUPPRESSION = 0x2000_0000 "IsMcastPkeyTrapSuppressionSupported",
+        MULTICAST_PKEY_TRAP_SUPPRESSION = 0x2000_0000 "IsMcastPkeyTrapSuppressionSupported",
         /// Knows the end of its multicast forwarding table.
         MULTICAST_FDB_TOP = 0x4000_0000 "IsMulticastFDBTopSupported",
         /// Knows its place in the hardware.
@@ -85,7 +85,7 @@ flags! {
         /// Has 50 Gb/s lanes.
         LINK_SPEED_HDR = 0x0020 "IsLinkSpeedHDRSupported",
         /// Has more values of the M_Key's protection.
-        M_KEY_PROTECT_BITS_EXT = 0x0040 "IsMKeyProtectBitsExtSupported",
+        MKEY_PROTECT_BITS_EXT = 0x0040 "IsMKeyProtectBitsExtSupported",
         /// Tells more with trap 128.
         ENHANCED_TRAP_128 = 0x0080 "IsEnhancedTrap128Supported",
         /// Knows the end of its P_Key table.

@@ -1,8 +1,10 @@
 //! The two datagrams of subnet management.
 use crate::{
-    AttributeId, Lid, MKey, MadHeader, Method, MgmtClass, Status, TransactionId,
+    AttributeId, Lid, MadHeader, Method, MgmtClass, Mkey, Status, TransactionId,
     attribute::Attribute,
-    bits, wire,
+    bits,
+    mad::requests,
+    wire,
     wire::{Be32, Octets, Reserved},
 };
 
@@ -15,7 +17,7 @@ wire! {
         /// Common header; class 0x01.
         pub header: MadHeader,
         /// Who asks: the port's key, or zero.
-        pub m_key: MKey,
+        pub mkey: Mkey,
         /// Zero.
         pub reserved: Reserved<32>,
         /// The attribute.
@@ -64,7 +66,7 @@ wire! {
         /// Which one: a port number, a block number.
         pub attribute_modifier: Be32,
         /// Who asks: the port's key, or zero.
-        pub m_key: MKey,
+        pub mkey: Mkey,
         /// LID that the directed part starts at; permissive if at the sender.
         pub dr_slid: Lid,
         /// LID that the directed part ends at; permissive if at the receiver.
@@ -80,15 +82,7 @@ wire! {
     }
 }
 
-impl Smp {
-    /// A request to read an attribute.
-    #[must_use]
-    pub fn get<A: Attribute>(modifier: u32, tid: TransactionId) -> Self {
-        let mut header = MadHeader::new(MgmtClass::SUBN_LID_ROUTED, SMP_CLASS_VERSION, Method::GET, A::ATTRIBUTE, tid);
-        header.attribute_modifier = Be32::new(modifier);
-        Self { header, ..Self::default() }
-    }
-}
+requests! { Smp of SUBN_LID_ROUTED version SMP_CLASS_VERSION }
 
 impl DrSmp {
     /// A request to read an attribute of the node that `path` leads to, port by port; an empty path is the own port.

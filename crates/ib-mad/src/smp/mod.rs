@@ -18,7 +18,7 @@ mod link_speed_width_pairs;
 mod node_description;
 mod node_info;
 mod opaque;
-mod p_key_table;
+mod pkey_table;
 mod port_info;
 mod port_info_extended;
 mod sl_to_vl;
@@ -35,9 +35,9 @@ pub use link_speed_width_pairs::LinkSpeedWidthPairsTable;
 pub use node_description::NodeDescription;
 pub use node_info::{NodeInfo, PortVendor};
 pub use opaque::{CableInfo, HierarchyInfo, VendorMadsTable};
-pub use p_key_table::PKeyTable;
+pub use pkey_table::PkeyTable;
 pub use port_info::{
-    ErrorLimits, ExtEnabled, ExtSpeeds, ExtSpeeds2, InitReplyMtu, LinkSpeedWord, MKeyLmc, NeighborMtuSl,
+    ErrorLimits, ExtEnabled, ExtSpeeds, ExtSpeeds2, InitReplyMtu, LinkSpeedWord, MkeyLmc, NeighborMtuSl,
     OperationalVls, PhysicalStates, PortInfo, RegisterTimeOut, RespTime, SpeedState, StallLife, VlCapInit,
 };
 pub use port_info_extended::{FecMode, FecModes, PortInfoExtended};
@@ -58,7 +58,7 @@ attributes! {
             SwitchInfo = 0x0012,
             GuidInfo = 0x0014,
             PortInfo = 0x0015,
-            PKeyTable = 0x0016,
+            PkeyTable = 0x0016,
             SlToVlMappingTable = 0x0017,
             VlArbitrationTable = 0x0018,
             LinearForwardingTable = 0x0019,

@@ -1,7 +1,7 @@
 //! What a port is and does.
 use crate::{
     HoqLife, Lid, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeedExt2, LinkSpeeds, LinkSpeedsExt, LinkSpeedsExt2,
-    LinkWidth, LinkWidths, Lmc, MKey, Mtu, PortPhysicalState, PortState, ServiceLevel, TimeCode, VlCap, bits,
+    LinkWidth, LinkWidths, Lmc, Mkey, Mtu, PortPhysicalState, PortState, ServiceLevel, TimeCode, VlCap, bits,
     smp::{PortCapability, PortCapability2},
     wire,
     wire::{Be16, Be64},
@@ -27,9 +27,9 @@ bits! {
 }
 bits! {
     /// What the M_Key protects, how many LIDs the port has.
-    pub struct MKeyLmc [1] {
+    pub struct MkeyLmc [1] {
         /// 0: reads are free; 1: reads hide the key; 2 and 3: reads need the key.
-        m_key_protect_bits / with_m_key_protect_bits: u8 = 2,
+        mkey_protect_bits / with_mkey_protect_bits: u8 = 2,
         _: 3,
         /// The port has 2^LMC LIDs.
         lmc / with_lmc: Lmc = 3,
@@ -101,7 +101,7 @@ bits! {
         /// Clients should register again with the subnet manager.
         client_reregister / with_client_reregister: bool = 1,
         /// Traps about P_Keys of multicast packets are held back: bit 0 at the port, bit 1 at a switch's external ports.
-        multicast_p_key_trap_suppression_enabled / with_multicast_p_key_trap_suppression_enabled: u8 = 2,
+        multicast_pkey_trap_suppression_enabled / with_multicast_pkey_trap_suppression_enabled: u8 = 2,
         /// Longest time through the subnet.
         subnet_time_out / with_subnet_time_out: TimeCode = 5,
     }
@@ -176,7 +176,7 @@ wire! {
     /// ```
     pub struct PortInfo [64] {
         /// Key that guards the port.
-        pub m_key: MKey,
+        pub mkey: Mkey,
         /// Subnet prefix of the port's GIDs.
         pub gid_prefix: Be64,
         /// The port's first LID.
@@ -188,7 +188,7 @@ wire! {
         /// 0 = well; else the vendor's number of what is wrong.
         pub diag_code: Be16,
         /// How long the M_Key holds without its owner, in seconds; 0 = forever.
-        pub m_key_lease_period: Be16,
+        pub mkey_lease_period: Be16,
         /// Number of the port that the question came in by.
         pub local_port_num: u8,
         /// Widths that may be used; 255 in a Set = all that are supported.
@@ -202,7 +202,7 @@ wire! {
         /// Physical state, and the one after a link is lost.
         pub physical_states: PhysicalStates,
         /// What the M_Key protects, how many LIDs the port has.
-        pub m_key_lmc: MKeyLmc,
+        pub mkey_lmc: MkeyLmc,
         /// Speed in use, speeds that may be used.
         pub link_speed: LinkSpeedWord,
         /// Largest packets to the neighbour, service level of the subnet manager.
@@ -222,11 +222,11 @@ wire! {
         /// Lanes in use, what is checked.
         pub operational: OperationalVls,
         /// Requests with a wrong M_Key.
-        pub m_key_violations: Be16,
+        pub mkey_violations: Be16,
         /// Packets with a wrong P_Key.
-        pub p_key_violations: Be16,
+        pub pkey_violations: Be16,
         /// Packets with a wrong Q_Key.
-        pub q_key_violations: Be16,
+        pub qkey_violations: Be16,
         /// Entries of the port's table of GUIDs.
         pub guid_cap: u8,
         /// Registering again, time of the subnet.

@@ -8,6 +8,7 @@
 ///     pub struct Rack(u16), "rack {}"
 /// }
 /// assert_eq!(Rack::new(7).to_string(), "rack 7");
+/// assert_eq!(u16::from(Rack::from(7)), 7);
 /// assert_eq!(ib_mad::as_bytes(&Rack::new(7)), [0, 7]);
 /// ```
 #[macro_export]
@@ -37,6 +38,16 @@ macro_rules! id {
             #[must_use]
             pub const fn is_zero(self) -> bool {
                 self.get() == 0
+            }
+        }
+        impl From<$int> for $name {
+            fn from(value: $int) -> Self {
+                Self::new(value)
+            }
+        }
+        impl From<$name> for $int {
+            fn from(value: $name) -> Self {
+                value.get()
             }
         }
         impl core::fmt::Display for $name {

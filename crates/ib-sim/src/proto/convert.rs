@@ -1,5 +1,8 @@
 //! Messages from the simulator's own types, and back.
-use super::messages::{DatagramIn, DatagramOut, Hello, Kind, MAGIC, PortInfo, Role, VERSION, Welcome};
+use super::{
+    codes::{Kind, Role},
+    messages::{DatagramIn, DatagramOut, Hello, MAGIC, PortInfo, VERSION, Welcome},
+};
 use crate::{NodeId, Port, Source, port::possible_state};
 use alloc::vec::Vec;
 use ib_mad::{

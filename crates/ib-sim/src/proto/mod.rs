@@ -14,8 +14,10 @@
 //!
 //! Queue pair numbers are chosen by the program, out of the block in [`Welcome`], so that nobody waits for an answer.
 //! A program that does not read loses datagrams, as a queue pair without receive buffers does.
+mod codes;
 mod convert;
 mod messages;
 
+pub use codes::{Fault, Kind, Refusal, Role};
 pub use convert::{kind, port_info, read_port_info};
 pub use messages::*;

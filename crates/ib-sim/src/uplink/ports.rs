@@ -3,7 +3,7 @@ use crate::{Port, PortId, Subnet, port::possible_state};
 use alloc::{collections::BTreeMap, vec, vec::Vec};
 use ib_mad::{
     Gid, LinkSpeed, LinkWidth, PortState, Rate,
-    smp::{PKeyTable, PortInfo},
+    smp::{PkeyTable, PortInfo},
 };
 
 /// Ports that are different at ibsim and could not be changed yet: they exchange their LIDs, and those of the others are
@@ -15,7 +15,7 @@ pub(super) struct Ports {
 
 impl Ports {
     /// Gives a port what the subnet manager gave to it at ibsim.
-    pub(super) fn update(&mut self, subnet: &mut Subnet, id: PortId, info: &PortInfo, pkeys: &PKeyTable) {
+    pub(super) fn update(&mut self, subnet: &mut Subnet, id: PortId, info: &PortInfo, pkeys: &PkeyTable) {
         self.waiting.remove(&id);
         let Some(old) = subnet.port(id) else { return };
         let new = changed(old, info, pkeys);
@@ -51,17 +51,17 @@ fn set(subnet: &mut Subnet, ports: &BTreeMap<PortId, Port>) -> bool {
 }
 
 /// The port as it is at ibsim.
-fn changed(old: &Port, info: &PortInfo, pkeys: &PKeyTable) -> Port {
+fn changed(old: &Port, info: &PortInfo, pkeys: &PkeyTable) -> Port {
     let state = possible_state(info.speed_state.port_state()).unwrap_or(PortState::DOWN);
-    let used = pkeys.p_keys.iter().rposition(|pkey| pkey.is_valid()).map_or(0, |last| last + 1);
+    let used = pkeys.pkeys.iter().rposition(|pkey| pkey.is_valid()).map_or(0, |last| last + 1);
     let mtu = info.neighbor_mtu_sl.neighbor_mtu();
     Port {
         guid: old.guid,
         state,
         lid: info.lid,
-        lmc: info.m_key_lmc.lmc(),
+        lmc: info.mkey_lmc.lmc(),
         gids: vec![Gid::from_parts(info.gid_prefix.get(), old.guid)],
-        pkeys: pkeys.p_keys.get(..used).unwrap_or_default().to_vec(),
+        pkeys: pkeys.pkeys.get(..used).unwrap_or_default().to_vec(),
         mtu: if mtu.bytes().is_some() { mtu } else { old.mtu },
         rate: rate(info.link_width_active, info.link_speed.link_speed_active()).unwrap_or(old.rate),
         sm_lid: info.master_sm_lid,
@@ -115,9 +115,9 @@ mod tests {
             (36, &[0x43]),
             (51, &[0x93]),
         ]);
-        let mut pkeys = PKeyTable::default();
-        pkeys.p_keys[0] = Pkey::DEFAULT_FULL;
-        pkeys.p_keys[2] = Pkey::new(0x8001);
+        let mut pkeys = PkeyTable::default();
+        pkeys.pkeys[0] = Pkey::DEFAULT_FULL;
+        pkeys.pkeys[2] = Pkey::new(0x8001);
         Ports::default().update(&mut subnet, id, &info, &pkeys);
         let new = Port {
             guid: old.guid,
@@ -141,7 +141,7 @@ mod tests {
         let id = PortId::new(1, 1);
         let mut subnet = Subnet::new(SubnetConfig::default(), 1);
         subnet.add_node().unwrap();
-        Ports::default().update(&mut subnet, id, &port_info(&[(32, &[1])]), &PKeyTable::default());
+        Ports::default().update(&mut subnet, id, &port_info(&[(32, &[1])]), &PkeyTable::default());
         let port = subnet.port(id).unwrap();
         assert_eq!((port.state, port.mtu, port.rate), (PortState::DOWN, Mtu::B4096, Rate::GBPS_100));
         assert!(port.pkeys.is_empty());
@@ -179,7 +179,7 @@ mod tests {
         let mut ports = Ports::default();
         for (id, lid) in ids.into_iter().zip(&lids) {
             let lid = lid.as_ref().unwrap().get().to_be_bytes();
-            ports.update(&mut subnet, id, &port_info(&[(16, &lid), (32, &[4])]), &PKeyTable::default());
+            ports.update(&mut subnet, id, &port_info(&[(16, &lid), (32, &[4])]), &PkeyTable::default());
         }
         assert_eq!(ids.map(|id| subnet.port(id).unwrap().lid), lids.map(Result::unwrap));
         assert!(ports.waiting.is_empty());

@@ -47,17 +47,23 @@ impl Devices {
             }
             Ok(Some(Completion::TooLong { len, slid, .. })) => {
                 self.counters.oversized_datagrams += 1;
-                limited!(self.lines, DEBUG, "devices", "{id}: datagram of {len} bytes from LID {slid}: none of ours");
+                limited!(
+                    self.lines,
+                    DEBUG,
+                    "devices",
+                    "{}: datagram of {len} bytes from LID {slid}: none of ours",
+                    self.lines.endpoint(id)
+                );
             }
             Ok(Some(Completion::Sent(_))) => endpoint.send_waiting(&mut self.counters, &self.lines),
             Ok(Some(Completion::SendFailed { status, .. })) => {
                 self.counters.sends_failed += 1;
-                limited!(self.lines, DEBUG, "devices", "{id}: {status}; it goes on");
+                limited!(self.lines, DEBUG, "devices", "{}: {status}; it goes on", self.lines.endpoint(id));
                 endpoint.send_waiting(&mut self.counters, &self.lines);
             }
             Ok(Some(Completion::ReceiveFailed(status))) => {
                 self.counters.receives_failed += 1;
-                limited!(self.lines, DEBUG, "devices", "{id}: {status}; it goes on");
+                limited!(self.lines, DEBUG, "devices", "{}: {status}; it goes on", self.lines.endpoint(id));
             }
             Ok(None) => {
                 self.turns.dry(Source::Datagrams(id));

@@ -42,7 +42,14 @@ impl Endpoint {
             Outcome::Waits => counters.sends_queued += 1,
             Outcome::Refused => {
                 counters.sends_refused += 1;
-                limited!(lines, DEBUG, "devices", "{id}: datagram to LID {} lost: too many wait", letter.way.dlid);
+                limited!(
+                    lines,
+                    DEBUG,
+                    "devices",
+                    "{}: datagram to LID {} lost: too many wait",
+                    lines.endpoint(*id),
+                    letter.way.dlid
+                );
             }
         }
     }
@@ -66,7 +73,7 @@ fn post(
         && !matches!(error, ib_device::Error::SendQueueFull { .. })
     {
         counters.sends_failed += 1;
-        limited!(lines, DEBUG, "devices", "{id}: datagram to LID {} lost: {error}", letter.way.dlid);
+        limited!(lines, DEBUG, "devices", "{}: datagram to LID {} lost: {error}", lines.endpoint(id), letter.way.dlid);
     }
     sent.map(drop)
 }

@@ -132,7 +132,15 @@ impl Devices {
             return self.fail(device, "is closed: it is gone");
         }
         if self.retries.failed(self.now, Work::Endpoint(id)) {
-            limited!(self.lines, WARN, "devices", of id.index(), "{id}: queue pair {}: {error}", endpoint.pair.qpn());
+            limited!(
+                self.lines,
+                WARN,
+                "devices",
+                of id.index(),
+                "{}: queue pair {}: {error}",
+                self.lines.endpoint(id),
+                endpoint.pair.qpn()
+            );
         }
     }
 
@@ -142,7 +150,14 @@ impl Devices {
         let work = Work::Attach(id, mgid, mlid);
         match endpoint.pair.attach(mgid, mlid) {
             Ok(()) if self.retries.settled(&work) => {
-                limited!(self.lines, INFO, "devices", of id.index(), "{id}: attached to multicast group {mgid} after all");
+                limited!(
+                    self.lines,
+                    INFO,
+                    "devices",
+                    of id.index(),
+                    "{}: attached to multicast group {mgid} after all",
+                    self.lines.endpoint(id)
+                );
             }
             Ok(()) => {}
             Err(error) => {
@@ -153,7 +168,8 @@ impl Devices {
                         ERROR,
                         "devices",
                         of id.index(),
-                        "{id}: unable to attach to multicast group {mgid}: {error}; tried again until it works"
+                        "{}: unable to attach to multicast group {mgid}: {error}; tried again until it works",
+                        self.lines.endpoint(id)
                     );
                 }
             }
@@ -174,7 +190,14 @@ impl Devices {
             }
             Err(error) => {
                 // The core asks for another one.
-                limited!(self.lines, ERROR, "devices", of id.index(), "{id}: no new queue pair: {error}");
+                limited!(
+                    self.lines,
+                    ERROR,
+                    "devices",
+                    of id.index(),
+                    "{}: no new queue pair: {error}",
+                    self.lines.endpoint(id)
+                );
                 self.drop_endpoint(id);
                 self.facts.push_back(Fact::EndpointLost(id));
             }

@@ -152,7 +152,7 @@ impl Fabric for Devices {
         if let Some(open) = self.endpoints.get_mut(&endpoint)
             && let Err(error) = open.pair.detach(mgid)
         {
-            limited!(self.lines, DEBUG, "devices", "{endpoint}: {error}");
+            limited!(self.lines, DEBUG, "devices", "{}: {error}", self.lines.endpoint(endpoint));
         }
     }
 

@@ -78,7 +78,7 @@ mod tests {
         for datagram in 0..4 {
             assert_eq!(outbox.send(datagram, |datagram| device.post(*datagram)), Outcome::Posted);
         }
-        for datagram in 4..4 + LONGEST {
+        for datagram in 4..4 + 4096 {
             assert_eq!(outbox.send(datagram, |datagram| device.post(*datagram)), Outcome::Waits);
         }
         assert_eq!(outbox.send(9999, |datagram| device.post(*datagram)), Outcome::Refused);
@@ -87,12 +87,12 @@ mod tests {
         outbox.go_on(|datagram| device.post(*datagram));
         assert_eq!(device.sent.len(), 5);
         device.free = 1;
-        assert_eq!(outbox.send(4 + LONGEST, |datagram| device.post(*datagram)), Outcome::Waits);
-        while device.sent.len() < 5 + LONGEST {
+        assert_eq!(outbox.send(4 + 4096, |datagram| device.post(*datagram)), Outcome::Waits);
+        while device.sent.len() < 5 + 4096 {
             device.free = 3;
             outbox.go_on(|datagram| device.post(*datagram));
         }
-        assert!(device.sent.iter().copied().eq(0..5 + LONGEST));
+        assert!(device.sent.iter().copied().eq(0..5 + 4096));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::{
 };
 
 /// A timer of the system that is set only when a deadline comes before the one that it is set for. A wait with a
-/// time-out sets one up and takes it down each time, which is an eighth of what an answer from the cache costs.
+/// time-out sets one up and takes it down each time.
 pub(crate) struct Alarm {
     timer: TimerFd,
     /// When it rings, at the latest; `None` after it has rung.

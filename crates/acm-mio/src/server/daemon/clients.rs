@@ -48,7 +48,7 @@ impl Daemon {
                     continue;
                 }
             };
-            let account = stream.account();
+            let (account, peer) = stream.peer();
             let index = self.host.clients.open.vacant_key();
             let token = Token(FIRST_CLIENT + index);
             if let Err(error) = self.host.poll.registry().register(stream.source(), token, Interest::READABLE) {
@@ -56,7 +56,7 @@ impl Daemon {
                 continue;
             }
             let id = self.host.clients.next_id(index);
-            self.host.clients.open.insert(Connection::new(id, stream));
+            self.host.clients.open.insert(Connection::new(id, stream, peer));
             self.host.clients.backlog.insert(index);
             self.input(now, Input::ClientOpened { client: id, account });
         }
@@ -116,7 +116,7 @@ impl Daemon {
                 Ok(None) => {}
                 Err(error) => {
                     let event = acm_sansio::Event::BadFrame(client, error);
-                    host.lines.event(&event, host.fabric.as_deref());
+                    host.say(&event);
                     self.gone(now, index);
                     return false;
                 }
@@ -154,12 +154,14 @@ impl Daemon {
 
     /// Closes who has not taken anything for too long.
     pub(super) fn close_stalled(&mut self, now: Time) {
+        let limit = self.client_timeout;
         while let Some((since, index)) = self.host.clients.longest_stalled()
-            && since + self.client_timeout <= now
+            && since + limit <= now
         {
             self.host.lines.limited(Kind::ClientStalled, |said| {
-                *said = format!("client {index} takes no answers: closed");
-                tracing::info!(target: "client", client = index, "{said}");
+                let name = self.host.clients.open.get(index).map(|client| client.peer.to_string());
+                *said = format!("{} takes no answers for {limit:?}: closed", name.unwrap_or_default());
+                tracing::info!(target: "client", "{said}");
             });
             self.gone(now, index);
         }

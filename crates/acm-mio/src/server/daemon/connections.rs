@@ -37,6 +37,11 @@ impl Connections {
         self.open.get(index).filter(|connection| connection.id == client).map(|_| index)
     }
 
+    /// What a client is called, unless it is gone.
+    pub(super) fn name_of(&self, client: ClientId) -> Option<String> {
+        self.index_of(client).and_then(|index| self.open.get(index)).map(|client| client.peer.to_string())
+    }
+
     /// Puts an answer behind those that wait for their client.
     pub(super) fn reply(&mut self, client: ClientId, bytes: &[u8]) {
         if let Some(index) = self.index_of(client)

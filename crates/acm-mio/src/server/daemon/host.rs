@@ -4,10 +4,10 @@ use crate::{
     addresses::Interfaces,
     fabric::Fabric,
     kernel::Kernel,
-    log::{Lines, limited},
+    log::{Known, Lines, limited},
     source,
 };
-use acm_sansio::{ClientId, Input, Output, door::SendFailure};
+use acm_sansio::{ClientId, Event, Input, Output, door::SendFailure};
 use mio::{Interest, Poll, Token};
 use std::io;
 
@@ -39,11 +39,22 @@ impl Host {
                 let source = source::select(dest, self.interfaces.iter().flat_map(Interfaces::link_local));
                 return Some(Input::SourceSelected { request, source });
             }
-            Output::Log(event) => self.lines.event(&event, self.fabric.as_deref()),
+            Output::Log(event) => self.say(&event),
             Output::ShutdownDone => self.done = true,
             other => return self.carry_out_on_fabric(other),
         }
         None
+    }
+
+    /// Writes what the core has to say, with names.
+    pub(super) fn say(&self, event: &Event) {
+        self.with_names(|names| self.lines.event(event, names));
+    }
+
+    /// What ids are called now.
+    pub(super) fn with_names<R>(&self, what: impl FnOnce(&Known<'_>) -> R) -> R {
+        let client = |id| self.clients.name_of(id);
+        what(&Known::new(self.fabric.as_deref(), &self.lines, &client))
     }
 
     fn carry_out_on_fabric(&mut self, output: Output) -> Option<Input<'static>> {
@@ -54,11 +65,14 @@ impl Host {
                 return (!sent).then_some(Input::SaFailed { id: send.id, failure: SendFailure::NotSent });
             }
             Output::SaReply { port, to, mad } => fabric.sa_reply(port, to, &mad),
-            Output::OpenEndpoint { endpoint, port, pkey_index } => {
+            Output::OpenEndpoint { endpoint, port, pkey_index, pkey } => {
+                if let Some(port) = fabric.ports().into_iter().find(|named| named.id == port) {
+                    self.lines.name_endpoint(endpoint, format!("{port} pkey {pkey}"));
+                }
                 return Some(match fabric.open_endpoint(endpoint, port, pkey_index) {
                     Ok(qpn) => Input::EndpointOpened { endpoint, qpn },
                     Err(error) => {
-                        limited!(self.lines, ERROR, "fabric", of endpoint.index(), "{endpoint}: {error}");
+                        limited!(self.lines, ERROR, "fabric", of endpoint.index(), "{}: {error}", self.lines.endpoint(endpoint));
                         Input::EndpointFailed(endpoint)
                     }
                 });

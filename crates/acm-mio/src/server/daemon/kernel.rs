@@ -46,7 +46,12 @@ impl Daemon {
             .or_else(|| source::select(dest, interfaces.into_iter().flat_map(Interfaces::link_local)));
         match (source, &mut self.host.kernel) {
             (Some(source), _) => self.input(now, Input::KernelAddressRequest { id, source, dest }),
-            (None, Some(kernel)) => kernel.answer(id, Err(Failure::NoSource)),
+            (None, Some(kernel)) => {
+                let (failure, lines) = (Failure::NoRoute, &self.host.lines);
+                let advice = failure.advice();
+                limited!(lines, DEBUG, "kernel", "failing request of the kernel for {dest}: {failure}; {advice}");
+                kernel.answer(id, Err(failure));
+            }
             (None, None) => {}
         }
     }

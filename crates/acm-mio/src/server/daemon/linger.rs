@@ -6,7 +6,7 @@ use mio::{Events, Poll};
 use std::io;
 
 /// How long: about what falling asleep and being woken costs the loop and the client that wakes it.
-pub(super) const LINGER: Duration = Duration::from_micros(20);
+const LINGER: Duration = Duration::from_micros(20);
 /// After so many failures in a row, one short sleep in 64 is followed by another try.
 const MOST_FAILURES: u32 = 6;
 

@@ -16,9 +16,11 @@ impl Daemon {
             let source = Source {
                 now,
                 acm,
+                report: &|| host.with_names(|names| acm.report().with_names(names).to_string()),
                 fabric: fabric.map(|fabric| fabric.counters()).unwrap_or_default(),
-                ports: ports.into_iter().map(|port| (port.id, format!("{}/{}", port.device, port.number))).collect(),
+                ports: ports.into_iter().map(|port| (port.id, port.to_string())).collect(),
                 log_lines_lost: log.lost(),
+                log_not_reopened: log.not_reopened(),
             };
             match page {
                 Page::Metrics => metrics::text(&source),

@@ -3,10 +3,11 @@
 //! `turn` waits (`alarm` ends a wait, `linger` puts it off) and says whose turn it is; `clients`, `kernel` and
 //! `addresses` are parts of a turn; `preload` hands over what was read from files; `host` carries out what the core
 //! wants; `apply` reads the files again, `reload` is what that needs to know; `connections` is the table of all clients,
-//! `turns` the order in which they are served.
+//! `turns` the order in which they are served; `base_group` says whether a port can be in it.
 mod addresses;
 mod alarm;
 mod apply;
+mod base_group;
 mod clients;
 mod connections;
 mod error;

@@ -3,6 +3,7 @@ use crate::{
     effects::{Effect, effect},
     settings::{ConfiguredAddress, Settings},
 };
+use acm_wire::files::opts::Options;
 use core::time::Duration;
 use std::path::PathBuf;
 
@@ -36,6 +37,11 @@ impl Reload {
     /// How long a client may take nothing.
     pub(crate) fn client_timeout(&self) -> Duration {
         self.current.options().client_timeout
+    }
+
+    /// What the daemon began with.
+    pub(super) fn started(&self) -> Options<'_> {
+        self.started.options()
     }
 
     /// Addresses of the file; `None` without one.

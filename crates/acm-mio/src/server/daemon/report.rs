@@ -1,15 +1,17 @@
 //! What the daemon has and has counted, for people.
-use crate::{addresses::Interfaces, fabric::Fabric, kernel::Kernel};
+use super::host::Host;
+use crate::{addresses::Interfaces, kernel::Kernel};
 use acm_sansio::Acm;
 
 /// Writes it into the log, a line for each thing.
-pub(super) fn write(acm: &Acm, fabric: Option<&dyn Fabric>, interfaces: Option<&Interfaces>, kernel: Option<&Kernel>) {
-    for line in acm.report().to_string().lines() {
+pub(super) fn write(acm: &Acm, host: &Host) {
+    for line in host.with_names(|names| acm.report().with_names(names).to_string()).lines() {
         tracing::info!(target: "stats", "{line}");
     }
-    let counters = fabric.map(Fabric::counters).unwrap_or_default();
-    let lost = kernel.map(|kernel| ("kernel_requests_lost", kernel.lost()));
-    for (name, value) in counters.into_iter().chain(interfaces.into_iter().flat_map(Interfaces::counters)).chain(lost) {
+    let counters = host.fabric.as_ref().map(|fabric| fabric.counters()).unwrap_or_default();
+    let lost = host.kernel.as_ref().map(Kernel::lost).map(|lost| ("kernel_requests_lost", lost));
+    let interfaces = host.interfaces.iter().flat_map(Interfaces::counters);
+    for (name, value) in counters.into_iter().chain(interfaces).chain(lost) {
         tracing::info!(target: "stats", "{name}: {value}");
     }
 }

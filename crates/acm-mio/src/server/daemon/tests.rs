@@ -4,7 +4,7 @@ use crate::{
     cli::Args,
     clock::Clock,
     fabric::{Fabric, FabricError, NamedPort},
-    log::{Lines, Log},
+    log::{Lines, Log, WithoutFile},
     metrics::Metrics,
     server::{
         listener::Listener,
@@ -35,7 +35,10 @@ use std::{
     rc::Rc,
 };
 
+mod bounds;
+mod names;
 mod places;
+mod stalls;
 mod wishes;
 
 /// A daemon whose fabric answers nothing, with one port.
@@ -58,7 +61,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
         listener,
         signals: Signals::new([SIGHUP]).unwrap(),
         clock: Clock::start(),
-        log: Log::start(LogTarget::Stdout, LogLevel::Basic),
+        log: Log::start(LogTarget::Stdout, LogLevel::Basic, WithoutFile::Stdout).unwrap(),
         reload: Reload::new(
             Settings::read(&Args::parse_from(["acm-mio", "-O", "/none", "-A", "/none"])),
             "/".into(),
@@ -302,119 +305,4 @@ fn a_client_is_heard_again_when_its_requests_are_answered() {
     daemon.input(daemon.clock.now(), failed);
     turns(&mut daemon);
     assert_eq!(received(&mut client), (88 + 72, false));
-}
-
-/// Has a client ask until it is not heard any more; how many bytes it asked.
-fn ask_without_reading(daemon: &mut Daemon, client: &mut UnixStream) -> usize {
-    let (asked, mut sent, mut refused) = (perf_request(0, [1; 8]).repeat(100), 0, 0);
-    // The system's buffers and the daemon's own are far smaller.
-    while sent < 16 << 20 && refused < 1000 {
-        match client.write(asked.get(sent % asked.len()..).unwrap()) {
-            Ok(count) => (sent, refused) = (sent + count, 0),
-            Err(_) if daemon.host.clients.open.iter().any(|(_, connection)| connection.held_back) => return sent,
-            Err(_) => {
-                refused += 1;
-                turns(daemon);
-            }
-        }
-    }
-    panic!("after {sent} bytes it is neither heard nor held back");
-}
-
-#[test]
-fn a_client_that_takes_nothing_is_closed_in_time() {
-    let dir = tempfile::tempdir().unwrap();
-    let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
-    ask_without_reading(&mut daemon, &mut client);
-    let (since, _) = daemon.host.clients.longest_stalled().unwrap();
-    let limit = Duration::from_secs(30);
-    daemon.close_stalled(since + (limit - Duration::from_nanos(1)));
-    assert_eq!(daemon.host.clients.open.len(), 1);
-    let wait = daemon.due().unwrap().since(daemon.clock.now());
-    assert!(wait > Duration::ZERO && wait <= limit, "{wait:?}");
-    // The loop wakes up for it by itself, and not before.
-    daemon.client_timeout = daemon.clock.now().since(since) + Duration::from_millis(100);
-    let (mut events, mut wakes) = (Events::with_capacity(16), 0);
-    while !daemon.host.clients.open.is_empty() {
-        let timeout = daemon.timeout();
-        daemon.turn(&mut events, timeout).unwrap();
-        wakes += 1;
-        assert!(wakes <= 3, "{wakes}");
-    }
-    assert!(received(&mut client).1);
-    assert_eq!(daemon.host.clients.longest_stalled(), None);
-}
-
-#[test]
-fn a_client_that_reads_after_all_gets_all_its_answers() {
-    let dir = tempfile::tempdir().unwrap();
-    let (mut daemon, mut client) = (daemon(dir.path()), connect(dir.path()));
-    let asked = ask_without_reading(&mut daemon, &mut client);
-    let (mut got, all) = (0, asked / 16 * 72);
-    for _ in 0..1000 {
-        got += received(&mut client).0;
-        if got >= all {
-            break;
-        }
-        turns(&mut daemon);
-    }
-    assert_eq!(got, all);
-    assert_eq!(daemon.host.clients.longest_stalled(), None);
-    // It costs no more than any other then.
-    client.write_all(&perf_request(0, [1; 8])[asked % 16..]).unwrap();
-    turns(&mut daemon);
-    assert_eq!(received(&mut client).0, 72);
-    let mut events = Events::with_capacity(16);
-    daemon.host.poll.poll(&mut events, Some(Duration::ZERO)).unwrap();
-    assert!(events.is_empty(), "{events:?}");
-}
-
-/// How many addresses the core serves.
-fn addresses(daemon: &Daemon) -> usize {
-    let report = daemon.acm.report().to_string();
-    let counts = report.lines().filter_map(|line| line.split_once(" addresses ")?.1.split(' ').next()?.parse().ok());
-    counts.max().unwrap_or(0)
-}
-
-/// A daemon that has the host's names beside `node1`, at a port that may be taken away.
-fn with_names(dir: &std::path::Path) -> (Daemon, Rc<RefCell<Vec<NamedPort>>>) {
-    let mut daemon = daemon(dir);
-    let ports = Rc::new(RefCell::new(vec![NamedPort { id: PortId(0), device: "sim0".into(), number: 1 }]));
-    daemon.host.fabric = Some(Box::new(Chatter { ports: Rc::clone(&ports), ..Chatter::default() }));
-    daemon.names = crate::names::DefaultNames::new("host");
-    daemon.name_ports(Time::ZERO);
-    assert_eq!(addresses(&daemon), 3, "node1, host, host-1");
-    (daemon, ports)
-}
-
-#[test]
-fn the_hosts_names_go_with_the_port() {
-    let dir = tempfile::tempdir().unwrap();
-    let (mut daemon, ports) = with_names(dir.path());
-    ports.borrow_mut().clear();
-    // The fabric tells of a port, whichever.
-    daemon.host.fabric = Some(Box::new(Chatter { tells: 2, ports, ..Chatter::default() }));
-    daemon.fabric_events(Time::ZERO).unwrap();
-    assert_eq!(addresses(&daemon), 1);
-}
-
-#[test]
-fn the_hosts_names_go_when_a_file_has_others() {
-    let dir = tempfile::tempdir().unwrap();
-    let (mut daemon, ports) = with_names(dir.path());
-    let file = dir.path().join("addr");
-    let args = ["acm-mio", "-O", "/none", "-A", file.to_str().unwrap()];
-    daemon.reload.current = Settings::read(&Args::parse_from(args));
-    let reload = |daemon: &mut Daemon, text: &str| {
-        std::fs::write(&file, text).unwrap();
-        daemon.reload(Time::ZERO);
-    };
-    reload(&mut daemon, "host sim0 1 default\nother sim0 1 default\n");
-    assert_eq!(addresses(&daemon), 3, "host-1 is gone, and other is there");
-    // What the file says of a port that is away counts, too.
-    ports.borrow_mut().clear();
-    reload(&mut daemon, "host sim0 1 default\n");
-    assert_eq!(addresses(&daemon), 2);
-    reload(&mut daemon, "");
-    assert_eq!(addresses(&daemon), 1);
 }

@@ -6,6 +6,7 @@ use super::{
         tokens::{ALARM, FABRIC, FIRST_CLIENT, INTERFACES, KERNEL, LISTENER, PRELOAD, SIGNALS},
     },
     alarm::Alarm,
+    base_group::beyond,
     error::LoopError,
     host::Host,
     linger::Linger,
@@ -16,10 +17,10 @@ use super::{
 use crate::{addresses::Interfaces, clock::Clock, log::Log, metrics::Metrics, names::DefaultNames, preload::Loader};
 use acm_sansio::{Acm, Input, Time};
 use core::time::Duration;
-use mio::{Events, Token};
+use mio::{Events, Token, Waker};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
-use std::io;
+use std::{io, sync::Arc};
 
 /// Events of the fabric, datagrams of the kernel, or new clients that are handled before it is another's turn.
 pub(super) const OTHERS_TURN: usize = 256;
@@ -41,14 +42,16 @@ pub(crate) struct Daemon {
     /// Reads routes and hosts from files; `None` if there are no such files.
     pub(crate) preload: Option<Loader>,
     /// What wakes the loop for it, once there was one.
-    pub(crate) preload_waker: Option<std::sync::Arc<mio::Waker>>,
+    pub(crate) preload_waker: Option<Arc<Waker>>,
     /// What systemd is told.
     pub(crate) systemd: Systemd,
     /// Scrapers.
     pub(crate) metrics: Metrics,
     /// A client that takes nothing of what is there for it for so long is closed.
     pub(crate) client_timeout: Duration,
+    /// What ends a wait at the next deadline.
     pub(crate) alarm: Alarm,
+    /// Whether to stay awake before a wait.
     pub(crate) linger: Linger,
 }
 
@@ -79,7 +82,7 @@ impl Daemon {
     }
 
     fn report(&self) {
-        report::write(&self.acm, self.host.fabric.as_deref(), self.host.interfaces.as_ref(), self.host.kernel.as_ref());
+        report::write(&self.acm, &self.host);
     }
 
     /// Waits once, for so long at most, and does what there is to do.
@@ -216,8 +219,17 @@ impl Daemon {
                 return Ok(());
             };
             let of_port = matches!(input, Input::PortUp { .. } | Input::PortDown(_));
+            let beyond = match &input {
+                Input::PortUp { port, attributes } => {
+                    beyond(&self.reload.started(), attributes).map(|why| (*port, why))
+                }
+                _ => None,
+            };
             self.acm.handle_input(now, input);
             self.drain(now);
+            if let Some((port, why)) = beyond {
+                self.host.say_of_port(port, &why);
+            }
             if of_port {
                 self.name_ports(now);
             }

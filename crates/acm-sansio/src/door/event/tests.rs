@@ -1,6 +1,11 @@
 //! Each event: how important, about what, in which words.
+use super::super::failed::Served;
 use super::*;
-use crate::{failure::Bound, sa::SaError};
+use crate::{
+    KernelRequestId,
+    failure::{Bound, Failure, FailureKind},
+    sa::SaError,
+};
 use alloc::{format, string::ToString};
 use ib_mad::{Gid, Mtu, Rate};
 
@@ -36,11 +41,10 @@ fn check(events: impl IntoIterator<Item = (Event, Level, About, &'static str)>) 
 fn says_who_asked_and_what_happened() {
     let client = RequestedBy::Client(CLIENT, Account::User(7));
     assert_eq!(
-        [client, RequestedBy::Kernel(KernelRequestId(5))].map(|by| by.to_string()),
-        [format!("{CLIENT} of {}", Account::User(7)), "kernel request 5".into()]
+        [client, RequestedBy::Kernel(KernelRequestId(5))].map(|by| by.named(&Ids).to_string()),
+        [format!("{CLIENT} of {}", Account::User(7)), "the kernel".into()]
     );
     assert_eq!(Event::PortUp(PortId(1), Lid::new(16)).to_string(), "port 1 is active, LID 16");
-    assert!(Event::Refused(client, Failure::NoGroup).to_string().contains(&client.to_string()));
 }
 
 #[test]
@@ -52,8 +56,8 @@ fn of_ports_and_endpoints() {
     check([
         (Event::PortUp(PORT, Lid::new(9)), Always, PORT_ONLY, "port 1 is active, LID 9"),
         (Event::PortDown(PORT), Always, PORT_ONLY, "port 1 is down"),
-        (Event::EndpointAdded(ENDPOINT, PORT, PKEY), Always, ON, "endpoint4.2: port 1 pkey 0xffff opened"),
-        (Event::EndpointRemoved(ENDPOINT, PORT, PKEY), Always, ON, "endpoint4.2: port 1 pkey 0xffff closed"),
+        (Event::EndpointAdded(ENDPOINT, PORT, PKEY), Always, ON, "port 1 pkey 0xffff opened"),
+        (Event::EndpointRemoved(ENDPOINT, PORT, PKEY), Always, ON, "port 1 pkey 0xffff closed"),
         (Event::EndpointFailed(ENDPOINT, 90), Always, ENDPOINT_ONLY, "no queue pair; again in 90 ms"),
         (Event::EndpointLost(ENDPOINT), Always, ENDPOINT_ONLY, "queue pair lost"),
         (Event::NoPartition(PORT, address(), Some(PKEY)), Verbose, (true, true, false, false), "0xffff is not in the"),
@@ -71,15 +75,18 @@ fn of_clients_and_the_kernel() {
     const CLIENT_ONLY: About = (false, false, false, true);
     let account = Account::User(7);
     let (client, kernel) = (RequestedBy::Client(CLIENT, account), RequestedBy::Kernel(KernelRequestId(5)));
-    let failure = Failure::TooMany(Bound::Lookups);
+    let failed = |by, dest| {
+        let (source, endpoint, served) = (None, None, Served::default());
+        let attempt = Failure::TooMany(Bound::Lookups).into();
+        Event::Failed(FailedRequest { by, dest, source, endpoint, attempt, served }.into())
+    };
     check([
         (Event::ConnectionClosed(CLIENT, account), Verbose, CLIENT_ONLY, "client3.0 of user 7 closed to make room"),
         (Event::ConnectionRefused(CLIENT, account), Verbose, CLIENT_ONLY, "client3.0 of user 7 refused: too many"),
         (Event::BadFrame(CLIENT, FrameError::Version(9)), Verbose, CLIENT_ONLY, "client3.0 closed: "),
-        (Event::Refused(client, failure), Verbose, CLIENT_ONLY, "failing request of client3.0 of user 7: too many"),
-        (Event::Refused(kernel, failure), Verbose, (false, false, false, false), "kernel request 5"),
-        (Event::Answered(client, address(), Ok(())), Debug, (true, false, false, true), "path to node7"),
-        (Event::Answered(kernel, address(), Err(failure)), Debug, (true, false, false, false), "no path to node7"),
+        (failed(client, None), Verbose, CLIENT_ONLY, "failing request of client3.0 of user 7: too many"),
+        (failed(kernel, Some(address())), Verbose, (true, false, false, false), "of the kernel for node7: too many"),
+        (Event::Answered(client, address()), Debug, (true, false, false, true), "path to node7"),
     ]);
 }
 
@@ -94,7 +101,12 @@ fn of_the_built_in_protocol() {
     let events = [
         (Own::Joined(ENDPOINT, gid, lid, Mtu::B2048, Rate::GBPS_10), Verbose, HERE, "join successful: endpoint4.2"),
         (Own::JoinFailed(ENDPOINT, gid, SaError::TimedOut, 70), Always, HERE, "again in 70 ms"),
-        (Own::LookupFailed(ENDPOINT, address(), refused, 3), Verbose, DEST, "failing request for node7"),
+        (
+            Own::LookupFailed(ENDPOINT, address(), refused.into(), 3),
+            Debug,
+            DEST,
+            "no path to node7: the peer shares no",
+        ),
         (Own::LongDatagram(ENDPOINT, 300), Verbose, HERE, "datagram of 300 bytes"),
         (Own::NoGrh(ENDPOINT), Debug, HERE, "without a GRH"),
         (Own::NoSharedGroup(ENDPOINT, address()), Verbose, DEST, "no shared multicast group with node7"),
@@ -108,4 +120,48 @@ fn of_the_built_in_protocol() {
         (Own::RouteFound(ENDPOINT, address()), Debug, DEST, "path to node7 found"),
     ];
     check(events.map(|(event, level, of, text)| (Event::from(event), level, of, text)));
+}
+
+#[test]
+fn how_many_failed_is_said_always_and_by_kind() {
+    let mut counts = FailureCounts::default();
+    counts.count(FailureKind::SaSilent);
+    let text = Event::Failures(counts, Duration::from_secs(60)).to_string();
+    assert_eq!(text, "notice - 1 request failed in 60 s: 1 SA silent (log_level 1 says why each of them did)");
+    counts.count(FailureKind::NoAnswer);
+    let event = Event::Failures(counts, Duration::from_secs(12));
+    assert_eq!((event.level(), about(&event)), (Level::Always, (false, false, false, false)));
+    assert!(event.to_string().contains("2 requests failed in 12 s: 1 no answer from the peer, 1 SA silent ("));
+}
+
+/// Whoever knows names.
+struct Known;
+
+impl Names for Known {
+    fn port(&self, _: PortId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("mlx5_0 port 1")
+    }
+    fn endpoint(&self, _: EndpointId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("mlx5_0/1 pkey 0xffff")
+    }
+    fn client(&self, _: ClientId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("mpirun[42]")
+    }
+}
+
+#[test]
+fn names_stand_in_place_of_ids() {
+    let by = RequestedBy::Client(CLIENT, Account::User(7));
+    for (event, text) in [
+        (Event::PortDown(PORT), "mlx5_0 port 1 is down"),
+        (Event::EndpointAdded(ENDPOINT, PORT, PKEY), "mlx5_0 port 1 pkey 0xffff opened"),
+        (Event::EndpointLost(ENDPOINT), "mlx5_0/1 pkey 0xffff: queue pair lost with its device"),
+        (Event::Answered(by, address()), "mpirun[42] of user 7: path to node7"),
+        (
+            ibacmp::Event::Asked(ENDPOINT, address(), 2).into(),
+            "mlx5_0/1 pkey 0xffff: asking the group for node7, time 2",
+        ),
+    ] {
+        assert_eq!(event.named(&Known).to_string(), text);
+    }
 }

@@ -202,7 +202,10 @@ fn what_is_under_way_is_known_to_its_endpoint() {
     let (mut cx, mut ibacmp, endpoint) = joined(1);
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
     let (question, lookup) = (crate::id::QuestionId::new(0, 0), Lookup::default());
-    ibacmp.cache.enter(id, DestState::Routing(Routing { remote: None, addr_until: None, question, lookup }));
+    ibacmp.cache.enter(
+        id,
+        DestState::Routing(Routing { remote: None, addr_until: None, question, since: crate::Time::ZERO, lookup }),
+    );
     let note = |ibacmp: &mut Ibacmp, was, is| ibacmp.cache.note_kind(Some(was), Some(is));
     ibacmp.cache.get_mut(id).unwrap().state = DestState::Unknown;
     note(&mut ibacmp, StateKind::Routing, StateKind::Unknown);

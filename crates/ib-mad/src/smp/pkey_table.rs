@@ -5,8 +5,8 @@ wire! {
     /// A block of a port's table of P_Keys (IBTA 14.2.5.7), 64 bytes.
     ///
     /// The attribute modifier is the block's number, for a switch with the port's number in its upper half.
-    pub struct PKeyTable [64] {
+    pub struct PkeyTable [64] {
         /// 32 P_Keys.
-        pub p_keys: [Pkey; 32],
+        pub pkeys: [Pkey; 32],
     }
 }

@@ -1,4 +1,4 @@
-//! Why a request fails: the status that a client is told, and the phase that an administrator wants to know.
+//! Why a request fails, and the status that a client is told.
 use crate::sa::SaError;
 use acm_wire::client::ClientStatus;
 
@@ -12,6 +12,9 @@ pub enum Failure {
     /// No endpoint of an active port is the source of the path.
     #[error("no endpoint of an active port has the source")]
     NoSource,
+    /// The routing table gives no source for the destination.
+    #[error("no source address: the routing table has no way there")]
+    NoRoute,
     /// A GID or LID was asked for as an address; those are asked for as paths.
     #[error("not an address that a peer owns")]
     NotAnAddress,
@@ -22,7 +25,7 @@ pub enum Failure {
     #[error("no turn to ask within the deadline")]
     NoTurn,
     /// Nobody has the address, or nobody who hears us.
-    #[error("no response from the group, asked {asked} times")]
+    #[error("no response from the group")]
     NoResponse {
         /// How often the group was asked.
         asked: u32,
@@ -70,7 +73,7 @@ impl Failure {
     pub const fn status(self) -> ClientStatus {
         match self {
             Self::BadRequest(status) | Self::PeerRefused(status) => status,
-            Self::NoSource => ClientStatus::ESRCADDR,
+            Self::NoSource | Self::NoRoute => ClientStatus::ESRCADDR,
             Self::NotAnAddress | Self::NoGroup | Self::NoSharedGroup | Self::EndpointClosed | Self::NotYet => {
                 ClientStatus::ENODATA
             }

@@ -2,14 +2,14 @@
 use super::record::sa_record;
 use crate::{
     Lid,
-    smp::PKeyTable,
+    smp::PkeyTable,
     wire,
     wire::{Be16, Reserved},
 };
 
 wire! {
     /// A block of a port's table of P_Keys (IBTA 15.2.5.11), 72 bytes.
-    pub struct PKeyTableRecord [72] {
+    pub struct PkeyTableRecord [72] {
         /// LID of the node that has the table.
         pub lid: Lid,
         /// Block of 32 keys.
@@ -19,13 +19,13 @@ wire! {
         /// Zero.
         pub reserved: Reserved<3>,
         /// 32 P_Keys, from 32 x the block number on.
-        pub table: PKeyTable,
+        pub table: PkeyTable,
     }
 }
 
 sa_record! {
-    /// Which fields of a [`PKeyTableRecord`] count.
-    PKeyTableRecord P_KEY_TABLE_RECORD PKeyTableMask;
+    /// Which fields of a [`PkeyTableRecord`] count.
+    PkeyTableRecord PKEY_TABLE_RECORD PkeyTableMask;
     /// The node's LID.
     LID = 0x1 "lid" lid(value: Lid) |r| r.lid = value;
     /// Block of 32 keys.

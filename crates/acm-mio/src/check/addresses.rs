@@ -1,0 +1,269 @@
+//! Which addresses are served, and where: as the daemon's core says when it hears of these ports.
+use super::report::Report;
+use crate::{
+    fabric::{Fabric, NamedPort},
+    names::DefaultNames,
+    settings::{ConfiguredAddress, Settings},
+};
+use acm_sansio::{
+    Acm, Config, EndpointId, Event, Input, Output, PortId, Seed, Time,
+    door::Level,
+    port::{InterfaceAddress, PortAttributes},
+};
+use acm_wire::Address;
+use ib_mad::Pkey;
+use std::collections::BTreeMap;
+
+/// More than a fabric tells at the start.
+const MOST_EVENTS: usize = 10_000;
+
+/// The ports of a fabric, and what is known of those that are active.
+#[derive(Debug, Default)]
+pub(super) struct Ports {
+    pub(super) named: Vec<NamedPort>,
+    pub(super) active: BTreeMap<PortId, PortAttributes>,
+}
+
+impl Ports {
+    /// All of a fabric, as it tells them first.
+    pub(super) fn of(fabric: &mut dyn Fabric) -> Self {
+        let mut active = BTreeMap::new();
+        for _ in 0..MOST_EVENTS {
+            match fabric.next_event() {
+                Ok(Some(Input::PortUp { port, attributes })) => {
+                    active.insert(port, attributes.clone());
+                }
+                Ok(Some(Input::PortDown(port))) => {
+                    active.remove(&port);
+                }
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => break,
+            }
+        }
+        Self { named: fabric.ports(), active }
+    }
+
+    fn find(&self, entry: &ConfiguredAddress) -> Option<PortId> {
+        let same = |port: &&NamedPort| port.device == entry.device && port.number == entry.port;
+        self.named.iter().find(same).map(|port| port.id)
+    }
+
+    fn name(&self, id: PortId) -> String {
+        let found = self.named.iter().find(|port| port.id == id);
+        found.map_or_else(|| format!("port {}", id.0), |port| format!("{} port {}", port.device, port.number))
+    }
+
+    fn all_names(&self) -> String {
+        let names: Vec<String> = self.named.iter().map(|port| self.name(port.id)).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    }
+}
+
+/// A core that has heard of ports and addresses, and what it said.
+struct Played {
+    acm: Acm,
+    said: Vec<Event>,
+}
+
+impl Played {
+    fn new(settings: &Settings) -> Self {
+        let config = Config { log_level: Level::Debug, ..settings.core(u64::from(u16::MAX)) };
+        Self { acm: Acm::new(config, Seed::new([0; 16])), said: Vec::new() }
+    }
+
+    fn tell(&mut self, input: Input<'_>) {
+        let Self { acm, said } = self;
+        acm.drive(Time::ZERO, input, |output| {
+            if let Output::Log(event) = output {
+                said.push(event);
+            }
+            None
+        });
+    }
+
+    /// What is served: each address, and its port and partition.
+    fn served(&self) -> Vec<(Address, PortId, Pkey)> {
+        let mut endpoints: BTreeMap<EndpointId, (PortId, Pkey)> = BTreeMap::new();
+        let mut served = Vec::new();
+        for event in &self.said {
+            match event {
+                Event::EndpointAdded(id, port, pkey) => {
+                    endpoints.insert(*id, (*port, *pkey));
+                }
+                Event::AddressAdded(id, address) => {
+                    if let Some((port, pkey)) = endpoints.get(id) {
+                        served.push((*address, *port, *pkey));
+                    }
+                }
+                _ => {}
+            }
+        }
+        served
+    }
+}
+
+/// Says of each address where it is served, or why it is not.
+pub(super) fn addresses(
+    settings: &Settings,
+    mut names: DefaultNames,
+    ports: &Ports,
+    interfaces: &[InterfaceAddress],
+    report: &mut Report,
+) {
+    let mut played = Played::new(settings);
+    for (port, attributes) in &ports.active {
+        played.tell(Input::PortUp { port: *port, attributes });
+    }
+    let (mut away, mut wanted) = (Vec::new(), 0);
+    for entry in settings.addresses.iter().flatten() {
+        wanted += 1;
+        match ports.find(entry) {
+            Some(port) => {
+                let ConfiguredAddress { address, pkey, .. } = *entry;
+                played.tell(Input::AddressAdded { port, pkey, address });
+                if !ports.active.contains_key(&port) {
+                    away.push((entry, format!("{} is not active", ports.name(port)), WAITS.to_owned()));
+                }
+            }
+            None => away.push((
+                entry,
+                format!("no port {} of a device {:?}", entry.port, entry.device),
+                format!("correct the line; ports here: {}", ports.all_names()),
+            )),
+        }
+    }
+    if settings.addresses.is_none() {
+        for (port, address) in names.choose(ports.named.clone(), |port| ports.active.contains_key(&port)).added {
+            wanted += 1;
+            played.tell(Input::AddressAdded { port, pkey: None, address });
+        }
+    }
+    wanted += interfaces.len();
+    played.tell(Input::Interfaces(interfaces));
+    let served = played.served();
+    for (address, port, pkey) in &served {
+        report.ok(format!("{address}: served at {}, partition {pkey}", ports.name(*port)));
+    }
+    for (entry, why, advice) in away {
+        report.warn(format!("{}: {} is not served: {why}", entry.place, entry.address), advice);
+    }
+    for event in &played.said {
+        refused(event, ports, report);
+    }
+    total(served.len(), wanted, report);
+}
+
+const WAITS: &str = "it is served when the port is active: look at the link and the subnet manager";
+
+fn refused(event: &Event, ports: &Ports, report: &mut Report) {
+    match event {
+        Event::NoPartition(port, address, pkey) => {
+            let partition = pkey.map_or_else(|| "the first partition".to_owned(), |pkey| format!("partition {pkey}"));
+            report.warn(
+                format!("{address} is not served: {partition} is not in the table of {}", ports.name(*port)),
+                "correct the address file, or the subnet manager's partitions",
+            );
+        }
+        Event::NotServed(port, prefix) => report.warn(
+            format!("{} is not served: subnet prefix 0x{prefix:016x} is another provider's", ports.name(*port)),
+            "see `provider` in the option file",
+        ),
+        Event::DuplicateAddress(address) => report.warn(
+            format!("{address} is there twice"),
+            "two ports or partitions have it, and the first serves it: correct the address file",
+        ),
+        _ => {}
+    }
+}
+
+fn total(served: usize, wanted: usize, report: &mut Report) {
+    let what = format!("addresses: {served} of {wanted} are served");
+    match (served, wanted) {
+        (0, _) => report.warn(what, "nobody can ask from this node, nor for it: see the lines above"),
+        (served, wanted) if served < wanted => report.warn(what, "see the lines above"),
+        _ => report.ok(what),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{check::report::Verdict, cli::Args};
+    use clap::Parser;
+    use ib_mad::Lid;
+
+    /// Two ports of a device, the first of them active.
+    fn ports() -> Ports {
+        let named = [1, 2].map(|number: u8| NamedPort { id: PortId(number.into()), device: "mlx5_0".into(), number });
+        let pkeys = vec![Pkey::DEFAULT_FULL, Pkey::new(0x8001)];
+        let gids = vec!["fe80::2:c903:0:11".parse().unwrap()];
+        let attributes = PortAttributes { lid: Lid::new(1), pkeys, gids, ..PortAttributes::default() };
+        Ports { named: named.into(), active: [(PortId(1), attributes)].into() }
+    }
+
+    fn found(options: &str, lines: Option<&str>, interfaces: &[InterfaceAddress]) -> Vec<(Verdict, String)> {
+        let dir = tempfile::tempdir().unwrap();
+        let (o, a) = (dir.path().join("opts"), dir.path().join("addr"));
+        std::fs::write(&o, options).unwrap();
+        lines.iter().for_each(|lines| std::fs::write(&a, lines).unwrap());
+        let words = ["acm-mio", "-O", o.to_str().unwrap(), "-A", a.to_str().unwrap()];
+        let settings = Settings::read(&Args::try_parse_from(words).unwrap());
+        let mut report = Report::default();
+        addresses(&settings, DefaultNames::new("host"), &ports(), interfaces, &mut report);
+        let own = dir.path().display().to_string();
+        assert!(report.findings.iter().all(|finding| finding.verdict == Verdict::Ok || !finding.advice.is_empty()));
+        report.findings.iter().map(|finding| (finding.verdict, finding.what.replace(&own, ""))).collect()
+    }
+
+    fn warns(found: &[(Verdict, String)], what: &str) -> bool {
+        found.iter().any(|(verdict, own)| *verdict == Verdict::Warn && own == what)
+    }
+
+    fn oks(found: &[(Verdict, String)], what: &str) -> bool {
+        found.iter().any(|(verdict, own)| *verdict == Verdict::Ok && own == what)
+    }
+
+    #[test]
+    fn each_address_of_the_file() {
+        let lines = "a mlx5_0 1 default\nb mlx5_0 1 8001\nc mlx5_0 1 8002\nd mlx5_0 2 default\ne mlx4_0 1 default\n\
+                     a mlx5_0 1 8001\n";
+        let said = found("", Some(lines), &[]);
+        assert!(oks(&said, "a: served at mlx5_0 port 1, partition 0xffff"), "{said:?}");
+        assert!(oks(&said, "b: served at mlx5_0 port 1, partition 0x8001"), "{said:?}");
+        assert!(warns(&said, "c is not served: partition 0x8002 is not in the table of mlx5_0 port 1"), "{said:?}");
+        assert!(warns(&said, "/addr:4: d is not served: mlx5_0 port 2 is not active"), "{said:?}");
+        assert!(warns(&said, "/addr:5: e is not served: no port 1 of a device \"mlx4_0\""), "{said:?}");
+        assert!(warns(&said, "a is there twice"), "{said:?}");
+        assert!(warns(&said, "addresses: 3 of 6 are served"), "{said:?}");
+    }
+
+    #[test]
+    fn names_of_the_host_and_addresses_of_interfaces() {
+        let at = |gid: &str, address: &str| InterfaceAddress {
+            gid: gid.parse().unwrap(),
+            pkey: Some(Pkey::DEFAULT_FULL),
+            address: address.parse().unwrap(),
+        };
+        let ours = at("fe80::2:c903:0:11", "10.0.0.1");
+        let said = found("", None, &[ours]);
+        for what in
+            ["host: served at mlx5_0 port 1, partition 0xffff", "10.0.0.1: served at mlx5_0 port 1, partition 0xffff"]
+        {
+            assert!(oks(&said, what), "{what}: {said:?}");
+        }
+        let said = found("", Some("a mlx5_0 1 default\n"), &[at("fe80::2:c903:0:99", "10.0.0.2")]);
+        assert!(warns(&said, "addresses: 1 of 2 are served"), "{said:?}");
+        let said = found("", Some("a mlx5_0 1 default\n"), &[]);
+        assert!(oks(&said, "addresses: 1 of 1 are served"), "{said:?}");
+    }
+
+    #[test]
+    fn another_providers_subnet() {
+        let said = found("provider other default\n", Some("a mlx5_0 1 default\n"), &[]);
+        assert!(
+            warns(&said, "mlx5_0 port 1 is not served: subnet prefix 0xfe80000000000000 is another provider's"),
+            "{said:?}"
+        );
+        assert!(warns(&said, "addresses: 0 of 1 are served"), "{said:?}");
+    }
+}

@@ -1,0 +1,67 @@
+//! The fabric that was given: whether it is there, and which ports it has.
+use super::{addresses::Ports, report::Report};
+#[cfg(feature = "verbs")]
+use crate::fabric::Devices;
+use crate::{
+    cli::Args,
+    fabric::{Fabric, FabricChoice, NamedPort, Sim},
+    log::Lines,
+    names::DefaultNames,
+    settings::Settings,
+};
+use acm_sansio::{PortId, port::PortAttributes};
+use ib_mad::{Gid, Guid, Lid, Pkey};
+
+/// What a fabric has.
+pub(super) struct Looked {
+    pub(super) ports: Ports,
+    /// What this node is called without an address file.
+    pub(super) names: DefaultNames,
+}
+
+/// Looks at it as the daemon will, and lets it go again; `None` if there is none.
+pub(super) fn look(args: &Args, settings: &Settings, report: &mut Report) -> Option<Looked> {
+    match &args.fabric {
+        None | Some(FabricChoice::Devices) => devices(settings),
+        Some(FabricChoice::Embedded) => {
+            report.ok("fabric embedded: in the daemon itself, which is node1 of it");
+            Some(Looked { ports: embedded(), names: DefaultNames::of(Some("node1")) })
+        }
+        Some(FabricChoice::Sim { path, node }) => match Sim::attach(path, node.as_deref(), Lines::default()) {
+            Ok(mut sim) => {
+                report.ok(format!("fabric at {}: this is {}", path.display(), sim.node_name().unwrap_or_default()));
+                let names = DefaultNames::of(sim.node_name());
+                Some(Looked { ports: Ports::of(&mut sim), names })
+            }
+            Err(error) => {
+                report.fail(error.to_string(), "start it (ib-sim serve), or correct --fabric");
+                None
+            }
+        },
+    }
+}
+
+#[cfg(feature = "verbs")]
+#[expect(clippy::unnecessary_wraps, reason = "without verbs there are none")]
+fn devices(settings: &Settings) -> Option<Looked> {
+    // What cannot be opened has a line of its own.
+    let mut devices = Devices::open(settings.depths(), Lines::default());
+    Some(Looked { ports: Ports::of(&mut devices), names: DefaultNames::of(None) })
+}
+
+#[cfg(not(feature = "verbs"))]
+fn devices(_settings: &Settings) -> Option<Looked> {
+    None
+}
+
+/// The first node of a fabric that is as it is by default.
+fn embedded() -> Ports {
+    let attributes = PortAttributes {
+        lid: Lid::new(1),
+        gids: vec![Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(1))],
+        pkeys: vec![Pkey::DEFAULT_FULL],
+        ..PortAttributes::default()
+    };
+    let id = PortId(0);
+    Ports { named: vec![NamedPort { id, device: "sim0".into(), number: 1 }], active: [(id, attributes)].into() }
+}

@@ -1,0 +1,151 @@
+//! Where the log goes: whether it can be written there, and whether it ends before the disk does.
+use super::{places::Places, report::Report};
+use crate::{cli::Args, regular, settings::Settings};
+use acm_wire::files::opts::{LogTarget, Opt};
+use nix::unistd::{AccessFlags, access};
+use std::{fs, io::Read, os::unix::fs::FileTypeExt, path::Path};
+
+/// Bytes of a rotation's file that are looked at.
+const MOST: u64 = 1 << 20;
+
+pub(super) fn log(args: &Args, settings: &Settings, places: &Places, report: &mut Report) {
+    let target = settings.options().log_file;
+    let LogTarget::File(path) = target else {
+        let what = Opt::LogFile(target).to_string();
+        if args.leaves_terminal() {
+            return report.warn(what, "a daemon has no standard streams: name a file, or run it with -P");
+        }
+        return report.ok(what);
+    };
+    let path = Path::new(path);
+    if let Err((what, advice)) = writable(path) {
+        let what = format!("log file {}: {what}", path.display());
+        // In the foreground it becomes standard output.
+        return if args.leaves_terminal() { report.fail(what, advice) } else { report.warn(what, advice) };
+    }
+    report.ok(format!("log file {} can be written", path.display()));
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return;
+    }
+    match rotation(path, &places.rotations) {
+        Some(by) => report.ok(format!("log file {} is rotated by {by}", path.display())),
+        None => report.warn(
+            format!("log file {} is not rotated: nothing in {} names it", path.display(), places.rotations.display()),
+            "install dist/acm-mio.logrotate as /etc/logrotate.d/acm-mio",
+        ),
+    }
+}
+
+/// Whether a line can be written to this file, or what is wrong and what to do.
+fn writable(path: &Path) -> Result<(), (String, String)> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let root = "run as root, or name a log_file that you may write to".to_owned();
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(("is a directory".into(), "name a file in it".into())),
+        // Whether somebody reads it is told by opening it, which would end a reader that waits for that.
+        Ok(found) if found.file_type().is_fifo() => {
+            access(path, AccessFlags::W_OK).map_err(|errno| (errno.to_string(), root))
+        }
+        Ok(_) => access(path, AccessFlags::W_OK).map_err(|errno| (errno.to_string(), root)),
+        Err(_) if !folder.is_dir() => Err((
+            format!("no directory {}", folder.display()),
+            format!("make it (mkdir -p {}), or name another log_file", folder.display()),
+        )),
+        Err(_) => access(folder, AccessFlags::W_OK | AccessFlags::X_OK).map_err(|errno| (errno.to_string(), root)),
+    }
+}
+
+/// The file of logrotate that names this log.
+fn rotation(log: &Path, rotations: &Path) -> Option<String> {
+    let mut files = fs::read_dir(rotations).ok()?.flatten().map(|entry| entry.path());
+    let names = |file: &std::path::PathBuf| {
+        let mut text = String::new();
+        let read = regular::open(file).and_then(|(file, _)| file.take(MOST).read_to_string(&mut text));
+        read.is_ok() && patterns(&text).any(|pattern| matches(pattern.as_bytes(), log.as_os_str().as_encoded_bytes()))
+    };
+    files.find(names).map(|file| file.display().to_string())
+}
+
+/// What the sections of such a file begin with.
+fn patterns(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.lines().map(str::trim).filter(|line| line.starts_with(['/', '"']));
+    lines.flat_map(str::split_whitespace).map(|word| word.trim_matches(['"', '{']))
+}
+
+/// Whether a pattern of the shell with `*` and `?` is about this path. A star does not reach over a slash.
+fn matches(pattern: &[u8], path: &[u8]) -> bool {
+    match (pattern.split_first(), path.split_first()) {
+        (None, None) => true,
+        (Some((b'*', rest)), _) if matches(rest, path) => true,
+        (Some((b'*', _)), Some((byte, behind))) => *byte != b'/' && matches(pattern, behind),
+        (Some((b'?', rest)), Some((byte, behind))) => *byte != b'/' && matches(rest, behind),
+        (Some((wanted, rest)), Some((byte, behind))) => wanted == byte && matches(rest, behind),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::report::{Finding, Verdict};
+    use clap::Parser;
+    use nix::{sys::stat::Mode, unistd::mkfifo};
+
+    fn found(dir: &Path, log_file: &str, words: &[&str]) -> Vec<Finding> {
+        let opts = dir.join("opts");
+        fs::write(&opts, format!("log_file {log_file}\n")).unwrap();
+        let all = [&["acm-mio", "-A", "/none", "-O", opts.to_str().unwrap()], words].concat();
+        let args = Args::try_parse_from(all).unwrap();
+        let mut report = Report::default();
+        let places = Places { rotations: dir.join("rotations"), ..Places::default() };
+        log(&args, &Settings::read(&args), &places, &mut report);
+        report.findings
+    }
+
+    fn verdicts(found: &[Finding]) -> Vec<Verdict> {
+        found.iter().map(|finding| finding.verdict).collect()
+    }
+
+    #[test]
+    fn where_it_goes_and_who_rotates_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let own = dir.path().display().to_string();
+        use Verdict::{Fail, Ok, Warn};
+        let log = format!("{own}/acm.log");
+        let lines = found(dir.path(), &log, &[]);
+        assert_eq!(verdicts(&lines), [Ok, Warn], "{lines:?}");
+        assert!(lines[1].advice.contains("dist/acm-mio.logrotate"));
+        assert!(!Path::new(&log).exists(), "a look changes nothing");
+        fs::create_dir(dir.path().join("rotations")).unwrap();
+        fs::write(dir.path().join("rotations/acm"), format!("# {log}\n/x\n\"{own}/*.log\" {{\n}}\n")).unwrap();
+        assert_eq!(verdicts(&found(dir.path(), &log, &[])), [Ok, Ok]);
+        assert_eq!(verdicts(&found(dir.path(), &format!("{own}/acm.txt"), &[])), [Ok, Warn]);
+        // What a daemon cannot start with is a warning in the foreground.
+        let missing = format!("{own}/none/log");
+        let lines = found(dir.path(), &missing, &[]);
+        assert!(verdicts(&lines) == [Fail] && lines[0].advice.contains("mkdir -p"), "{lines:?}");
+        assert_eq!(verdicts(&found(dir.path(), &missing, &["-P"])), [Warn]);
+        assert_eq!(verdicts(&found(dir.path(), &own, &[])), [Fail]);
+        assert_eq!(verdicts(&found(dir.path(), "stdout", &[])), [Warn]);
+        assert_eq!(verdicts(&found(dir.path(), "stdout", &["-P"])), [Ok]);
+        mkfifo(&dir.path().join("pipe"), Mode::S_IRWXU).unwrap();
+        assert_eq!(verdicts(&found(dir.path(), &format!("{own}/pipe"), &[])), [Ok], "nobody rotates a pipe");
+    }
+
+    #[test]
+    fn patterns_of_the_shell() {
+        for (pattern, path, expected) in [
+            ("/var/log/ibacm.log", "/var/log/ibacm.log", true),
+            ("/var/log/*.log", "/var/log/ibacm.log", true),
+            ("/var/log/*", "/var/log/acm/ibacm.log", false),
+            ("/var/*/ib*m.l?g", "/var/log/ibacm.log", true),
+            ("/var/log/ibacm.log", "/var/log/ibacm.log.1", false),
+            ("/var/log/ibacm.log.?", "/var/log/ibacm.log", false),
+        ] {
+            assert_eq!(matches(pattern.as_bytes(), path.as_bytes()), expected, "{pattern} {path}");
+        }
+    }
+}

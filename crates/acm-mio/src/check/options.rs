@@ -1,0 +1,156 @@
+//! The files that were given: whether they are there, what is wrong with them, and what in them counts for nothing.
+use super::report::Report;
+use crate::{
+    addresses::InterfaceChoice,
+    cli::Args,
+    effects::{Effect, effect},
+    settings::Settings,
+};
+use acm_wire::files::opts::{AddrPreload, Opt, Options, RoutePreload, RouteProt, ServerMode};
+use core::net::IpAddr;
+use std::path::Path;
+
+pub(super) fn files(settings: &Settings, report: &mut Report) {
+    let (options, addresses) = (settings.option_file(), settings.addr_file());
+    match settings.set_by_file().count() {
+        _ if is_missing(options) => report.ok(format!("no option file {}: defaults count", options.display())),
+        count => report.ok(format!("option file {}: {count} options", options.display())),
+    }
+    match &settings.addresses {
+        Some(all) => report.ok(format!("address file {}: {} addresses", addresses.display(), all.len())),
+        None => report.ok(format!("no address file {}: ports have default names", addresses.display())),
+    }
+    let is_skipped = |problem: &&String| settings.skipped_ips.iter().any(|skipped| skipped.problem == **problem);
+    for problem in settings.problems.iter().filter(|problem| !is_skipped(problem)) {
+        report.warn(problem, "correct the file; until then the default or the rest of the file counts");
+    }
+}
+
+fn is_missing(path: &Path) -> bool {
+    path.symlink_metadata().is_err()
+}
+
+/// IP addresses of the address file that do not count, and whether they are this node's all the same.
+pub(super) fn skipped(settings: &Settings, interfaces: &[IpAddr], report: &mut Report) {
+    for skipped in &settings.skipped_ips {
+        let what = format!("{}: {} is skipped", skipped.place, skipped.address);
+        if interfaces.contains(&skipped.address) {
+            report.ok(format!("{what}: an interface has it"));
+        } else {
+            report.warn(
+                format!("{what}: addresses are those of interfaces, and none has it"),
+                "give it to an IPoIB interface, leave the line out, or set support_ips_in_addr_cfg 1",
+            );
+        }
+    }
+}
+
+/// Options that the file sets to something else than the default, for nothing.
+pub(super) fn idle(args: &Args, settings: &Settings, report: &mut Report) {
+    let (options, defaults) = (settings.options(), Options::default());
+    for option in settings.set_by_file().filter(|option| defaults.iter().all(|default| default != *option)) {
+        if let Some(why) = why_idle(&option, &options, args) {
+            report.warn(format!("{option} does nothing: {why}"), "leave the line out, or set what it needs");
+        }
+    }
+}
+
+fn why_idle(option: &Opt<'_>, options: &Options<'_>, args: &Args) -> Option<&'static str> {
+    if let Effect::Nothing(why) = effect(option) {
+        return Some(why);
+    }
+    match option {
+        Opt::ServerMode(_) | Opt::ServerPort(_) | Opt::AcmePlusKernelOnly(_) if args.systemd => {
+            Some("the socket unit of systemd decides")
+        }
+        Opt::ServerPort(_) if options.server_mode == ServerMode::Unix => Some("server_mode unix has no port"),
+        Opt::RouteDataFile(_) if options.route_preload == RoutePreload::None => Some("route_preload is none"),
+        Opt::AddrDataFile(_) if options.addr_preload == AddrPreload::None => Some("addr_preload is none"),
+        Opt::Groups(_) if options.route_prot != RouteProt::Acm => Some("route_prot is not acm"),
+        Opt::SendDepth(_) | Opt::RecvDepth(_) if args.is_simulated() => Some("a simulated fabric has no such queues"),
+        Opt::InterfaceAddresses(_) if args.interfaces() == InterfaceChoice::Off => {
+            Some("addresses of interfaces are not taken")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::report::Verdict;
+    use clap::Parser;
+    use std::fs;
+
+    fn found(options: &str, addresses: &str, words: &[&str], interfaces: &[IpAddr]) -> Vec<(Verdict, String)> {
+        let dir = tempfile::tempdir().unwrap();
+        let (o, a) = (dir.path().join("opts"), dir.path().join("addr"));
+        fs::write(&o, options).unwrap();
+        fs::write(&a, addresses).unwrap();
+        let all = [&["acm-mio", "-O", o.to_str().unwrap(), "-A", a.to_str().unwrap()], words].concat();
+        let args = Args::try_parse_from(all).unwrap();
+        let (settings, mut report) = (Settings::read(&args), Report::default());
+        files(&settings, &mut report);
+        skipped(&settings, interfaces, &mut report);
+        idle(&args, &settings, &mut report);
+        let own = dir.path().display().to_string();
+        report.findings.iter().map(|finding| (finding.verdict, finding.what.replace(&own, ""))).collect()
+    }
+
+    fn ok(what: &str) -> (Verdict, String) {
+        (Verdict::Ok, what.to_owned())
+    }
+
+    fn warn(what: &str) -> (Verdict, String) {
+        (Verdict::Warn, what.to_owned())
+    }
+
+    #[test]
+    fn files_as_they_are_given() {
+        let both = found("timeout 500\nretrys 3\n", "node1 a 1 default\n", &[], &[]);
+        assert_eq!(both[0], ok("option file /opts: 1 options"));
+        assert_eq!(both[1], ok("address file /addr: 1 addresses"));
+        assert!(both[2].0 == Verdict::Warn && both[2].1.starts_with("/opts:2:1: "), "{both:?}");
+        let args = Args::try_parse_from(["acm-mio", "-O", "/none/opts", "-A", "/none/addr"]).unwrap();
+        let mut report = Report::default();
+        files(&Settings::read(&args), &mut report);
+        let said: Vec<String> = report.findings.iter().map(|finding| finding.what.clone()).collect();
+        assert_eq!(
+            said,
+            ["no option file /none/opts: defaults count", "no address file /none/addr: ports have default names"]
+        );
+    }
+
+    #[test]
+    fn ip_addresses_that_are_skipped() {
+        let lines = "10.0.0.1 a 1 default\n10.0.0.2 a 1 default\n";
+        let said = found("", lines, &[], &["10.0.0.1".parse().unwrap()]);
+        assert_eq!(
+            said[2..],
+            [
+                ok("/addr:1: 10.0.0.1 is skipped: an interface has it"),
+                warn("/addr:2: 10.0.0.2 is skipped: addresses are those of interfaces, and none has it"),
+            ]
+        );
+        assert_eq!(found("support_ips_in_addr_cfg 1\n", lines, &[], &[]).len(), 2);
+    }
+
+    #[test]
+    fn options_that_do_nothing() {
+        let idle = |text: &str, words: &[&str]| -> Vec<String> {
+            found(text, "", words, &[]).into_iter().skip(2).map(|(_, what)| what).collect()
+        };
+        let all = "umad_debug_level 2\nserver_port 7000\nroute_data_file /x\naddr_data_file /y\ngroups 3\n";
+        let said = idle(all, &[]);
+        let names = ["umad_debug_level", "server_port", "route_data_file", "addr_data_file", "groups"];
+        assert_eq!(said.len(), names.len(), "{said:?}");
+        assert!(said.iter().zip(names).all(|(what, name)| what.starts_with(name)), "{said:?}");
+        let used = "server_mode loop\nroute_preload opensm_full_v1\naddr_preload acm_hosts\nroute_prot acm\n";
+        assert_eq!(idle(&format!("{used}{all}"), &[]).len(), 1);
+        assert!(idle("umad_debug_level 0\naddr_prot acm\nserver_port 6125\n", &[]).is_empty(), "as by default");
+        assert_eq!(idle("server_mode loop\nacme_plus_kernel_only yes\n", &["--systemd"]).len(), 2);
+        let depths = "send_depth 9\nrecv_depth 9\ninterface_addresses 9\n";
+        assert_eq!(idle(depths, &["--fabric", "embedded"]).len(), 3);
+        assert!(idle(depths, &[]).is_empty());
+    }
+}

@@ -1,0 +1,37 @@
+# For scripts that start a real systemd, the first process of a tree of its own, and print `ok WHAT` for each thing that
+# is as it should be.
+export SYSTEMD_PAGER=cat SYSTEMD_COLORS=0
+units=/run/systemd/system run=/run/acm-test outside= systemd=
+
+# Starts it with a target that has these lines.
+boot() {
+    printf '[Unit]\n%s\n' "$1" > $units/acm-test.target
+    container=acm unshare --pid --fork --mount --mount-proc --cgroup \
+        /lib/systemd/systemd --system --unit=acm-test.target --log-level=warning --log-target=console --show-status=false &
+    outside=$!
+    until_true has_started
+}
+has_started() { systemd=$(pgrep -P $outside) && in_it systemctl show -p Version >/dev/null 2>&1; }
+# With the first process of the tree all others of it end.
+halt() { kill -9 $systemd; wait $outside 2>/dev/null; }
+
+in_it() { nsenter -t "$systemd" -p -m -C "$@"; }
+show() { in_it systemctl show -p "$1" --value acm-mio.service; }
+until_true() { for _ in $(seq 60); do "$@" && return 0; sleep 1; done; return 1; }
+check() {
+    what=$1; shift
+    if "$@"; then echo "ok $what"; else echo "FAILED $what"; in_it systemctl -l status acm-mio.service ibacm.service; fi
+}
+
+mkdir -p $units $run
+# Of no use here, and slow.
+for name in systemd-udevd systemd-udev-trigger systemd-tmpfiles-setup systemd-tmpfiles-setup-dev systemd-timesyncd \
+    systemd-random-seed systemd-update-utmp systemd-sysctl systemd-modules-load systemd-journal-flush \
+    systemd-machine-id-commit systemd-remount-fs systemd-sysusers systemd-binfmt ldconfig; do
+    ln -sf /dev/null $units/$name.service
+done
+ln -sf /dev/null $units/systemd-udevd-control.socket
+ln -sf /dev/null $units/systemd-udevd-kernel.socket
+mkdir -p /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup
+# Another script finds nothing of this one.
+trap 'halt; umount -l /sys/fs/cgroup; rm -rf /run/systemd $run' EXIT

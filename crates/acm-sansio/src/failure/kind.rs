@@ -1,0 +1,186 @@
+//! Failures by kind: what an administrator is told of all of them together.
+use super::why::Failure;
+use crate::sa::SaError;
+use core::fmt;
+use ib_mad::Status;
+
+/// Makes the kinds, each with its name.
+macro_rules! kinds {
+    ($($(#[$m:meta])* $kind:ident $name:literal,)*) => {
+        /// A kind of failure. Those of one kind have one cure.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum FailureKind {
+            $($(#[$m])* $kind,)*
+        }
+        impl FailureKind {
+            /// All of them.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
+
+            /// In words.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// Nobody has the address, or nobody who hears us.
+    NoAnswer "no answer from the peer",
+    /// A peer says that it cannot be resolved.
+    Refused "refused by the peer",
+    /// The peer is in none of our groups.
+    NoSharedGroup "no group shared with the peer",
+    /// Subnet administration knows no such path.
+    NoPath "no path at the SA",
+    /// It gave no answer.
+    SaSilent "SA silent",
+    /// It was busy all the time.
+    SaBusy "SA busy",
+    /// It says that the question is wrong, or its answer is.
+    SaRefused "refused by the SA",
+    /// There was no turn in time.
+    NoTurn "no turn in time",
+    /// No group is joined yet.
+    NoGroup "no group joined",
+    /// The port is down, or the device does not send.
+    PortDown "port down",
+    /// The source of the path is not ours.
+    Source "source not ours",
+    /// A bound is reached.
+    Bound "bound reached",
+    /// The kernel had its answer before we had ours.
+    KernelDeadline "too late for the kernel",
+    /// The request is wrong.
+    BadRequest "bad request",
+    /// The asker does not wait.
+    NotYet "not known yet",
+}
+
+impl Failure {
+    /// Of which kind it is.
+    #[must_use]
+    pub const fn kind(self) -> FailureKind {
+        match self {
+            Self::BadRequest(_) | Self::NotAnAddress => FailureKind::BadRequest,
+            Self::NoSource | Self::NoRoute => FailureKind::Source,
+            Self::NoGroup => FailureKind::NoGroup,
+            Self::NoTurn | Self::Sa(SaError::NoTurn) => FailureKind::NoTurn,
+            Self::NoResponse { .. } => FailureKind::NoAnswer,
+            Self::PeerRefused(_) => FailureKind::Refused,
+            Self::NoSharedGroup => FailureKind::NoSharedGroup,
+            Self::Sa(SaError::TimedOut) => FailureKind::SaSilent,
+            Self::Sa(SaError::Status(status)) => of_status(status),
+            Self::Sa(SaError::BadAnswer) => FailureKind::SaRefused,
+            Self::EndpointClosed | Self::Sa(SaError::NotSent | SaError::Unneeded | SaError::PortDown) => {
+                FailureKind::PortDown
+            }
+            Self::TooMany(_) => FailureKind::Bound,
+            Self::NotYet => FailureKind::NotYet,
+            Self::KernelDeadline => FailureKind::KernelDeadline,
+        }
+    }
+}
+
+const fn of_status(status: Status) -> FailureKind {
+    match status.get() {
+        code if code == Status::SA_NO_RECORDS.get() || code == Status::SA_INVALID_GID.get() => FailureKind::NoPath,
+        code if code & 1 != 0 => FailureKind::SaBusy,
+        _ => FailureKind::SaRefused,
+    }
+}
+
+/// How many requests failed, by kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct FailureCounts([u64; FailureKind::ALL.len()]);
+
+impl FailureCounts {
+    /// Of one kind.
+    #[must_use]
+    pub fn of(&self, kind: FailureKind) -> u64 {
+        self.0.get(kind as usize).copied().unwrap_or(0)
+    }
+
+    /// Of all kinds.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    pub(crate) fn count(&mut self, kind: FailureKind) {
+        if let Some(count) = self.0.get_mut(kind as usize) {
+            *count += 1;
+        }
+    }
+}
+
+impl fmt::Display for FailureCounts {
+    /// `3 no answer from the peer, 1 SA silent`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut before = "";
+        for kind in FailureKind::ALL {
+            let count = self.of(kind);
+            if count > 0 {
+                write!(f, "{before}{count} {}", kind.name())?;
+                before = ", ";
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::why::Bound, *};
+    use acm_wire::client::ClientStatus;
+    use alloc::{collections::BTreeSet, string::ToString};
+
+    #[test]
+    fn each_failure_has_its_kind() {
+        let sa = |status| Failure::Sa(SaError::Status(Status::new(status)));
+        let table = [
+            (Failure::NoResponse { asked: 3 }, FailureKind::NoAnswer),
+            (Failure::PeerRefused(ClientStatus::ENODATA), FailureKind::Refused),
+            (Failure::NoSharedGroup, FailureKind::NoSharedGroup),
+            (Failure::Sa(SaError::TimedOut), FailureKind::SaSilent),
+            (sa(0x0300), FailureKind::NoPath),
+            (sa(0x0500), FailureKind::NoPath),
+            (sa(0x0001), FailureKind::SaBusy),
+            (sa(0x0200), FailureKind::SaRefused),
+            (Failure::Sa(SaError::BadAnswer), FailureKind::SaRefused),
+            (Failure::Sa(SaError::NoTurn), FailureKind::NoTurn),
+            (Failure::NoTurn, FailureKind::NoTurn),
+            (Failure::NoGroup, FailureKind::NoGroup),
+            (Failure::EndpointClosed, FailureKind::PortDown),
+            (Failure::Sa(SaError::PortDown), FailureKind::PortDown),
+            (Failure::Sa(SaError::NotSent), FailureKind::PortDown),
+            (Failure::NoSource, FailureKind::Source),
+            (Failure::NoRoute, FailureKind::Source),
+            (Failure::TooMany(Bound::Lookups), FailureKind::Bound),
+            (Failure::KernelDeadline, FailureKind::KernelDeadline),
+            (Failure::BadRequest(ClientStatus::EINVAL), FailureKind::BadRequest),
+            (Failure::NotAnAddress, FailureKind::BadRequest),
+            (Failure::NotYet, FailureKind::NotYet),
+        ];
+        for (failure, kind) in table {
+            assert_eq!(failure.kind(), kind, "{failure}");
+        }
+        let seen: BTreeSet<FailureKind> = table.iter().map(|(_, kind)| *kind).collect();
+        assert_eq!(seen.len(), FailureKind::ALL.len());
+    }
+
+    #[test]
+    fn counts_in_words_have_those_only_that_there_are() {
+        let mut counts = FailureCounts::default();
+        assert_eq!((counts.to_string().as_str(), counts.total()), ("", 0));
+        counts.count(FailureKind::Source);
+        (0..3).for_each(|_| counts.count(FailureKind::NoAnswer));
+        assert_eq!(counts.to_string(), "3 no answer from the peer, 1 source not ours");
+        assert_eq!((counts.total(), counts.of(FailureKind::NoAnswer), counts.of(FailureKind::NotYet)), (4, 3, 0));
+        FailureKind::ALL.into_iter().for_each(|kind| counts.count(kind));
+        assert_eq!(counts.total(), 4 + FailureKind::ALL.len() as u64);
+    }
+}

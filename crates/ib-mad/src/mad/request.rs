@@ -1,0 +1,76 @@
+//! `requests!`: the requests of a class, alike for all classes.
+
+/// Gives a class's datagram its requests: `get` and `set` of the class's attributes.
+macro_rules! requests {
+    ($mad:ident of $class:ident version $version:expr) => {
+        impl $mad {
+            /// A request to read an attribute. One of another class does not compile.
+            #[must_use]
+            pub fn get<A: $crate::attribute::Attribute>(modifier: u32, tid: $crate::TransactionId) -> Self {
+                const { assert!(A::CLASS.get() == $crate::MgmtClass::$class.get(), "an attribute of another class") };
+                let (class, method) = ($crate::MgmtClass::$class, $crate::Method::GET);
+                let mut header = $crate::MadHeader::new(class, $version, method, A::ATTRIBUTE, tid);
+                header.attribute_modifier = $crate::wire::Be32::new(modifier);
+                Self { header, ..Self::default() }
+            }
+
+            /// A request to change an attribute. One of another class does not compile.
+            #[must_use]
+            pub fn set<A: $crate::attribute::Attribute>(
+                attribute: &A,
+                modifier: u32,
+                tid: $crate::TransactionId,
+            ) -> Self {
+                let mut own = Self::get::<A>(modifier, tid);
+                own.header.method = $crate::Method::SET;
+                own.data.0.iter_mut().zip($crate::as_bytes(attribute)).for_each(|(to, from)| *to = *from);
+                own
+            }
+        }
+    };
+}
+pub(crate) use requests;
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        Bkey, CcKey, MadRef, Method, TransactionId, as_bytes,
+        baseboard::{BaseboardMad, ReadVpd},
+        congestion::{CongestionInfo, CongestionKeyInfo, CongestionMad},
+        device::{DeviceMad, IoUnitInfo},
+        perf::{PerfMad, PortCounters},
+        smp::{NodeInfo, PortInfo, Smp},
+    };
+
+    #[test]
+    fn requests_of_every_class_are_read_as_what_they_ask() {
+        let tid = TransactionId::new(7);
+        let smp = Smp::get::<NodeInfo>(1, tid);
+        let perf = PerfMad::get::<PortCounters>(1, tid);
+        let device = DeviceMad::get::<IoUnitInfo>(1, tid);
+        let baseboard = BaseboardMad::get::<ReadVpd>(1, tid);
+        let congestion = CongestionMad::get::<CongestionInfo>(1, tid);
+        let all = [as_bytes(&smp), as_bytes(&perf), as_bytes(&device), as_bytes(&baseboard), as_bytes(&congestion)];
+        let seen = all.map(|bytes| {
+            let mad = MadRef::new(bytes).unwrap();
+            assert_eq!((mad.method(), mad.header().attribute_modifier.get()), (Method::GET, 1));
+            assert_eq!((mad.header().base_version, mad.header().transaction_id), (1, tid));
+            (mad.attribute().unwrap().structure().unwrap().name, mad.header().class_version)
+        });
+        let names = [("NodeInfo", 1), ("PortCounters", 1), ("IoUnitInfo", 1), ("ReadVpd", 1), ("CongestionInfo", 2)];
+        assert_eq!(seen, names);
+        assert_eq!((baseboard.bkey, congestion.cc_key), (Bkey::from(0), CcKey::from(0)));
+    }
+
+    #[test]
+    fn what_is_set_stands_where_it_is_read() {
+        let tid = TransactionId::new(7);
+        let port = PortInfo { gid_prefix: 5.into(), ..PortInfo::default() };
+        let mad = Smp::set(&port, 3, tid);
+        assert_eq!(MadRef::new(as_bytes(&mad)).unwrap().attribute_as::<PortInfo>(), Ok(&port));
+        let key = CongestionKeyInfo { cc_key: 9.into(), ..CongestionKeyInfo::default() };
+        let mad = CongestionMad::set(&key, 0, tid);
+        let seen = MadRef::new(as_bytes(&mad)).unwrap();
+        assert_eq!((seen.method(), seen.attribute_as::<CongestionKeyInfo>()), (Method::SET, Ok(&key)));
+    }
+}

@@ -1,0 +1,154 @@
+//! What a query asks, in words: the fields whose bit is in the component mask, and no others.
+use super::*;
+use crate::{MadRef, Method, wire::Field};
+use core::fmt;
+
+/// What a query asks, to be printed: `{}` in one line, `{:#}` one field a line.
+///
+/// Fields that the component mask leaves out are not printed: what stands there does not count.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    name: &'static str,
+    fields: &'static [Field],
+    components: &'static [Component],
+    bytes: &'a [u8],
+    mask: u64,
+}
+
+impl<'a> Asked<'a> {
+    fn new<R: SaRecord>(record: &'a R, mask: u64) -> Self {
+        Self { name: R::NAME, fields: R::FIELDS, components: R::COMPONENTS, bytes: crate::as_bytes(record), mask }
+    }
+
+    /// What a datagram asks; `None` if it is no query by component mask: an answer, a report, a `Set` without a mask.
+    #[must_use]
+    pub fn of(mad: &MadRef<'a>) -> Option<Self> {
+        let mask = mad.sa()?.component_mask.get();
+        let asks = match mad.method() {
+            Method::GET | Method::GET_TABLE | Method::DELETE | Method::GET_TRACE_TABLE | Method::GET_MULTI => true,
+            // Some attributes are set as a whole.
+            Method::SET => mask != 0,
+            _ => false,
+        };
+        let record = SaAttribute::parse(mad.header().attribute_id, mad.data()).ok()??;
+        asks.then(|| record.asked(mask))
+    }
+}
+
+macro_rules! asked {
+    ($($record:ident)*) => {
+        impl<'a> SaAttribute<'a> {
+            /// The record as a query with this component mask.
+            #[must_use]
+            pub fn asked(&self, mask: u64) -> Asked<'a> {
+                match self {
+                    $(Self::$record(own) => Asked::new(*own, mask),)*
+                }
+            }
+        }
+    };
+}
+asked! {
+    InformInfo SaNotice NodeRecord PortInfoRecord SlToVlMappingTableRecord SwitchInfoRecord LinearForwardingTableRecord
+    RandomForwardingTableRecord MulticastForwardingTableRecord SmInfoRecord LinkSpeedWidthPairsTableRecord LinkRecord
+    GuidInfoRecord ServiceRecord PkeyTableRecord PathRecord VlArbitrationTableRecord McMemberRecord TraceRecord
+    MultiPathRecord ServiceAssociationRecord HierarchyInfoRecord CableInfoRecord PortInfoExtendedRecord InformInfoRecord
+    ClassPortInfo
+}
+
+impl<R: SaRecord> fmt::Debug for Query<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Asked::new(&self.record, self.mask), f)
+    }
+}
+
+impl fmt::Debug for Asked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+impl fmt::Display for Asked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)?;
+        f.write_str(if f.alternate() { "\n" } else { "{" })?;
+        let mut separator = "";
+        for Component { mask, field } in self.components.iter().filter(|component| component.mask & self.mask != 0) {
+            // Several bits for an array are one for each element.
+            let elements = mask.count_ones();
+            let is_array = elements > 1 && self.fields.iter().any(|own| own.name == *field && own.count == elements);
+            let all = if is_array { elements } else { 1 };
+            for index in (0..all).filter(|index| !is_array || self.mask >> (mask.trailing_zeros() + index) & 1 == 1) {
+                match (f.alternate(), is_array) {
+                    (false, false) => write!(f, "{separator}{field}=")?,
+                    (false, true) => write!(f, "{separator}{field}[{index}]=")?,
+                    (true, false) => write!(f, "  {field:32} ")?,
+                    (true, true) => write!(f, "  {field}[{index}] ")?,
+                }
+                show(self.fields, self.bytes, field, is_array.then_some(index), f)?;
+                if f.alternate() {
+                    f.write_str("\n")?;
+                }
+                separator = ", ";
+            }
+        }
+        f.write_str(if f.alternate() { "" } else { "}" })
+    }
+}
+
+/// Shows the field at a path, or one element of it.
+fn show(fields: &[Field], bytes: &[u8], path: &str, element: Option<u32>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let Some(field) = fields.iter().find(|field| field.name == first) else { return f.write_str("?") };
+    match (rest, element.and_then(|index| usize::try_from(index).ok())) {
+        (Some(rest), _) => {
+            let start = usize::try_from(field.bit_offset / 8).unwrap_or(usize::MAX);
+            show(field.parts, bytes.get(start..).unwrap_or_default(), rest, element, f)
+        }
+        (None, Some(index)) => (field.show_element)(bytes, index, f),
+        (None, None) => (field.show)(bytes, f),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::{Mtu, Pkey, Selector, TransactionId, as_bytes};
+    use std::{format, string::String};
+
+    fn printed(mad: &SaMad) -> String {
+        format!("{}", MadRef::new(as_bytes(mad)).unwrap())
+    }
+
+    #[test]
+    fn a_query_prints_what_it_asks() {
+        let query = Query::<PathRecord>::new().pkey(Pkey::DEFAULT_FULL).hop_limit(3).mtu(Selector::Exactly, Mtu::B2048);
+        let asked = "PathRecord{flow_hop.hop_limit=3, pkey=0xffff, mtu.selector==, mtu.value=2048}";
+        assert_eq!(format!("{query:?}"), asked);
+        let tid = TransactionId::new(1);
+        let get = printed(&query.get(tid));
+        assert!(get.ends_with(asked), "{get}");
+        // What stands in a field that does not count is not shown.
+        let without = printed(&query.without(PathMask::PKEY).get_table(tid));
+        assert!(without.ends_with("PathRecord{flow_hop.hop_limit=3, mtu.selector==, mtu.value=2048}"), "{without}");
+        let lines = format!("{:#}", MadRef::new(as_bytes(&Query::<PathRecord>::new().hop_limit(3).get(tid))).unwrap());
+        assert!(lines.ends_with(&format!("\nPathRecord\n  {:32} 3\n", "flow_hop.hop_limit")), "{lines}");
+    }
+
+    #[test]
+    fn an_answer_prints_everything() {
+        let mut answer = Query::<PathRecord>::new().hop_limit(3).get(TransactionId::new(1));
+        answer.header.method = Method::GET_RESP;
+        assert!(printed(&answer).contains("preference=0"), "{answer:?}");
+        let whole = SaMad::request(Method::SET, crate::AttributeId::INFORM_INFO, TransactionId::new(1));
+        assert!(printed(&whole).contains("trap_number="), "a Set without a mask");
+    }
+
+    #[test]
+    fn of_an_array_the_elements_whose_bit_is_set() {
+        let record = GuidInfoRecord::default();
+        let array = GuidInfoRecord::COMPONENTS.iter().find(|it| it.mask.count_ones() == 8).unwrap();
+        let asked = format!("{}", Asked::new(&record, 1 << (array.mask.trailing_zeros() + 3)));
+        assert_eq!(asked, format!("GuidInfoRecord{{{}[3]=0x0000000000000000}}", array.field));
+    }
+}

@@ -1,0 +1,26 @@
+//! The example that reads captures, with those of `testdata/`.
+#[expect(dead_code, reason = "its `main`")]
+#[path = "../examples/decode_pcap.rs"]
+mod decode_pcap;
+
+fn printed(file: &str, verbose: bool) -> String {
+    let file = format!("{}/../../testdata/captures/{file}", env!("CARGO_MANIFEST_DIR"));
+    let mut out = Vec::new();
+    decode_pcap::decode(&file, verbose, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn captures_are_read_as_they_are_in_the_repository() {
+    let lines = printed("mads-erf.pcap.gz", false);
+    assert!(lines.lines().count() > 1000, "{}", lines.lines().count());
+    assert!(lines.contains("SubnDirectedRoute Get NodeInfo"), "{}", lines.get(..2000).unwrap_or(&lines));
+    assert!(printed("cm-roce.pcap.gz", true).contains("CommMgmt"));
+}
+
+#[test]
+fn a_query_in_a_capture_prints_what_it_asks() {
+    let lines = printed("mads-erf.pcap.gz", false);
+    let query = lines.lines().find(|line| line.contains("SubnAdm Get PathRecord")).expect("a path query");
+    assert!(query.contains("dgid=") && !query.contains("preference="), "{query}");
+}

@@ -1,0 +1,98 @@
+//! The parts of a Markdown file that are commands.
+
+/// What a reader does, or what is done unseen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    /// Line of the fence, from 1.
+    pub(super) line: usize,
+    /// What it is.
+    pub(super) kind: Kind,
+    /// Whether it is for the project's own directory.
+    pub(super) in_clone: bool,
+    /// Why it is not run.
+    pub(super) not_run: Option<String>,
+    /// Its lines.
+    pub(super) text: String,
+}
+
+/// What a block holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Commands and what they print.
+    Console,
+    /// Commands.
+    Commands,
+    /// Lines of an option file.
+    Options,
+    /// A program that rustdoc runs.
+    Doctest,
+    /// Nothing to be run.
+    Text,
+    /// Something that cannot be understood.
+    Unknown(String),
+}
+
+/// The blocks of a text.
+pub(super) fn blocks(text: &str) -> Vec<Block> {
+    let (mut blocks, mut open) = (Vec::new(), None::<Block>);
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim_end();
+        let fence = line.trim_start().strip_prefix("```");
+        match (open.take(), fence) {
+            (None, Some(info)) => open = Some(Block::new(number, info)),
+            (None, None) => blocks.extend(comment(number, line)),
+            (Some(block), Some(_)) => blocks.push(block),
+            (Some(mut block), None) => {
+                block.text += line;
+                block.text += "\n";
+                open = Some(block);
+            }
+        }
+    }
+    // A fence without an end.
+    blocks.extend(open.map(|block| Block { kind: Kind::Unknown("a block without an end".to_owned()), ..block }));
+    blocks
+}
+
+/// Why no block of a page is run, if its page says so.
+pub(super) fn page_not_run(text: &str) -> Option<&str> {
+    let reason = text.lines().find_map(|line| line.strip_prefix("<!-- not-run: ")?.strip_suffix(" -->"));
+    reason.filter(|reason| !reason.is_empty())
+}
+
+/// A command that readers do not see.
+fn comment(line: usize, text: &str) -> Option<Block> {
+    let command = text.strip_prefix("<!-- run: ")?.strip_suffix(" -->")?;
+    Some(Block { text: format!("{command}\n"), ..Block::new(line, "sh") })
+}
+
+impl Block {
+    fn new(line: usize, info: &str) -> Self {
+        let (language, mut rest) = info.split_once(' ').unwrap_or((info, ""));
+        let kind = match language {
+            "console" => Kind::Console,
+            "" | "sh" => Kind::Commands,
+            "ibacm_opts.cfg" => Kind::Options,
+            "rust" => Kind::Doctest,
+            "text" => Kind::Text,
+            other => Kind::Unknown(format!("{other:?} is no kind of block; `text` for what is not run")),
+        };
+        let mut block = Self { line, kind, in_clone: false, not_run: None, text: String::new() };
+        loop {
+            rest = rest.trim_start();
+            if let Some(after) = rest.strip_prefix("in-clone") {
+                (block.in_clone, rest) = (true, after);
+            } else if let Some((reason, after)) =
+                rest.strip_prefix("not-run=\"").and_then(|reason| reason.split_once('"')).filter(|(r, _)| !r.is_empty())
+            {
+                (block.not_run, rest) = (Some(reason.to_owned()), after);
+            } else {
+                break;
+            }
+        }
+        if !rest.is_empty() {
+            block.kind = Kind::Unknown(format!("{rest:?} is not understood; not-run=\"REASON\" or in-clone"));
+        }
+        block
+    }
+}

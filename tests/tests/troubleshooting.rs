@@ -1,0 +1,199 @@
+//! docs/troubleshooting.md says for each symptom what ib_acme shows and what the log says: each is made here, with the
+//! commands that stand there, and what stands there is what was shown and said.
+use acm_tests::{Connection, Entry, Fabric, Node, NodeBuilder, until};
+use nix::sys::signal::Signal;
+use std::{fs, path::Path};
+
+/// What an administrator has set who looks for the reason.
+const OPTIONS: &str = "support_ips_in_addr_cfg 1\nlog_file stderr\nlog_level 1\ntimeout 200\n";
+
+/// The symptoms that are made here.
+const SYMPTOMS: [&str; 9] = [
+    "Connection timed out, after seconds",
+    "Connection timed out, at once",
+    "Cannot assign requested address",
+    "Cannot assign requested address, and nothing is served",
+    "No data available, just after the start",
+    "No data available, for a GID or LID",
+    "Connection timed out, for a GID or LID",
+    "No data available, with -c",
+    "Cannot allocate memory",
+];
+
+/// What the page has in fenced blocks under a heading: commands with what they show, and lines of the log.
+#[derive(Debug, Default)]
+struct Symptom {
+    commands: Vec<(String, Vec<String>)>,
+    log: Vec<String>,
+}
+
+fn page() -> String {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/troubleshooting.md");
+    fs::read_to_string(page).unwrap()
+}
+
+/// The headings of the page that have lines of the log under them, with what is there.
+fn symptoms() -> Vec<(String, Symptom)> {
+    let mut all: Vec<(String, Symptom)> = Vec::new();
+    let mut block = None;
+    for line in page().lines() {
+        match (line.strip_prefix("```"), &block) {
+            (Some(kind), None) => block = kind.split(' ').next().map(str::to_owned),
+            (Some(_), Some(_)) => block = None,
+            (None, None) => {
+                if let Some(heading) = line.strip_prefix("### ") {
+                    all.push((heading.to_owned(), Symptom::default()));
+                }
+            }
+            (None, Some(kind)) => {
+                let Some((_, symptom)) = all.last_mut() else { continue };
+                match (kind.as_str(), line.strip_prefix("$ ")) {
+                    ("text", _) => symptom.log.push(line.to_owned()),
+                    (_, Some(command)) => symptom.commands.push((command.to_owned(), Vec::new())),
+                    (_, None) => symptom.commands.last_mut().expect("a command").1.push(line.to_owned()),
+                }
+            }
+        }
+    }
+    all.retain(|(_, symptom)| !symptom.log.is_empty());
+    all
+}
+
+/// What differs from run to run has one form: times, processes.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    for word in text.split_inclusive([' ', '\n', ';']) {
+        let is_number = |word: &str| word.trim_end().parse::<f64>().is_ok();
+        let end = word.trim_end_matches([' ', '\n', ';']);
+        match end.split_once('[') {
+            Some((program, process)) if process.trim_end_matches(']').parse::<u32>().is_ok() => {
+                plain += &word.replace(end, &format!("{program}[N]"));
+            }
+            _ => plain += word,
+        }
+        // "606 ms", "3.7 s".
+        if matches!(end, "s" | "ms") {
+            let unit = plain.split_off(plain.trim_end_matches([' ', '\n', ';']).len() - end.len());
+            let before = plain.trim_end().rsplit(' ').next().unwrap_or_default().to_owned();
+            if is_number(&before) {
+                plain.truncate(plain.trim_end().len() - before.len());
+                plain += "TIME";
+                plain += unit.trim_start_matches(end);
+            } else {
+                plain += &unit;
+            }
+        }
+    }
+    plain
+}
+
+/// Makes the symptom under a heading: its commands at this node show what the page says, and so does the log, with what
+/// it says at the end.
+#[track_caller]
+fn check(heading: &str, mut node: Node) {
+    assert!(SYMPTOMS.contains(&heading));
+    let all = symptoms();
+    let (_, symptom) = all.iter().find(|(other, _)| other == heading).expect("the symptom in the page");
+    assert!(!symptom.commands.is_empty() && !symptom.log.is_empty());
+    for (command, shown) in &symptom.commands {
+        let arguments = command.strip_prefix("ib_acme ").expect("a command that is run here");
+        let finished = node.acme(&arguments.split(' ').collect::<Vec<_>>()).finished;
+        let said = format!("{}{}", finished.stdout, finished.stderr);
+        for line in shown {
+            assert!(said.contains(line), "not shown: {line}\n{said}\n{}", node.log());
+        }
+    }
+    node.process.signal(Signal::SIGTERM);
+    node.process.wait();
+    let log = plain(&node.log());
+    for line in &symptom.log {
+        assert!(log.contains(&plain(line)), "not said: {}\n{log}", plain(line));
+    }
+    assert!(!log.contains("asking the group"), "only log_level 2 says each step");
+}
+
+fn at(fabric: &Fabric, number: u32) -> NodeBuilder {
+    Node::at(fabric, number).options(OPTIONS)
+}
+
+#[test]
+fn the_page_has_these_symptoms() {
+    let headings: Vec<String> = symptoms().into_iter().map(|(heading, _)| heading).collect();
+    assert_eq!(headings, SYMPTOMS);
+}
+
+#[test]
+fn what_differs_from_run_to_run() {
+    let line = "acm: of ib_acme[4711] of user 0; asked group ff12::1 3 times in 3.7 s; for 400 ms (x)\n";
+    assert_eq!(plain(line), "acm: of ib_acme[N] of user 0; asked group ff12::1 3 times in TIME; for TIME (x)\n");
+}
+
+#[test]
+fn nobody_has_the_name() {
+    let fabric = Fabric::serve(2, &[]);
+    check(SYMPTOMS[0], at(&fabric, 1).join());
+}
+
+#[test]
+fn nobody_had_the_name_just_now() {
+    let fabric = Fabric::serve(2, &[]);
+    check(SYMPTOMS[1], at(&fabric, 1).options(&format!("{OPTIONS}negative_timeout 60000\n")).join());
+}
+
+#[test]
+fn the_source_is_not_ours() {
+    let fabric = Fabric::serve(2, &[]);
+    check(SYMPTOMS[2], at(&fabric, 1).join());
+}
+
+#[test]
+fn the_sa_knows_no_path() {
+    let fabric = Fabric::serve(2, &[]);
+    check(SYMPTOMS[5], at(&fabric, 1).join());
+}
+
+#[test]
+fn the_sa_is_silent() {
+    let fabric = Fabric::serve(2, &[]);
+    let node = at(&fabric, 1).join();
+    assert_eq!(fabric.control("set sa_mute on"), "ok\n");
+    check(SYMPTOMS[6], node);
+}
+
+#[test]
+fn no_group_is_joined() {
+    let fabric = Fabric::serve(2, &[]);
+    assert_eq!(fabric.control("set sa_mute on"), "ok\n");
+    let mut node = at(&fabric, 1).serve();
+    node.process.wait_for("join failed", 1);
+    check(SYMPTOMS[4], node);
+}
+
+#[test]
+fn the_port_is_down() {
+    let fabric = Fabric::serve(2, &[]);
+    let mut node = at(&fabric, 1).join();
+    assert_eq!(fabric.control("down node1 1"), "ok\n");
+    node.process.wait_for("port 1 is down", 1);
+    check(SYMPTOMS[3], node);
+}
+
+#[test]
+fn who_asks_does_not_wait() {
+    let fabric = Fabric::serve(2, &[]);
+    check(SYMPTOMS[7], at(&fabric, 1).join());
+}
+
+#[test]
+fn too_much_is_looked_up() {
+    let fabric = Fabric::serve(2, &[]);
+    let node = at(&fabric, 1).options(&format!("{OPTIONS}lookups 1\n")).join();
+    let mut other = Connection::open(&node.socket());
+    other.send(&acm_tests::request(1, &[Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, "nobody")]));
+    until("the other's lookup", || {
+        let status = ["--status", "--run-dir", node.dir().to_str().unwrap()];
+        let text = acm_tests::run(acm_tests::binary(acm_tests::Binary::AcmMio), &status).success();
+        text.contains(" requests 1 lookups 1").then_some(())
+    });
+    check(SYMPTOMS[8], node);
+}

@@ -1,0 +1,110 @@
+//! What is installed: the one list.
+use super::{InstallError, Place};
+use crate::command;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The daemon as the files of `dist/` name it.
+const PROGRAM: &str = "/usr/sbin/acm-mio";
+
+/// Which folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Folder {
+    /// Below the prefix.
+    Prefix(&'static str),
+    /// Of systemd, by kind.
+    Systemd(&'static str),
+    /// This one, whatever the prefix is.
+    Fixed(&'static str),
+}
+
+/// A file that is installed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct File {
+    /// Its name in `dist/`; none for the daemon.
+    pub(super) source: Option<&'static str>,
+    folder: Folder,
+    name: &'static str,
+    pub(super) mode: u32,
+    /// Whether it is the administrator's once it is there.
+    pub(super) is_configuration: bool,
+}
+
+const fn of_dist(source: &'static str, folder: Folder, name: &'static str) -> File {
+    File { source: Some(source), folder, name, mode: 0o644, is_configuration: false }
+}
+
+const fn configuration(source: &'static str, folder: Folder, name: &'static str) -> File {
+    File { is_configuration: true, ..of_dist(source, folder, name) }
+}
+
+/// All of them. The units last: whoever starts them finds the rest.
+pub(super) const FILES: &[File] = &[
+    File { source: None, folder: Folder::Prefix("sbin"), name: "acm-mio", mode: 0o755, is_configuration: false },
+    of_dist("acm-mio.8", Folder::Prefix("share/man/man8"), "acm-mio.8"),
+    of_dist("grafana-dashboard.json", Folder::Prefix("share/acm-mio"), "grafana-dashboard.json"),
+    configuration("acm-mio.logrotate", Folder::Fixed("/etc/logrotate.d"), "acm-mio"),
+    of_dist("acm-mio.sysusers", Folder::Systemd("sysusers.d"), "acm-mio.conf"),
+    of_dist("acm-mio.socket", Folder::Systemd("systemd/system"), "acm-mio.socket"),
+    of_dist("acm-mio.service", Folder::Systemd("systemd/system"), "acm-mio.service"),
+];
+
+/// Folders that are made besides: where the daemon looks for options and addresses.
+pub(super) const FOLDERS: &[&str] = &["/etc/rdma"];
+
+impl File {
+    /// Where it goes.
+    pub(super) fn path(&self, place: &Place) -> PathBuf {
+        let folder = match self.folder {
+            Folder::Prefix(folder) => place.below(folder),
+            Folder::Systemd(kind) => place.systemd(kind),
+            Folder::Fixed(folder) => folder.into(),
+        };
+        folder.join(self.name)
+    }
+
+    /// What is in it. A rehearsal has no program.
+    pub(super) fn bytes(&self, place: &Place, program: Option<&Path>) -> Result<Vec<u8>, InstallError> {
+        let Some(name) = self.source else { return program.map_or(Ok(Vec::new()), read) };
+        let bytes = read(&dist(name))?;
+        Ok(match String::from_utf8(bytes) {
+            Ok(text) => text.replace(PROGRAM, &place.below("sbin/acm-mio").to_string_lossy()).into_bytes(),
+            Err(error) => error.into_bytes(),
+        })
+    }
+}
+
+/// A file of `dist/`.
+pub(super) fn dist(name: &str) -> PathBuf {
+    command::root().join("dist").join(name)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, InstallError> {
+    fs::read(path).map_err(InstallError::io("reading", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_dist_is_installed() {
+        let mut there: Vec<String> =
+            fs::read_dir(dist("")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        there.sort();
+        let mut listed: Vec<&str> = FILES.iter().filter_map(|file| file.source).collect();
+        listed.sort_unstable();
+        assert_eq!(there, listed);
+    }
+
+    #[test]
+    fn the_program_has_one_name() {
+        for file in FILES.iter().filter_map(|file| file.source) {
+            let text = fs::read_to_string(dist(file)).unwrap();
+            let named = text.lines().filter(|line| line.contains("sbin/") || line.contains("/acm-mio -"));
+            assert!(named.clone().all(|line| line.contains(PROGRAM)), "{file}: {:?}", named.collect::<Vec<_>>());
+        }
+    }
+}
