@@ -56,11 +56,12 @@ mod tests {
         let acm = Acm::new(Config::default(), 1);
         let of = |seconds| {
             let (now, fabric) = (Time::ZERO + Duration::from_secs(seconds), vec![("scans", 7)]);
-            text(&Source { now, acm: &acm, fabric, ports: BTreeMap::new(), log_lines_lost: 3 })
+            let (report, ports) = (&|| "report\n".to_owned(), BTreeMap::new());
+            text(&Source { now, acm: &acm, report, fabric, ports, log_lines_lost: 3, log_not_reopened: 4 })
         };
         let up = |seconds| of(seconds).lines().next().unwrap().rsplit("up ").next().unwrap().to_owned();
         assert_eq!([up(59), up(3599)], ["0 d 0 h 0 min", "0 d 0 h 59 min"]);
         assert_eq!(up(86_400 + 23 * 3600 + 5 * 60 + 7), "1 d 23 h 5 min");
-        assert!(of(0).ends_with("scans: 7\nlog_lines_lost: 3\n"), "{}", of(0));
+        assert!(of(0).ends_with("report\nscans: 7\nlog_lines_lost: 3\nlog_not_reopened: 4\n"), "{}", of(0));
     }
 }
