@@ -188,10 +188,9 @@ reason = "never"
         for known in Known::read().unwrap().equivalent {
             let text = fs::read_to_string(command::root().join(&known.file)).unwrap();
             assert!(known.after.is_none_or(|after| text.contains(&after)) && !known.reason.is_empty());
-            // `replace A with B in NAME`, or `replace NAME -> TYPE with VALUE`.
-            let whole = known.change.strip_prefix("replace ").and_then(|change| change.split(' ').next());
-            let name = known.change.rsplit_once(" in ").map(|(_, name)| name).or(whole).unwrap();
-            let function = name.rsplit("::").next().unwrap();
+            // A whole body that is replaced, or something in a function.
+            let (named, _) = known.change.split_once(" -> ").unwrap_or((&known.change, ""));
+            let function = named.rsplit("::").next().and_then(|name| name.rsplit(' ').next()).unwrap();
             assert!(text.contains(&format!("fn {function}")), "{}: {}", known.file, known.change);
         }
     }

@@ -266,6 +266,14 @@ mod tests {
         let source = |dest: &str| interfaces.source_on(7, dest.parse().unwrap()).map(|ip| ip.to_string());
         assert_eq!([source("10.0.0.9"), source("fe80::9")], [Some("10.0.0.1".to_owned()), Some("fe80::1".to_owned())]);
         assert_eq!(interfaces.source_on(8, "10.0.0.9".parse().unwrap()), None);
+        // One that is on no port, and one without such an address, are nowhere to look for a link-local one.
+        let (gid, pkey) = (Some("fe80::2:c903:0:2".parse().unwrap()), Some(ib_mad::Pkey::DEFAULT_FULL));
+        for (index, gid, address) in [(8, None, "fe80::8"), (9, gid, "10.0.0.2")] {
+            let link = Link { index, name: format!("ib{index}"), infiniband: true, gid, pkey, ..Link::default() };
+            interfaces.learn(Time::ZERO, &Fact::Link(link));
+            interfaces.learn(Time::ZERO, &Fact::Address(index, address.parse().unwrap()));
+        }
+        assert_eq!((interfaces.count(), interfaces.link_local().collect::<Vec<_>>()), ((3, 4), vec![7]));
     }
 
     /// The kernel tells all that there is: what it does not know is gone.
@@ -273,8 +281,12 @@ mod tests {
     fn a_dump_replaces_what_is_known() {
         let mut interfaces = opened();
         assert_eq!((interfaces.news().map(<[_]>::len), interfaces.poll_timeout()), (Some(2), Some(Time::ZERO)));
-        interfaces.handle_timeout(Time::ZERO);
-        while interfaces.receive(Time::ZERO) {}
+        // Another time if links change meanwhile.
+        for _ in 0..100 {
+            let Some(due) = interfaces.poll_timeout() else { break };
+            interfaces.handle_timeout(due);
+            while interfaces.receive(due) {}
+        }
         assert_eq!(interfaces.source_on(7, "10.0.0.9".parse().unwrap()), None);
         let [dumps, lost, bad] =
             ["dumps", "messages_lost", "messages_bad"].map(|name| counter(&interfaces, &format!("interface_{name}")));

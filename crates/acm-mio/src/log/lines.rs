@@ -204,6 +204,13 @@ mod tests {
     }
 
     #[test]
+    fn lines_and_events_have_the_same_levels() {
+        use tracing::Level as Line;
+        let levels = [Line::ERROR, Line::WARN, Line::INFO, Line::DEBUG, Line::TRACE].map(level_of);
+        assert_eq!(levels, [Level::Always, Level::Always, Level::Always, Level::Verbose, Level::Debug]);
+    }
+
+    #[test]
     fn what_fails_for_ever_does_not_hide_why_another_fails() {
         let lines = Lines::default();
         let of = |thing: &str| Kind::Place("devices.rs", 7, Level::Always, subject(&thing));

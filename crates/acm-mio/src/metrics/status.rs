@@ -43,3 +43,25 @@ const fn what(phase: Phase) -> &'static str {
         Phase::MulticastRoundTrip => "responses from the group",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_sansio::{Acm, Config, Time};
+    use core::time::Duration;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn how_long_it_is_up_and_what_the_fabric_counted() {
+        let acm = Acm::new(Config::default(), 1);
+        let of = |seconds| {
+            let (now, fabric) = (Time::ZERO + Duration::from_secs(seconds), vec![("scans", 7)]);
+            let (report, ports) = (&|| "report\n".to_owned(), BTreeMap::new());
+            text(&Source { now, acm: &acm, report, fabric, ports, log_lines_lost: 3, log_not_reopened: 4 })
+        };
+        let up = |seconds| of(seconds).lines().next().unwrap().rsplit("up ").next().unwrap().to_owned();
+        assert_eq!([up(59), up(3599)], ["0 d 0 h 0 min", "0 d 0 h 59 min"]);
+        assert_eq!(up(86_400 + 23 * 3600 + 5 * 60 + 7), "1 d 23 h 5 min");
+        assert!(of(0).ends_with("report\nscans: 7\nlog_lines_lost: 3\nlog_not_reopened: 4\n"), "{}", of(0));
+    }
+}

@@ -66,6 +66,15 @@ fn our_section_and_everybodys_names() {
 }
 
 #[test]
+fn lines_of_a_dump_that_are_too_long_are_counted() {
+    let start = b"Channel Adapter 0x2, base LID 2, \"n\", port 1\n# LID\n".to_vec();
+    let text = [start, vec![b'x'; WINDOW + 1], b"\n0x4 : 0 : 4 : 3\n".to_vec()].concat();
+    let mut faults = Faults::default();
+    let routes = routes(&text[..], |_| true, &mut faults).unwrap();
+    assert_eq!((routes.counts().routes > 0, faults.too_long, faults.count), (true, 1, 0));
+}
+
+#[test]
 fn hosts_of_a_file() {
     let text = format!("{}node1 fe80::1\n10.0.0.1\tfe80::2\r\nbad\nnode2 fe80::3", "#\n".repeat(WINDOW));
     let mut faults = Faults::default();

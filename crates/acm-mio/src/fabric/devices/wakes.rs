@@ -79,3 +79,39 @@ impl Wakes {
         self.sources.get(&token).copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::time::Duration;
+    use mio::{Events, Poll};
+    use std::{
+        io::Write,
+        os::{fd::AsFd, unix::net::UnixStream},
+    };
+
+    #[test]
+    fn what_is_forgotten_wakes_nobody_and_the_others_do() {
+        let mut poll = Poll::new().unwrap();
+        let mut wakes = Wakes::new(Lines::default());
+        let pairs = [0, 1].map(|_| UnixStream::pair().unwrap());
+        let sources = [Source::Hotplug, Source::Mads(PortId(1))];
+        wakes.watch(pairs[0].0.as_fd(), sources[0]);
+        wakes.start(poll.registry().try_clone().unwrap(), Token(70));
+        assert_eq!(wakes.source(Token(70)), None, "it was not to be watched yet");
+        for (pair, source) in pairs.iter().zip(sources) {
+            wakes.watch(pair.0.as_fd(), source);
+        }
+        let mut woken = |wakes: &Wakes| -> Vec<Option<Source>> {
+            let mut events = Events::with_capacity(4);
+            pairs.iter().for_each(|(_, theirs)| (&mut &*theirs).write_all(&[1]).unwrap());
+            poll.poll(&mut events, Some(Duration::ZERO)).unwrap();
+            let mut woken: Vec<_> = events.iter().map(|event| wakes.source(event.token())).collect();
+            woken.sort_unstable();
+            woken
+        };
+        assert_eq!(woken(&wakes), sources.map(Some));
+        wakes.forget(pairs[0].0.as_fd(), sources[0]);
+        assert_eq!((woken(&wakes), wakes.source(Token(70))), (vec![Some(sources[1])], None));
+    }
+}
