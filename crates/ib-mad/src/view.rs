@@ -151,6 +151,21 @@ impl<'a> MadRef<'a> {
     pub const fn class(&self) -> MgmtClass {
         self.header.mgmt_class
     }
+    /// What it asks of subnet administration; `None` if it is no query by component mask: an answer, a report, a `Set`
+    /// without a mask.
+    #[must_use]
+    pub fn asked(&self) -> Option<Asked<'a>> {
+        let mask = self.sa()?.component_mask.get();
+        let asks = match self.method() {
+            Method::GET | Method::GET_TABLE | Method::DELETE | Method::GET_TRACE_TABLE | Method::GET_MULTI => true,
+            // Some attributes are set as a whole.
+            Method::SET => mask != 0,
+            _ => false,
+        };
+        let record = SaAttribute::parse(self.header().attribute_id, self.data()).ok()??;
+        asks.then(|| record.asked(mask))
+    }
+
     /// What is asked or answered.
     #[must_use]
     pub const fn method(&self) -> Method {
@@ -328,7 +343,7 @@ impl fmt::Display for MadRef<'_> {
             write!(f, " mask {:#x}", sa.component_mask.get())?;
         }
         f.write_str(if f.alternate() { "\n" } else { ": " })?;
-        if let Some(asked) = Asked::of(self) {
+        if let Some(asked) = self.asked() {
             return fmt::Display::fmt(&asked, f);
         }
         match self.attribute() {

@@ -18,6 +18,7 @@ mod connect;
 mod disconnect;
 mod migrate;
 mod req;
+mod send;
 mod sidr;
 
 pub use code::{AprStatus, CmMessage, ExtendedTransport, RejectReason, SidrStatus, TransportService};
@@ -30,13 +31,7 @@ pub use req::{
 };
 pub use sidr::{CmSidrRep, CmSidrReq};
 
-use crate::{
-    MadHeader, Method, MgmtClass, TransactionId, as_bytes,
-    attribute::{Attribute, attributes},
-    notice::ClassPortInfo,
-    wire,
-    wire::Octets,
-};
+use crate::{MadHeader, attribute::attributes, notice::ClassPortInfo, wire, wire::Octets};
 
 wire! {
     /// A communication management datagram (IBTA 12.6); class version 2.
@@ -45,17 +40,6 @@ wire! {
         pub header: MadHeader,
         /// The message as its attribute id lays it out.
         pub data: Octets<232>,
-    }
-}
-
-impl CmMad {
-    /// A datagram that says `message`. One that is no message of communication management does not compile.
-    #[must_use]
-    pub fn send<A: Attribute>(message: &A, tid: TransactionId) -> Self {
-        const { assert!(A::CLASS.get() == MgmtClass::COMM_MGMT.get(), "an attribute of another class") };
-        let mut data = Octets([0; 232]);
-        data.0.iter_mut().zip(as_bytes(message)).for_each(|(to, from)| *to = *from);
-        Self { header: MadHeader::new(MgmtClass::COMM_MGMT, 2, Method::SEND, A::ATTRIBUTE, tid), data }
     }
 }
 

@@ -1,11 +1,12 @@
 //! What a query asks, in words: the fields whose bit is in the component mask, and no others.
 use super::*;
-use crate::{MadRef, Method, wire::Field};
+use crate::wire::Field;
 use core::fmt;
 
 /// What a query asks, to be printed: `{}` in one line, `{:#}` one field a line.
 ///
 /// Fields that the component mask leaves out are not printed: what stands there does not count.
+/// [`MadRef::asked`](crate::MadRef::asked) has that of a datagram.
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
     name: &'static str,
@@ -18,20 +19,6 @@ pub struct Asked<'a> {
 impl<'a> Asked<'a> {
     fn new<R: SaRecord>(record: &'a R, mask: u64) -> Self {
         Self { name: R::NAME, fields: R::FIELDS, components: R::COMPONENTS, bytes: crate::as_bytes(record), mask }
-    }
-
-    /// What a datagram asks; `None` if it is no query by component mask: an answer, a report, a `Set` without a mask.
-    #[must_use]
-    pub fn of(mad: &MadRef<'a>) -> Option<Self> {
-        let mask = mad.sa()?.component_mask.get();
-        let asks = match mad.method() {
-            Method::GET | Method::GET_TABLE | Method::DELETE | Method::GET_TRACE_TABLE | Method::GET_MULTI => true,
-            // Some attributes are set as a whole.
-            Method::SET => mask != 0,
-            _ => false,
-        };
-        let record = SaAttribute::parse(mad.header().attribute_id, mad.data()).ok()??;
-        asks.then(|| record.asked(mask))
     }
 }
 
@@ -113,7 +100,7 @@ fn show(fields: &[Field], bytes: &[u8], path: &str, element: Option<u32>, f: &mu
 mod tests {
     extern crate std;
     use super::*;
-    use crate::{Mtu, Pkey, Selector, TransactionId, as_bytes};
+    use crate::{MadRef, Method, Mtu, Pkey, Selector, TransactionId, as_bytes};
     use std::{format, string::String};
 
     fn printed(mad: &SaMad) -> String {
