@@ -16,8 +16,8 @@ impl Verdict {
     /// What a report that has nothing worse ends with.
     pub(super) const fn exit_code(self) -> u8 {
         match self {
-            Self::Ok => 0,
-            Self::Warn => 2,
+            // Scripts go on where the daemon would.
+            Self::Ok | Self::Warn => 0,
             Self::Fail => 1,
         }
     }
@@ -82,6 +82,6 @@ mod tests {
         let lines: Vec<String> = report.findings.iter().map(Finding::to_string).collect();
         assert_eq!(lines, ["ok a", "FAIL b: do c", "warn d: do e"]);
         assert_eq!(report.worst(), Verdict::Fail);
-        assert_eq!([Verdict::Ok, Verdict::Warn, Verdict::Fail].map(Verdict::exit_code), [0, 2, 1]);
+        assert_eq!([Verdict::Ok, Verdict::Warn, Verdict::Fail].map(Verdict::exit_code), [0, 0, 1]);
     }
 }
