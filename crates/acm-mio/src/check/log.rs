@@ -3,7 +3,11 @@ use super::{places::Places, report::Report};
 use crate::{cli::Args, regular, settings::Settings};
 use acm_wire::files::opts::{LogTarget, Opt};
 use nix::unistd::{AccessFlags, access};
-use std::{fs, io::Read, os::unix::fs::FileTypeExt, path::Path};
+use std::{
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 /// Bytes of a rotation's file that are looked at.
 const MOST: u64 = 1 << 20;
@@ -45,10 +49,7 @@ fn writable(path: &Path) -> Result<(), (String, String)> {
     let root = "run as root, or name a log_file that you may write to".to_owned();
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(("is a directory".into(), "name a file in it".into())),
-        // Whether somebody reads it is told by opening it, which would end a reader that waits for that.
-        Ok(found) if found.file_type().is_fifo() => {
-            access(path, AccessFlags::W_OK).map_err(|errno| (errno.to_string(), root))
-        }
+        // Whether somebody reads a FIFO is told by opening it, which would end a reader that waits for that.
         Ok(_) => access(path, AccessFlags::W_OK).map_err(|errno| (errno.to_string(), root)),
         Err(_) if !folder.is_dir() => Err((
             format!("no directory {}", folder.display()),
@@ -61,7 +62,7 @@ fn writable(path: &Path) -> Result<(), (String, String)> {
 /// The file of logrotate that names this log.
 fn rotation(log: &Path, rotations: &Path) -> Option<String> {
     let mut files = fs::read_dir(rotations).ok()?.flatten().map(|entry| entry.path());
-    let names = |file: &std::path::PathBuf| {
+    let names = |file: &PathBuf| {
         let mut text = String::new();
         let read = regular::open(file).and_then(|(file, _)| file.take(MOST).read_to_string(&mut text));
         read.is_ok() && patterns(&text).any(|pattern| matches(pattern.as_bytes(), log.as_os_str().as_encoded_bytes()))

@@ -1,7 +1,6 @@
 //! Which daemon systemd starts, and which one has the sockets after a boot.
 use super::{places::Places, report::Report};
 use std::{
-    ffi::OsStr,
     fs,
     path::{Path, PathBuf},
 };
@@ -37,7 +36,7 @@ fn enabled(places: &Places, unit: &str) -> Option<PathBuf> {
 fn is_masked(places: &Places, unit: &str) -> bool {
     let mut files = places.units.iter().map(|folder| folder.join(unit));
     let first = files.find(|file| file.symlink_metadata().is_ok());
-    first.and_then(|file| fs::read_link(file).ok()).is_some_and(|target| target == Path::new(OsStr::new("/dev/null")))
+    first.and_then(|file| fs::read_link(file).ok()).is_some_and(|target| target == Path::new("/dev/null"))
 }
 
 #[cfg(test)]

@@ -86,9 +86,9 @@ impl Failure {
 }
 
 const fn of_status(status: Status) -> FailureKind {
-    match status.get() {
-        code if code == Status::SA_NO_RECORDS.get() || code == Status::SA_INVALID_GID.get() => FailureKind::NoPath,
-        code if code & 1 != 0 => FailureKind::SaBusy,
+    match status {
+        Status::SA_NO_RECORDS | Status::SA_INVALID_GID => FailureKind::NoPath,
+        status if status.is_busy() => FailureKind::SaBusy,
         _ => FailureKind::SaRefused,
     }
 }

@@ -101,7 +101,7 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
 fn is_at_end_of_its_path(provider: &Ibacmp, cx: &Context, endpoint: EndpointId, ready: &Ready) -> bool {
     let counts = provider.endpoints.get(&endpoint).is_some_and(|state| !state.is_void(ready.epoch));
     match (&ready.remote, cx.port_of(endpoint)) {
-        (Some(remote), Some(port)) if counts => remote.at_end_of(&ready.path, port.lmc) == *remote,
+        (Some(remote), Some(port)) if counts => remote.is_at_end_of(&ready.path, port.lmc),
         _ => true,
     }
 }

@@ -18,7 +18,12 @@ impl Remote {
     /// The same port at the LID where a path to it leads, unless that is one of the LIDs that it has by this one. `lmc`
     /// is that of the subnet.
     pub(super) fn at_end_of(self, path: &PathRecord, lmc: Lmc) -> Self {
-        if self.lid.base(lmc) == path.dlid.base(lmc) { self } else { Self { lid: path.dlid, ..self } }
+        if self.is_at_end_of(path, lmc) { self } else { Self { lid: path.dlid, ..self } }
+    }
+
+    /// Whether a path leads to one of the LIDs that the port has by this one.
+    pub(super) fn is_at_end_of(&self, path: &PathRecord, lmc: Lmc) -> bool {
+        self.lid.base(lmc) == path.dlid.base(lmc)
     }
 
     /// Whether both are the same port: GID and base LID, unless that is not known yet. `lmc` is that of the subnet.

@@ -296,7 +296,7 @@ impl Ibacmp {
         let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Unknown) else { return };
         let moved = ready.path.dlid.base(lmc) != path.dlid.base(lmc);
         (ready.path, ready.doubted, ready.route_until) = (*path, false, route_until);
-        let is_there = |claimed: &Remote| claimed.lid.base(lmc) == path.dlid.base(lmc);
+        let is_there = |remote: &Remote| remote.is_at_end_of(path, lmc);
         match &mut ready.remote {
             None => ready.addr_until = addr_end,
             Some(remote) if !is_there(remote) => {
