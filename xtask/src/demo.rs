@@ -135,5 +135,6 @@ fn build() -> Result<PathBuf, DemoError> {
 fn own_target() -> Result<PathBuf, DemoError> {
     let program = env::current_exe()?;
     let target = program.ancestors().nth(2).unwrap_or(command::root());
-    Ok(target.join("demo"))
+    // Cargo runs in the workspace's folder: as short as one would type it there.
+    Ok(target.strip_prefix(command::root()).unwrap_or(target).join("demo"))
 }

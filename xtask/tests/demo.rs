@@ -63,7 +63,9 @@ fn shows_five_ways_and_counters() {
     };
     assert!(of_node1(&["Resolve", "Count"]) >= 10 + 2 * 2, "{text}");
     assert!(of_node1(&["Route", "Cache", "Count"]) >= 5, "{text}");
-    assert!(text.lines().all(|line| line.len() <= 100), "{text}");
+    // How long a path is, is the user's choice.
+    let mut ours = text.lines().filter(|line| !line.starts_with("$ ") && !line.contains(home.path().to_str().unwrap()));
+    assert!(ours.all(|line| line.len() <= 100), "{text}");
     assert_eq!(left_behind(home.path()), Vec::<String>::new());
     assert_eq!(identity(&daemon_with_devices()), before, "the demonstration's daemon finds no device");
 }

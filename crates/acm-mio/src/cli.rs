@@ -38,8 +38,8 @@ pub(crate) struct Args {
     /// Exit with status 255 when there is no InfiniBand device at the start, as ibacm does, and do not wait for one.
     #[arg(long)]
     pub(crate) require_device: bool,
-    /// Check what the daemon needs on this machine, with these files and this fabric, say what to do, and exit: 0 if all
-    /// is well, 2 if it would serve with something missing, 1 if it would not.
+    /// Check what the daemon needs on this machine, with these files and this fabric, say what to do, and exit: 0 if it
+    /// would serve, 1 if not.
     #[arg(long)]
     pub(crate) check: bool,
     /// Print what the daemon that runs has and has counted, and exit: 0, or 1 if none answers in the run directory.
