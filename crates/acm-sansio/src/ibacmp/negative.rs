@@ -30,7 +30,7 @@ impl Ibacmp {
         if self.negatives.len() >= cx.config().limits.negatives
             && let Some((until, oldest)) = self.negatives.pop_front()
         {
-            let _ = self.forget_failure(oldest, until);
+            self.stats.negatives_evicted += u64::from(self.forget_failure(oldest, until));
         }
         self.cache.enter(id, DestState::Failed(Failed { attempt, until, epoch }));
         self.negatives.push_back((until, id));
@@ -137,6 +137,7 @@ mod tests {
             fail(&mut ibacmp, &mut cx, name, failure)
         });
         assert_eq!((ibacmp.cache.get(ids[0]).is_none(), ibacmp.negatives.len()), (true, 2));
+        assert_eq!(ibacmp.stats.negatives_evicted, 1);
         // The second has got somewhere meanwhile: it stays.
         ibacmp.cache.enter(ids[1], DestState::Unknown);
         cx.now = Time::ZERO + Duration::from_millis(1200);
@@ -145,5 +146,6 @@ mod tests {
         cx.now = Time::ZERO + Duration::from_millis(1300);
         ibacmp.negatives_due(&mut cx);
         assert!(ibacmp.cache.get(ids[2]).is_none() && ibacmp.negatives.is_empty());
+        assert_eq!(ibacmp.stats.negatives_evicted, 1, "those had their time");
     }
 }
