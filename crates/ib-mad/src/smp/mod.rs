@@ -30,7 +30,7 @@ mod vl_arbitration;
 pub use capability::{PortCapability, PortCapability2};
 pub use forwarding::{LinearForwardingTable, MulticastForwardingTable, RandomEntry, RandomForwardingTable, ValidLmc};
 pub use guid_info::GuidInfo;
-pub use header::{DrSmp, DrStatus, SMP_CLASS_VERSION, Smp};
+pub use header::{DrSmp, DrStatus, SMP_CLASS_VERSION, Smp, TooManyHops};
 pub use link_speed_width_pairs::LinkSpeedWidthPairsTable;
 pub use node_description::NodeDescription;
 pub use node_info::{NodeInfo, PortVendor};
