@@ -18,6 +18,7 @@ use crate::{
 use core::fmt;
 
 mod change;
+mod own;
 mod records;
 pub use change::MadMut;
 
@@ -247,7 +248,8 @@ impl<'a> MadRef<'a> {
     /// datagram ends before the attribute does.
     pub fn attribute_as<A: Attribute>(&self) -> Result<&'a A, DecodeError> {
         check::<A>(self.header)?;
-        A::parse(self.data())
+        own::check_vendor::<A>(self.bytes)?;
+        A::parse(self.bytes.get(A::OFFSET..).unwrap_or_default())
     }
 
     fn record(&self) -> Result<Option<SaAttribute<'a>>, DecodeError> {
@@ -271,7 +273,7 @@ impl<'a> MadRef<'a> {
 const CONGESTION_LOG: u16 = 0x0013;
 
 /// Bytes of a class's datagrams before their data.
-const fn data_offset(class: MgmtClass) -> usize {
+pub(crate) const fn data_offset(class: MgmtClass) -> usize {
     match class {
         MgmtClass::SUBN_ADM => 56,
         MgmtClass::COMM_MGMT => 24,
