@@ -220,7 +220,8 @@ fn every_component_names_a_field_and_the_setter_sets_both() {
     }
     table::<PathRecord>();
     table::<McMemberRecord>();
-    let query = Query::<PathRecord>::new().flow_label(FlowLabel::new(0xa_bcde)).hop_limit(64).sl(ServiceLevel::new(3));
+    let query =
+        Query::<PathRecord>::new().flow_label(FlowLabel::of::<0xa_bcde>()).hop_limit(64).sl(ServiceLevel::of::<3>());
     assert_eq!(query.mask(), PathMask::FLOW_LABEL | PathMask::HOP_LIMIT | PathMask::SL);
     assert_eq!(&as_bytes(query.record())[44..48], [0x0a, 0xbc, 0xde, 64]);
     assert_eq!(as_bytes(query.record())[53], 3);
@@ -241,8 +242,8 @@ fn join_as_c_ibacm_sends_it() {
         .traffic_class(0)
         .pkey(Pkey::DEFAULT_FULL)
         .rate(Selector::Exactly, Rate::GBPS_10)
-        .sl(ServiceLevel::new(0))
-        .flow_label(FlowLabel::new(0))
+        .sl(ServiceLevel::ZERO)
+        .flow_label(FlowLabel::ZERO)
         .scope(5)
         .join_state(JoinState::FULL_MEMBER)
         .set(TransactionId::new(1));

@@ -18,7 +18,7 @@ use ib_mad::{
 /// PortInfo.CapabilityMask of every port: among others that it takes a client reregister.
 pub(crate) const CAPABILITIES: u32 = 0x2651_e848;
 /// Vendor of every node: any that tools know.
-const VENDOR: u32 = 0x02c9;
+const VENDOR: VendorId = VendorId::of::<0x02c9>();
 /// Entries of every P_Key table, used or not.
 pub(crate) const PKEY_ENTRIES: usize = 32;
 /// Entries of every GID table, used or not.
@@ -106,7 +106,7 @@ pub(crate) fn node_info(node: &Node, port: &Port, id: PortId) -> NodeInfo {
         node_guid: node.guid,
         port_guid: port.guid,
         partition_cap: Be16::new(u16::try_from(PKEY_ENTRIES.max(port.pkeys.len())).unwrap_or(u16::MAX)),
-        port_vendor: PortVendor::default().with_local_port_num(id.port).with_vendor_id(VendorId::new(VENDOR)),
+        port_vendor: PortVendor::default().with_local_port_num(id.port).with_vendor_id(VENDOR),
         ..NodeInfo::default()
     }
 }
@@ -118,7 +118,7 @@ fn port_info(port: &Port, local_port_num: u8) -> PortInfo {
     let physical = if port.state == PortState::DOWN { PortPhysicalState::POLLING } else { PortPhysicalState::LINK_UP };
     let widths = LinkWidths::new(LinkWidths::X1.get() | LinkWidths::X4.get() | width);
     let speeds = LinkSpeeds::new(7);
-    let time = TimeCode::new;
+    let time = TimeCode::masked;
     PortInfo {
         gid_prefix: Be64::new(port.gids.first().map_or(0, |gid| gid.prefix())),
         lid: port.lid,

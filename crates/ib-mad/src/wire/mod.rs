@@ -14,6 +14,7 @@ mod bits;
 mod code;
 mod field;
 mod flags;
+mod hex;
 mod id;
 mod layout;
 mod packed;

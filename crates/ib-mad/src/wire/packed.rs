@@ -46,8 +46,8 @@ impl<T: Bits, const N: usize> Wire for InBytes<T, N> {
 ///
 /// ```
 /// use ib_mad::{VirtualLane, wire::Packed};
-/// let table = Packed::<VirtualLane, 4, 8>::default().with(1, VirtualLane::new(7));
-/// assert_eq!(table.get(1), Some(VirtualLane::new(7)));
+/// let table = Packed::<VirtualLane, 4, 8>::default().with(1, VirtualLane::of::<7>());
+/// assert_eq!(table.get(1), Some(VirtualLane::of::<7>()));
 /// assert_eq!((table.len(), ib_mad::as_bytes(&table)[0]), (16, 0x07));
 /// ```
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
