@@ -23,8 +23,8 @@ pub struct AddressVector {
 impl AddressVector {
     /// To a port of the same subnet, by its LID alone.
     #[must_use]
-    pub fn local(dlid: Lid, sl: ServiceLevel) -> Self {
-        Self { dlid, sl, ..Self::default() }
+    pub const fn local(dlid: Lid, sl: ServiceLevel) -> Self {
+        Self { dlid, sl, path_bits: 0, static_rate: None, grh: None }
     }
 
     /// The same with a global route header.

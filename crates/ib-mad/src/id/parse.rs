@@ -3,6 +3,7 @@
 /// Text that is not the identifier that it should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a {what}")]
+#[non_exhaustive]
 pub struct ParseIdError {
     /// The identifier that was looked for.
     pub what: &'static str,

@@ -3,6 +3,7 @@
 /// A number that is too large for what it should become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: {value:#x} is over {max:#x}")]
+#[non_exhaustive]
 pub struct OutOfRange {
     /// What it should become.
     pub what: &'static str,
@@ -71,7 +72,7 @@ macro_rules! small {
                 value.0
             }
         }
-        $crate::__hex!($name);
+        $crate::__hex!($name get);
         $(
             impl core::fmt::Display for $name {
                 fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

@@ -63,7 +63,7 @@ impl fmt::Display for Producer {
 
 bits! {
     /// Whether the notice is the specification's, how grave it is.
-    pub struct GenericType [1] {
+    pub struct GenericType [1] in Notice.generic_type {
         /// The specification defines it; else a vendor does.
         is_generic / with_is_generic: bool = 1,
         /// How grave it is.
@@ -72,7 +72,7 @@ bits! {
 }
 bits! {
     /// Which of several notices.
-    pub struct NoticeToggleCount [2] {
+    pub struct NoticeToggleCount [2] in Notice.toggle_count {
         /// Changes with each notice that is logged.
         notice_toggle / with_notice_toggle: bool = 1,
         /// How many notices wait.
