@@ -74,7 +74,7 @@ fn joining() -> (Acm, SaSend) {
 /// What an administration grants.
 fn granted(join: &SaSend) -> SaMad {
     let mut mad = join.mad;
-    mad.header.method = mad.header.method.response();
+    mad.header.method = mad.header.method.response().unwrap();
     McMemberRecord::parse_mut(&mut mad.data.0).unwrap().mlid = Lid::new(0xc000);
     mad
 }

@@ -160,10 +160,11 @@ fn block(bytes: &[u8]) -> Octets<64> {
 mod tests {
     use super::*;
     use crate::SubnetConfig;
-    use ib_mad::{AttributeId, Rate, TransactionId};
+    use ib_mad::{AttributeId, Rate, TransactionId, smp::DrPath};
 
     fn ask(subnet: &Subnet, mgmt_class: MgmtClass, lid: u16, attribute_id: AttributeId) -> Option<DrSmp> {
-        let smp = DrSmp { mgmt_class, attribute_id, ..DrSmp::get::<NodeInfo>(&[], 0, TransactionId::new(7)) };
+        let smp =
+            DrSmp { mgmt_class, attribute_id, ..DrSmp::get::<NodeInfo>(&DrPath::new(), 0, TransactionId::new(7)) };
         let mad = *SaMad::parse(as_bytes(&smp)).unwrap();
         let answer = subnet.answer_smp(PortId::new(1, 1), Lid::new(lid), &mad)?;
         Some(*DrSmp::parse(as_bytes(&answer)).unwrap())

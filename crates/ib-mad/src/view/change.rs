@@ -1,5 +1,5 @@
 //! Datagrams that are changed in place.
-use super::{MadRef, check, data_offset};
+use super::{MadRef, check, own::check_vendor};
 use crate::{DecodeError, MadHeader, Wire, attribute::Attribute};
 
 /// A datagram in place, to be changed.
@@ -41,18 +41,15 @@ impl<'a> MadMut<'a> {
     /// datagram ends before the attribute does.
     pub fn attribute_as<A: Attribute>(&mut self) -> Result<&mut A, DecodeError> {
         check::<A>(MadHeader::parse(self.bytes)?)?;
-        let offset = data_offset(A::CLASS);
-        A::parse_mut(self.bytes.get_mut(offset..).unwrap_or_default())
+        check_vendor::<A>(self.bytes)?;
+        A::parse_mut(self.bytes.get_mut(A::OFFSET..).unwrap_or_default())
     }
 
-    /// Makes this the answer to itself: the method's answer, and this status.
+    /// Makes this the answer to itself: the method's answer, and this status. In a directed route it is on its way back.
     ///
     /// # Errors
-    /// None, as the common header is there.
+    /// [`DecodeError::BadValue`] if nothing answers it: a Send, or an answer.
     pub fn answer(&mut self, status: crate::Status) -> Result<(), DecodeError> {
-        let header = self.header()?;
-        header.method = header.method.response();
-        header.status = status;
-        Ok(())
+        self.header()?.answer(status)
     }
 }
