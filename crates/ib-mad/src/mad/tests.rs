@@ -155,5 +155,6 @@ fn an_answer_has_the_request_s_headers_and_the_answerer_s_data() {
     let answer = ask.answer(Status::OK).unwrap();
     let smp = answer.datagram::<DrSmp>().unwrap();
     assert_eq!((smp.path(), smp.data, smp.method), (Ok(path), Octets([0; 64]), Method::GET_RESP));
+    assert!(smp.dr_status.direction(), "on its way back");
     assert!(format!("{answer}").contains("GetResp PortInfo"), "{}", answer);
 }

@@ -45,14 +45,11 @@ impl<'a> MadMut<'a> {
         A::parse_mut(self.bytes.get_mut(A::OFFSET..).unwrap_or_default())
     }
 
-    /// Makes this the answer to itself: the method's answer, and this status.
+    /// Makes this the answer to itself: the method's answer, and this status. In a directed route it is on its way back.
     ///
     /// # Errors
-    /// None, as the common header is there.
+    /// [`DecodeError::BadValue`] if nothing answers it: a Send, or an answer.
     pub fn answer(&mut self, status: crate::Status) -> Result<(), DecodeError> {
-        let header = self.header()?;
-        header.method = header.method.response();
-        header.status = status;
-        Ok(())
+        self.header()?.answer(status)
     }
 }

@@ -23,11 +23,11 @@ impl Subnet {
     /// The administrator's answer; `None` to what is no request.
     pub(crate) fn administer(&mut self, port: PortId, request: &SaMad) -> Option<SaMad> {
         let header = request.header;
-        if header.method.is_response() || header.base_version != 1 {
+        if header.base_version != 1 {
             return None;
         }
         let mut answer = *request;
-        answer.header.method = header.method.response();
+        answer.header.method = header.method.response()?;
         let outcome = if header.class_version != SA_CLASS_VERSION {
             Err(Status::BAD_VERSION)
         } else if let Some(status) = self.settings().sa.status.filter(|status| !status.is_ok()) {

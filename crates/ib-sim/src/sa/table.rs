@@ -146,7 +146,7 @@ fn packed<R: ib_mad::Wire>(records: &[R]) -> Result<(u16, Vec<u8>), Status> {
 mod tests {
     use super::*;
     use crate::SubnetConfig;
-    use ib_mad::{TransactionId, sa::Records};
+    use ib_mad::{MadRef, TransactionId};
 
     fn ask(subnet: &mut Subnet, attribute: AttributeId) -> Vec<u8> {
         let request = SaMad::request(Method::GET_TABLE, attribute, TransactionId::new(1));
@@ -160,8 +160,9 @@ mod tests {
             subnet.add_node().unwrap();
         }
         let nodes = ask(&mut subnet, NodeRecord::ID);
-        let step = u16::from_be_bytes([nodes[44], nodes[45]]);
-        let lids: Vec<u16> = Records::<NodeRecord>::new(&nodes[HEADER..], step).unwrap().map(|r| r.lid.get()).collect();
+        let mad = MadRef::new(&nodes).unwrap();
+        let step = mad.sa().unwrap().attribute_offset.get();
+        let lids: Vec<u16> = mad.records::<NodeRecord>().unwrap().map(|record| record.lid.get()).collect();
         assert_eq!((step, lids), (14, [16, 17, 18].to_vec()));
         let paths = ask(&mut subnet, AttributeId::PATH_RECORD);
         assert_eq!(paths.len(), HEADER + 9 * 64);
