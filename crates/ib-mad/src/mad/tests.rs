@@ -21,7 +21,7 @@ use crate::{
 use proptest::prelude::*;
 use std::{format, vec::Vec};
 
-wire! {
+wire!(
     /// What a vendor's own class carries.
     pub struct Ping [8] {
         /// A number.
@@ -29,7 +29,7 @@ wire! {
         /// Text.
         pub text: Octets<4>,
     }
-}
+);
 impl Attribute for Ping {
     const CLASS: MgmtClass = MgmtClass::new(0x32);
     const ATTRIBUTE: AttributeId = AttributeId::new(0x77);
