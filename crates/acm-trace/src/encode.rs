@@ -141,7 +141,7 @@ fn parts(bits: u64) -> String {
     format!("{}.{}", bits & u64::from(u32::MAX), bits >> 32)
 }
 
-fn kind_of_input(input: &Input<'_>) -> Kind {
+pub(crate) fn kind_of_input(input: &Input<'_>) -> Kind {
     match input {
         Input::ClientOpened { .. } => Kind::ClientOpened,
         Input::ClientMessage { .. } => Kind::ClientMessage,
@@ -169,45 +169,66 @@ fn kind_of_input(input: &Input<'_>) -> Kind {
     }
 }
 
+pub(crate) fn kind_of_output(output: &Output) -> Kind {
+    match output {
+        Output::Reply { .. } => Kind::Reply,
+        Output::LongReply { .. } => Kind::LongReply,
+        Output::KernelReply { path: Ok(_), .. } => Kind::KernelReply,
+        Output::KernelReply { path: Err(_), .. } => Kind::KernelRefusal,
+        Output::CloseClient(_) => Kind::CloseClient,
+        Output::SelectSource { .. } => Kind::SelectSource,
+        Output::SaSend(_) => Kind::SaSend,
+        Output::SaReply { .. } => Kind::SaReply,
+        Output::OpenEndpoint { .. } => Kind::OpenEndpoint,
+        Output::CloseEndpoint(_) => Kind::CloseEndpoint,
+        Output::Attach { .. } => Kind::Attach,
+        Output::Detach { .. } => Kind::Detach,
+        Output::Send { .. } => Kind::Send,
+        Output::Log(_) => Kind::Log,
+        Output::ShutdownDone => Kind::ShutdownDone,
+    }
+}
+
 pub(crate) fn output(fabric: &Fabric, now: Time, output: &Output) -> Encoded {
+    let kind = kind_of_output(output);
     Ok(match *output {
-        Output::Reply { client: id, ref reply } => bytes(Kind::Reply, &[&client(id), reply]),
-        Output::LongReply { client: id, bytes: ref reply } => bytes(Kind::LongReply, &[&client(id), reply]),
-        Output::KernelReply { id, path: Ok(ref path) } => kernel(id, None, path, Kind::KernelReply),
+        Output::Reply { client: id, ref reply } => bytes(kind, &[&client(id), reply]),
+        Output::LongReply { client: id, bytes: ref reply } => bytes(kind, &[&client(id), reply]),
+        Output::KernelReply { id, path: Ok(ref path) } => kernel(id, None, path, kind),
         Output::KernelReply { id, path: Err(failure) } => {
-            return text(Kind::KernelRefusal, &Wish::KernelRefusal { id, failure });
+            return text(kind, &Wish::KernelRefusal { id, failure });
         }
-        Output::CloseClient(client) => return text(Kind::CloseClient, &Wish::CloseClient(client)),
+        Output::CloseClient(client) => return text(kind, &Wish::CloseClient(client)),
         Output::SelectSource { request, dest } => {
-            return text(Kind::SelectSource, &Wish::SelectSource { request, dest });
+            return text(kind, &Wish::SelectSource { request, dest });
         }
         Output::SaSend(SaSend { port, id, to, ref mad, timeout, retries }) => {
-            let words = Words::of(Kind::SaSend).with("id", parts(id.to_bits()));
+            let words = Words::of(kind).with("id", parts(id.to_bits()));
             let words = words.with("port", port.0).with("pkey_index", to.pkey_index);
             let words = words.with("timeout_ns", timeout.as_nanos()).with("retries", retries);
-            sent(Kind::SaSend, now, words, &of_sa(&fabric.port(port), to), ib_mad::as_bytes(mad))
+            came(kind, now, words, &of_sa(&fabric.port(port), to), ib_mad::as_bytes(mad))
         }
         Output::SaReply { port, to, ref mad } => {
-            let words = Words::of(Kind::SaReply).with("port", port.0).with("pkey_index", to.pkey_index);
-            sent(Kind::SaReply, now, words, &of_sa(&fabric.port(port), to), ib_mad::as_bytes(mad))
+            let words = Words::of(kind).with("port", port.0).with("pkey_index", to.pkey_index);
+            came(kind, now, words, &of_sa(&fabric.port(port), to), ib_mad::as_bytes(mad))
         }
         Output::OpenEndpoint { endpoint, port, pkey_index, pkey } => {
-            return text(Kind::OpenEndpoint, &Wish::OpenEndpoint { endpoint, port, pkey_index, pkey });
+            return text(kind, &Wish::OpenEndpoint { endpoint, port, pkey_index, pkey });
         }
-        Output::CloseEndpoint(endpoint) => return text(Kind::CloseEndpoint, &Wish::CloseEndpoint(endpoint)),
-        Output::Attach { endpoint, mgid, mlid } => return text(Kind::Attach, &Wish::Attach { endpoint, mgid, mlid }),
-        Output::Detach { endpoint, mgid, mlid } => return text(Kind::Detach, &Wish::Detach { endpoint, mgid, mlid }),
+        Output::CloseEndpoint(endpoint) => return text(kind, &Wish::CloseEndpoint(endpoint)),
+        Output::Attach { endpoint, mgid, mlid } => return text(kind, &Wish::Attach { endpoint, mgid, mlid }),
+        Output::Detach { endpoint, mgid, mlid } => return text(kind, &Wish::Detach { endpoint, mgid, mlid }),
         Output::Send { endpoint, to, ref mad } => {
-            let words = Words::of(Kind::Send).with("endpoint", parts(endpoint.to_bits()));
+            let words = Words::of(kind).with("endpoint", parts(endpoint.to_bits()));
             let words = words.with("path_bits", to.way.path_bits);
             let words = words.with_some("rate", to.way.static_rate.map(|rate| rate.get()));
             let words = words.with_some("sgid_index", to.way.grh.map(|grh| grh.sgid_index));
             let (place, port) = fabric.endpoint(endpoint);
             let way = Way { pkey: place.pkey, source: place.qpn, ..of_send(&port, &to) };
-            sent(Kind::Send, now, words, &way, ib_mad::as_bytes(mad))
+            came(kind, now, words, &way, ib_mad::as_bytes(mad))
         }
-        Output::Log(ref event) => return text(Kind::Log, &Wish::Log(event.clone())),
-        Output::ShutdownDone => return text(Kind::ShutdownDone, &Wish::ShutdownDone),
+        Output::Log(ref event) => return text(kind, &Wish::Log(event.clone())),
+        Output::ShutdownDone => return text(kind, &Wish::ShutdownDone),
     })
 }
 
@@ -221,9 +242,4 @@ fn of_send(port: &PortAttributes, to: &SendTo) -> Way {
     };
     let slid = Lid::new(port.lid.get() | u16::from(path_bits));
     Way { slid, dlid, sl, dest: qpn, qkey, global: grh.map(global), ..Way::default() }
-}
-
-/// A datagram of the core: always of the size of one.
-fn sent(kind: Kind, now: Time, words: Words, way: &Way, mad: &[u8]) -> Packet {
-    came(kind, now, words, way, mad)
 }

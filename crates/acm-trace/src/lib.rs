@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use acm_sansio::{Acm, Config, Input, Output, PortId, Time};
-//! use acm_trace::{Entry, Reader, Recorder, Start};
+//! use acm_trace::{Recorder, Replay, Start};
 //! use acm_wire::Address;
 //!
 //! let (config, seed) = (Config::default(), 7_u64);
@@ -15,8 +15,8 @@
 //! recorder.drive(&mut acm, Time::ZERO, Input::AddressAdded { port: PortId(0), pkey: None, address }, |_| None);
 //! let trace = recorder.finish()?;
 //!
-//! let entries: Vec<Entry> = Reader::new(trace.as_slice()).collect::<Result<_, _>>()?;
-//! assert_eq!(entries.len(), 3, "the core's options, the address, the end");
+//! let replayed = Replay::default().run(trace.as_slice())?;
+//! assert_eq!((replayed.cores, replayed.inputs), (1, 1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -56,6 +56,9 @@
 //! |---|---|
 //! | [`Recorder`] | stands around a core and writes |
 //! | [`Reader`] | reads: an iterator of [`Entry`] |
+//! | [`Replay`] | tells a fresh core the same, and compares |
+//! | [`line`] | a fact in words |
+//! | [`Stats`] | counts, and how long things took |
 #![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
@@ -67,25 +70,32 @@
 )]
 mod blocks;
 mod decode;
+mod difference;
 mod encode;
 mod error;
 mod fabric;
 mod fact;
 mod hash;
 mod kind;
+pub mod line;
 mod packet;
 mod reader;
 mod recorder;
+mod replay;
+mod stats;
 mod told;
 mod wish;
 mod words;
 mod writer;
 
+pub use difference::Difference;
 pub use error::{Damage, Note, TraceError};
 pub use fact::{Dated, Entry, Fact, Start, Woken};
 pub use kind::Kind;
 pub use reader::Reader;
 pub use recorder::Recorder;
+pub use replay::{Replay, ReplayError, Replayed};
+pub use stats::{Phase, Stats};
 pub use told::Told;
 pub use words::WordError;
 
