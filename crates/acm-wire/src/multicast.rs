@@ -47,6 +47,7 @@ pub struct AddressResponse {
 
 /// Why a datagram is not one of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum MessageError {
     /// Shorter than a datagram.
