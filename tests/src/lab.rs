@@ -195,7 +195,7 @@ impl Packet {
             bytes: hex.map(byte).collect(),
             slid: field("slid").parse().unwrap(),
             dlid: field("dlid").parse().unwrap(),
-            sl: ServiceLevel::new(field("sl").parse().unwrap()),
+            sl: field("sl").parse().unwrap(),
             pkey: Pkey::new(number(field("pkey")).try_into().unwrap()),
             rate: Rate::new(field("rate").parse().unwrap()),
             sgid: field("sgid").parse().unwrap(),

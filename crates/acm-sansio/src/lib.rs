@@ -29,7 +29,7 @@
 //! };
 //! let mut questions = Vec::new();
 //! let mut carry_out = |output| match output {
-//!     Output::OpenEndpoint { endpoint, .. } => Some(Input::EndpointOpened { endpoint, qpn: Qpn::new(2) }),
+//!     Output::OpenEndpoint { endpoint, .. } => Some(Input::EndpointOpened { endpoint, qpn: Qpn::of::<2>() }),
 //!     Output::SaSend(send) => {
 //!         questions.push(send);
 //!         None

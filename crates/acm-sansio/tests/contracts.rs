@@ -19,7 +19,7 @@ use ib_mad::{
 const PORT: PortId = PortId(0);
 const ENDPOINT: EndpointId = EndpointId::new(0, 0);
 const CLIENT: ClientId = ClientId::new(0, 0);
-const OPENED: Input<'static> = Input::EndpointOpened { endpoint: ENDPOINT, qpn: Qpn::new(2) };
+const OPENED: Input<'static> = Input::EndpointOpened { endpoint: ENDPOINT, qpn: Qpn::of::<2>() };
 
 fn drain(acm: &mut Acm) -> Vec<Output> {
     core::iter::from_fn(|| acm.poll_output()).collect()

@@ -79,7 +79,7 @@ impl Core {
                 match output {
                     Output::OpenEndpoint { endpoint, pkey_index, .. } => {
                         self.endpoints.push((endpoint, pkey_index));
-                        wishes += self.tell(Input::EndpointOpened { endpoint, qpn: Qpn::new(100) });
+                        wishes += self.tell(Input::EndpointOpened { endpoint, qpn: Qpn::of::<100>() });
                     }
                     Output::SaSend(send) => {
                         let mut mad = send.mad;
@@ -106,7 +106,7 @@ impl Core {
             let [source, dest] = ["peer", "nobody"].map(|text| Address::from_text(&format!("{text}{number}")));
             let mad = multicast::request(TransactionId::new(number), &dest, &source, &[group]);
             let gid = Some(Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(0x1_0000 + number)));
-            let source = DatagramSource { lid: Lid::new(0x100), path_bits: 0, qpn: Qpn::new(7), gid };
+            let source = DatagramSource { lid: Lid::new(0x100), path_bits: 0, qpn: Qpn::of::<7>(), gid };
             self.tell(Input::Datagram { endpoint, source, payload: ib_mad::as_bytes(&mad) });
         }
     }

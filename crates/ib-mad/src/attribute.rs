@@ -24,6 +24,7 @@ pub trait SharedAttribute: Wire {
 
 /// A structure as a value: its name, size and fields, and what can be done with its bytes.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Structure {
     /// The type's name.
     pub name: &'static str,
@@ -103,6 +104,7 @@ fn lines(fields: &[Field], bytes: &[u8], indent: usize, f: &mut fmt::Formatter<'
 
 /// An attribute's place: its class, its number, and where its bytes are in a datagram.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Placed {
     /// Management class of datagrams that carry it.
     pub class: MgmtClass,
@@ -125,7 +127,7 @@ macro_rules! attributes {
         $(#[$m])*
         ///
         /// An attribute that the crate does not know is not an error: it has no variant, and its bytes stay bytes.
-        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum $name<'a> {
             $(#[doc = concat!("See [`", stringify!($own), "`].")] $own(&'a $own),)*

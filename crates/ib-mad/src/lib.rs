@@ -87,8 +87,8 @@ pub use code::{
 };
 pub use error::DecodeError;
 pub use id::{
-    Bkey, CcKey, FlowLabel, Gid, Guid, IpProtocol, Lid, Lmc, Mkey, MulticastFlags, ParseIdError, Pkey, Psn, Qkey, Qpn,
-    ServiceId, ServiceLevel, SmKey, TransactionId, VendorId,
+    Bkey, CcKey, FlowLabel, Gid, Guid, IpProtocol, Lid, Lmc, Mkey, MulticastFlags, OutOfRange, ParseIdError, Pkey, Psn,
+    Qkey, Qpn, ServiceId, ServiceLevel, SmKey, TransactionId, VendorId,
 };
 pub use mad::{AttributeId, Mad, MadHeader, Method, MgmtClass, Status};
 pub use view::{AttributeRef, MadMut, MadRef};

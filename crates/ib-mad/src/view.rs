@@ -23,7 +23,7 @@ mod records;
 pub use change::MadMut;
 
 /// The attribute of a datagram, with the type that its class and number say.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AttributeRef<'a> {
     /// Of subnet management.
@@ -123,7 +123,7 @@ impl fmt::Display for AttributeRef<'_> {
 }
 
 /// A datagram in place: one of 256 bytes, or a longer message that was put together from several.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MadRef<'a> {
     header: &'a MadHeader,
     bytes: &'a [u8],

@@ -21,8 +21,8 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Nodes of the fabric: this daemon is the first one.
-const NODES: usize = 8;
+/// Nodes of the fabric: this daemon is the first one. `cargo xtask demo --nodes` goes as far.
+const NODES: usize = 64;
 
 /// The fabric's thread, and the way to it.
 #[derive(Debug)]

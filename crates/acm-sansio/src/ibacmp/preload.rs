@@ -42,7 +42,7 @@ fn path(port: &PortAttributes, pkey: Pkey, dgid: Gid, route: &Route) -> PathReco
         qos_sl: QosSl::default().with_sl(route.sl),
         mtu: Selected::exactly(route.mtu),
         rate: Selected::exactly(route.rate),
-        packet_life_time: Selected::exactly(PacketLifeTime::new(life)),
+        packet_life_time: Selected::exactly(PacketLifeTime::masked(life)),
         ..PathRecord::default()
     }
 }

@@ -32,7 +32,7 @@ code! {
 
 bits! {
     /// Service level in its 4 bytes.
-    pub struct LogSl [4] {
+    pub struct LogSl [4] in SwitchLogEntry.sl {
         /// Service level.
         sl / with_sl: ServiceLevel = 4,
         _: 28,
@@ -73,7 +73,7 @@ wire! {
 
 bits! {
     /// Queue pair, service level, transport service.
-    pub struct QpSlService [4] {
+    pub struct QpSlService [4] in CaLogEntry.local {
         /// Queue pair that slowed down.
         local_qp / with_local_qp: Qpn = 24,
         /// Service level.

@@ -99,7 +99,7 @@ fn path(mtu: Mtu, rate: Rate, life: u8) -> PathRecord {
     PathRecord {
         mtu: Selected::exactly(mtu),
         rate: Selected::exactly(rate),
-        packet_life_time: Selected::exactly(PacketLifeTime::new(life)),
+        packet_life_time: Selected::exactly(PacketLifeTime::masked(life)),
         ..PathRecord::default()
     }
 }
@@ -109,7 +109,7 @@ fn selectors_say_how_values_are_compared() {
     use Selector::{Best, Exactly, GreaterThan, LessThan};
     let own = path(Mtu::B2048, Rate::GBPS_10, 18);
     let query = Query::<PathRecord>::new;
-    let life = PacketLifeTime::new;
+    let life = PacketLifeTime::masked;
     for (selector, less, same, more) in [
         (GreaterThan, true, false, false),
         (LessThan, false, false, true),
@@ -150,10 +150,10 @@ fn of_those_that_match_the_best_where_it_is_asked_for() {
     assert_eq!(found(query()), [0, 1, 2, 3]);
     assert_eq!(found(query().mtu(Selector::Best, Mtu::B256)), [0, 1, 3]);
     assert_eq!(found(query().rate(Selector::Best, Rate::GBPS_2_5)), [2]);
-    assert_eq!(found(query().packet_life_time(Selector::Best, PacketLifeTime::new(0))), [2], "the shortest");
+    assert_eq!(found(query().packet_life_time(Selector::Best, PacketLifeTime::ZERO)), [2], "the shortest");
     let both = query().mtu(Selector::Exactly, Mtu::B2048).rate(Selector::Best, Rate::GBPS_2_5);
     assert_eq!(found(both), [1, 3]);
-    assert_eq!(found(both.packet_life_time(Selector::Best, PacketLifeTime::new(0))), [3]);
+    assert_eq!(found(both.packet_life_time(Selector::Best, PacketLifeTime::ZERO)), [3]);
     assert!(found(query().dlid(Lid::new(9))).is_empty());
 }
 

@@ -63,7 +63,7 @@ fn class_port_info() -> ClassPortInfo {
     ClassPortInfo {
         base_version: 1,
         class_version: SA_CLASS_VERSION,
-        capability_response: CapabilityResponse::default().with_resp_time_value(TimeCode::new(18)),
+        capability_response: CapabilityResponse::default().with_resp_time_value(TimeCode::of::<18>()),
         ..ClassPortInfo::default()
     }
 }

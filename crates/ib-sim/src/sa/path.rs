@@ -30,7 +30,7 @@ impl Subnet {
         let path = || {
             let mtu = settings.mtu.unwrap_or(from.mtu.min(to.mtu));
             let rate = settings.rate.unwrap_or(slower(from.rate, to.rate));
-            let life = if from_id == to_id { PacketLifeTime::new(0) } else { settings.packet_life_time };
+            let life = if from_id == to_id { PacketLifeTime::ZERO } else { settings.packet_life_time };
             let own = FlowHop::default().with_flow_label(settings.flow_label).with_hop_limit(settings.hop_limit);
             Some(PathRecord {
                 service_id: if has(PathMask::SERVICE_ID) { asked.service_id } else { Default::default() },
