@@ -1,5 +1,8 @@
 //! Datagrams that are changed in place.
-use super::{MadRef, check, data_offset};
+use super::{
+    MadRef,
+    layout::{check, data_offset},
+};
 use crate::{DecodeError, MadHeader, Wire, attribute::Attribute};
 
 /// A datagram in place, to be changed.
