@@ -45,7 +45,7 @@ fn core() -> Acm {
     };
     tell(&mut acm, Input::AddressAdded { port: PORT, pkey: None, address: Address::from_text("node1") });
     tell(&mut acm, Input::PortUp { port: PORT, attributes: &attributes });
-    tell(&mut acm, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::new(2) });
+    tell(&mut acm, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::of::<2>() });
     tell(&mut acm, Input::ClientOpened { client: CLIENT, account: Account::User(0) });
     acm
 }

@@ -47,6 +47,7 @@ pub struct AddressResponse {
 
 /// Why a datagram is not one of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MessageError {
     /// Shorter than a datagram.
     #[error("{0} bytes are not a datagram of 256")]

@@ -19,12 +19,13 @@ use core::fmt;
 mod change;
 mod display;
 mod layout;
+mod own;
 mod records;
 pub use change::MadMut;
 use layout::{Format, check};
 
 /// The attribute of a datagram, with the type that its class and number say.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AttributeRef<'a> {
     /// Of subnet management.
@@ -123,7 +124,7 @@ impl fmt::Display for AttributeRef<'_> {
 }
 
 /// A datagram in place: one of 256 bytes, or a longer message that was put together from several.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MadRef<'a> {
     header: &'a MadHeader,
     bytes: &'a [u8],
@@ -270,7 +271,8 @@ impl<'a> MadRef<'a> {
     /// [`DecodeError::TooShort`] if the datagram ends before the attribute does.
     pub fn attribute_as<A: Attribute>(&self) -> Result<&'a A, DecodeError> {
         check::<A>(self.header)?;
-        A::parse(self.data())
+        own::check_vendor::<A>(self.bytes)?;
+        A::parse(self.bytes.get(A::OFFSET..).unwrap_or_default())
     }
 
     fn record(&self) -> Result<Option<SaAttribute<'a>>, DecodeError> {

@@ -18,7 +18,7 @@ use ib_mad::{
 /// PortInfo.CapabilityMask of every port: among others that it takes a client reregister.
 pub(crate) const CAPABILITIES: u32 = 0x2651_e848;
 /// Vendor of every node: any that tools know.
-const VENDOR: u32 = 0x02c9;
+const VENDOR: VendorId = VendorId::of::<0x02c9>();
 /// Entries of every P_Key table, used or not.
 pub(crate) const PKEY_ENTRIES: usize = 32;
 /// Entries of every GID table, used or not.
@@ -106,7 +106,7 @@ pub(crate) fn node_info(node: &Node, port: &Port, id: PortId) -> NodeInfo {
         node_guid: node.guid,
         port_guid: port.guid,
         partition_cap: Be16::new(u16::try_from(PKEY_ENTRIES.max(port.pkeys.len())).unwrap_or(u16::MAX)),
-        port_vendor: PortVendor::default().with_local_port_num(id.port).with_vendor_id(VendorId::new(VENDOR)),
+        port_vendor: PortVendor::default().with_local_port_num(id.port).with_vendor_id(VENDOR),
         ..NodeInfo::default()
     }
 }
@@ -116,14 +116,14 @@ fn port_info(port: &Port, local_port_num: u8) -> PortInfo {
     // The first three speeds have bits of their own here; from FDR (verbs: 16) on they are "extended".
     let (base, extended) = if speed < 16 { (LinkSpeed::new(speed), 0) } else { (LinkSpeed::QDR, speed >> 4) };
     let physical = if port.state == PortState::DOWN { PortPhysicalState::POLLING } else { PortPhysicalState::LINK_UP };
-    let widths = LinkWidths::new(LinkWidths::X1.get() | LinkWidths::X4.get() | width);
-    let speeds = LinkSpeeds::new(7);
-    let time = TimeCode::new;
+    let widths = LinkWidths::X1 | LinkWidths::X4 | LinkWidths::from_bits_retain(width);
+    let speeds = LinkSpeeds::SDR | LinkSpeeds::DDR | LinkSpeeds::QDR;
+    let time = TimeCode::masked;
     PortInfo {
         gid_prefix: Be64::new(port.gids.first().map_or(0, |gid| gid.prefix())),
         lid: port.lid,
         master_sm_lid: port.sm_lid,
-        capability_mask: PortCapability::new(CAPABILITIES),
+        capability_mask: PortCapability::from_bits_retain(CAPABILITIES),
         local_port_num,
         link_width_enabled: widths,
         link_width_supported: widths,
@@ -143,8 +143,8 @@ fn port_info(port: &Port, local_port_num: u8) -> PortInfo {
         resp_time: RespTime::default().with_resp_time_value(time(16)),
         ext_speeds: ExtSpeeds::default()
             .with_link_speed_ext_active(LinkSpeedExt::new(extended))
-            .with_link_speed_ext_supported(LinkSpeedsExt::new(extended)),
-        ext_enabled: ExtEnabled::default().with_link_speed_ext_enabled(LinkSpeedsExt::new(extended)),
+            .with_link_speed_ext_supported(LinkSpeedsExt::from_bits_retain(extended)),
+        ext_enabled: ExtEnabled::default().with_link_speed_ext_enabled(LinkSpeedsExt::from_bits_retain(extended)),
         ..PortInfo::default()
     }
 }
@@ -160,10 +160,11 @@ fn block(bytes: &[u8]) -> Octets<64> {
 mod tests {
     use super::*;
     use crate::SubnetConfig;
-    use ib_mad::{AttributeId, Rate, TransactionId};
+    use ib_mad::{AttributeId, Rate, TransactionId, smp::DrPath};
 
     fn ask(subnet: &Subnet, mgmt_class: MgmtClass, lid: u16, attribute_id: AttributeId) -> Option<DrSmp> {
-        let smp = DrSmp { mgmt_class, attribute_id, ..DrSmp::get::<NodeInfo>(&[], 0, TransactionId::new(7)).ok()? };
+        let smp =
+            DrSmp { mgmt_class, attribute_id, ..DrSmp::get::<NodeInfo>(&DrPath::new(), 0, TransactionId::new(7)) };
         let mad = *SaMad::parse(as_bytes(&smp)).unwrap();
         let answer = subnet.answer_smp(PortId::new(1, 1), Lid::new(lid), &mad)?;
         Some(*DrSmp::parse(as_bytes(&answer)).unwrap())

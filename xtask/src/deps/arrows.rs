@@ -63,6 +63,7 @@ const RULES: &[Rule] = &[
         &["bitflags", "thiserror", "zerocopy"],
         &["arbitrary", "clap", "mio", "nix", "signal-hook", "socket2", "tracing", "tracing-subscriber"],
     ),
+    above("acm-client", &["acm-wire", "ib-mad"]),
     above("acm-sim", &["ib-sim", "acm-sansio", "acm-wire", "ib-mad"]),
     above("ib-device", &["ib-mad"]),
     above("acm-mio", &["acm-sansio", "acm-wire", "ib-mad", "ib-sim", "ib-device"]),

@@ -131,7 +131,7 @@ mod tests {
         let mgid = "ff12::1".parse().unwrap();
         let group = Some(GroupAsked { mgid, times: 3, time: Duration::from_secs(6) });
         let tried = Tried { group, ..Tried::default() };
-        let attempt = Attempt { failure: Failure::NoResponse { asked: 3 }, tried };
+        let attempt = Attempt { failure: Failure::NoResponse, tried };
         let here = FailedRequest { endpoint: Some(EndpointId::new(4, 2)), ..failed(attempt) };
         assert_eq!(
             text(&here),

@@ -2,7 +2,6 @@
 use super::why::Failure;
 use crate::sa::SaError;
 use core::fmt;
-use ib_mad::Status;
 
 /// Makes the kinds, each with its name.
 macro_rules! kinds {
@@ -69,12 +68,13 @@ impl Failure {
             Self::NoSource | Self::NoRoute => FailureKind::Source,
             Self::NoGroup => FailureKind::NoGroup,
             Self::NoTurn | Self::Sa(SaError::NoTurn) => FailureKind::NoTurn,
-            Self::NoResponse { .. } => FailureKind::NoAnswer,
+            Self::NoResponse => FailureKind::NoAnswer,
             Self::PeerRefused(_) => FailureKind::Refused,
             Self::NoSharedGroup => FailureKind::NoSharedGroup,
             Self::Sa(SaError::TimedOut) => FailureKind::SaSilent,
-            Self::Sa(SaError::Status(status)) => of_status(status),
-            Self::Sa(SaError::BadAnswer) => FailureKind::SaRefused,
+            Self::Sa(error) if error.is_no_path() => FailureKind::NoPath,
+            Self::Sa(SaError::Status(status)) if status.is_busy() => FailureKind::SaBusy,
+            Self::Sa(SaError::Status(_) | SaError::BadAnswer) => FailureKind::SaRefused,
             Self::EndpointClosed | Self::Sa(SaError::NotSent | SaError::Unneeded | SaError::PortDown) => {
                 FailureKind::PortDown
             }
@@ -82,14 +82,6 @@ impl Failure {
             Self::NotYet => FailureKind::NotYet,
             Self::KernelDeadline => FailureKind::KernelDeadline,
         }
-    }
-}
-
-const fn of_status(status: Status) -> FailureKind {
-    match status {
-        Status::SA_NO_RECORDS | Status::SA_INVALID_GID => FailureKind::NoPath,
-        status if status.is_busy() => FailureKind::SaBusy,
-        _ => FailureKind::SaRefused,
     }
 }
 
@@ -137,12 +129,13 @@ mod tests {
     use super::{super::why::Bound, *};
     use acm_wire::client::ClientStatus;
     use alloc::{collections::BTreeSet, string::ToString};
+    use ib_mad::Status;
 
     #[test]
     fn each_failure_has_its_kind() {
         let sa = |status| Failure::Sa(SaError::Status(Status::new(status)));
         let table = [
-            (Failure::NoResponse { asked: 3 }, FailureKind::NoAnswer),
+            (Failure::NoResponse, FailureKind::NoAnswer),
             (Failure::PeerRefused(ClientStatus::ENODATA), FailureKind::Refused),
             (Failure::NoSharedGroup, FailureKind::NoSharedGroup),
             (Failure::Sa(SaError::TimedOut), FailureKind::SaSilent),

@@ -26,10 +26,7 @@ pub enum Failure {
     NoTurn,
     /// Nobody has the address, or nobody who hears us.
     #[error("no response from the group")]
-    NoResponse {
-        /// How often the group was asked.
-        asked: u32,
-    },
+    NoResponse,
     /// A peer responded that it cannot be resolved; nobody else responded in time.
     #[error("a peer refused: {0}")]
     PeerRefused(ClientStatus),
@@ -77,7 +74,7 @@ impl Failure {
             Self::NotAnAddress | Self::NoGroup | Self::NoSharedGroup | Self::EndpointClosed | Self::NotYet => {
                 ClientStatus::ENODATA
             }
-            Self::NoTurn | Self::NoResponse { .. } | Self::KernelDeadline => ClientStatus::ETIMEDOUT,
+            Self::NoTurn | Self::NoResponse | Self::KernelDeadline => ClientStatus::ETIMEDOUT,
             Self::Sa(error) => error.client_status(),
             Self::TooMany(_) => ClientStatus::ENOMEM,
         }

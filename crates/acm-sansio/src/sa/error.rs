@@ -29,6 +29,12 @@ pub enum SaError {
 }
 
 impl SaError {
+    /// Whether subnet administration says that there is no such path, and not only that it does not say now.
+    #[must_use]
+    pub const fn is_no_path(self) -> bool {
+        matches!(self, Self::Status(Status::SA_NO_RECORDS | Status::SA_INVALID_GID))
+    }
+
     /// What a client is told.
     #[must_use]
     pub const fn client_status(self) -> ClientStatus {

@@ -85,9 +85,13 @@ impl<T> core::hash::Hash for Selected<T> {
         self.0.hash(state);
     }
 }
+impl<T> Selected<T> {
+    /// Every bit zero.
+    pub const ZERO: Self = Self(0, PhantomData);
+}
 impl<T> Default for Selected<T> {
     fn default() -> Self {
-        Self(0, PhantomData)
+        Self::ZERO
     }
 }
 impl<T: Bits + Copy> fmt::Debug for Selected<T> {
@@ -97,6 +101,7 @@ impl<T: Bits + Copy> fmt::Debug for Selected<T> {
 }
 impl<T: Bits + Copy> Wire for Selected<T> {
     const NAME: &'static str = "Selected";
+    const ZERO: Self = Self::ZERO;
     const FIELDS: &'static [Field] = &[
         Field {
             name: "selector",

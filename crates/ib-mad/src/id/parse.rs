@@ -3,13 +3,14 @@
 /// Text that is not the identifier that it should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a {what}")]
+#[non_exhaustive]
 pub struct ParseIdError {
     /// The identifier that was looked for.
     pub what: &'static str,
 }
 
 /// A number in decimal, or in hex behind `0x`.
-pub(super) fn parse_number(text: &str) -> Option<u64> {
+pub(crate) fn parse_number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(hex) if !hex.starts_with('+') => u64::from_str_radix(hex, 16).ok(),
         Some(_) => None,

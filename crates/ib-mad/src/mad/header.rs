@@ -56,14 +56,14 @@ impl MadHeader {
     /// A header of base version 1 with zero status and modifier.
     #[must_use]
     #[inline]
-    pub fn new(
+    pub const fn new(
         mgmt_class: MgmtClass,
         class_version: u8,
         method: Method,
         attribute_id: AttributeId,
         transaction_id: TransactionId,
     ) -> Self {
-        Self { base_version: 1, mgmt_class, class_version, method, attribute_id, transaction_id, ..Self::default() }
+        Self { base_version: 1, mgmt_class, class_version, method, attribute_id, transaction_id, ..Self::ZERO }
     }
 
     /// How it went, without the direction that the top bit is in a directed route (IBTA 14.2.1.2).

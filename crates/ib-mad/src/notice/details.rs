@@ -76,7 +76,7 @@ impl Traps {
 macro_rules! details {
     ($($(#[$m:meta])* $variant:ident($t:ident) = $traps:ident $($trap:ident)|+,)*) => {
         /// A notice's details, as its class and its trap's number say.
-        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum TrapDetails<'a> {
             $($(#[$m])* $variant(&'a $t),)*

@@ -7,7 +7,7 @@ use core::fmt;
 
 bits! {
     /// How the request with the wrong key came.
-    pub struct DrNotice [1] {
+    pub struct DrNotice [1] in BadMkeyTrap.dr {
         /// By directed route.
         dr_notice / with_dr_notice: bool = 1,
         /// The return path is longer than the room for it.

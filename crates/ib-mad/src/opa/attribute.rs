@@ -16,7 +16,7 @@ macro_rules! attributes {
         /// An attribute of an Omni-Path datagram.
         ///
         /// One that the crate does not know is not an error: it has no variant, and its bytes stay bytes.
-        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum OpaAttribute<'a> {
             $(#[doc = concat!("See [`", stringify!($name), "`].")] $name(&'a $name),)*

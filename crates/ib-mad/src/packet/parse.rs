@@ -8,7 +8,7 @@ use zerocopy::IntoBytes as _;
 pub const UDP_PORT_ROCE2: u16 = 4791;
 
 /// The headers of a datagram's packet, its payload and its check sums, in place.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Headers<'a> {
     /// Local route; not over Ethernet.
     pub lrh: Option<&'a Lrh>,

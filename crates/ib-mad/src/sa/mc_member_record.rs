@@ -1,14 +1,13 @@
 //! MCMemberRecord: membership in a multicast group.
 use super::record::sa_record;
 use crate::{
-    FlowLabel, Gid, Lid, Mtu, PacketLifeTime, Pkey, Qkey, Rate, Selected, Selector, ServiceLevel, bits, wire,
-    wire::{Bits, Reserved},
+    FlowLabel, Gid, Lid, Mtu, PacketLifeTime, Pkey, Qkey, Rate, Selected, Selector, ServiceLevel, bits, flags, wire,
+    wire::Reserved,
 };
-use core::fmt;
 
 bits! {
     /// Service level, flow label, hop limit.
-    pub struct SlFlowHop [4] {
+    pub struct SlFlowHop [4] in McMemberRecord.sl_flow_hop {
         /// Service level.
         sl / with_sl: ServiceLevel = 4,
         /// Flow label.
@@ -19,7 +18,7 @@ bits! {
 }
 bits! {
     /// Scope of the group, kind of membership.
-    pub struct ScopeState [1] {
+    pub struct ScopeState [1] in McMemberRecord.scope_state {
         /// Scope: 2 link, 5 site, 8 organization, 14 global.
         scope / with_scope: u8 = 4,
         /// Kind of membership.
@@ -28,36 +27,24 @@ bits! {
 }
 bits! {
     /// Joined for another port.
-    pub struct ProxyJoin [1] {
+    pub struct ProxyJoin [1] in McMemberRecord.proxy_join {
         /// Whether the join was made for another port.
         proxy_join / with_proxy_join: bool = 1,
         _: 7,
     }
 }
 
-bitflags::bitflags! {
-    /// Kinds of membership, a set (IBTA 15.2.5.17).
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-    pub struct JoinState: u8 {
+flags! {
+    /// Kinds of membership, a set of 4 bits (IBTA 15.2.5.17).
+    pub struct JoinState(u8) {
         /// Sends and receives; the group lives while it has a full member.
-        const FULL_MEMBER = 1;
+        FULL_MEMBER = 1 "full member",
         /// Sends and receives, does not keep the group alive.
-        const NON_MEMBER = 2;
+        NON_MEMBER = 2 "non-member",
         /// Sends only, does not keep the group alive.
-        const SEND_ONLY_NON_MEMBER = 4;
+        SEND_ONLY_NON_MEMBER = 4 "send-only non-member",
         /// Sends only, keeps the group alive.
-        const SEND_ONLY_FULL_MEMBER = 8;
-    }
-}
-impl Bits for JoinState {
-    fn from_raw(raw: u64) -> Self {
-        Self::from_bits_truncate(raw.to_be_bytes()[7])
-    }
-    fn into_raw(self) -> u64 {
-        u64::from(self.bits())
-    }
-    fn show_bits(raw: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{raw:#x}")
+        SEND_ONLY_FULL_MEMBER = 8 "send-only full member",
     }
 }
 

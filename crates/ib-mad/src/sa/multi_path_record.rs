@@ -8,7 +8,7 @@ use crate::{
 
 bits! {
     /// How paths should differ.
-    pub struct Independence [1] {
+    pub struct Independence [1] in MultiPathRecord.independence {
         /// 0: as you like; 1: as independent of each other as there are.
         independence_selector / with_independence_selector: u8 = 2,
         _: 6,
@@ -55,6 +55,44 @@ wire! {
         pub service_id_56lsb: InBytes<u64, 7>,
         /// Sources, then destinations.
         pub gids: [Gid; 11],
+    }
+}
+
+impl MultiPathRecord {
+    /// Paths for raw packets.
+    #[must_use]
+    pub const fn raw_traffic(&self) -> bool {
+        self.flow_hop.raw_traffic()
+    }
+    /// Flow label of the global route header.
+    #[must_use]
+    pub const fn flow_label(&self) -> FlowLabel {
+        self.flow_hop.flow_label()
+    }
+    /// Hop limit of the global route header; over 1 the paths leave the subnet.
+    #[must_use]
+    pub const fn hop_limit(&self) -> u8 {
+        self.flow_hop.hop_limit()
+    }
+    /// Usable in both directions.
+    #[must_use]
+    pub const fn reversible(&self) -> bool {
+        self.reversible_paths.reversible()
+    }
+    /// Paths wanted for each pair of ports.
+    #[must_use]
+    pub const fn num_path(&self) -> u8 {
+        self.reversible_paths.num_path()
+    }
+    /// Quality of service class.
+    #[must_use]
+    pub const fn qos_class(&self) -> u16 {
+        self.qos_sl.qos_class()
+    }
+    /// Service level.
+    #[must_use]
+    pub const fn sl(&self) -> ServiceLevel {
+        self.qos_sl.sl()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
 
 bits! {
     /// Raw traffic, flow label, hop limit.
-    pub struct FlowHop [4] {
+    pub struct FlowHop [4] in PathRecord.flow_hop {
         /// Path for raw packets.
         raw_traffic / with_raw_traffic: bool = 1,
         _: 3,
@@ -19,7 +19,7 @@ bits! {
 }
 bits! {
     /// Reversible, number of paths.
-    pub struct ReversiblePaths [1] {
+    pub struct ReversiblePaths [1] in PathRecord.reversible_paths {
         /// Usable in both directions.
         reversible / with_reversible: bool = 1,
         /// Paths wanted, or following.
@@ -28,7 +28,7 @@ bits! {
 }
 bits! {
     /// Quality of service class, service level.
-    pub struct QosSl [2] {
+    pub struct QosSl [2] in PathRecord.qos_sl {
         /// Quality of service class.
         qos_class / with_qos_class: u16 = 12,
         /// Service level.

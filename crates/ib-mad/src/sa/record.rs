@@ -17,6 +17,7 @@ pub trait SaRecord: Wire + Default {
 /// Several bits for an array of as many elements are one for each element, the lowest for the first; several bits for
 /// anything else belong together.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Component {
     /// Bits of the component mask.
     pub mask: u64,

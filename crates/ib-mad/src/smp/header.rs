@@ -1,6 +1,7 @@
 //! The two datagrams of subnet management.
+use super::DrPath;
 use crate::{
-    AttributeId, Lid, MadHeader, Method, MgmtClass, Mkey, Status, TransactionId,
+    AttributeId, DecodeError, Lid, MadHeader, Method, MgmtClass, Mkey, Status, TransactionId,
     attribute::Attribute,
     bits,
     mad::requests,
@@ -89,54 +90,38 @@ fn show_attribute(own: &DrSmp, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 requests! { Smp of SUBN_LID_ROUTED version SMP_CLASS_VERSION }
 
-/// A directed route of more hops than a datagram has room for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a directed route of {hops} hops; 63 is the most")]
-pub struct TooManyHops {
-    /// How many there are.
-    pub hops: usize,
-}
-
 impl DrSmp {
-    /// A request to read an attribute of the node that `path` leads to, port by port; an empty path is the own port.
-    ///
-    /// # Errors
-    /// [`TooManyHops`] if the path has more than 63 ports.
-    pub fn get<A: Attribute>(path: &[u8], modifier: u32, tid: TransactionId) -> Result<Self, TooManyHops> {
-        let mut initial_path = Octets([0; 64]);
-        let too_many = TooManyHops { hops: path.len() };
-        initial_path.0.get_mut(1..=path.len()).ok_or(too_many)?.copy_from_slice(path);
-        Ok(Self {
+    /// A request to read an attribute of the node that `path` leads to.
+    #[must_use]
+    pub fn get<A: Attribute>(path: &DrPath, modifier: u32, tid: TransactionId) -> Self {
+        const { assert!(A::CLASS.get() == MgmtClass::SUBN_LID_ROUTED.get(), "an attribute of another class") };
+        Self {
             base_version: 1,
             mgmt_class: MgmtClass::SUBN_DIRECTED_ROUTE,
             class_version: SMP_CLASS_VERSION,
             method: Method::GET,
-            hop_count: u8::try_from(path.len()).map_err(|_| too_many)?,
+            hop_count: path.hops(),
             transaction_id: tid,
             attribute_id: A::ATTRIBUTE,
             attribute_modifier: Be32::new(modifier),
             dr_slid: Lid::PERMISSIVE,
             dr_dlid: Lid::PERMISSIVE,
-            initial_path,
+            initial_path: Octets(path.initial_path()),
             ..Self::default()
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::smp::NodeInfo;
-
-    #[test]
-    fn a_path_is_whole_or_an_error() {
-        let tid = TransactionId::new(1);
-        let path = [7; 63];
-        let smp = DrSmp::get::<NodeInfo>(&path, 0, tid).unwrap();
-        assert_eq!((smp.hop_count, smp.initial_path.0[0], &smp.initial_path.0[1..]), (63, 0, &path[..]));
-        assert_eq!(DrSmp::get::<NodeInfo>(&[], 0, tid).unwrap().hop_count, 0);
-        for hops in [64, 300] {
-            assert_eq!(DrSmp::get::<NodeInfo>(&[7; 300][..hops], 0, tid), Err(TooManyHops { hops }));
         }
+    }
+
+    /// A request to change an attribute of the node that `path` leads to.
+    #[must_use]
+    pub fn set<A: Attribute>(path: &DrPath, modifier: u32, tid: TransactionId, attribute: &A) -> Self {
+        Self { method: Method::SET, data: Octets::of(attribute), ..Self::get::<A>(path, modifier, tid) }
+    }
+
+    /// The ports that it leaves by.
+    ///
+    /// # Errors
+    /// [`DecodeError::BadValue`] if it says that it has more hops than there is room for.
+    pub fn path(&self) -> Result<DrPath, DecodeError> {
+        DrPath::from_datagram(self.hop_count, &self.initial_path.0)
     }
 }

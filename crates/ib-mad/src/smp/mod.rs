@@ -18,6 +18,7 @@ mod link_speed_width_pairs;
 mod node_description;
 mod node_info;
 mod opaque;
+mod path;
 mod pkey_table;
 mod port_info;
 mod port_info_extended;
@@ -30,11 +31,12 @@ mod vl_arbitration;
 pub use capability::{PortCapability, PortCapability2};
 pub use forwarding::{LinearForwardingTable, MulticastForwardingTable, RandomEntry, RandomForwardingTable, ValidLmc};
 pub use guid_info::GuidInfo;
-pub use header::{DrSmp, DrStatus, SMP_CLASS_VERSION, Smp, TooManyHops};
+pub use header::{DrSmp, DrStatus, SMP_CLASS_VERSION, Smp};
 pub use link_speed_width_pairs::LinkSpeedWidthPairsTable;
 pub use node_description::NodeDescription;
 pub use node_info::{NodeInfo, PortVendor};
 pub use opaque::{CableInfo, HierarchyInfo, VendorMadsTable};
+pub use path::{DrPath, DrPathError};
 pub use pkey_table::PkeyTable;
 pub use port_info::{
     ErrorLimits, ExtEnabled, ExtSpeeds, ExtSpeeds2, InitReplyMtu, LinkSpeedWord, MkeyLmc, NeighborMtuSl,

@@ -56,6 +56,7 @@ const fn place(method: u8, long: usize, is_big_endian: bool) -> (usize, u8) {
 
 impl Wire for MethodMask {
     const NAME: &'static str = "MethodMask";
+    const ZERO: Self = Self::NONE;
     const ORDER: ByteOrder = ByteOrder::Host;
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let methods = (0..0x80).map(Method::new).filter(|method| self.contains(*method));

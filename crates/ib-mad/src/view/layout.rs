@@ -1,12 +1,8 @@
 //! Where the parts of a datagram are, by version and class.
 use crate::{
     DecodeError, MadHeader, MgmtClass,
-    acm::ACM_CLASS_VERSION,
     attribute::Attribute,
     opa::{OPA_BASE_VERSION, OPA_CLASS_VERSION, OPA_MAD_SIZE},
-    sa::SA_CLASS_VERSION,
-    smp::SMP_CLASS_VERSION,
-    vendor::is_vendor_oui,
 };
 
 /// Whose format a datagram has.
@@ -26,10 +22,20 @@ impl Format {
             header.mgmt_class,
             MgmtClass::SUBN_LID_ROUTED | MgmtClass::SUBN_DIRECTED_ROUTE | MgmtClass::SUBN_ADM | MgmtClass::PERF
         );
-        match (header.base_version, class_version(header.mgmt_class)) {
-            (1, Some(version)) if version != header.class_version => Self::Unknown,
-            (1, _) => Self::InfiniBand,
-            (OPA_BASE_VERSION, _) if is_class_of_opa && header.class_version == OPA_CLASS_VERSION => Self::OmniPath,
+        let is_class_of_ours = is_class_of_opa
+            || matches!(
+                header.mgmt_class,
+                MgmtClass::BASEBOARD
+                    | MgmtClass::DEVICE_MGMT
+                    | MgmtClass::COMM_MGMT
+                    | MgmtClass::CONGESTION
+                    | MgmtClass::ACM
+            );
+        match header.base_version {
+            // Of other classes only the header is known, in any version.
+            1 if is_class_of_ours && header.class_version != header.mgmt_class.version() => Self::Unknown,
+            1 => Self::InfiniBand,
+            OPA_BASE_VERSION if is_class_of_opa && header.class_version == OPA_CLASS_VERSION => Self::OmniPath,
             _ => Self::Unknown,
         }
     }
@@ -50,38 +56,8 @@ impl Format {
             (Self::OmniPath, MgmtClass::SUBN_LID_ROUTED) => 32,
             (Self::OmniPath, MgmtClass::SUBN_DIRECTED_ROUTE) => 176,
             (Self::OmniPath, _) => 24,
-            (Self::InfiniBand, class) => data_offset(class),
+            (Self::InfiniBand, class) => class.data_offset(),
         }
-    }
-}
-
-/// The version of a class that this crate knows; `None` if it knows the class's header only.
-const fn class_version(class: MgmtClass) -> Option<u8> {
-    match class {
-        MgmtClass::SUBN_LID_ROUTED | MgmtClass::SUBN_DIRECTED_ROUTE => Some(SMP_CLASS_VERSION),
-        MgmtClass::SUBN_ADM => Some(SA_CLASS_VERSION),
-        MgmtClass::PERF | MgmtClass::BASEBOARD | MgmtClass::DEVICE_MGMT => Some(1),
-        MgmtClass::COMM_MGMT | MgmtClass::CONGESTION => Some(2),
-        MgmtClass::ACM => Some(ACM_CLASS_VERSION),
-        _ => None,
-    }
-}
-
-/// Bytes of a class's InfiniBand datagrams before their data.
-pub(super) const fn data_offset(class: MgmtClass) -> usize {
-    match class {
-        MgmtClass::SUBN_ADM => 56,
-        MgmtClass::ACM => 16,
-        MgmtClass::SUBN_LID_ROUTED
-        | MgmtClass::SUBN_DIRECTED_ROUTE
-        | MgmtClass::PERF
-        | MgmtClass::BASEBOARD
-        | MgmtClass::DEVICE_MGMT
-        | MgmtClass::CONGESTION
-        | MgmtClass::DEVICE_ADM
-        | MgmtClass::BIS => 64,
-        _ if is_vendor_oui(class) => 40,
-        _ => 24,
     }
 }
 
@@ -106,20 +82,5 @@ pub(super) fn check_version(header: &MadHeader) -> Result<(), DecodeError> {
         (Format::InfiniBand, _) => Ok(()),
         (_, 1) => Err(DecodeError::BadValue { what: "class_version", value: header.class_version.into() }),
         (_, base) => Err(DecodeError::BadValue { what: "base_version", value: base.into() }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Where `ib_get_mad_data_offset` in Linux's `mad.c` has the data, and libibmad that of performance management.
-    #[test]
-    fn data_is_where_linux_has_it() {
-        for (class, offset) in
-            [(0x03, 56), (0x06, 64), (0x10, 64), (0x12, 64), (0x11, 24), (0x07, 24), (0x32, 40), (0x04, 64)]
-        {
-            assert_eq!(data_offset(MgmtClass::new(class)), offset, "class {class:#x}");
-        }
     }
 }

@@ -13,7 +13,9 @@
 mod bits;
 mod code;
 mod field;
+mod fill;
 mod flags;
+mod hex;
 mod id;
 mod layout;
 mod packed;
@@ -21,7 +23,10 @@ mod plain;
 mod structure;
 mod traits;
 
+pub use bitflags::{Flag, Flags};
 pub use bits::{Bits, load, store};
+#[doc(hidden)]
+pub use bits::{low_u8, low_u16, low_u32};
 pub use field::{Access, ByteOrder, Field, dissect, find, read_bits, write_bits};
 #[doc(hidden)]
 pub use layout::bits_of;

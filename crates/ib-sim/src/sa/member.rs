@@ -156,7 +156,7 @@ impl Sa {
             packet_life_time: if mask.contains(life.0) && life.1.selector() == Selector::Exactly {
                 life.1.value()
             } else {
-                PacketLifeTime::new(18)
+                PacketLifeTime::of::<18>()
             },
             traffic_class: asked.traffic_class,
             sl_flow_hop: asked.sl_flow_hop,

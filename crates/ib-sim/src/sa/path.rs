@@ -28,7 +28,7 @@ impl Subnet {
         if has(PathMask::REVERSIBLE) && asked.reversible_paths.reversible() && !settings.reversible {
             return Err(Status::SA_NO_RECORDS);
         }
-        let life = if from_id == to_id { PacketLifeTime::new(0) } else { settings.packet_life_time };
+        let life = if from_id == to_id { PacketLifeTime::ZERO } else { settings.packet_life_time };
         let own = FlowHop::default().with_flow_label(settings.flow_label).with_hop_limit(settings.hop_limit);
         Ok(PathRecord {
             service_id: if has(PathMask::SERVICE_ID) { asked.service_id } else { Default::default() },
@@ -151,7 +151,7 @@ fn pick_life(least: PacketLifeTime, asked: Option<(Selector, PacketLifeTime)>) -
         Some((Selector::LessThan, value)) => (least < value).then_some(least),
         Some((Selector::Exactly, value)) => (least <= value).then_some(value),
         Some((Selector::GreaterThan, value)) if least > value => Some(least),
-        Some((Selector::GreaterThan, value)) => (value.get() < 63).then(|| PacketLifeTime::new(value.get() + 1)),
+        Some((Selector::GreaterThan, value)) => PacketLifeTime::new(value.get() + 1),
     }
 }
 
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn lifetime_selectors() {
-        let life = PacketLifeTime::new;
+        let life = PacketLifeTime::masked;
         for (asked, picked) in [
             (Some((GreaterThan, life(18))), Some(life(19))),
             (Some((GreaterThan, life(63))), None),

@@ -201,8 +201,8 @@ impl Server {
                 let send = MadSend {
                     agent: AgentId(0),
                     dlid: header.dlid,
-                    qpn: Qpn::new(header.qpn.get()),
-                    sl: ServiceLevel::new(header.sl),
+                    qpn: Qpn::masked(header.qpn.get()),
+                    sl: ServiceLevel::masked(header.sl),
                     pkey_index: header.pkey_index.get(),
                     timeout: Duration::from_millis(header.timeout_ms.get().into()),
                     retries: header.retries.get(),
@@ -215,7 +215,7 @@ impl Server {
     }
 
     fn open_qp(&mut self, token: Token, node: NodeId, open: &QpOpen) -> Result<(), Refusal> {
-        let qpn = Qpn::new(open.qpn.get());
+        let qpn = Qpn::masked(open.qpn.get());
         let qp = QpId { port: PortId { node, port: open.port }, qpn };
         let Some(Role::Program { first_qpn, qps, .. }) = self.connections.get_mut(&token).map(|own| &mut own.role)
         else {
@@ -232,7 +232,7 @@ impl Server {
 
     /// The queue pair, if it is this connection's.
     fn owned(&self, token: Token, node: NodeId, qpn: Be32) -> Result<QpId, Refusal> {
-        let qpn = Qpn::new(qpn.get());
+        let qpn = Qpn::masked(qpn.get());
         match self.connections.get(&token).map(|connection| &connection.role) {
             Some(Role::Program { qps, .. }) => qps.get(&qpn),
             _ => None,
@@ -295,8 +295,8 @@ impl Server {
         let send = MadSend {
             agent: AgentId(0),
             dlid: header.lid,
-            qpn: Qpn::new(header.qpn.get()),
-            sl: ServiceLevel::new(header.sl),
+            qpn: Qpn::masked(header.qpn.get()),
+            sl: ServiceLevel::masked(header.sl),
             pkey_index: header.pkey_index.get(),
             timeout: Duration::from_millis(header.timeout_ms.get().into()),
             retries: header.retries.get(),
