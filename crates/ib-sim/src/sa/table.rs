@@ -146,7 +146,11 @@ fn packed<R: ib_mad::Wire>(records: &[R]) -> Result<(u16, Vec<u8>), Status> {
 mod tests {
     use super::*;
     use crate::SubnetConfig;
-    use ib_mad::{TransactionId, sa::Records};
+    use alloc::vec;
+    use ib_mad::{
+        Guid, PortState, TransactionId,
+        sa::{Query, Records},
+    };
 
     fn ask(subnet: &mut Subnet, attribute: AttributeId) -> Vec<u8> {
         let request = SaMad::request(Method::GET_TABLE, attribute, TransactionId::new(1));
@@ -168,5 +172,70 @@ mod tests {
         let groups = ask(&mut subnet, AttributeId::MC_MEMBER_RECORD);
         // No record is an answer too (IBTA C15-0.1.5).
         assert_eq!((groups.len(), &groups[4..6]), (HEADER, &[0, 0][..]));
+    }
+
+    /// The LIDs of the paths that answer a query.
+    fn paths(subnet: &mut Subnet, query: Query<PathRecord>) -> Result<Vec<(u16, u16)>, Status> {
+        let mut request = query.get(TransactionId::new(1));
+        request.header.method = Method::GET_TABLE;
+        let answer = subnet.administer_table(PortId::new(1, 1), &request).unwrap();
+        let (status, step) = ([answer[4], answer[5]], u16::from_be_bytes([answer[44], answer[45]]));
+        if status != [0, 0] {
+            assert_eq!((answer.len(), step), (HEADER, 0));
+            return Err(Status::new(u16::from_be_bytes(status)));
+        }
+        let length = u32::from_be_bytes([answer[32], answer[33], answer[34], answer[35]]);
+        assert_eq!(usize::try_from(length).unwrap(), answer.len() - HEADER + 20);
+        let records = Records::<PathRecord>::new(&answer[HEADER..], step).unwrap();
+        Ok(records.map(|path| (path.slid.get(), path.dlid.get())).collect())
+    }
+
+    #[test]
+    fn paths_between_the_ports_that_are_named() {
+        let mut subnet = Subnet::new(SubnetConfig::default(), 1);
+        for _ in 0..3 {
+            subnet.add_node().unwrap();
+        }
+        let new = Query::<PathRecord>::new;
+        let gid = |node: u64| Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(0x0002_c903_0000_0001 + 16 * node));
+        // With a destination it is one, from the asker if nobody else is named.
+        assert_eq!(paths(&mut subnet, new().dlid(Lid::new(18))), Ok(vec![(16, 18)]));
+        assert_eq!(paths(&mut subnet, new().dgid(gid(3)).slid(Lid::new(17))), Ok(vec![(17, 18)]));
+        let from_second = Ok(vec![(17, 16), (17, 17), (17, 18)]);
+        assert_eq!(paths(&mut subnet, new().slid(Lid::new(17))), from_second);
+        assert_eq!(paths(&mut subnet, new().sgid(gid(2))), from_second);
+        // A port that is away has no path, and takes none from the others.
+        let id = PortId::new(3, 1);
+        subnet.set_port_state(id, PortState::DOWN).unwrap();
+        assert_eq!(paths(&mut subnet, new()), Ok(vec![(16, 16), (16, 17), (17, 16), (17, 17)]));
+        assert_eq!(paths(&mut subnet, new().dlid(Lid::new(18))), Err(Status::SA_NO_RECORDS));
+        subnet.settings_mut().sa.unknown_gid_status = Status::SA_INVALID_GID;
+        assert_eq!(paths(&mut subnet, new().sgid(gid(99))), Err(Status::SA_INVALID_GID));
+        let errors = subnet.counters();
+        assert_eq!((errors.sa_path_queries, errors.sa_errors), (7, 2));
+    }
+
+    #[test]
+    fn what_is_no_request_for_a_table() {
+        let mut subnet = Subnet::new(SubnetConfig::default(), 1);
+        subnet.add_node().unwrap();
+        let port = PortId::new(1, 1);
+        let good = SaMad::request(Method::GET_TABLE, NodeRecord::ID, TransactionId::new(1));
+        let mut get = good;
+        get.header.method = Method::GET;
+        assert_eq!(subnet.administer_table(port, &get), None);
+        let mut old = good;
+        old.header.class_version = SA_CLASS_VERSION - 1;
+        assert_eq!(subnet.administer_table(port, &old), None);
+        let unknown = SaMad::request(Method::GET_TABLE, AttributeId::NOTICE, TransactionId::new(1));
+        let answer = subnet.administer_table(port, &unknown).unwrap();
+        assert_eq!(answer[4..6], Status::METHOD_ATTRIBUTE_NOT_SUPPORTED.get().to_be_bytes());
+    }
+
+    #[test]
+    fn one_answer_has_an_end() {
+        let records = |count| packed(&vec![PathRecord::default(); count]).map(|(step, bytes)| (step, bytes.len()));
+        assert_eq!(records(937), Ok((8, 59_968)));
+        assert_eq!(records(938), Err(Status::SA_NO_RESOURCES));
     }
 }
