@@ -73,9 +73,8 @@ fn main() -> ExitCode {
     match server::run(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Both for a person at the terminal, if it is still there, and for whoever reads the log later.
+            // For a person at the terminal, if it is still there. The log has it already, unless it goes there, too.
             say(&error.to_string());
-            tracing::error!(target: "main", "{error}");
             ExitCode::from(error.exit_code())
         }
     }

@@ -99,7 +99,7 @@ impl Core {
 
 fn answer(request: &SaMad) -> SaMad {
     let mut mad = *request;
-    mad.header.method = request.header.method.response();
+    mad.header.method = request.header.method.response().unwrap();
     if request.header.attribute_id == AttributeId::PATH_RECORD {
         let path = PathRecord { dlid: Lid::new(9), ..*request.record::<PathRecord>().unwrap() };
         mad.data.0[..64].copy_from_slice(ib_mad::as_bytes(&path));

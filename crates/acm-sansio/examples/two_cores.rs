@@ -119,7 +119,7 @@ fn gid_of(lid: Lid) -> Gid {
 /// Subnet administration: who asks for a group is in it, and who asks for a path has one.
 fn administration(asked: &SaMad) -> SaMad {
     let mut answer = *asked;
-    answer.header.method = asked.header.method.response();
+    answer.header.method = asked.header.method.response().unwrap_or(asked.header.method);
     let lid_of = |gid: Gid| Lid::new(u16::try_from(gid.interface_id().get()).unwrap_or_default());
     let data = &mut answer.data.0;
     match asked.header.attribute_id {

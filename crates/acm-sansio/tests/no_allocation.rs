@@ -79,7 +79,7 @@ fn cached_path_for_the_kernel() {
     let send = tell(&mut acm, ask()).asked.unwrap();
     let mut mad = send.mad;
     assert_eq!(mad.header.attribute_id, AttributeId::PATH_RECORD);
-    mad.header.method = mad.header.method.response();
+    mad.header.method = mad.header.method.response().unwrap();
     tell(&mut acm, Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&mad) });
     costs_nothing(&mut acm, ask);
 }

@@ -10,7 +10,9 @@ use acm_wire::{
     multicast,
 };
 use core::time::Duration;
-use ib_mad::{Gid, Guid, Lid, Method, Mtu, Pkey, Qpn, Rate, TransactionId, acm::group_mgid, sa::McMemberRecord};
+use ib_mad::{
+    AttributeId, Gid, Guid, Lid, Method, Mtu, Pkey, Qpn, Rate, TransactionId, Wire, acm::group_mgid, sa::McMemberRecord,
+};
 
 const DESTINATIONS: u64 = 131_072;
 const PARTITIONS: u16 = 128;
@@ -82,8 +84,10 @@ impl Core {
                     Output::SaSend(send) => {
                         let mut mad = send.mad;
                         mad.header.method = Method::GET_RESP;
-                        if let Ok(record) = mad.record::<McMemberRecord>() {
+                        if mad.header.attribute_id == AttributeId::MC_MEMBER_RECORD {
+                            let record = McMemberRecord::parse_mut(&mut mad.data.0).unwrap();
                             assert!(record.mgid.is_multicast());
+                            record.mlid = Lid::new(0xc001);
                         }
                         wishes += self.tell(Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&mad) });
                     }

@@ -1,12 +1,24 @@
 //! Attributes as such: which class and number each has, and where it stands in a datagram.
-use crate::{AttributeId, DecodeError, MgmtClass, Wire, wire::Field};
+use crate::{AttributeId, DecodeError, MgmtClass, VendorId, Wire, wire::Field};
 use core::fmt;
 
-/// An attribute that belongs to one class.
+/// An attribute that belongs to one class. One of your own makes [`Mad`](crate::Mad) write and read a vendor's class.
 pub trait Attribute: Wire {
     /// Management class of datagrams that carry it.
     const CLASS: MgmtClass;
     /// Its number in the class.
+    const ATTRIBUTE: AttributeId;
+    /// Version of the class's format.
+    const CLASS_VERSION: u8 = Self::CLASS.version();
+    /// Bytes of the datagram before it.
+    const OFFSET: usize = Self::CLASS.data_offset();
+    /// Whose attribute it is, in a class that several vendors share (0x30 to 0x4F).
+    const OUI: Option<VendorId> = None;
+}
+
+/// An attribute that several classes have, each at its own place: ClassPortInfo, Notice, InformInfo (IBTA 13.4.8).
+pub trait SharedAttribute: Wire {
+    /// Its number, the same in every class.
     const ATTRIBUTE: AttributeId;
 }
 

@@ -31,7 +31,7 @@
 //! | [`mod@id`] | identifiers: [`Lid`], [`Gid`], [`Guid`], [`Pkey`], [`Qpn`], [`ServiceLevel`] ... |
 //! | [`mod@code`] | code values with a meaning: [`Mtu`], [`Rate`], [`PacketLifeTime`], [`Selector`], [`PortState`] ... |
 //! | [`AddressVector`], [`GlobalRoute`] | the way of a packet, as its sender chooses it |
-//! | [`mad`] | the common header, classes, methods, attribute ids, status |
+//! | [`mad`] | a whole datagram ([`Mad`]), the common header, classes, methods, attribute ids, status |
 //! | [`rmpp`] | messages of several datagrams: header, segmenter, reassembler |
 //! | [`smp`] | subnet management, by LID and by directed route |
 //! | [`sa`] | subnet administration: records, component masks, query builders |
@@ -93,7 +93,7 @@ pub use id::{
     Bkey, CcKey, FlowLabel, Gid, Guid, IpProtocol, Lid, Lmc, Mkey, MulticastFlags, OutOfRange, ParseIdError, Pkey, Psn,
     Qkey, Qpn, ServiceId, ServiceLevel, SmKey, TransactionId, VendorId,
 };
-pub use mad::{AttributeId, MadHeader, Method, MgmtClass, Status};
+pub use mad::{AttributeId, Mad, MadHeader, Method, MgmtClass, Status};
 pub use view::{AttributeRef, MadMut, MadRef};
 pub use wire::{Wire, as_bytes};
 

@@ -147,7 +147,7 @@ pub(super) fn attributes(port: PortId, link: &Link) -> PortAttributes {
 /// What an administration that works answers.
 pub(super) fn good_answer(request: &SaMad) -> SaMad {
     let mut mad = *request;
-    mad.header.method = request.header.method.response();
+    mad.header.method = request.header.method.response().unwrap_or(request.header.method);
     if let Ok(record) = request.record::<PathRecord>()
         && request.header.attribute_id == AttributeId::PATH_RECORD
     {

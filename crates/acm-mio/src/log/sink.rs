@@ -8,7 +8,7 @@ use nix::{
     poll::{PollFd, PollFlags, PollTimeout, poll},
     sys::{
         socket::{MsgFlags, send},
-        stat::{SFlag, fstat},
+        stat::{FileStat, SFlag, fstat},
     },
     unistd,
 };
@@ -128,6 +128,17 @@ impl Log {
     /// How often its file could not be opened again.
     pub(crate) fn not_reopened(&self) -> u64 {
         self.lock().not_reopened
+    }
+
+    /// Whether whoever reads standard error reads the log, too.
+    pub(crate) fn is_where_standard_error_is(&self) -> bool {
+        let of = |status: nix::Result<FileStat>| status.map(|status| (status.st_dev, status.st_ino)).ok();
+        let log = match &self.lock().out {
+            Out::Own(file) => of(fstat(file)),
+            Out::Passed(Standard::Output) => of(fstat(io::stdout())),
+            Out::Passed(Standard::Error) => of(fstat(io::stderr())),
+        };
+        log.is_some() && log == of(fstat(io::stderr()))
     }
 
     fn lock(&self) -> impl core::ops::DerefMut<Target = Sink> {

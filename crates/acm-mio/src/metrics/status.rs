@@ -30,6 +30,7 @@ pub(crate) fn text(source: &Source<'_>) -> String {
     }
     let _ = writeln!(text, "log_lines_lost: {}", source.log_lines_lost);
     let _ = writeln!(text, "log_not_reopened: {}", source.log_not_reopened);
+    let _ = writeln!(text, "files_not_applied: {}", source.files_not_applied);
     text
 }
 
@@ -57,11 +58,14 @@ mod tests {
         let of = |seconds| {
             let (now, fabric) = (Time::ZERO + Duration::from_secs(seconds), vec![("scans", 7)]);
             let (report, ports) = (&|| "report\n".to_owned(), BTreeMap::new());
-            text(&Source { now, acm: &acm, report, fabric, ports, log_lines_lost: 3, log_not_reopened: 4 })
+            let (log_lines_lost, log_not_reopened, files_not_applied) = (3, 4, 5);
+            let acm = &acm;
+            text(&Source { now, acm, report, fabric, ports, log_lines_lost, log_not_reopened, files_not_applied })
         };
         let up = |seconds| of(seconds).lines().next().unwrap().rsplit("up ").next().unwrap().to_owned();
         assert_eq!([up(59), up(3599)], ["0 d 0 h 0 min", "0 d 0 h 59 min"]);
         assert_eq!(up(86_400 + 23 * 3600 + 5 * 60 + 7), "1 d 23 h 5 min");
-        assert!(of(0).ends_with("report\nscans: 7\nlog_lines_lost: 3\nlog_not_reopened: 4\n"), "{}", of(0));
+        let end = "report\nscans: 7\nlog_lines_lost: 3\nlog_not_reopened: 4\nfiles_not_applied: 5\n";
+        assert!(of(0).ends_with(end), "{}", of(0));
     }
 }

@@ -171,6 +171,8 @@ fn a_join_that_is_answered_for_another_group() {
         (mad.header.method, mad.header.status) = (Method::GET_RESP, Status::default());
         let mut bytes = ib_mad::as_bytes(&mad).to_vec();
         bytes[56 + 15] ^= other;
+        // The MLID, which is an administration's to give.
+        bytes[56 + 36..56 + 38].copy_from_slice(&[0xc0, 1]);
         world.input(0, Input::SaAnswer { id: send.id, mad: &bytes });
         assert_eq!(world.stat(0, "joins_failed"), failed);
     }

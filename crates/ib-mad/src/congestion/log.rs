@@ -1,6 +1,8 @@
 //! What happened.
 use crate::{
-    Lid, Qpn, ServiceLevel, bits, code, wire,
+    AttributeId, Lid, MgmtClass, Qpn, ServiceLevel,
+    attribute::Attribute,
+    bits, code, wire,
     wire::{Be16, Be32, InBytes, Octets, Reserved},
 };
 
@@ -118,3 +120,15 @@ wire! {
         pub entries: [CaLogEntry; 13],
     }
 }
+
+/// Both logs have one number, and stand where the congestion control header has its log data.
+macro_rules! log {
+    ($($name:ident)*) => {$(
+        impl Attribute for $name {
+            const CLASS: MgmtClass = MgmtClass::CONGESTION;
+            const ATTRIBUTE: AttributeId = AttributeId::new(0x0013);
+            const OFFSET: usize = 32;
+        }
+    )*};
+}
+log! { CongestionLogSwitch CongestionLogCa }

@@ -1,5 +1,5 @@
 //! Datagrams that are changed in place.
-use super::{MadRef, check, data_offset};
+use super::{MadRef, check, own::check_vendor};
 use crate::{DecodeError, MadHeader, Wire, attribute::Attribute};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -52,15 +52,16 @@ impl<'a> MadMut<'a> {
     /// datagram ends before the attribute does.
     pub fn attribute_as<A: Attribute>(&mut self) -> Result<&mut A, DecodeError> {
         check::<A>(&self.own.header)?;
-        let offset = data_offset(A::CLASS);
-        A::parse_mut(self.own.as_mut_bytes().get_mut(offset..).unwrap_or_default())
+        check_vendor::<A>(self.own.as_bytes())?;
+        A::parse_mut(self.own.as_mut_bytes().get_mut(A::OFFSET..).unwrap_or_default())
     }
 
-    /// Makes this the answer to itself: the method's answer, and this status.
-    pub fn answer(&mut self, status: crate::Status) {
-        let header = self.header();
-        header.method = header.method.response();
-        header.status = status;
+    /// Makes this the answer to itself: the method's answer, and this status. In a directed route it is on its way back.
+    ///
+    /// # Errors
+    /// [`DecodeError::BadValue`] if nothing answers it: a Send, or an answer.
+    pub fn answer(&mut self, status: crate::Status) -> Result<(), DecodeError> {
+        self.header().answer(status)
     }
 }
 
@@ -76,7 +77,7 @@ mod tests {
         assert_eq!(MadMut::new(&mut bytes[..23]).unwrap_err(), MadHeader::parse(&[0; 23]).unwrap_err());
         let mut mad = MadMut::new(&mut bytes).unwrap();
         mad.attribute_as::<PortCounters>().unwrap().port_select = 7;
-        mad.answer(Status::BUSY);
+        mad.answer(Status::BUSY).unwrap();
         mad.header().transaction_id = TransactionId::new(2);
         assert_eq!(mad.view().as_bytes().len(), 256);
         let seen = MadRef::new(&bytes).unwrap();

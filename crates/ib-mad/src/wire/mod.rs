@@ -13,6 +13,7 @@
 mod bits;
 mod code;
 mod field;
+mod fill;
 mod flags;
 mod hex;
 mod id;

@@ -1,5 +1,6 @@
-//! Devices that libibverbs does not know: they can be read, and not opened. Those that can be opened are in the
-//! end-to-end tests (`tests/devices.rs`).
+//! Devices that libibverbs does not know: they can be read, and not opened. Those that can be opened are in `simulated`.
+mod simulated;
+
 use super::table::{Depths, Devices};
 use crate::{
     fabric::Fabric,

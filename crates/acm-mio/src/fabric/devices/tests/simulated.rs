@@ -1,0 +1,226 @@
+//! Devices that can be opened: each test starts itself again at a node of a simulated fabric, under the preload library.
+use super::{count, seconds};
+use crate::{
+    fabric::{
+        Fabric, NamedPort,
+        devices::{Depths, Devices},
+    },
+    log::Lines,
+};
+use acm_sansio::{
+    EndpointId, Input, PortId, SaRequestId,
+    door::{DatagramSource, SaAddress, SaSend, SendFailure, SendTo},
+    port::PortAttributes,
+};
+use core::{num::NonZeroU32, time::Duration};
+use ib_mad::{
+    AddressVector, FlowLabel, Gid, GlobalRoute, Guid, Lid, Mtu, Pkey, Qkey, Qpn, Rate, ServiceLevel, TransactionId,
+    acm::AcmMad,
+    as_bytes,
+    id::Lmc,
+    sa::{PathRecord, Query},
+};
+use ib_sim::{Subnet, SubnetConfig, client::control, server::Server};
+use mio::{Events, Poll, Token};
+use std::{env, path::PathBuf, process::Command, thread};
+
+mod events;
+mod requests;
+
+const MODULE: &str = "fabric::devices::tests::simulated";
+/// What the descriptors of the devices are told by.
+const FIRST: Token = Token(500);
+
+/// What the core would have been told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Told {
+    Up(PortId, Box<PortAttributes>),
+    Down(PortId),
+    Reregister(PortId),
+    Opened(EndpointId, Qpn),
+    Lost(EndpointId),
+    Answer(SaRequestId, Vec<u8>),
+    Failed(SaRequestId, SendFailure),
+    Datagram(EndpointId, DatagramSource, Vec<u8>),
+}
+
+impl From<Input<'_>> for Told {
+    fn from(input: Input<'_>) -> Self {
+        match input {
+            Input::PortUp { port, attributes } => Self::Up(port, Box::new(attributes.clone())),
+            Input::PortDown(port) => Self::Down(port),
+            Input::ClientReregister(port) => Self::Reregister(port),
+            Input::EndpointOpened { endpoint, qpn } => Self::Opened(endpoint, qpn),
+            Input::EndpointLost(endpoint) => Self::Lost(endpoint),
+            Input::SaAnswer { id, mad } => Self::Answer(id, mad.to_vec()),
+            Input::SaFailed { id, failure } => Self::Failed(id, failure),
+            Input::Datagram { endpoint, source, payload } => Self::Datagram(endpoint, source, payload.to_vec()),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// The devices of node1, and who waits for them.
+struct Bench {
+    devices: Devices,
+    poll: Poll,
+    socket: PathBuf,
+}
+
+/// In the child: the devices, and nothing of them told yet. In the parent: `None`, after the child has run the test.
+fn bench(test: &str, config: &SubnetConfig) -> Option<Bench> {
+    let Some(socket) = env::var_os("IB_SIM_SOCKET") else {
+        in_child(test, config);
+        return None;
+    };
+    let depths = Depths { receive: NonZeroU32::new(8).unwrap(), send: NonZeroU32::MIN };
+    let mut devices = Devices::open(depths, Lines::default());
+    let poll = Poll::new().unwrap();
+    devices.register(poll.registry(), FIRST).unwrap();
+    Some(Bench { devices, poll, socket: socket.into() })
+}
+
+fn in_child(test: &str, config: &SubnetConfig) {
+    let folder = tempfile::tempdir().unwrap();
+    let (socket, tree) = (folder.path().join("socket"), folder.path().join("tree"));
+    let mut subnet = Subnet::new(config.clone(), 1);
+    subnet.add_node().unwrap();
+    let mut server = Server::bind(&socket, subnet).unwrap();
+    server.set_tree(&tree).unwrap();
+    let stopper = server.stopper();
+    let serving = thread::spawn(move || server.run());
+    let me = env::current_exe().unwrap();
+    let library = me.with_file_name("libib_sim_preload.so");
+    assert!(library.is_file(), "{} was not built", library.display());
+    let child = Command::new(&me)
+        .args(["--exact", &format!("{MODULE}::{test}"), "--nocapture"])
+        .env("LD_PRELOAD", library)
+        .env("IB_SIM_SOCKET", &socket)
+        .env("IB_SIM_NODE", "node1")
+        .env("IB_SIM_TREE", tree.join("node1"))
+        .output()
+        .unwrap();
+    stopper.stop();
+    serving.join().unwrap().unwrap();
+    let said = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&child.stderr));
+}
+
+impl Bench {
+    /// What is told next, without waiting.
+    fn at_once(&mut self) -> Option<Told> {
+        self.devices.next_event().unwrap().map(Told::from)
+    }
+
+    /// Goes on until this was counted so often. Nothing is told meanwhile.
+    fn until(&mut self, name: &str, times: u64) {
+        loop {
+            assert_eq!(self.at_once(), None);
+            if self.count(name) >= times {
+                return;
+            }
+            self.wait();
+        }
+    }
+
+    fn wait(&mut self) {
+        let mut events = Events::with_capacity(16);
+        self.poll.poll(&mut events, Some(Duration::from_secs(30))).unwrap();
+        assert!(!events.is_empty(), "nothing came");
+        events.iter().for_each(|event| self.devices.ready(event.token()));
+    }
+
+    /// What is told next.
+    fn next(&mut self) -> Told {
+        loop {
+            if let Some(told) = self.at_once() {
+                return told;
+            }
+            self.wait();
+        }
+    }
+
+    /// What a port is now, as it is told next.
+    fn next_up(&mut self) -> (PortId, PortAttributes) {
+        match self.next() {
+            Told::Up(port, attributes) => (port, *attributes),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn control(&self, command: &str) -> String {
+        control(&self.socket, command).unwrap()
+    }
+
+    fn count(&self, name: &str) -> u64 {
+        count(&self.devices, name)
+    }
+
+    fn open(&mut self, endpoint: EndpointId, port: PortId) -> Qpn {
+        self.devices.open_endpoint(endpoint, port, 0).unwrap()
+    }
+
+    /// Sends a datagram, which arrives.
+    fn carries(&mut self, from: EndpointId, way: AddressVector, to: (EndpointId, Qpn)) -> DatagramSource {
+        let mad = AcmMad { transaction_id: TransactionId::new(77), ..AcmMad::default() };
+        self.devices.send(from, &SendTo { way, qpn: to.1, qkey: Qkey::GSI }, &mad);
+        match self.next() {
+            Told::Datagram(endpoint, source, payload) if endpoint == to.0 && payload == as_bytes(&mad) => source,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+const ONE: EndpointId = EndpointId::new(1, 0);
+const OTHER: EndpointId = EndpointId::new(2, 0);
+
+fn here(port: &PortAttributes) -> AddressVector {
+    AddressVector::local(port.lid, ServiceLevel::default())
+}
+
+#[test]
+fn ports_are_told_with_all_they_have() {
+    let config = SubnetConfig {
+        ports_per_node: 2,
+        lmc: Lmc::new(1).unwrap(),
+        pkeys: vec![Pkey::new(0x8001), Pkey::DEFAULT_FULL],
+        mtu: Mtu::B2048,
+        rate: Rate::GBPS_40,
+        sm_lid: Lid::new(5),
+        subnet_timeout: 16,
+        ..SubnetConfig::default()
+    };
+    let Some(mut bench) = bench("ports_are_told_with_all_they_have", &config) else { return };
+    for number in [1, 2] {
+        let (id, port) = bench.next_up();
+        let guid = 0x0002_c903_0000_0010 + u64::from(number);
+        assert_eq!(
+            port,
+            PortAttributes {
+                device_guid: Guid::new(0x0002_c903_0000_0010),
+                port_number: number,
+                port_count: 2,
+                lid: Lid::new(2 * (16 + u16::from(number))),
+                lmc: Lmc::new(1).unwrap(),
+                sm_lid: Lid::new(5),
+                sm_sl: ServiceLevel::default(),
+                gids: vec![Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(guid))],
+                pkeys: config.pkeys.clone(),
+                mtu: Mtu::B2048,
+                rate: Rate::GBPS_40,
+                subnet_timeout: 16,
+                takes_reports: true,
+            }
+        );
+        assert_eq!(bench.devices.known_port("ibsim0", number), Some(id));
+        assert_eq!(bench.devices.port_named(b"ibsim0", number), Some(id));
+        let named = NamedPort { id, device: "ibsim0".into(), number };
+        assert!(bench.devices.ports().contains(&named));
+    }
+    assert_eq!((bench.devices.known_port("ibsim0", 3), bench.devices.port_named(b"ibsim1", 1)), (None, None));
+    assert_eq!(bench.devices.ports().len(), 2);
+    assert!(!bench.devices.is_empty());
+    assert!(bench.devices.has_new_ports() && !bench.devices.has_new_ports());
+    assert_eq!(bench.at_once(), None);
+    assert_eq!((bench.count("devices_opened"), bench.count("scans"), bench.count("open_failures")), (1, 1, 0));
+}
