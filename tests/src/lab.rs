@@ -1,5 +1,5 @@
 //! Daemons of both kinds on one fabric, through device files: C `ibacm` and `acm-mio --fabric devices`.
-use crate::{Acme, Binary, Fabric, Process, acme::number, binary, ib_acme, poll::until, preload, program};
+use crate::{Acme, Binary, Fabric, Finished, Process, acme::number, binary, ib_acme, poll::until, preload, program};
 use ib_mad::{Gid, Lid, Pkey, Rate, ServiceLevel};
 use std::{
     fs,
@@ -147,17 +147,34 @@ impl Lab {
             Kind::C => program("ibacm", "ibacm"),
             Kind::Rust => binary(Binary::AcmMio),
         };
-        let tree = self.folder.path().join("tree").join(&name);
-        let mut command = Command::new(binary(Binary::IbSim));
-        command.arg("enter").arg("--preload").arg(preload()).arg("--namespaces").arg(&home).arg("--");
-        command.arg(daemon).arg("-P");
-        command.env("IB_SIM_SOCKET", self.fabric.socket()).env("IB_SIM_NODE", &name).env("IB_SIM_TREE", tree);
+        let mut command = self.command_at(number, &daemon);
+        command.arg("-P");
         let node = LabNode { process: Process::start(&mut command), number, kind, home };
         until(&format!("{name} serves and is in its group"), || {
             let joined = node.log().contains("join successful");
             (joined && std::os::unix::net::UnixStream::connect(node.socket()).is_ok()).then_some(())
         });
         node
+    }
+}
+
+impl Lab {
+    /// What runs a program where the node's daemon would be: it has the node's devices, `/run` and `/etc/rdma`.
+    fn command_at(&self, number: u32, program: &Path) -> Command {
+        let (name, home) = (format!("node{number}"), self.home(number));
+        fs::create_dir_all(home.join("etc-rdma")).unwrap();
+        fs::create_dir_all(home.join("run")).unwrap();
+        let tree = self.folder.path().join("tree").join(&name);
+        let mut command = Command::new(binary(Binary::IbSim));
+        command.arg("enter").arg("--preload").arg(preload()).arg("--namespaces").arg(home).arg("--").arg(program);
+        command.env("IB_SIM_SOCKET", self.fabric.socket()).env("IB_SIM_NODE", name).env("IB_SIM_TREE", tree);
+        command
+    }
+
+    /// What `acm-mio --check` says at a node, with what [`write`](Self::write) has put into its `/etc/rdma`.
+    pub fn check(&self, number: u32, arguments: &[&str]) -> Finished {
+        let mut command = self.command_at(number, &binary(Binary::AcmMio));
+        Process::start(command.arg("--check").args(arguments)).wait()
     }
 }
 
@@ -178,7 +195,7 @@ impl Packet {
             bytes: hex.map(byte).collect(),
             slid: field("slid").parse().unwrap(),
             dlid: field("dlid").parse().unwrap(),
-            sl: ServiceLevel::new(field("sl").parse().unwrap()),
+            sl: field("sl").parse().unwrap(),
             pkey: Pkey::new(number(field("pkey")).try_into().unwrap()),
             rate: Rate::new(field("rate").parse().unwrap()),
             sgid: field("sgid").parse().unwrap(),

@@ -185,6 +185,12 @@ impl NodeBuilder {
         self.unshare(&format!("{places} && {}", hide_devices()))
     }
 
+    /// Gives it its run directory as /etc/rdma, too: ibacm's own files are there if it has them.
+    #[must_use]
+    pub fn own_etc_rdma(self) -> Self {
+        self.unshare("mount --bind DIR /etc/rdma")
+    }
+
     /// Hides this machine's devices from it.
     #[must_use]
     pub fn without_devices(self) -> Self {

@@ -30,10 +30,10 @@ impl Three {
             traffic_class: 0,
             reversible: true,
             pkey: source.pkeys[0],
-            sl: ServiceLevel::new(0),
+            sl: ServiceLevel::ZERO,
             mtu: source.mtu,
             rate: source.rate,
-            packet_life_time: PacketLifeTime::new(if from == to { 0 } else { 18 }),
+            packet_life_time: PacketLifeTime::masked(if from == to { 0 } else { 18 }),
         }
     }
 
@@ -83,8 +83,8 @@ fn a_route_of_the_sa_is_what_the_sa_says() {
     let expected = Path {
         mtu: Mtu::B1024,
         rate: Rate::GBPS_20,
-        sl: ServiceLevel::new(3),
-        packet_life_time: PacketLifeTime::new(14),
+        sl: ServiceLevel::of::<3>(),
+        packet_life_time: PacketLifeTime::of::<14>(),
         ..three.path(1, 2)
     };
     assert_eq!(three.verified("-f n -s node1 -d node2"), expected);

@@ -1,5 +1,5 @@
 //! `acm-mio --check` looks at what the daemon would use: with these files, and on this fabric.
-use acm_tests::{Binary, Fabric, Finished, Node, NodeBuilder, Process, binary};
+use acm_tests::{Binary, Fabric, Finished, Kind, Lab, Node, NodeBuilder, Process, binary};
 use std::{fs, path::Path, process::Command};
 
 fn check(builder: &NodeBuilder, dir: &Path) -> Finished {
@@ -88,6 +88,85 @@ fn a_file_that_is_named_and_not_there() {
     command.args(["--check", "--fabric", "embedded", "-O", "/none/opts", "--run-dir"]).arg(dir.path().join("run"));
     let said = Process::start(&mut command).wait();
     assert!(has(&said, "FAIL option file /none/opts: there is none", "correct -O"), "{said}");
+    assert!(!said.stdout.contains("no option file"), "once is enough: {said}");
     assert!(has(&said, "ok run directory ", "/run is made at the start"), "{said}");
     assert_eq!(said.code, Some(1), "{said}");
+}
+
+/// The path of real devices: modules, files, libibverbs, ports, and what the core would serve.
+#[test]
+fn devices_of_a_healthy_node() {
+    let lab = Lab::new(1, &[]);
+    lab.write(1, "ibacm_addr.cfg", "node1 ibsim0 1 default\n");
+    let said = lab.check(1, &["--interfaces", "off"]);
+    let port = lab.fabric.port(1);
+    for (start, end) in [
+        ("ok no option file /etc/rdma/ibacm_opts.cfg: defaults count", ""),
+        ("ok address file /etc/rdma/ibacm_addr.cfg: 1 addresses", ""),
+        ("ok /sys/class/infiniband_verbs", ""),
+        ("ok ibsim0: libibverbs opens it", ""),
+        (&format!("ok ibsim0 port 1: active, LID {}, SM LID ", port.lid), ""),
+        ("ok /dev/infiniband/umad0 can be read and written", ""),
+        ("ok CAP_NET_ADMIN", ""),
+        ("ok addresses of interfaces are not taken", ""),
+        ("ok node1: served at ibsim0 port 1, partition 0xffff", ""),
+        ("ok addresses: 1 of 1 are served", ""),
+    ] {
+        assert!(has(&said, start, end), "{start}{end}: {said}");
+    }
+    assert!(said.stdout.contains("NETLINK_RDMA") || has(&said, "warn the kernel's path requests", ""), "{said}");
+    assert!(!said.stdout.contains("FAIL") && said.code == Some(0), "{said}");
+    // It has left the device as it was: a daemon serves there.
+    let node = lab.start(1, Kind::Rust, &[]);
+    let beside = lab.check(1, &[]);
+    assert!(has(&beside, &format!("warn process {} has /run/ibacm.pid", node.process.id()), ""), "{beside}");
+    assert!(has(&beside, "warn no address on an IPoIB interface", ""), "{beside}");
+}
+
+#[test]
+fn a_port_of_a_device_that_is_down() {
+    let lab = Lab::new(1, &["--ports", "2"]);
+    assert_eq!(lab.fabric.control("down node1 2"), "ok\n");
+    lab.write(1, "ibacm_addr.cfg", "one ibsim0 1 default\ntwo ibsim0 2 default\n");
+    let said = lab.check(1, &[]);
+    for (start, end) in [
+        ("ok ibsim0 port 1: active", ""),
+        ("warn ibsim0 port 2: down: no link", ""),
+        ("ok one: served at ibsim0 port 1", ""),
+        ("warn /etc/rdma/ibacm_addr.cfg:2: two is not served: ibsim0 port 2 is not active: ", "subnet manager"),
+        ("warn addresses: 1 of 2 are served", ""),
+    ] {
+        assert!(has(&said, start, end), "{start}{end}: {said}");
+    }
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(lab.fabric.control("init node1 1"), "ok\n");
+    let said = lab.check(1, &[]);
+    assert!(has(&said, "warn ibsim0 port 1: init: no subnet manager", ""), "{said}");
+    assert!(has(&said, "FAIL no active InfiniBand port", "") && said.code == Some(1), "{said}");
+    assert!(has(&said, "warn addresses: 0 of 2 are served", ""), "{said}");
+}
+
+#[test]
+fn an_address_of_a_device_that_is_not_there() {
+    let lab = Lab::new(1, &[]);
+    lab.write(1, "ibacm_addr.cfg", "node1 ibsim0 1 default\nother mlx5_7 1 default\n");
+    let said = lab.check(1, &[]);
+    let line = "warn /etc/rdma/ibacm_addr.cfg:2: other is not served: no port 1 of a device \"mlx5_7\": ";
+    assert!(has(&said, line, "ports here: ibsim0 port 1"), "{said}");
+    assert!(has(&said, "warn addresses: 1 of 2 are served", "") && said.code == Some(0), "{said}");
+}
+
+/// It is described as it will be: a path dump is compared with that port.
+#[test]
+fn the_embedded_fabrics_port() {
+    let node = Node::embedded().serve();
+    let port = Fabric::at(&node.dir().join("fabric.sock")).port(1);
+    let (guid, lid) = (port.gid.interface_id(), port.lid);
+    let dir = tempfile::tempdir().unwrap();
+    let dump = format!("Channel Adapter {guid}, base LID {lid}, \"node1\", port 1\n# LID\n0x4 : 0 : 4 : 3\n");
+    fs::write(dir.path().join("dump"), dump).unwrap();
+    let options = "route_preload opensm_full_v1\nroute_data_file DIR/dump";
+    let said = check(&Node::embedded().option(options), dir.path());
+    assert!(has(&said, "ok route_data_file ", &format!(" destinations of port {guid} with LID {lid}")), "{said}");
+    assert!(has(&said, "ok node1: served at sim0 port 1, partition 0xffff", ""), "{said}");
 }

@@ -260,6 +260,8 @@ fn one_that_hangs_is_killed_in_time() {
     let (_fabric, mut starter, daemon) = hangs(&["--start-limit=1"], dir.path());
     refused(&starter.wait(), 1, &["does not serve after 1 s", "-P", "--start-limit"]);
     until("its end", || (!daemon.is_running()).then_some(()));
+    let log = fs::read_to_string(dir.path().join("log")).unwrap();
+    assert!(!log.contains("simulated fabric at"), "it did not come to its own end: {log}");
     // Nothing is in the way of the next one.
     assert_eq!(started(&embedded(), dir.path()).code, Some(0));
     let _daemon = Forked::of(dir.path());
@@ -286,6 +288,19 @@ fn whoever_started_it_is_gone() {
     assert!(!dir.path().join(UNIX_SOCKET).exists());
     let log = fs::read_to_string(dir.path().join("log")).unwrap();
     assert!(log.contains("whoever started this daemon is gone"), "{log}");
+}
+
+/// Whoever reads what the daemon writes is not kept waiting for its end.
+#[test]
+fn a_pipe_is_no_log_of_a_daemon() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = Node::embedded().option("log_file stdout").daemon().command(dir.path());
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "\"$0\" \"$@\" | cat"]).arg(made.get_program()).args(made.get_args());
+    let finished = Process::start(command.env(MARK, dir.path())).wait_within(Duration::from_secs(30));
+    let _daemon = Forked::of(dir.path());
+    assert!(finished.stdout.contains("(the log ends here: "), "{finished}");
+    serves(dir.path());
 }
 
 #[test]

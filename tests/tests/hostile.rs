@@ -246,7 +246,7 @@ fn made_up_sources(fabric: &Fabric, stop: &AtomicBool, sent: &AtomicU64) {
 }
 
 fn datagram(dlid: Lid, route: GlobalRoute, payload: &[u8]) -> Datagram<'_> {
-    let to = AddressVector::local(dlid, ib_mad::ServiceLevel::new(0)).with_grh(route);
+    let to = AddressVector::local(dlid, ib_mad::ServiceLevel::ZERO).with_grh(route);
     Datagram { to, qpn: Qpn::MULTICAST, qkey: Qkey::GSI, payload }
 }
 

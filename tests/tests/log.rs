@@ -234,6 +234,8 @@ fn sigusr1_and_the_end_say_what_was_counted() {
 fn lines_have_fields_and_ports_have_names() {
     let node = Node::embedded().join();
     let log = node.log();
+    let lock = format!("options: lock_file {}/ibacm.pid\n", node.dir().display());
+    assert!(log.contains(&lock), "the file that is locked: {log}");
     let up = log.lines().find(|line| line.contains(" is active")).expect("no port");
     assert!(up.contains("acm: sim0 port 1 is active, LID 1") && up.contains(r#"port="sim0/1""#), "{up}");
     let opened = log.lines().find(|line| line.contains(" opened")).expect("no endpoint");

@@ -1,6 +1,6 @@
 //! The likely mistakes: each is one line that says what is wrong and what to do.
 use acm_tests::{Binary, Fabric, Finished, Node, Process, binary, run, until};
-use std::fs;
+use std::{fs, process::Command};
 
 /// The daemon's last words: it does not start.
 fn refused(finished: &Finished) -> String {
@@ -41,6 +41,39 @@ fn a_fabric_has_no_free_node() {
         on_fabric(&path.to_string()),
         format!("simulated fabric at {path}: a program runs at each of its nodes; give one of them, ?node=NAME: node1")
     );
+}
+
+/// It may be a tool that looks at it; two daemons at one node are a mistake.
+#[test]
+fn a_node_has_another_program() {
+    let fabric = Fabric::serve(2, &[]);
+    let one = Node::at(&fabric, 1).join();
+    let line = "fabric: another program is at node1 already; if it is a daemon, both answer for the same addresses: ";
+    let mut again = Node::at(&fabric, 1).join();
+    again.process.wait_for(line, 1);
+    let other = Node::at(&fabric, 2).join();
+    assert!(!one.log().contains("another program is at") && !other.log().contains("another program is at"));
+}
+
+/// Who reads standard error reads it once, also where the log goes there; a log elsewhere has it, too.
+#[test]
+fn a_start_that_fails_is_said_once_to_each_reader() {
+    let said = |log_file: &str, streams: &str| {
+        let dir = tempfile::tempdir().unwrap();
+        let node = Node::alone().argument("--fabric=sim:/none/fabric.sock").option(&format!("log_file {log_file}"));
+        let made = node.command(dir.path());
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", &format!("exec \"$0\" \"$@\" {streams}")]).arg(made.get_program()).args(made.get_args());
+        let finished = Process::start(&mut command).wait();
+        assert_eq!(finished.code, Some(255), "{finished}");
+        let file = fs::read_to_string(dir.path().join("log")).unwrap_or_default();
+        [finished.stdout, finished.stderr, file].map(|text| text.matches("nobody serves it").count())
+    };
+    assert_eq!(said("stdout", "2>&1"), [1, 0, 0]);
+    assert_eq!(said("stdout", "2>&1 | cat; exit 255"), [1, 0, 0]);
+    assert_eq!(said("stderr", ""), [0, 1, 0]);
+    assert_eq!(said("stdout", ""), [1, 1, 0]);
+    assert_eq!(said("DIR/log", ""), [0, 1, 1]);
 }
 
 #[test]

@@ -134,10 +134,10 @@ fn of_administration([from, to]: &[Port; 2], side: &Side) -> Path {
         traffic_class: 0,
         reversible: true,
         pkey: side.pkey,
-        sl: ServiceLevel::new(3),
+        sl: ServiceLevel::of::<3>(),
         mtu: Mtu::B4096,
         rate: Rate::GBPS_20,
-        packet_life_time: PacketLifeTime::new(14),
+        packet_life_time: PacketLifeTime::of::<14>(),
     }
 }
 
@@ -146,9 +146,9 @@ fn of_the_group([from, to]: &[Port; 2], side: &Side) -> Path {
     Path {
         dlid: to.lid,
         slid: from.lid,
-        sl: ServiceLevel::new(0),
+        sl: ServiceLevel::ZERO,
         rate: from.rate,
-        packet_life_time: PacketLifeTime::new(18),
+        packet_life_time: PacketLifeTime::of::<18>(),
         ..of_administration(&[from.clone(), to.clone()], side)
     }
 }
@@ -195,7 +195,7 @@ fn assert_requests(two: &Two) {
                 };
                 assert_eq!(from, port.gid, "{packet:?}");
                 let headers = (packet.pkey, packet.sl, packet.slid);
-                assert_eq!(headers, (Pkey::DEFAULT_FULL, ServiceLevel::new(2), port.lid), "{packet:?}");
+                assert_eq!(headers, (Pkey::DEFAULT_FULL, ServiceLevel::of::<2>(), port.lid), "{packet:?}");
             }
             assert!(kinds.iter().all(|count| *count > 0), "{place}: {kinds:?} joins and paths");
         }
@@ -219,14 +219,14 @@ fn routes_of_subnet_administration() {
     assert_source(&two, &to_ports);
     // Those of the group: whoever asks knows nothing else.
     for packet in &to_groups {
-        assert_eq!((packet.sl, packet.rate), (ServiceLevel::new(0), Rate::GBPS_10), "{packet:?}");
+        assert_eq!((packet.sl, packet.rate), (ServiceLevel::ZERO, Rate::GBPS_10), "{packet:?}");
     }
     // Host 2 responds on the way that it was given.
     for side in &SIDES {
         let [to, from] = two.ports(side);
         let responses = to_ports.iter().filter(|packet| packet.port == places(side)[1]);
         let responses: Vec<_> = responses.map(|packet| (packet.slid, packet.dlid, packet.sl, packet.rate)).collect();
-        let expected = (other(&from), other(&to), ServiceLevel::new(3), Rate::GBPS_20);
+        let expected = (other(&from), other(&to), ServiceLevel::of::<3>(), Rate::GBPS_20);
         assert_eq!(responses, [expected; 3], "{}", side.kind);
     }
 }

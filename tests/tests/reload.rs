@@ -1,5 +1,5 @@
 //! SIGHUP: files are read again, what changed is applied, what cannot be is said, and bad files change nothing.
-use acm_tests::{Connection, Entry, Node, until};
+use acm_tests::{Binary, Connection, Entry, Node, binary, run, until};
 use acm_wire::client::ClientStatus;
 use nix::sys::signal::Signal;
 use std::fs;
@@ -113,21 +113,48 @@ fn another_providers_subnet() {
     until("its group", || (resolve(&mut client, "node1", "node1") == ClientStatus::SUCCESS).then_some(()));
 }
 
+/// Its name is on the command line: that it is gone is somebody's mistake, and not a wish for defaults.
+#[test]
+fn a_named_file_that_is_gone_changes_nothing() {
+    let mut node = node("timeout 500\n");
+    for name in ["opts", "addr"] {
+        fs::remove_file(node.dir().join(name)).unwrap();
+    }
+    node.process.signal(Signal::SIGHUP);
+    node.process.wait_for("files read again", 1);
+    let (log, dir) = (node.log(), node.dir().display().to_string());
+    for name in ["opts", "addr"] {
+        assert!(log.contains(&format!("config: {dir}/{name}: there is none any more")), "{log}");
+        assert!(log.contains(&format!("config: {dir}/{name}: not applied")), "{log}");
+    }
+    assert_eq!(resolve(&mut node.connect(), "node1", "node1"), ClientStatus::SUCCESS);
+    let words = ["--status", "--run-dir", node.dir().to_str().unwrap()];
+    let status = run(binary(Binary::AcmMio), &words).success();
+    assert!(status.contains("\nfiles_not_applied: 2\n"), "{status}");
+    reload(&mut node, "timeout 600\n", "node1 sim0 1 default\n");
+    assert!(node.log().contains("timeout 500 -> timeout 600"), "the old one went on");
+}
+
 /// A file that has the name which the port has already changes nothing about it; nor does one that goes.
 #[test]
 fn the_nodes_own_name_stays_when_a_file_has_it() {
-    let mut node =
-        Node::alone().argument("--fabric=embedded").options(OPTIONS).addresses("other sim0 1 default\n").serve();
+    let dir = tempfile::tempdir().unwrap();
+    // Where ibacm has it: it need not be there.
+    let file = dir.path().join("ibacm_addr.cfg");
+    fs::write(&file, "other sim0 1 default\n").unwrap();
+    let mut node = Node::alone().argument("--fabric=embedded").options(OPTIONS).own_etc_rdma().spawn_in(dir);
+    until("the daemon's socket", || Connection::try_open(&node.socket()).ok());
     let mut client = node.connect();
     until("its group", || (resolve(&mut client, "other", "other") == ClientStatus::SUCCESS).then_some(()));
     let remove = |node: &mut Node, times: usize| {
-        fs::remove_file(node.dir().join("addr")).unwrap();
+        fs::remove_file(&file).unwrap();
         node.process.signal(Signal::SIGHUP);
         node.process.wait_for("files read again", times);
     };
     remove(&mut node, 1);
     assert_eq!(resolve(&mut client, "node1-1", "node1"), ClientStatus::SUCCESS);
-    reload(&mut node, "log_level 2\n", "node1 sim0 1 default\nother sim0 1 default\n");
+    fs::write(&file, "node1 sim0 1 default\nother sim0 1 default\n").unwrap();
+    reload(&mut node, "log_level 2\n", "");
     assert_eq!(resolve(&mut client, "node1", "other"), ClientStatus::SUCCESS);
     assert_eq!(resolve(&mut client, "node1-1", "node1"), ClientStatus::ESRCADDR, "the node's other name");
     remove(&mut node, 3);

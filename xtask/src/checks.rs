@@ -1,20 +1,15 @@
 //! The tasks `test` and `ci`: a row of steps, each one command.
 use crate::{
-    command::{self, cargo},
+    command::{self, TESTED, cargo},
     deps, deviations,
     error::TaskError,
     licences, no_std,
     packages::{self, Install},
     stopwatch::Stopwatch,
-    test_run,
+    test_run, vm,
 };
 use core::{fmt, time::Duration};
 use std::process::Command;
-
-/// Features that tests of ib-mad need: of those that start other programs, and of what the crate has with a feature.
-const TESTED: &str = "ib-mad/live,ib-mad/serde,ib-mad/arbitrary";
-/// Features of tests that run in the virtual machine only.
-const IN_VM: &str = "ib-device/vm,acm-mio/vm";
 
 /// The task `test`. The test runner has the last word on the screen.
 pub(crate) fn test(install: Install, fast: bool) -> Result<(), TaskError> {
@@ -51,9 +46,15 @@ fn build(steps: &mut Steps, install: Install) -> Result<(), TaskError> {
     component("rustfmt", &["fmt", "--version"], install)?;
     component("clippy", &["clippy", "--version"], install)?;
     steps.command("format", &mut cargo(&["fmt", "--all", "--check"]))?;
-    let mut clippy = cargo(&["clippy", "--workspace", "--all-targets", "--features", TESTED, "--features", IN_VM]);
-    clippy.args(["--", "-D", "warnings"]);
-    steps.command("lints", &mut clippy)?;
+    let lint = |targets: &[&str]| {
+        let mut clippy = cargo(&["clippy", "--workspace", "--features", TESTED]);
+        clippy.args(targets).args(["--", "-D", "warnings"]);
+        clippy
+    };
+    steps.command("lints", &mut lint(&["--all-targets"]))?;
+    // What runs by name only is not among all targets.
+    let by_name: Vec<&str> = vm::TESTS.iter().flat_map(|test| ["--test", test]).collect();
+    steps.command("lints of tests on a real kernel", &mut lint(&by_name))?;
     let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
     steps.command("documentation", doc.env("RUSTDOCFLAGS", "-D warnings"))?;
     steps.step("without std", || no_std::build(install))

@@ -21,11 +21,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// So many nodes have a line each.
+const SHOWN: usize = 8;
+
 /// How it is to be shown.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Demo {
-    /// How many nodes, each with a daemon.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(2..=8))]
+    /// How many nodes, each with a daemon: up to the embedded fabric's 64.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(2..=64))]
     nodes: u8,
     /// Leave the fabric and the daemons running, and say what to try, until Ctrl-C.
     #[arg(long)]
@@ -80,7 +83,12 @@ fn start(
         clients.push(daemon.connect(interrupt)?);
         interrupt.check()?;
         daemons.push(daemon);
-        println!("  {}  {}  {}", node.name, node.ipv4, node.ipv6);
+        if daemons.len() <= SHOWN {
+            println!("  {}  {}  {}", node.name, node.ipv4, node.ipv6);
+        }
+    }
+    if let Some(more) = nodes.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        println!("  and {more} more");
     }
     Ok((daemons, clients))
 }

@@ -7,19 +7,18 @@ mod error;
 mod guest;
 mod image;
 
+use crate::command;
 use core::time::Duration;
 pub(crate) use error::VmError;
 use nix::fcntl::{Flock, FlockArg};
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    process::{Command, ExitCode, Stdio},
+    process::{ExitCode, Stdio},
 };
 
-/// Tests that only make sense in the machine: package, test target, feature that lets cargo build it.
-const TESTS: &[(&str, &str, &str)] = &[("ib-device", "vm_rxe", "vm"), ("acm-mio", "vm_kernel", "vm")];
-/// Programs of this project that tests in the machine start, beside the tests' own and this one.
-const PROGRAMS: &[&str] = &["build", "-p", "ib-sim", "--bins", "-p", "ib-sim-preload", "--lib"];
+/// Tests that only make sense in the machine.
+pub(crate) const TESTS: &[&str] = &["vm_rxe", "vm_kernel"];
 /// One machine at a time on this computer, whichever worktree asks.
 const LOCK: &str = "/tmp/vm.lock";
 
@@ -91,16 +90,13 @@ fn boot(options: Options) -> Result<u8, VmError> {
     result
 }
 
-/// Builds [`TESTS`] and gives the shell line that runs them all, one after the other.
+/// Builds [`TESTS`] and the programs that they start, and gives the shell line that runs all tests, one after the other.
 fn built_tests() -> Result<String, VmError> {
+    let mut build = command::cargo(&["build", "--message-format=json", "--workspace", "--bins", "--lib"]);
+    build.args(["--features", command::TESTED]).args(TESTS.iter().flat_map(|test| ["--test", test]));
+    let messages = error::output(build.stderr(Stdio::inherit()))?;
     let mut script = String::from("status=0");
-    let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    error::output(Command::new(&cargo).args(PROGRAMS).stderr(Stdio::inherit()))?;
-    for (package, test, feature) in TESTS {
-        let mut build = Command::new(&cargo);
-        build.args(["test", "--no-run", "--message-format=json", "-p", package, "--test", test, "--features", feature]);
-        build.stderr(Stdio::inherit());
-        let messages = error::output(&mut build)?;
+    for test in TESTS {
         let executable = messages.lines().find_map(|message| executable(message, test)).ok_or(VmError::NoTest(test))?;
         // One thread: the tests share the machine's two RDMA devices.
         script.push_str(&format!("\n{} --test-threads=1 || status=1", guest::quote(executable)));

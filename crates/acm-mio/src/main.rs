@@ -73,9 +73,8 @@ fn main() -> ExitCode {
     match server::run(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Both for a person at the terminal, if it is still there, and for whoever reads the log later.
+            // For a person at the terminal, if it is still there. The log has it already, unless it goes there, too.
             say(&error.to_string());
-            tracing::error!(target: "main", "{error}");
             ExitCode::from(error.exit_code())
         }
     }
@@ -93,4 +92,13 @@ fn stray(word: &str) -> String {
         _ => "see --help".to_owned(),
     };
     format!("{word:?} is no option: {hint}; nothing is started")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_word_that_is_an_option_elsewhere_is_said_to_be_one() {
+        assert_eq!(super::stray("check"), "\"check\" is no option: it is --check; nothing is started");
+        assert_eq!(super::stray("stop"), "\"stop\" is no option: see --help; nothing is started");
+    }
 }

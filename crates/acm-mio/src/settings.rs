@@ -1,54 +1,27 @@
 //! Options and addresses, from the files to the core's configuration.
 #[cfg(feature = "verbs")]
 use crate::fabric::Depths;
-use crate::{cli::Args, descriptors, regular};
+use crate::{
+    cli::{ADDR_FILE, Args, OPTION_FILE},
+    descriptors,
+};
 use acm_sansio::{
     Config,
     config::{Limits, RouteProtocol, SaDepth, ServiceIds, Share, Subnets},
     door::Level,
 };
-use acm_wire::{
-    Address,
-    files::{
-        self, LineError, LineErrorKind,
-        addr::{self, PkeyChoice},
-        opts::{self, LogLevel, LogTarget, LoopbackProt, Opt, Options, Percent, Provider, ProviderSubnets, RouteProt},
-    },
+use acm_wire::files::{
+    self,
+    opts::{self, LogLevel, LogTarget, LoopbackProt, Opt, Options, Percent, Provider, ProviderSubnets, RouteProt},
 };
-use core::{net::IpAddr, num::NonZeroU32};
-use ib_mad::Pkey;
-use std::{
-    io::{self, Read},
-    path::{Path, PathBuf},
-};
-
-/// A local address from the address file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ConfiguredAddress {
-    pub(crate) address: Address,
-    pub(crate) device: String,
-    pub(crate) port: u8,
-    pub(crate) pkey: Option<Pkey>,
-    /// Where it stands: `file:line`.
-    pub(crate) place: String,
-}
-
-/// An IP address of the address file that does not count.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SkippedIp {
-    pub(crate) address: IpAddr,
-    /// Where it stands: `file:line`.
-    pub(crate) place: String,
-    /// What is said of it among the problems.
-    pub(crate) problem: String,
-}
+use core::num::NonZeroU32;
+use std::path::{Path, PathBuf};
 
 /// All that the daemon reads before it starts, and again at SIGHUP.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// Where the files are, wherever the daemon is.
-    option_file: PathBuf,
-    addr_file: PathBuf,
+    option_file: FilePlace,
+    addr_file: FilePlace,
     /// The text of the option file; empty without one.
     text: Vec<u8>,
     /// What counts where the file says nothing.
@@ -57,61 +30,62 @@ pub(crate) struct Settings {
     pub(crate) skipped_ips: Vec<SkippedIp>,
     /// What is wrong with the files, each with its place; said once there is a log.
     pub(crate) problems: Vec<String>,
-}
-
-/// What a file gave.
-struct Found<T> {
-    /// What could be understood of it.
-    value: T,
-    /// Whether something could not.
-    bad: bool,
+    /// Files that were read again and not applied.
+    pub(crate) not_applied: u64,
 }
 
 impl Settings {
     /// Reads both files. A file that is not there is no problem: defaults count, and addresses are made up from the
     /// host's name. Paths are taken from the present directory, before the daemon leaves it.
     pub(crate) fn read(args: &Args) -> Self {
-        let place = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let (option_file, addr_file) = (place(&args.option_file), place(&args.addr_file));
+        let option_file = FilePlace::new(&args.option_file, OPTION_FILE);
+        let addr_file = FilePlace::new(&args.addr_file, ADDR_FILE);
         let mut problems = Vec::new();
-        let text = read_options(&option_file, SKIPPED, &mut problems).value;
+        let text = read_options(&option_file, Reading::First, &mut problems).value;
         let mut defaults = Options::default();
         if args.log_to_stdout() {
             defaults.log_file = LogTarget::Stdout;
         }
         let ips = parse_options(&text, defaults).support_ips_in_addr_cfg;
-        let (addresses, skipped_ips) = read_addresses(&addr_file, ips, SKIPPED, &mut problems).value.split();
-        Self { option_file, addr_file, text, defaults, addresses, skipped_ips, problems }
+        let (addresses, skipped_ips) = read_addresses(&addr_file, ips, Reading::First, &mut problems).value.split();
+        Self { option_file, addr_file, text, defaults, addresses, skipped_ips, problems, not_applied: 0 }
     }
 
     /// Reads both files again. One with something that cannot be understood counts for nothing: what it said before
-    /// does.
+    /// does. So it is with one that somebody has named and that is gone.
     pub(crate) fn read_again(&self) -> Self {
         let Self { option_file, addr_file, defaults, .. } = self;
         let mut problems = Vec::new();
-        let options = read_options(option_file, "", &mut problems);
+        let options = read_options(option_file, Reading::Again, &mut problems);
         let text = if options.bad { self.text.clone() } else { options.value };
         let ips = parse_options(&text, *defaults).support_ips_in_addr_cfg;
-        let found = read_addresses(addr_file, ips, "", &mut problems);
+        let found = read_addresses(addr_file, ips, Reading::Again, &mut problems);
         let before = || (self.addresses.clone(), self.skipped_ips.clone());
         let (addresses, skipped_ips) = if found.bad { before() } else { found.value.split() };
-        for (bad, path) in [(options.bad, option_file), (found.bad, addr_file)] {
+        let mut not_applied = 0;
+        for (bad, file) in [(options.bad, option_file), (found.bad, addr_file)] {
             if bad {
-                problems.push(format!("{}: not applied; what it said before goes on", path.display()));
+                problems.push(format!("{}: not applied; what it said before goes on", file.path.display()));
+                not_applied += 1;
             }
         }
-        let (option_file, addr_file) = (option_file.clone(), addr_file.clone());
-        Self { option_file, addr_file, text, defaults: *defaults, addresses, skipped_ips, problems }
+        let (option_file, addr_file, defaults) = (option_file.clone(), addr_file.clone(), *defaults);
+        Self { option_file, addr_file, text, defaults, addresses, skipped_ips, problems, not_applied }
     }
 
     /// Where options are read.
     pub(crate) fn option_file(&self) -> &Path {
-        &self.option_file
+        &self.option_file.path
+    }
+
+    /// Whether each of both files was named on the command line: options, addresses.
+    pub(crate) const fn are_named(&self) -> [bool; 2] {
+        [self.option_file.is_named, self.addr_file.is_named]
     }
 
     /// Where addresses are read.
     pub(crate) fn addr_file(&self) -> &Path {
-        &self.addr_file
+        &self.addr_file.path
     }
 
     /// The options in force.
@@ -265,125 +239,14 @@ fn service_ids(ids: files::ServiceIds<'_>) -> ServiceIds {
     }
 }
 
-/// The provider that is built in.
-const BUILT_IN: &str = "ibacmp";
-/// What becomes of a line at the start.
-const SKIPPED: &str = "; the line is skipped";
-
-/// The text of a file; `None` if it is not there.
-fn read_file(path: &Path, problems: &mut Vec<String>) -> Found<Option<Vec<u8>>> {
-    let read = |path: &Path| -> io::Result<Vec<u8>> {
-        let mut text = Vec::new();
-        regular::open(path)?.0.read_to_end(&mut text)?;
-        Ok(text)
-    };
-    match read(path) {
-        Ok(text) => Found { value: Some(text), bad: false },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Found { value: None, bad: false },
-        Err(error) => {
-            problems.push(format!("{}: {error}", path.display()));
-            Found { value: None, bad: true }
-        }
-    }
-}
-
-/// The option file's text, and what is wrong with it.
-fn read_options(path: &Path, then: &str, problems: &mut Vec<String>) -> Found<Vec<u8>> {
-    let Found { value, mut bad } = read_file(path, problems);
-    let value = value.unwrap_or_default();
-    for line in opts::parse(&value) {
-        match line {
-            Ok((location, Opt::Provider(provider))) if !provider.name.eq_ignore_ascii_case(BUILT_IN) => {
-                problems.push(format!(
-                    "{}:{}:{}: provider {} is not built in: its subnets are not served",
-                    path.display(),
-                    location.line,
-                    location.column,
-                    provider.name.escape_debug()
-                ));
-            }
-            Ok(_) => {}
-            Err(error) => {
-                problems.push(problem(path, &value, error, then));
-                bad = true;
-            }
-        }
-    }
-    Found { value, bad }
-}
-
-fn parse_options<'a>(text: &'a [u8], mut options: Options<'a>) -> Options<'a> {
-    for (_, option) in opts::parse(text).flatten() {
-        options.set(option);
-    }
-    options
-}
-
-fn problem(path: &Path, text: &[u8], error: LineError, then: &str) -> String {
-    let word = error.word(text).escape_ascii().to_string();
-    let meant = match error.kind {
-        LineErrorKind::UnknownOption => nearest(error.word(text)).map(|name| format!(", perhaps {name}")),
-        _ => None,
-    };
-    let (path, meant) = (path.display(), meant.unwrap_or_default());
-    format!("{path}:{}:{}: {}: \"{word}\"{meant}{then}", error.line, error.column, error.kind)
-}
-
-/// What a file says of addresses: nothing if it is not there.
-#[derive(Default)]
-struct Addresses {
-    all: Option<Vec<ConfiguredAddress>>,
-    skipped: Vec<SkippedIp>,
-}
-
-impl Addresses {
-    fn split(self) -> (Option<Vec<ConfiguredAddress>>, Vec<SkippedIp>) {
-        (self.all, self.skipped)
-    }
-}
-
-/// The address file's addresses, and what is wrong with it.
-fn read_addresses(path: &Path, ips: bool, then: &str, problems: &mut Vec<String>) -> Found<Addresses> {
-    let Found { value, mut bad } = read_file(path, problems);
-    let Some(text) = value else { return Found { value: Addresses::default(), bad } };
-    let (mut addresses, mut skipped) = (Vec::new(), Vec::new());
-    for line in addr::parse(&text) {
-        let (location, line) = match line {
-            Ok(line) => line,
-            Err(error) => {
-                problems.push(problem(path, &text, error, then));
-                bad = true;
-                continue;
-            }
-        };
-        let place = format!("{}:{}", path.display(), location.line);
-        if let Some(address) = line.address.ip().filter(|_| !ips) {
-            let problem = format!(
-                "{place}: IP address {address} is skipped: addresses of interfaces come from the kernel (or set \
-                 support_ips_in_addr_cfg 1)"
-            );
-            problems.push(problem.clone());
-            skipped.push(SkippedIp { address, place, problem });
-            continue;
-        }
-        addresses.push(ConfiguredAddress {
-            address: line.address,
-            device: line.device.to_owned(),
-            port: line.port,
-            pkey: match line.pkey {
-                PkeyChoice::Default => None,
-                PkeyChoice::Pkey(pkey) => Some(pkey),
-            },
-            place,
-        });
-    }
-    Found { value: Addresses { all: Some(addresses), skipped }, bad }
-}
-
 mod missing;
 mod nearest;
+mod place;
+mod read;
 pub(crate) use missing::MissingFile;
-use nearest::nearest;
+use place::FilePlace;
+use read::{BUILT_IN, Reading, parse_options, read_addresses, read_options};
+pub(crate) use read::{ConfiguredAddress, SkippedIp};
 
 #[cfg(test)]
 mod tests;

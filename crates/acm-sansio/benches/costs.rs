@@ -76,7 +76,7 @@ impl Core {
                 }
             }
             if let Some(endpoint) = opened.pop() {
-                self.acm.handle_input(self.now, Input::EndpointOpened { endpoint, qpn: Qpn::new(2) });
+                self.acm.handle_input(self.now, Input::EndpointOpened { endpoint, qpn: Qpn::of::<2>() });
             } else if let Some((id, mad)) = sa.pop() {
                 self.acm.handle_input(self.now, Input::SaAnswer { id, mad: ib_mad::as_bytes(&mad) });
             } else {
@@ -90,7 +90,8 @@ impl Core {
         let groups = [group_mgid(Pkey::DEFAULT_FULL, 0, Rate::GBPS_10, Mtu::B2048)];
         let source = Address::Ip4(Ipv4Addr::from(number));
         let mad = multicast::request(TransactionId::new(number.into()), &Address::from_text("x"), &source, &groups);
-        let source = DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::new(9), gid: Some(Gid::new([2; 16])) };
+        let source =
+            DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::of::<9>(), gid: Some(Gid::new([2; 16])) };
         let endpoint = EndpointId::new(0, 0);
         self.tell(Input::Datagram { endpoint, source, payload: ib_mad::as_bytes(&mad) });
     }
@@ -98,7 +99,7 @@ impl Core {
 
 fn answer(request: &SaMad) -> SaMad {
     let mut mad = *request;
-    mad.header.method = request.header.method.response();
+    mad.header.method = request.header.method.response().unwrap();
     if request.header.attribute_id == AttributeId::PATH_RECORD {
         let path = PathRecord { dlid: Lid::new(9), ..*request.record::<PathRecord>().unwrap() };
         mad.data.0[..64].copy_from_slice(ib_mad::as_bytes(&path));

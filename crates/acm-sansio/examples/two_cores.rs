@@ -80,7 +80,7 @@ impl Host {
     fn carry_out(&mut self, output: Output, queue: &mut Queue) -> Option<Input<'static>> {
         match output {
             Output::OpenEndpoint { endpoint, .. } => {
-                return Some(Input::EndpointOpened { endpoint, qpn: Qpn::new(0x100) });
+                return Some(Input::EndpointOpened { endpoint, qpn: Qpn::of::<0x100>() });
             }
             Output::Send { endpoint, to, mad } => self.send(endpoint, &to, mad, queue),
             Output::SaSend(SaSend { id, mad, .. }) => {
@@ -103,7 +103,8 @@ impl Host {
 
     /// Every node has one endpoint, with the same name; a sender does not hear itself.
     fn send(&self, endpoint: EndpointId, to: &SendTo, mad: AcmMad, queue: &mut Queue) {
-        let source = DatagramSource { lid: self.lid, path_bits: 0, qpn: Qpn::new(0x100), gid: Some(gid_of(self.lid)) };
+        let source =
+            DatagramSource { lid: self.lid, path_bits: 0, qpn: Qpn::of::<0x100>(), gid: Some(gid_of(self.lid)) };
         let hears = |lid: &Lid| *lid == to.way.dlid || to.qpn == Qpn::MULTICAST;
         for lid in NODES.into_iter().filter(|lid| *lid != self.lid).filter(hears) {
             queue.push_back((lid, Fact::Datagram(endpoint, source, Box::new(mad))));
@@ -118,7 +119,7 @@ fn gid_of(lid: Lid) -> Gid {
 /// Subnet administration: who asks for a group is in it, and who asks for a path has one.
 fn administration(asked: &SaMad) -> SaMad {
     let mut answer = *asked;
-    answer.header.method = asked.header.method.response();
+    answer.header.method = asked.header.method.response().unwrap_or(asked.header.method);
     let lid_of = |gid: Gid| Lid::new(u16::try_from(gid.interface_id().get()).unwrap_or_default());
     let data = &mut answer.data.0;
     match asked.header.attribute_id {

@@ -327,9 +327,9 @@ mod tests {
     fn what_is_told_of_an_endpoint_that_is_gone_is_counted() {
         let mut acm = Acm::new(Config::default(), 1);
         let endpoint = EndpointId::new(0, 0);
-        let source = DatagramSource { lid: Lid::new(1), path_bits: 0, qpn: Qpn::new(2), gid: None };
+        let source = DatagramSource { lid: Lid::new(1), path_bits: 0, qpn: Qpn::of::<2>(), gid: None };
         let inputs = [
-            Input::EndpointOpened { endpoint, qpn: Qpn::new(2) },
+            Input::EndpointOpened { endpoint, qpn: Qpn::of::<2>() },
             Input::EndpointFailed(endpoint),
             Input::EndpointLost(endpoint),
             Input::Datagram { endpoint, source, payload: &[] },

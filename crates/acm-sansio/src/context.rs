@@ -1,25 +1,22 @@
 //! The core's own state, and all that a provider may touch or do.
 use crate::{
     Config, Time,
-    account::{AccountId, AccountKind, Accounts, Holding},
-    client::{About, Asker, Connections, FailedRequests, OpenRequest, Requests, Waiting},
+    account::{AccountId, Accounts, Holding},
+    client::{Connections, FailedRequests, Requests},
     door::{Event, Input, Level, Output, SendTo, Stats},
-    failure::{Attempt, Bound},
+    failure::Bound,
     histogram::{Latencies, Phase},
-    id::{EndpointId, PortId, RequestId, Token},
+    id::{EndpointId, PortId, Token},
     port::{Endpoint, PortAttributes, Ports},
     random::{Purpose, Random, Seed},
     retry,
     sa::{Notices, SaQueues},
     timers::{TimerKey, Timers},
 };
-use acm_wire::{
-    Address,
-    client::{ClientStatus, Counter, Counters, Reply},
-};
+use acm_wire::client::{Counter, Counters};
 use alloc::{collections::VecDeque, vec::Vec};
 use core::time::Duration;
-use ib_mad::{Gid, Lid, TransactionId, acm::AcmMad, sa::PathRecord};
+use ib_mad::{Gid, Lid, TransactionId, acm::AcmMad, id::Lmc};
 
 /// The core's own state. A provider acts through it and has no other way out.
 #[derive(Debug)]
@@ -114,6 +111,12 @@ impl Context {
         self.ports.attributes(self.endpoint(id)?.port)
     }
 
+    /// How many low bits of a LID tell the ways to the endpoint's port apart; none while it is down.
+    #[must_use]
+    pub fn lmc_of(&self, id: EndpointId) -> Lmc {
+        self.port_of(id).map(|port| port.lmc).unwrap_or_default()
+    }
+
     /// The endpoints of a port.
     #[must_use]
     pub fn endpoints_of(&self, port: PortId) -> Vec<EndpointId> {
@@ -174,16 +177,6 @@ impl Context {
         self.latencies.count(phase, time);
     }
 
-    /// Counts how long a request waited that is answered now.
-    pub(crate) fn request_took(&mut self, request: &OpenRequest) {
-        let phase = match self.accounts.account(request.account).kind() {
-            AccountKind::Kernel => Phase::KernelRequest,
-            AccountKind::Peer => Phase::PeerRequest,
-            AccountKind::Daemon | AccountKind::User | AccountKind::Strangers => Phase::UserRequest,
-        };
-        self.took(phase, self.now.since(request.since));
-    }
-
     /// Whether the account may need one more lookup; a refusal is counted.
     ///
     /// # Errors
@@ -238,124 +231,15 @@ impl Context {
         self.timers.get(TimerKey::Provider(token))
     }
 
-    /// What [`Answer::Pending`](crate::provider::Answer::Pending) promised: all who wait for it are answered.
-    pub fn complete(&mut self, token: Token, result: Result<&PathRecord, Attempt>) {
-        while let Some(id) = self.requests.first(token) {
-            let Some(request) = self.take_request(id) else { return };
-            let Waiting::Lookup { endpoint, dest, chosen_source, .. } = request.waiting else { return };
-            self.request_took(&request);
-            if matches!(request.asker, Asker::Kernel(_)) {
-                self.timers.clear(TimerKey::Kernel(id));
-            }
-            self.finish(request.asker, endpoint, &dest, chosen_source.as_ref(), result);
-        }
-    }
-
-    /// How many requests wait for it.
-    #[must_use]
-    pub fn waiting_for(&self, token: Token) -> usize {
-        self.requests.waiting_for(token)
-    }
-
     pub(crate) fn output(&mut self, output: Output) {
         self.outputs.push_back(output);
-    }
-
-    /// Keeps a request until it is answered.
-    pub(crate) fn keep_request(&mut self, mut request: OpenRequest) -> RequestId {
-        request.since = self.now;
-        let (asker, account, charged) = (request.asker, request.account, request.is_charged());
-        let id = self.requests.insert(request);
-        if let Asker::Client { id: client, .. } = asker {
-            self.connections.with_requests(client, |list| list.push_last(&mut self.requests.all, id));
-        }
-        if charged {
-            self.accounts.take(account, Holding::Requests);
-        }
-        id
-    }
-
-    /// Takes a request out that is answered or abandoned.
-    pub(crate) fn take_request(&mut self, id: RequestId) -> Option<OpenRequest> {
-        let asker = self.requests.all.get(id)?.asker;
-        if let Asker::Client { id: client, .. } = asker {
-            self.connections.with_requests(client, |list| list.remove(&mut self.requests.all, id));
-        }
-        let request = self.requests.remove(id)?;
-        if request.is_charged() {
-            self.accounts.give_back(request.account, Holding::Requests);
-        }
-        Some(request)
-    }
-
-    /// Answers a client, if it is still there.
-    pub(crate) fn reply(&mut self, client: crate::id::ClientId, reply: Reply) {
-        if self.connections.account(client).is_some() {
-            self.output(Output::Reply { client, reply });
-        }
-    }
-
-    /// Counts how a request of an endpoint went.
-    pub(crate) fn count_status(&mut self, endpoint: Option<EndpointId>, status: ClientStatus) {
-        let counter = match status {
-            ClientStatus::SUCCESS => return,
-            ClientStatus::ENODATA => Counter::NoData,
-            _ => Counter::Error,
-        };
-        self.counters.count(counter);
-        if let Some(endpoint) = endpoint.and_then(|id| self.ports.endpoint_mut(id)) {
-            endpoint.counters.count(counter);
-        }
-    }
-
-    /// Answers a request of an endpoint.
-    pub(crate) fn finish(
-        &mut self,
-        asker: Asker,
-        endpoint: EndpointId,
-        dest: &Address,
-        chosen_source: Option<&Address>,
-        result: Result<&PathRecord, Attempt>,
-    ) {
-        let status = result.map_or_else(|attempt| attempt.failure.status(), |_| ClientStatus::SUCCESS);
-        self.count_status(Some(endpoint), status);
-        match result {
-            Ok(_) if self.logs(Level::Debug) => {
-                let by = self.requested_by(asker);
-                self.log(Event::Answered(by, *dest));
-            }
-            Ok(_) => {}
-            Err(attempt) => {
-                self.request_failed(asker, attempt, &About { endpoint: Some(endpoint), ..About::dest(dest) })
-            }
-        }
-        match asker {
-            Asker::Client { id, tid } => {
-                let reply = match result {
-                    Ok(path) => Reply::resolved(tid, path, chosen_source),
-                    Err(_) => Reply::unresolved(tid, status),
-                };
-                self.reply(id, reply);
-            }
-            Asker::Kernel(id) => {
-                self.output(Output::KernelReply { id, path: result.copied().map_err(|attempt| attempt.failure) })
-            }
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_not_there_is_no_error() {
-        let mut cx = Context::new(Config::default(), 1.into());
-        for status in [ClientStatus::SUCCESS, ClientStatus::ENODATA, ClientStatus::ETIMEDOUT, ClientStatus::EINVAL] {
-            cx.count_status(None, status);
-        }
-        assert_eq!((cx.counters.get(Counter::NoData), cx.counters.get(Counter::Error)), (1, 2));
-    }
+    use acm_wire::Address;
 
     /// What is seen of others' purposes says nothing of the next transaction id.
     #[test]
@@ -382,9 +266,11 @@ mod tests {
         let port = PortId(3);
         let endpoint = cx.ports.open(port, 0, ib_mad::Pkey::DEFAULT_FULL);
         assert_eq!((cx.port_id(endpoint), cx.port_id(EndpointId::new(9, 9))), (Some(port), None));
-        assert!(cx.port_of(endpoint).is_none(), "it is down");
-        cx.ports.up(port, &PortAttributes { port_number: 2, ..PortAttributes::default() });
+        assert!(cx.port_of(endpoint).is_none() && cx.lmc_of(endpoint) == Lmc::default(), "it is down");
+        let lmc = Lmc::new(3).unwrap();
+        cx.ports.up(port, &PortAttributes { port_number: 2, lmc, ..PortAttributes::default() });
         assert_eq!(cx.port_of(endpoint).map(|port| port.port_number), Some(2));
+        assert_eq!(cx.lmc_of(endpoint), lmc);
     }
 
     #[test]

@@ -29,7 +29,7 @@
 //! };
 //! let mut questions = Vec::new();
 //! let mut carry_out = |output| match output {
-//!     Output::OpenEndpoint { endpoint, .. } => Some(Input::EndpointOpened { endpoint, qpn: Qpn::new(2) }),
+//!     Output::OpenEndpoint { endpoint, .. } => Some(Input::EndpointOpened { endpoint, qpn: Qpn::of::<2>() }),
 //!     Output::SaSend(send) => {
 //!         questions.push(send);
 //!         None
@@ -52,7 +52,7 @@
 //! | runs [`Acm::handle_timeout`] at [`Acm::poll_timeout`], which any fact may change | nothing is repeated, and nothing ends | `contracts::a_question_that_its_sender_forgets_ends_all_the_same` |
 //! | answers each [`Output::OpenEndpoint`] once, whenever it likes, with [`Input::EndpointOpened`] or [`Input::EndpointFailed`] | the endpoint joins no group, and is not asked for again | `contracts::an_endpoint_is_asked_for_once_and_does_nothing_before_it_is_opened` |
 //! | asks for names after [`ibacmp::Event::Joined`] | ENODATA at once: [`Failure::NoGroup`] | `contracts::a_name_is_not_found_before_the_group_is_joined` |
-//! | hands over the answer to a join as it came: same attribute, lower half of the transaction id, and MGID; the core keeps the record, and goes by its MLID, port GID, P_Key, MTU, rate, SL, flow label, hop limit and traffic class | the join fails ([`sa::SaError::BadAnswer`]) and is repeated after a pause; an answer with another transaction id changes nothing | `contracts::a_join_is_granted_by_the_record_of_its_group` |
+//! | hands over the answer to a join as it came: same attribute, lower half of the transaction id, and MGID, with a multicast LID; the core keeps the record, and goes by its MLID, port GID, P_Key, MTU, rate, SL, flow label, hop limit and traffic class | the join fails ([`sa::SaError::BadAnswer`]) and is repeated after a pause; an answer with another transaction id changes nothing | `contracts::a_join_is_granted_by_the_record_of_its_group` |
 //! | uses an id no more after the core closed what it names | it is counted, [`Stats::stale_inputs`](door::Stats::stale_inputs) | `unit::what_is_told_of_an_endpoint_that_is_gone_is_counted` |
 //!
 //! # What becomes of a wish

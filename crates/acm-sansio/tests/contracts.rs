@@ -19,7 +19,7 @@ use ib_mad::{
 const PORT: PortId = PortId(0);
 const ENDPOINT: EndpointId = EndpointId::new(0, 0);
 const CLIENT: ClientId = ClientId::new(0, 0);
-const OPENED: Input<'static> = Input::EndpointOpened { endpoint: ENDPOINT, qpn: Qpn::new(2) };
+const OPENED: Input<'static> = Input::EndpointOpened { endpoint: ENDPOINT, qpn: Qpn::of::<2>() };
 
 fn drain(acm: &mut Acm) -> Vec<Output> {
     core::iter::from_fn(|| acm.poll_output()).collect()
@@ -74,7 +74,7 @@ fn joining() -> (Acm, SaSend) {
 /// What an administration grants.
 fn granted(join: &SaSend) -> SaMad {
     let mut mad = join.mad;
-    mad.header.method = mad.header.method.response();
+    mad.header.method = mad.header.method.response().unwrap();
     McMemberRecord::parse_mut(&mut mad.data.0).unwrap().mlid = Lid::new(0xc000);
     mad
 }
@@ -161,6 +161,11 @@ fn a_join_is_granted_by_the_record_of_its_group() {
         refused(&|mad| McMemberRecord::parse_mut(&mut mad.data.0).unwrap().mgid = "ff12::1".parse().unwrap()),
         bad
     );
+    for (mlid, expected) in [(0, bad), (0xbfff, bad), (0xffff, bad), (0xfffe, (Some(None), true))] {
+        let mlid = Lid::new(mlid);
+        let found = refused(&|mad| McMemberRecord::parse_mut(&mut mad.data.0).unwrap().mlid = mlid);
+        assert_eq!(found, expected, "MLID {mlid}");
+    }
     let status = Status::SA_REQUEST_INVALID;
     assert_eq!(refused(&|mad| mad.header.status = status), (Some(Some(SaError::Status(status))), true));
     // Of the transaction id the lower half counts; another's answer changes nothing.

@@ -45,7 +45,7 @@ fn core() -> Acm {
     };
     tell(&mut acm, Input::AddressAdded { port: PORT, pkey: None, address: Address::from_text("node1") });
     tell(&mut acm, Input::PortUp { port: PORT, attributes: &attributes });
-    tell(&mut acm, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::new(2) });
+    tell(&mut acm, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::of::<2>() });
     tell(&mut acm, Input::ClientOpened { client: CLIENT, account: Account::User(0) });
     acm
 }
@@ -79,7 +79,7 @@ fn cached_path_for_the_kernel() {
     let send = tell(&mut acm, ask()).asked.unwrap();
     let mut mad = send.mad;
     assert_eq!(mad.header.attribute_id, AttributeId::PATH_RECORD);
-    mad.header.method = mad.header.method.response();
+    mad.header.method = mad.header.method.response().unwrap();
     tell(&mut acm, Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&mad) });
     costs_nothing(&mut acm, ask);
 }

@@ -145,7 +145,9 @@ fn names_that_failed() {
     };
     (0..2).for_each(|number| fails(&mut world, number));
     assert_eq!([0, 1].map(|number| is_known(&mut world, number)), [true, true]);
+    assert_eq!(world.stat(0, "negatives_evicted"), 0);
     fails(&mut world, 2);
+    assert_eq!(world.stat(0, "negatives_evicted"), 1);
     assert_eq!([1, 2, 0].map(|number| is_known(&mut world, number)), [true, true, false]);
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }

@@ -33,13 +33,13 @@ fn asked(world: &World) -> Vec<(PathRecord, PathMask)> {
 fn each_constraint_is_asked_for_and_remembered_by_itself() {
     let mut world = world(ServiceIds::None);
     let plain = to_node_1(&world);
-    let life = PacketLifeTime::new(20);
+    let life = PacketLifeTime::of::<20>();
     let common = PathMask::DGID | PathMask::SGID | PathMask::PKEY | PathMask::REVERSIBLE | PathMask::NUM_PATH;
     let table: [(PathRecord, PathMask); 8] = [
         (plain, PathMask::empty()),
         (PathRecord { traffic_class: 3, ..plain }, PathMask::TRAFFIC_CLASS),
         (PathRecord { qos_sl: QosSl::default().with_qos_class(5), ..plain }, PathMask::QOS_CLASS),
-        (PathRecord { qos_sl: QosSl::default().with_sl(ServiceLevel::new(2)), ..plain }, PathMask::SL),
+        (PathRecord { qos_sl: QosSl::default().with_sl(ServiceLevel::of::<2>()), ..plain }, PathMask::SL),
         (
             PathRecord { mtu: Selected::new(Selector::LessThan, Mtu::B2048), ..plain },
             PathMask::MTU | PathMask::MTU_SELECTOR,
@@ -52,7 +52,7 @@ fn each_constraint_is_asked_for_and_remembered_by_itself() {
         (PathRecord { packet_life_time: Selected::exactly(life), ..plain }, PathMask::LIFE | PathMask::LIFE_SELECTOR),
     ];
     let paths: Vec<PathRecord> = table.iter().map(|(wanted, _)| world.route(0, wanted).unwrap()).collect();
-    assert_eq!((paths[0].mtu.value(), paths[3].qos_sl.sl()), (Mtu::B4096, ServiceLevel::new(2)));
+    assert_eq!((paths[0].mtu.value(), paths[3].qos_sl.sl()), (Mtu::B4096, ServiceLevel::of::<2>()));
     assert_eq!((paths[4].mtu.value(), paths[5].mtu.value()), (Mtu::B1024, Mtu::B512));
     assert!(paths[6].rate.value().mbps() < Rate::GBPS_40.mbps() && paths[7].packet_life_time.value() == life);
     let masks: Vec<PathMask> = asked(&world).iter().map(|(_, mask)| *mask).collect();
@@ -72,7 +72,7 @@ fn each_source_is_asked_for_and_remembered_by_itself() {
     let mut world = world(ServiceIds::None);
     let mut port = world.port(0).clone();
     port.gids.push("fe80::2:2".parse().unwrap());
-    (port.lid, port.lmc) = (Lid::new(64), Lmc::new(1));
+    (port.lid, port.lmc) = (Lid::new(64), Lmc::of::<1>());
     let (gids, lids) = (port.gids.clone(), [Lid::new(64), Lid::new(65)]);
     world.subnet.set_port(World::port_id(0), port).unwrap();
     world.settle();

@@ -10,7 +10,9 @@ use acm_wire::{
     multicast,
 };
 use core::time::Duration;
-use ib_mad::{Gid, Guid, Lid, Method, Mtu, Pkey, Qpn, Rate, TransactionId, acm::group_mgid, sa::McMemberRecord};
+use ib_mad::{
+    AttributeId, Gid, Guid, Lid, Method, Mtu, Pkey, Qpn, Rate, TransactionId, Wire, acm::group_mgid, sa::McMemberRecord,
+};
 
 const DESTINATIONS: u64 = 131_072;
 const PARTITIONS: u16 = 128;
@@ -77,13 +79,15 @@ impl Core {
                 match output {
                     Output::OpenEndpoint { endpoint, pkey_index, .. } => {
                         self.endpoints.push((endpoint, pkey_index));
-                        wishes += self.tell(Input::EndpointOpened { endpoint, qpn: Qpn::new(100) });
+                        wishes += self.tell(Input::EndpointOpened { endpoint, qpn: Qpn::of::<100>() });
                     }
                     Output::SaSend(send) => {
                         let mut mad = send.mad;
                         mad.header.method = Method::GET_RESP;
-                        if let Ok(record) = mad.record::<McMemberRecord>() {
+                        if mad.header.attribute_id == AttributeId::MC_MEMBER_RECORD {
+                            let record = McMemberRecord::parse_mut(&mut mad.data.0).unwrap();
                             assert!(record.mgid.is_multicast());
+                            record.mlid = Lid::new(0xc001);
                         }
                         wishes += self.tell(Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&mad) });
                     }
@@ -102,7 +106,7 @@ impl Core {
             let [source, dest] = ["peer", "nobody"].map(|text| Address::from_text(&format!("{text}{number}")));
             let mad = multicast::request(TransactionId::new(number), &dest, &source, &[group]);
             let gid = Some(Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(0x1_0000 + number)));
-            let source = DatagramSource { lid: Lid::new(0x100), path_bits: 0, qpn: Qpn::new(7), gid };
+            let source = DatagramSource { lid: Lid::new(0x100), path_bits: 0, qpn: Qpn::of::<7>(), gid };
             self.tell(Input::Datagram { endpoint, source, payload: ib_mad::as_bytes(&mad) });
         }
     }

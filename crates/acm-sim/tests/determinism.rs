@@ -75,7 +75,7 @@ proptest! {
                 Fact::Message(message) => world.input(0, Input::ClientMessage { client, message: &message }),
                 Fact::Datagram(payload, gid) => {
                     let gid = gid.map(|last| ib_mad::Gid::new([last; 16]));
-                    let source = DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::new(77), gid };
+                    let source = DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::of::<77>(), gid };
                     world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload: &payload });
                 }
                 Fact::SaAnswer(id, mad) => world.input(0, Input::SaAnswer { id: SaRequestId::new(id, 0), mad: &mad }),

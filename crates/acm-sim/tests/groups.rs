@@ -129,9 +129,9 @@ fn several_gids_and_lids() {
     let second: Gid = "fe80::2:2".parse().unwrap();
     let more = |port: &mut Port| {
         port.gids.push(second);
-        (port.lid, port.lmc) = (Lid::new(64), Lmc::new(2));
+        (port.lid, port.lmc) = (Lid::new(64), Lmc::of::<2>());
     };
-    let mut world = world(Config::default(), Vec::new(), &[&|port| port.lmc = Lmc::new(0), &more]);
+    let mut world = world(Config::default(), Vec::new(), &[&|port| port.lmc = Lmc::ZERO, &more]);
     assert!(world.subnet.groups().all(|group| group.members.len() == 2));
     assert_eq!(world.resolve(0, &name(0), &name(1)).map(|path| path.dlid), Ok(Lid::new(64)));
     let first = world.port(1).gids[0];

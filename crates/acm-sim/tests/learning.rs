@@ -150,7 +150,7 @@ fn a_peer_is_the_port_with_its_gid_and_its_lid() {
         for (number, (gid, lid)) in (0..).zip([(own, lid), (first, lid), (own, elsewhere), (second, elsewhere)]) {
             let (mgid, _) = world.group();
             let mad = multicast::request(TransactionId::new(number), &name(0), &name(1), &[mgid]);
-            let source = DatagramSource { lid, path_bits: 0, qpn: Qpn::new(99), gid: Some(gid) };
+            let source = DatagramSource { lid, path_bits: 0, qpn: Qpn::of::<99>(), gid: Some(gid) };
             let payload = ib_mad::as_bytes(&mad);
             world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload });
             // What the first of the others leads to is over before the next one comes.

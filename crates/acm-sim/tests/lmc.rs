@@ -10,7 +10,7 @@ fn name(node: u32) -> Address {
 }
 
 fn world(route_protocol: RouteProtocol) -> World {
-    let subnet = SubnetConfig { lmc: Lmc::new(2), ..SubnetConfig::default() };
+    let subnet = SubnetConfig { lmc: Lmc::of::<2>(), ..SubnetConfig::default() };
     let core = Config { route_protocol, ..Config::default() };
     World::new(WorldConfig { nodes: 3, core, subnet, ..WorldConfig::default() })
 }
@@ -20,7 +20,7 @@ fn asked_from(world: &mut World, number: u16, path_bits: u8, tid: u64) {
     let (mgid, _) = world.group();
     let mad = multicast::request(TransactionId::new(tid), &name(0), &name(1), &[mgid]);
     let lid = Lid::new(world.port(1).lid.get() + number);
-    let source = DatagramSource { lid, path_bits, qpn: Qpn::new(99), gid: world.port(1).gids.first().copied() };
+    let source = DatagramSource { lid, path_bits, qpn: Qpn::of::<99>(), gid: world.port(1).gids.first().copied() };
     let payload = ib_mad::as_bytes(&mad);
     world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload });
 }
@@ -94,7 +94,7 @@ fn a_claim_is_refuted_from_any_lid_of_the_owner() {
     let source = DatagramSource {
         lid: Lid::new(world.port(1).lid.get() + 2),
         path_bits: 0,
-        qpn: Qpn::new(99),
+        qpn: Qpn::of::<99>(),
         gid: world.port(1).gids.first().copied(),
     };
     let payload = ib_mad::as_bytes(&response);
@@ -108,7 +108,7 @@ fn a_port_that_gets_another_lmc_asks_for_its_routes_again() {
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     let before = world.subnet.counters().sa_path_queries;
     let mut port = world.port(0).clone();
-    port.lmc = Lmc::new(1);
+    port.lmc = Lmc::of::<1>();
     world.subnet.set_port(World::port_id(0), port).unwrap();
     world.settle();
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());

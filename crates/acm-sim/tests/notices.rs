@@ -271,7 +271,7 @@ fn only_the_subnet_manager_is_believed() {
     let mut trap = good;
     trap.header.method = Method::TRAP;
     for (lid, qpn, mad) in
-        [(own, Qpn::GSI, &good), (sm_lid, Qpn::new(2), &good), (sm_lid, Qpn::GSI, &old), (sm_lid, Qpn::GSI, &trap)]
+        [(own, Qpn::GSI, &good), (sm_lid, Qpn::of::<2>(), &good), (sm_lid, Qpn::GSI, &old), (sm_lid, Qpn::GSI, &trap)]
     {
         tell(&mut world, 0, lid, qpn, mad);
     }

@@ -13,9 +13,9 @@ use core::time::Duration;
 use ib_mad::{AttributeId, Gid, Lid, Method, PacketLifeTime, Selected, ServiceLevel, sa::PathRecord};
 
 /// What tells a route of the file from one of subnet administration.
-const OF_FILE: ServiceLevel = ServiceLevel::new(5);
+const OF_FILE: ServiceLevel = ServiceLevel::of::<5>();
 /// The SA's.
-const OF_FABRIC: ServiceLevel = ServiceLevel::new(0);
+const OF_FABRIC: ServiceLevel = ServiceLevel::ZERO;
 
 fn name(node: u32) -> Address {
     World::addresses(node)[0]
@@ -71,12 +71,12 @@ fn every_key_of_a_destination_leads_there_and_nobody_is_asked() {
     assert_eq!((first.dgid, first.dlid), (there.gids[0], there.lid));
     assert_eq!((first.sgid, first.slid, first.pkey), (here.gids[0], here.lid, here.pkeys[0]));
     assert_eq!((first.mtu, first.rate), (Selected::exactly(there.mtu), Selected::exactly(there.rate)));
-    assert_eq!(first.packet_life_time, Selected::exactly(PacketLifeTime::new(here.subnet_timeout)));
+    assert_eq!(first.packet_life_time, Selected::exactly(PacketLifeTime::new(here.subnet_timeout).unwrap()));
     assert!(first.reversible_paths.reversible() && first.reversible_paths.num_path() == 1);
     assert_eq!(first.qos_sl.sl(), OF_FILE);
     assert_eq!((world.stat(0, "preload_used"), world.stat(0, "preload_loads")), (6, 2));
     let own = world.route(0, &PathRecord { dlid: here.lid, ..PathRecord::default() }).unwrap();
-    assert_eq!(own.packet_life_time, Selected::exactly(PacketLifeTime::new(0)));
+    assert_eq!(own.packet_life_time, Selected::exactly(PacketLifeTime::ZERO));
     assert_eq!(world.node(0).acm.counters().get(Counter::RouteCache), 8);
     let report = world.node(0).acm.report().to_string();
     assert!(
@@ -157,7 +157,7 @@ fn a_new_table_takes_the_place_of_the_old_one() {
     let mut world = loaded(WorldConfig { nodes: 3, ..WorldConfig::default() });
     let by_lid = PathRecord { dlid: world.port(1).lid, ..PathRecord::default() };
     assert_eq!((sl(world.resolve(0, &name(0), &name(1))), sl(world.route(0, &by_lid))), (Ok(OF_FILE), Ok(OF_FILE)));
-    let other = ServiceLevel::new(6);
+    let other = ServiceLevel::of::<6>();
     load(&mut world, 0, other);
     assert_eq!((sl(world.resolve(0, &name(0), &name(1))), sl(world.route(0, &by_lid))), (Ok(other), Ok(other)));
     // A host that has moved, as the new file says.
@@ -225,11 +225,11 @@ fn a_peer_that_is_elsewhere_is_believed_when_the_group_says_so() {
     // A file that is as old as the one before changes nothing; a new one does.
     let hosts = world.host_table();
     world.input(0, Input::Preloaded(hosts));
-    load(&mut world, 0, ServiceLevel::new(6));
+    load(&mut world, 0, ServiceLevel::of::<6>());
     let path = world.route(0, &PathRecord { dgid, ..PathRecord::default() }).unwrap();
     assert_eq!((path.dlid, path.qos_sl.sl()), (Lid::new(300), OF_FABRIC), "what the fabric said is in the cache");
     let path = world.resolve(0, &name(0), &World::addresses(1)[1]).unwrap();
-    assert_eq!((path.dlid, path.qos_sl.sl()), (Lid::new(300), ServiceLevel::new(6)));
+    assert_eq!((path.dlid, path.qos_sl.sl()), (Lid::new(300), ServiceLevel::of::<6>()));
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn resolve(acm: &mut Acm, source: &str, dest: &str) -> Option<Result<PathRecord,
 fn a_new_queue_pair_is_attached_to_the_group() {
     let mut world = World::new(WorldConfig::default());
     let since = world.transcript.len();
-    world.input(0, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::new(77) });
+    world.input(0, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::of::<77>() });
     let attached = |(_, node, output): &(Time, usize, Output)| *node == 0 && matches!(output, Output::Attach { .. });
     assert_eq!(world.transcript[since..].iter().filter(|entry| attached(entry)).count(), 1);
 }
@@ -132,7 +132,7 @@ fn loopback_has_the_rate_that_the_port_has_now() {
     let mut acm = core();
     add(&mut acm, 0, "node1");
     up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_100));
-    tell(&mut acm, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::new(77) });
+    tell(&mut acm, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::of::<77>() });
     let rate = |acm: &mut Acm| resolve(acm, "node1", "node1").unwrap().map(|path| path.rate.value());
     assert_eq!(rate(&mut acm), Ok(Rate::GBPS_100));
     tell(&mut acm, Input::PortDown(PortId(0)));
@@ -196,6 +196,6 @@ fn a_new_subnet_manager_is_asked_at_once() {
         outputs.iter().filter_map(to).collect::<Vec<u16>>()
     };
     let endpoint = EndpointId::new(0, 0);
-    assert_eq!(asked(&tell(&mut acm, Input::EndpointOpened { endpoint, qpn: Qpn::new(77) })), [1]);
+    assert_eq!(asked(&tell(&mut acm, Input::EndpointOpened { endpoint, qpn: Qpn::of::<77>() })), [1]);
     assert_eq!(asked(&up(&mut acm, 0, &attributes(1, 16, 2, Rate::GBPS_100))), [2]);
 }

@@ -23,8 +23,8 @@ pub struct AddressVector {
 impl AddressVector {
     /// To a port of the same subnet, by its LID alone.
     #[must_use]
-    pub fn local(dlid: Lid, sl: ServiceLevel) -> Self {
-        Self { dlid, sl, ..Self::default() }
+    pub const fn local(dlid: Lid, sl: ServiceLevel) -> Self {
+        Self { dlid, sl, path_bits: 0, static_rate: None, grh: None }
     }
 
     /// The same with a global route header.
@@ -56,8 +56,8 @@ mod tests {
 
     #[test]
     fn a_way_in_the_subnet_has_a_lid_and_a_service_level() {
-        let way = AddressVector::local(Lid::new(7), ServiceLevel::new(3));
-        assert_eq!((way.dlid, way.sl, way.path_bits, way.static_rate), (Lid::new(7), ServiceLevel::new(3), 0, None));
+        let way = AddressVector::local(Lid::new(7), ServiceLevel::of::<3>());
+        assert_eq!((way.dlid, way.sl, way.path_bits, way.static_rate), (Lid::new(7), ServiceLevel::of::<3>(), 0, None));
         assert_eq!(way.grh, None);
         let grh = GlobalRoute { dgid: "fe80::1".parse().unwrap(), ..GlobalRoute::default() };
         assert_eq!(way.with_grh(grh), AddressVector { grh: Some(grh), ..way });

@@ -1,17 +1,30 @@
 //! Attributes as such: which class and number each has, and where it stands in a datagram.
-use crate::{AttributeId, DecodeError, MgmtClass, Wire, wire::Field};
+use crate::{AttributeId, DecodeError, MgmtClass, VendorId, Wire, wire::Field};
 use core::fmt;
 
-/// An attribute that belongs to one class.
+/// An attribute that belongs to one class. One of your own makes [`Mad`](crate::Mad) write and read a vendor's class.
 pub trait Attribute: Wire {
     /// Management class of datagrams that carry it.
     const CLASS: MgmtClass;
     /// Its number in the class.
     const ATTRIBUTE: AttributeId;
+    /// Version of the class's format.
+    const CLASS_VERSION: u8 = Self::CLASS.version();
+    /// Bytes of the datagram before it.
+    const OFFSET: usize = Self::CLASS.data_offset();
+    /// Whose attribute it is, in a class that several vendors share (0x30 to 0x4F).
+    const OUI: Option<VendorId> = None;
+}
+
+/// An attribute that several classes have, each at its own place: ClassPortInfo, Notice, InformInfo (IBTA 13.4.8).
+pub trait SharedAttribute: Wire {
+    /// Its number, the same in every class.
+    const ATTRIBUTE: AttributeId;
 }
 
 /// A structure as a value: its name, size and fields, and what can be done with its bytes.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Structure {
     /// The type's name.
     pub name: &'static str,
@@ -91,6 +104,7 @@ fn lines(fields: &[Field], bytes: &[u8], indent: usize, f: &mut fmt::Formatter<'
 
 /// An attribute's place: its class, its number, and where its bytes are in a datagram.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Placed {
     /// Management class of datagrams that carry it.
     pub class: MgmtClass,
@@ -113,7 +127,7 @@ macro_rules! attributes {
         $(#[$m])*
         ///
         /// An attribute that the crate does not know is not an error: it has no variant, and its bytes stay bytes.
-        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum $name<'a> {
             $(#[doc = concat!("See [`", stringify!($own), "`].")] $own(&'a $own),)*

@@ -2,6 +2,7 @@
 
 /// Received bytes that are not what they should be. Small and `Copy`: making one never allocates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DecodeError {
     /// The buffer ends before the structure does.
     #[error("{what} needs {need} bytes, got {got}")]

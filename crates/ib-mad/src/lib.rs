@@ -31,7 +31,7 @@
 //! | [`mod@id`] | identifiers: [`Lid`], [`Gid`], [`Guid`], [`Pkey`], [`Qpn`], [`ServiceLevel`] ... |
 //! | [`mod@code`] | code values with a meaning: [`Mtu`], [`Rate`], [`PacketLifeTime`], [`Selector`], [`PortState`] ... |
 //! | [`AddressVector`], [`GlobalRoute`] | the way of a packet, as its sender chooses it |
-//! | [`mad`] | the common header, classes, methods, attribute ids, status |
+//! | [`mad`] | a whole datagram ([`Mad`]), the common header, classes, methods, attribute ids, status |
 //! | [`rmpp`] | messages of several datagrams: header, segmenter, reassembler |
 //! | [`smp`] | subnet management, by LID and by directed route |
 //! | [`sa`] | subnet administration: records, component masks, query builders |
@@ -41,8 +41,9 @@
 //! | [`packet`] | the headers around a datagram in a packet |
 //! | [`umad`] | what Linux's `/dev/infiniband/umadN` reads and writes |
 //!
-//! Features: `std` (default) for `std::error::Error`, `arbitrary` for fuzzing, `serde` to serialize every structure with
-//! field names and values as a person reads them.
+//! Features: `std` (default) for `std::error::Error`; `arbitrary` for fuzzing: any value, and datagrams that are nearly right (`plausible`);
+//! `serde` to serialize every structure with field names and values as a person reads them, and to read identifiers,
+//! codes, sets of bits, numbers, `Selected` and `Packed` again.
 #![no_std]
 #![deny(
     clippy::unwrap_used,
@@ -71,6 +72,8 @@ pub mod mad;
 pub mod notice;
 pub mod packet;
 pub mod perf;
+#[cfg(feature = "arbitrary")]
+pub mod plausible;
 pub mod registry;
 pub mod rmpp;
 pub mod sa;
@@ -87,10 +90,10 @@ pub use code::{
 };
 pub use error::DecodeError;
 pub use id::{
-    Bkey, CcKey, FlowLabel, Gid, Guid, IpProtocol, Lid, Lmc, Mkey, MulticastFlags, ParseIdError, Pkey, Psn, Qkey, Qpn,
-    ServiceId, ServiceLevel, SmKey, TransactionId, VendorId,
+    Bkey, CcKey, FlowLabel, Gid, Guid, IpProtocol, Lid, Lmc, Mkey, MulticastFlags, OutOfRange, ParseIdError, Pkey, Psn,
+    Qkey, Qpn, ServiceId, ServiceLevel, SmKey, TransactionId, VendorId,
 };
-pub use mad::{AttributeId, MadHeader, Method, MgmtClass, Status};
+pub use mad::{AttributeId, Mad, MadHeader, Method, MgmtClass, Status};
 pub use view::{AttributeRef, MadMut, MadRef};
 pub use wire::{Wire, as_bytes};
 

@@ -1,6 +1,6 @@
 //! Every structure of the crate as a value, for tools and tests that go through all of them.
 use crate::{
-    AttributeId, MadHeader, MgmtClass, acm,
+    AttributeId, Mad, MadHeader, MgmtClass, acm,
     attribute::{Placed, Structure},
     baseboard, cm, congestion, device, notice, packet, perf, rmpp, sa, smp, umad, vendor,
 };
@@ -18,6 +18,7 @@ pub const ATTRIBUTES: &[&[Placed]] = &[
 
 /// Headers and datagrams, attributes that no number alone tells, notices' details, and the kernel's structures.
 pub const STRUCTURES: &[Structure] = &[
+    Structure::of::<Mad>(),
     Structure::of::<MadHeader>(),
     Structure::of::<rmpp::RmppHeader>(),
     Structure::of::<smp::Smp>(),

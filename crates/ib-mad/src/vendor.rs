@@ -42,7 +42,7 @@ wire! {
 }
 
 /// The maker of OpenIB's own tools: ibping, ibsysstat.
-pub const OPENIB_OUI: VendorId = VendorId::new(0x1405);
+pub const OPENIB_OUI: VendorId = VendorId::of::<0x1405>();
 
 /// Whether a class is a vendor's of the first range, without RMPP and vendor's number.
 #[must_use]

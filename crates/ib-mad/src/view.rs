@@ -1,6 +1,6 @@
 //! Datagrams by class and attribute.
 use crate::{
-    DecodeError, MadHeader, Method, MgmtClass, Wire,
+    DecodeError, MadHeader, Method, MgmtClass, Status, Wire,
     acm::AcmMad,
     attribute::{Attribute, Structure},
     baseboard::BaseboardAttribute,
@@ -10,18 +10,20 @@ use crate::{
     notice::Notice,
     perf::PerfAttribute,
     registry,
-    rmpp::{self, RmppHeader, RmppType},
-    sa::{Asked, SaAttribute, SaHeader, SaMad},
+    rmpp::{self, RmppHeader},
+    sa::{Asked, SaAttribute, SaHeader},
     smp::{DrSmp, SmpAttribute},
     vendor::is_vendor_oui,
 };
 use core::fmt;
 
 mod change;
+mod own;
+mod records;
 pub use change::MadMut;
 
 /// The attribute of a datagram, with the type that its class and number say.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AttributeRef<'a> {
     /// Of subnet management.
@@ -121,7 +123,7 @@ impl fmt::Display for AttributeRef<'_> {
 }
 
 /// A datagram in place: one of 256 bytes, or a longer message that was put together from several.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MadRef<'a> {
     header: &'a MadHeader,
     bytes: &'a [u8],
@@ -170,6 +172,18 @@ impl<'a> MadRef<'a> {
     #[must_use]
     pub const fn method(&self) -> Method {
         self.header.method
+    }
+
+    /// How it went; of a directed route without the direction.
+    #[must_use]
+    pub const fn status(&self) -> Status {
+        self.header.masked_status()
+    }
+
+    /// Whether it answers something: [`MadHeader::is_response`].
+    #[must_use]
+    pub const fn is_response(&self) -> bool {
+        self.header.is_response()
     }
 
     /// The datagram of a directed route, if it is one.
@@ -234,34 +248,13 @@ impl<'a> MadRef<'a> {
     /// datagram ends before the attribute does.
     pub fn attribute_as<A: Attribute>(&self) -> Result<&'a A, DecodeError> {
         check::<A>(self.header)?;
-        A::parse(self.data())
+        own::check_vendor::<A>(self.bytes)?;
+        A::parse(self.bytes.get(A::OFFSET..).unwrap_or_default())
     }
 
     fn record(&self) -> Result<Option<SaAttribute<'a>>, DecodeError> {
-        let data = self.data();
-        // Segments after the first go on anywhere in a record, and only DATA has data.
-        if let Some(rmpp) = self.rmpp().filter(|rmpp| rmpp.flags.active())
-            && (rmpp.rmpp_type != RmppType::DATA || !rmpp.flags.first())
-        {
-            return Ok(None);
-        }
-        let id = match (self.method(), self.header.attribute_id) {
-            // The answer to a multi-path question keeps its number and has path records.
-            (Method::GET_MULTI_RESP, crate::AttributeId::MULTI_PATH_RECORD) => crate::AttributeId::PATH_RECORD,
-            (_, id) => id,
-        };
-        // A table without records ends before the first.
-        let empty = data.is_empty() || (self.bytes.len() == size_of::<SaMad>() && self.is_empty_table());
-        if empty { Ok(None) } else { SaAttribute::parse(id, data) }
-    }
-
-    fn is_empty_table(&self) -> bool {
-        let class_header = size_of::<SaHeader>();
-        self.rmpp().is_some_and(|rmpp| {
-            rmpp.flags.active()
-                && rmpp.flags.last()
-                && usize::try_from(rmpp.data2.get()).is_ok_and(|payload| payload <= class_header)
-        })
+        let bytes = self.record_bytes();
+        if bytes.is_empty() { Ok(None) } else { SaAttribute::parse(self.record_id(), bytes) }
     }
 
     fn congestion(&self) -> Result<Option<AttributeRef<'a>>, DecodeError> {
@@ -280,7 +273,7 @@ impl<'a> MadRef<'a> {
 const CONGESTION_LOG: u16 = 0x0013;
 
 /// Bytes of a class's datagrams before their data.
-const fn data_offset(class: MgmtClass) -> usize {
+pub(crate) const fn data_offset(class: MgmtClass) -> usize {
     match class {
         MgmtClass::SUBN_ADM => 56,
         MgmtClass::COMM_MGMT => 24,
@@ -292,7 +285,6 @@ const fn data_offset(class: MgmtClass) -> usize {
         | MgmtClass::DEVICE_MGMT
         | MgmtClass::CONGESTION
         | MgmtClass::DEVICE_ADM
-        | MgmtClass::BOOT_MGMT
         | MgmtClass::BIS => 64,
         _ if is_vendor_oui(class) => 40,
         _ => 24,
@@ -329,10 +321,8 @@ impl fmt::Display for MadRef<'_> {
             if route.dr_status.direction() {
                 f.write_str(" back")?;
             }
-            show_status(crate::Status::new(header.status.get() & 0x7fff), header, f)?;
-        } else {
-            show_status(header.status, header, f)?;
         }
+        show_status(self.status(), header, f)?;
         if let Some(rmpp) = self.rmpp().filter(|rmpp| rmpp.flags.active()) {
             write!(f, " RMPP {} {}/{:#x}", rmpp.rmpp_type, rmpp.data1.get(), rmpp.data2.get())?;
             if rmpp.status != 0 {
@@ -353,7 +343,7 @@ impl fmt::Display for MadRef<'_> {
     }
 }
 
-fn show_status(status: crate::Status, header: &MadHeader, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn show_status(status: Status, header: &MadHeader, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match (status.is_ok(), status.text(header.mgmt_class)) {
         (true, _) => Ok(()),
         (false, Some(text)) => write!(f, " status {:#06x} ({text})", status.get()),

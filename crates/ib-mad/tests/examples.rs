@@ -1,7 +1,12 @@
-//! The example that reads captures, with those of `testdata/`.
+//! The example that reads captures, with those of `testdata/`, and those that write datagrams.
 #[expect(dead_code, reason = "its `main`")]
 #[path = "../examples/decode_pcap.rs"]
 mod decode_pcap;
+
+#[path = "../examples/answer_queries.rs"]
+mod answer_queries;
+#[path = "../examples/write_mads.rs"]
+mod write_mads;
 
 fn printed(file: &str, verbose: bool) -> String {
     let file = format!("{}/../../testdata/captures/{file}", env!("CARGO_MANIFEST_DIR"));
@@ -23,4 +28,10 @@ fn a_query_in_a_capture_prints_what_it_asks() {
     let lines = printed("mads-erf.pcap.gz", false);
     let query = lines.lines().find(|line| line.contains("SubnAdm Get PathRecord")).expect("a path query");
     assert!(query.contains("dgid=") && !query.contains("preference="), "{query}");
+}
+
+#[test]
+fn datagrams_are_written_and_answered() {
+    write_mads::main().unwrap();
+    answer_queries::main().unwrap();
 }

@@ -1,11 +1,14 @@
 //! What holds for every structure: its field table fills it, and any bytes are cast, shown and given back unchanged.
+use core::hash::{Hash, Hasher};
 use ib_mad::{
     attribute::Structure,
     sa::*,
-    wire::{Field, read_bits, write_bits},
+    smp::{MkeyLmc, PortInfo},
+    wire::{Be32, Field, Flags, Packed, read_bits, write_bits},
     *,
 };
 use proptest::prelude::*;
+use std::hash::DefaultHasher;
 
 fn check_table(fields: &[Field], bits: u32, packed: bool) {
     let mut next = 0;
@@ -79,7 +82,6 @@ fn check_parts(structure: Structure, bytes: &[u8], value: u64) -> Result<(), Tes
             let mut set = bytes[..structure.size].to_vec();
             let place = start + field.bit_offset;
             let read = |bytes: &[u8]| read_bits(bytes, place, field.bits);
-            // Sets of flags drop bits without a name, as JoinState does.
             prop_assert_eq!((access.get)(&set[word..]), read(&set), "{}.{}", structure.name, field.name);
             (access.set)(&mut set[word..], value);
             let wanted = value & (u64::MAX >> (64 - field.bits));
@@ -220,7 +222,8 @@ fn every_component_names_a_field_and_the_setter_sets_both() {
     }
     table::<PathRecord>();
     table::<McMemberRecord>();
-    let query = Query::<PathRecord>::new().flow_label(FlowLabel::new(0xa_bcde)).hop_limit(64).sl(ServiceLevel::new(3));
+    let query =
+        Query::<PathRecord>::new().flow_label(FlowLabel::of::<0xa_bcde>()).hop_limit(64).sl(ServiceLevel::of::<3>());
     assert_eq!(query.mask(), PathMask::FLOW_LABEL | PathMask::HOP_LIMIT | PathMask::SL);
     assert_eq!(&as_bytes(query.record())[44..48], [0x0a, 0xbc, 0xde, 64]);
     assert_eq!(as_bytes(query.record())[53], 3);
@@ -241,8 +244,8 @@ fn join_as_c_ibacm_sends_it() {
         .traffic_class(0)
         .pkey(Pkey::DEFAULT_FULL)
         .rate(Selector::Exactly, Rate::GBPS_10)
-        .sl(ServiceLevel::new(0))
-        .flow_label(FlowLabel::new(0))
+        .sl(ServiceLevel::ZERO)
+        .flow_label(FlowLabel::ZERO)
         .scope(5)
         .join_state(JoinState::FULL_MEMBER)
         .set(TransactionId::new(1));
@@ -257,7 +260,7 @@ fn join_as_c_ibacm_sends_it() {
 #[cfg(feature = "serde")]
 #[test]
 fn serialized_as_a_person_reads_it() {
-    let mut port = smp::PortInfo { lid: Lid::new(4), ..smp::PortInfo::default() };
+    let mut port = PortInfo { lid: Lid::new(4), ..PortInfo::default() };
     port.speed_state = port.speed_state.with_port_state(PortState::ACTIVE);
     let json = serde_json::to_value(port).unwrap();
     assert_eq!(json["lid"], 4);
@@ -271,6 +274,64 @@ fn serialized_as_a_person_reads_it() {
 fn arbitrary_structures_are_any_bytes() {
     use arbitrary::{Arbitrary, Unstructured};
     let bytes: Vec<u8> = (0..64).collect();
-    let port = smp::PortInfo::arbitrary(&mut Unstructured::new(&bytes)).unwrap();
+    let port = PortInfo::arbitrary(&mut Unstructured::new(&bytes)).unwrap();
     assert_eq!(as_bytes(&port), bytes);
+}
+
+/// In constants as anywhere: a structure is built, its words are set and read, by the structure's own getters too.
+#[test]
+fn structures_are_made_and_read_in_constants() {
+    const PATH: PathRecord = PathRecord {
+        flow_hop: FlowHop::ZERO.with_flow_label(FlowLabel::of::<0xa_bcde>()).with_hop_limit(64),
+        qos_sl: QosSl::ZERO.with_sl(ServiceLevel::of::<3>()).with_qos_class(0x123),
+        ..PathRecord::ZERO
+    };
+    const SL: ServiceLevel = PATH.sl();
+    assert_eq!((SL, PATH.qos_class()), (ServiceLevel::of::<3>(), 0x123));
+    assert_eq!((PATH.flow_label(), PATH.hop_limit()), (FlowLabel::of::<0xa_bcde>(), 64));
+    assert!(!PATH.reversible() && !PATH.raw_traffic());
+    assert_eq!(PathRecord::ZERO, PathRecord::default());
+    let port = PortInfo { mkey_lmc: MkeyLmc::ZERO.with_lmc(Lmc::of::<3>()), ..PortInfo::ZERO };
+    assert_eq!((port.lmc(), port.mkey_protect_bits()), (Lmc::of::<3>(), 0));
+    let several = MultiPathRecord { flow_hop: PATH.flow_hop, qos_sl: PATH.qos_sl, ..MultiPathRecord::ZERO };
+    assert_eq!((several.sl(), several.qos_class()), (SL, 0x123));
+    assert_eq!((several.flow_label(), several.hop_limit()), (PATH.flow_label(), 64));
+}
+
+#[test]
+fn structures_are_hashed_by_their_bytes() {
+    fn hash(value: impl Hash) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        value.hash(&mut hasher);
+        hasher.finish()
+    }
+    let path = PathRecord { preference: 1, ..PathRecord::ZERO };
+    assert_eq!(hash(path), hash(path));
+    assert_ne!(hash(path), hash(PathRecord::ZERO));
+    let table = Packed::<VirtualLane, 4, 8>::ZERO;
+    assert_ne!(hash(table), hash(table.with(3, VirtualLane::MAX)));
+}
+
+#[test]
+fn numbers_print_in_hex() {
+    assert_eq!(format!("{:x} {:#06X}", Lid::new(0xab), Pkey::DEFAULT_FULL), "ab 0xFFFF");
+    assert_eq!(format!("{:04x} {:x}", AttributeId::PATH_RECORD, JoinState::SEND_ONLY_FULL_MEMBER), "0035 8");
+    assert_eq!(format!("{:x}", Be32::new(0x1f)), "1f");
+    assert_eq!((u16::from(AttributeId::PATH_RECORD), Mtu::from(5)), (0x35, Mtu::B4096));
+}
+
+/// Sets of bits and component masks have one interface.
+#[test]
+fn sets_are_alike() {
+    fn first_two<F: Flags + Copy>() -> (F, bool) {
+        let mut named = F::FLAGS.iter().map(|flag| *flag.value());
+        let (one, two) = (named.next().unwrap(), named.next().unwrap());
+        let mut both = one;
+        both.insert(two);
+        both.remove(one);
+        (both, F::from_bits(both.bits()).is_some() && both.intersects(two) && !both.intersects(one))
+    }
+    assert_eq!(first_two::<JoinState>(), (JoinState::NON_MEMBER, true));
+    assert_eq!(first_two::<PathMask>(), (PathMask::DGID, true));
+    assert_eq!(JoinState::from_bits_retain(0x18).to_string(), "send-only full member|0x10");
 }

@@ -236,7 +236,7 @@ impl Default for SubnetConfig {
     fn default() -> Self {
         Self {
             ports_per_node: 1,
-            lmc: Lmc::new(0),
+            lmc: Lmc::ZERO,
             pkeys: vec![Pkey::DEFAULT_FULL],
             mtu: Mtu::B4096,
             rate: Rate::GBPS_100,

@@ -118,7 +118,7 @@ impl Default for PathSettings {
         Self {
             mtu: None,
             rate: None,
-            packet_life_time: PacketLifeTime::new(18),
+            packet_life_time: PacketLifeTime::of::<18>(),
             sl: ServiceLevel::default(),
             traffic_class: 0,
             flow_label: FlowLabel::default(),

@@ -3,22 +3,21 @@
 //! There are no switches, so a directed route reaches the own node only (no hop). Nothing can be set.
 use crate::{Node, Port, Subnet, id::PortId};
 use ib_mad::{
-    Guid, Lid, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeeds, LinkSpeedsExt, LinkWidth, LinkWidths, Method,
-    MgmtClass, Mtu, NodeType, Pkey, PortPhysicalState, PortState, Status, TimeCode, VendorId, VlCap, Wire, as_bytes,
+    Guid, Lid, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeeds, LinkSpeedsExt, LinkWidth, LinkWidths, Mad, Method,
+    Mtu, NodeType, Pkey, PortPhysicalState, PortState, Status, TimeCode, VendorId, VlCap,
     attribute::Attribute,
-    sa::SaMad,
     smp::{
-        DrSmp, DrStatus, ExtEnabled, ExtSpeeds, GuidInfo, InitReplyMtu, LinkSpeedWord, MkeyLmc, NeighborMtuSl,
-        NodeDescription, NodeInfo, OperationalVls, PhysicalStates, PkeyTable, PortCapability, PortInfo, PortVendor,
-        RegisterTimeOut, RespTime, SpeedState, VlCapInit,
+        DrSmp, ExtEnabled, ExtSpeeds, GuidInfo, InitReplyMtu, LinkSpeedWord, MkeyLmc, NeighborMtuSl, NodeDescription,
+        NodeInfo, OperationalVls, PhysicalStates, PkeyTable, PortCapability, PortInfo, PortVendor, RegisterTimeOut,
+        RespTime, SpeedState, VlCapInit,
     },
-    wire::{Be16, Be64, Octets, Text},
+    wire::{Be16, Be64, Text},
 };
 
 /// PortInfo.CapabilityMask of every port: among others that it takes a client reregister.
 pub(crate) const CAPABILITIES: u32 = 0x2651_e848;
 /// Vendor of every node: any that tools know.
-const VENDOR: u32 = 0x02c9;
+const VENDOR: VendorId = VendorId::of::<0x02c9>();
 /// Entries of every P_Key table, used or not.
 pub(crate) const PKEY_ENTRIES: usize = 32;
 /// Entries of every GID table, used or not.
@@ -27,68 +26,59 @@ pub(crate) const GID_ENTRIES: usize = 8;
 impl Subnet {
     /// The answer to a subnet management packet that the port `from` sends to `dlid`; `None`: nobody answers.
     #[must_use]
-    pub fn answer_smp(&self, from: PortId, dlid: Lid, request: &SaMad) -> Option<SaMad> {
-        // Both kinds of packets have the same fields where this looks, but for the status and the hops.
-        let smp = DrSmp::parse(as_bytes(request)).ok()?;
-        let directed = smp.mgmt_class == MgmtClass::SUBN_DIRECTED_ROUTE;
-        let id = match (directed, smp.hop_count) {
-            (true, 0) => from,
-            (true, _) => return None,
-            (false, _) => self.port_by_lid(dlid)?,
+    pub fn answer_smp(&self, from: PortId, dlid: Lid, request: &Mad) -> Option<Mad> {
+        let id = match request.datagram::<DrSmp>() {
+            Ok(directed) if directed.hop_count == 0 => from,
+            Ok(_) => return None,
+            Err(_) => self.port_by_lid(dlid)?,
         };
         let own_state = self.port(from)?.state;
-        if smp.method.is_response() || (id != from && own_state == PortState::DOWN) {
+        if request.header.method.is_response() || (id != from && own_state == PortState::DOWN) {
             return None;
         }
         let port = self.port(id).filter(|port| id == from || port.state != PortState::DOWN)?;
         let node = self.node(id.node)?;
-        let mut answer = *smp;
-        answer.method = Method::GET_RESP;
-        let outcome = match smp.method {
-            Method::GET => attribute(node, port, id, smp),
+        let answer = match request.header.method {
+            Method::GET => attribute(node, port, id, request),
             _ => Err(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED),
         };
-        let status = match outcome {
-            Ok(data) => {
-                answer.data = data;
-                Status::OK
-            }
-            Err(status) => status,
-        };
-        answer.dr_status = DrStatus::default().with_direction(directed).with_status(status);
-        SaMad::parse(as_bytes(&answer)).ok().copied()
+        answer.or_else(|status| request.answer(status)).ok()
     }
 }
 
-fn attribute(node: &Node, port: &Port, id: PortId, smp: &DrSmp) -> Result<Octets<64>, Status> {
-    let modifier = smp.attribute_modifier.get();
+fn attribute(node: &Node, port: &Port, id: PortId, request: &Mad) -> Result<Mad, Status> {
+    let modifier = request.header.attribute_modifier.get();
     // The block of a table, and how many entries are in front of it.
     let entries_before =
         |entries: usize| usize::try_from(modifier & 0xffff).map_or(usize::MAX, |block| block * entries);
-    match smp.attribute_id {
-        NodeDescription::ATTRIBUTE => Ok(block(as_bytes(&description(node)))),
-        NodeInfo::ATTRIBUTE => Ok(block(as_bytes(&node_info(node, port, id)))),
+    match request.header.attribute_id {
+        NodeDescription::ATTRIBUTE => with(request, &description(node)),
+        NodeInfo::ATTRIBUTE => with(request, &node_info(node, port, id)),
         PortInfo::ATTRIBUTE => {
             let number = u8::try_from(modifier).map_err(|_| Status::INVALID_FIELD)?;
             let number = if number == 0 { id.port } else { number };
             let index = usize::from(number).checked_sub(1);
             let asked = index.and_then(|index| node.ports.get(index)).ok_or(Status::INVALID_FIELD)?;
-            Ok(block(as_bytes(&port_info(asked, id.port))))
+            with(request, &port_info(asked, id.port))
         }
         GuidInfo::ATTRIBUTE => {
             let mut guids = [Guid::default(); 8];
             let own = port.gids.iter().skip(entries_before(8));
             guids.iter_mut().zip(own).for_each(|(to, gid)| *to = gid.interface_id());
-            Ok(block(as_bytes(&GuidInfo { guids })))
+            with(request, &GuidInfo { guids })
         }
         PkeyTable::ATTRIBUTE => {
             let mut pkeys = [Pkey::default(); 32];
             let own = port.pkeys.iter().skip(entries_before(32));
             pkeys.iter_mut().zip(own).for_each(|(to, pkey)| *to = *pkey);
-            Ok(block(as_bytes(&PkeyTable { pkeys })))
+            with(request, &PkeyTable { pkeys })
         }
         _ => Err(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED),
     }
+}
+
+fn with<A: Attribute>(request: &Mad, attribute: &A) -> Result<Mad, Status> {
+    request.answer_with(attribute).map_err(|_| Status::INVALID_FIELD)
 }
 
 /// NodeDescription: the node's name and its device.
@@ -106,7 +96,7 @@ pub(crate) fn node_info(node: &Node, port: &Port, id: PortId) -> NodeInfo {
         node_guid: node.guid,
         port_guid: port.guid,
         partition_cap: Be16::new(u16::try_from(PKEY_ENTRIES.max(port.pkeys.len())).unwrap_or(u16::MAX)),
-        port_vendor: PortVendor::default().with_local_port_num(id.port).with_vendor_id(VendorId::new(VENDOR)),
+        port_vendor: PortVendor::default().with_local_port_num(id.port).with_vendor_id(VENDOR),
         ..NodeInfo::default()
     }
 }
@@ -116,14 +106,14 @@ fn port_info(port: &Port, local_port_num: u8) -> PortInfo {
     // The first three speeds have bits of their own here; from FDR (verbs: 16) on they are "extended".
     let (base, extended) = if speed < 16 { (LinkSpeed::new(speed), 0) } else { (LinkSpeed::QDR, speed >> 4) };
     let physical = if port.state == PortState::DOWN { PortPhysicalState::POLLING } else { PortPhysicalState::LINK_UP };
-    let widths = LinkWidths::new(LinkWidths::X1.get() | LinkWidths::X4.get() | width);
-    let speeds = LinkSpeeds::new(7);
-    let time = TimeCode::new;
+    let widths = LinkWidths::X1 | LinkWidths::X4 | LinkWidths::from_bits_retain(width);
+    let speeds = LinkSpeeds::SDR | LinkSpeeds::DDR | LinkSpeeds::QDR;
+    let time = TimeCode::masked;
     PortInfo {
         gid_prefix: Be64::new(port.gids.first().map_or(0, |gid| gid.prefix())),
         lid: port.lid,
         master_sm_lid: port.sm_lid,
-        capability_mask: PortCapability::new(CAPABILITIES),
+        capability_mask: PortCapability::from_bits_retain(CAPABILITIES),
         local_port_num,
         link_width_enabled: widths,
         link_width_supported: widths,
@@ -143,29 +133,22 @@ fn port_info(port: &Port, local_port_num: u8) -> PortInfo {
         resp_time: RespTime::default().with_resp_time_value(time(16)),
         ext_speeds: ExtSpeeds::default()
             .with_link_speed_ext_active(LinkSpeedExt::new(extended))
-            .with_link_speed_ext_supported(LinkSpeedsExt::new(extended)),
-        ext_enabled: ExtEnabled::default().with_link_speed_ext_enabled(LinkSpeedsExt::new(extended)),
+            .with_link_speed_ext_supported(LinkSpeedsExt::from_bits_retain(extended)),
+        ext_enabled: ExtEnabled::default().with_link_speed_ext_enabled(LinkSpeedsExt::from_bits_retain(extended)),
         ..PortInfo::default()
     }
-}
-
-/// An attribute of up to 64 bytes.
-fn block(bytes: &[u8]) -> Octets<64> {
-    let mut data = Octets::default();
-    data.0.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-    data
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::SubnetConfig;
-    use ib_mad::{AttributeId, Rate, TransactionId};
+    use ib_mad::{AttributeId, MgmtClass, Rate, TransactionId, Wire as _, as_bytes, smp::DrPath};
 
     fn ask(subnet: &Subnet, mgmt_class: MgmtClass, lid: u16, attribute_id: AttributeId) -> Option<DrSmp> {
-        let smp = DrSmp { mgmt_class, attribute_id, ..DrSmp::get::<NodeInfo>(&[], 0, TransactionId::new(7)) };
-        let mad = *SaMad::parse(as_bytes(&smp)).unwrap();
-        let answer = subnet.answer_smp(PortId::new(1, 1), Lid::new(lid), &mad)?;
+        let smp =
+            DrSmp { mgmt_class, attribute_id, ..DrSmp::get::<NodeInfo>(&DrPath::new(), 0, TransactionId::new(7)) };
+        let answer = subnet.answer_smp(PortId::new(1, 1), Lid::new(lid), &Mad::from(smp))?;
         Some(*DrSmp::parse(as_bytes(&answer)).unwrap())
     }
 
@@ -205,9 +188,8 @@ mod tests {
         let port = subnet.port(id).unwrap().clone();
         subnet.set_port(id, Port { gids, pkeys, ..port }).unwrap();
         let of_block = |attribute_id, block| {
-            let smp = DrSmp { attribute_id, ..DrSmp::get::<NodeInfo>(&[], block, TransactionId::new(7)) };
-            let mad = *SaMad::parse(as_bytes(&smp)).unwrap();
-            let answer = subnet.answer_smp(id, Lid::PERMISSIVE, &mad).unwrap();
+            let smp = DrSmp { attribute_id, ..DrSmp::get::<NodeInfo>(&DrPath::new(), block, TransactionId::new(7)) };
+            let answer = subnet.answer_smp(id, Lid::PERMISSIVE, &Mad::from(smp)).unwrap();
             DrSmp::parse(as_bytes(&answer)).unwrap().data
         };
         let guids = |block| GuidInfo::parse_prefix(&of_block(GuidInfo::ATTRIBUTE, block).0).unwrap().0.guids;
@@ -219,8 +201,8 @@ mod tests {
         let text = of_block(NodeDescription::ATTRIBUTE, 0);
         assert!(text.0.starts_with(b"node1 ibsim0\0"), "{text:?}");
         // A directed route that leads on reaches nobody.
-        let away = DrSmp::get::<NodeInfo>(&[1], 0, TransactionId::new(7));
-        assert_eq!(subnet.answer_smp(id, Lid::PERMISSIVE, SaMad::parse(as_bytes(&away)).unwrap()), None);
+        let away = DrSmp::get::<NodeInfo>(&DrPath::new().then(1).unwrap(), 0, TransactionId::new(7));
+        assert!(subnet.answer_smp(id, Lid::PERMISSIVE, &Mad::from(away)).is_none());
     }
 
     #[test]
@@ -228,29 +210,29 @@ mod tests {
         let mut subnet = Subnet::new(SubnetConfig::default(), 1);
         subnet.add_node().unwrap();
         let port = Port {
-            lmc: ib_mad::Lmc::new(2),
+            lmc: ib_mad::Lmc::of::<2>(),
             sm_lid: Lid::new(9),
-            sm_sl: ib_mad::ServiceLevel::new(3),
+            sm_sl: ib_mad::ServiceLevel::of::<3>(),
             mtu: Mtu::B1024,
             subnet_timeout: 17,
             ..subnet.port(PortId::new(1, 1)).unwrap().clone()
         };
         let info = port_info(&port, 2);
         assert_eq!((info.gid_prefix.get(), info.master_sm_lid, info.local_port_num), (0xfe80 << 48, Lid::new(9), 2));
-        assert_eq!((info.capability_mask, info.guid_cap), (PortCapability::new(CAPABILITIES), 8));
-        let widths = LinkWidths::X1.get() | LinkWidths::X4.get();
-        assert_eq!((info.link_width_enabled.get(), info.link_width_supported.get()), (widths, widths));
+        assert_eq!((info.capability_mask, info.guid_cap), (PortCapability::from_bits_retain(CAPABILITIES), 8));
+        let widths = LinkWidths::X1 | LinkWidths::X4;
+        assert_eq!((info.link_width_enabled, info.link_width_supported), (widths, widths));
         assert_eq!(info.physical_states.port_physical_state(), PortPhysicalState::LINK_UP);
         assert_eq!((info.mkey_lmc.lmc(), info.neighbor_mtu_sl.neighbor_mtu()), (port.lmc, Mtu::B1024));
         assert_eq!((info.neighbor_mtu_sl.master_smsl(), info.init_reply_mtu.mtu_cap()), (port.sm_sl, Mtu::B4096));
         assert_eq!((info.vl_cap_init.vl_cap(), info.operational.operational_vls()), (VlCap::ONE, VlCap::ONE));
-        assert_eq!(info.register_time_out.subnet_time_out(), TimeCode::new(17));
-        assert_eq!(info.resp_time.resp_time_value(), TimeCode::new(16));
+        assert_eq!(info.register_time_out.subnet_time_out(), TimeCode::of::<17>());
+        assert_eq!(info.resp_time.resp_time_value(), TimeCode::of::<16>());
         assert_eq!(info.ext_enabled.link_speed_ext_enabled(), info.ext_speeds.link_speed_ext_supported());
-        assert_ne!(info.ext_enabled.link_speed_ext_enabled().get(), 0);
+        assert!(!info.ext_enabled.link_speed_ext_enabled().is_empty());
         let down = port_info(&Port { state: PortState::DOWN, rate: Rate::GBPS_120, ..port }, 1);
         assert_eq!(down.physical_states.port_physical_state(), PortPhysicalState::POLLING);
-        assert_eq!(down.link_width_enabled.get(), widths | LinkWidths::X12.get());
+        assert_eq!(down.link_width_enabled, widths | LinkWidths::X12);
     }
 
     #[test]

@@ -111,7 +111,7 @@ impl Uplink {
                 guid,
                 state: PortState::DOWN,
                 lid: Lid::NONE,
-                lmc: Lmc::new(0),
+                lmc: Lmc::ZERO,
                 gids: vec![Gid::from_parts(Gid::DEFAULT_PREFIX, guid)],
                 pkeys: vec![Pkey::DEFAULT_FULL],
                 mtu: Mtu::B2048,

@@ -223,8 +223,8 @@ fn join(client: &mut Client) -> McMemberRecord {
         .traffic_class(0)
         .pkey(Pkey::DEFAULT_FULL)
         .rate(Selector::Exactly, Rate::GBPS_10)
-        .sl(ServiceLevel::new(0))
-        .flow_label(FlowLabel::new(0))
+        .sl(ServiceLevel::ZERO)
+        .flow_label(FlowLabel::ZERO)
         .scope(5)
         .join_state(JoinState::FULL_MEMBER);
     let answer = ask(client, &query.set(TransactionId::new(0x55)));

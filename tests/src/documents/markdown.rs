@@ -74,7 +74,7 @@ impl Block {
             "" | "sh" => Kind::Commands,
             "ibacm_opts.cfg" => Kind::Options,
             "rust" => Kind::Doctest,
-            "text" => Kind::Text,
+            "text" | "mermaid" => Kind::Text,
             other => Kind::Unknown(format!("{other:?} is no kind of block; `text` for what is not run")),
         };
         let mut block = Self { line, kind, in_clone: false, not_run: None, text: String::new() };

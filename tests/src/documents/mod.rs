@@ -6,7 +6,7 @@
 //! - `sh`, or nothing: commands alone, which have to succeed;
 //! - `ibacm_opts.cfg`: options;
 //! - `rust`: a program, if the documentation of a crate has the file, so that rustdoc runs it;
-//! - `text`: none of these.
+//! - `text`: none of these; `mermaid`: a picture, which the page on the web shows.
 //!
 //! Then, where it is not shown to readers: `in-clone` (its commands are given in the project's own directory), or
 //! `not-run="REASON"`. A comment `<!-- run: COMMAND -->` outside of all blocks is a command that readers have no need of.

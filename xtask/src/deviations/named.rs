@@ -11,8 +11,8 @@ pub(super) enum Problem {
     Form(String),
     #[error("`{0}`: no such package or target")]
     NoTarget(String),
-    #[error("`{0}`: that target needs features ({1}); name a test that every run has")]
-    NeedsFeatures(String, String),
+    #[error("`{0}`: that target runs by name only; name a test that every run has")]
+    NotAmongAll(String),
     #[error("`{0}`: no such test function")]
     NoFunction(String),
     #[error("`{0}` may be {1}: say more of the path")]
@@ -70,8 +70,8 @@ pub(super) fn find(known: &mut Known, name: &str) -> Result<Result<(Place, Strin
     let parts = name.split_once(' ').and_then(|(package, path)| Some((package, path.split_once("::")?)));
     let Some((package, (target, function))) = parts else { return Ok(Err(Problem::Form(name.into()))) };
     let Some(target) = known.target(package, target) else { return Ok(Err(Problem::NoTarget(name.into()))) };
-    if !target.required_features.is_empty() {
-        return Ok(Err(Problem::NeedsFeatures(name.into(), target.required_features.join(", "))));
+    if !target.test {
+        return Ok(Err(Problem::NotAmongAll(name.into())));
     }
     let place = Place::new(package, target);
     let root = target.src_path.clone();
@@ -125,6 +125,6 @@ mod tests {
         let name = "acm-wire unit::any_bytes_do_not_panic";
         assert!(matches!(problem(name), Problem::Several(..)), "{name}");
         let name = "acm-mio vm_kernel::no_privilege_is_one_warning";
-        assert_eq!(problem(name), Problem::NeedsFeatures(name.into(), "vm".into()));
+        assert_eq!(problem(name), Problem::NotAmongAll(name.into()));
     }
 }

@@ -27,15 +27,16 @@ impl Harness {
             Operation::Ask(endpoint, peer, dest, own) => self.ask_group(*endpoint, peer, *dest, *own),
             Operation::Datagram(endpoint, peer, payload) => {
                 let endpoint = self.endpoint(*endpoint);
-                let source = peer
-                    .as_ref()
-                    .map_or_else(|| DatagramSource { lid: lid(0), path_bits: 0, qpn: Qpn::new(2), gid: None }, source);
+                let source = peer.as_ref().map_or_else(
+                    || DatagramSource { lid: lid(0), path_bits: 0, qpn: Qpn::of::<2>(), gid: None },
+                    source,
+                );
                 self.tell(Input::Datagram { endpoint, source, payload });
             }
             Operation::Open(which, qpn) => {
                 if let Some(endpoint) = take(&mut self.opening, *which) {
                     self.tell(match qpn {
-                        Some(qpn) => Input::EndpointOpened { endpoint, qpn: Qpn::new(u32::from(*qpn % 4) + 2) },
+                        Some(qpn) => Input::EndpointOpened { endpoint, qpn: Qpn::masked(u32::from(*qpn % 4) + 2) },
                         None => Input::EndpointFailed(endpoint),
                     });
                 }
@@ -128,7 +129,7 @@ impl Harness {
         let mut mad = SaMad::request(Method::REPORT, AttributeId::NOTICE, ib_mad::TransactionId::new(1));
         mad.data.0.iter_mut().zip(ib_mad::as_bytes(&notice)).for_each(|(to, from)| *to = *from);
         let sm_lid = self.sm_lids.get(port.0 as usize).copied().unwrap_or_default();
-        let (lid, qpn) = if what.forged { (lid(what.gid), Qpn::new(2)) } else { (sm_lid, Qpn::GSI) };
+        let (lid, qpn) = if what.forged { (lid(what.gid), Qpn::of::<2>()) } else { (sm_lid, Qpn::GSI) };
         let length = if what.length < 8 { usize::from(what.length) } else { 256 };
         let mad = ib_mad::as_bytes(&mad).get(..length).unwrap_or_default();
         self.tell(Input::SaReport { port, lid, qpn, mad });

@@ -81,12 +81,12 @@ pub(super) fn routes(number: u8) -> Preload {
     let mut routes = Routes::builder();
     for port in 0..6 {
         let (guid, lid) = (gid(port).interface_id(), lid(port + shift));
-        routes.port(guid, lid, Lmc::new(number / 3 % 3));
+        routes.port(guid, lid, Lmc::masked(number / 3 % 3));
         routes.section(guid, lid);
         for to in 0..5 {
             routes.route(Route {
                 dlid: self::lid(to),
-                sl: ServiceLevel::new(number / 16),
+                sl: ServiceLevel::masked(number / 16),
                 mtu: if number.is_multiple_of(5) { Mtu::B4096 } else { Mtu::B2048 },
                 rate: Rate::GBPS_10,
             });
@@ -107,7 +107,7 @@ pub(super) fn source(peer: &Peer) -> DatagramSource {
     DatagramSource {
         lid: Lid::new(lid(peer.port).get() | u16::from(peer.bits % 4)),
         path_bits: peer.bits / 4 % 4,
-        qpn: Qpn::new(u32::from(peer.qpn % 4) + 2),
+        qpn: Qpn::masked(u32::from(peer.qpn % 4) + 2),
         gid: Some(gid(peer.port)),
     }
 }
@@ -128,7 +128,7 @@ pub(super) fn attributes(port: PortId, link: &Link) -> PortAttributes {
         port_number: 1,
         port_count: 1,
         lid: lid(link.lid),
-        lmc: Lmc::new(2),
+        lmc: Lmc::of::<2>(),
         sm_lid: lid(link.sm_lid),
         gids: vec![gid(link.gid)],
         pkeys: pick(&pkeys, link.partitions)
@@ -147,7 +147,7 @@ pub(super) fn attributes(port: PortId, link: &Link) -> PortAttributes {
 /// What an administration that works answers.
 pub(super) fn good_answer(request: &SaMad) -> SaMad {
     let mut mad = *request;
-    mad.header.method = request.header.method.response();
+    mad.header.method = request.header.method.response().unwrap_or(request.header.method);
     if let Ok(record) = request.record::<PathRecord>()
         && request.header.attribute_id == AttributeId::PATH_RECORD
     {

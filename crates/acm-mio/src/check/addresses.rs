@@ -1,7 +1,7 @@
 //! Which addresses are served, and where: as the daemon's core says when it hears of these ports.
 use super::report::Report;
 use crate::{
-    fabric::{Fabric, NamedPort},
+    fabric::{Fabric, NamedPort, attributes, named_ports},
     names::DefaultNames,
     settings::{ConfiguredAddress, Settings},
 };
@@ -12,6 +12,7 @@ use acm_sansio::{
 };
 use acm_wire::Address;
 use ib_mad::Pkey;
+use ib_sim::Node;
 use std::collections::BTreeMap;
 
 /// More than a fabric tells at the start.
@@ -41,6 +42,13 @@ impl Ports {
             }
         }
         Self { named: fabric.ports(), active }
+    }
+
+    /// Those of a simulated node.
+    pub(super) fn of_node(node: &Node) -> Self {
+        let named = named_ports(node);
+        let active = named.iter().filter_map(|port| Some((port.id, attributes(node, port.number)?)));
+        Self { active: active.collect(), named }
     }
 
     fn find(&self, entry: &ConfiguredAddress) -> Option<PortId> {

@@ -4,13 +4,11 @@ use super::{addresses::Ports, report::Report};
 use crate::fabric::Devices;
 use crate::{
     cli::Args,
-    fabric::{Fabric, FabricChoice, NamedPort, Sim},
+    fabric::{Fabric, FabricChoice, Sim, first_node},
     log::Lines,
     names::DefaultNames,
     settings::Settings,
 };
-use acm_sansio::{PortId, port::PortAttributes};
-use ib_mad::{Gid, Guid, Lid, Pkey};
 
 /// What a fabric has.
 pub(super) struct Looked {
@@ -25,7 +23,8 @@ pub(super) fn look(args: &Args, settings: &Settings, report: &mut Report) -> Opt
         None | Some(FabricChoice::Devices) => devices(settings),
         Some(FabricChoice::Embedded) => {
             report.ok("fabric embedded: in the daemon itself, which is node1 of it");
-            Some(Looked { ports: embedded(), names: DefaultNames::of(Some("node1")) })
+            let node = first_node()?;
+            Some(Looked { ports: Ports::of_node(&node), names: DefaultNames::of(Some(&node.name)) })
         }
         Some(FabricChoice::Sim { path, node }) => match Sim::attach(path, node.as_deref(), Lines::default()) {
             Ok(mut sim) => {
@@ -52,16 +51,4 @@ fn devices(settings: &Settings) -> Option<Looked> {
 #[cfg(not(feature = "verbs"))]
 fn devices(_settings: &Settings) -> Option<Looked> {
     None
-}
-
-/// The first node of a fabric that is as it is by default.
-fn embedded() -> Ports {
-    let attributes = PortAttributes {
-        lid: Lid::new(1),
-        gids: vec![Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(1))],
-        pkeys: vec![Pkey::DEFAULT_FULL],
-        ..PortAttributes::default()
-    };
-    let id = PortId(0);
-    Ports { named: vec![NamedPort { id, device: "sim0".into(), number: 1 }], active: [(id, attributes)].into() }
 }

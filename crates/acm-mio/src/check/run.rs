@@ -20,7 +20,7 @@ use std::io::{self, Write};
 pub(crate) fn run(args: &Args) -> u8 {
     let (places, settings) = (Places::default(), Settings::read(args));
     let mut report = Report::default();
-    if let Err(missing) = MissingFile::look(args) {
+    for missing in MissingFile::all(args) {
         report.fail(missing.to_string(), "the daemon does not start without it");
     }
     options::files(&settings, &mut report);

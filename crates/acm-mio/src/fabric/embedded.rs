@@ -11,7 +11,7 @@ use acm_sansio::{
 };
 use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
 use ib_sim::{
-    Subnet, SubnetConfig,
+    Node, NodeId, Subnet, SubnetConfig,
     server::{Server, Stopper},
 };
 use mio::{Registry, Token};
@@ -21,8 +21,8 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Nodes of the fabric: this daemon is the first one.
-const NODES: usize = 8;
+/// Nodes of the fabric: this daemon is the first one. `cargo xtask demo --nodes` goes as far.
+const NODES: usize = 64;
 
 /// The fabric's thread, and the way to it.
 #[derive(Debug)]
@@ -54,10 +54,7 @@ impl Embedded {
     /// set later.
     pub(crate) fn start(path: &Path, seed: u64, lines: Lines) -> Result<Self, FabricError> {
         let failed = |error| FabricError::Embedded(path.to_owned(), error);
-        let mut subnet = Subnet::new(SubnetConfig::default(), seed);
-        for _ in 0..NODES {
-            subnet.add_node().map_err(|error| failed(io::Error::other(error)))?;
-        }
+        let subnet = subnet(seed).map_err(|error| failed(io::Error::other(error)))?;
         let mut server = Server::bind(path, subnet).map_err(failed)?;
         let stopper = server.stopper();
         let handle = std::thread::Builder::new()
@@ -71,6 +68,20 @@ impl Embedded {
         let thread = Thread { stopper, handle: Some(handle), path: path.to_owned() };
         Ok(Self { sim: Sim::attach(path, Some("node1"), lines)?, _thread: thread })
     }
+}
+
+/// The fabric before anybody is there.
+fn subnet(seed: u64) -> Result<Subnet, ib_sim::Error> {
+    let mut subnet = Subnet::new(SubnetConfig::default(), seed);
+    for _ in 0..NODES {
+        subnet.add_node()?;
+    }
+    Ok(subnet)
+}
+
+/// Its first node, which the daemon is.
+pub(crate) fn first_node() -> Option<Node> {
+    subnet(0).ok()?.node(NodeId::new(1)).cloned()
 }
 
 impl Fabric for Embedded {

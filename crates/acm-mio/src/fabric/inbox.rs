@@ -107,7 +107,7 @@ impl Inbox {
 mod tests {
     use super::*;
 
-    const SOURCE: DatagramSource = DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::new(9), gid: None };
+    const SOURCE: DatagramSource = DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::of::<9>(), gid: None };
 
     #[test]
     fn answers_overtake_datagrams_and_endpoints_take_turns() {

@@ -11,7 +11,7 @@ mod sim;
 pub(crate) use choice::FabricChoice;
 #[cfg(feature = "verbs")]
 pub(crate) use devices::{Depths, Devices};
-pub(crate) use embedded::Embedded;
+pub(crate) use embedded::{Embedded, first_node};
 pub(crate) use error::FabricError;
 pub(crate) use interface::{Fabric, NamedPort};
-pub(crate) use sim::Sim;
+pub(crate) use sim::{Sim, attributes, named_ports};

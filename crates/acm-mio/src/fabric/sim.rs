@@ -13,7 +13,7 @@ use acm_sansio::{
 use core::time::Duration;
 use ib_mad::{Gid, Lid, PortState, Qkey, Qpn, acm::AcmMad, sa::SaMad};
 use ib_sim::{
-    AgentId, Datagram, MadSend, Port, PortChange,
+    AgentId, Datagram, MadSend, Node, Port, PortChange,
     client::{Client, ClientError, Message, control},
     proto::Refusal,
 };
@@ -74,33 +74,16 @@ impl Sim {
         })
     }
 
+    /// Whether another program is attached to the node. It may be: a real device has many.
+    pub(crate) fn is_shared(&self) -> bool {
+        let nodes = control(&self.path, "nodes").unwrap_or_default();
+        let ours = nodes.lines().find(|line| line.split(' ').nth(1) == Some(self.client.node().name.as_str()));
+        let programs = ours.and_then(|line| line.rsplit_once(" programs ")?.1.parse::<u32>().ok());
+        programs.is_some_and(|programs| programs > 1)
+    }
+
     fn port_number(port: PortId) -> u8 {
         u8::try_from(port.0 + 1).unwrap_or(u8::MAX)
-    }
-
-    fn port_id(number: u8) -> PortId {
-        PortId(u32::from(number).saturating_sub(1))
-    }
-
-    fn attributes(&self, number: u8) -> Option<PortAttributes> {
-        let node = self.client.node();
-        let Port { lid, lmc, gids, pkeys, mtu, rate, sm_lid, sm_sl, subnet_timeout, state, .. } =
-            self.client.port(number)?.clone();
-        (state == PortState::ACTIVE).then(|| PortAttributes {
-            device_guid: node.guid,
-            port_number: number,
-            port_count: u8::try_from(node.ports.len()).unwrap_or(u8::MAX),
-            lid,
-            lmc,
-            sm_lid,
-            sm_sl,
-            gids,
-            pkeys,
-            mtu,
-            rate,
-            subnet_timeout,
-            takes_reports: true,
-        })
     }
 
     /// Takes messages out of the socket, so many more than the core is told that a flood does not hide the rest.
@@ -142,13 +125,44 @@ impl Sim {
 
     /// What a change of a port tells the core. The port may have gone down since.
     fn port_event(&mut self, number: u8, change: PortChange) -> Input<'_> {
-        let port = Self::port_id(number);
+        let port = port_id(number);
         if matches!(change, PortChange::ClientReregister) {
             return Input::ClientReregister(port);
         }
-        self.attributes = self.attributes(number);
+        self.attributes = attributes(self.client.node(), number);
         self.attributes.as_ref().map_or(Input::PortDown(port), |attributes| Input::PortUp { port, attributes })
     }
+}
+
+fn port_id(number: u8) -> PortId {
+    PortId(u32::from(number).saturating_sub(1))
+}
+
+/// The ports of a node, as address files name them.
+pub(crate) fn named_ports(node: &Node) -> Vec<NamedPort> {
+    let named = |(number, _)| NamedPort { id: port_id(number), device: DEVICE.to_owned(), number };
+    (1..).zip(&node.ports).map(named).collect()
+}
+
+/// What the core is told of a port; `None` if it is not active.
+pub(crate) fn attributes(node: &Node, number: u8) -> Option<PortAttributes> {
+    let port = node.ports.get(usize::from(number).checked_sub(1)?)?;
+    let Port { lid, lmc, gids, pkeys, mtu, rate, sm_lid, sm_sl, subnet_timeout, state, .. } = port.clone();
+    (state == PortState::ACTIVE).then(|| PortAttributes {
+        device_guid: node.guid,
+        port_number: number,
+        port_count: u8::try_from(node.ports.len()).unwrap_or(u8::MAX),
+        lid,
+        lmc,
+        sm_lid,
+        sm_sl,
+        gids,
+        pkeys,
+        mtu,
+        rate,
+        subnet_timeout,
+        takes_reports: true,
+    })
 }
 
 /// Why there is no way to a node, and what would be one.
@@ -194,15 +208,12 @@ impl Fabric for Sim {
     }
 
     fn ports(&self) -> Vec<NamedPort> {
-        (1..)
-            .zip(&self.client.node().ports)
-            .map(|(number, _)| NamedPort { id: Self::port_id(number), device: DEVICE.to_owned(), number })
-            .collect()
+        named_ports(self.client.node())
     }
 
     fn port_named(&self, device: &[u8], number: u8) -> Option<PortId> {
         let known = device == DEVICE.as_bytes() && self.client.port(number).is_some();
-        known.then(|| Self::port_id(number))
+        known.then(|| port_id(number))
     }
 
     fn has_new_ports(&mut self) -> bool {
@@ -229,7 +240,7 @@ impl Fabric for Sim {
             Arrival::Notice(Notice::TimedOut(id)) => Input::SaFailed { id, failure: SendFailure::TimedOut },
             Arrival::Notice(Notice::Report { port, lid, qpn, mad }) => {
                 self.mad = *mad;
-                Input::SaReport { port: Self::port_id(port), lid, qpn, mad: ib_mad::as_bytes(&self.mad) }
+                Input::SaReport { port: port_id(port), lid, qpn, mad: ib_mad::as_bytes(&self.mad) }
             }
             Arrival::Datagram(endpoint, source, payload) => {
                 let before = core::mem::replace(&mut self.payload, payload);

@@ -30,6 +30,7 @@ pub(crate) fn text(source: &Source<'_>) -> String {
     }
     let _ = writeln!(text, "log_lines_lost: {}", source.log_lines_lost);
     let _ = writeln!(text, "log_not_reopened: {}", source.log_not_reopened);
+    let _ = writeln!(text, "files_not_applied: {}", source.files_not_applied);
     text
 }
 
@@ -52,16 +53,26 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
+    fn each_phase_has_its_words() {
+        let words: std::collections::BTreeSet<&str> = Phase::ALL.into_iter().map(what).collect();
+        assert_eq!(words.len(), Phase::ALL.len());
+        assert!(words.iter().all(|words| words.contains(' ')), "{words:?}");
+    }
+
+    #[test]
     fn how_long_it_is_up_and_what_the_fabric_counted() {
         let acm = Acm::new(Config::default(), 1);
         let of = |seconds| {
             let (now, fabric) = (Time::ZERO + Duration::from_secs(seconds), vec![("scans", 7)]);
             let (report, ports) = (&|| "report\n".to_owned(), BTreeMap::new());
-            text(&Source { now, acm: &acm, report, fabric, ports, log_lines_lost: 3, log_not_reopened: 4 })
+            let (log_lines_lost, log_not_reopened, files_not_applied) = (3, 4, 5);
+            let acm = &acm;
+            text(&Source { now, acm, report, fabric, ports, log_lines_lost, log_not_reopened, files_not_applied })
         };
         let up = |seconds| of(seconds).lines().next().unwrap().rsplit("up ").next().unwrap().to_owned();
         assert_eq!([up(59), up(3599)], ["0 d 0 h 0 min", "0 d 0 h 59 min"]);
         assert_eq!(up(86_400 + 23 * 3600 + 5 * 60 + 7), "1 d 23 h 5 min");
-        assert!(of(0).ends_with("report\nscans: 7\nlog_lines_lost: 3\nlog_not_reopened: 4\n"), "{}", of(0));
+        let end = "report\nscans: 7\nlog_lines_lost: 3\nlog_not_reopened: 4\nfiles_not_applied: 5\n";
+        assert!(of(0).ends_with(end), "{}", of(0));
     }
 }

@@ -1,21 +1,21 @@
 //! The thread that reads, and what it says.
 use super::{
+    chosen::Files,
     file::Watched,
-    read::{self, Faults, ReadError},
+    read::{self, Faults},
+    reading::{HOSTS, ROUTES, read_file},
 };
 use crate::{
     clock::Clock,
     log::{Lines, limited},
 };
-use acm_sansio::preload::{Hosts, Preload, Routes};
-use acm_wire::files::opts::{AddrPreload, Options, RoutePreload};
-use core::{fmt, time::Duration};
+use acm_sansio::preload::{Preload, Routes};
+use core::time::Duration;
 use ib_mad::{Guid, Lid};
 use mio::Waker;
 use std::{
     collections::BTreeSet,
     io,
-    path::{Path, PathBuf},
     sync::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel},
@@ -27,37 +27,6 @@ use std::{
 const LOOK: Duration = Duration::from_secs(10);
 /// Ports that come up within this time are read for together.
 const TOGETHER: Duration = Duration::from_millis(100);
-
-/// The files that the options name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Files {
-    pub(crate) routes: Option<PathBuf>,
-    pub(crate) hosts: Option<PathBuf>,
-}
-
-impl Files {
-    /// Paths are taken from the directory in which the daemon was started.
-    pub(crate) fn new(options: &Options<'_>, start_dir: &Path) -> Self {
-        let file = |path: &str| Some(start_dir.join(path));
-        Self {
-            routes: match options.route_preload {
-                RoutePreload::None => None,
-                RoutePreload::OpenSmFullV1 => file(options.route_data_file),
-            },
-            hosts: match options.addr_preload {
-                AddrPreload::None => None,
-                AddrPreload::AcmHosts => file(options.addr_data_file),
-            },
-        }
-    }
-}
-
-/// What counts where there is no file any more.
-pub(crate) fn nothing(files: &Files) -> impl Iterator<Item = Preload> {
-    let routes = files.routes.is_none().then(|| Preload::Routes(Routes::builder().finish().into()));
-    let hosts = files.hosts.is_none().then(|| Preload::Hosts(Hosts::default().into()));
-    routes.into_iter().chain(hosts)
-}
 
 /// A port as dumps name it: GUID and first LID.
 type Port = (Guid, Lid);
@@ -129,9 +98,6 @@ impl Loader {
         let _ = self.wishes.send(Wish::Again);
     }
 }
-
-const ROUTES: &str = "route";
-const HOSTS: &str = "addr";
 
 struct Reader {
     routes: Option<Watched>,
@@ -258,70 +224,12 @@ impl Reader {
     }
 }
 
-/// What reading cost, and what is wrong.
-struct Cost {
-    bytes: u64,
-    time: Duration,
-    faults: u64,
-}
-
-impl fmt::Display for Cost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes in {} ms, {} lines skipped", self.bytes, self.time.as_millis(), self.faults)
-    }
-}
-
-/// Reads a file, and says what is wrong with it. A file that gives no table leaves the one before.
-fn read_file<T>(
-    kind: &str,
-    watched: &mut Watched,
-    had_one: bool,
-    lines: &Lines,
-    read: impl Fn(io::Take<std::fs::File>, &mut Faults) -> Result<T, ReadError>,
-) -> Option<(T, Cost)> {
-    let (clock, mut faults, mut bytes) = (Clock::start(), Faults::default(), 0);
-    let result = watched.open().and_then(|file| {
-        bytes = file.metadata()?.len();
-        Ok(file)
-    });
-    // What is added while it is read is for the next time; and nobody reads a device for ever.
-    let result = result.map_err(ReadError::Io).and_then(|file| read(io::Read::take(file, bytes), &mut faults));
-    say_faults(kind, watched, &faults, lines);
-    let file = watched.path.display();
-    let failure: &dyn fmt::Display = match &result {
-        Ok(_) if watched.is_still() => {
-            let time = clock.now().since_start();
-            return result.ok().map(|table| (table, Cost { bytes, time, faults: faults.count + faults.too_long }));
-        }
-        Ok(_) => &"it changed while it was read; tried again when it has settled",
-        Err(error) => error,
-    };
-    let state = if had_one { "the old one stays" } else { "none loaded" };
-    limited!(lines, WARN, "preload", "{kind} preload: {state}: {file}: {failure}");
-    None
-}
-
-fn say_faults(kind: &str, watched: &Watched, faults: &Faults, lines: &Lines) {
-    let file = watched.path.display();
-    // What is mended is another file, and all that is still wrong with it is said.
-    let state = watched.to_string();
-    for error in &faults.said {
-        limited!(lines, WARN, "preload", of state, "{file}:{}:{}: {}; the line is skipped", error.line, error.column, error.kind);
-    }
-    let more = faults.count.saturating_sub(faults.said.len() as u64);
-    if more > 0 || faults.too_long > 0 {
-        let long = faults.too_long;
-        limited!(lines, WARN, "preload", of state, "{kind} preload: {file}: {more} lines more are wrong, {long} are too long");
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::said;
     use acm_wire::Address;
     use mio::{Events, Poll, Token};
-    use std::fs;
+    use std::{fs, path::Path};
 
     const DUMP: &str = "Channel Adapter 0x2, base LID 2, \"n\", port 1\n# LID\n0x4 : 0 : 4 : 3\n";
 
@@ -369,35 +277,5 @@ mod tests {
         loader.read_again();
         assert_eq!(routes(next(&loader, &mut poll)), count + 1);
         assert_eq!(gid(next(&loader, &mut poll)), Some("fe80::3".parse().unwrap()));
-    }
-
-    #[test]
-    fn what_has_no_file_any_more_is_empty() {
-        let dir = tempfile::tempdir().unwrap();
-        let kinds =
-            |files: &Files| -> Vec<bool> { nothing(files).map(|table| matches!(table, Preload::Routes(_))).collect() };
-        assert_eq!((kinds(&files(dir.path())), kinds(&Files::default())), (vec![], vec![true, false]));
-    }
-
-    /// What reading a hosts file says.
-    fn said_of(text: &[u8]) -> String {
-        let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join("hosts"), text).unwrap();
-        let mut watched = Watched::new(dir.path().join("hosts"));
-        said(tracing::Level::INFO, || drop(read_file(HOSTS, &mut watched, false, &Lines::default(), read::hosts)))
-    }
-
-    #[test]
-    fn faults_are_said_and_beyond_a_few_counted() {
-        let good = b"node2 fe80::2\n";
-        assert_eq!(said_of(good), "");
-        let few = said_of(&[&good[..], &b"bad\n".repeat(read::SAID)].concat());
-        assert_eq!((few.matches("the line is skipped").count(), few.matches(" more are wrong").count()), (10, 0));
-        let many = said_of(&[&good[..], &b"bad\n".repeat(read::SAID + 2)].concat());
-        assert_eq!(many.matches("the line is skipped").count(), read::SAID);
-        assert!(many.contains("hosts: 2 lines more are wrong, 0 are too long"), "{many}");
-        let long = said_of(&[&good[..], &vec![b'x'; read::WINDOW + 1], b"\n"].concat());
-        assert!(long.contains("hosts: 0 lines more are wrong, 1 are too long"), "{long}");
-        assert!(said_of(b"bad\n").contains("addr preload: none loaded: "));
     }
 }

@@ -30,7 +30,10 @@ use listenfd::ListenFd;
 use mio::Poll;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
-use std::{io, path::Path};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 /// Why the daemon does not run.
 #[derive(Debug, thiserror::Error)]
@@ -76,7 +79,7 @@ impl StartError {
     }
 }
 
-/// Runs the daemon until it is told to stop.
+/// Runs the daemon until it is told to stop. Why it ends is in the log then, and for whoever called it.
 pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     let run_dir = run_dir::make(&args.run_dir)?;
     MissingFile::look(args)?;
@@ -87,12 +90,16 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     }
     // Whoever finds the process id or the sockets may send a signal at once.
     let signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGUSR1]).map_err(LoopError::Poll)?;
-    let _lock = lock::take(&settings.lock_file(&run_dir))?;
+    let lock_file = settings.lock_file(&run_dir);
+    let _lock = lock::take(&lock_file)?;
     let options = settings.options();
     let without_file = if args.detach { WithoutFile::Fails } else { WithoutFile::Stdout };
     let log = Log::start(options.log_file, options.log_level, without_file)?;
     tracing::info!(target: "main", "Assistant to the InfiniBand Communication Manager, acm-mio {}", env!("CARGO_PKG_VERSION"));
+    let lock_file = lock_file.to_string_lossy();
     for option in options.iter() {
+        // By default it is in the run directory, which is not where the option's own default is.
+        let option = if let Opt::LockFile(_) = option { Opt::LockFile(&lock_file) } else { option };
         match effect(&option) {
             Effect::Nothing(why) => tracing::info!(target: "options", "{option} (does nothing: {why})"),
             _ => tracing::info!(target: "options", "{option}"),
@@ -101,16 +108,34 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     for problem in &settings.problems {
         tracing::warn!(target: "config", "{problem}");
     }
+    let ended = serve(args, settings, signals, log.clone(), (&run_dir, start_dir));
+    if let Err(error) = &ended
+        && !log.is_where_standard_error_is()
+    {
+        tracing::error!(target: "main", "{error}");
+    }
+    ended
+}
+
+/// Opens all that a daemon needs, and serves.
+fn serve(
+    args: &Args,
+    settings: Settings,
+    signals: Signals,
+    log: Log,
+    (run_dir, start_dir): (&Path, PathBuf),
+) -> Result<(), StartError> {
+    let options = settings.options();
     let descriptors = descriptors::raise();
     let mut seed = [0; 16];
     getrandom::fill(&mut seed).map_err(StartError::Seed)?;
     let fabric_seed = getrandom::u64().map_err(StartError::Seed)?;
     let lines = Lines::default();
-    let fabric = open_fabric(args, &settings, (&run_dir, &start_dir), fabric_seed, &lines)?;
+    let fabric = open_fabric(args, &settings, (run_dir, &start_dir), fabric_seed, &lines)?;
     let mut passed = if args.systemd { ListenFd::from_env() } else { ListenFd::empty() };
     let listener = match Listener::from_systemd(&mut passed)? {
         Some(listener) => listener,
-        None => Listener::bind(&options, &run_dir)?,
+        None => Listener::bind(&options, run_dir)?,
     };
     let kernel = match args.kernel() {
         KernelChoice::Off => None,
@@ -126,7 +151,7 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
     let mut daemon = assemble(core, fabric, listener, (kernel, interfaces), signals, (log, lines), reload)
         .map_err(LoopError::Poll)?;
     let registry = daemon.host.poll.registry();
-    daemon.metrics = Metrics::open(&run_dir, registry);
+    daemon.metrics = Metrics::open(run_dir, registry);
     daemon.metrics.configure(metrics_listen, registry);
     if let Some(fabric) = &mut daemon.host.fabric {
         // They have their addresses now, and are no news later.
@@ -177,6 +202,14 @@ fn open_fabric(
             let fabric =
                 Sim::attach(&start_dir.join(path), node.as_deref(), lines.clone()).map_err(StartError::Fabric)?;
             tracing::info!(target: "fabric", "fabric at {}, this is {}", path.display(), fabric.node_name().unwrap_or_default());
+            if fabric.is_shared() {
+                tracing::warn!(
+                    target: "fabric",
+                    "another program is at {} already; if it is a daemon, both answer for the same addresses: give \
+                     another ?node=NAME",
+                    fabric.node_name().unwrap_or_default()
+                );
+            }
             Some(Box::new(fabric))
         }
     })
@@ -250,4 +283,17 @@ fn assemble(
         alarm,
         linger: Linger::default(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_supervisor_sees_what_went_wrong() {
+        let poll = LoopError::Poll(io::ErrorKind::Other.into());
+        assert_eq!(StartError::Loop(poll).exit_code(), 1);
+        assert_eq!(StartError::Detach(DetachError::StarterGone).exit_code(), 1);
+        assert_eq!(StartError::Fabric(FabricError::NoFreeNode("x".into(), String::new())).exit_code(), 255);
+    }
 }

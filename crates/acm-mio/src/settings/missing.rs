@@ -1,4 +1,5 @@
 //! Files that the command line names and that are not there.
+use super::place::FilePlace;
 use crate::cli::{ADDR_FILE, Args, OPTION_FILE};
 use std::{io, path::PathBuf};
 
@@ -13,18 +14,21 @@ pub(crate) struct MissingFile {
 }
 
 impl MissingFile {
-    /// Looks for both files.
+    /// Looks for both files; the first that is missing.
     pub(crate) fn look(args: &Args) -> Result<(), Self> {
-        for (what, path, default, option, then) in [
+        Self::all(args).next().map_or(Ok(()), Err)
+    }
+
+    /// All that are missing.
+    pub(crate) fn all(args: &Args) -> impl Iterator<Item = Self> {
+        let both = [
             ("option", &args.option_file, OPTION_FILE, 'O', "every option has a default"),
             ("address", &args.addr_file, ADDR_FILE, 'A', "the node then has its own name"),
-        ] {
-            let found = std::fs::metadata(path);
-            let is_missing = found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
-            if is_missing && path.as_os_str() != default {
-                return Err(Self { what, path: path.clone(), option, then });
-            }
-        }
-        Ok(())
+        ];
+        both.into_iter().filter_map(|(what, path, default, option, then)| {
+            let is_named = FilePlace::new(path, default).is_named;
+            let is_missing = std::fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+            (is_named && is_missing).then(|| Self { what, path: path.clone(), option, then })
+        })
     }
 }

@@ -1,9 +1,10 @@
 //! Files, and what the daemon takes from them.
 use super::*;
 use crate::in_time::in_time;
+use acm_wire::Address;
 use clap::Parser;
 use core::time::Duration;
-use ib_mad::{Mtu, Rate};
+use ib_mad::{Mtu, Pkey, Rate};
 use nix::{sys::stat::Mode, unistd::mkfifo};
 use std::fs;
 
@@ -76,11 +77,29 @@ fn a_bad_file_counts_for_nothing_when_it_is_read_again() {
     let third = second.read_again();
     assert_eq!(third.options().timeout.as_millis(), 600);
     assert_eq!(third.addresses, second.addresses);
-    // Files that are gone are as at the start: defaults.
+    assert_eq!([&first, &second, &third].map(|settings| settings.not_applied), [0, 1, 1]);
+}
+
+#[test]
+fn a_named_file_that_is_gone_is_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let (opts, addrs) = (dir.path().join("opts"), dir.path().join("addrs"));
+    fs::write(&opts, "timeout 600\n").unwrap();
+    fs::write(&addrs, "node1 a 1 default\n").unwrap();
+    let args = Args::try_parse_from(["acm-mio", "-O", opts.to_str().unwrap(), "-A", addrs.to_str().unwrap()]).unwrap();
+    let before = Settings::read(&args);
     fs::remove_file(&opts).unwrap();
     fs::remove_file(&addrs).unwrap();
-    let fourth = third.read_again();
-    assert_eq!((fourth.options().timeout.as_millis(), fourth.addresses, fourth.problems.len()), (2000, None, 0));
+    let gone = before.read_again();
+    assert_eq!((gone.options(), &gone.addresses), (before.options(), &before.addresses));
+    let lines = [&opts, &addrs].map(|path| format!("{}: there is none any more", path.display()));
+    assert!(lines.iter().all(|line| gone.problems.contains(line)), "{:?}", gone.problems);
+    assert_eq!((gone.problems.len(), gone.not_applied), (4, 2), "{:?}", gone.problems);
+    // Those that ibacm has by default need not be there: without them defaults count.
+    let by_default = |file: &FilePlace| FilePlace { is_named: false, ..file.clone() };
+    let (option_file, addr_file) = (by_default(&before.option_file), by_default(&before.addr_file));
+    let gone = Settings { option_file, addr_file, ..before }.read_again();
+    assert_eq!((gone.options().timeout.as_millis(), gone.addresses, gone.problems.len()), (2000, None, 0));
 }
 
 #[test]

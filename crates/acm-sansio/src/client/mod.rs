@@ -1,5 +1,6 @@
 //! Clients: connections, messages, requests that wait, and an answer for each opcode.
 mod about;
+mod answers;
 mod connections;
 mod counters;
 mod endpoint;
@@ -10,6 +11,8 @@ mod requests;
 mod resolve;
 mod source;
 
-pub(crate) use about::{About, FailedRequests};
+pub(crate) use about::FailedRequests;
 pub(crate) use connections::Connections;
-pub(crate) use requests::{Asker, OpenRequest, Requests, Waiting};
+#[cfg(test)]
+pub(crate) use requests::OpenRequest;
+pub(crate) use requests::{Asker, Requests, Waiting};

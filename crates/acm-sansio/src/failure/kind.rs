@@ -2,7 +2,6 @@
 use super::why::Failure;
 use crate::sa::SaError;
 use core::fmt;
-use ib_mad::Status;
 
 /// Makes the kinds, each with its name.
 macro_rules! kinds {
@@ -69,12 +68,13 @@ impl Failure {
             Self::NoSource | Self::NoRoute => FailureKind::Source,
             Self::NoGroup => FailureKind::NoGroup,
             Self::NoTurn | Self::Sa(SaError::NoTurn) => FailureKind::NoTurn,
-            Self::NoResponse { .. } => FailureKind::NoAnswer,
+            Self::NoResponse => FailureKind::NoAnswer,
             Self::PeerRefused(_) => FailureKind::Refused,
             Self::NoSharedGroup => FailureKind::NoSharedGroup,
             Self::Sa(SaError::TimedOut) => FailureKind::SaSilent,
-            Self::Sa(SaError::Status(status)) => of_status(status),
-            Self::Sa(SaError::BadAnswer) => FailureKind::SaRefused,
+            Self::Sa(error) if error.is_no_path() => FailureKind::NoPath,
+            Self::Sa(SaError::Status(status)) if status.is_busy() => FailureKind::SaBusy,
+            Self::Sa(SaError::Status(_) | SaError::BadAnswer) => FailureKind::SaRefused,
             Self::EndpointClosed | Self::Sa(SaError::NotSent | SaError::Unneeded | SaError::PortDown) => {
                 FailureKind::PortDown
             }
@@ -82,14 +82,6 @@ impl Failure {
             Self::NotYet => FailureKind::NotYet,
             Self::KernelDeadline => FailureKind::KernelDeadline,
         }
-    }
-}
-
-const fn of_status(status: Status) -> FailureKind {
-    match status {
-        Status::SA_NO_RECORDS | Status::SA_INVALID_GID => FailureKind::NoPath,
-        status if status.is_busy() => FailureKind::SaBusy,
-        _ => FailureKind::SaRefused,
     }
 }
 
@@ -117,6 +109,23 @@ impl FailureCounts {
     }
 }
 
+/// A list of numbers in the order of [`FailureKind::ALL`]. One that is shorter or longer is of another version.
+#[cfg(feature = "serde")]
+impl serde::Serialize for FailureCounts {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0)
+    }
+}
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for FailureCounts {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut counts = Self::default();
+        let all = alloc::vec::Vec::<u64>::deserialize(deserializer)?;
+        counts.0.iter_mut().zip(all).for_each(|(to, from)| *to = from);
+        Ok(counts)
+    }
+}
+
 impl fmt::Display for FailureCounts {
     /// `3 no answer from the peer, 1 SA silent`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -137,12 +146,13 @@ mod tests {
     use super::{super::why::Bound, *};
     use acm_wire::client::ClientStatus;
     use alloc::{collections::BTreeSet, string::ToString};
+    use ib_mad::Status;
 
     #[test]
     fn each_failure_has_its_kind() {
         let sa = |status| Failure::Sa(SaError::Status(Status::new(status)));
         let table = [
-            (Failure::NoResponse { asked: 3 }, FailureKind::NoAnswer),
+            (Failure::NoResponse, FailureKind::NoAnswer),
             (Failure::PeerRefused(ClientStatus::ENODATA), FailureKind::Refused),
             (Failure::NoSharedGroup, FailureKind::NoSharedGroup),
             (Failure::Sa(SaError::TimedOut), FailureKind::SaSilent),

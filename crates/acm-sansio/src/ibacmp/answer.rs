@@ -44,7 +44,7 @@ impl Ibacmp {
         let listed = self.is_listed_elsewhere(cx, id, &remote);
         let Some(dest) = self.cache.get_mut(id) else { return };
         let (endpoint, in_use) = (dest.endpoint, dest.class == Class::Wanted || listed);
-        let lmc = cx.port_of(endpoint).map(|port| port.lmc).unwrap_or_default();
+        let lmc = cx.lmc_of(endpoint);
         match &mut dest.state {
             // Somebody claims an address of ours; what we know of ourselves stays.
             _ if dest.class == Class::Local => {}

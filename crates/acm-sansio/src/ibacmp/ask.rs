@@ -287,7 +287,7 @@ impl Ibacmp {
         let Some(asking) = dest.state.asking_mut() else { return };
         let failure = match &asking.stage {
             Stage::Queued(_) => Failure::NoTurn,
-            _ if asking.asked > retries => asking.refused.unwrap_or(Failure::NoResponse { asked: asking.asked }),
+            _ if asking.asked > retries => asking.refused.unwrap_or(Failure::NoResponse),
             _ if !asking.lookup.is_needed() => return self.drop_unneeded(cx, id),
             _ => return self.send_request(cx, id),
         };

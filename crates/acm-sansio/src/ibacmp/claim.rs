@@ -87,7 +87,7 @@ impl Ibacmp {
     /// Somebody answered the check of a claim.
     pub(super) fn claim_answered(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
         let Some(dest) = self.cache.get_mut(id) else { return };
-        let lmc = cx.port_of(dest.endpoint).map(|port| port.lmc).unwrap_or_default();
+        let lmc = cx.lmc_of(dest.endpoint);
         let DestState::Ready(Ready { remote: known, claim: Some(claim), .. }) = &mut dest.state else { return };
         let probe = claim.probe;
         if known.is_some_and(|known| known.is_same_port(&remote, lmc)) {
@@ -134,7 +134,7 @@ impl Ibacmp {
         self.compare_host(&name, remote.gid);
         cx.log(Event::PeerChanged(endpoint, name).into());
         // Whoever claimed it from elsewhere again gets nothing.
-        let lmc = cx.port_of(endpoint).map(|port| port.lmc).unwrap_or_default();
+        let lmc = cx.lmc_of(endpoint);
         let lookup = lookup.only_responders(cx, |responder| responder.remote.is_same_port(&remote, lmc));
         self.find_route(cx, id, remote, lookup);
     }

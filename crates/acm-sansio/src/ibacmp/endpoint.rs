@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn another_gid_lid_or_lmc_voids_routes() {
         let mut state = EndpointState::default();
-        let at = |gid: &str, lid, lmc| (gid.parse().unwrap(), Lid::new(lid), Lmc::new(lmc));
+        let at = |gid: &str, lid, lmc| (gid.parse().unwrap(), Lid::new(lid), Lmc::new(lmc).unwrap());
         let mut begin = |(gid, lid, lmc)| {
             let before = state.epoch;
             state.begin_at(gid, lid, lmc);

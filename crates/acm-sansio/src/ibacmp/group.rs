@@ -114,7 +114,8 @@ impl Ibacmp {
         group.join = None;
         let record = answer.and_then(|mad| mad.record::<McMemberRecord>().map_err(|_| SaError::BadAnswer));
         let record = match record {
-            Ok(record) if record.mgid == group.mgid => *record,
+            // Datagrams to a MLID that is none would go to a port, or nowhere.
+            Ok(record) if record.mgid == group.mgid && record.mlid.is_multicast() => *record,
             Ok(_) => return self.join_failed(cx, endpoint, place, SaError::BadAnswer),
             Err(error) => return self.join_failed(cx, endpoint, place, error),
         };

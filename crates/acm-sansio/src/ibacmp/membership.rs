@@ -45,8 +45,8 @@ impl Group {
                 .traffic_class(0)
                 .pkey(pkey)
                 .rate(Selector::Exactly, self.rate)
-                .sl(ServiceLevel::new(0))
-                .flow_label(FlowLabel::new(0))
+                .sl(ServiceLevel::ZERO)
+                .flow_label(FlowLabel::ZERO)
                 .scope(SCOPE_SITE_LOCAL)
                 .join_state(JoinState::FULL_MEMBER),
         )

@@ -53,6 +53,7 @@ mod remember;
 mod remote;
 mod renew;
 mod renewals;
+mod room;
 mod round_trip;
 mod route;
 mod state;

@@ -10,24 +10,13 @@ use super::{
 use crate::{
     Time,
     context::Context,
-    failure::{Attempt, Failure},
+    failure::{Attempt, Failure, FailureKind},
     id::EndpointId,
-    sa::SaError,
 };
-use ib_mad::Status;
 
 /// Whether it says something of the destination, and not of this moment.
 fn is_of_the_destination(failure: Failure) -> bool {
-    match failure {
-        Failure::NoResponse { .. } => true,
-        Failure::Sa(error) => says_no_path(error),
-        _ => false,
-    }
-}
-
-/// Whether subnet administration says that there is no such path, and not only that it does not say now.
-pub(super) fn says_no_path(error: SaError) -> bool {
-    error == SaError::Status(Status::SA_NO_RECORDS) || error == SaError::Status(Status::SA_INVALID_GID)
+    matches!(failure.kind(), FailureKind::NoAnswer | FailureKind::NoPath)
 }
 
 impl Ibacmp {
@@ -41,7 +30,7 @@ impl Ibacmp {
         if self.negatives.len() >= cx.config().limits.negatives
             && let Some((until, oldest)) = self.negatives.pop_front()
         {
-            self.forget_failure(oldest, until);
+            self.stats.negatives_evicted += u64::from(self.forget_failure(oldest, until));
         }
         self.cache.enter(id, DestState::Failed(Failed { attempt, until, epoch }));
         self.negatives.push_back((until, id));
@@ -64,12 +53,14 @@ impl Ibacmp {
         failed.until > now && failed.epoch == self.failures_epoch(endpoint)
     }
 
-    /// Forgets a destination, unless something else is known of it by now.
-    fn forget_failure(&mut self, id: DestId, ended: Time) {
+    /// Forgets a destination, unless something else is known of it by now; whether it did.
+    fn forget_failure(&mut self, id: DestId, ended: Time) -> bool {
         let state = self.cache.get(id).map(|dest| &dest.state);
-        if matches!(state, Some(DestState::Failed(failed)) if failed.until <= ended) {
+        let is_over = matches!(state, Some(DestState::Failed(failed)) if failed.until <= ended);
+        if is_over {
             self.cache.remove(id);
         }
+        is_over
     }
 
     fn schedule_negatives(&mut self, cx: &mut Context) {
@@ -96,9 +87,10 @@ impl Ibacmp {
 mod tests {
     use super::super::dest::{Class, DestKey};
     use super::*;
-    use crate::{Config, config::Limits};
+    use crate::{Config, config::Limits, sa::SaError};
     use acm_wire::Address;
     use core::time::Duration;
+    use ib_mad::Status;
 
     const HERE: EndpointId = EndpointId::new(0, 0);
 
@@ -117,7 +109,7 @@ mod tests {
     fn only_what_says_something_of_the_destination() {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
         let table = [
-            (Failure::NoResponse { asked: 3 }, true),
+            (Failure::NoResponse, true),
             (Failure::Sa(SaError::Status(Status::SA_NO_RECORDS)), true),
             (Failure::Sa(SaError::Status(Status::SA_INVALID_GID)), true),
             (Failure::Sa(SaError::Status(Status::SA_NO_RESOURCES)), false),
@@ -131,7 +123,7 @@ mod tests {
             ibacmp.cache.remove(id);
         }
         let mut cx = Context::new(Config { negative_timeout: None, ..Config::default() }, 1.into());
-        let id = fail(&mut ibacmp, &mut cx, "a", Failure::NoResponse { asked: 3 });
+        let id = fail(&mut ibacmp, &mut cx, "a", Failure::NoResponse);
         assert!(!is_failed(&ibacmp, id), "it is off");
     }
 
@@ -139,12 +131,13 @@ mod tests {
     fn they_go_in_time_and_beyond_the_bound_the_oldest_goes() {
         let limits = Limits { negatives: 2, ..Limits::default() };
         let (mut cx, mut ibacmp) = (Context::new(Config { limits, ..Config::default() }, 1.into()), Ibacmp::new(1));
-        let failure = Failure::NoResponse { asked: 3 };
+        let failure = Failure::NoResponse;
         let ids = ["a", "b", "c"].map(|name| {
             cx.now = cx.now + Duration::from_millis(100);
             fail(&mut ibacmp, &mut cx, name, failure)
         });
         assert_eq!((ibacmp.cache.get(ids[0]).is_none(), ibacmp.negatives.len()), (true, 2));
+        assert_eq!(ibacmp.stats.negatives_evicted, 1);
         // The second has got somewhere meanwhile: it stays.
         ibacmp.cache.enter(ids[1], DestState::Unknown);
         cx.now = Time::ZERO + Duration::from_millis(1200);
@@ -153,5 +146,6 @@ mod tests {
         cx.now = Time::ZERO + Duration::from_millis(1300);
         ibacmp.negatives_due(&mut cx);
         assert!(ibacmp.cache.get(ids[2]).is_none() && ibacmp.negatives.is_empty());
+        assert_eq!(ibacmp.stats.negatives_evicted, 1, "those had their time");
     }
 }

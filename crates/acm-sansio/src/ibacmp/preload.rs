@@ -8,7 +8,6 @@ use super::{
     dest::{DestKey, DestState, Ready, RouteKey},
     endpoint::EndpointState,
     event::Event,
-    negative::says_no_path,
     remote::Remote,
     state::Ibacmp,
     token::DestId,
@@ -43,7 +42,7 @@ fn path(port: &PortAttributes, pkey: Pkey, dgid: Gid, route: &Route) -> PathReco
         qos_sl: QosSl::default().with_sl(route.sl),
         mtu: Selected::exactly(route.mtu),
         rate: Selected::exactly(route.rate),
-        packet_life_time: Selected::exactly(PacketLifeTime::new(life)),
+        packet_life_time: Selected::exactly(PacketLifeTime::masked(life)),
         ..PathRecord::default()
     }
 }
@@ -193,11 +192,11 @@ impl Ibacmp {
                     (path.dlid.base(lmc), path.qos_sl.sl(), path.mtu.value(), path.rate.value())
                         != (route.dlid.base(lmc), route.sl, route.mtu, route.rate)
                 }
-                Err(error) => says_no_path(error),
+                Err(error) => error.is_no_path(),
             };
             news = differs && self.preload.refute_port(gid.interface_id());
         }
-        if answer.is_err_and(says_no_path) {
+        if answer.is_err_and(SaError::is_no_path) {
             // Nothing is there: the group may know better.
             news |= self.preload.gid_of(&name) == Some(asked.dgid) && self.preload.refute_host(&name);
         }

@@ -1,7 +1,7 @@
 //! The destination with a key, made if there is none and there is room.
 use super::{
-    cache::Room,
     dest::{Class, DestKey},
+    room::Room,
     state::Ibacmp,
     token::DestId,
 };

@@ -38,8 +38,8 @@ mod tests {
 
     #[test]
     fn a_path_says_where_a_port_is_now() {
-        let lmc = Lmc::new(2);
-        let remote = Remote { lid: Lid::new(18), qpn: Qpn::new(7), ..Remote::default() };
+        let lmc = Lmc::of::<2>();
+        let remote = Remote { lid: Lid::new(18), qpn: Qpn::of::<7>(), ..Remote::default() };
         let path = |dlid| PathRecord { dlid: Lid::new(dlid), ..PathRecord::default() };
         assert_eq!(remote.at_end_of(&path(16), lmc), remote);
         assert_eq!(remote.at_end_of(&path(20), lmc), Remote { lid: Lid::new(20), ..remote });

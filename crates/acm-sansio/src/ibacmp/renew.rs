@@ -6,7 +6,6 @@ use super::{
     endpoint::EndpointState,
     event::Event,
     lookup::Lookup,
-    negative::says_no_path,
     remote::Remote,
     renewals::Why,
     route,
@@ -246,7 +245,7 @@ impl Ibacmp {
                 self.compare_path(cx, id, remote.as_ref(), Ok(path));
                 self.renewed_with(cx, id, path, claimed);
                 let Some(dest) = self.cache.get(id) else { return };
-                let lmc = cx.port_of(dest.endpoint).map(|port| port.lmc).unwrap_or_default();
+                let lmc = cx.lmc_of(dest.endpoint);
                 let DestState::Ready(Ready { remote: Some(remote), path, .. }) = &dest.state else { return };
                 let (endpoint, remote, path) = (dest.endpoint, *remote, *path);
                 // Whoever claimed it from elsewhere gets nothing.
@@ -255,7 +254,7 @@ impl Ibacmp {
                 }
             }
             // There is no such path any more.
-            Err(error) if says_no_path(error) => {
+            Err(error) if error.is_no_path() => {
                 self.stats.renewals_failed += 1;
                 if let Some(dest) = self.cache.get(id) {
                     cx.log(Event::RouteGone(dest.endpoint, dest.name()).into());
@@ -291,7 +290,7 @@ impl Ibacmp {
         let (addr_end, route_until) = (Self::addr_end(cx), Self::route_end(cx));
         let Some(dest) = self.cache.get(id).filter(|dest| matches!(dest.state, DestState::Ready(_))) else { return };
         let (endpoint, name) = (dest.endpoint, dest.name());
-        let lmc = cx.port_of(endpoint).map(|port| port.lmc).unwrap_or_default();
+        let lmc = cx.lmc_of(endpoint);
         // Out and in again: another GID may be behind its LID.
         let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Unknown) else { return };
         let moved = ready.path.dlid.base(lmc) != path.dlid.base(lmc);

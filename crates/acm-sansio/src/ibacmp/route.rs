@@ -258,7 +258,7 @@ impl Ibacmp {
         let (endpoint, name) = (dest.endpoint, dest.name());
         let route_until = Self::route_end(cx);
         let epoch = self.endpoints.get(&endpoint).map_or(0, EndpointState::epoch);
-        let lmc = cx.port_of(endpoint).map(|port| port.lmc).unwrap_or_default();
+        let lmc = cx.lmc_of(endpoint);
         // It may have moved since it was heard.
         let remote = remote.map(|remote| remote.at_end_of(&path, lmc));
         // A host of a file counts no longer than the file.

@@ -28,6 +28,9 @@ stats! {
         claims_ignored: u64,
         /// Requests that were told at once why what they ask for failed just before.
         negative_answers: u64,
+        /// Failures forgotten before their time, because too many are remembered:
+        /// [`Limits::negatives`](crate::config::Limits::negatives).
+        negatives_evicted: u64,
         /// Destinations that were asked for anew while they were served.
         renewals: u64,
         /// Of those, how many subnet administration refused or was silent about.

@@ -79,7 +79,7 @@ impl RoutesBuilder {
         }
         let dlids = || routes.sections.iter().flat_map(|section| section.routes.iter()).map(|route| route.dlid);
         (counts.routes, counts.nameless) =
-            (dlids().count(), dlids().filter(|dlid| routes.guid_of(*dlid, Lmc::new(0)).is_none()).count());
+            (dlids().count(), dlids().filter(|dlid| routes.guid_of(*dlid, Lmc::ZERO).is_none()).count());
         routes.counts = counts;
         routes
     }

@@ -11,10 +11,10 @@
 //!
 //! let (here, there) = (Guid::new(0x10), Guid::new(0x20));
 //! let mut routes = Routes::builder();
-//! routes.port(here, Lid::new(1), Lmc::new(0));
-//! routes.port(there, Lid::new(2), Lmc::new(0));
+//! routes.port(here, Lid::new(1), Lmc::ZERO);
+//! routes.port(there, Lid::new(2), Lmc::ZERO);
 //! routes.section(here, Lid::new(1));
-//! routes.route(Route { dlid: Lid::new(2), sl: ServiceLevel::new(0), mtu: Mtu::B4096, rate: Rate::GBPS_100 });
+//! routes.route(Route { dlid: Lid::new(2), sl: ServiceLevel::ZERO, mtu: Mtu::B4096, rate: Rate::GBPS_100 });
 //! let mut hosts = Hosts::builder();
 //! hosts.host(&Address::from_text("node2"), "fe80::20".parse().unwrap());
 //!
@@ -37,6 +37,7 @@ pub use routes::{Route, Routes};
 
 /// A finished table. It takes the place of the one before.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Preload {
     /// Routes by LID.
     Routes(Arc<Routes>),

@@ -4,7 +4,7 @@ use alloc::{format, vec::Vec};
 use ib_mad::{Gid, Guid, Lid, Mtu, Rate, ServiceLevel, id::Lmc};
 
 fn route(dlid: u16, sl: u8) -> Route {
-    Route { dlid: Lid::new(dlid), sl: ServiceLevel::new(sl), mtu: Mtu::B4096, rate: Rate::GBPS_100 }
+    Route { dlid: Lid::new(dlid), sl: ServiceLevel::new(sl).unwrap(), mtu: Mtu::B4096, rate: Rate::GBPS_100 }
 }
 
 #[test]
@@ -21,11 +21,11 @@ fn routes_are_found_by_lid_and_by_port() {
     builder.section(a, Lid::new(5));
     builder.section(a, Lid::new(1));
     builder.route(route(7, 7));
-    builder.port(c, Lid::new(8), Lmc::new(1));
-    builder.port(a, Lid::new(1), Lmc::new(0));
-    builder.port(a, Lid::new(8), Lmc::new(0));
-    builder.port(b, Lid::new(4), Lmc::new(0));
-    builder.port(b, Lid::NONE, Lmc::new(0));
+    builder.port(c, Lid::new(8), Lmc::of::<1>());
+    builder.port(a, Lid::new(1), Lmc::ZERO);
+    builder.port(a, Lid::new(8), Lmc::ZERO);
+    builder.port(b, Lid::new(4), Lmc::ZERO);
+    builder.port(b, Lid::NONE, Lmc::ZERO);
     let routes = builder.finish();
     let expected = RouteCounts { ports: 3, duplicate_lids: 1, sections_left_out: 1, routes: 3, nameless: 1 };
     assert_eq!(routes.counts(), expected);
@@ -34,20 +34,20 @@ fn routes_are_found_by_lid_and_by_port() {
     assert_eq!([2, 7, 8, 9].map(sl), [Some(2), None, Some(3), Some(4)], "the last line counts, the first section");
     assert_eq!(routes.route(a, Lid::new(5), Lid::new(8)), None, "the port had another LID then");
     assert_eq!((routes.lid_of(c), routes.lid_of(Guid::new(9))), (Some(Lid::new(8)), None));
-    let lmc = Lmc::new(2);
+    let lmc = Lmc::of::<2>();
     let port = |lid: u16| routes.guid_of(Lid::new(lid), lmc);
     assert_eq!(
         [1, 3, 4, 7, 8, 9, 10, 12].map(port),
         [Some(a), None, Some(b), Some(b), Some(c), Some(c), Some(c), None]
     );
-    assert_eq!(routes.guid_of(Lid::new(10), Lmc::new(0)), None, "two are what the file says");
+    assert_eq!(routes.guid_of(Lid::new(10), Lmc::ZERO), None, "two are what the file says");
 }
 
 #[test]
 fn a_table_without_sections_keeps_nothing() {
     let mut builder = Routes::builder();
     builder.route(route(1, 0));
-    builder.port(Guid::new(1), Lid::new(1), Lmc::new(0));
+    builder.port(Guid::new(1), Lid::new(1), Lmc::ZERO);
     let routes = builder.finish();
     assert_eq!((routes.counts().ports, routes.counts().routes, routes.lid_of(Guid::new(1))), (1, 0, None));
 }
@@ -68,7 +68,7 @@ fn ports_and_destinations_have_a_bound() {
     let mut builder = Routes::builder();
     builder.section(Guid::new(1), Lid::new(1));
     for lid in 0..=u16::MAX {
-        builder.port(Guid::new(lid.into()), Lid::new(lid), Lmc::new(0));
+        builder.port(Guid::new(lid.into()), Lid::new(lid), Lmc::ZERO);
         builder.route(route(lid, 0));
     }
     let counts = builder.finish().counts();
@@ -119,7 +119,7 @@ fn a_destination_takes_less_than_200_bytes() {
             hosts.host(&Address::Name(acm_wire::Name::new(&name.as_bytes()[..63])), gid);
             hosts.host(&Address::Ip4([10, 0, high, low].into()), gid);
             hosts.host(&Address::Ip6((0xfd00 << 112 | u128::from(node)).into()), gid);
-            routes.port(guid, Lid::new(node), Lmc::new(0));
+            routes.port(guid, Lid::new(node), Lmc::ZERO);
             routes.route(route(node, 0));
         }
         (hosts.finish(), routes.finish())

@@ -4,6 +4,7 @@ use ib_mad::Status;
 
 /// Why subnet administration gave nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum SaError {
     /// No answer came in time, after all repetitions.
     #[error("no answer from the SA")]
@@ -25,10 +26,16 @@ pub enum SaError {
     PortDown,
     /// It answered with this status.
     #[error("SA status {0} ({n:#06x})", n = .0.get())]
-    Status(Status),
+    Status(#[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Status),
 }
 
 impl SaError {
+    /// Whether subnet administration says that there is no such path, and not only that it does not say now.
+    #[must_use]
+    pub const fn is_no_path(self) -> bool {
+        matches!(self, Self::Status(Status::SA_NO_RECORDS | Status::SA_INVALID_GID))
+    }
+
     /// What a client is told.
     #[must_use]
     pub const fn client_status(self) -> ClientStatus {

@@ -8,7 +8,7 @@ use ib_mad::{
 };
 
 /// How long an answer to a report may take: 4.096 us x 2^18, a second.
-const REPORT_TIME: TimeCode = TimeCode::new(18);
+const REPORT_TIME: TimeCode = TimeCode::of::<18>();
 
 /// What is asked of subnet administration. Where it says so, the port's GID is put in when the datagram is built: it
 /// may be another one by then.

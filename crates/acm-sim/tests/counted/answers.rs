@@ -102,7 +102,7 @@ fn datagrams_that_are_none() {
     let endpoint = endpoint(&world);
     let gid = Some(world.port(1).gids[0]);
     let mut say = |gid, length| {
-        let source = DatagramSource { lid: Lid::new(17), path_bits: 0, qpn: Qpn::new(5), gid };
+        let source = DatagramSource { lid: Lid::new(17), path_bits: 0, qpn: Qpn::of::<5>(), gid };
         world.input(0, Input::Datagram { endpoint, source, payload: &vec![0; length] });
         let seen = world.stat(0, "bad_datagrams");
         let long = told(&world, |event| matches!(event, Event::Ibacmp(ibacmp::Event::LongDatagram(_, 257))));
@@ -120,7 +120,7 @@ fn datagrams_that_are_none() {
 fn datagrams_that_are_nearly_requests() {
     let mut world = quiet();
     let (endpoint, gid) = (endpoint(&world), Some(world.port(1).gids[0]));
-    let source = DatagramSource { lid: world.port(1).lid, path_bits: 0, qpn: Qpn::new(5), gid };
+    let source = DatagramSource { lid: world.port(1).lid, path_bits: 0, qpn: Qpn::of::<5>(), gid };
     let mad = multicast::request(TransactionId::new(1), &name(0), &name(1), &[world.group().0]);
     let whole = ib_mad::as_bytes(&mad);
     let mut other_class = whole.to_vec();
@@ -171,6 +171,8 @@ fn a_join_that_is_answered_for_another_group() {
         (mad.header.method, mad.header.status) = (Method::GET_RESP, Status::default());
         let mut bytes = ib_mad::as_bytes(&mad).to_vec();
         bytes[56 + 15] ^= other;
+        // The MLID, which is an administration's to give.
+        bytes[56 + 36..56 + 38].copy_from_slice(&[0xc0, 1]);
         world.input(0, Input::SaAnswer { id: send.id, mad: &bytes });
         assert_eq!(world.stat(0, "joins_failed"), failed);
     }

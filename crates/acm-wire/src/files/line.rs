@@ -36,6 +36,7 @@ pub struct LineError {
 
 /// What is wrong with a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum LineErrorKind {
     /// No option has this name.
     #[error("no such option")]

@@ -5,6 +5,7 @@ use ib_mad::DecodeError;
 /// A message that asks for nothing that can be answered, or answers nothing. As a request, all but the first two
 /// deserve an error answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum KernelMessageError {
     /// It is not a message of the local service.
     #[error("a message of netlink client {client}, operation {operation}")]

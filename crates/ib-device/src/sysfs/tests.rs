@@ -76,8 +76,8 @@ fn attributes_of_a_port() {
     assert_eq!(device.uverbs.as_deref(), Some(Path::new("/dev/infiniband/uverbs7")));
     let port = device.port(1).unwrap();
     assert_eq!((port.state, port.link_layer), (PortState::ACTIVE, LinkLayer::InfiniBand));
-    assert_eq!((port.lid, port.lmc), (Lid::new(0x1234), Lmc::new(2)));
-    assert_eq!((port.sm_lid, port.sm_sl), (Lid::new(1), ServiceLevel::new(3)));
+    assert_eq!((port.lid, port.lmc), (Lid::new(0x1234), Lmc::of::<2>()));
+    assert_eq!((port.sm_lid, port.sm_sl), (Lid::new(1), ServiceLevel::of::<3>()));
     assert_eq!(port.rate.unwrap().code(), Rate::GBPS_200);
     assert_eq!(port.guid(), Some(Guid::new(0x0002_c903_0000_0011)));
     assert_eq!(port.umad.as_ref().unwrap().path, Path::new("/dev/infiniband/umad3"));

@@ -206,11 +206,11 @@ mod tests {
         let grh = GlobalRoute {
             dgid: "fe80::1".parse().unwrap(),
             sgid_index: 3,
-            flow_label: FlowLabel::new(0x12345),
+            flow_label: FlowLabel::of::<0x12345>(),
             hop_limit: 64,
             traffic_class: 7,
         };
-        let path = AddressVector { path_bits: 1, ..AddressVector::local(Lid::new(0x1234), ServiceLevel::new(5)) };
+        let path = AddressVector { path_bits: 1, ..AddressVector::local(Lid::new(0x1234), ServiceLevel::of::<5>()) };
         let to = MadAddress::general_services(path.with_grh(grh), 2);
         let answer = Expect::Answer { timeout: Duration::from_micros(300), retries: 4 };
         let bytes = as_bytes(&header(AgentId(9), &to, answer)).to_vec();

@@ -117,7 +117,7 @@ mod tests {
         let mut handles = AddressHandles::<u16>::new(2);
         let mut made = Vec::new();
         let mut get = |handles: &mut AddressHandles<u16>, lid: u16| {
-            let to = AddressVector::local(Lid::new(lid), ServiceLevel::new(0));
+            let to = AddressVector::local(Lid::new(lid), ServiceLevel::ZERO);
             let make = || {
                 made.push(lid);
                 Ok(lid)
@@ -130,7 +130,7 @@ mod tests {
         handles.clear();
         assert_eq!(get(&mut handles, 1), 5);
         // What cannot be made leaves the others.
-        let nowhere = AddressVector::local(Lid::new(9), ServiceLevel::new(0));
+        let nowhere = AddressVector::local(Lid::new(9), ServiceLevel::ZERO);
         assert!(matches!(handles.get_or_make(&nowhere, || Err(Error::Gone)), Err(Error::Gone)));
         assert_eq!(get(&mut handles, 1), 5);
         assert_eq!(AddressHandles::<u16>::new(0).limit, 1, "a send needs one");

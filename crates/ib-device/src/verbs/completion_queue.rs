@@ -90,7 +90,7 @@ impl From<&ibv_wc> for Ended {
             id: completion.wr_id,
             status: CompletionStatus::new(u8::try_from(completion.status).unwrap_or(u8::MAX)),
             len: completion.byte_len,
-            src_qpn: Qpn::new(completion.src_qp),
+            src_qpn: Qpn::masked(completion.src_qp),
             slid: Lid::new(completion.slid),
             sl: completion.sl,
             path_bits: completion.dlid_path_bits,

@@ -89,7 +89,7 @@ impl Queues {
 
     pub(super) fn qpn(&self) -> Qpn {
         // SAFETY: the queue pair lives as long as `self`; its number never changes.
-        Qpn::new(unsafe { (*self.qp.as_ptr()).qp_num })
+        Qpn::masked(unsafe { (*self.qp.as_ptr()).qp_num })
     }
 
     /// From any state to one that sends and receives. What was posted is gone without a completion.

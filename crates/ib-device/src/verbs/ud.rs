@@ -188,7 +188,7 @@ impl UdQueuePair {
                 Ok(Some(Completion::Received(Datagram {
                     slid: ended.slid,
                     src_qpn: ended.src_qpn,
-                    sl: ServiceLevel::new(ended.sl),
+                    sl: ServiceLevel::masked(ended.sl),
                     path_bits: ended.path_bits,
                     grh: grh.filter(|_| ended.has_grh),
                     payload,

@@ -76,7 +76,7 @@ pub fn join(mgid: Gid, port_gid: Gid) -> SaMad {
         .port_gid(port_gid)
         .mtu(Selector::Exactly, Mtu::B2048)
         .rate(Selector::Exactly, Rate::GBPS_10)
-        .sl(ServiceLevel::new(1))
+        .sl(ServiceLevel::of::<1>())
         .join_state(JoinState::FULL_MEMBER)
         .set(TransactionId::new(1))
 }

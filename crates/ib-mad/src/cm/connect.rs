@@ -15,7 +15,7 @@ bits! {
 }
 bits! {
     /// Time that is needed.
-    pub struct ServiceTimeout [1] {
+    pub struct ServiceTimeout [1] in CmMra.timeout {
         /// Time until the real answer comes.
         service_timeout / with_service_timeout: TimeCode = 5,
         _: 3,
@@ -40,7 +40,7 @@ wire! {
 
 bits! {
     /// Length of the additional information.
-    pub struct InfoLength [1] {
+    pub struct InfoLength [1] in CmRej.info_length {
         /// Bytes of the additional information that count.
         rejected_info_length / with_rejected_info_length: u8 = 7,
         _: 1,
@@ -69,7 +69,7 @@ wire! {
 
 bits! {
     /// Time to acknowledge, other path, flow control.
-    pub struct AckFailover [1] {
+    pub struct AckFailover [1] in CmRep.ack_failover {
         /// Longest time until the answerer acknowledges a packet.
         target_ack_delay / with_target_ack_delay: TimeCode = 5,
         /// 0: the alternate path is taken; 1: not supported; 2: refused.
@@ -80,7 +80,7 @@ bits! {
 }
 bits! {
     /// Retries of a receiver that is not ready, shared receive queue.
-    pub struct RetrySrq [1] {
+    pub struct RetrySrq [1] in CmRep.retry_srq {
         /// How often a packet is sent again to a receiver that is not ready; 7 = forever.
         rnr_retry_count / with_rnr_retry_count: u8 = 3,
         /// The answerer's queue pair has a shared receive queue.

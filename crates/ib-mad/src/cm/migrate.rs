@@ -7,7 +7,7 @@ use crate::{
 
 bits! {
     /// Queue pair of the receiver, time to answer.
-    pub struct LapQpTimeout [4] {
+    pub struct LapQpTimeout [4] in CmLap.qp_timeout {
         /// Queue pair or end-to-end context of the receiver.
         remote_qpn / with_remote_qpn: Qpn = 24,
         /// Time in which the receiver should answer.
@@ -17,7 +17,7 @@ bits! {
 }
 bits! {
     /// Flow label, traffic class.
-    pub struct LapFlowLabel [4] {
+    pub struct LapFlowLabel [4] in CmLap.alternate_flow_label {
         /// Flow label.
         flow_label / with_flow_label: FlowLabel = 20,
         _: 4,
@@ -27,7 +27,7 @@ bits! {
 }
 bits! {
     /// Static rate in its byte.
-    pub struct ApPacketRate [1] {
+    pub struct ApPacketRate [1] in CmLap.alternate_rate {
         _: 2,
         /// Static rate.
         packet_rate / with_packet_rate: Rate = 6,
@@ -35,7 +35,7 @@ bits! {
 }
 bits! {
     /// Time to acknowledge.
-    pub struct LapAckTimeout [1] {
+    pub struct LapAckTimeout [1] in CmLap.alternate_ack {
         /// Longest time until a packet is acknowledged.
         local_ack_timeout / with_local_ack_timeout: TimeCode = 5,
         _: 3,

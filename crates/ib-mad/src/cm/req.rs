@@ -7,7 +7,7 @@ use crate::{
 
 bits! {
     /// Queue pair of the asker, reads that it can answer.
-    pub struct QpnResources [4] {
+    pub struct QpnResources [4] in CmReq.qpn_resources {
         /// Queue pair of the asker.
         local_qpn / with_local_qpn: Qpn = 24,
         /// Reads and atomic operations that it can answer at once.
@@ -16,7 +16,7 @@ bits! {
 }
 bits! {
     /// End-to-end context of the asker, reads that it wants to start.
-    pub struct EecnDepth [4] {
+    pub struct EecnDepth [4] in CmReq.eecn_depth {
         /// End-to-end context of the asker.
         local_eecn / with_local_eecn: u32 = 24,
         /// Reads and atomic operations that it wants to start at once.
@@ -25,7 +25,7 @@ bits! {
 }
 bits! {
     /// End-to-end context of the other side, time to answer, transport, flow control.
-    pub struct EecnTimeout [4] {
+    pub struct EecnTimeout [4] in CmReq.eecn_timeout {
         /// End-to-end context of the other side.
         remote_eecn / with_remote_eecn: u32 = 24,
         /// Time in which the other side should answer.
@@ -38,7 +38,7 @@ bits! {
 }
 bits! {
     /// First sequence number, time to answer, retries.
-    pub struct PsnTimeoutRetry [4] {
+    pub struct PsnTimeoutRetry [4] in CmReq.psn_timeout_retry {
         /// First packet sequence number of the asker.
         starting_psn / with_starting_psn: Psn = 24,
         /// Time in which the asker answers.
@@ -49,7 +49,7 @@ bits! {
 }
 bits! {
     /// MTU, reliable datagram channel, retries of a receiver that is not ready.
-    pub struct MtuRetry [1] {
+    pub struct MtuRetry [1] in CmReq.mtu_retry {
         /// Largest payload of the path.
         path_packet_payload_mtu / with_path_packet_payload_mtu: Mtu = 4,
         /// The reliable datagram channel exists.
@@ -60,7 +60,7 @@ bits! {
 }
 bits! {
     /// Retries of this request, shared receive queue, more transports.
-    pub struct RetriesSrq [1] {
+    pub struct RetriesSrq [1] in CmReq.retries_srq {
         /// How often messages are sent again.
         max_cm_retries / with_max_cm_retries: u8 = 4,
         /// The asker's queue pair has a shared receive queue.

@@ -9,7 +9,7 @@ small! {
 
 impl VirtualLane {
     /// The lane of subnet management; in a table of lanes: drop the packet.
-    pub const MANAGEMENT: Self = Self::new(15);
+    pub const MANAGEMENT: Self = Self::MAX;
 }
 
 code! {

@@ -1,5 +1,6 @@
 //! Maximum transfer unit.
-use crate::code;
+use crate::{ParseIdError, code};
+use core::str::FromStr;
 
 code! {
     /// Maximum transfer unit: payload bytes of a packet, as a code (IBTA 15.2.5.16, 6 bits; PortInfo, 4 bits).
@@ -41,6 +42,31 @@ impl Mtu {
             2048 => Some(Self::B2048),
             4096 => Some(Self::B4096),
             _ => None,
+        }
+    }
+}
+
+impl FromStr for Mtu {
+    type Err = ParseIdError;
+    /// Reads the payload's bytes, `256` to `4096`, as the type prints them.
+    fn from_str(text: &str) -> Result<Self, ParseIdError> {
+        let known = Self::KNOWN.iter().find(|(_, name)| *name == text);
+        known.map(|(own, _)| *own).ok_or(ParseIdError { what: "MTU (256, 512, 1024, 2048, 4096)" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text() {
+        for (own, name) in Mtu::KNOWN {
+            assert_eq!(name.parse(), Ok(*own));
+            assert_eq!(own.bytes().and_then(Mtu::from_bytes), Some(*own));
+        }
+        for bad in ["", "5", "8192", "0x100", "+256", " 256"] {
+            assert!(bad.parse::<Mtu>().is_err(), "{bad}");
         }
     }
 }

@@ -1,27 +1,18 @@
 //! Packet lifetime.
-use crate::wire::Bits;
+use crate::id::small;
 use core::{fmt, time::Duration};
 
-/// Time a packet may live in the subnet: 4.096 us x 2^code (6 bits, IBTA 15.2.5.16).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct PacketLifeTime(u8);
+small! {
+    /// Time a packet may live in the subnet: 4.096 us x 2^code (6 bits, IBTA 15.2.5.16).
+    PacketLifeTime(u8) 6;
+}
 
 impl PacketLifeTime {
-    /// From a code; only its low 6 bits count.
-    #[must_use]
-    pub const fn new(code: u8) -> Self {
-        Self(code & 0x3f)
-    }
-    /// The code.
-    #[must_use]
-    pub const fn get(self) -> u8 {
-        self.0
-    }
     /// 4.096 us x 2^n, as a duration.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "4096 ns << 63 is 2^75 ns, 2^46 s")]
     pub const fn duration(self) -> Duration {
-        let nanos = 4096_u128 << self.0;
+        let nanos = 4096_u128 << self.get();
         Duration::new((nanos / 1_000_000_000) as u64, (nanos % 1_000_000_000) as u32)
     }
 }
@@ -37,22 +28,6 @@ impl fmt::Display for PacketLifeTime {
         }
     }
 }
-impl fmt::Debug for PacketLifeTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-impl Bits for PacketLifeTime {
-    fn from_raw(raw: u64) -> Self {
-        Self::new(raw.to_be_bytes()[7])
-    }
-    fn into_raw(self) -> u64 {
-        u64::from(self.0)
-    }
-    fn show_bits(raw: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&Self::from_raw(raw), f)
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -62,9 +37,9 @@ mod tests {
 
     #[test]
     fn durations() {
-        assert_eq!(PacketLifeTime::new(0).duration(), Duration::from_nanos(4096));
-        assert_eq!(PacketLifeTime::new(18).duration(), Duration::from_nanos(4096 << 18));
-        assert_eq!(PacketLifeTime::new(18).to_string(), "1.073 s");
-        assert_eq!(PacketLifeTime::new(63).duration().as_nanos(), 4096_u128 << 63);
+        assert_eq!(PacketLifeTime::ZERO.duration(), Duration::from_nanos(4096));
+        assert_eq!(PacketLifeTime::of::<18>().duration(), Duration::from_nanos(4096 << 18));
+        assert_eq!(PacketLifeTime::of::<18>().to_string(), "1.073 s");
+        assert_eq!(PacketLifeTime::of::<63>().duration().as_nanos(), 4096_u128 << 63);
     }
 }

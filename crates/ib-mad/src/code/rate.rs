@@ -1,5 +1,6 @@
 //! Static rate.
-use crate::code;
+use crate::{ParseIdError, code};
+use core::str::FromStr;
 
 code! {
     /// Static rate of a path, as a code (IBTA 15.2.5.16; `enum ibv_rate`). The codes are not in the order of speed:
@@ -118,9 +119,30 @@ impl Rate {
     }
 }
 
+impl FromStr for Rate {
+    type Err = ParseIdError;
+    /// Reads what the type prints, `2.5 Gb/s` to `1200 Gb/s`, with or without the unit.
+    fn from_str(text: &str) -> Result<Self, ParseIdError> {
+        let wanted = text.strip_suffix(" Gb/s").unwrap_or(text);
+        let known = Self::KNOWN.iter().find(|(_, name)| name.strip_suffix(" Gb/s") == Some(wanted));
+        known.map(|(own, _)| *own).ok_or(ParseIdError { what: "rate (2.5 to 1200 Gb/s)" })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text() {
+        for (own, name) in Rate::KNOWN {
+            assert_eq!(name.parse(), Ok(*own));
+        }
+        assert_eq!(("2.5".parse(), "100".parse()), (Ok(Rate::GBPS_2_5), Ok(Rate::GBPS_100)));
+        for bad in ["", "2", "101", "100Gb/s", "100 Gb/s Gb/s", "+100", "100 Gb/sec"] {
+            assert!(bad.parse::<Rate>().is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn every_known_rate_has_a_speed_and_its_name() {

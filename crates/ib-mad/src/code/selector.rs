@@ -5,15 +5,21 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// How a query compares the value beside it, 2 bits (IBTA 15.2.5.16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Selector {
     /// Greater than the value.
     #[default]
+    #[cfg_attr(feature = "serde", serde(rename = ">"))]
     GreaterThan,
     /// Less than the value.
+    #[cfg_attr(feature = "serde", serde(rename = "<"))]
     LessThan,
     /// Exactly the value.
+    #[cfg_attr(feature = "serde", serde(rename = "="))]
     Exactly,
     /// The largest there is (for a lifetime: the smallest).
+    #[cfg_attr(feature = "serde", serde(rename = "best"))]
     Best,
 }
 
@@ -85,9 +91,13 @@ impl<T> core::hash::Hash for Selected<T> {
         self.0.hash(state);
     }
 }
+impl<T> Selected<T> {
+    /// Every bit zero.
+    pub const ZERO: Self = Self(0, PhantomData);
+}
 impl<T> Default for Selected<T> {
     fn default() -> Self {
-        Self(0, PhantomData)
+        Self::ZERO
     }
 }
 impl<T: Bits + Copy> fmt::Debug for Selected<T> {
@@ -97,6 +107,7 @@ impl<T: Bits + Copy> fmt::Debug for Selected<T> {
 }
 impl<T: Bits + Copy> Wire for Selected<T> {
     const NAME: &'static str = "Selected";
+    const ZERO: Self = Self::ZERO;
     const FIELDS: &'static [Field] = &[
         Field {
             name: "selector",
@@ -142,5 +153,37 @@ impl<T: Bits + Copy> Wire for Selected<T> {
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Selector::show_bits(u64::from(self.0 >> 6), f)?;
         T::show_bits(u64::from(self.0 & 0x3f), f)
+    }
+}
+
+crate::__arbitrary!([T: Bits] Selected<T>);
+
+#[cfg(feature = "serde")]
+mod both_ways {
+    use super::{Bits, Selected, Selector};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    /// As the structures that it stands in have it.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename = "Selected")]
+    struct Parts<T> {
+        selector: Selector,
+        value: T,
+    }
+
+    impl<T: Bits + Serialize> Serialize for Selected<T> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            Parts { selector: self.selector(), value: self.value() }.serialize(serializer)
+        }
+    }
+    impl<'de, T: Bits + Deserialize<'de>> Deserialize<'de> for Selected<T> {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            let Parts { selector, value } = Parts::<T>::deserialize(deserializer)?;
+            let raw = value.into_raw();
+            if raw > 0x3f {
+                return Err(D::Error::custom("a value over 6 bits"));
+            }
+            Ok(Self::new(selector, T::from_raw(raw)))
+        }
     }
 }

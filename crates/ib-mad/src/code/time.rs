@@ -38,10 +38,9 @@ mod tests {
 
     #[test]
     fn durations() {
-        assert_eq!(TimeCode::new(18).duration(), Duration::from_nanos(1_073_741_824));
-        assert_eq!(TimeCode::new(31).duration(), Duration::from_nanos(4096 << 31));
-        assert_eq!(TimeCode::new(33), TimeCode::new(1));
-        assert_eq!(HoqLife::new(19).duration(), Some(Duration::from_nanos(4096 << 19)));
-        assert_eq!(HoqLife::new(20).duration(), None);
+        assert_eq!(TimeCode::of::<18>().duration(), Duration::from_nanos(1_073_741_824));
+        assert_eq!(TimeCode::of::<31>().duration(), Duration::from_nanos(4096 << 31));
+        assert_eq!(HoqLife::of::<19>().duration(), Some(Duration::from_nanos(4096 << 19)));
+        assert_eq!(HoqLife::of::<20>().duration(), None);
     }
 }

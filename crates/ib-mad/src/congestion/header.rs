@@ -44,7 +44,7 @@ wire! {
 
 bits! {
     /// What the CC_Key protects.
-    pub struct CcKeyProtect [2] {
+    pub struct CcKeyProtect [2] in CongestionKeyInfo.protect {
         /// Reads hide the key.
         cc_key_protect_bit / with_cc_key_protect_bit: bool = 1,
         _: 15,

@@ -1,6 +1,8 @@
 //! What happened.
 use crate::{
-    Lid, Qpn, ServiceLevel, bits, code, wire,
+    AttributeId, Lid, MgmtClass, Qpn, ServiceLevel,
+    attribute::Attribute,
+    bits, code, wire,
     wire::{Be16, Be32, InBytes, Octets, Reserved},
 };
 
@@ -30,7 +32,7 @@ code! {
 
 bits! {
     /// Service level in its 4 bytes.
-    pub struct LogSl [4] {
+    pub struct LogSl [4] in SwitchLogEntry.sl {
         /// Service level.
         sl / with_sl: ServiceLevel = 4,
         _: 28,
@@ -71,7 +73,7 @@ wire! {
 
 bits! {
     /// Queue pair, service level, transport service.
-    pub struct QpSlService [4] {
+    pub struct QpSlService [4] in CaLogEntry.local {
         /// Queue pair that slowed down.
         local_qp / with_local_qp: Qpn = 24,
         /// Service level.
@@ -118,3 +120,15 @@ wire! {
         pub entries: [CaLogEntry; 13],
     }
 }
+
+/// Both logs have one number, and stand where the congestion control header has its log data.
+macro_rules! log {
+    ($($name:ident)*) => {$(
+        impl Attribute for $name {
+            const CLASS: MgmtClass = MgmtClass::CONGESTION;
+            const ATTRIBUTE: AttributeId = AttributeId::new(0x0013);
+            const OFFSET: usize = 32;
+        }
+    )*};
+}
+log! { CongestionLogSwitch CongestionLogCa }

@@ -6,7 +6,7 @@ use crate::{
 
 bits! {
     /// How soon to mark, in its byte.
-    pub struct Threshold [1] {
+    pub struct Threshold [1] in SwitchCongestionSetting.threshold {
         /// 0 = never, 1 = latest, 15 = soonest.
         threshold / with_threshold: u8 = 4,
         _: 4,
@@ -14,7 +14,7 @@ bits! {
 }
 bits! {
     /// How soon credit starvation counts, in its 2 bytes.
-    pub struct CsThreshold [2] {
+    pub struct CsThreshold [2] in SwitchCongestionSetting.cs {
         /// 0 = never, 1 = latest, 15 = soonest.
         cs_threshold / with_cs_threshold: u8 = 4,
         _: 12,
@@ -45,7 +45,7 @@ wire! {
 
 bits! {
     /// Whether the entry counts, what it is for, how soon to mark.
-    pub struct ValidThreshold [1] {
+    pub struct ValidThreshold [1] in SwitchPortCongestion.valid_threshold {
         /// Whether the entry counts.
         valid / with_valid: bool = 1,
         /// 0: marking, 1: credit starvation.

@@ -18,7 +18,7 @@ code! {
 
 bits! {
     /// What the unit has besides.
-    pub struct UnitOptions [1] {
+    pub struct UnitOptions [1] in IoUnitInfo.options {
         /// A ROM with drivers.
         option_rom / with_option_rom: bool = 1,
         /// Diagnosis of the unit as a whole.

@@ -1,5 +1,4 @@
 //! Global identifiers.
-use super::from_str_number;
 use crate::{ParseIdError, Wire, id};
 use core::{fmt, net::Ipv6Addr, str::FromStr};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -8,7 +7,27 @@ id! {
     /// Globally unique identifier: an EUI-64 that names a node, a port or a chassis, 8 bytes.
     pub struct Guid(u64), "{:#018x}"
 }
-from_str_number! { Guid: u64, "GUID (0x and 16 hex digits)"; }
+
+impl FromStr for Guid {
+    type Err = ParseIdError;
+    /// Reads a number, decimal or in hex behind `0x`, or four groups of four hex digits as sysfs and infiniband-diags
+    /// write them: `0002:c903:0000:0021`.
+    fn from_str(text: &str) -> Result<Self, ParseIdError> {
+        let value = if text.contains(':') { grouped(text) } else { crate::wire::parse_number(text) };
+        value.map(Self::new).ok_or(ParseIdError { what: "GUID (0x and 16 hex digits, or 4 groups of 4)" })
+    }
+}
+
+fn grouped(text: &str) -> Option<u64> {
+    let mut groups = text.split(':');
+    let value = groups.by_ref().take(4).try_fold(0, |value: u64, group| {
+        let is_hex = group.len() == 4 && !group.starts_with('+');
+        let group = u16::from_str_radix(group, 16).ok().filter(|_| is_hex)?;
+        Some(value << 16 | u64::from(group))
+    })?;
+    // 19 letters: not fewer groups.
+    (text.len() == 19 && groups.next().is_none()).then_some(value)
+}
 
 /// Global identifier: a subnet prefix and an interface id, or a multicast group; 16 bytes (IBTA 4.1.1).
 ///
@@ -75,6 +94,26 @@ impl Gid {
     }
 }
 
+crate::__arbitrary!(Gid);
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Gid {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() { serializer.collect_str(self) } else { self.0.serialize(serializer) }
+    }
+}
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Gid {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // As text, an address is what a GID is.
+        if deserializer.is_human_readable() {
+            Ipv6Addr::deserialize(deserializer).map(Self::from)
+        } else {
+            <[u8; 16]>::deserialize(deserializer).map(Self::new)
+        }
+    }
+}
+
 impl From<[u8; 16]> for Gid {
     fn from(bytes: [u8; 16]) -> Self {
         Self(bytes)
@@ -113,6 +152,7 @@ impl fmt::Debug for Gid {
 }
 impl Wire for Gid {
     const NAME: &'static str = "Gid";
+    const ZERO: Self = Self::ZERO;
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -123,6 +163,25 @@ mod tests {
     extern crate std;
     use super::*;
     use std::string::ToString;
+
+    #[test]
+    fn guids_in_groups() {
+        let guid = Guid::new(0x0002_c903_0000_0021);
+        assert_eq!("0002:c903:0000:0021".parse(), Ok(guid));
+        assert_eq!(("0x0002c90300000021".parse(), guid.to_string().parse()), (Ok(guid), Ok(guid)));
+        for bad in [
+            "0002:c903:0000",
+            "0002:c903:0000:0021:0000",
+            "0002:c903:0000:021",
+            "0002:c903:0000:+021",
+            "0002:c903:00000021",
+            ":::",
+            "0x02:c903:0000:0021",
+            "",
+        ] {
+            assert!(bad.parse::<Guid>().is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn parts_and_text() {

@@ -31,14 +31,14 @@ impl Gid {
     #[expect(clippy::many_single_char_names, reason = "14 bytes in a row")]
     pub const fn multicast(flags: MulticastFlags, scope: u8, group: [u8; 14]) -> Self {
         let [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = group;
-        Self::new([0xff, flags.get() << 4 | scope & 15, a, b, c, d, e, f, g, h, i, j, k, l, m, n])
+        Self::new([0xff, flags.bits() << 4 | scope & 15, a, b, c, d, e, f, g, h, i, j, k, l, m, n])
     }
 
     /// The flags of a multicast GID.
     #[must_use]
     pub const fn multicast_flags(self) -> MulticastFlags {
         let [_, second, ..] = self.get();
-        MulticastFlags::new(second >> 4)
+        MulticastFlags::from_bits_retain(second >> 4)
     }
 
     /// The group of a multicast GID: what follows flags and scope.
@@ -139,9 +139,9 @@ mod tests {
     proptest! {
         #[test]
         fn parts_come_back(flags in 0_u8..16, scope in 0_u8..16, group in any::<[u8; 14]>()) {
-            let own = Gid::multicast(MulticastFlags::new(flags), scope, group);
+            let own = Gid::multicast(MulticastFlags::from_bits_retain(flags), scope, group);
             prop_assert!(own.is_multicast());
-            prop_assert_eq!(own.multicast_flags().get(), flags);
+            prop_assert_eq!(own.multicast_flags().bits(), flags);
             prop_assert_eq!((own.multicast_scope(), own.multicast_group()), (scope, group));
         }
 

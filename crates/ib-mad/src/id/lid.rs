@@ -1,7 +1,6 @@
 //! Local identifiers.
-use super::from_str_number;
-use crate::{id, wire::Bits};
-use core::fmt;
+use super::{from_str_number, small};
+use crate::id;
 
 id! {
     /// Local identifier: a port's (or multicast group's) address inside one subnet, 2 bytes (IBTA 4.1.3).
@@ -42,47 +41,16 @@ impl Lid {
     }
 }
 
-/// LID mask control: a port answers to 2^LMC LIDs in a row (3 bits, IBTA 4.1.3).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Lmc(u8);
+small! {
+    /// LID mask control: a port answers to 2^LMC LIDs in a row (3 bits, IBTA 4.1.3).
+    Lmc(u8) 3 "{}";
+}
 
 impl Lmc {
-    /// From a number; only its low 3 bits count.
-    #[must_use]
-    pub const fn new(value: u8) -> Self {
-        Self(value & 7)
-    }
-    /// The number, 0..=7.
-    #[must_use]
-    pub const fn get(self) -> u8 {
-        self.0
-    }
     /// The bits of a LID that are path bits.
     #[must_use]
     pub const fn mask(self) -> u16 {
-        (1 << self.0) - 1
-    }
-}
-
-impl fmt::Display for Lmc {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
-    }
-}
-impl fmt::Debug for Lmc {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
-    }
-}
-impl Bits for Lmc {
-    fn from_raw(raw: u64) -> Self {
-        Self(raw.to_be_bytes()[7] & 7)
-    }
-    fn into_raw(self) -> u64 {
-        u64::from(self.0)
-    }
-    fn show_bits(raw: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{raw}")
+        (1 << self.get()) - 1
     }
 }
 
@@ -94,9 +62,9 @@ mod tests {
     fn ranges_and_path_bits() {
         assert!(Lid::new(1).is_unicast() && Lid::new(0xbfff).is_unicast() && !Lid::NONE.is_unicast());
         assert!(Lid::new(0xc000).is_multicast() && !Lid::PERMISSIVE.is_multicast());
-        assert_eq!(Lid::new(0x1237).base(Lmc::new(3)), Lid::new(0x1230));
-        assert_eq!(Lid::new(0x1237).path_bits(Lmc::new(3)), 7);
-        assert_eq!(Lid::new(0x1237).base(Lmc::new(0)), Lid::new(0x1237));
+        assert_eq!(Lid::new(0x1237).base(Lmc::of::<3>()), Lid::new(0x1230));
+        assert_eq!(Lid::new(0x1237).path_bits(Lmc::of::<3>()), 7);
+        assert_eq!(Lid::new(0x1237).base(Lmc::ZERO), Lid::new(0x1237));
     }
 
     #[test]

@@ -1,45 +1,161 @@
 //! `small!`: a number of a few bits.
 
-/// A number of few bits that stands only in bit-packed words.
+/// A number that is too large for what it should become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}: {value:#x} is over {max:#x}")]
+#[non_exhaustive]
+pub struct OutOfRange {
+    /// What it should become.
+    pub what: &'static str,
+    /// The number.
+    pub value: u64,
+    /// The largest that there is.
+    pub max: u64,
+}
+
+/// A number of few bits that stands only in bit-packed words. Without a format the type's text is its own business.
 macro_rules! small {
-    ($($(#[$m:meta])* $name:ident($int:ty) $bits:literal $fmt:literal;)*) => {$(
+    ($($(#[$m:meta])* $name:ident($int:ty) $bits:literal $($fmt:literal)?;)*) => {$(
         $(#[$m])*
+        ///
+        /// No value is wider: [`new`](Self::new) and `TryFrom` refuse one, [`of`](Self::of) does so when it is compiled.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
         pub struct $name($int);
         impl $name {
-            #[doc = concat!("From a number; only its low ", $bits, " bits count.")]
+            /// 0.
+            pub const ZERO: Self = Self(0);
+            /// The largest value.
+            pub const MAX: Self = Self((1 << $bits) - 1);
+
+            #[doc = concat!("From a number; `None` if it is over ", $bits, " bits.")]
             #[must_use]
-            pub const fn new(value: $int) -> Self {
-                Self(value & ((1 << $bits) - 1))
+            pub const fn new(value: $int) -> Option<Self> {
+                if value <= Self::MAX.0 { Some(Self(value)) } else { None }
+            }
+            #[doc = concat!("A constant. One over ", $bits, " bits does not compile.")]
+            #[must_use]
+            pub const fn of<const VALUE: $int>() -> Self {
+                const { assert!(VALUE <= Self::MAX.0, "a value over the type's width") }
+                Self(VALUE)
+            }
+            #[doc = concat!("From the low ", $bits, " bits of a wire word, whose other bits are another field's or nobody's.")]
+            #[must_use]
+            pub const fn masked(word: $int) -> Self {
+                Self(word & Self::MAX.0)
             }
             /// The number.
             #[must_use]
             pub const fn get(self) -> $int {
                 self.0
             }
-        }
-        impl core::fmt::Display for $name {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                write!(f, $fmt, self.0)
+            #[doc(hidden)]
+            #[must_use]
+            #[allow(clippy::cast_possible_truncation, reason = "cut to the width on purpose")]
+            pub const fn __from_bits(raw: u64) -> Self {
+                Self::masked(raw as $int)
+            }
+            #[doc(hidden)]
+            #[must_use]
+            pub const fn __to_bits(self) -> u64 {
+                self.0 as u64
             }
         }
+        impl TryFrom<$int> for $name {
+            type Error = $crate::OutOfRange;
+            fn try_from(value: $int) -> Result<Self, Self::Error> {
+                let (own, max) = (u64::from(value), Self::MAX.__to_bits());
+                Self::new(value).ok_or($crate::OutOfRange { what: stringify!($name), value: own, max })
+            }
+        }
+        impl From<$name> for $int {
+            fn from(value: $name) -> Self {
+                value.0
+            }
+        }
+        $crate::__hex!($name get);
+        $(
+            impl core::fmt::Display for $name {
+                fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                    write!(f, $fmt, self.0)
+                }
+            }
+            impl core::str::FromStr for $name {
+                type Err = $crate::ParseIdError;
+                /// Reads a decimal number, or a hex one behind `0x`.
+                fn from_str(text: &str) -> Result<Self, Self::Err> {
+                    $crate::wire::parse_number(text)
+                        .and_then(|value| Self::new(value.try_into().ok()?))
+                        .ok_or($crate::ParseIdError { what: concat!(stringify!($name), " (", $bits, " bits)") })
+                }
+            }
+        )?
         impl core::fmt::Debug for $name {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 core::fmt::Display::fmt(self, f)
             }
         }
         impl $crate::wire::Bits for $name {
-            #[allow(clippy::cast_possible_truncation, reason = "cut to the width on purpose")]
             fn from_raw(raw: u64) -> Self {
-                Self::new(raw as $int)
+                Self::__from_bits(raw)
             }
             fn into_raw(self) -> u64 {
-                u64::from(self.0)
+                self.__to_bits()
             }
             fn show_bits(raw: u64, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                core::fmt::Display::fmt(&Self::from_raw(raw), f)
+                core::fmt::Display::fmt(&Self::__from_bits(raw), f)
+            }
+        }
+        $crate::__value!($name($int) get Self::new, |_| None);
+        #[cfg(feature = "arbitrary")]
+        impl<'a> arbitrary::Arbitrary<'a> for $name {
+            fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+                <$int>::arbitrary(u).map(Self::masked)
+            }
+            fn size_hint(_depth: usize) -> (usize, Option<usize>) {
+                (size_of::<$int>(), Some(size_of::<$int>()))
             }
         }
     )*};
 }
 pub(crate) use small;
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::notice::Producer;
+    use crate::{FlowLabel, Lmc, Psn, Qpn, ServiceLevel, TimeCode, VendorId, VirtualLane};
+    use std::{format, string::ToString};
+
+    #[test]
+    fn nothing_is_cut_off() {
+        assert_eq!(Qpn::new(0xff_ffff), Some(Qpn::MULTICAST));
+        assert_eq!(Qpn::new(0x100_0000), None);
+        let refused = Qpn::try_from(0x100_0000).unwrap_err();
+        assert_eq!(refused, OutOfRange { what: "Qpn", value: 0x100_0000, max: 0xff_ffff });
+        assert_eq!(refused.to_string(), "Qpn: 0x1000000 is over 0xffffff");
+        assert_eq!((FlowLabel::new(1 << 20), FlowLabel::MAX.get()), (None, 0xf_ffff));
+        assert_eq!((ServiceLevel::new(16), VirtualLane::new(16), Lmc::new(8)), (None, None, None));
+        assert_eq!((TimeCode::new(32), Psn::new(1 << 24), VendorId::new(1 << 24)), (None, None, None));
+        assert_eq!(Producer::new(1 << 24), None);
+        assert_eq!(ServiceLevel::try_from(15).map(u8::from), Ok(15));
+    }
+
+    #[test]
+    fn a_word_of_the_wire_has_other_fields_beside_it() {
+        assert_eq!(Qpn::masked(0xab_000007), Qpn::of::<7>());
+        assert_eq!(ServiceLevel::masked(0xf3), ServiceLevel::of::<3>());
+    }
+
+    #[test]
+    fn text() {
+        assert_eq!(("0x48".parse(), "72".parse()), (Ok(Qpn::of::<0x48>()), Ok(Qpn::of::<0x48>())));
+        assert_eq!("15".parse(), Ok(ServiceLevel::MAX));
+        for bad in ["16", "0x10", "-1", "+1", "", "256"] {
+            assert!(bad.parse::<ServiceLevel>().is_err(), "{bad}");
+        }
+        assert!("0x1000000".parse::<Qpn>().is_err());
+        let qpn = Qpn::of::<0x1c>();
+        assert_eq!((qpn.to_string().parse(), format!("{qpn:06x} {qpn:#X}")), (Ok(qpn), "00001c 0x1C".into()));
+    }
+}

@@ -1,7 +1,7 @@
 //! The common MAD header.
 use super::{AttributeId, Method, MgmtClass, Status};
 use crate::{
-    TransactionId, wire,
+    DecodeError, TransactionId, wire,
     wire::{Be16, Be32, Reserved},
 };
 
@@ -24,7 +24,8 @@ wire! {
         pub class_version: u8,
         /// What is asked, or which answer this is.
         pub method: Method,
-        /// How it went; zero in requests. Its meaning: [`Status::text`].
+        /// How it went; zero in requests. Of a directed route the top bit is the direction:
+        /// [`masked_status`](Self::masked_status) is without it. Its meaning: [`Status::text`].
         pub status: Status,
         /// Hop pointer and count of directed routes; else zero.
         pub class_specific: Be16,
@@ -43,13 +44,100 @@ impl MadHeader {
     /// A header of base version 1 with zero status and modifier.
     #[must_use]
     #[inline]
-    pub fn new(
+    pub const fn new(
         mgmt_class: MgmtClass,
         class_version: u8,
         method: Method,
         attribute_id: AttributeId,
         transaction_id: TransactionId,
     ) -> Self {
-        Self { base_version: 1, mgmt_class, class_version, method, attribute_id, transaction_id, ..Self::default() }
+        Self { base_version: 1, mgmt_class, class_version, method, attribute_id, transaction_id, ..Self::ZERO }
+    }
+
+    /// How it went, without the direction that the top bit is in a directed route (IBTA 14.2.1.2).
+    #[must_use]
+    pub const fn masked_status(&self) -> Status {
+        match self.mgmt_class {
+            MgmtClass::SUBN_DIRECTED_ROUTE => Status::new(self.status.get() & 0x7fff),
+            _ => self.status,
+        }
+    }
+
+    /// Whether this answers something: its method is an answer's, or it is baseboard management's and the lowest bit of
+    /// the modifier says so (`ib_response_mad` in Linux's `rdma/ib_mad.h`).
+    #[must_use]
+    pub const fn is_response(&self) -> bool {
+        self.method.is_response() || self.is_baseboard() && self.attribute_modifier.get() & BASEBOARD_RESPONSE != 0
+    }
+
+    /// Makes this the header of the answer to itself. In a directed route it is on its way back.
+    ///
+    /// # Errors
+    /// [`DecodeError::BadValue`] if it has no answer; nothing changes then.
+    pub fn answer(&mut self, status: Status) -> Result<(), DecodeError> {
+        match self.method.response() {
+            _ if self.is_response() => {
+                return Err(DecodeError::BadValue { what: "method", value: self.method.get().into() });
+            }
+            // Baseboard management answers a Send by another, told by its modifier.
+            _ if self.is_baseboard() && self.method == Method::SEND => {
+                self.attribute_modifier = Be32::new(self.attribute_modifier.get() | BASEBOARD_RESPONSE);
+            }
+            Some(method) => self.method = method,
+            None => return Err(DecodeError::BadValue { what: "method", value: self.method.get().into() }),
+        }
+        self.status = match self.mgmt_class {
+            MgmtClass::SUBN_DIRECTED_ROUTE => Status::new(status.get() | 0x8000),
+            _ => status,
+        };
+        Ok(())
+    }
+
+    const fn is_baseboard(&self) -> bool {
+        matches!(self.mgmt_class, MgmtClass::BASEBOARD)
+    }
+}
+
+/// Bit of baseboard management's attribute modifier: this is an answer.
+const BASEBOARD_RESPONSE: u32 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(class: MgmtClass, method: Method) -> MadHeader {
+        MadHeader::new(class, 1, method, AttributeId::new(1), TransactionId::new(1))
+    }
+
+    #[test]
+    fn the_answer_to_a_directed_route_goes_back() {
+        let mut header = request(MgmtClass::SUBN_DIRECTED_ROUTE, Method::GET);
+        assert_eq!(header.answer(Status::OK), Ok(()));
+        assert_eq!((header.method, header.status), (Method::GET_RESP, Status::new(0x8000)));
+        assert!(header.masked_status().is_ok() && !header.status.is_ok());
+        let mut header = request(MgmtClass::SUBN_DIRECTED_ROUTE, Method::SET);
+        assert_eq!(header.answer(Status::INVALID_FIELD), Ok(()));
+        assert_eq!((header.status.get(), header.masked_status()), (0x801c, Status::INVALID_FIELD));
+        let mut other = request(MgmtClass::SUBN_ADM, Method::GET);
+        assert_eq!((other.answer(Status::new(0x8100)), other.masked_status().get()), (Ok(()), 0x8100));
+    }
+
+    #[test]
+    fn what_has_an_answer_and_what_is_one() {
+        let none = |method: Method| DecodeError::BadValue { what: "method", value: method.get().into() };
+        let answer = |mut header: MadHeader| header.answer(Status::OK).map(|()| (header.method, header.is_response()));
+        assert_eq!(answer(request(MgmtClass::SUBN_ADM, Method::REPORT)), Ok((Method::REPORT_RESP, true)));
+        for method in [Method::SEND, Method::GET_RESP, Method::TRAP_REPRESS] {
+            assert_eq!(answer(request(MgmtClass::SUBN_ADM, method)), Err(none(method)));
+        }
+        let mut header = request(MgmtClass::BASEBOARD, Method::SEND);
+        header.attribute_modifier = Be32::new(0x100);
+        assert!(!header.is_response());
+        assert_eq!(header.answer(Status::OK), Ok(()));
+        assert_eq!((header.method, header.attribute_modifier.get()), (Method::SEND, 0x101));
+        assert!(header.is_response());
+        assert_eq!(header.answer(Status::OK), Err(none(Method::SEND)));
+        assert!(!request(MgmtClass::PERF, Method::GET).is_response());
+        assert!(request(MgmtClass::PERF, Method::TRAP_REPRESS).is_response());
     }
 }

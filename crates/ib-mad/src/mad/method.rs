@@ -40,18 +40,48 @@ code! {
 }
 
 impl Method {
-    /// Whether this answers a request.
+    /// Whether this answers a request or a trap. Baseboard management has answers with other methods:
+    /// [`MadHeader::is_response`](crate::MadHeader::is_response).
     #[must_use]
     pub const fn is_response(self) -> bool {
-        self.get() & 0x80 != 0
+        self.get() & 0x80 != 0 || matches!(self, Self::TRAP_REPRESS)
     }
 
-    /// The method of the answer to this request: Set is answered by GetResp, as Get is.
+    /// The method of the answer to this (IBTA 13.4.5): to Get and Set `GetResp`, to Trap `TrapRepress`, and so on.
+    /// `None` if nothing answers it: a Send, and what is an answer itself.
     #[must_use]
-    pub const fn response(self) -> Self {
+    pub const fn response(self) -> Option<Self> {
         match self {
-            Self::SET => Self::GET_RESP,
-            other => Self::new(other.get() | 0x80),
+            Self::SEND => None,
+            Self::SET => Some(Self::GET_RESP),
+            Self::TRAP => Some(Self::TRAP_REPRESS),
+            own if own.is_response() => None,
+            own => Some(Self::new(own.get() | 0x80)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_request_has_its_answer() {
+        for (request, answer) in [
+            (Method::GET, Method::GET_RESP),
+            (Method::SET, Method::GET_RESP),
+            (Method::TRAP, Method::TRAP_REPRESS),
+            (Method::REPORT, Method::REPORT_RESP),
+            (Method::GET_TABLE, Method::GET_TABLE_RESP),
+            (Method::GET_TRACE_TABLE, Method::GET_TRACE_TABLE_RESP),
+            (Method::GET_MULTI, Method::GET_MULTI_RESP),
+            (Method::DELETE, Method::DELETE_RESP),
+            // A vendor's.
+            (Method::new(0x41), Method::new(0xc1)),
+        ] {
+            assert_eq!((request.response(), request.is_response()), (Some(answer), false));
+            assert_eq!((answer.response(), answer.is_response()), (None, true));
+        }
+        assert_eq!((Method::SEND.response(), Method::SEND.is_response()), (None, false));
     }
 }

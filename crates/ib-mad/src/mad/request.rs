@@ -17,13 +17,13 @@ macro_rules! requests {
             /// A request to change an attribute. One of another class does not compile.
             #[must_use]
             pub fn set<A: $crate::attribute::Attribute>(
-                attribute: &A,
                 modifier: u32,
                 tid: $crate::TransactionId,
+                attribute: &A,
             ) -> Self {
                 let mut own = Self::get::<A>(modifier, tid);
                 own.header.method = $crate::Method::SET;
-                own.data.0.iter_mut().zip($crate::as_bytes(attribute)).for_each(|(to, from)| *to = *from);
+                own.data = $crate::wire::Octets::of(attribute);
                 own
             }
         }
@@ -66,10 +66,10 @@ mod tests {
     fn what_is_set_stands_where_it_is_read() {
         let tid = TransactionId::new(7);
         let port = PortInfo { gid_prefix: 5.into(), ..PortInfo::default() };
-        let mad = Smp::set(&port, 3, tid);
+        let mad = Smp::set(3, tid, &port);
         assert_eq!(MadRef::new(as_bytes(&mad)).unwrap().attribute_as::<PortInfo>(), Ok(&port));
         let key = CongestionKeyInfo { cc_key: 9.into(), ..CongestionKeyInfo::default() };
-        let mad = CongestionMad::set(&key, 0, tid);
+        let mad = CongestionMad::set(0, tid, &key);
         let seen = MadRef::new(as_bytes(&mad)).unwrap();
         assert_eq!((seen.method(), seen.attribute_as::<CongestionKeyInfo>()), (Method::SET, Ok(&key)));
     }

@@ -18,7 +18,7 @@ flags! {
 
 bits! {
     /// Second mask of capabilities, time to answer.
-    pub struct CapabilityResponse [4] {
+    pub struct CapabilityResponse [4] in ClassPortInfo.capability_response {
         /// What the class can do, in its own bits.
         capability_mask2 / with_capability_mask2: u32 = 27,
         /// Longest time between a request and its answer.
@@ -38,7 +38,7 @@ bits! {
 }
 bits! {
     /// Hop limit, queue pair.
-    pub struct TrapHopQp [4] {
+    pub struct TrapHopQp [4] in ClassPortInfo.trap_hop_qp {
         /// Hop limit.
         hop_limit / with_hop_limit: u8 = 8,
         /// Queue pair.

@@ -49,7 +49,7 @@ code! {
 macro_rules! details {
     ($($(#[$m:meta])* $variant:ident($t:ident) = $($trap:ident)|+,)*) => {
         /// A notice's details, as its trap's number says.
-        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum TrapDetails<'a> {
             $($(#[$m])* $variant(&'a $t),)*

@@ -1,9 +1,10 @@
 //! The notice itself.
 use crate::{
     Gid, Lid, VendorId, bits, code,
+    id::small,
     notice::{TrapDetails, TrapNumber},
     wire,
-    wire::{Bits, InBytes, Octets},
+    wire::{InBytes, Octets},
 };
 use core::fmt;
 
@@ -25,65 +26,44 @@ code! {
     }
 }
 
-/// Who tells: a kind of node if the notice is generic, a vendor if not; 24 bits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Producer(u32);
+small! {
+    /// Who tells: a kind of node if the notice is generic, a vendor if not; 24 bits.
+    Producer(u32) 24;
+}
 
 impl Producer {
     /// A channel adapter.
-    pub const CHANNEL_ADAPTER: Self = Self(1);
+    pub const CHANNEL_ADAPTER: Self = Self::of::<1>();
     /// A switch.
-    pub const SWITCH: Self = Self(2);
+    pub const SWITCH: Self = Self::of::<2>();
     /// A router.
-    pub const ROUTER: Self = Self(3);
+    pub const ROUTER: Self = Self::of::<3>();
     /// The manager of a class: the subnet manager, for one.
-    pub const CLASS_MANAGER: Self = Self(4);
+    pub const CLASS_MANAGER: Self = Self::of::<4>();
     /// In a subscription: whoever.
-    pub const ANY: Self = Self(0xff_ffff);
+    pub const ANY: Self = Self::MAX;
 
-    /// From a number; only its low 24 bits count.
-    #[must_use]
-    pub const fn new(value: u32) -> Self {
-        Self(value & 0xff_ffff)
-    }
-    /// The number.
-    #[must_use]
-    pub const fn get(self) -> u32 {
-        self.0
-    }
     /// The number as a vendor, which it is unless the notice is generic.
     #[must_use]
     pub const fn vendor(self) -> VendorId {
-        VendorId::new(self.0)
+        VendorId::masked(self.get())
     }
 }
-impl fmt::Debug for Producer {
+impl fmt::Display for Producer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::CHANNEL_ADAPTER => f.write_str("channel adapter"),
             Self::SWITCH => f.write_str("switch"),
             Self::ROUTER => f.write_str("router"),
             Self::CLASS_MANAGER => f.write_str("class manager"),
-            Self(other) => write!(f, "{other:#x}"),
+            other => write!(f, "{other:#x}"),
         }
-    }
-}
-impl Bits for Producer {
-    #[expect(clippy::cast_possible_truncation, reason = "24 bits")]
-    fn from_raw(raw: u64) -> Self {
-        Self::new(raw as u32)
-    }
-    fn into_raw(self) -> u64 {
-        u64::from(self.0)
-    }
-    fn show_bits(raw: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&Self::from_raw(raw), f)
     }
 }
 
 bits! {
     /// Whether the notice is the specification's, how grave it is.
-    pub struct GenericType [1] {
+    pub struct GenericType [1] in Notice.generic_type {
         /// The specification defines it; else a vendor does.
         is_generic / with_is_generic: bool = 1,
         /// How grave it is.
@@ -92,7 +72,7 @@ bits! {
 }
 bits! {
     /// Which of several notices.
-    pub struct NoticeToggleCount [2] {
+    pub struct NoticeToggleCount [2] in Notice.toggle_count {
         /// Changes with each notice that is logged.
         notice_toggle / with_notice_toggle: bool = 1,
         /// How many notices wait.

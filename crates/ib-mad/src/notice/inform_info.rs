@@ -8,7 +8,7 @@ use crate::{
 
 bits! {
     /// Queue pair, time to answer.
-    pub struct InformQpnTime [4] {
+    pub struct InformQpnTime [4] in InformInfo.qpn_time {
         /// Queue pair that reports go to.
         qpn / with_qpn: Qpn = 24,
         _: 3,

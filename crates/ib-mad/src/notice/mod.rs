@@ -5,6 +5,7 @@ mod class_port_info;
 mod details;
 mod header;
 mod inform_info;
+mod shared;
 mod trap_change;
 mod trap_gid;
 mod trap_key;

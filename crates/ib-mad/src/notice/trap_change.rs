@@ -8,7 +8,7 @@ use crate::{
 
 bits! {
     /// Whether the list of other changes counts.
-    pub struct OtherLocalChanges [1] {
+    pub struct OtherLocalChanges [1] in CapabilityTrap.other {
         _: 7,
         /// Something else than the capability mask changed; [`LocalChanges`] says what.
         other_local_changes / with_other_local_changes: bool = 1,
@@ -16,7 +16,7 @@ bits! {
 }
 bits! {
     /// What else changed.
-    pub struct LocalChanges [2] {
+    pub struct LocalChanges [2] in CapabilityTrap.changes {
         _: 10,
         /// The second capability mask.
         capability_mask2_change / with_capability_mask2_change: bool = 1,

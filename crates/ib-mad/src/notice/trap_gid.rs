@@ -18,7 +18,7 @@ wire! {
 
 bits! {
     /// Whether to wait.
-    pub struct WaitForRepath [1] {
+    pub struct WaitForRepath [1] in PathTrap.wait {
         /// A repath follows: do not ask for paths before.
         wait_for_repath / with_wait_for_repath: bool = 1,
         _: 7,

@@ -6,7 +6,7 @@ use crate::{
 
 bits! {
     /// How the request with the wrong key came.
-    pub struct DrNotice [1] {
+    pub struct DrNotice [1] in BadMkeyTrap.dr {
         /// By directed route.
         dr_notice / with_dr_notice: bool = 1,
         /// The return path is longer than the room for it.

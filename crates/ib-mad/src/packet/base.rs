@@ -7,7 +7,7 @@ use core::net::Ipv4Addr;
 
 bits! {
     /// Version, traffic class, flow label.
-    pub struct GrhFlow [4] {
+    pub struct GrhFlow [4] in Grh.flow {
         /// Version: 6.
         ip_version / with_ip_version: u8 = 4,
         /// Traffic class.
@@ -82,7 +82,7 @@ code! {
 
 bits! {
     /// Solicited event, migration, padding, version.
-    pub struct BthFlags [1] {
+    pub struct BthFlags [1] in Bth.flags {
         /// The receiver should be woken.
         solicited_event / with_solicited_event: bool = 1,
         /// Migration state.
@@ -95,7 +95,7 @@ bits! {
 }
 bits! {
     /// Congestion marks.
-    pub struct Congestion [1] {
+    pub struct Congestion [1] in Bth.congestion {
         /// The packet met congestion.
         fecn / with_fecn: bool = 1,
         /// A packet the other way met congestion.
@@ -126,7 +126,7 @@ wire! {
 
 bits! {
     /// Whether an acknowledgement is wanted.
-    pub struct AckRequest [1] {
+    pub struct AckRequest [1] in Bth.ack {
         /// Whether an acknowledgement is wanted.
         ack_request / with_ack_request: bool = 1,
         _: 7,

@@ -17,7 +17,7 @@ code! {
 
 bits! {
     /// Lane, version.
-    pub struct VlVersion [1] {
+    pub struct VlVersion [1] in Lrh.vl_version {
         /// Virtual lane.
         vl / with_vl: VirtualLane = 4,
         /// Version of the link: 0.
@@ -26,7 +26,7 @@ bits! {
 }
 bits! {
     /// Service level, what follows.
-    pub struct VlSl [1] {
+    pub struct VlSl [1] in Lrh.sl_next {
         /// Service level.
         sl / with_sl: ServiceLevel = 4,
         _: 2,
@@ -36,7 +36,7 @@ bits! {
 }
 bits! {
     /// Length of the packet.
-    pub struct PacketLength [2] {
+    pub struct PacketLength [2] in Lrh.length {
         _: 5,
         /// From this header to the invariant check, in units of 4 bytes.
         packet_length / with_packet_length: u16 = 11,

@@ -8,7 +8,7 @@ use crate::{
 
 bits! {
     /// Local link integrity errors, excessive buffer overruns.
-    pub struct LinkErrors [1] {
+    pub struct LinkErrors [1] in PortCounters.link_errors {
         /// Times that physical errors passed their limit.
         local_link_integrity_errors / with_local_link_integrity_errors: u8 = 4,
         /// Times that overruns passed their limit.

@@ -36,7 +36,7 @@ code! {
 
 bits! {
     /// Width of the counters and what each can count.
-    pub struct CounterMasks [7] {
+    pub struct CounterMasks [7] in PortSamplesControl.counter_masks {
         _: 5,
         /// 0 to 4: 16, 20, 24, 28, 32 bits.
         counter_width / with_counter_width: u8 = 3,
@@ -52,7 +52,7 @@ bits! {
 }
 bits! {
     /// How far the counting is.
-    pub struct SampleState [2] {
+    pub struct SampleState [2] in PortSamplesResult.state {
         _: 14,
         /// How far the counting is.
         sample_status / with_sample_status: SampleStatus = 2,
@@ -60,7 +60,7 @@ bits! {
 }
 bits! {
     /// How far the counting is, in its byte.
-    pub struct SampleStateByte [1] {
+    pub struct SampleStateByte [1] in PortSamplesControl.state {
         _: 6,
         /// How far the counting is.
         sample_status / with_sample_status: SampleStatus = 2,

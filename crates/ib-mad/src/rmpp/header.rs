@@ -49,7 +49,7 @@ code! {
 
 bits! {
     /// Response time and flags.
-    pub struct RmppFlags [1] {
+    pub struct RmppFlags [1] in RmppHeader.flags {
         /// Response time: 4.096 us x 2^n; 31 = not given.
         resp_time / with_resp_time: u8 = 5,
         /// Last segment.

@@ -12,12 +12,13 @@ const RMPP_END: usize = 36;
 
 /// Bytes of each segment before its data: common header, protocol header and the class's own header.
 ///
-/// `None` for a class that does not use the protocol.
+/// `None` for a class that does not use the protocol: those that do are those of `ib_is_mad_class_rmpp` in Linux's
+/// `rdma/ib_mad.h`.
 #[must_use]
 pub const fn header_length(class: MgmtClass) -> Option<usize> {
     match class {
         MgmtClass::SUBN_ADM => Some(56),
-        MgmtClass::DEVICE_ADM | MgmtClass::BOOT_MGMT | MgmtClass::BIS => Some(64),
+        MgmtClass::DEVICE_MGMT | MgmtClass::DEVICE_ADM | MgmtClass::BIS => Some(64),
         _ if is_vendor_oui(class) => Some(40),
         _ => None,
     }

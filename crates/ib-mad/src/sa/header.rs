@@ -1,5 +1,5 @@
 //! The subnet administration header.
-use super::{Records, SaRecord};
+use super::SaRecord;
 use crate::{
     AttributeId, DecodeError, MadHeader, Method, MgmtClass, TransactionId,
     rmpp::RmppHeader,
@@ -56,7 +56,8 @@ impl SaMad {
         }
     }
 
-    /// The record in this datagram, in place.
+    /// The record in this datagram, in place, if it has one: [`MadRef::records`](crate::MadRef::records) says how many
+    /// an answer has.
     ///
     /// # Errors
     /// [`DecodeError::BadValue`] if the attribute id is not the record's.
@@ -65,14 +66,5 @@ impl SaMad {
             return Err(DecodeError::BadValue { what: "attribute_id", value: self.header.attribute_id.get().into() });
         }
         R::parse(&self.data.0)
-    }
-
-    /// The records of an answer in one datagram, each at its attribute offset.
-    ///
-    /// # Errors
-    /// [`DecodeError::BadValue`] if the attribute id is not the record's or the offset is less than its size.
-    pub fn records<R: SaRecord>(&self) -> Result<Records<'_, R>, DecodeError> {
-        self.record::<R>()?;
-        Records::new(&self.data.0, self.sa.attribute_offset.get())
     }
 }

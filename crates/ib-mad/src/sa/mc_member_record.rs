@@ -1,14 +1,13 @@
 //! MCMemberRecord: membership in a multicast group.
 use super::record::sa_record;
 use crate::{
-    FlowLabel, Gid, Lid, Mtu, PacketLifeTime, Pkey, Qkey, Rate, Selected, Selector, ServiceLevel, bits, wire,
-    wire::{Bits, Reserved},
+    FlowLabel, Gid, Lid, Mtu, PacketLifeTime, Pkey, Qkey, Rate, Selected, Selector, ServiceLevel, bits, flags, wire,
+    wire::Reserved,
 };
-use core::fmt;
 
 bits! {
     /// Service level, flow label, hop limit.
-    pub struct SlFlowHop [4] {
+    pub struct SlFlowHop [4] in McMemberRecord.sl_flow_hop {
         /// Service level.
         sl / with_sl: ServiceLevel = 4,
         /// Flow label.
@@ -19,7 +18,7 @@ bits! {
 }
 bits! {
     /// Scope of the group, kind of membership.
-    pub struct ScopeState [1] {
+    pub struct ScopeState [1] in McMemberRecord.scope_state {
         /// Scope: 2 link, 5 site, 8 organization, 14 global.
         scope / with_scope: u8 = 4,
         /// Kind of membership.
@@ -28,36 +27,24 @@ bits! {
 }
 bits! {
     /// Joined for another port.
-    pub struct ProxyJoin [1] {
+    pub struct ProxyJoin [1] in McMemberRecord.proxy_join {
         /// Whether the join was made for another port.
         proxy_join / with_proxy_join: bool = 1,
         _: 7,
     }
 }
 
-bitflags::bitflags! {
-    /// Kinds of membership, a set (IBTA 15.2.5.17).
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-    pub struct JoinState: u8 {
+flags! {
+    /// Kinds of membership, a set of 4 bits (IBTA 15.2.5.17).
+    pub struct JoinState(u8) {
         /// Sends and receives; the group lives while it has a full member.
-        const FULL_MEMBER = 1;
+        FULL_MEMBER = 1 "full member",
         /// Sends and receives, does not keep the group alive.
-        const NON_MEMBER = 2;
+        NON_MEMBER = 2 "non-member",
         /// Sends only, does not keep the group alive.
-        const SEND_ONLY_NON_MEMBER = 4;
+        SEND_ONLY_NON_MEMBER = 4 "send-only non-member",
         /// Sends only, keeps the group alive.
-        const SEND_ONLY_FULL_MEMBER = 8;
-    }
-}
-impl Bits for JoinState {
-    fn from_raw(raw: u64) -> Self {
-        Self::from_bits_truncate(raw.to_be_bytes()[7])
-    }
-    fn into_raw(self) -> u64 {
-        u64::from(self.bits())
-    }
-    fn show_bits(raw: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{raw:#x}")
+        SEND_ONLY_FULL_MEMBER = 8 "send-only full member",
     }
 }
 
@@ -105,22 +92,22 @@ sa_record! {
     /// The group's LID.
     MLID = 0x8 "mlid" mlid(value: Lid) |r| r.mlid = value;
     /// How to compare the MTU; prefer the setter of both.
-    MTU_SELECTOR = 0x10 "mtu.selector" mtu_selector(value: Selector) |r| r.mtu = Selected::new(value, r.mtu.value());
+    MTU_SELECTOR = 0x10 "mtu.selector" (Ignored) mtu_selector(value: Selector) |r| r.mtu = Selected::new(value, r.mtu.value());
     /// MTU value; prefer the setter of both.
-    MTU = 0x20 "mtu.value" mtu_value(value: Mtu) |r| r.mtu = Selected::new(r.mtu.selector(), value);
+    MTU = 0x20 "mtu.value" (graded Mtu) mtu_value(value: Mtu) |r| r.mtu = Selected::new(r.mtu.selector(), value);
     /// Traffic class.
     TRAFFIC_CLASS = 0x40 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
     /// Partition.
-    PKEY = 0x80 "pkey" pkey(value: Pkey) |r| r.pkey = value;
+    PKEY = 0x80 "pkey" (Partition) pkey(value: Pkey) |r| r.pkey = value;
     /// How to compare the rate; prefer the setter of both.
-    RATE_SELECTOR = 0x100 "rate.selector" rate_selector(value: Selector) |r| r.rate = Selected::new(value, r.rate.value());
+    RATE_SELECTOR = 0x100 "rate.selector" (Ignored) rate_selector(value: Selector) |r| r.rate = Selected::new(value, r.rate.value());
     /// Rate value; prefer the setter of both.
-    RATE = 0x200 "rate.value" rate_value(value: Rate) |r| r.rate = Selected::new(r.rate.selector(), value);
+    RATE = 0x200 "rate.value" (graded Rate) rate_value(value: Rate) |r| r.rate = Selected::new(r.rate.selector(), value);
     /// How to compare the lifetime; prefer the setter of both.
-    LIFE_SELECTOR = 0x400 "packet_life_time.selector" packet_life_time_selector(value: Selector)
+    LIFE_SELECTOR = 0x400 "packet_life_time.selector" (Ignored) packet_life_time_selector(value: Selector)
         |r| r.packet_life_time = Selected::new(value, r.packet_life_time.value());
     /// Lifetime value; prefer the setter of both.
-    LIFE = 0x800 "packet_life_time.value" packet_life_time_value(value: PacketLifeTime)
+    LIFE = 0x800 "packet_life_time.value" (graded PacketLifeTime) packet_life_time_value(value: PacketLifeTime)
         |r| r.packet_life_time = Selected::new(r.packet_life_time.selector(), value);
     /// Service level.
     SL = 0x1000 "sl_flow_hop.sl" sl(value: ServiceLevel) |r| r.sl_flow_hop = r.sl_flow_hop.with_sl(value);

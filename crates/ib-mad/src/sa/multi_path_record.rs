@@ -8,7 +8,7 @@ use crate::{
 
 bits! {
     /// How paths should differ.
-    pub struct Independence [1] {
+    pub struct Independence [1] in MultiPathRecord.independence {
         /// 0: as you like; 1: as independent of each other as there are.
         independence_selector / with_independence_selector: u8 = 2,
         _: 6,
@@ -58,6 +58,44 @@ wire! {
     }
 }
 
+impl MultiPathRecord {
+    /// Paths for raw packets.
+    #[must_use]
+    pub const fn raw_traffic(&self) -> bool {
+        self.flow_hop.raw_traffic()
+    }
+    /// Flow label of the global route header.
+    #[must_use]
+    pub const fn flow_label(&self) -> FlowLabel {
+        self.flow_hop.flow_label()
+    }
+    /// Hop limit of the global route header; over 1 the paths leave the subnet.
+    #[must_use]
+    pub const fn hop_limit(&self) -> u8 {
+        self.flow_hop.hop_limit()
+    }
+    /// Usable in both directions.
+    #[must_use]
+    pub const fn reversible(&self) -> bool {
+        self.reversible_paths.reversible()
+    }
+    /// Paths wanted for each pair of ports.
+    #[must_use]
+    pub const fn num_path(&self) -> u8 {
+        self.reversible_paths.num_path()
+    }
+    /// Quality of service class.
+    #[must_use]
+    pub const fn qos_class(&self) -> u16 {
+        self.qos_sl.qos_class()
+    }
+    /// Service level.
+    #[must_use]
+    pub const fn sl(&self) -> ServiceLevel {
+        self.qos_sl.sl()
+    }
+}
+
 sa_record! {
     /// Which fields of a [`MultiPathRecord`] count.
     MultiPathRecord MULTI_PATH_RECORD MultiPathMask;
@@ -72,29 +110,29 @@ sa_record! {
     /// Traffic class.
     TRAFFIC_CLASS = 0x10 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
     /// Usable in both directions.
-    REVERSIBLE = 0x20 "reversible_paths.reversible" reversible(value: bool)
+    REVERSIBLE = 0x20 "reversible_paths.reversible" (Set) reversible(value: bool)
         |r| r.reversible_paths = r.reversible_paths.with_reversible(value);
     /// At most this many paths for each pair of ports.
-    NUM_PATH = 0x40 "reversible_paths.num_path" num_path(value: u8)
+    NUM_PATH = 0x40 "reversible_paths.num_path" (Ignored) num_path(value: u8)
         |r| r.reversible_paths = r.reversible_paths.with_num_path(value);
     /// Partition.
-    PKEY = 0x80 "pkey" pkey(value: Pkey) |r| r.pkey = value;
+    PKEY = 0x80 "pkey" (Partition) pkey(value: Pkey) |r| r.pkey = value;
     /// Quality of service class.
     QOS_CLASS = 0x100 "qos_sl.qos_class" qos_class(value: u16) |r| r.qos_sl = r.qos_sl.with_qos_class(value);
     /// Service level.
     SL = 0x200 "qos_sl.sl" sl(value: ServiceLevel) |r| r.qos_sl = r.qos_sl.with_sl(value);
     /// How to compare the MTU; see the setter of both.
-    MTU_SELECTOR = 0x400 "mtu.selector";
+    MTU_SELECTOR = 0x400 "mtu.selector" (Ignored);
     /// MTU value; see the setter of both.
-    MTU = 0x800 "mtu.value";
+    MTU = 0x800 "mtu.value" (graded Mtu);
     /// How to compare the rate; see the setter of both.
-    RATE_SELECTOR = 0x1000 "rate.selector";
+    RATE_SELECTOR = 0x1000 "rate.selector" (Ignored);
     /// Rate value; see the setter of both.
-    RATE = 0x2000 "rate.value";
+    RATE = 0x2000 "rate.value" (graded Rate);
     /// How to compare the lifetime; see the setter of both.
-    LIFE_SELECTOR = 0x4000 "packet_life_time.selector";
+    LIFE_SELECTOR = 0x4000 "packet_life_time.selector" (Ignored);
     /// Lifetime value; see the setter of both.
-    LIFE = 0x8000 "packet_life_time.value";
+    LIFE = 0x8000 "packet_life_time.value" (graded PacketLifeTime);
     /// Service id, first byte; see the setter of the whole.
     SERVICE_ID_8MSB = 0x1_0000 "service_id_8msb";
     /// How paths should differ.

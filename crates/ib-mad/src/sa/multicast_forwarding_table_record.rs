@@ -4,7 +4,7 @@ use crate::{Lid, bits, smp::MulticastForwardingTable, wire, wire::Reserved};
 
 bits! {
     /// Which ports and which multicast LIDs the block is about.
-    pub struct PositionBlock [2] {
+    pub struct PositionBlock [2] in MulticastForwardingTableRecord.position_block {
         /// Ports `16 p ..= 16 p + 15`.
         position / with_position: u8 = 4,
         _: 3,

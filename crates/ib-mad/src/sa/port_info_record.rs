@@ -9,7 +9,7 @@ use crate::{
 
 bits! {
     /// How a query compares.
-    pub struct PortInfoOptions [1] {
+    pub struct PortInfoOptions [1] in PortInfoRecord.options {
         /// The capability mask matches if the record's has every bit that the query's has; else if they are equal.
         match_capability_mask_bits / with_match_capability_mask_bits: bool = 1,
         _: 7,

@@ -2,7 +2,8 @@
 use super::{SaMad, SaRecord};
 use crate::{
     Method, TransactionId,
-    wire::{Be16, Be64, find, read_bits},
+    mad::words,
+    wire::{Be64, Octets, find, read_bits},
 };
 
 /// A query about records of one kind. Each setter sets the field and its component mask bit. It prints what counts.
@@ -114,9 +115,8 @@ impl<R: SaRecord> Query<R> {
     pub fn mad(&self, method: Method, tid: TransactionId) -> SaMad {
         let mut mad = SaMad::request(method, R::ID, tid);
         mad.sa.component_mask = Be64::new(self.mask);
-        let words = size_of::<R>().div_ceil(8);
-        mad.sa.attribute_offset = Be16::new(u16::try_from(words).unwrap_or_default());
-        mad.data.0.iter_mut().zip(self.record.as_bytes()).for_each(|(to, from)| *to = *from);
+        mad.sa.attribute_offset = words::<R>();
+        mad.data = Octets::of(&self.record);
         mad
     }
 }

@@ -1,16 +1,73 @@
 //! Attributes of every class, as subnet administration has them.
 use super::record::sa_record;
-use crate::notice::{ClassPortInfo, InformInfo, SaNotice};
+use crate::{
+    Gid, Lid, Qpn, TimeCode,
+    notice::{ClassPortInfo, InformInfo, InformType, Producer, SaNotice, TrapNumber},
+};
 
 sa_record! {
     /// A [`ClassPortInfo`] is asked for without a component mask.
     ClassPortInfo CLASS_PORT_INFO ClassPortInfoMask;
 }
 sa_record! {
-    /// An [`InformInfo`] is set without a component mask.
+    /// Which fields of an [`InformInfo`] count. `OpenSM` takes one without a mask, and counts all of it; rdma-core's
+    /// `srp_daemon` sets the bits of what it fills in (`srp_ib_types.h`).
     InformInfo INFORM_INFO InformMask;
+    /// About which port.
+    GID = 0x1 "gid" gid(value: Gid) |r| r.gid = value;
+    /// About LIDs from this one on.
+    LID_RANGE_BEGIN = 0x2 "lid_range_begin" lid_range_begin(value: Lid) |r| r.lid_range_begin = value;
+    /// To this one.
+    LID_RANGE_END = 0x4 "lid_range_end" lid_range_end(value: Lid) |r| r.lid_range_end = value;
+    /// Notices of the specification (1) or a vendor's (0).
+    IS_GENERIC = 0x10 "is_generic" is_generic(value: u8) |r| r.is_generic = value;
+    /// Subscribe (1) or unsubscribe (0).
+    SUBSCRIBE = 0x20 "subscribe" subscribe(value: u8) |r| r.subscribe = value;
+    /// How grave.
+    TYPE = 0x40 "notice_type" notice_type(value: InformType) |r| r.notice_type = value;
+    /// What happened, or a vendor's device.
+    TRAP_NUMBER = 0x80 "trap_number" trap_number(value: TrapNumber) |r| r.trap_number = value;
+    /// Queue pair that reports go to.
+    QPN = 0x100 "qpn_time.qpn" qpn(value: Qpn) |r| r.qpn_time = r.qpn_time.with_qpn(value);
+    /// Longest time to answer a report.
+    RESP_TIME_VALUE = 0x400 "qpn_time.resp_time_value" resp_time_value(value: TimeCode)
+        |r| r.qpn_time = r.qpn_time.with_resp_time_value(value);
+    /// Kind of node whose notices are subscribed to.
+    PRODUCER = 0x1000 "producer" producer(value: Producer) |r| r.producer = value.into();
 }
 sa_record! {
     /// A [`SaNotice`] is reported without a component mask.
     SaNotice NOTICE NoticeMask;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{TransactionId, sa::Query};
+
+    /// As rdma-core's srp_daemon subscribes to trap 64 and ends a subscription.
+    #[test]
+    fn subscriptions_as_srp_daemon_masks_them() {
+        let subscribe = Query::<InformInfo>::new()
+            .lid_range_begin(Lid::PERMISSIVE)
+            .is_generic(1)
+            .subscribe(1)
+            .notice_type(InformType::SUBNET_MANAGEMENT)
+            .trap_number(TrapNumber::GID_IN_SERVICE)
+            .producer(Producer::CLASS_MANAGER);
+        assert_eq!(subscribe.set(TransactionId::new(1)).sa.component_mask.get(), 0x10f2);
+        assert_eq!(subscribe.qpn(Qpn::new(5).unwrap()).set(TransactionId::new(1)).sa.component_mask.get(), 0x11f2);
+        assert_eq!(crate::as_bytes(subscribe.record())[18..28], [0, 0, 0, 0, 1, 1, 0, 3, 0, 64]);
+    }
+
+    /// The bits are those of the same fields in a record of a subscription, three places lower.
+    #[test]
+    fn bits_as_in_a_record() {
+        use crate::sa::{InformInfoRecord, SaRecord};
+        for component in InformInfo::COMPONENTS {
+            let found = InformInfoRecord::COMPONENTS.iter().find(|other| other.mask == component.mask << 3);
+            assert_eq!(found.and_then(|other| other.field.strip_prefix("inform_info.")), Some(component.field));
+        }
+        assert_eq!(InformInfo::COMPONENTS.len(), 10);
+    }
 }

@@ -14,7 +14,7 @@ wire! {
 
 bits! {
     /// Whether an entry counts, how many LIDs it is for.
-    pub struct ValidLmc [1] {
+    pub struct ValidLmc [1] in RandomEntry.valid_lmc {
         /// Whether the entry counts.
         valid / with_valid: bool = 1,
         /// For 2^LMC LIDs from the entry's on.

@@ -1,6 +1,7 @@
 //! The two datagrams of subnet management.
+use super::DrPath;
 use crate::{
-    AttributeId, Lid, MadHeader, Method, MgmtClass, Mkey, Status, TransactionId,
+    AttributeId, DecodeError, Lid, MadHeader, Method, MgmtClass, Mkey, Status, TransactionId,
     attribute::Attribute,
     bits,
     mad::requests,
@@ -85,26 +86,37 @@ wire! {
 requests! { Smp of SUBN_LID_ROUTED version SMP_CLASS_VERSION }
 
 impl DrSmp {
-    /// A request to read an attribute of the node that `path` leads to, port by port; an empty path is the own port.
-    ///
-    /// Ports past the 63rd do not fit and are left out.
+    /// A request to read an attribute of the node that `path` leads to.
     #[must_use]
-    pub fn get<A: Attribute>(path: &[u8], modifier: u32, tid: TransactionId) -> Self {
-        let mut initial_path = Octets([0; 64]);
-        let hops = initial_path.0.iter_mut().skip(1).zip(path).map(|(to, from)| *to = *from).count();
+    pub fn get<A: Attribute>(path: &DrPath, modifier: u32, tid: TransactionId) -> Self {
+        const { assert!(A::CLASS.get() == MgmtClass::SUBN_LID_ROUTED.get(), "an attribute of another class") };
         Self {
             base_version: 1,
             mgmt_class: MgmtClass::SUBN_DIRECTED_ROUTE,
             class_version: SMP_CLASS_VERSION,
             method: Method::GET,
-            hop_count: u8::try_from(hops).unwrap_or_default(),
+            hop_count: path.hops(),
             transaction_id: tid,
             attribute_id: A::ATTRIBUTE,
             attribute_modifier: Be32::new(modifier),
             dr_slid: Lid::PERMISSIVE,
             dr_dlid: Lid::PERMISSIVE,
-            initial_path,
+            initial_path: Octets(path.initial_path()),
             ..Self::default()
         }
+    }
+
+    /// A request to change an attribute of the node that `path` leads to.
+    #[must_use]
+    pub fn set<A: Attribute>(path: &DrPath, modifier: u32, tid: TransactionId, attribute: &A) -> Self {
+        Self { method: Method::SET, data: Octets::of(attribute), ..Self::get::<A>(path, modifier, tid) }
+    }
+
+    /// The ports that it leaves by.
+    ///
+    /// # Errors
+    /// [`DecodeError::BadValue`] if it says that it has more hops than there is room for.
+    pub fn path(&self) -> Result<DrPath, DecodeError> {
+        DrPath::from_datagram(self.hop_count, &self.initial_path.0)
     }
 }

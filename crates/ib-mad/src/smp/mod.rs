@@ -18,6 +18,7 @@ mod link_speed_width_pairs;
 mod node_description;
 mod node_info;
 mod opaque;
+mod path;
 mod pkey_table;
 mod port_info;
 mod port_info_extended;
@@ -35,6 +36,7 @@ pub use link_speed_width_pairs::LinkSpeedWidthPairsTable;
 pub use node_description::NodeDescription;
 pub use node_info::{NodeInfo, PortVendor};
 pub use opaque::{CableInfo, HierarchyInfo, VendorMadsTable};
+pub use path::{DrPath, DrPathError};
 pub use pkey_table::PkeyTable;
 pub use port_info::{
     ErrorLimits, ExtEnabled, ExtSpeeds, ExtSpeeds2, InitReplyMtu, LinkSpeedWord, MkeyLmc, NeighborMtuSl,

@@ -6,7 +6,7 @@ use crate::{
 
 bits! {
     /// Port that was asked, maker of the node.
-    pub struct PortVendor [4] {
+    pub struct PortVendor [4] in NodeInfo.port_vendor {
         /// Number of the port that the question came in by.
         local_port_num / with_local_port_num: u8 = 8,
         /// Maker of the node.

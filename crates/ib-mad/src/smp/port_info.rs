@@ -9,7 +9,7 @@ use crate::{
 
 bits! {
     /// Speeds that the port can use, its state.
-    pub struct SpeedState [1] {
+    pub struct SpeedState [1] in PortInfo.speed_state {
         /// Speeds that the port can use.
         link_speed_supported / with_link_speed_supported: LinkSpeeds = 4,
         /// Logical state.
@@ -18,7 +18,7 @@ bits! {
 }
 bits! {
     /// Physical state, and the one after a link is lost.
-    pub struct PhysicalStates [1] {
+    pub struct PhysicalStates [1] in PortInfo.physical_states {
         /// Physical state.
         port_physical_state / with_port_physical_state: PortPhysicalState = 4,
         /// State after the link is lost.
@@ -27,7 +27,7 @@ bits! {
 }
 bits! {
     /// What the M_Key protects, how many LIDs the port has.
-    pub struct MkeyLmc [1] {
+    pub struct MkeyLmc [1] in PortInfo.mkey_lmc {
         /// 0: reads are free; 1: reads hide the key; 2 and 3: reads need the key.
         mkey_protect_bits / with_mkey_protect_bits: u8 = 2,
         _: 3,
@@ -37,7 +37,7 @@ bits! {
 }
 bits! {
     /// Speed in use, speeds that may be used.
-    pub struct LinkSpeedWord [1] {
+    pub struct LinkSpeedWord [1] in PortInfo.link_speed {
         /// The speed in use.
         link_speed_active / with_link_speed_active: LinkSpeed = 4,
         /// Speeds that may be used.
@@ -46,7 +46,7 @@ bits! {
 }
 bits! {
     /// Largest packets to the neighbour, service level of the subnet manager.
-    pub struct NeighborMtuSl [1] {
+    pub struct NeighborMtuSl [1] in PortInfo.neighbor_mtu_sl {
         /// Largest payload that may be sent over the link.
         neighbor_mtu / with_neighbor_mtu: Mtu = 4,
         /// Service level to the master subnet manager.
@@ -55,7 +55,7 @@ bits! {
 }
 bits! {
     /// Lanes that there are, what initialization is asked for.
-    pub struct VlCapInit [1] {
+    pub struct VlCapInit [1] in PortInfo.vl_cap_init {
         /// Data lanes that the port has.
         vl_cap / with_vl_cap: VlCap = 4,
         /// What the port should keep when it is initialized: bit 0 nothing is loaded, 1 content, 2 presence, 3 resume.
@@ -64,7 +64,7 @@ bits! {
 }
 bits! {
     /// What initialization was done, largest packets of the port.
-    pub struct InitReplyMtu [1] {
+    pub struct InitReplyMtu [1] in PortInfo.init_reply_mtu {
         /// What the port kept, in the bits of `init_type`.
         init_type_reply / with_init_type_reply: u8 = 4,
         /// Largest payload that the port can send.
@@ -73,7 +73,7 @@ bits! {
 }
 bits! {
     /// When a switch drops packets that cannot go out.
-    pub struct StallLife [1] {
+    pub struct StallLife [1] in PortInfo.stall_life {
         /// Packets in a row that are dropped before the lane counts as stalled.
         vl_stall_count / with_vl_stall_count: u8 = 3,
         /// Time at the head of the queue.
@@ -82,7 +82,7 @@ bits! {
 }
 bits! {
     /// Lanes in use, what is checked.
-    pub struct OperationalVls [1] {
+    pub struct OperationalVls [1] in PortInfo.operational {
         /// Data lanes in use.
         operational_vls / with_operational_vls: VlCap = 4,
         /// P_Keys of what comes in are checked.
@@ -97,7 +97,7 @@ bits! {
 }
 bits! {
     /// Registering again, time of the subnet.
-    pub struct RegisterTimeOut [1] {
+    pub struct RegisterTimeOut [1] in PortInfo.register_time_out {
         /// Clients should register again with the subnet manager.
         client_reregister / with_client_reregister: bool = 1,
         /// Traps about P_Keys of multicast packets are held back: bit 0 at the port, bit 1 at a switch's external ports.
@@ -108,7 +108,7 @@ bits! {
 }
 bits! {
     /// Time to answer.
-    pub struct RespTime [1] {
+    pub struct RespTime [1] in PortInfo.resp_time {
         _: 3,
         /// Longest time between a request and its answer.
         resp_time_value / with_resp_time_value: TimeCode = 5,
@@ -116,7 +116,7 @@ bits! {
 }
 bits! {
     /// When errors of the link count.
-    pub struct ErrorLimits [1] {
+    pub struct ErrorLimits [1] in PortInfo.error_limits {
         /// Physical errors that make one local link integrity error.
         local_phy_errors / with_local_phy_errors: u8 = 4,
         /// Flow control periods with overruns that make one excessive buffer overrun.
@@ -125,7 +125,7 @@ bits! {
 }
 bits! {
     /// Extended speeds of the second field, round trip of the link.
-    pub struct ExtSpeeds2 [4] {
+    pub struct ExtSpeeds2 [4] in PortInfo.ext_speeds2 {
         _: 1,
         /// The speed in use.
         link_speed_ext_active2 / with_link_speed_ext_active2: LinkSpeedExt2 = 2,
@@ -139,7 +139,7 @@ bits! {
 }
 bits! {
     /// Extended speed in use, extended speeds that the port can use.
-    pub struct ExtSpeeds [1] {
+    pub struct ExtSpeeds [1] in PortInfo.ext_speeds {
         /// The extended speed in use.
         link_speed_ext_active / with_link_speed_ext_active: LinkSpeedExt = 4,
         /// Extended speeds that the port can use.
@@ -148,7 +148,7 @@ bits! {
 }
 bits! {
     /// Extended speeds that may be used.
-    pub struct ExtEnabled [1] {
+    pub struct ExtEnabled [1] in PortInfo.ext_enabled {
         _: 3,
         /// Extended speeds that may be used; 30 = none.
         link_speed_ext_enabled / with_link_speed_ext_enabled: LinkSpeedsExt = 5,

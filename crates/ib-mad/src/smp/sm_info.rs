@@ -3,7 +3,7 @@ use crate::{Guid, SmKey, SmState, bits, wire, wire::Be32};
 
 bits! {
     /// Priority and state.
-    pub struct PriorityState [1] {
+    pub struct PriorityState [1] in SmInfo.priority_state {
         /// Who becomes master: the highest wins.
         priority / with_priority: u8 = 4,
         /// What the subnet manager does.

@@ -6,7 +6,7 @@ use crate::{
 
 bits! {
     /// Time in the switch, what changed.
-    pub struct LifeTimeChange [1] {
+    pub struct LifeTimeChange [1] in SwitchInfo.life_time_change {
         /// How long a packet may stay in the switch; codes over 19 mean forever.
         life_time_value / with_life_time_value: TimeCode = 5,
         /// Whether a port changed its state since this was written as 1.
@@ -17,7 +17,7 @@ bits! {
 }
 bits! {
     /// What the switch can do at its borders.
-    pub struct EnforcementCaps [1] {
+    pub struct EnforcementCaps [1] in SwitchInfo.enforcement_caps {
         /// Checks P_Keys of what comes in.
         inbound_enforcement_cap / with_inbound_enforcement_cap: bool = 1,
         /// Checks P_Keys of what goes out.

@@ -16,7 +16,7 @@ wire! {
 
 bits! {
     /// The light.
-    pub struct LedMask [4] {
+    pub struct LedMask [4] in LedInfo.led {
         /// Whether it is on.
         led_mask / with_led_mask: bool = 1,
         _: 31,

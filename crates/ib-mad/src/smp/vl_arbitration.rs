@@ -3,7 +3,7 @@ use crate::{VirtualLane, bits, wire};
 
 bits! {
     /// A lane in its byte.
-    pub struct VlLane [1] {
+    pub struct VlLane [1] in VlWeight.lane {
         _: 4,
         /// The lane.
         vl / with_vl: VirtualLane = 4,

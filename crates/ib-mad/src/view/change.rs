@@ -1,11 +1,25 @@
 //! Datagrams that are changed in place.
-use super::{MadRef, check, data_offset};
+use super::{MadRef, check, own::check_vendor};
 use crate::{DecodeError, MadHeader, Wire, attribute::Attribute};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// A datagram in place, to be changed.
-#[derive(Debug)]
 pub struct MadMut<'a> {
-    bytes: &'a mut [u8],
+    own: &'a mut Datagram,
+}
+
+/// The common header and whatever follows it.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+struct Datagram {
+    header: MadHeader,
+    rest: [u8],
+}
+
+impl core::fmt::Debug for MadMut<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.view().fmt(f)
+    }
 }
 
 impl<'a> MadMut<'a> {
@@ -14,24 +28,21 @@ impl<'a> MadMut<'a> {
     /// # Errors
     /// [`DecodeError::TooShort`] if `bytes` ends before the common header does.
     pub fn new(bytes: &'a mut [u8]) -> Result<Self, DecodeError> {
-        MadHeader::parse(bytes)?;
-        Ok(Self { bytes })
+        let got = bytes.len();
+        let too_short = DecodeError::TooShort { what: MadHeader::NAME, need: size_of::<MadHeader>(), got };
+        Datagram::mut_from_bytes(bytes).map(|own| Self { own }).map_err(|_| too_short)
     }
 
     /// The datagram, to be read.
-    ///
-    /// # Errors
-    /// None, as the common header is there.
-    pub fn view(&self) -> Result<MadRef<'_>, DecodeError> {
-        MadRef::new(self.bytes)
+    #[must_use]
+    pub fn view(&self) -> MadRef<'_> {
+        MadRef { header: &self.own.header, bytes: self.own.as_bytes() }
     }
 
     /// The common header.
-    ///
-    /// # Errors
-    /// None, as the common header is there.
-    pub fn header(&mut self) -> Result<&mut MadHeader, DecodeError> {
-        MadHeader::parse_mut(self.bytes)
+    #[must_use]
+    pub const fn header(&mut self) -> &mut MadHeader {
+        &mut self.own.header
     }
 
     /// The attribute if it is an `A`.
@@ -40,19 +51,38 @@ impl<'a> MadMut<'a> {
     /// [`DecodeError::BadValue`] if the class or the attribute's number is another's, [`DecodeError::TooShort`] if the
     /// datagram ends before the attribute does.
     pub fn attribute_as<A: Attribute>(&mut self) -> Result<&mut A, DecodeError> {
-        check::<A>(MadHeader::parse(self.bytes)?)?;
-        let offset = data_offset(A::CLASS);
-        A::parse_mut(self.bytes.get_mut(offset..).unwrap_or_default())
+        check::<A>(&self.own.header)?;
+        check_vendor::<A>(self.own.as_bytes())?;
+        A::parse_mut(self.own.as_mut_bytes().get_mut(A::OFFSET..).unwrap_or_default())
     }
 
-    /// Makes this the answer to itself: the method's answer, and this status.
+    /// Makes this the answer to itself: the method's answer, and this status. In a directed route it is on its way back.
     ///
     /// # Errors
-    /// None, as the common header is there.
+    /// [`DecodeError::BadValue`] if nothing answers it: a Send, or an answer.
     pub fn answer(&mut self, status: crate::Status) -> Result<(), DecodeError> {
-        let header = self.header()?;
-        header.method = header.method.response();
-        header.status = status;
-        Ok(())
+        self.header().answer(status)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Method, Status, TransactionId, as_bytes, perf::PerfMad, perf::PortCounters};
+
+    #[test]
+    fn a_datagram_is_changed_where_it_is() {
+        let mut bytes = [0; 256];
+        bytes.copy_from_slice(as_bytes(&PerfMad::get::<PortCounters>(1, TransactionId::new(1))));
+        assert_eq!(MadMut::new(&mut bytes[..23]).unwrap_err(), MadHeader::parse(&[0; 23]).unwrap_err());
+        let mut mad = MadMut::new(&mut bytes).unwrap();
+        mad.attribute_as::<PortCounters>().unwrap().port_select = 7;
+        mad.answer(Status::BUSY).unwrap();
+        mad.header().transaction_id = TransactionId::new(2);
+        assert_eq!(mad.view().as_bytes().len(), 256);
+        let seen = MadRef::new(&bytes).unwrap();
+        assert_eq!((seen.method(), seen.header().status), (Method::GET_RESP, Status::BUSY));
+        assert_eq!(seen.header().transaction_id, TransactionId::new(2));
+        assert_eq!(seen.attribute_as::<PortCounters>().unwrap().port_select, 7);
     }
 }

@@ -2,6 +2,9 @@
 use core::fmt;
 
 /// Part of a bit-packed word.
+///
+/// Getters and setters of [`bits!`](crate::bits!) work in constants, which no method of a trait does: there a part is
+/// `bool`, an unsigned number, or of a type that `code!` or `flags!` made.
 pub trait Bits: Sized {
     /// From the low bits of `raw`.
     fn from_raw(raw: u64) -> Self;
@@ -42,6 +45,65 @@ macro_rules! bits_int { ($($t:ty)*) => {$(
 )*}; }
 bits_int!(u8 u16 u32 u64);
 
+/// A part's value from its bits, and its bits from its value, in constants: numbers here, other types by functions of
+/// their own.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __part {
+    (from bool $raw:expr) => {
+        $raw & 1 == 1
+    };
+    (from u8 $raw:expr) => {
+        $crate::wire::low_u8($raw)
+    };
+    (from u16 $raw:expr) => {
+        $crate::wire::low_u16($raw)
+    };
+    (from u32 $raw:expr) => {
+        $crate::wire::low_u32($raw)
+    };
+    (from u64 $raw:expr) => {
+        $raw
+    };
+    (from $t:ident $raw:expr) => {
+        <$t>::__from_bits($raw)
+    };
+    (to bool $value:expr) => {
+        $value as u64
+    };
+    (to u8 $value:expr) => {
+        $value as u64
+    };
+    (to u16 $value:expr) => {
+        $value as u64
+    };
+    (to u32 $value:expr) => {
+        $value as u64
+    };
+    (to u64 $value:expr) => {
+        $value
+    };
+    (to $t:ident $value:expr) => {
+        <$t>::__to_bits($value)
+    };
+}
+
+macro_rules! low {
+    ($($name:ident $t:ty;)*) => {$(
+        #[doc(hidden)]
+        #[must_use]
+        #[expect(clippy::cast_possible_truncation, reason = "the low bits are meant")]
+        pub const fn $name(raw: u64) -> $t {
+            raw as $t
+        }
+    )*};
+}
+low! {
+    low_u8 u8;
+    low_u16 u16;
+    low_u32 u32;
+}
+
 /// The number in up to 8 big-endian bytes.
 #[must_use]
 pub const fn load<const N: usize>(bytes: &[u8; N]) -> u64 {
@@ -76,7 +138,8 @@ pub const fn store<const N: usize>(value: u64) -> [u8; N] {
 
 /// A bit-packed word of `[N]` big-endian bytes: parts from the most significant bit down, `_` for reserved bits.
 ///
-/// Each part is `getter / with_setter : Type = width`; the compiler checks that the parts fill the word.
+/// Each part is `getter / with_setter : Type = width`; the compiler checks that the parts fill the word. A word that is
+/// one field of a structure may name it, `in Structure.field`: then the structure has the getters, too.
 ///
 /// ```
 /// use ib_mad::bits;
@@ -90,13 +153,13 @@ pub const fn store<const N: usize>(value: u64) -> [u8; N] {
 ///         lower / with_lower: u8 = 3,
 ///     }
 /// }
-/// let both = Halves::default().with_upper(0xa).with_lower(5);
-/// assert_eq!((both.upper(), both.lower()), (10, 5));
-/// assert_eq!(ib_mad::as_bytes(&both), [0xa5]);
+/// const BOTH: Halves = Halves::ZERO.with_upper(0xa).with_lower(5);
+/// assert_eq!((BOTH.upper(), BOTH.lower()), (10, 5));
+/// assert_eq!(ib_mad::as_bytes(&BOTH), [0xa5]);
 /// ```
 #[macro_export]
 macro_rules! bits {
-    ($(#[$m:meta])* pub struct $name:ident [$len:literal] { $($body:tt)* }) => {
+    ($(#[$m:meta])* pub struct $name:ident [$len:literal] $(in $host:ident . $place:ident)? { $($body:tt)* }) => {
         $(#[$m])*
         #[derive(
             Clone, Copy, PartialEq, Eq, Hash, Default,
@@ -106,7 +169,11 @@ macro_rules! bits {
         )]
         #[repr(transparent)]
         pub struct $name([u8; $len]);
-        $crate::bits!(@walk $name ($len * 8) (0) [] $($body)*);
+        impl $name {
+            /// Every bit zero.
+            pub const ZERO: Self = Self([0; $len]);
+        }
+        $crate::bits!(@walk $name ($len * 8) (0) [] [$($host $place)?] $($body)*);
         impl core::fmt::Debug for $name {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 f.write_str(stringify!($name))?;
@@ -114,26 +181,38 @@ macro_rules! bits {
             }
         }
     };
-    (@walk $name:ident $total:tt ($off:expr) [$($done:tt)*] $(#[$fm:meta])* _ : $w:literal, $($rest:tt)*) => {
-        $crate::bits!(@walk $name $total ($off + $w) [$($done)*] $($rest)*);
+    (@host [] $($rest:tt)*) => {};
+    (@host [$host:ident $place:ident] $(#[$fm:meta])* $part:ident $t:ident) => {
+        impl $host {
+            $(#[$fm])*
+            #[must_use]
+            #[inline]
+            pub const fn $part(&self) -> $t {
+                self.$place.$part()
+            }
+        }
     };
-    (@walk $name:ident $total:tt ($off:expr) [$($done:tt)*]
-        $(#[$fm:meta])* $part:ident / $with:ident : $t:ty = $w:literal, $($rest:tt)*) => {
+    (@walk $name:ident $total:tt ($off:expr) [$($done:tt)*] $host:tt $(#[$fm:meta])* _ : $w:literal, $($rest:tt)*) => {
+        $crate::bits!(@walk $name $total ($off + $w) [$($done)*] $host $($rest)*);
+    };
+    (@walk $name:ident $total:tt ($off:expr) [$($done:tt)*] $host:tt
+        $(#[$fm:meta])* $part:ident / $with:ident : $t:ident = $w:literal, $($rest:tt)*) => {
+        $crate::bits!(@host $host $(#[$fm])* $part $t);
         impl $name {
             $(#[$fm])*
             #[must_use]
             #[inline]
-            pub fn $part(&self) -> $t {
-                <$t as $crate::wire::Bits>::from_raw(
-                    $crate::wire::load(&self.0) >> ($total - ($off) - $w) & (u64::MAX >> (64 - $w)),
+            pub const fn $part(&self) -> $t {
+                $crate::__part!(
+                    from $t ($crate::wire::load(&self.0) >> ($total - ($off) - $w) & (u64::MAX >> (64 - $w)))
                 )
             }
             #[doc = concat!("This word with `", stringify!($part), "` set; bits over its width are cut off.")]
             #[must_use]
             #[inline]
-            pub fn $with(self, value: $t) -> Self {
+            pub const fn $with(self, value: $t) -> Self {
                 let mask = (u64::MAX >> (64 - $w)) << ($total - ($off) - $w);
-                let bits = <$t as $crate::wire::Bits>::into_raw(value) << ($total - ($off) - $w) & mask;
+                let bits = $crate::__part!(to $t value) << ($total - ($off) - $w) & mask;
                 Self($crate::wire::store($crate::wire::load(&self.0) & !mask | bits))
             }
         }
@@ -167,12 +246,13 @@ macro_rules! bits {
                     }
                 },
             }),
-        },] $($rest)*);
+        },] $host $($rest)*);
     };
-    (@walk $name:ident $total:tt ($off:expr) [$($done:tt)*]) => {
+    (@walk $name:ident $total:tt ($off:expr) [$($done:tt)*] $host:tt) => {
         const _: () = assert!(($off) == $total, "the parts must fill the word");
         impl $crate::Wire for $name {
             const NAME: &'static str = stringify!($name);
+            const ZERO: Self = Self::ZERO;
             const FIELDS: &'static [$crate::wire::Field] = &[$($done)*];
             fn show(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 f.write_str("{")?;

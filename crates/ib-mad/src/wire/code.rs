@@ -33,6 +33,19 @@ macro_rules! code {
             $($(#[$cm])* pub const $konst: Self = Self::new($value);)*
             /// Every value that has a name.
             pub const KNOWN: &'static [(Self, &'static str)] = &[$((Self::$konst, $text),)*];
+            #[doc(hidden)]
+            #[must_use]
+            #[allow(clippy::cast_possible_truncation, reason = "the word hands over no more bits than the part has")]
+            pub const fn __from_bits(raw: u64) -> Self {
+                Self::new(raw as $int)
+            }
+            #[doc(hidden)]
+            #[must_use]
+            pub const fn __to_bits(self) -> u64 {
+                self.get() as u64
+            }
+            /// The code 0, whatever it means.
+            pub const ZERO: Self = Self::new(0);
             /// From the machine's number.
             #[must_use]
             pub const fn new(value: $int) -> Self {
@@ -52,6 +65,17 @@ macro_rules! code {
                 }
             }
         }
+        impl From<$int> for $name {
+            fn from(value: $int) -> Self {
+                Self::new(value)
+            }
+        }
+        impl From<$name> for $int {
+            fn from(value: $name) -> Self {
+                value.get()
+            }
+        }
+        $crate::__hex!($name get);
         impl core::fmt::Display for $name {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 match self.name() {
@@ -68,23 +92,25 @@ macro_rules! code {
         }
         impl $crate::Wire for $name {
             const NAME: &'static str = stringify!($name);
+            const ZERO: Self = Self::ZERO;
             fn show(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 core::fmt::Display::fmt(self, f)
             }
         }
         impl $crate::wire::Bits for $name {
-            #[allow(clippy::cast_possible_truncation, reason = "the word hands over no more bits than the part has")]
             fn from_raw(raw: u64) -> Self {
-                Self::new(raw as $int)
+                Self::__from_bits(raw)
             }
             fn into_raw(self) -> u64 {
-                u64::from(self.get())
+                self.__to_bits()
             }
             fn show_bits(raw: u64, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 core::fmt::Display::fmt(&<Self as $crate::wire::Bits>::from_raw(raw), f)
             }
         }
-        $crate::__serialize!($name);
+        $crate::__value!($name($int) get |number| Some(Self::new(number)), |text| {
+            Self::KNOWN.iter().find(|(_, name)| *name == text).map(|(own, _)| *own)
+        });
         $crate::__arbitrary!($name);
     };
 }

@@ -2,7 +2,8 @@
 
 /// A set of named bits in a big-endian number. Bits without a name are kept, compared and shown as a number.
 ///
-/// The type stands in a structure as a whole number, and in a bit-packed word as a part of any width.
+/// The type stands in a structure as a whole number, and in a bit-packed word as a part of any width. What it can do is
+/// what [`Flags`](crate::wire::Flags) of the crate bitflags says, here also in constants; component masks are alike.
 ///
 /// ```
 /// ib_mad::flags! {
@@ -16,8 +17,11 @@
 /// }
 /// let door = Door::LOCK | Door::BELL;
 /// assert!(door.contains(Door::BELL) && !Door::LOCK.contains(door));
-/// assert_eq!((door.to_string(), Door::new(6).to_string()), ("lock|bell".into(), "0x6".into()));
+/// assert_eq!((door.to_string(), Door::from_bits_retain(6).to_string()), ("lock|bell".into(), "0x6".into()));
 /// assert_eq!(ib_mad::as_bytes(&door), [1, 1]);
+/// assert!((door - Door::LOCK) == Door::BELL && (door & Door::LOCK) == Door::LOCK && !(!door).intersects(door));
+/// let names: Vec<&str> = ib_mad::wire::Flags::iter_names(&door).map(|(name, _)| name).collect();
+/// assert_eq!(names, ["LOCK", "BELL"]);
 /// ```
 #[macro_export]
 macro_rules! flags {
@@ -32,33 +36,88 @@ macro_rules! flags {
         #[repr(transparent)]
         pub struct $name([u8; size_of::<$int>()]);
         impl $name {
-            $($(#[$cm])* pub const $konst: Self = Self::new($value);)*
+            $($(#[$cm])* pub const $konst: Self = Self::from_bits_retain($value);)*
             /// Every bit that has a name.
             pub const KNOWN: &'static [(Self, &'static str)] = &[$((Self::$konst, $text),)*];
-            /// From the machine's number.
+            /// No bit.
+            pub const ZERO: Self = Self::from_bits_retain(0);
+            /// From a number, with the bits that have no name.
             #[must_use]
-            pub const fn new(bits: $int) -> Self {
+            pub const fn from_bits_retain(bits: $int) -> Self {
                 Self(bits.to_be_bytes())
             }
-            /// The machine's number.
+            /// The number.
             #[must_use]
-            pub const fn get(self) -> $int {
+            pub const fn bits(self) -> $int {
                 <$int>::from_be_bytes(self.0)
+            }
+            /// No bit.
+            #[must_use]
+            pub const fn empty() -> Self {
+                Self::ZERO
+            }
+            /// Whether no bit is set.
+            #[must_use]
+            pub const fn is_empty(self) -> bool {
+                self.bits() == 0
             }
             /// Whether every bit of `other` is set.
             #[must_use]
             pub const fn contains(self, other: Self) -> bool {
-                self.get() & other.get() == other.get()
+                self.bits() & other.bits() == other.bits()
+            }
+            /// Whether a bit of `other` is set.
+            #[must_use]
+            pub const fn intersects(self, other: Self) -> bool {
+                self.bits() & other.bits() != 0
+            }
+            /// The bits of either.
+            #[must_use]
+            pub const fn union(self, other: Self) -> Self {
+                Self::from_bits_retain(self.bits() | other.bits())
             }
             /// The bits of both.
             #[must_use]
-            pub const fn union(self, other: Self) -> Self {
-                Self::new(self.get() | other.get())
+            pub const fn intersection(self, other: Self) -> Self {
+                Self::from_bits_retain(self.bits() & other.bits())
             }
             /// The bits of this that are not in `other`.
             #[must_use]
-            pub const fn without(self, other: Self) -> Self {
-                Self::new(self.get() & !other.get())
+            pub const fn difference(self, other: Self) -> Self {
+                Self::from_bits_retain(self.bits() & !other.bits())
+            }
+            /// Sets the bits of `other`.
+            pub const fn insert(&mut self, other: Self) {
+                *self = self.union(other);
+            }
+            /// Clears the bits of `other`.
+            pub const fn remove(&mut self, other: Self) {
+                *self = self.difference(other);
+            }
+            #[doc(hidden)]
+            #[must_use]
+            #[allow(clippy::cast_possible_truncation, reason = "the word hands over no more bits than the part has")]
+            pub const fn __from_bits(raw: u64) -> Self {
+                Self::from_bits_retain(raw as $int)
+            }
+            #[doc(hidden)]
+            #[must_use]
+            pub const fn __to_bits(self) -> u64 {
+                self.bits() as u64
+            }
+        }
+        impl $crate::wire::Flags for $name {
+            const FLAGS: &'static [$crate::wire::Flag<Self>] = &[
+                $($crate::wire::Flag::new(stringify!($konst), Self::$konst),)*
+                // Bits that have no name yet are kept as they came.
+                $crate::wire::Flag::new("", Self::from_bits_retain(!0)),
+            ];
+            type Bits = $int;
+            fn bits(&self) -> $int {
+                Self::bits(*self)
+            }
+            fn from_bits_retain(bits: $int) -> Self {
+                Self::from_bits_retain(bits)
             }
         }
         impl core::ops::BitOr for $name {
@@ -67,15 +126,39 @@ macro_rules! flags {
                 self.union(other)
             }
         }
+        impl core::ops::BitOrAssign for $name {
+            fn bitor_assign(&mut self, other: Self) {
+                *self = self.union(other);
+            }
+        }
+        impl core::ops::BitAnd for $name {
+            type Output = Self;
+            fn bitand(self, other: Self) -> Self {
+                self.intersection(other)
+            }
+        }
+        impl core::ops::Sub for $name {
+            type Output = Self;
+            fn sub(self, other: Self) -> Self {
+                self.difference(other)
+            }
+        }
+        impl core::ops::Not for $name {
+            type Output = Self;
+            fn not(self) -> Self {
+                Self::from_bits_retain(!self.bits())
+            }
+        }
+        $crate::__hex!($name bits);
         impl core::fmt::Display for $name {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                let mut rest = self.get();
+                let mut rest = self.bits();
                 let mut separator = "";
                 for (flag, name) in Self::KNOWN {
                     if self.contains(*flag) {
                         write!(f, "{separator}{name}")?;
                         separator = "|";
-                        rest &= !flag.get();
+                        rest &= !flag.bits();
                     }
                 }
                 match rest {
@@ -92,23 +175,29 @@ macro_rules! flags {
         }
         impl $crate::Wire for $name {
             const NAME: &'static str = stringify!($name);
+            const ZERO: Self = Self::ZERO;
             fn show(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 core::fmt::Display::fmt(self, f)
             }
         }
         impl $crate::wire::Bits for $name {
-            #[allow(clippy::cast_possible_truncation, reason = "the word hands over no more bits than the part has")]
             fn from_raw(raw: u64) -> Self {
-                Self::new(raw as $int)
+                Self::__from_bits(raw)
             }
             fn into_raw(self) -> u64 {
-                u64::from(self.get())
+                self.__to_bits()
             }
             fn show_bits(raw: u64, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 core::fmt::Display::fmt(&<Self as $crate::wire::Bits>::from_raw(raw), f)
             }
         }
-        $crate::__serialize!($name);
+        $crate::__value!($name($int) bits |bits| Some(Self::from_bits_retain(bits)), |text| {
+            text.split('|').try_fold(Self::ZERO, |all, part| {
+                let named = Self::KNOWN.iter().find(|(_, name)| *name == part).map(|(flag, _)| *flag);
+                let other = || <$int>::try_from($crate::wire::parse_number(part)?).ok().map(Self::from_bits_retain);
+                Some(all | named.or_else(other)?)
+            })
+        });
         $crate::__arbitrary!($name);
     };
 }

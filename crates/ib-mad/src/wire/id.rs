@@ -24,6 +24,8 @@ macro_rules! id {
         #[repr(transparent)]
         pub struct $name([u8; size_of::<$int>()]);
         impl $name {
+            /// Every bit zero, which most records read as "not given".
+            pub const ZERO: Self = Self::new(0);
             /// From the machine's number.
             #[must_use]
             pub const fn new(value: $int) -> Self {
@@ -50,6 +52,7 @@ macro_rules! id {
                 value.get()
             }
         }
+        $crate::__hex!($name get);
         impl core::fmt::Display for $name {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 write!(f, $fmt, self.get())
@@ -62,11 +65,12 @@ macro_rules! id {
         }
         impl $crate::Wire for $name {
             const NAME: &'static str = stringify!($name);
+            const ZERO: Self = Self::ZERO;
             fn show(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 write!(f, $fmt, self.get())
             }
         }
-        $crate::__serialize!($name);
+        $crate::__value!($name($int) get |number| Some(Self::new(number)), |_| None);
         $crate::__arbitrary!($name);
     };
 }

@@ -8,6 +8,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub trait Wire: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned + Copy {
     /// The type's name, for errors and dissections.
     const NAME: &'static str;
+    /// Every byte zero.
+    const ZERO: Self;
     /// Its fields in order; empty for a plain value. For an array, the fields of one element.
     const FIELDS: &'static [Field] = &[];
     /// How many elements: 1, or more for an array.
@@ -71,6 +73,7 @@ fn too_short<T: Wire>(got: usize) -> DecodeError {
 
 impl<T: Wire, const N: usize> Wire for [T; N] {
     const NAME: &'static str = T::NAME;
+    const ZERO: Self = [T::ZERO; N];
     const FIELDS: &'static [Field] = T::FIELDS;
     #[expect(clippy::cast_possible_truncation, reason = "a datagram has at most 256 elements")]
     const COUNT: u32 = T::COUNT * N as u32;

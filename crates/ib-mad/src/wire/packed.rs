@@ -35,6 +35,7 @@ impl<T: Bits, const N: usize> From<T> for InBytes<T, N> {
 
 impl<T: Bits, const N: usize> Wire for InBytes<T, N> {
     const NAME: &'static str = "InBytes";
+    const ZERO: Self = Self::ZERO;
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         T::show_bits(load(&self.0), f)
     }
@@ -46,8 +47,8 @@ impl<T: Bits, const N: usize> Wire for InBytes<T, N> {
 ///
 /// ```
 /// use ib_mad::{VirtualLane, wire::Packed};
-/// let table = Packed::<VirtualLane, 4, 8>::default().with(1, VirtualLane::new(7));
-/// assert_eq!(table.get(1), Some(VirtualLane::new(7)));
+/// let table = Packed::<VirtualLane, 4, 8>::default().with(1, VirtualLane::of::<7>());
+/// assert_eq!(table.get(1), Some(VirtualLane::of::<7>()));
 /// assert_eq!((table.len(), ib_mad::as_bytes(&table)[0]), (16, 0x07));
 /// ```
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
@@ -100,6 +101,7 @@ impl<T: Bits, const WIDTH: usize, const N: usize> Packed<T, WIDTH, N> {
 
 impl<T: Bits, const WIDTH: usize, const N: usize> Wire for Packed<T, WIDTH, N> {
     const NAME: &'static str = "Packed";
+    const ZERO: Self = Self::ZERO;
     #[expect(clippy::cast_possible_truncation, reason = "a datagram has at most 2048 bits")]
     const COUNT: u32 = (N * Self::PER_BYTE) as u32;
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -131,11 +133,21 @@ macro_rules! by_bytes {
             }
         }
         impl<T $(, const $konst: usize)*> Eq for $name<T $(, $konst)*> {}
-        impl<T $(, const $konst: usize)*> Default for $name<T $(, $konst)*> {
-            fn default() -> Self {
-                Self([0; N], PhantomData)
+        impl<T $(, const $konst: usize)*> core::hash::Hash for $name<T $(, $konst)*> {
+            fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
+                self.0.hash(state);
             }
         }
+        impl<T $(, const $konst: usize)*> $name<T $(, $konst)*> {
+            /// Every bit zero.
+            pub const ZERO: Self = Self([0; N], PhantomData);
+        }
+        impl<T $(, const $konst: usize)*> Default for $name<T $(, $konst)*> {
+            fn default() -> Self {
+                Self::ZERO
+            }
+        }
+        $crate::__arbitrary!([T: Bits $(, const $konst: usize)*] $name<T $(, $konst)*>);
         impl<T: Bits $(, const $konst: usize)*> fmt::Debug for $name<T $(, $konst)*> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.show(f)

@@ -5,6 +5,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 impl Wire for u8 {
     const NAME: &'static str = "u8";
+    const ZERO: Self = 0;
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
     }
@@ -17,6 +18,8 @@ macro_rules! number {
         #[repr(transparent)]
         pub struct $name([u8; size_of::<$int>()]);
         impl $name {
+            /// 0.
+            pub const ZERO: Self = Self::new(0);
             /// From the machine's number.
             #[must_use]
             pub const fn new(value: $int) -> Self {
@@ -28,6 +31,7 @@ macro_rules! number {
                 <$int>::$from(self.0)
             }
         }
+        $crate::__hex!($name get);
         impl From<$int> for $name {
             fn from(value: $int) -> Self {
                 Self::new(value)
@@ -55,11 +59,19 @@ macro_rules! number {
         }
         impl Wire for $name {
             const NAME: &'static str = stringify!($name);
+            const ZERO: Self = Self::ZERO;
             const ORDER: ByteOrder = ByteOrder::$order;
             fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, $fmt, self.get())
             }
         }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.get(), f)
+            }
+        }
+        $crate::__value!($name($int) get |number| Some(Self::new(number)), |_| None);
+        $crate::__arbitrary!($name);
     )*};
 }
 
@@ -86,8 +98,12 @@ macro_rules! bytes {
         pub struct $name<const N: usize>(pub [u8; N]);
         impl<const N: usize> Default for $name<N> {
             fn default() -> Self {
-                Self([0; N])
+                Self::ZERO
             }
+        }
+        impl<const N: usize> $name<N> {
+            /// Every byte zero.
+            pub const ZERO: Self = Self([0; N]);
         }
         impl<const N: usize> fmt::Debug for $name<N> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -96,11 +112,13 @@ macro_rules! bytes {
         }
         impl<const N: usize> Wire for $name<N> {
             const NAME: &'static str = stringify!($name);
+            const ZERO: Self = Self::ZERO;
             const RESERVED: bool = $reserved;
             fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.write(f)
             }
         }
+        $crate::__arbitrary!([const N: usize] $name<N>);
     )*};
 }
 

@@ -27,7 +27,7 @@ macro_rules! wire {
     ($(#[$m:meta])* pub struct $name:ident [$len:literal] { $($(#[$fm:meta])* pub $field:ident : $t:ty,)* }) => {
         $(#[$m])*
         #[derive(
-            Clone, Copy, PartialEq, Eq,
+            Clone, Copy, PartialEq, Eq, Hash,
             $crate::wire::__zerocopy::FromBytes, $crate::wire::__zerocopy::IntoBytes,
             $crate::wire::__zerocopy::KnownLayout, $crate::wire::__zerocopy::Immutable,
             $crate::wire::__zerocopy::Unaligned,
@@ -35,8 +35,13 @@ macro_rules! wire {
         #[repr(C)]
         pub struct $name { $($(#[$fm])* pub $field: $t,)* }
         const _: () = assert!(size_of::<$name>() == $len, "the fields must fill the structure");
+        impl $name {
+            /// Every byte zero: what follows `..` in a constant.
+            pub const ZERO: Self = Self { $($field: <$t as $crate::Wire>::ZERO,)* };
+        }
         impl $crate::Wire for $name {
             const NAME: &'static str = stringify!($name);
+            const ZERO: Self = Self::ZERO;
             const FIELDS: &'static [$crate::wire::Field] = &[$($crate::wire::Field {
                 name: stringify!($field),
                 bit_offset: $crate::wire::bits_of(core::mem::offset_of!($name, $field)),
@@ -65,7 +70,7 @@ macro_rules! wire {
         $crate::__arbitrary!($name);
         impl Default for $name {
             fn default() -> Self {
-                $crate::wire::__zerocopy::FromZeros::new_zeroed()
+                Self::ZERO
             }
         }
         impl core::fmt::Debug for $name {

@@ -34,6 +34,9 @@ fn code_values_have_names() {
     macro_rules! of {
         ($($t:ty)*) => { [$(codes(<$t>::KNOWN, |value| value.get().into())),*].concat() };
     }
+    macro_rules! flags {
+        ($($t:ty)*) => { [$(codes(<$t>::KNOWN, |value| value.bits().into())),*].concat() };
+    }
     let attributes = |class: MgmtClass| -> Vec<u64> {
         registry::ATTRIBUTES
             .iter()
@@ -74,24 +77,24 @@ fn code_values_have_names() {
             "RMPP_TYPE" => of![rmpp::RmppType],
             "RMPP_STATUS" => of![rmpp::RmppStatus],
             "RMPP_FLAGS" => vec![number(&rmpp_flag(column[3]))],
-            "PORT_CAPMASK" => of![smp::PortCapability],
-            "PORT_CAPMASK2" => of![smp::PortCapability2],
+            "PORT_CAPMASK" => flags![smp::PortCapability],
+            "PORT_CAPMASK2" => flags![smp::PortCapability2],
             "LINK_WIDTH" => of![LinkWidth],
             "LINK_SPEED" => of![LinkSpeed],
             "LINK_SPEED_EXT" => of![LinkSpeedExt],
             "LINK_SPEED_EXT2" => of![LinkSpeedExt2],
             "RATE" | "RATE(verbs)" => of![Rate],
-            "JOIN_STATE" => sa::JoinState::all().iter().map(|state| state.bits().into()).collect(),
+            "JOIN_STATE" => flags![sa::JoinState],
             "SCOPE" => vec![scope(value)],
             "NOTICE_TYPE" => of![notice::NoticeType],
             "NOTICE_PRODUCER" => vec![producer(column[3])],
             "SMINFO_ATTR_MOD" => of![SmControl],
-            "CPI_CAPMASK" => of![notice::ClassCapability],
-            "SA_CPI_CAPMASK" => of![sa::SaCapability],
-            "SA_CPI_CAPMASK2" => of![sa::SaCapability2],
-            "PM_CAPMASK" => of![perf::PerfCapability perf::PerfCapability2],
+            "CPI_CAPMASK" => flags![notice::ClassCapability],
+            "SA_CPI_CAPMASK" => flags![sa::SaCapability],
+            "SA_CPI_CAPMASK2" => flags![sa::SaCapability2],
+            "PM_CAPMASK" => flags![perf::PerfCapability perf::PerfCapability2],
             "COUNTER_SELECT" => of![perf::SampledCounter],
-            "IOC_CTRL_OPS" => of![device::ControllerOperations],
+            "IOC_CTRL_OPS" => flags![device::ControllerOperations],
             "TRAP" => of![notice::TrapNumber],
             "TRAP144_CHANGE" => vec![local_change(column[3])],
             "CM_REJ_REASON" => of![cm::RejectReason],

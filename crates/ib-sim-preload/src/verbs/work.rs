@@ -256,7 +256,7 @@ unsafe fn send(pair: &Pair, wanted: &ibv_send_wr) -> Result<(), c_int> {
                 unsafe { slice::from_raw_parts(ptr::with_exposed_provenance::<u8>(address(sge)), sge.length as usize) };
             payload.extend_from_slice(bytes);
         }
-        let datagram = datagram(&own, &attributes, Qpn::new(to.remote_qpn), Qkey::new(to.remote_qkey), &payload);
+        let datagram = datagram(&own, &attributes, Qpn::masked(to.remote_qpn), Qkey::new(to.remote_qkey), &payload);
         let done = Done {
             id: wanted.wr_id,
             length: u32::try_from(length).unwrap_or(u32::MAX),
@@ -296,12 +296,12 @@ fn datagram<'a>(port: &Port, to: &rdma_sys::ibv_ah_attr, qpn: Qpn, qkey: Qkey, p
         sgid_index: to.grh.sgid_index,
         hop_limit: to.grh.hop_limit,
         traffic_class: to.grh.traffic_class,
-        flow_label: FlowLabel::new(to.grh.flow_label & 0xf_ffff),
+        flow_label: FlowLabel::masked(to.grh.flow_label),
     };
     let path_bits = to.src_path_bits & u8::try_from(port.lmc.mask()).unwrap_or(u8::MAX);
     let to = AddressVector {
         dlid: Lid::new(to.dlid),
-        sl: ServiceLevel::new(to.sl),
+        sl: ServiceLevel::masked(to.sl),
         path_bits,
         static_rate: (to.static_rate != 0).then(|| Rate::new(to.static_rate)),
         grh: (to.is_global != 0).then_some(route),

@@ -83,11 +83,11 @@ fn datagrams_with_and_without_a_global_route() {
     let config = UdConfig { recv_depth: 4, send_depth: 4, max_payload: 2048, ..UdConfig::new(1, 0) };
     let mut one = UdQueuePair::new(&context, config).unwrap();
     let mut other = UdQueuePair::new(&context, config).unwrap();
-    let local = AddressVector::local(port.lid, ServiceLevel::new(0));
+    let local = AddressVector::local(port.lid, ServiceLevel::ZERO);
     let grh = GlobalRoute {
         dgid: port.gids[0].gid,
         sgid_index: 0,
-        flow_label: FlowLabel::new(0),
+        flow_label: FlowLabel::ZERO,
         hop_limit: 1,
         traffic_class: 0,
     };
@@ -117,7 +117,7 @@ fn the_longest_datagram_is_told_of_and_does_no_harm() {
     let config = UdConfig { recv_depth: 4, send_depth: 4, ..UdConfig::new(1, 0) };
     let mut one = UdQueuePair::new(&context, UdConfig { max_payload: 4096, ..config }).unwrap();
     let mut other = UdQueuePair::new(&context, config).unwrap();
-    let to = AddressVector::local(device.ports[0].lid, ServiceLevel::new(0));
+    let to = AddressVector::local(device.ports[0].lid, ServiceLevel::ZERO);
     for round in 0..20u8 {
         one.send(&to, other.qpn(), Qkey::GSI, &[round; 4096]).unwrap();
         one.send(&to, other.qpn(), Qkey::GSI, &[round; 257]).unwrap();
@@ -151,7 +151,7 @@ fn sends_that_ended_make_room_and_are_told_before_the_receive_backlog() {
     let context = Context::open(&device.name).unwrap();
     let config = UdConfig { recv_depth: 512, send_depth: 4, ..UdConfig::new(1, 0) };
     let mut pair = UdQueuePair::new(&context, config).unwrap();
-    let to = AddressVector::local(device.ports[0].lid, ServiceLevel::new(0));
+    let to = AddressVector::local(device.ports[0].lid, ServiceLevel::ZERO);
     let qpn = pair.qpn();
     // To itself, many more than there are slots, and nobody polls.
     for round in 0..100u8 {
@@ -182,7 +182,7 @@ fn what_works_is_left_alone_and_what_failed_is_started_anew() {
     let context = Context::open(&device.name).unwrap();
     let config = UdConfig { recv_depth: 8, send_depth: 8, ..UdConfig::new(1, 0) };
     let mut pair = UdQueuePair::new(&context, config).unwrap();
-    let to = AddressVector::local(device.ports[0].lid, ServiceLevel::new(0));
+    let to = AddressVector::local(device.ports[0].lid, ServiceLevel::ZERO);
     let qpn = pair.qpn();
     let send = |pair: &mut UdQueuePair, payload: u8| pair.send(&to, qpn, Qkey::GSI, &[payload]).unwrap();
     // What is under way is not lost.

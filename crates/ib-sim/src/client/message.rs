@@ -79,7 +79,7 @@ pub(super) fn read_message(message: &[u8]) -> Result<Message<'_>, ClientError> {
     Ok(match kind(message)? {
         Kind::DATAGRAM_IN => {
             let (header, payload) = DatagramIn::parse_prefix(message)?;
-            let qpn = Qpn::new(header.to.get());
+            let qpn = Qpn::masked(header.to.get());
             Message::Datagram { qpn, source: header.source(), grh: header.grh(), payload }
         }
         Kind::MAD_IN => {
@@ -92,16 +92,16 @@ pub(super) fn read_message(message: &[u8]) -> Result<Message<'_>, ClientError> {
         }
         Kind::REPORT_IN => {
             let (header, rest) = ReportIn::parse_prefix(message)?;
-            let (qpn, mad) = (Qpn::new(header.qpn.get()), SaMad::parse(rest)?);
+            let (qpn, mad) = (Qpn::masked(header.qpn.get()), SaMad::parse(rest)?);
             Message::Report { port: header.port, slid: header.slid, qpn, mad }
         }
         Kind::QP_FAULT => {
             let broken = QpFault::parse(message)?;
-            Message::Fault { qpn: Qpn::new(broken.qpn.get()), fault: broken.fault }
+            Message::Fault { qpn: Qpn::masked(broken.qpn.get()), fault: broken.fault }
         }
         _ => {
             let refused = Refused::parse(message)?;
-            Message::Refused { request: refused.request, refusal: refused.refusal, qpn: Qpn::new(refused.qpn.get()) }
+            Message::Refused { request: refused.request, refusal: refused.refusal, qpn: Qpn::masked(refused.qpn.get()) }
         }
     })
 }

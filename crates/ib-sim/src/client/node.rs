@@ -110,7 +110,7 @@ impl Client {
     /// # Errors
     /// [`ClientError::QpnsUsedUp`].
     pub fn reserve_qpn(&mut self) -> Result<Qpn, ClientError> {
-        let numbers = (self.next_qpn..self.qpns.end).chain(self.qpns.start..self.next_qpn).map(Qpn::new);
+        let numbers = (self.next_qpn..self.qpns.end).chain(self.qpns.start..self.next_qpn).map(Qpn::masked);
         let qpn = numbers.into_iter().find(|qpn| !self.open.contains(qpn)).ok_or(ClientError::QpnsUsedUp)?;
         self.next_qpn = qpn.get() + 1;
         self.open.insert(qpn);

@@ -90,13 +90,13 @@ pub fn read_port_info(message: &[u8]) -> Result<(u8, Port, u8), DecodeError> {
         guid: info.guid,
         state,
         lid: info.lid,
-        lmc: Lmc::new(info.lmc),
+        lmc: Lmc::masked(info.lmc),
         gids,
         pkeys,
         mtu: info.mtu,
         rate: info.rate,
         sm_lid: info.sm_lid,
-        sm_sl: ServiceLevel::new(info.sm_sl),
+        sm_sl: ServiceLevel::masked(info.sm_sl),
         subnet_timeout: info.subnet_timeout,
         ethernet: info.ethernet != 0,
     };
@@ -133,7 +133,7 @@ impl DatagramOut {
     pub fn datagram<'a>(&self, payload: &'a [u8]) -> crate::Datagram<'a> {
         let to = AddressVector {
             dlid: self.dlid,
-            sl: ServiceLevel::new(self.sl),
+            sl: ServiceLevel::masked(self.sl),
             path_bits: self.path_bits,
             static_rate: (self.static_rate != Rate::default()).then_some(self.static_rate),
             grh: (self.global != 0).then(|| GlobalRoute {
@@ -141,10 +141,10 @@ impl DatagramOut {
                 sgid_index: self.sgid_index,
                 hop_limit: self.hop_limit,
                 traffic_class: self.traffic_class,
-                flow_label: FlowLabel::new(self.flow_label.get()),
+                flow_label: FlowLabel::masked(self.flow_label.get()),
             }),
         };
-        crate::Datagram { to, qpn: Qpn::new(self.to.get()), qkey: self.qkey, payload }
+        crate::Datagram { to, qpn: Qpn::masked(self.to.get()), qkey: self.qkey, payload }
     }
 }
 
@@ -171,8 +171,8 @@ impl DatagramIn {
     pub fn source(&self) -> Source {
         Source {
             slid: self.slid,
-            qpn: Qpn::new(self.from.get()),
-            sl: ServiceLevel::new(self.sl),
+            qpn: Qpn::masked(self.from.get()),
+            sl: ServiceLevel::masked(self.sl),
             path_bits: self.path_bits,
             pkey_index: self.pkey_index.get(),
         }
@@ -226,7 +226,7 @@ mod tests {
         fn a_datagram_comes_back_as_it_was(bytes in any::<[u8; 44]>(), payload in any::<[u8; 8]>()) {
             let header = DatagramOut::parse(&bytes).unwrap();
             let datagram = header.datagram(&payload);
-            let again = DatagramOut::new(Qpn::new(header.from.get()), &datagram);
+            let again = DatagramOut::new(Qpn::masked(header.from.get()), &datagram);
             prop_assert_eq!(again.datagram(&payload), datagram);
         }
     }

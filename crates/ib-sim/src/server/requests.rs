@@ -15,7 +15,7 @@ use crate::{
 use alloc::{borrow::ToOwned, collections::BTreeMap, vec::Vec};
 use core::time::Duration;
 use ib_mad::{
-    AddressVector, MgmtClass, PortState, Qpn, ServiceLevel, TransactionId, Wire, as_bytes,
+    AddressVector, Mad, MgmtClass, PortState, Qpn, ServiceLevel, TransactionId, Wire, as_bytes,
     sa::SaMad,
     umad::UmadHeader,
     wire::{Be32, Text},
@@ -201,8 +201,8 @@ impl Server {
                 let send = MadSend {
                     agent: AgentId(0),
                     dlid: header.dlid,
-                    qpn: Qpn::new(header.qpn.get()),
-                    sl: ServiceLevel::new(header.sl),
+                    qpn: Qpn::masked(header.qpn.get()),
+                    sl: ServiceLevel::masked(header.sl),
                     pkey_index: header.pkey_index.get(),
                     timeout: Duration::from_millis(header.timeout_ms.get().into()),
                     retries: header.retries.get(),
@@ -215,7 +215,7 @@ impl Server {
     }
 
     fn open_qp(&mut self, token: Token, node: NodeId, open: &QpOpen) -> Result<(), Refusal> {
-        let qpn = Qpn::new(open.qpn.get());
+        let qpn = Qpn::masked(open.qpn.get());
         let qp = QpId { port: PortId { node, port: open.port }, qpn };
         let Some(Role::Program { first_qpn, qps, .. }) = self.connections.get_mut(&token).map(|own| &mut own.role)
         else {
@@ -232,7 +232,7 @@ impl Server {
 
     /// The queue pair, if it is this connection's.
     fn owned(&self, token: Token, node: NodeId, qpn: Be32) -> Result<QpId, Refusal> {
-        let qpn = Qpn::new(qpn.get());
+        let qpn = Qpn::masked(qpn.get());
         match self.connections.get(&token).map(|connection| &connection.role) {
             Some(Role::Program { qps, .. }) => qps.get(&qpn),
             _ => None,
@@ -295,8 +295,8 @@ impl Server {
         let send = MadSend {
             agent: AgentId(0),
             dlid: header.lid,
-            qpn: Qpn::new(header.qpn.get()),
-            sl: ServiceLevel::new(header.sl),
+            qpn: Qpn::masked(header.qpn.get()),
+            sl: ServiceLevel::masked(header.sl),
             pkey_index: header.pkey_index.get(),
             timeout: Duration::from_millis(header.timeout_ms.get().into()),
             retries: header.retries.get(),
@@ -319,7 +319,7 @@ impl Server {
         let own = self.subnet.port(port)?;
         match mad.header.mgmt_class {
             MgmtClass::SUBN_LID_ROUTED | MgmtClass::SUBN_DIRECTED_ROUTE if header.qpn.get() == 0 => {
-                self.subnet.answer_smp(port, header.lid, mad).map(|answer| as_bytes(&answer).to_vec())
+                self.subnet.answer_smp(port, header.lid, &Mad::from(*mad)).map(|answer| as_bytes(&answer).to_vec())
             }
             MgmtClass::SUBN_ADM
                 if header.lid == own.sm_lid && own.state != PortState::DOWN && self.uplink.is_none() =>

@@ -120,8 +120,8 @@ fn join(client: &mut Client) -> Lid {
         .traffic_class(0)
         .pkey(Pkey::DEFAULT_FULL)
         .rate(Selector::Exactly, Rate::GBPS_10)
-        .sl(ServiceLevel::new(0))
-        .flow_label(FlowLabel::new(0))
+        .sl(ServiceLevel::ZERO)
+        .flow_label(FlowLabel::ZERO)
         .join_state(JoinState::FULL_MEMBER);
     client.send_mad(1, &to_sa(&port), &query.set(TransactionId::new(3))).unwrap();
     wait(client, |message| match message {

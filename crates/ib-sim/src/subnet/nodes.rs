@@ -39,7 +39,7 @@ impl Subnet {
         }
         let come: Vec<Gid> = node.ports.iter().filter_map(in_service).collect();
         self.nodes.push(node);
-        self.queues.push(Queues { next: Qpn::new(FIRST_QPN), open: BTreeMap::new() });
+        self.queues.push(Queues { next: Qpn::masked(FIRST_QPN), open: BTreeMap::new() });
         for gid in come {
             self.notice(TrapNumber::GID_IN_SERVICE, gid);
         }
@@ -195,11 +195,11 @@ impl Subnet {
         self.port(port).ok_or(Error::NoSuchPort(port))?;
         let queues = self.queues(port.node).ok_or(Error::NoSuchPort(port))?;
         let after = (queues.next.get()..Qpn::MULTICAST.get()).chain(FIRST_QPN..queues.next.get());
-        let qpn = after.map(Qpn::new).find(|qpn| !queues.open.contains_key(qpn));
+        let qpn = after.map(Qpn::masked).find(|qpn| !queues.open.contains_key(qpn));
         let qp = QpId { port, qpn: qpn.ok_or(Error::Exhausted("queue pair number"))? };
         self.create_qp_numbered(qp, qkey, pkey_index)?;
         if let Some(queues) = self.queues_mut(port.node) {
-            queues.next = Qpn::new(qp.qpn.get() + 1);
+            queues.next = Qpn::masked(qp.qpn.get() + 1);
         }
         Ok(qp)
     }

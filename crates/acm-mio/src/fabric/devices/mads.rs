@@ -59,7 +59,7 @@ impl Devices {
         let header = received.mad_header().ok()?;
         if header.method == Method::REPORT && received.failure().is_none() {
             self.mad = *SaMad::parse(received.mad).ok()?;
-            let (lid, qpn) = (received.header.lid, Qpn::new(received.header.qpn.get()));
+            let (lid, qpn) = (received.header.lid, Qpn::masked(received.header.qpn.get()));
             return Some(Mad::Report { port: id, lid, qpn });
         }
         // The upper half is the kernel's.

@@ -13,6 +13,7 @@ impl Daemon {
         for problem in &new.problems {
             tracing::warn!(target: "config", "{problem}");
         }
+        self.reload.not_applied += new.not_applied;
         self.reload.say_changes(&new);
         let config = new.core(self.reload.descriptors);
         self.input(now, Input::Configure(&config));

@@ -9,7 +9,7 @@ impl Daemon {
         if !self.metrics.is_ready() && self.metrics.due().is_none_or(|at| at > now) {
             return;
         }
-        let Self { acm, host, metrics, log, .. } = self;
+        let Self { acm, host, metrics, log, reload, .. } = self;
         let fabric = host.fabric.as_deref();
         metrics.serve(now, host.poll.registry(), |page| {
             let ports = fabric.map(|fabric| fabric.ports()).unwrap_or_default();
@@ -21,6 +21,7 @@ impl Daemon {
                 ports: ports.into_iter().map(|port| (port.id, port.to_string())).collect(),
                 log_lines_lost: log.lost(),
                 log_not_reopened: log.not_reopened(),
+                files_not_applied: reload.not_applied,
             };
             match page {
                 Page::Metrics => metrics::text(&source),

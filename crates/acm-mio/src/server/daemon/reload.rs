@@ -23,6 +23,8 @@ pub(crate) struct Reload {
     started: Settings,
     /// What is in force.
     pub(super) current: Settings,
+    /// How often a file was not applied.
+    pub(super) not_applied: u64,
     /// Relative paths of data files begin here.
     pub(super) start_dir: PathBuf,
     /// File descriptors that there are.
@@ -31,7 +33,7 @@ pub(crate) struct Reload {
 
 impl Reload {
     pub(crate) fn new(settings: Settings, start_dir: PathBuf, descriptors: u64) -> Self {
-        Self { started: settings.clone(), current: settings, start_dir, descriptors }
+        Self { started: settings.clone(), current: settings, not_applied: 0, start_dir, descriptors }
     }
 
     /// How long a client may take nothing.

@@ -133,7 +133,7 @@ mod tests {
         let mut acm = Acm::new(Config::default(), 1);
         let mut input = |input: Input<'_>| {
             acm.drive(Time::ZERO, input, |output| match output {
-                Output::OpenEndpoint { endpoint, .. } => Some(Input::EndpointOpened { endpoint, qpn: Qpn::new(7) }),
+                Output::OpenEndpoint { endpoint, .. } => Some(Input::EndpointOpened { endpoint, qpn: Qpn::of::<7>() }),
                 _ => None,
             });
         };

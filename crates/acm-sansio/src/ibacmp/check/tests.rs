@@ -160,7 +160,7 @@ fn those_who_need_a_route() {
 fn claims() {
     let (mut cx, mut ibacmp, endpoint) = joined(1);
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
-    let remote = |lid| Remote { lid: Lid::new(lid), qpn: Qpn::new(7), ..Remote::default() };
+    let remote = |lid| Remote { lid: Lid::new(lid), qpn: Qpn::of::<7>(), ..Remote::default() };
     let path = PathRecord { dlid: Lid::new(2), ..PathRecord::default() };
     let ready = Ready::new(Some(remote(2)), path, 0);
     ibacmp.cache.enter(id, DestState::Ready(ready));

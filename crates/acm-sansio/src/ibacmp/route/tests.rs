@@ -70,11 +70,11 @@ fn a_path_of_the_groups_parameters() {
         mtu: Selected::exactly(Mtu::B2048),
         rate: Selected::exactly(Rate::GBPS_10),
         traffic_class: 7,
-        packet_life_time: Selected::exactly(ib_mad::PacketLifeTime::new(18)),
+        packet_life_time: Selected::exactly(ib_mad::PacketLifeTime::of::<18>()),
         pkey: Pkey::DEFAULT_FULL,
         sl_flow_hop: SlFlowHop::default()
-            .with_sl(ServiceLevel::new(3))
-            .with_flow_label(ib_mad::FlowLabel::new(0x12345))
+            .with_sl(ServiceLevel::of::<3>())
+            .with_flow_label(ib_mad::FlowLabel::of::<0x12345>())
             .with_hop_limit(64),
         ..McMemberRecord::default()
     };
@@ -84,11 +84,11 @@ fn a_path_of_the_groups_parameters() {
         sgid: member.port_gid,
         dlid: remote.lid,
         slid: Lid::new(18),
-        flow_hop: FlowHop::default().with_flow_label(ib_mad::FlowLabel::new(0x12345)).with_hop_limit(64),
+        flow_hop: FlowHop::default().with_flow_label(ib_mad::FlowLabel::of::<0x12345>()).with_hop_limit(64),
         traffic_class: 7,
         reversible_paths: one_and_reversible(),
         pkey: Pkey::DEFAULT_FULL,
-        qos_sl: QosSl::default().with_sl(ServiceLevel::new(3)),
+        qos_sl: QosSl::default().with_sl(ServiceLevel::of::<3>()),
         mtu: member.mtu,
         rate: member.rate,
         packet_life_time: member.packet_life_time,
@@ -122,17 +122,17 @@ fn a_datagram_goes_the_way_of_its_path() {
         dgid: gid("fe80::9"),
         dlid: Lid::new(9),
         slid: Lid::new(18),
-        flow_hop: FlowHop::default().with_flow_label(ib_mad::FlowLabel::new(5)).with_hop_limit(64),
+        flow_hop: FlowHop::default().with_flow_label(ib_mad::FlowLabel::of::<5>()).with_hop_limit(64),
         traffic_class: 7,
-        qos_sl: QosSl::default().with_sl(ServiceLevel::new(3)),
+        qos_sl: QosSl::default().with_sl(ServiceLevel::of::<3>()),
         rate: Selected::exactly(Rate::GBPS_10),
         ..PathRecord::default()
     };
-    let remote = Remote { qpn: ib_mad::Qpn::new(77), ..Remote::default() };
-    let port = PortAttributes { lmc: ib_mad::id::Lmc::new(2), ..port() };
-    let (flow_label, hop_limit) = (ib_mad::FlowLabel::new(5), 64);
+    let remote = Remote { qpn: ib_mad::Qpn::of::<77>(), ..Remote::default() };
+    let port = PortAttributes { lmc: ib_mad::id::Lmc::of::<2>(), ..port() };
+    let (flow_label, hop_limit) = (ib_mad::FlowLabel::of::<5>(), 64);
     let grh = GlobalRoute { dgid: path.dgid, sgid_index: 1, flow_label, hop_limit, traffic_class: 7 };
-    let (sl, static_rate) = (ServiceLevel::new(3), Some(Rate::GBPS_10));
+    let (sl, static_rate) = (ServiceLevel::of::<3>(), Some(Rate::GBPS_10));
     let way = AddressVector { dlid: path.dlid, sl, path_bits: 2, static_rate, grh: Some(grh) };
     assert_eq!(send_to(&path, &remote, &port), SendTo { way, qpn: remote.qpn, qkey: Qkey::GSI });
 }

@@ -23,7 +23,7 @@ fn a_small_dump() {
     assert_eq!((first.node, first.base_lid, first.port), (NodeKind::Switch, Lid::new(2), Some(0)));
     assert_eq!((first.description, first.lmc), (b"sw one".as_slice(), None));
     assert_eq!(first.guid, Guid::new(0x0002_c903_00a0_0000));
-    let path = Path { sl: ServiceLevel::new(0), mtu: Mtu::B2048, rate: Rate::GBPS_200 };
+    let path = Path { sl: ServiceLevel::ZERO, mtu: Mtu::B2048, rate: Rate::GBPS_200 };
     assert_eq!(seen[6], Entry::Destination(Destination { dlid: Lid::new(1), path: Some(path) }));
 }
 
@@ -48,7 +48,7 @@ fn every_line_of_the_samples_says_what_it_did() {
 fn other_forms_of_a_source() {
     let seen = entries("channel adapter 0x2c90300b00001, base LID 0x10, LMC 2, node1 HCA-1\nRouter 0x1, base LID 7");
     let Entry::Source(first) = seen[0] else { panic!("{:?}", seen[0]) };
-    assert_eq!((first.base_lid, first.lmc, first.port), (Lid::new(16), Some(Lmc::new(2)), None));
+    assert_eq!((first.base_lid, first.lmc, first.port), (Lid::new(16), Some(Lmc::of::<2>()), None));
     assert_eq!(first.description, b"node1 HCA-1");
     let Entry::Source(second) = seen[1] else { panic!("{:?}", seen[1]) };
     assert_eq!((second.node, second.description), (NodeKind::Router, b"".as_slice()));
@@ -57,7 +57,7 @@ fn other_forms_of_a_source() {
         let Entry::Source(source) = entries(text)[0] else { panic!("{text}") };
         assert_eq!(
             (source.guid.get(), source.base_lid.get(), source.lmc, source.port),
-            (1, 7, Some(Lmc::new(1)), Some(3))
+            (1, 7, Some(Lmc::of::<1>()), Some(3))
         );
     }
     let odd = entries("Switch 0x1, base LID 7, \"a \"b\", port 3\", port 9\t");
@@ -111,7 +111,7 @@ fn sources() -> impl Strategy<Value = String> {
     let kind = prop_oneof![Just(NodeKind::ChannelAdapter), Just(NodeKind::Switch), Just(NodeKind::Router)];
     (kind, any::<u64>(), 1_u16..0xc000, any::<Option<u8>>(), "[ -!#-&(-Z\\]-~]{0,64}", any::<Option<u8>>()).prop_map(
         |(node, guid, lid, lmc, description, port)| {
-            let (guid, base_lid, lmc) = (Guid::new(guid), Lid::new(lid), lmc.map(Lmc::new));
+            let (guid, base_lid, lmc) = (Guid::new(guid), Lid::new(lid), lmc.map(Lmc::masked));
             Source { node, guid, base_lid, lmc, description: description.as_bytes(), port }.to_string()
         },
     )
@@ -126,7 +126,7 @@ proptest! {
         let mut lines = std::vec![source];
         for (dlid, path) in paths {
             let path = path.map(|(sl, mtu, rate)| Path {
-                sl: ServiceLevel::new(sl), mtu: Mtu::new(mtu & 63), rate: Rate::new(rate & 63),
+                sl: ServiceLevel::masked(sl), mtu: Mtu::new(mtu & 63), rate: Rate::new(rate & 63),
             });
             lines.push(Destination { dlid: Lid::new(dlid), path }.to_string());
         }

@@ -20,8 +20,8 @@ pub(crate) struct Fabric {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..16))]
     ports: u8,
     /// LID mask control of each port.
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..8))]
-    lmc: u8,
+    #[arg(long, default_value = "0")]
+    lmc: Lmc,
     /// `P_Key` table of each port, in hex.
     #[arg(long, value_delimiter = ',', default_value = "ffff", value_parser = pkey)]
     pkeys: Vec<Pkey>,
@@ -109,7 +109,7 @@ impl Fabric {
     pub(crate) fn bind(&self, socket: &Path) -> Result<Server, Box<dyn Error>> {
         let config = SubnetConfig {
             ports_per_node: self.ports,
-            lmc: Lmc::new(self.lmc),
+            lmc: self.lmc,
             pkeys: self.pkeys.clone(),
             mtu: self.mtu,
             rate: self.rate,

@@ -5,7 +5,7 @@ use ib_mad::{AddressVector, GlobalRoute, as_bytes, packet::Grh};
 
 #[test]
 fn unicast_says_where_it_came_from() {
-    let mut subnet = subnet_of(2, SubnetConfig { lmc: ib_mad::id::Lmc::new(2), ..SubnetConfig::default() });
+    let mut subnet = subnet_of(2, SubnetConfig { lmc: ib_mad::id::Lmc::of::<2>(), ..SubnetConfig::default() });
     let (from, to) = (qp(&mut subnet, 1), qp(&mut subnet, 2));
     let (slid, dlid) = (lid(&subnet, 1), lid(&subnet, 2));
     let dlid = Lid::new(dlid.get() + 3);
@@ -29,7 +29,7 @@ fn a_global_route_becomes_a_header() {
     let (from, to) = (qp(&mut subnet, 1), qp(&mut subnet, 2));
     let dgid = gid(&subnet, 2);
     let route =
-        GlobalRoute { dgid, sgid_index: 0, hop_limit: 63, traffic_class: 0xab, flow_label: FlowLabel::new(0x12345) };
+        GlobalRoute { dgid, sgid_index: 0, hop_limit: 63, traffic_class: 0xab, flow_label: FlowLabel::of::<0x12345>() };
     let way = AddressVector::local(lid(&subnet, 2), ServiceLevel::default());
     let datagram = |route| Datagram { to: way.with_grh(route), qpn: to.qpn, qkey: QKEY, payload: &[0; 256] };
     subnet.send_datagram(T0, from, &datagram(route)).unwrap();
@@ -73,7 +73,7 @@ fn nobody_there_is_counted() {
     let (from, to) = (qp(&mut subnet, 1), qp(&mut subnet, 2));
     let dlid = lid(&subnet, 2);
     subnet.send_datagram(T0, from, &Datagram::unicast(Lid::new(999), to.qpn, QKEY, b"x")).unwrap();
-    subnet.send_datagram(T0, from, &Datagram::unicast(dlid, Qpn::new(0x999), QKEY, b"x")).unwrap();
+    subnet.send_datagram(T0, from, &Datagram::unicast(dlid, Qpn::of::<0x999>(), QKEY, b"x")).unwrap();
     subnet.destroy_qp(to).unwrap();
     subnet.send_datagram(T0, from, &Datagram::unicast(dlid, to.qpn, QKEY, b"x")).unwrap();
     assert_eq!((subnet.poll_event(), subnet.counters().ud_no_destination), (None, 3));

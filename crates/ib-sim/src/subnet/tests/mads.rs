@@ -42,7 +42,8 @@ fn nobody_answers_and_the_request_comes_back() {
 fn only_the_administrator_of_the_port_answers() {
     let mut subnet = subnet(2);
     let mad = path(&subnet);
-    for send in [MadSend { dlid: Lid::new(2), ..to_sa(ms(10), 0) }, MadSend { qpn: Qpn::new(5), ..to_sa(ms(10), 0) }] {
+    for send in [MadSend { dlid: Lid::new(2), ..to_sa(ms(10), 0) }, MadSend { qpn: Qpn::of::<5>(), ..to_sa(ms(10), 0) }]
+    {
         subnet.send_mad(T0, port(1), send, &mad).unwrap();
     }
     let mut other_class = mad;

@@ -44,7 +44,7 @@ fn lids_are_nobody_elses() {
     let taken = lid(&subnet, 2);
     assert_eq!(subnet.set_port(port(1), Port { lid: taken, ..one.clone() }), Err(Error::LidTaken(taken)));
     assert_eq!(subnet.port(port(1)), Some(&one));
-    let config = SubnetConfig { lmc: ib_mad::id::Lmc::new(7), ..SubnetConfig::default() };
+    let config = SubnetConfig { lmc: ib_mad::id::Lmc::of::<7>(), ..SubnetConfig::default() };
     assert_eq!(config.node(1000), Err(Error::Exhausted("LID")));
     let twice = crate::Node { ports: vec![one.clone(), one], ..SubnetConfig::default().node(9).unwrap() };
     assert!(matches!(subnet.add_node_with(twice), Err(Error::LidTaken(_))));

@@ -175,14 +175,14 @@ const ONE: EndpointId = EndpointId::new(1, 0);
 const OTHER: EndpointId = EndpointId::new(2, 0);
 
 fn here(port: &PortAttributes) -> AddressVector {
-    AddressVector::local(port.lid, ServiceLevel::new(0))
+    AddressVector::local(port.lid, ServiceLevel::default())
 }
 
 #[test]
 fn ports_are_told_with_all_they_have() {
     let config = SubnetConfig {
         ports_per_node: 2,
-        lmc: Lmc::new(1),
+        lmc: Lmc::new(1).unwrap(),
         pkeys: vec![Pkey::new(0x8001), Pkey::DEFAULT_FULL],
         mtu: Mtu::B2048,
         rate: Rate::GBPS_40,
@@ -201,9 +201,9 @@ fn ports_are_told_with_all_they_have() {
                 port_number: number,
                 port_count: 2,
                 lid: Lid::new(2 * (16 + u16::from(number))),
-                lmc: Lmc::new(1),
+                lmc: Lmc::new(1).unwrap(),
                 sm_lid: Lid::new(5),
-                sm_sl: ServiceLevel::new(0),
+                sm_sl: ServiceLevel::default(),
                 gids: vec![Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(guid))],
                 pkeys: config.pkeys.clone(),
                 mtu: Mtu::B2048,

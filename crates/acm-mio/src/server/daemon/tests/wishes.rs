@@ -22,7 +22,7 @@ fn an_endpoint_that_could_not_be_opened_is_opened_later() {
     daemon.host.fabric = Some(Box::new(Chatter {
         on_open: Box::new(move || {
             opened_then.set(opened_then.get() + 1);
-            if opened_then.get() == 1 { Err(FabricError::NoDevice) } else { Ok(ib_mad::Qpn::new(7)) }
+            if opened_then.get() == 1 { Err(FabricError::NoDevice) } else { Ok(ib_mad::Qpn::of::<7>()) }
         }),
         on_sa_send: Box::new(move || {
             asked_then.set(asked_then.get() + 1);

@@ -13,8 +13,13 @@ fn datagrams_say_whom_they_are_from() {
     assert_eq!((config.recv_depth, config.send_depth), (8, 1 + 64));
     let source = bench.carries(ONE, here(&far), (OTHER, to));
     assert_eq!(source, DatagramSource { lid: near.lid, path_bits: 0, qpn: from, gid: None });
-    let grh =
-        GlobalRoute { dgid: far.gid(), sgid_index: 0, flow_label: FlowLabel::new(0), hop_limit: 1, traffic_class: 0 };
+    let grh = GlobalRoute {
+        dgid: far.gid(),
+        sgid_index: 0,
+        flow_label: FlowLabel::default(),
+        hop_limit: 1,
+        traffic_class: 0,
+    };
     assert_eq!(bench.carries(ONE, here(&far).with_grh(grh), (OTHER, to)).gid, Some(near.gid()));
     assert_eq!((bench.count("sends_failed"), bench.count("receives_failed")), (0, 0));
     // Neither at one that is closed nor from it.

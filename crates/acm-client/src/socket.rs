@@ -1,0 +1,111 @@
+//! A stream socket of either kind that never blocks.
+use crate::{clock::Deadline, service::Service};
+use core::time::Duration;
+use nix::{
+    errno::Errno,
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+};
+use socket2::{Domain, SockAddr, Socket as Raw, Type};
+use std::{
+    io::{self, Read},
+    net::ToSocketAddrs,
+    os::fd::{AsFd, BorrowedFd},
+    path::Path,
+    thread,
+};
+
+/// How long until a unix socket is tried again whose daemon has not accepted those before us.
+const BACKLOG_PAUSE: Duration = Duration::from_millis(5);
+
+#[derive(Debug)]
+pub(crate) struct Socket(Raw);
+
+impl Socket {
+    /// Connects, if that is possible before the deadline.
+    pub(crate) fn connect(service: &Service, deadline: Deadline) -> io::Result<Self> {
+        let socket = match service {
+            Service::Unix(path) => unix(path, deadline)?,
+            Service::Tcp { host, port } => tcp(host, *port, deadline)?,
+        };
+        socket.set_nonblocking(true)?;
+        Ok(Self(socket))
+    }
+
+    /// Waits until there is something to read, or room to write if that is wanted; whether one of it came before the
+    /// deadline.
+    pub(crate) fn wait(&self, writes: bool, deadline: Deadline) -> io::Result<bool> {
+        let events = if writes { PollFlags::POLLIN | PollFlags::POLLOUT } else { PollFlags::POLLIN };
+        loop {
+            let Some(left) = deadline.left() else { return Ok(false) };
+            // Rounded up: the last part of a millisecond is not spent awake.
+            let timeout = left.map_or(PollTimeout::NONE, |left| {
+                let rounded = left.saturating_add(Duration::from_micros(999));
+                PollTimeout::try_from(rounded).unwrap_or(PollTimeout::MAX)
+            });
+            match poll(&mut [PollFd::new(self.as_fd(), events)], timeout) {
+                Ok(0) | Err(Errno::EINTR) => {}
+                Ok(_) => return Ok(true),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Reads what is there; `None` if there is nothing now, 0 at the end.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        now(self.0.read(buffer))
+    }
+
+    /// Writes what there is room for; `None` if there is none now.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<Option<usize>> {
+        now(self.0.send_with_flags(bytes, nix::libc::MSG_NOSIGNAL))
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+fn now(result: io::Result<usize>) -> io::Result<Option<usize>> {
+    match result {
+        Ok(count) => Ok(Some(count)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn unix(path: &Path, deadline: Deadline) -> io::Result<Raw> {
+    let address = SockAddr::unix(path)?;
+    let socket = Raw::new(Domain::UNIX, Type::STREAM, None)?;
+    // A full backlog blocks a socket that blocks for as long as the daemon likes.
+    socket.set_nonblocking(true)?;
+    loop {
+        match socket.connect(&address) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            other => return other.map(|()| socket),
+        }
+        match deadline.left() {
+            None => return Err(io::ErrorKind::TimedOut.into()),
+            Some(left) => thread::sleep(left.map_or(BACKLOG_PAUSE, |left| left.min(BACKLOG_PAUSE))),
+        }
+    }
+}
+
+fn tcp(host: &str, port: u16, deadline: Deadline) -> io::Result<Raw> {
+    let mut last = io::Error::from(io::ErrorKind::NotFound);
+    for address in (host, port).to_socket_addrs()? {
+        let socket = Raw::new(Domain::for_address(address), Type::STREAM, None)?;
+        let connected = match deadline.left() {
+            None => Err(io::ErrorKind::TimedOut.into()),
+            Some(None) => socket.connect(&address.into()),
+            Some(Some(left)) => socket.connect_timeout(&address.into(), left),
+        };
+        match connected {
+            // Requests are small, and each is waited for.
+            Ok(()) => return socket.set_tcp_nodelay(true).map(|()| socket),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}

@@ -1,0 +1,278 @@
+//! A client of a server that does as each test says.
+use acm_client::{
+    Address, Answer, AskError, Client, ClientError, ClientStatus, Connection, Counters, Options, PerfTarget, Request,
+    Service,
+    ib_mad::{Lid, sa::PathRecord},
+};
+use acm_wire::client::{ClientRequest, EpHead, Reply, Resolve, Route, ep_reply, next_frame};
+use core::time::Duration;
+use std::{
+    io::{Read, Write},
+    net::TcpListener,
+    os::unix::net::{UnixListener, UnixStream},
+    path::PathBuf,
+    thread,
+};
+use tempfile::TempDir;
+
+/// Longer than any answer takes, and waited for by no test that passes.
+const LONG: Duration = Duration::from_secs(60);
+/// Waited for where no answer is to come.
+const SHORT: Duration = Duration::from_millis(30);
+
+fn path(lid: u16) -> PathRecord {
+    PathRecord { dlid: Lid::new(lid), ..PathRecord::default() }
+}
+
+fn route(lid: u16) -> Request {
+    Request::Route { path: path(lid), no_delay: false }
+}
+
+fn options(timeout: Duration) -> Options {
+    let mut options = Options::default();
+    options.timeout = Some(timeout);
+    options
+}
+
+/// What a server does with one connection.
+type Serve = Box<dyn FnMut(&mut Peer) + Send>;
+
+/// A place where a server may listen, as often as it is started.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+    fn socket(&self) -> PathBuf {
+        self.0.path().join("s")
+    }
+    fn service(&self) -> Service {
+        Service::Unix(self.socket())
+    }
+    /// One connection after the other is served; the server ends after the last.
+    fn serve(&self, mut connections: Vec<Serve>) -> thread::JoinHandle<()> {
+        let _ = std::fs::remove_file(self.socket());
+        let listener = UnixListener::bind(self.socket()).unwrap();
+        thread::spawn(move || {
+            for serve in &mut connections {
+                let (stream, _) = listener.accept().unwrap();
+                serve(&mut Peer { stream, received: Vec::new() });
+            }
+        })
+    }
+}
+
+/// The server's end.
+struct Peer {
+    stream: UnixStream,
+    received: Vec<u8>,
+}
+
+impl Peer {
+    /// The transaction id of the next request; `None` at the end.
+    fn next(&mut self) -> Option<[u8; 8]> {
+        loop {
+            if let Some(frame) = next_frame(&self.received).unwrap() {
+                let (tid, length) = (frame.tid(), frame.length());
+                self.received.drain(..length);
+                return Some(tid);
+            }
+            let mut bytes = [0; 1000];
+            let count = self.stream.read(&mut bytes).ok().filter(|count| *count > 0)?;
+            self.received.extend_from_slice(&bytes[..count]);
+        }
+    }
+    fn answer(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).unwrap();
+    }
+    /// Answers each request with this LID, until the client goes.
+    fn find(&mut self, lid: u16) {
+        while let Some(tid) = self.next() {
+            // Who goes does not take all.
+            if self.stream.write_all(&Reply::resolved(tid, &path(lid), None)).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+#[test]
+fn answers_come_in_any_order() {
+    let place = Place::new();
+    let server = place.serve(vec![Box::new(|peer| {
+        let tids: Vec<_> = (0..3).map(|_| peer.next().unwrap()).collect();
+        for (tid, lid) in tids.iter().zip([1, 2, 3]).rev() {
+            // Byte by byte.
+            Reply::resolved(*tid, &path(lid), None).iter().for_each(|byte| peer.answer(&[*byte]));
+        }
+        assert_eq!(peer.next(), None);
+    })]);
+    let mut connection = Connection::open(&place.service(), options(LONG)).unwrap();
+    let ids = [1, 2, 3].map(|lid| connection.ask(&route(lid)).unwrap());
+    // The second is waited for; the third, which comes before it, is kept.
+    let lid = |answer: Answer| match answer {
+        Answer::Path(found) => found.path.dlid.get(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(lid(connection.answer_to(ids[1]).unwrap()), 2);
+    assert_eq!(connection.in_flight(), 2);
+    let rest = [(); 2].map(|()| connection.next().unwrap());
+    assert_eq!(rest.map(|(id, answer)| (id, lid(answer))), [(ids[2], 3), (ids[0], 1)]);
+    drop(connection);
+    server.join().unwrap();
+}
+
+#[test]
+fn so_many_and_no_more() {
+    let place = Place::new();
+    let server = place.serve(vec![Box::new(|peer| peer.find(1))]);
+    let mut limited = options(LONG);
+    limited.depth = 2;
+    let mut connection = Connection::open(&place.service(), limited).unwrap();
+    let first = connection.ask(&route(1)).unwrap();
+    connection.ask(&route(1)).unwrap();
+    assert!(matches!(connection.ask(&route(1)), Err(AskError::Full(2))));
+    connection.answer_to(first).unwrap();
+    connection.ask(&route(1)).unwrap();
+    drop(connection);
+    server.join().unwrap();
+}
+
+/// The requests do not fit in the socket's buffer, and the server reads none until all are asked.
+#[test]
+fn asking_never_blocks() {
+    const MANY: usize = 5000;
+    let place = Place::new();
+    let (go, wait) = std::sync::mpsc::channel();
+    let server = place.serve(vec![Box::new(move |peer| {
+        wait.recv().unwrap();
+        peer.find(1);
+    })]);
+    let mut deep = options(LONG);
+    deep.depth = MANY;
+    let mut connection = Connection::open(&place.service(), deep).unwrap();
+    for _ in 0..MANY {
+        connection.ask(&route(1)).unwrap();
+    }
+    go.send(()).unwrap();
+    for _ in 0..MANY {
+        connection.next().unwrap();
+    }
+    assert_eq!(connection.in_flight(), 0);
+    drop(connection);
+    server.join().unwrap();
+}
+
+#[test]
+fn an_answer_that_comes_too_late_is_nobodys() {
+    let place = Place::new();
+    let (late, wait) = std::sync::mpsc::channel();
+    let server = place.serve(vec![Box::new(move |peer| {
+        let tid = peer.next().unwrap();
+        wait.recv().unwrap();
+        peer.answer(&Reply::resolved(tid, &path(1), None));
+        peer.find(2);
+    })]);
+    let mut client = Client::with_options(place.service(), options(SHORT)).unwrap();
+    assert!(matches!(client.route(&path(1)), Err(ClientError::TimedOut { after: SHORT, .. })));
+    late.send(()).unwrap();
+    // More than one may be too late on a busy machine.
+    let found = (0..1000).find_map(|_| client.route(&path(2)).ok()).unwrap();
+    assert_eq!((found.dlid, client.reconnects()), (Lid::new(2), 0));
+    drop(client);
+    server.join().unwrap();
+}
+
+#[test]
+fn a_daemon_that_was_started_anew_is_found() {
+    let place = Place::new();
+    let before = place.serve(vec![Box::new(|peer| {
+        let tid = peer.next().unwrap();
+        peer.answer(&Reply::resolved(tid, &path(1), None));
+    })]);
+    let mut client = Client::with_options(place.service(), options(LONG)).unwrap();
+    assert_eq!(client.route(&path(1)).unwrap().dlid, Lid::new(1));
+    before.join().unwrap();
+    // It comes up while the client looks for it.
+    let asks = thread::spawn(move || (client.route(&path(2)).unwrap().dlid, client.reconnects()));
+    let after = place.serve(vec![Box::new(|peer| peer.find(2))]);
+    assert_eq!(asks.join().unwrap(), (Lid::new(2), 1));
+    after.join().unwrap();
+}
+
+#[test]
+fn one_that_closes_each_connection_is_not_asked_for_ever() {
+    let place = Place::new();
+    let close = |peer: &mut Peer| assert!(peer.next().is_some());
+    let server = place.serve(vec![Box::new(close), Box::new(close)]);
+    let mut client = Client::with_options(place.service(), options(LONG)).unwrap();
+    let error = client.route(&path(1)).unwrap_err();
+    assert!(error.is_lost(), "{error}");
+    server.join().unwrap();
+}
+
+#[test]
+fn without_a_daemon_it_is_said_where_it_was_looked_for() {
+    let place = Place::new();
+    let error = Client::with_options(place.service(), options(LONG)).unwrap_err().to_string();
+    let socket = place.socket();
+    assert_eq!(
+        error,
+        format!("{}: No such file or directory (os error 2); is ibacm or acm-mio running?", socket.display())
+    );
+}
+
+#[test]
+fn what_the_daemon_says_no_to() {
+    let place = Place::new();
+    let server = place.serve(vec![Box::new(|peer| {
+        let tid = peer.next().unwrap();
+        peer.answer(&Reply::unresolved(tid, ClientStatus::ENODATA));
+        let tid = peer.next().unwrap();
+        peer.answer(&Reply::counters(tid, &Counters([1, 2, 3, 4, 5, 6, 7])));
+        for index in 1..=2 {
+            let tid = peer.next().unwrap();
+            let head = EpHead { port: index, port_count: 2, ..EpHead::default() };
+            let addresses = [Address::from_text("node1"), Address::from_text("10.0.0.1")];
+            ep_reply(tid, index, &head, addresses.iter(), |bytes| peer.answer(bytes));
+        }
+        let tid = peer.next().unwrap();
+        peer.answer(&Reply::refused(acm_wire::client::Opcode::EP, tid, ClientStatus::EINVAL));
+        let tid = peer.next().unwrap();
+        peer.answer(&Reply::counters(tid, &Counters::default()));
+    })]);
+    let mut client = Client::with_options(place.service(), options(LONG)).unwrap();
+    let source = Address::from_text("node1");
+    let refused = client.resolve(Some(&source), &Address::from_text("node2")).unwrap_err();
+    assert_eq!(refused.status(), Some(ClientStatus::ENODATA));
+    assert_eq!(refused.to_string(), format!("{}: no data", place.socket().display()));
+    assert_eq!(client.counters(PerfTarget::Total).unwrap(), Counters([1, 2, 3, 4, 5, 6, 7]));
+    let endpoints = client.endpoints().unwrap();
+    let seen: Vec<_> = endpoints.iter().map(|end| (end.port, end.ports, end.addresses.join(" "))).collect();
+    assert_eq!(seen, [(1, 2, "node1 10.0.0.1".to_owned()), (2, 2, "node1 10.0.0.1".to_owned())]);
+    let error = client.query_sa(&path(3)).unwrap_err().to_string();
+    assert_eq!(error, format!("{}: asked for Resolve, answered Perf", place.socket().display()));
+    drop(client);
+    server.join().unwrap();
+}
+
+#[test]
+fn a_lid_travels_in_a_path_record_and_by_tcp_as_well() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let service: Service = listener.local_addr().unwrap().to_string().parse().unwrap();
+    let server = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 88];
+        stream.read_exact(&mut request).unwrap();
+        let frame = next_frame(&request).unwrap().unwrap();
+        let asked = ClientRequest::parse(&frame);
+        assert!(
+            matches!(asked, ClientRequest::Resolve(Ok(Resolve::Route(Route { path, .. }))) if path.dlid == Lid::new(9))
+        );
+        stream.write_all(&Reply::resolved(frame.tid(), &path(9), None)).unwrap();
+    });
+    let mut client = Client::with_options(service, options(LONG)).unwrap();
+    assert_eq!(client.resolve(None, &Address::Lid(Lid::new(9))).unwrap().path.dlid, Lid::new(9));
+    server.join().unwrap();
+}

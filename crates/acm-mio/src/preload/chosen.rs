@@ -1,0 +1,48 @@
+//! Which files are read: those that the options name.
+use acm_sansio::preload::{Hosts, Preload, Routes};
+use acm_wire::files::opts::{AddrPreload, Options, RoutePreload};
+use std::path::{Path, PathBuf};
+
+/// The files that the options name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Files {
+    pub(crate) routes: Option<PathBuf>,
+    pub(crate) hosts: Option<PathBuf>,
+}
+
+impl Files {
+    /// Paths are taken from the directory in which the daemon was started.
+    pub(crate) fn new(options: &Options<'_>, start_dir: &Path) -> Self {
+        let file = |path: &str| Some(start_dir.join(path));
+        Self {
+            routes: match options.route_preload {
+                RoutePreload::None => None,
+                RoutePreload::OpenSmFullV1 => file(options.route_data_file),
+            },
+            hosts: match options.addr_preload {
+                AddrPreload::None => None,
+                AddrPreload::AcmHosts => file(options.addr_data_file),
+            },
+        }
+    }
+}
+
+/// What counts where there is no file any more.
+pub(crate) fn nothing(files: &Files) -> impl Iterator<Item = Preload> {
+    let routes = files.routes.is_none().then(|| Preload::Routes(Routes::builder().finish().into()));
+    let hosts = files.hosts.is_none().then(|| Preload::Hosts(Hosts::default().into()));
+    routes.into_iter().chain(hosts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_file_any_more_is_empty() {
+        let both = Files { routes: Some("dump".into()), hosts: Some("hosts".into()) };
+        let kinds =
+            |files: &Files| -> Vec<bool> { nothing(files).map(|table| matches!(table, Preload::Routes(_))).collect() };
+        assert_eq!((kinds(&both), kinds(&Files::default())), (vec![], vec![true, false]));
+    }
+}

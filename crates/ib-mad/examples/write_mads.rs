@@ -1,0 +1,63 @@
+//! Datagrams of several classes as one writes them, printed as they are read: `cargo run --example write_mads`.
+use ib_mad::{
+    AttributeId, Mad, Method, MgmtClass, Status, TransactionId, VendorId,
+    attribute::Attribute,
+    cm::CmRtu,
+    congestion::{CongestionInfo, CongestionMad},
+    notice::ClassPortInfo,
+    perf::{CounterSelect, PortCounters},
+    smp::{DrPath, DrSmp, NodeInfo},
+    vendor::OPENIB_OUI,
+    wire,
+    wire::{Be32, Octets},
+};
+
+wire! {
+    /// What a vendor's own class carries, in that vendor's own layout.
+    pub struct Ping [8] {
+        /// Which ping.
+        pub number: Be32,
+        /// Whatever comes back.
+        pub payload: Octets<4>,
+    }
+}
+impl Attribute for Ping {
+    const CLASS: MgmtClass = MgmtClass::new(0x32);
+    const ATTRIBUTE: AttributeId = AttributeId::new(0);
+    const OUI: Option<VendorId> = Some(OPENIB_OUI);
+}
+
+pub(crate) fn main() -> Result<(), Box<dyn core::error::Error>> {
+    let tid = TransactionId::new(7);
+
+    // Read the counters of port 1 (the attribute itself says which port), and start them from zero.
+    let port = PortCounters { port_select: 1, ..PortCounters::default() };
+    let read = Mad::request(Method::GET, 0, tid, &port);
+    let clear = Mad::set(0, tid, &PortCounters { counter_select: CounterSelect::new(0xffff), ..port });
+
+    // What several classes have is asked of a class.
+    let what_can_it_do = Mad::get_shared::<ClassPortInfo>(MgmtClass::PERF, 0, tid);
+
+    // A node three switches away.
+    let path: DrPath = "0,1,5,2".parse()?;
+    let node = Mad::from(DrSmp::get::<NodeInfo>(&path, 0, tid));
+
+    // A message of communication management, and a vendor's own.
+    let ready = Mad::send(tid, &CmRtu::default());
+    let ping = Mad::get::<Ping>(0, tid);
+
+    // A key stands where the class has it.
+    let mut congestion = Mad::get::<CongestionInfo>(0, tid);
+    congestion.datagram_mut::<CongestionMad>()?.cc_key = 5.into();
+
+    for mad in [read, clear, what_can_it_do, node, ready, ping, congestion] {
+        println!("{mad}");
+    }
+
+    // The other side reads what was asked, and answers.
+    assert_eq!(read.header.method, Method::GET);
+    let counters = PortCounters { symbol_error_counter: 3.into(), ..*read.attribute_as::<PortCounters>()? };
+    println!("{}", read.answer_with(&counters)?);
+    println!("{}", node.answer(Status::BUSY)?);
+    Ok(())
+}

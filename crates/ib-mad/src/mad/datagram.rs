@@ -1,0 +1,93 @@
+//! A datagram as its class lays it out, and back.
+use super::{Mad, MgmtClass};
+use crate::{
+    DecodeError, Wire,
+    acm::AcmMad,
+    as_bytes,
+    baseboard::BaseboardMad,
+    cm::CmMad,
+    congestion::CongestionMad,
+    device::DeviceMad,
+    perf::PerfMad,
+    sa::SaMad,
+    smp::{DrSmp, Smp},
+    vendor::{VendorMad, VendorOuiMad, is_vendor, is_vendor_oui},
+};
+use core::fmt;
+use zerocopy::IntoBytes as _;
+
+/// A structure that a whole datagram of a class is: where its keys and its class's own headers have names.
+///
+/// ```
+/// use ib_mad::{Mad, Mkey, TransactionId, smp::{PortInfo, Smp}};
+/// let mut ask = Mad::get::<PortInfo>(1, TransactionId::new(1));
+/// ask.datagram_mut::<Smp>()?.mkey = Mkey::new(7);
+/// assert_eq!(ask.datagram::<Smp>()?.mkey, Mkey::new(7));
+/// # Ok::<(), ib_mad::DecodeError>(())
+/// ```
+pub trait Datagram: Wire + Into<Mad> {
+    /// Whether datagrams of the class are laid out like this.
+    fn is_of(class: MgmtClass) -> bool;
+}
+
+macro_rules! datagrams {
+    ($($name:ident: $is:expr,)*) => {$(
+        impl Datagram for $name {
+            fn is_of(class: MgmtClass) -> bool {
+                ($is)(class)
+            }
+        }
+        impl From<$name> for Mad {
+            fn from(datagram: $name) -> Self {
+                zerocopy::transmute!(datagram)
+            }
+        }
+    )*};
+}
+datagrams! {
+    Smp: |class| class == MgmtClass::SUBN_LID_ROUTED,
+    DrSmp: |class| class == MgmtClass::SUBN_DIRECTED_ROUTE,
+    SaMad: |class| class == MgmtClass::SUBN_ADM,
+    PerfMad: |class| class == MgmtClass::PERF,
+    BaseboardMad: |class| class == MgmtClass::BASEBOARD,
+    DeviceMad: |class| class == MgmtClass::DEVICE_MGMT,
+    CmMad: |class| class == MgmtClass::COMM_MGMT,
+    CongestionMad: |class| class == MgmtClass::CONGESTION,
+    AcmMad: |class| class == MgmtClass::ACM,
+    VendorMad: is_vendor,
+    VendorOuiMad: is_vendor_oui,
+}
+
+impl Mad {
+    /// The datagram as its class lays it out.
+    ///
+    /// # Errors
+    /// [`DecodeError::BadValue`] if it is of another class.
+    pub fn datagram<T: Datagram>(&self) -> Result<&T, DecodeError> {
+        self.is::<T>()?;
+        T::parse(as_bytes(self))
+    }
+
+    /// The datagram as its class lays it out, to be changed.
+    ///
+    /// # Errors
+    /// [`DecodeError::BadValue`] if it is of another class.
+    pub fn datagram_mut<T: Datagram>(&mut self) -> Result<&mut T, DecodeError> {
+        self.is::<T>()?;
+        T::parse_mut(self.as_mut_bytes())
+    }
+
+    fn is<T: Datagram>(&self) -> Result<(), DecodeError> {
+        match self.header.mgmt_class {
+            class if T::is_of(class) => Ok(()),
+            class => Err(DecodeError::BadValue { what: "mgmt_class", value: class.get().into() }),
+        }
+    }
+}
+
+impl fmt::Display for Mad {
+    /// As [`MadRef`](crate::MadRef) prints it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.view(), f)
+    }
+}
