@@ -1,12 +1,14 @@
 //! What the fuzz targets do with bytes, as plain functions: libFuzzer calls them, and so do tests on stable Rust with
 //! the captures of `testdata/`.
+mod files;
 mod harness;
+mod netlink;
 mod operation;
 
 pub use harness::core;
 pub use operation::{Link, Operation, Peer, Port, ReportOf, Resolve, Response, SaAnswer};
 
-use acm_wire::{client, files, multicast::MulticastMessage, netlink};
+use acm_wire::{client, multicast::MulticastMessage};
 use ib_mad::{plausible, view::MadRef};
 
 #[cfg(doctest)]

@@ -5,10 +5,7 @@
 //! Ethernet (1).
 use core::error::Error;
 use flate2::read::MultiGzDecoder;
-use ib_mad::{
-    MadRef,
-    packet::{Headers, UDP_PORT_ROCE2},
-};
+use ib_mad::{MadRef, packet::Headers};
 use std::{
     fs,
     io::{Read, Write},
@@ -57,16 +54,11 @@ fn headers(link_type: u32, packet: &[u8]) -> Option<Headers<'_>> {
     match link_type {
         197 => Headers::parse(packet.get(16..)?).ok(),
         247 => Headers::parse(packet).ok(),
-        1 => {
-            let ip = packet.get(14..)?;
-            let udp = match packet.get(12..14)? {
-                [0x08, 0x00] if *ip.get(9)? == 17 => ip.get(usize::from(ip.first()? & 15) * 4..)?,
-                [0x86, 0xdd] if *ip.get(6)? == 17 => ip.get(40..)?,
-                _ => return None,
-            };
-            let ours = udp.get(2..4)? == UDP_PORT_ROCE2.to_be_bytes();
-            if ours { Headers::parse_transport(udp.get(8..)?).ok() } else { None }
-        }
+        1 => match packet.get(12..14)? {
+            [0x08, 0x00] | [0x86, 0xdd] => Headers::parse_ip(packet.get(14..)?).ok(),
+            [0x89, 0x15] => Headers::parse_global(packet.get(14..)?).ok(),
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -38,6 +38,7 @@
 //! | [`notice`] | attributes that several classes share: notices with their details, subscriptions, class port info |
 //! | [`perf`], [`congestion`], [`cm`], [`device`], [`baseboard`], [`vendor`] | the other classes |
 //! | [`acm`] | the class of the communication management assistant (0x2C) |
+//! | [`opa`] | Omni-Path's datagrams and attributes |
 //! | [`packet`] | the headers around a datagram in a packet |
 //! | [`umad`] | what Linux's `/dev/infiniband/umadN` reads and writes |
 //!
@@ -70,6 +71,7 @@ mod error;
 pub mod id;
 pub mod mad;
 pub mod notice;
+pub mod opa;
 pub mod packet;
 pub mod perf;
 #[cfg(feature = "arbitrary")]

@@ -2,7 +2,7 @@
 use crate::{
     AttributeId, Mad, MadHeader, MgmtClass, acm,
     attribute::{Placed, Structure},
-    baseboard, cm, congestion, device, notice, packet, perf, rmpp, sa, smp, umad, vendor,
+    baseboard, cm, congestion, device, notice, opa, packet, perf, rmpp, sa, smp, umad, vendor,
 };
 
 /// The attributes of each class, with their place in its datagrams.
@@ -30,6 +30,7 @@ pub const STRUCTURES: &[Structure] = &[
     Structure::of::<baseboard::BaseboardMad>(),
     Structure::of::<device::DeviceMad>(),
     Structure::of::<cm::CmMad>(),
+    Structure::of::<cm::CmaHeader>(),
     Structure::of::<congestion::CongestionMad>(),
     Structure::of::<congestion::CongestionLogSwitch>(),
     Structure::of::<congestion::CongestionLogCa>(),
@@ -47,6 +48,16 @@ pub const STRUCTURES: &[Structure] = &[
     Structure::of::<notice::BadSwitchPkeyTrap>(),
     Structure::of::<notice::BkeyTrap>(),
     Structure::of::<notice::CcKeyTrap>(),
+    Structure::of::<opa::OpaDirectedRoute>(),
+    Structure::of::<opa::OpaNodeInfo>(),
+    Structure::of::<opa::OpaSwitchInfo>(),
+    Structure::of::<opa::OpaPortInfo>(),
+    Structure::of::<opa::OpaPathRecord>(),
+    Structure::of::<opa::OpaPortStatus>(),
+    Structure::of::<opa::OpaVlStatus>(),
+    Structure::of::<opa::OpaVlErrorCounters>(),
+    Structure::of::<opa::OpaDataPortCounters>(),
+    Structure::of::<opa::OpaErrorPortCounters>(),
     Structure::of::<packet::Lrh>(),
     Structure::of::<packet::Grh>(),
     Structure::of::<packet::Bth>(),

@@ -8,19 +8,21 @@ use crate::{
     congestion::{CongestionAttribute, CongestionLogCa, CongestionLogSwitch, CongestionLogType},
     device::DeviceAttribute,
     notice::Notice,
+    opa::{OpaAttribute, OpaDirectedRoute},
     perf::PerfAttribute,
-    registry,
     rmpp::{self, RmppHeader},
     sa::{Asked, SaAttribute, SaHeader},
     smp::{DrSmp, SmpAttribute},
-    vendor::is_vendor_oui,
 };
 use core::fmt;
 
 mod change;
+mod display;
+mod layout;
 mod own;
 mod records;
 pub use change::MadMut;
+use layout::{Format, check};
 
 /// The attribute of a datagram, with the type that its class and number say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,8 +48,10 @@ pub enum AttributeRef<'a> {
     CongestionLogCa(&'a CongestionLogCa),
     /// The whole datagram of the communication management assistant.
     Acm(&'a AcmMad),
-    /// None that the crate knows: the class's data as it came. Also the data of an answer without a record, and of an
-    /// RMPP segment after the first.
+    /// An attribute of Omni-Path.
+    Opa(OpaAttribute<'a>),
+    /// None that the crate knows: the class's data as it came. Also the data of an answer without a record, of an RMPP
+    /// segment after the first, and of another version of the format or of the class.
     Unknown(&'a [u8]),
 }
 
@@ -66,6 +70,7 @@ impl<'a> AttributeRef<'a> {
             Self::CongestionLogSwitch(own) => crate::as_bytes(*own),
             Self::CongestionLogCa(own) => crate::as_bytes(*own),
             Self::Acm(own) => crate::as_bytes(*own),
+            Self::Opa(own) => own.as_bytes(),
             Self::Unknown(bytes) => bytes,
         }
     }
@@ -84,6 +89,7 @@ impl<'a> AttributeRef<'a> {
             Self::CongestionLogSwitch(_) => Structure::of::<CongestionLogSwitch>(),
             Self::CongestionLogCa(_) => Structure::of::<CongestionLogCa>(),
             Self::Acm(_) => Structure::of::<AcmMad>(),
+            Self::Opa(own) => own.structure(),
             Self::Unknown(_) => return None,
         })
     }
@@ -105,19 +111,14 @@ impl<'a> AttributeRef<'a> {
 impl fmt::Display for AttributeRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.structure() {
-            Some(structure) => fmt::Display::fmt(&structure.display(self.as_bytes()), f)?,
+            Some(structure) => fmt::Display::fmt(&structure.display(self.as_bytes()), f),
             None => {
                 let bytes = self.as_bytes();
                 let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
                 f.write_str("data ")?;
                 bytes.iter().take(end).try_for_each(|byte| write!(f, "{byte:02x}"))?;
-                write!(f, " ({} bytes)", bytes.len())?;
+                write!(f, " ({} bytes)", bytes.len())
             }
-        }
-        match self.notice() {
-            Some(notice) if !f.alternate() => write!(f, " {}", notice.details()),
-            Some(notice) => write!(f, "{:#}", notice.details()),
-            None => Ok(()),
         }
     }
 }
@@ -164,7 +165,8 @@ impl<'a> MadRef<'a> {
             Method::SET => mask != 0,
             _ => false,
         };
-        let record = SaAttribute::parse(self.header().attribute_id, self.data()).ok()??;
+        let is_known = self.format() == Format::InfiniBand;
+        let record = SaAttribute::parse(self.header().attribute_id, self.data()).ok()?.filter(|_| is_known)?;
         asks.then(|| record.asked(mask))
     }
 
@@ -186,16 +188,32 @@ impl<'a> MadRef<'a> {
         self.header.is_response()
     }
 
+    const fn format(&self) -> Format {
+        Format::of(self.header)
+    }
+
     /// The datagram of a directed route, if it is one.
     #[must_use]
     pub fn directed_route(&self) -> Option<&'a DrSmp> {
-        if self.class() == MgmtClass::SUBN_DIRECTED_ROUTE { DrSmp::parse(self.bytes).ok() } else { None }
+        match (self.format(), self.class()) {
+            (Format::InfiniBand, MgmtClass::SUBN_DIRECTED_ROUTE) => DrSmp::parse(self.bytes).ok(),
+            _ => None,
+        }
+    }
+
+    /// The directed route of an Omni-Path datagram, if it has one.
+    #[must_use]
+    pub fn opa_directed_route(&self) -> Option<&'a OpaDirectedRoute> {
+        match (self.format(), self.class()) {
+            (Format::OmniPath, MgmtClass::SUBN_DIRECTED_ROUTE) => OpaDirectedRoute::parse(self.bytes.get(32..)?).ok(),
+            _ => None,
+        }
     }
 
     /// The RMPP header, if the class has one.
     #[must_use]
     pub fn rmpp(&self) -> Option<&'a RmppHeader> {
-        rmpp::header_length(self.class())?;
+        rmpp::header_length(self.class()).filter(|_| self.format() != Format::Unknown)?;
         RmppHeader::parse(self.bytes.get(24..)?).ok()
     }
 
@@ -203,7 +221,7 @@ impl<'a> MadRef<'a> {
     #[must_use]
     pub fn sa(&self) -> Option<&'a SaHeader> {
         match self.class() {
-            MgmtClass::SUBN_ADM => SaHeader::parse(self.bytes.get(36..)?).ok(),
+            MgmtClass::SUBN_ADM if self.format() != Format::Unknown => SaHeader::parse(self.bytes.get(36..)?).ok(),
             _ => None,
         }
     }
@@ -211,20 +229,25 @@ impl<'a> MadRef<'a> {
     /// What follows the headers of the class.
     #[must_use]
     pub fn data(&self) -> &'a [u8] {
-        let bytes = match self.class() {
+        let bytes = match (self.format(), self.class()) {
             // The paths of a directed route follow the data.
-            MgmtClass::SUBN_DIRECTED_ROUTE => self.bytes.get(..128).unwrap_or(self.bytes),
+            (Format::InfiniBand, MgmtClass::SUBN_DIRECTED_ROUTE) => self.bytes.get(..128).unwrap_or(self.bytes),
             _ => self.bytes,
         };
-        bytes.get(data_offset(self.class())..).unwrap_or_default()
+        bytes.get(self.format().data_offset(self.class())..).unwrap_or_default()
     }
 
-    /// The attribute, with the type that the class and its number say.
+    /// The attribute, with the type that the versions, the class and its number say.
     ///
     /// # Errors
     /// [`DecodeError::TooShort`] if the datagram ends before the attribute does.
     pub fn attribute(&self) -> Result<AttributeRef<'a>, DecodeError> {
         let (id, data) = (self.header.attribute_id, self.data());
+        match self.format() {
+            Format::InfiniBand => {}
+            Format::OmniPath => return Ok(self.opa()?.map_or(AttributeRef::Unknown(data), AttributeRef::Opa)),
+            Format::Unknown => return Ok(AttributeRef::Unknown(data)),
+        }
         let known = match self.class() {
             MgmtClass::SUBN_LID_ROUTED | MgmtClass::SUBN_DIRECTED_ROUTE => {
                 SmpAttribute::parse(id, data)?.map(AttributeRef::Smp)
@@ -244,8 +267,8 @@ impl<'a> MadRef<'a> {
     /// The attribute if it is an `A`.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if the class or the attribute's number is another's, [`DecodeError::TooShort`] if the
-    /// datagram ends before the attribute does.
+    /// [`DecodeError::BadValue`] if a version, the class or the attribute's number is another's,
+    /// [`DecodeError::TooShort`] if the datagram ends before the attribute does.
     pub fn attribute_as<A: Attribute>(&self) -> Result<&'a A, DecodeError> {
         check::<A>(self.header)?;
         own::check_vendor::<A>(self.bytes)?;
@@ -255,6 +278,14 @@ impl<'a> MadRef<'a> {
     fn record(&self) -> Result<Option<SaAttribute<'a>>, DecodeError> {
         let bytes = self.record_bytes();
         if bytes.is_empty() { Ok(None) } else { SaAttribute::parse(self.record_id(), bytes) }
+    }
+
+    fn opa(&self) -> Result<Option<OpaAttribute<'a>>, DecodeError> {
+        let data = if self.class() == MgmtClass::SUBN_ADM { self.record_bytes() } else { self.data() };
+        match data {
+            [] => Ok(None),
+            data => OpaAttribute::parse(self.class(), self.header.attribute_id, data),
+        }
     }
 
     fn congestion(&self) -> Result<Option<AttributeRef<'a>>, DecodeError> {
@@ -271,82 +302,3 @@ impl<'a> MadRef<'a> {
 }
 
 const CONGESTION_LOG: u16 = 0x0013;
-
-/// Bytes of a class's datagrams before their data.
-pub(crate) const fn data_offset(class: MgmtClass) -> usize {
-    match class {
-        MgmtClass::SUBN_ADM => 56,
-        MgmtClass::COMM_MGMT => 24,
-        MgmtClass::ACM => 16,
-        MgmtClass::SUBN_LID_ROUTED
-        | MgmtClass::SUBN_DIRECTED_ROUTE
-        | MgmtClass::PERF
-        | MgmtClass::BASEBOARD
-        | MgmtClass::DEVICE_MGMT
-        | MgmtClass::CONGESTION
-        | MgmtClass::DEVICE_ADM
-        | MgmtClass::BIS => 64,
-        _ if is_vendor_oui(class) => 40,
-        _ => 24,
-    }
-}
-
-fn check<A: Attribute>(header: &MadHeader) -> Result<(), DecodeError> {
-    let class = match header.mgmt_class {
-        MgmtClass::SUBN_DIRECTED_ROUTE => MgmtClass::SUBN_LID_ROUTED,
-        class => class,
-    };
-    if class != A::CLASS {
-        return Err(DecodeError::BadValue { what: "mgmt_class", value: header.mgmt_class.get().into() });
-    }
-    if header.attribute_id != A::ATTRIBUTE {
-        return Err(DecodeError::BadValue { what: "attribute_id", value: header.attribute_id.get().into() });
-    }
-    Ok(())
-}
-
-impl fmt::Display for MadRef<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let header = self.header;
-        let placed = registry::attribute(header.mgmt_class, header.attribute_id);
-        write!(f, "{} {} ", header.mgmt_class, header.method)?;
-        match placed {
-            Some(placed) => f.write_str(placed.structure.name)?,
-            None if header.mgmt_class == MgmtClass::ACM => {}
-            None => write!(f, "attribute {:#06x}", header.attribute_id.get())?,
-        }
-        write!(f, " modifier {:#x} tid {}", header.attribute_modifier.get(), header.transaction_id)?;
-        if let Some(route) = self.directed_route() {
-            write!(f, " hop {}/{}", route.hop_pointer, route.hop_count)?;
-            if route.dr_status.direction() {
-                f.write_str(" back")?;
-            }
-        }
-        show_status(self.status(), header, f)?;
-        if let Some(rmpp) = self.rmpp().filter(|rmpp| rmpp.flags.active()) {
-            write!(f, " RMPP {} {}/{:#x}", rmpp.rmpp_type, rmpp.data1.get(), rmpp.data2.get())?;
-            if rmpp.status != 0 {
-                write!(f, " ({})", rmpp.reason())?;
-            }
-        }
-        if let Some(sa) = self.sa().filter(|sa| sa.component_mask.get() != 0) {
-            write!(f, " mask {:#x}", sa.component_mask.get())?;
-        }
-        f.write_str(if f.alternate() { "\n" } else { ": " })?;
-        if let Some(asked) = self.asked() {
-            return fmt::Display::fmt(&asked, f);
-        }
-        match self.attribute() {
-            Ok(attribute) => fmt::Display::fmt(&attribute, f),
-            Err(error) => fmt::Display::fmt(&error, f),
-        }
-    }
-}
-
-fn show_status(status: Status, header: &MadHeader, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match (status.is_ok(), status.text(header.mgmt_class)) {
-        (true, _) => Ok(()),
-        (false, Some(text)) => write!(f, " status {:#06x} ({text})", status.get()),
-        (false, None) => write!(f, " status {:#06x}", status.get()),
-    }
-}

@@ -98,6 +98,20 @@ fn check_parts(structure: Structure, bytes: &[u8], value: u64) -> Result<(), Tes
     result
 }
 
+/// The names that headers show, and the registry's.
+#[test]
+fn attributes_have_the_names_of_their_types() {
+    for (class, _) in MgmtClass::KNOWN {
+        for id in 0..=u16::MAX {
+            let id = AttributeId::new(id);
+            let registered = registry::attribute(*class, id).map(|placed| placed.structure.name);
+            // The log has two types, told by its first byte.
+            let log = (*class == MgmtClass::CONGESTION && id.get() == 0x13).then_some("CongestionLog");
+            assert_eq!(id.name(*class), registered.or(log), "{class} {id}");
+        }
+    }
+}
+
 #[test]
 fn field_tables_fill_their_structures() {
     for structure in registry::all() {
@@ -175,7 +189,12 @@ proptest! {
             if let Some(place) = bytes.get_mut(16..18) {
                 place.copy_from_slice(as_bytes(&placed.id));
             }
-            dissect(&bytes)?;
+            for (base, version) in [(1, 1), (1, 2), (0x80, 0x80), (7, 7)] {
+                if let [own_base, _, own_version, ..] = &mut bytes[..] {
+                    (*own_base, *own_version) = (base, version);
+                }
+                dissect(&bytes)?;
+            }
         }
         for class in 0..=255 {
             if let Some(byte) = bytes.get_mut(1) {
@@ -265,6 +284,15 @@ fn serialized_as_a_person_reads_it() {
     let json = serde_json::to_value(port).unwrap();
     assert_eq!(json["lid"], 4);
     assert_eq!(json["speed_state"]["port_state"], "active");
+    let counters = perf::PortCounters { port_xmit_data: 0x1_0000.into(), ..perf::PortCounters::default() };
+    assert_eq!(serde_json::to_value(counters).unwrap()["port_xmit_data"], 65_536);
+    let counters =
+        perf::PortCountersExtended { port_rcv_data: u64::MAX.into(), ..perf::PortCountersExtended::default() };
+    assert_eq!(serde_json::to_value(counters).unwrap()["port_rcv_data"], u64::MAX);
+    let mut header = perf::PerfMad::get::<perf::PortCounters>(1, TransactionId::new(1)).header;
+    header.status = Status::SA_NO_RECORDS;
+    let json = serde_json::to_value(header).unwrap();
+    assert_eq!((&json["attribute_id"], &json["status"]), (&"PortCounters".into(), &"0x0300".into()));
     let table = serde_json::to_value(smp::PkeyTable::default()).unwrap();
     assert_eq!(table["pkeys"][31], "0x0000");
 }

@@ -1,6 +1,6 @@
 //! Why subnet administration gave nothing.
 use acm_wire::client::ClientStatus;
-use ib_mad::Status;
+use ib_mad::{MgmtClass, Status};
 
 /// Why subnet administration gave nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum SaError {
     #[error("port is down")]
     PortDown,
     /// It answered with this status.
-    #[error("SA status {0} ({n:#06x})", n = .0.get())]
+    #[error("SA status {} ({n:#06x})", .0.of(MgmtClass::SUBN_ADM), n = .0.get())]
     Status(#[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Status),
 }
 

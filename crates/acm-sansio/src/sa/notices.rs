@@ -184,7 +184,7 @@ impl Acm {
 /// What a report says, if it is something that was subscribed to.
 fn noticed(report: &SaMad) -> Option<Notice> {
     let (SaNotice { notice, .. }, _) = SaNotice::parse_prefix(&report.data.0).ok()?;
-    let TrapDetails::Gid(details) = notice.details() else { return None };
+    let TrapDetails::Gid(details) = notice.details(MgmtClass::SUBN_ADM) else { return None };
     let gid = details.gid_addr;
     Some(match notice.trap_number {
         TrapNumber::GID_IN_SERVICE => Notice::GidInService(gid),

@@ -4,6 +4,7 @@ use crate::{
     DecodeError, TransactionId, wire,
     wire::{Be16, Be32, Reserved},
 };
+use core::fmt;
 
 wire! {
     /// Common header of every management datagram (IBTA 13.4.2).
@@ -26,18 +27,29 @@ wire! {
         pub method: Method,
         /// How it went; zero in requests. Of a directed route the top bit is the direction:
         /// [`masked_status`](Self::masked_status) is without it. Its meaning: [`Status::text`].
-        pub status: Status,
+        pub status: Status as show_status,
         /// Hop pointer and count of directed routes; else zero.
         pub class_specific: Be16,
         /// Carried over from a request to its answer.
         pub transaction_id: TransactionId,
         /// What the data is.
-        pub attribute_id: AttributeId,
+        pub attribute_id: AttributeId as show_attribute,
         /// Zero.
         pub reserved: Reserved<2>,
         /// Which one: a port number, a block number.
         pub attribute_modifier: Be32,
     }
+}
+
+fn show_status(own: &MadHeader, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{}", own.masked_status().of(own.mgmt_class))?;
+    f.write_str(if own.masked_status() == own.status { "" } else { ", on its way back" })
+}
+
+fn show_attribute(own: &MadHeader, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    // Other versions have attributes of their own.
+    let class = if own.base_version > 1 { MgmtClass::default() } else { own.mgmt_class };
+    write!(f, "{}", own.attribute_id.of(class))
 }
 
 impl MadHeader {

@@ -5,11 +5,12 @@ mod datagram;
 mod header;
 mod layout;
 mod method;
+mod names;
 mod owned;
 mod request;
 mod status;
 
-pub use attribute::AttributeId;
+pub use attribute::{AttributeId, AttributeOf};
 pub use class::MgmtClass;
 pub use datagram::Datagram;
 pub use header::MadHeader;
@@ -17,7 +18,7 @@ pub use method::Method;
 pub use owned::Mad;
 pub(crate) use owned::{OUI, words};
 pub(crate) use request::requests;
-pub use status::Status;
+pub use status::{Status, StatusOf};
 
 /// Bytes of every management datagram without RMPP reassembly.
 pub const MAD_SIZE: usize = 256;

@@ -1,9 +1,9 @@
 //! Which details a notice has.
 use super::{
-    BadKeyTrap, BadMkeyTrap, BadSwitchPkeyTrap, CapabilityTrap, GidTrap, LinkStateTrap, PathTrap, PortErrorTrap,
-    SystemImageTrap,
+    BadKeyTrap, BadMkeyTrap, BadSwitchPkeyTrap, BkeyTrap, CapabilityTrap, CcKeyTrap, GidTrap, LinkStateTrap, PathTrap,
+    PortErrorTrap, SystemImageTrap,
 };
-use crate::{Wire, attribute::Structure, code};
+use crate::{MgmtClass, Wire, attribute::Structure, code};
 use core::fmt;
 
 code! {
@@ -39,16 +39,43 @@ code! {
         BAD_PKEY = 257 "bad P_Key",
         /// A datagram had a wrong Q_Key.
         BAD_QKEY = 258 "bad Q_Key",
-        /// A packet had a wrong P_Key at a switch. Baseboard management: a request had a wrong B_Key.
-        BAD_SWITCH_PKEY = 259 "bad P_Key at a switch",
+        /// A packet had a wrong P_Key at a switch; of baseboard management [`BAD_BKEY`](Self::BAD_BKEY).
+        BAD_SWITCH_PKEY = 259 "bad P_Key at a switch or bad B_Key",
         /// In a subscription: whatever happens.
         ALL = 0xffff "all",
     }
 }
 
+impl TrapNumber {
+    /// Of baseboard management: a request had a wrong B_Key (IBTA 16.2.4).
+    pub const BAD_BKEY: Self = Self::BAD_SWITCH_PKEY;
+    /// Of congestion control: a request had a wrong CC_Key (IBTA A10.4.2).
+    pub const BAD_CC_KEY: Self = Self::new(0);
+}
+
+/// Whose traps have these numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Traps {
+    Subnet,
+    Baseboard,
+    Congestion,
+}
+
+impl Traps {
+    const fn of(class: MgmtClass) -> Option<Self> {
+        match class {
+            // Subnet administration forwards those of subnet management.
+            MgmtClass::SUBN_LID_ROUTED | MgmtClass::SUBN_DIRECTED_ROUTE | MgmtClass::SUBN_ADM => Some(Self::Subnet),
+            MgmtClass::BASEBOARD => Some(Self::Baseboard),
+            MgmtClass::CONGESTION => Some(Self::Congestion),
+            _ => None,
+        }
+    }
+}
+
 macro_rules! details {
-    ($($(#[$m:meta])* $variant:ident($t:ident) = $($trap:ident)|+,)*) => {
-        /// A notice's details, as its trap's number says.
+    ($($(#[$m:meta])* $variant:ident($t:ident) = $traps:ident $($trap:ident)|+,)*) => {
+        /// A notice's details, as its class and its trap's number say.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum TrapDetails<'a> {
@@ -60,11 +87,13 @@ macro_rules! details {
             /// The structure of each known trap's details.
             pub const TABLE: &'static [Structure] = &[$(Structure::of::<$t>(),)*];
 
-            /// The details of a generic trap of subnet management or administration.
+            /// The details of a class's generic trap.
             #[must_use]
-            pub fn new(trap: TrapNumber, details: &'a [u8; 54]) -> Self {
-                match trap {
-                    $($(TrapNumber::$trap)|+ => $t::parse(details).map_or(Self::Unknown(details), Self::$variant),)*
+            pub fn new(class: MgmtClass, trap: TrapNumber, details: &'a [u8; 54]) -> Self {
+                match (Traps::of(class), trap) {
+                    $((Some(Traps::$traps), $(TrapNumber::$trap)|+) => {
+                        $t::parse(details).map_or(Self::Unknown(details), Self::$variant)
+                    })*
                     _ => Self::Unknown(details),
                 }
             }
@@ -82,21 +111,47 @@ macro_rules! details {
 
 details! {
     /// A port or group came or went.
-    Gid(GidTrap) = GID_IN_SERVICE | GID_OUT_OF_SERVICE | MGID_CREATED | MGID_DESTROYED,
+    Gid(GidTrap) = Subnet GID_IN_SERVICE | GID_OUT_OF_SERVICE | MGID_CREATED | MGID_DESTROYED,
     /// Paths changed.
-    Path(PathTrap) = UNPATH | REPATH,
+    Path(PathTrap) = Subnet UNPATH | REPATH,
     /// A link changed.
-    LinkState(LinkStateTrap) = LINK_STATE_CHANGED,
+    LinkState(LinkStateTrap) = Subnet LINK_STATE_CHANGED,
     /// Errors of a port.
-    PortError(PortErrorTrap) = LINK_INTEGRITY_THRESHOLD | BUFFER_OVERRUN_THRESHOLD | WATCHDOG_TIMER_EXPIRED,
+    PortError(PortErrorTrap) = Subnet LINK_INTEGRITY_THRESHOLD | BUFFER_OVERRUN_THRESHOLD | WATCHDOG_TIMER_EXPIRED,
     /// A port changed.
-    Capability(CapabilityTrap) = LOCAL_CHANGES,
+    Capability(CapabilityTrap) = Subnet LOCAL_CHANGES,
     /// A system changed.
-    SystemImage(SystemImageTrap) = SYSTEM_IMAGE_GUID_CHANGED,
+    SystemImage(SystemImageTrap) = Subnet SYSTEM_IMAGE_GUID_CHANGED,
     /// A wrong M_Key.
-    BadMkey(BadMkeyTrap) = BAD_MKEY,
+    BadMkey(BadMkeyTrap) = Subnet BAD_MKEY,
     /// A wrong P_Key or Q_Key.
-    BadKey(BadKeyTrap) = BAD_PKEY | BAD_QKEY,
+    BadKey(BadKeyTrap) = Subnet BAD_PKEY | BAD_QKEY,
     /// A wrong P_Key at a switch.
-    BadSwitchPkey(BadSwitchPkeyTrap) = BAD_SWITCH_PKEY,
+    BadSwitchPkey(BadSwitchPkeyTrap) = Subnet BAD_SWITCH_PKEY,
+    /// A wrong B_Key.
+    Bkey(BkeyTrap) = Baseboard BAD_BKEY,
+    /// A wrong CC_Key.
+    CcKey(CcKeyTrap) = Congestion BAD_CC_KEY,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same number is another trap in another class.
+    #[test]
+    fn details_by_class() {
+        let bytes = [7; 54];
+        let of = |class, trap| TrapDetails::new(class, TrapNumber::new(trap), &bytes);
+        for class in [MgmtClass::SUBN_LID_ROUTED, MgmtClass::SUBN_DIRECTED_ROUTE, MgmtClass::SUBN_ADM] {
+            assert!(matches!(of(class, 259), TrapDetails::BadSwitchPkey(_)));
+            assert!(matches!(of(class, 64), TrapDetails::Gid(_)));
+            assert!(matches!(of(class, 0), TrapDetails::Unknown(_)));
+        }
+        assert!(matches!(of(MgmtClass::BASEBOARD, 259), TrapDetails::Bkey(_)));
+        assert!(matches!(of(MgmtClass::CONGESTION, 0), TrapDetails::CcKey(_)));
+        for (class, trap) in [(MgmtClass::BASEBOARD, 64), (MgmtClass::CONGESTION, 259), (MgmtClass::DEVICE_MGMT, 64)] {
+            assert_eq!(of(class, trap), TrapDetails::Unknown(&bytes));
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The notice itself.
 use crate::{
-    Gid, Lid, VendorId, bits, code,
+    Gid, Lid, MgmtClass, VendorId, bits, code,
     id::small,
     notice::{TrapDetails, TrapNumber},
     wire,
@@ -116,11 +116,12 @@ wire! {
 }
 
 impl Notice {
-    /// The data details as the trap's number says; [`TrapDetails::Unknown`] if the notice is a vendor's.
+    /// The data details as the trap's number says in the class of the datagram that the notice came in;
+    /// [`TrapDetails::Unknown`] if the notice is a vendor's.
     #[must_use]
-    pub fn details(&self) -> TrapDetails<'_> {
+    pub fn details(&self, class: MgmtClass) -> TrapDetails<'_> {
         match self.generic_type.is_generic() {
-            true => TrapDetails::new(self.trap_number, &self.data_details.0),
+            true => TrapDetails::new(class, self.trap_number, &self.data_details.0),
             false => TrapDetails::Unknown(&self.data_details.0),
         }
     }

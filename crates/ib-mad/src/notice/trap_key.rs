@@ -1,8 +1,9 @@
 //! Traps about wrong keys.
 use crate::{
-    AttributeId, Bkey, CcKey, Gid, Lid, Method, Mkey, Pkey, Qpn, ServiceLevel, bits, wire,
+    AttributeId, Bkey, CcKey, Gid, Lid, Method, MgmtClass, Mkey, Pkey, Qpn, ServiceLevel, bits, wire,
     wire::{Be16, Be32, InBytes, Octets, Reserved},
 };
+use core::fmt;
 
 bits! {
     /// How the request with the wrong key came.
@@ -30,7 +31,7 @@ wire! {
         /// Zero.
         pub reserved2: Reserved<1>,
         /// About which attribute.
-        pub attribute_id: AttributeId,
+        pub attribute_id: AttributeId as show_smp_attribute,
         /// Which of them.
         pub attribute_modifier: Be32,
         /// The key that it had.
@@ -123,7 +124,7 @@ wire! {
         /// Zero.
         pub reserved: Reserved<1>,
         /// About which attribute.
-        pub attribute_id: AttributeId,
+        pub attribute_id: AttributeId as show_baseboard_attribute,
         /// Which of them.
         pub attribute_modifier: Be32,
         /// Zero.
@@ -149,7 +150,7 @@ wire! {
         /// Zero.
         pub reserved: Reserved<1>,
         /// About which attribute.
-        pub attribute_id: AttributeId,
+        pub attribute_id: AttributeId as show_congestion_attribute,
         /// Zero.
         pub reserved2: Reserved<2>,
         /// Which of them.
@@ -165,4 +166,16 @@ wire! {
         /// Zero.
         pub reserved4: Reserved<14>,
     }
+}
+
+fn show_smp_attribute(own: &BadMkeyTrap, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{}", own.attribute_id.of(MgmtClass::SUBN_LID_ROUTED))
+}
+
+fn show_baseboard_attribute(own: &BkeyTrap, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{}", own.attribute_id.of(MgmtClass::BASEBOARD))
+}
+
+fn show_congestion_attribute(own: &CcKeyTrap, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{}", own.attribute_id.of(MgmtClass::CONGESTION))
 }

@@ -104,6 +104,11 @@ bits! {
     }
 }
 
+impl Congestion {
+    /// The whole byte as an invariant check sum counts it.
+    pub(super) const ONES: Self = Self([0xff]);
+}
+
 wire! {
     /// Base transport header (IBTA 9.2), 12 bytes.
     pub struct Bth [12] {

@@ -9,6 +9,7 @@
 //!     ICRC (4), VCRC (2)
 //! ```
 mod base;
+mod crc;
 mod local;
 mod parse;
 

@@ -1,56 +1,182 @@
 //! The headers of one datagram's packet.
-use super::{Bth, Deth, Grh, LinkNextHeader, Lrh, OpCode};
-use crate::{DecodeError, Wire};
+use super::{Bth, Congestion, Deth, Grh, LinkNextHeader, Lrh, OpCode, crc::Crc};
+use crate::{DecodeError, VirtualLane, Wire};
 use core::fmt;
+use zerocopy::IntoBytes as _;
 
 /// The UDP port of InfiniBand packets over routed Ethernet (`RoCEv2`).
 pub const UDP_PORT_ROCE2: u16 = 4791;
 
-/// The headers of a datagram's packet and its payload, in place.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The headers of a datagram's packet, its payload and its check sums, in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Headers<'a> {
     /// Local route; not over Ethernet.
     pub lrh: Option<&'a Lrh>,
+    /// IP and UDP headers; only of [`parse_ip`](Self::parse_ip).
+    pub ip: Option<&'a [u8]>,
     /// Global route; not in every packet.
     pub grh: Option<&'a Grh>,
     /// Transport.
     pub bth: &'a Bth,
     /// Datagram.
     pub deth: &'a Deth,
-    /// What the datagram carries, with any check sums that the capture kept at its end.
+    /// What the datagram carries.
     pub payload: &'a [u8],
+    /// What fills the payload up to a multiple of 4 bytes.
+    pub padding: &'a [u8],
+    /// Invariant check sum (IBTA 7.8.1); none if the capture did not keep it.
+    pub icrc: Option<[u8; 4]>,
+    /// Variant check sum (IBTA 7.8.2); none over Ethernet, and if the capture did not keep it.
+    pub vcrc: Option<[u8; 2]>,
 }
 
 impl<'a> Headers<'a> {
-    /// The headers of a packet from its local route header on.
+    /// The headers of a packet from its local route header on. Bytes behind its check sums are not looked at.
     ///
     /// # Errors
     /// [`DecodeError::TooShort`] if the packet ends before its headers, [`DecodeError::BadValue`] if it is a raw packet
     /// or no datagram.
     pub fn parse(packet: &'a [u8]) -> Result<Self, DecodeError> {
-        let (lrh, rest) = Lrh::parse_prefix(packet)?;
+        let (lrh, after) = Lrh::parse_prefix(packet)?;
+        let length = usize::from(lrh.length.packet_length()) * 4;
+        let (rest, behind, is_whole) = cut(after, length.saturating_sub(size_of::<Lrh>()));
         let own = match lrh.sl_next.next_header() {
             LinkNextHeader::GRH => {
                 let (grh, rest) = Grh::parse_prefix(rest)?;
-                Self { grh: Some(grh), ..Self::parse_transport(rest)? }
+                Self { grh: Some(grh), ..Self::transport(rest, is_whole)? }
             }
-            LinkNextHeader::BTH => Self::parse_transport(rest)?,
+            LinkNextHeader::BTH => Self::transport(rest, is_whole)?,
             other => return Err(DecodeError::BadValue { what: "next_header", value: other.get().into() }),
         };
-        Ok(Self { lrh: Some(lrh), ..own })
+        Ok(Self { lrh: Some(lrh), vcrc: behind.first_chunk().copied(), ..own })
     }
 
-    /// The headers of a packet from its base transport header on, as UDP port [`UDP_PORT_ROCE2`] carries it.
+    /// The headers of a packet from its global route header on, as Ethernet's type 0x8915 carries it (`RoCEv1`).
+    ///
+    /// # Errors
+    /// As [`parse_transport`](Self::parse_transport).
+    pub fn parse_global(packet: &'a [u8]) -> Result<Self, DecodeError> {
+        let (grh, rest) = Grh::parse_prefix(packet)?;
+        let (rest, _, is_whole) = cut(rest, grh.payload_length.get().into());
+        Ok(Self { grh: Some(grh), ..Self::transport(rest, is_whole)? })
+    }
+
+    /// The headers of a packet from its IPv4 or IPv6 header on (`RoCEv2`). IPv6 extension headers are not known.
+    ///
+    /// # Errors
+    /// As [`parse_transport`](Self::parse_transport); [`DecodeError::BadValue`] if the packet is not to UDP port
+    /// [`UDP_PORT_ROCE2`].
+    pub fn parse_ip(packet: &'a [u8]) -> Result<Self, DecodeError> {
+        let too_short = |need| DecodeError::TooShort { what: "IP and UDP headers", need, got: packet.len() };
+        let byte = |at: usize| packet.get(at).copied().ok_or(too_short(at + 1));
+        let (version, protocol, ip_length) = match byte(0)? >> 4 {
+            4 => (4, byte(9)?, usize::from(byte(0)? & 15) * 4),
+            version => (version, byte(6)?, 40),
+        };
+        if !matches!(version, 4 | 6) {
+            return Err(DecodeError::BadValue { what: "IP version", value: version.into() });
+        }
+        if protocol != UDP {
+            return Err(DecodeError::BadValue { what: "IP protocol", value: protocol.into() });
+        }
+        let (ip, rest) = packet.split_at_checked(ip_length + UDP_LENGTH).ok_or(too_short(ip_length + UDP_LENGTH))?;
+        let udp =
+            |at: usize| byte(ip_length + at).and_then(|high| Ok(u16::from_be_bytes([high, byte(ip_length + at + 1)?])));
+        let port = udp(2)?;
+        if port != UDP_PORT_ROCE2 {
+            return Err(DecodeError::BadValue { what: "UDP port", value: port.into() });
+        }
+        let (rest, _, is_whole) = cut(rest, usize::from(udp(4)?).saturating_sub(UDP_LENGTH));
+        Ok(Self { ip: Some(ip), ..Self::transport(rest, is_whole)? })
+    }
+
+    /// The headers of a packet from its base transport header to the end of its invariant check sum: all that UDP port
+    /// [`UDP_PORT_ROCE2`] carries.
     ///
     /// # Errors
     /// [`DecodeError::TooShort`] if the packet ends before its headers, [`DecodeError::BadValue`] if it is no datagram.
     pub fn parse_transport(packet: &'a [u8]) -> Result<Self, DecodeError> {
+        Self::transport(packet, true)
+    }
+
+    /// A packet that is not whole has neither padding nor a check sum that could be found.
+    fn transport(packet: &'a [u8], is_whole: bool) -> Result<Self, DecodeError> {
         let (bth, rest) = Bth::parse_prefix(packet)?;
         if bth.op_code != OpCode::UD_SEND_ONLY {
             return Err(DecodeError::BadValue { what: "op_code", value: bth.op_code.get().into() });
         }
-        let (deth, payload) = Deth::parse_prefix(rest)?;
-        Ok(Self { lrh: None, grh: None, bth, deth, payload })
+        let (deth, rest) = Deth::parse_prefix(rest)?;
+        let own =
+            Self { lrh: None, ip: None, grh: None, bth, deth, payload: rest, padding: &[], icrc: None, vcrc: None };
+        let Some((padded, icrc)) = rest.split_last_chunk().filter(|_| is_whole) else { return Ok(own) };
+        let length = padded.len().saturating_sub(bth.flags.pad_count().into());
+        let (payload, padding) = padded.split_at_checked(length).unwrap_or((padded, &[]));
+        Ok(Self { payload, padding, icrc: Some(*icrc), ..own })
+    }
+
+    /// The invariant check sum that the packet should have: CRC-32 of everything before it, with ones for what may change
+    /// on the way (IBTA 7.8.1; over Ethernet A16.5.1 and A17.3.3, with ones for a local route header).
+    ///
+    /// `None` if it needs headers that are not here: those of [`parse_transport`](Self::parse_transport).
+    #[must_use]
+    pub fn computed_icrc(&self) -> Option<[u8; 4]> {
+        let mut crc = Crc::new();
+        match self.lrh {
+            Some(lrh) => {
+                let vl_version = lrh.vl_version.with_vl(VirtualLane::MANAGEMENT);
+                crc = crc.add(Lrh { vl_version, ..*lrh }.as_bytes());
+            }
+            None => crc = crc.add(&[ONES; size_of::<Lrh>()]),
+        }
+        match (self.grh, self.ip) {
+            // It is laid out as the header of IPv6.
+            (Some(grh), _) => crc = masked(crc, grh.as_bytes(), ipv6_may_change),
+            (None, Some(ip)) => {
+                let (ip, udp) = ip.split_at_checked(ip.len().checked_sub(UDP_LENGTH)?)?;
+                let is_ipv4 = ip.first().is_some_and(|byte| byte >> 4 == 4);
+                crc = masked(crc, ip, if is_ipv4 { ipv4_may_change } else { ipv6_may_change });
+                crc = masked(crc, udp, |at| if matches!(at, 6 | 7) { ONES } else { 0 });
+            }
+            (None, None) if self.lrh.is_none() => return None,
+            (None, None) => {}
+        }
+        let bth = Bth { congestion: Congestion::ONES, ..*self.bth };
+        let crc = crc.add(bth.as_bytes()).add(self.deth.as_bytes()).add(self.payload).add(self.padding);
+        Some(crc.bytes())
+    }
+
+    /// Whether the invariant check sum is right; `None` if there is none, or what it is made of is not all here.
+    #[must_use]
+    pub fn icrc_is_right(&self) -> Option<bool> {
+        Some(self.icrc? == self.computed_icrc()?)
+    }
+}
+
+const ONES: u8 = 0xff;
+const UDP: u8 = 17;
+const UDP_LENGTH: usize = 8;
+
+/// The first `length` bytes, what follows them, and whether there were so many.
+fn cut(bytes: &[u8], length: usize) -> (&[u8], &[u8], bool) {
+    bytes.split_at_checked(length).map_or((bytes, &[], false), |(first, rest)| (first, rest, true))
+}
+
+/// Adds a header, with ones where `may_change` has ones for a byte's place.
+fn masked(crc: Crc, header: &[u8], may_change: fn(usize) -> u8) -> Crc {
+    header.iter().enumerate().fold(crc, |crc, (at, byte)| crc.add(&[byte | may_change(at)]))
+}
+
+/// Type of service, time to live, check sum.
+const fn ipv4_may_change(at: usize) -> u8 {
+    if matches!(at, 1 | 8 | 10 | 11) { ONES } else { 0 }
+}
+
+/// Traffic class, flow label, hop limit.
+const fn ipv6_may_change(at: usize) -> u8 {
+    match at {
+        0 => 0x0f,
+        1..=3 | 7 => ONES,
+        _ => 0,
     }
 }
 
@@ -63,5 +189,56 @@ impl fmt::Display for Headers<'_> {
             write!(f, "GID {} > {}, ", grh.sgid, grh.dgid)?;
         }
         write!(f, "QP {} > {}, P_Key {}", self.deth.src_qp.get(), self.bth.dest_qp.get(), self.bth.pkey)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::vec::Vec;
+
+    /// A packet of 3 bytes of payload on a link: LRH, BTH, DETH, payload, a byte of padding, ICRC, VCRC.
+    fn packet() -> Vec<u8> {
+        let lrh = [0xf0, 0x02, 0, 1, 0, 9, 0, 2];
+        let bth = [0x64, 0x10, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 7];
+        let deth = [0x80, 1, 0, 0, 0, 0, 0, 1];
+        let mut packet = [&lrh[..], &bth, &deth, &[1, 2, 3, 0]].concat();
+        // zlib's crc32 of these bytes with 0xff at byte 12.
+        packet.extend(ICRC);
+        packet.extend([0xaa, 0xbb]);
+        packet
+    }
+    const ICRC: [u8; 4] = [0x42, 0xc0, 0xee, 0x53];
+
+    #[test]
+    fn what_is_carried_ends_before_padding_and_check_sums() {
+        let packet = packet();
+        // An Ethernet frame, an ERF record may have more behind it.
+        for behind in 0..5 {
+            let bytes = [packet.as_slice(), &[0xee; 4][..behind]].concat();
+            let headers = Headers::parse(&bytes).unwrap();
+            assert_eq!((headers.payload, headers.padding), (&[1, 2, 3][..], &[0][..]));
+            assert_eq!((headers.icrc, headers.vcrc), (Some(ICRC), Some([0xaa, 0xbb])));
+            assert_eq!(headers.icrc_is_right(), Some(true));
+        }
+        // Whoever cuts the packet cuts the check sums; the payload cannot be told from padding then.
+        let cut = Headers::parse(&packet[..packet.len() - 2]).unwrap();
+        assert_eq!((cut.icrc, cut.vcrc), (Some(ICRC), None));
+        let cut = Headers::parse(&packet[..packet.len() - 3]).unwrap();
+        assert_eq!((cut.payload.len(), cut.icrc, cut.vcrc, cut.icrc_is_right()), (7, None, None, None));
+    }
+
+    #[test]
+    fn each_invariant_bit_counts_and_no_other() {
+        let good = packet();
+        for bit in 0..(good.len() - 6) * 8 {
+            let mut bytes = good.clone();
+            bytes[bit / 8] ^= 0x80 >> (bit % 8);
+            let Ok(headers) = Headers::parse(&bytes) else { continue };
+            // The virtual lane, and the byte of congestion marks; lengths move the check sum.
+            let may_change = matches!(bit, 0..=3 | 96..=103);
+            assert_eq!(headers.icrc_is_right().unwrap_or(false), may_change, "bit {bit}");
+        }
     }
 }

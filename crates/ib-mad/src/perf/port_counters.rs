@@ -3,7 +3,7 @@ use crate::{
     bits,
     perf::CounterSelect,
     wire,
-    wire::{Be16, Be32, Reserved},
+    wire::{Be16, Counter32, Reserved},
 };
 
 bits! {
@@ -62,14 +62,14 @@ wire! {
         /// Datagrams of subnet management that were dropped.
         pub vl15_dropped: Be16,
         /// Data sent, in units of 4 bytes.
-        pub port_xmit_data: Be32,
+        pub port_xmit_data: Counter32,
         /// Data received, in units of 4 bytes.
-        pub port_rcv_data: Be32,
+        pub port_rcv_data: Counter32,
         /// Packets sent.
-        pub port_xmit_pkts: Be32,
+        pub port_xmit_pkts: Counter32,
         /// Packets received.
-        pub port_rcv_pkts: Be32,
+        pub port_rcv_pkts: Counter32,
         /// Ticks in which something was to be sent and could not be.
-        pub port_xmit_wait: Be32,
+        pub port_xmit_wait: Counter32,
     }
 }

@@ -1,7 +1,7 @@
 //! Counters of links with 64/66 coding and error correction.
 use crate::{
     wire,
-    wire::{Be16, Be32, Be64, Reserved},
+    wire::{Be16, Be64, Counter32, Reserved},
 };
 
 wire! {
@@ -25,15 +25,15 @@ wire! {
         /// Errors that were detected.
         pub error_detection_counter_lane: [Be16; 12],
         /// Blocks that were corrected.
-        pub fec_correctable_block_ctr_lane: [Be32; 12],
+        pub fec_correctable_block_ctr_lane: [Counter32; 12],
         /// Blocks that could not be corrected.
-        pub fec_uncorrectable_block_ctr_lane: [Be32; 12],
+        pub fec_uncorrectable_block_ctr_lane: [Counter32; 12],
         /// Blocks of the port that were corrected.
-        pub port_fec_correctable_block_ctr: Be32,
+        pub port_fec_correctable_block_ctr: Counter32,
         /// Blocks of the port that could not be corrected.
-        pub port_fec_uncorrectable_block_ctr: Be32,
+        pub port_fec_uncorrectable_block_ctr: Counter32,
         /// Symbols of the port that were corrected.
-        pub port_fec_corrected_symbol_ctr: Be32,
+        pub port_fec_corrected_symbol_ctr: Counter32,
     }
 }
 
@@ -55,14 +55,14 @@ wire! {
         /// Zero.
         pub reserved3: Reserved<24>,
         /// Symbols that were corrected.
-        pub fec_correctable_symbol_ctr_lane: [Be32; 12],
+        pub fec_correctable_symbol_ctr_lane: [Counter32; 12],
         /// Zero.
         pub reserved4: Reserved<48>,
         /// Blocks of the port that were corrected.
-        pub port_fec_correctable_block_ctr: Be32,
+        pub port_fec_correctable_block_ctr: Counter32,
         /// Blocks of the port that could not be corrected.
-        pub port_fec_uncorrectable_block_ctr: Be32,
+        pub port_fec_uncorrectable_block_ctr: Counter32,
         /// Symbols of the port that were corrected.
-        pub port_fec_corrected_symbol_ctr: Be32,
+        pub port_fec_corrected_symbol_ctr: Counter32,
     }
 }

@@ -2,7 +2,7 @@
 use crate::{
     perf::CounterSelect,
     wire,
-    wire::{Be32, Reserved},
+    wire::{Counter32, Reserved},
 };
 
 wire! {
@@ -15,9 +15,9 @@ wire! {
         /// Set: which counters to clear, one bit each from the first on.
         pub counter_select: CounterSelect,
         /// Packets.
-        pub port_op_rcv_pkts: Be32,
+        pub port_op_rcv_pkts: Counter32,
         /// Data, in units of 4 bytes.
-        pub port_op_rcv_data: Be32,
+        pub port_op_rcv_data: Counter32,
     }
 }
 
@@ -31,9 +31,9 @@ wire! {
         /// Set: which counters to clear, one bit each from the first on.
         pub counter_select: CounterSelect,
         /// Sent.
-        pub port_xmit_flow_pkts: Be32,
+        pub port_xmit_flow_pkts: Counter32,
         /// Received.
-        pub port_rcv_flow_pkts: Be32,
+        pub port_rcv_flow_pkts: Counter32,
     }
 }
 
@@ -47,9 +47,9 @@ wire! {
         /// Set: which counters to clear, one bit each from the first on.
         pub counter_select: CounterSelect,
         /// Packets with a forward mark.
-        pub port_pkt_rcv_fecn: Be32,
+        pub port_pkt_rcv_fecn: Counter32,
         /// Packets with a backward mark.
-        pub port_pkt_rcv_becn: Be32,
+        pub port_pkt_rcv_becn: Counter32,
     }
 }
 
@@ -63,6 +63,6 @@ wire! {
         /// Set: which counters to clear, one bit each from the first on.
         pub counter_select: CounterSelect,
         /// Ticks that the port was congested for.
-        pub port_xmit_time_cong: Be32,
+        pub port_xmit_time_cong: Counter32,
     }
 }

@@ -2,7 +2,7 @@
 use crate::{
     perf::CounterSelect,
     wire,
-    wire::{Be16, Be32, Packed, Reserved},
+    wire::{Be16, Counter32, Packed, Reserved},
 };
 
 wire! {
@@ -29,7 +29,7 @@ wire! {
         /// Set: which counters to clear, one bit each from the first on.
         pub counter_select: CounterSelect,
         /// Data, in units of 4 bytes.
-        pub port_vl_op_data: [Be32; 16],
+        pub port_vl_op_data: [Counter32; 16],
     }
 }
 
@@ -85,6 +85,6 @@ wire! {
         /// Set: which counters to clear, one bit each from the first on.
         pub counter_select: CounterSelect,
         /// Ticks that the lane was congested for.
-        pub port_vl_xmit_time_cong: [Be32; 15],
+        pub port_vl_xmit_time_cong: [Counter32; 15],
     }
 }

@@ -1,7 +1,7 @@
 //! Counting for a chosen time.
 use crate::{
     bits, code, wire,
-    wire::{Be16, Be32, Be64, Reserved},
+    wire::{Be16, Be64, Counter32, Reserved},
 };
 
 code! {
@@ -87,9 +87,9 @@ wire! {
         /// Vendor's counters that the port has.
         pub vendor_mask: Be64,
         /// Ticks until the counting starts.
-        pub sample_start: Be32,
+        pub sample_start: Counter32,
         /// Ticks that it takes.
-        pub sample_interval: Be32,
+        pub sample_interval: Counter32,
         /// Name of this counting, so that nobody reads another's results.
         pub tag: Be16,
         /// What each of fifteen counters counts.
@@ -109,6 +109,6 @@ wire! {
         /// How far it is.
         pub state: SampleState,
         /// Fifteen counters.
-        pub counter: [Be32; 15],
+        pub counter: [Counter32; 15],
     }
 }

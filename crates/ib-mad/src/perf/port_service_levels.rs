@@ -2,7 +2,7 @@
 use crate::{
     perf::CounterSelect,
     wire,
-    wire::{Be32, Reserved},
+    wire::{Counter32, Reserved},
 };
 
 wire! {
@@ -15,7 +15,7 @@ wire! {
         /// Set: which counters to clear, one bit each from the first on.
         pub counter_select: CounterSelect,
         /// Packets with the mark.
-        pub port_sl_rcv_fecn: [Be32; 16],
+        pub port_sl_rcv_fecn: [Counter32; 16],
     }
 }
 
@@ -29,7 +29,7 @@ wire! {
         /// Set: which counters to clear, one bit each from the first on.
         pub counter_select: CounterSelect,
         /// Packets with the mark.
-        pub port_sl_rcv_becn: [Be32; 16],
+        pub port_sl_rcv_becn: [Counter32; 16],
     }
 }
 
@@ -43,7 +43,7 @@ wire! {
         /// Set: which counters to clear, one bit each from the first on.
         pub counter_select: CounterSelect,
         /// Data, in units of 4 bytes.
-        pub port_xmit_data_sl: [Be32; 16],
+        pub port_xmit_data_sl: [Counter32; 16],
     }
 }
 
@@ -57,6 +57,6 @@ wire! {
         /// Set: which counters to clear, one bit each from the first on.
         pub counter_select: CounterSelect,
         /// Data, in units of 4 bytes.
-        pub port_rcv_data_sl: [Be32; 16],
+        pub port_rcv_data_sl: [Counter32; 16],
     }
 }

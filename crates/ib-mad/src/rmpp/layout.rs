@@ -89,3 +89,21 @@ pub(super) fn stop_or_abort(status: RmppStatus) -> RmppHeader {
         data2: Be32::new(0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_classes_are_those_of_linux() {
+        for class in 0..=255 {
+            let expected = match class {
+                0x03 => Some(56),
+                0x06 | 0x10 | 0x12 => Some(64),
+                0x30..=0x4f => Some(40),
+                _ => None,
+            };
+            assert_eq!(header_length(MgmtClass::new(class)), expected, "class {class:#x}");
+        }
+    }
+}

@@ -8,6 +8,7 @@ use crate::{
     wire,
     wire::{Be32, Octets, Reserved},
 };
+use core::fmt;
 
 /// Class version of subnet management.
 pub const SMP_CLASS_VERSION: u8 = 1;
@@ -61,7 +62,7 @@ wire! {
         /// Carried over from a request to its answer.
         pub transaction_id: TransactionId,
         /// What the data is.
-        pub attribute_id: AttributeId,
+        pub attribute_id: AttributeId as show_attribute,
         /// Zero.
         pub reserved: Reserved<2>,
         /// Which one: a port number, a block number.
@@ -81,6 +82,10 @@ wire! {
         /// Ports that the datagram came in by.
         pub return_path: Octets<64>,
     }
+}
+
+fn show_attribute(own: &DrSmp, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{}", own.attribute_id.of(MgmtClass::SUBN_DIRECTED_ROUTE))
 }
 
 requests! { Smp of SUBN_LID_ROUTED version SMP_CLASS_VERSION }

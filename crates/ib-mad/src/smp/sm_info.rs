@@ -1,5 +1,5 @@
 //! What a subnet manager is.
-use crate::{Guid, SmKey, SmState, bits, wire, wire::Be32};
+use crate::{Guid, SmKey, SmState, bits, wire, wire::Counter32};
 
 bits! {
     /// Priority and state.
@@ -21,7 +21,7 @@ wire! {
         /// Key that it trusts other managers by; zero unless the asker is the master.
         pub sm_key: SmKey,
         /// Goes up as long as the manager works.
-        pub act_count: Be32,
+        pub act_count: Counter32,
         /// Priority and state.
         pub priority_state: PriorityState,
     }

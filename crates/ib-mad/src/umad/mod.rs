@@ -9,6 +9,6 @@ mod register;
 pub use frame::{Frame, Layout};
 pub use header::{UmadHeader, UmadHeaderOld};
 pub use register::{
-    ABI_VERSION, ENABLE_PKEY, REGISTER_AGENT, REGISTER_AGENT2, RegisterRequest, RegisterRequest2, UNREGISTER_AGENT,
-    USER_RMPP,
+    ABI_VERSION, ENABLE_PKEY, MethodMask, REGISTER_AGENT, REGISTER_AGENT2, RegisterRequest, RegisterRequest2,
+    UNREGISTER_AGENT, USER_RMPP,
 };

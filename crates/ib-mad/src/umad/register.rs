@@ -1,8 +1,10 @@
 //! How a program registers for datagrams: the `ioctl`s' numbers and structures. The call itself is the program's.
 use crate::{
-    MgmtClass, VendorId, wire,
-    wire::{Host16, Host32, Host64, InBytes, Reserved},
+    Method, MgmtClass, VendorId, Wire, wire,
+    wire::{ByteOrder, Host16, Host32, Host64, InBytes, Reserved},
 };
+use core::fmt;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// Version of the interface that `/sys/class/infiniband_mad/abi_version` gives.
 pub const ABI_VERSION: u32 = 5;
@@ -16,14 +18,71 @@ pub const ENABLE_PKEY: u32 = 0x1b03;
 /// Number of the `ioctl` with a [`RegisterRequest2`]; it chooses frames with a P_Key index, too.
 pub const REGISTER_AGENT2: u32 = 0xc028_1b04;
 
+/// Methods that an agent answers, one bit each, in the kernel's words: bit `n` of the program's `unsigned long` number
+/// `n / 64`, or `n / 32` where it has 4 bytes. Their bytes are in the machine's order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(transparent)]
+pub struct MethodMask([u8; 16]);
+
+impl MethodMask {
+    /// None.
+    pub const NONE: Self = Self([0; 16]);
+
+    /// These and another. Answers (bit 7) need no registration and are not taken in.
+    #[must_use]
+    pub fn with(mut self, method: Method) -> Self {
+        let (byte, bit) = place(method.get(), LONG, cfg!(target_endian = "big"));
+        self.0.iter_mut().skip(byte).take(1).for_each(|own| *own |= bit);
+        self
+    }
+
+    /// Whether the agent answers it.
+    #[must_use]
+    pub fn contains(self, method: Method) -> bool {
+        let (byte, bit) = place(method.get(), LONG, cfg!(target_endian = "big"));
+        self.0.get(byte).is_some_and(|own| own & bit != 0)
+    }
+}
+
+/// Bytes of the program's `unsigned long`.
+const LONG: usize = size_of::<usize>();
+
+/// The byte of the mask that a method is in, and its bit there; past the end for an answer.
+const fn place(method: u8, long: usize, is_big_endian: bool) -> (usize, u8) {
+    let byte = method as usize / 8;
+    let in_long = byte % long;
+    (if is_big_endian { byte - in_long + (long - 1 - in_long) } else { byte }, 1 << (method % 8))
+}
+
+impl Wire for MethodMask {
+    const NAME: &'static str = "MethodMask";
+    const ZERO: Self = Self::NONE;
+    const ORDER: ByteOrder = ByteOrder::Host;
+    fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let methods = (0..0x80).map(Method::new).filter(|method| self.contains(*method));
+        let mut separator = "";
+        for method in methods {
+            write!(f, "{separator}{method}")?;
+            separator = "|";
+        }
+        f.write_str(if separator.is_empty() { "0" } else { "" })
+    }
+}
+impl fmt::Debug for MethodMask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.show(f)
+    }
+}
+crate::__serialize!(MethodMask);
+crate::__arbitrary!(MethodMask);
+
 wire! {
     /// Registration of an agent, 28 bytes.
     pub struct RegisterRequest [28] {
         /// The kernel writes the agent's id here.
         pub id: Host32,
-        /// Methods that the agent answers, one bit each, in words of the machine: bit `n` of word `n / 32`. All zero
-        /// for an agent that only asks.
-        pub method_mask: [Host32; 4],
+        /// Methods that the agent answers. None for an agent that only asks.
+        pub method_mask: MethodMask,
         /// Queue pair: 0 subnet management, 1 everything else.
         pub qpn: u8,
         /// Class.
@@ -65,5 +124,55 @@ wire! {
         pub rmpp_version: u8,
         /// Zero.
         pub reserved: Reserved<3>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::vec::Vec;
+
+    /// What C's `mask[n / bits] |= 1UL << (n % bits)` writes on the four kinds of machines.
+    #[test]
+    fn methods_are_bits_of_longs_of_every_machine() {
+        for method in 0..0x80_u8 {
+            let bit = 1_u128 << method;
+            let word = |number: usize, long: usize| (bit >> (number * long * 8)).to_le_bytes();
+            let bytes = |long: usize, big: bool| -> Vec<u8> {
+                let longs = (0..16 / long).map(|number| {
+                    let mut own = word(number, long)[..long].to_vec();
+                    own.reverse();
+                    if !big {
+                        own.reverse();
+                    }
+                    own
+                });
+                longs.flatten().collect()
+            };
+            for (long, big) in [(8, false), (8, true), (4, false), (4, true)] {
+                let mut mask = [0; 16];
+                let (byte, bit) = place(method, long, big);
+                mask[byte] |= bit;
+                assert_eq!(mask[..], bytes(long, big), "method {method}, {long} bytes, big endian: {big}");
+            }
+        }
+        // Get (1) of a 64-bit big-endian machine is in the last byte of the first long.
+        assert_eq!((place(1, 8, true), place(0x41, 8, true), place(1, 4, true)), ((7, 2), (15, 2), (3, 2)));
+    }
+
+    #[test]
+    fn a_set_of_methods() {
+        let own = MethodMask::NONE.with(Method::GET).with(Method::new(0x41)).with(Method::GET_RESP);
+        let taken: Vec<u8> = (0..=255).filter(|method| own.contains(Method::new(*method))).collect();
+        assert_eq!(taken, [1, 0x41]);
+        assert_eq!(std::format!("{own:?} {:?}", MethodMask::NONE), "Get|65 0");
+        // As the program's own words have it.
+        let words = if LONG == 8 {
+            [2_u64, 2].map(u64::to_ne_bytes).concat()
+        } else {
+            [2_u32, 0, 2, 0].map(u32::to_ne_bytes).concat()
+        };
+        assert_eq!(own.0[..], words);
     }
 }

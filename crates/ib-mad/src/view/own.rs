@@ -1,5 +1,5 @@
 //! A view of an owned datagram, and of what depends on the class.
-use super::MadRef;
+use super::{MadRef, layout::check_version};
 use crate::{
     DecodeError, Mad, VendorId, Wire,
     attribute::{Attribute, SharedAttribute},
@@ -17,9 +17,10 @@ impl<'a> MadRef<'a> {
     /// The attribute if it is an `A`, which several classes have at their own places.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if the attribute's number is another's, [`DecodeError::TooShort`] if the datagram ends
-    /// before the attribute does.
+    /// [`DecodeError::BadValue`] if the attribute's number or a version is another's, [`DecodeError::TooShort`] if the
+    /// datagram ends before the attribute does.
     pub fn shared_as<A: SharedAttribute>(&self) -> Result<&'a A, DecodeError> {
+        check_version(self.header)?;
         match self.header.attribute_id {
             id if id == A::ATTRIBUTE => A::parse(self.data()),
             other => Err(DecodeError::BadValue { what: "attribute_id", value: other.get().into() }),

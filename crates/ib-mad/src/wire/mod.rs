@@ -35,7 +35,7 @@ pub use field::{Access, ByteOrder, Field, dissect, find, read_bits, write_bits};
 pub use layout::bits_of;
 pub use layout::{Wire, as_bytes};
 pub use packed::{InBytes, Packed};
-pub use plain::{Be16, Be32, Be64, Host16, Host32, Host64, Octets, Reserved, Text};
+pub use plain::{Be16, Be32, Be64, Counter32, Counter64, Host16, Host32, Host64, Octets, Reserved, Text};
 
 #[doc(hidden)]
 #[cfg(feature = "arbitrary")]

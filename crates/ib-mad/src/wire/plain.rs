@@ -82,6 +82,10 @@ number! {
     Be32(u32) Network to_be_bytes from_be_bytes "{:#x}";
     /// 64-bit number in network order.
     Be64(u64) Network to_be_bytes from_be_bytes "{:#x}";
+    /// 32-bit counter in network order, shown as a decimal number.
+    Counter32(u32) Network to_be_bytes from_be_bytes "{}";
+    /// 64-bit counter in network order, shown as a decimal number.
+    Counter64(u64) Network to_be_bytes from_be_bytes "{}";
     /// 16-bit number in the machine's own order (between a program and its kernel).
     Host16(u16) Host to_ne_bytes from_ne_bytes "{}";
     /// 32-bit number in the machine's own order (between a program and its kernel).

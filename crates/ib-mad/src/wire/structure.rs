@@ -2,6 +2,9 @@
 
 /// A wire structure: typed fields in the specification's order, `[N]` its size in bytes, checked at compile time.
 ///
+/// A field whose meaning depends on others is shown by a function that is given the whole structure:
+/// `pub status: Status as show_status`.
+///
 /// Derives what zerocopy needs (the crate that calls this depends on `zerocopy` with its `derive` feature), equality by
 /// bytes, `Default` as all zero, `Debug` through the dissector, and [`Wire`](crate::Wire).
 ///
@@ -24,7 +27,7 @@
 /// ```
 #[macro_export]
 macro_rules! wire {
-    ($(#[$m:meta])* pub struct $name:ident [$len:literal] { $($(#[$fm:meta])* pub $field:ident : $t:ty,)* }) => {
+    ($(#[$m:meta])* pub struct $name:ident [$len:literal] { $($(#[$fm:meta])* pub $field:ident : $t:ty $(as $shown:path)?,)* }) => {
         $(#[$m])*
         #[derive(
             Clone, Copy, PartialEq, Eq, Hash,
@@ -51,11 +54,11 @@ macro_rules! wire {
                 order: <$t as $crate::Wire>::ORDER,
                 parts: <$t as $crate::Wire>::FIELDS,
                 show: |bytes, f| match <$name as $crate::Wire>::parse(bytes) {
-                    Ok(own) => $crate::Wire::show(&own.$field, f),
+                    Ok(own) => $crate::__show!(own, 0, f, $crate::Wire::show(&own.$field, f) $(, $shown)?),
                     Err(_) => f.write_str("?"),
                 },
                 show_element: |bytes, index, f| match <$name as $crate::Wire>::parse(bytes) {
-                    Ok(own) => $crate::Wire::show_element(&own.$field, index, f),
+                    Ok(own) => $crate::__show!(own, index, f, $crate::Wire::show_element(&own.$field, index, f) $(, $shown)?),
                     Err(_) => f.write_str("?"),
                 },
                 access: None,
@@ -80,4 +83,16 @@ macro_rules! wire {
             }
         }
     };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __show {
+    ($own:expr, $index:expr, $f:expr, $plain:expr) => {
+        $plain
+    };
+    ($own:expr, $index:expr, $f:expr, $plain:expr, $shown:path) => {{
+        let _ = $index;
+        $shown($own, $f)
+    }};
 }

@@ -95,7 +95,9 @@ fn compare(capture: &str, dissection: &str, expected: usize) {
                 continue;
             }
             let at = u32::try_from(at + i64::from(before)).unwrap();
-            if later && at >= before + 56 * 8 {
+            // Nor does it look at the version of the class.
+            let is_known = mad.class() != MgmtClass::SUBN_ADM || mad.sa().is_some();
+            if (later || !is_known) && at >= before + 56 * 8 {
                 continue;
             }
             // Wireshark takes every class with RMPP for subnet administration, and its header for 8 bytes shorter in
@@ -134,7 +136,7 @@ fn compare(capture: &str, dissection: &str, expected: usize) {
 
 #[test]
 fn management_packets() {
-    compare("mads-erf.pcap.gz", "mads.dissected.gz", 143_519);
+    compare("mads-erf.pcap.gz", "mads.dissected.gz", 143_493);
 }
 
 #[test]

@@ -72,5 +72,5 @@ fn attributes_from_their_fields() {
         }
     }
     let all: usize = built.values().sum();
-    assert_eq!((built.len(), all), (72, 6892), "{built:?}");
+    assert_eq!((built.len(), all), (72, 6890), "{built:?}");
 }

@@ -1,7 +1,7 @@
 //! Reads the captures of `testdata/captures`.
 #![allow(dead_code, reason = "not every test uses all of it")]
 use flate2::read::GzDecoder;
-use ib_mad::packet::{Headers, UDP_PORT_ROCE2};
+use ib_mad::packet::Headers;
 use std::{fs::File, io::Read, path::Path};
 
 /// A file of `testdata/captures`, unpacked.
@@ -42,13 +42,5 @@ pub(crate) fn headers(link_type: u32, packet: &[u8]) -> Option<Headers<'_>> {
     if link_type == ERF {
         return Headers::parse(&packet[16..]).ok();
     }
-    let udp = match packet[12..14] {
-        [0x08, 0x00] if packet[23] == 17 => &packet[14 + usize::from(packet[14] & 15) * 4..],
-        [0x86, 0xdd] if packet[20] == 17 => &packet[54..],
-        _ => return None,
-    };
-    if udp[2..4] != UDP_PORT_ROCE2.to_be_bytes() {
-        return None;
-    }
-    Headers::parse_transport(&udp[8..]).ok()
+    Headers::parse_ip(&packet[14..]).ok()
 }

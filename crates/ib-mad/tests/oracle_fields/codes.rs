@@ -55,8 +55,9 @@ fn code_values_have_names() {
         let known: Vec<u64> = match column[0] {
             "MGMT_CLASS" => of![MgmtClass],
             "METHOD" => of![Method],
-            "MAD_STATUS" | "SA_STATUS" => of![Status],
-            "SA_STATUS(high byte)" => codes(Status::KNOWN, |status| status.class_code().into()),
+            "MAD_STATUS" => of![Status],
+            "SA_STATUS" => [of![Status], codes(Status::SA, |status| status.get().into())].concat(),
+            "SA_STATUS(high byte)" => [vec![0], codes(Status::SA, |status| status.class_code().into())].concat(),
             "DM_STATUS" => of![device::DeviceStatus],
             "ATTR_ID" => all_attributes.clone(),
             "SA_ATTR_ID" => attributes(MgmtClass::SUBN_ADM),

@@ -41,7 +41,7 @@ fn told(event: &Event) -> Option<(TrapNumber, Gid)> {
     let Event::Report { port: to, slid, qpn, mad } = event else { return None };
     assert_eq!((*to, *slid, *qpn, mad.header.method), (port(1), Lid::new(1), Qpn::GSI, Method::REPORT));
     let (SaNotice { notice, .. }, _) = SaNotice::parse_prefix(&mad.data.0).unwrap();
-    let TrapDetails::Gid(details) = notice.details() else { panic!("{notice:?}") };
+    let TrapDetails::Gid(details) = notice.details(ib_mad::MgmtClass::SUBN_ADM) else { panic!("{notice:?}") };
     Some((notice.trap_number, details.gid_addr))
 }
 

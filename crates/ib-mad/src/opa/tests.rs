@@ -1,0 +1,214 @@
+//! Layouts against the offsets that a C compiler gives those of opa-ff and Linux, and how datagrams are told apart.
+extern crate std;
+use super::*;
+use crate::{
+    AttributeId, AttributeRef, DecodeError, MadHeader, MadRef, Method, MgmtClass, TransactionId, Wire, as_bytes,
+    attribute::Attribute,
+    perf::PortCounters,
+    sa::{PathRecord, SaHeader},
+    smp::PortInfo,
+    wire::{Be16, find},
+};
+use std::{string::ToString as _, vec, vec::Vec};
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn fields_are_where_c_has_them() {
+    fn check<T: Wire>(places: &[(&str, u32)]) {
+        for (field, byte) in places {
+            assert_eq!(find(T::FIELDS, field).map(|(bit, _)| bit), Some(byte * 8), "{}.{field}", T::NAME);
+        }
+    }
+    check::<OpaNodeInfo>(&[
+        ("system_image_guid", 8),
+        ("port_guid", 24),
+        ("partition_cap", 32),
+        ("revision", 36),
+        ("port_vendor", 40),
+    ]);
+    check::<OpaSwitchInfo>(&[
+        ("linear_fdb_top", 12),
+        ("collective_top", 24),
+        ("ip_address_ipv6", 32),
+        ("life_time_change", 67),
+        ("partition_enforcement_cap", 70),
+        ("port_group_cap", 72),
+        ("routing_mode", 74),
+        ("port0", 76),
+        ("multicast_masks", 77),
+        ("adaptive_routing", 78),
+        ("capability_mask", 80),
+        ("capability_mask_collectives", 82),
+    ]);
+    check::<OpaPortInfo>(&[
+        ("flow_control_mask", 4),
+        ("vl_preempt_cap", 8),
+        ("port_states", 16),
+        ("mkey_lmc", 22),
+        ("partition_enforcement", 24),
+        ("pkey_8b", 26),
+        ("mkey_violations", 30),
+        ("sm_trap_qp", 37),
+        ("sa_qp", 41),
+        ("neighbor_port_num", 44),
+        ("subnet_time_out", 47),
+        ("link_speed", 48),
+        ("link_width_supported", 54),
+        ("link_width_downgrade", 60),
+        ("port_link_mode", 68),
+        ("port_mode", 72),
+        ("packet_formats_supported", 74),
+        ("interleave", 78),
+        ("max_lid", 88),
+        ("port_error_action", 92),
+        ("pass_through_egress_port", 96),
+        ("mkey_lease_period", 98),
+        ("buffer_units", 100),
+        ("bundle_next_port", 106),
+        ("master_sm_lid", 108),
+        ("mkey", 112),
+        ("subnet_prefix", 120),
+        ("neighbor_mtu", 128),
+        ("xmit_q", 144),
+        ("ip_address_ipv6", 176),
+        ("neighbor_node_guid", 208),
+        ("capability_mask", 216),
+        ("capability_mask3", 222),
+        ("overall_buffer_space", 228),
+        ("replay_depth_high", 230),
+        ("diag_code", 232),
+        ("replay_depth", 234),
+        ("neighbor_mode", 236),
+        ("mtu_cap", 237),
+        ("resp_time", 238),
+        ("local_port_num", 239),
+    ]);
+    check::<OpaPathRecord>(&[("dlid", 40), ("slid", 44), ("flow_hop", 48), ("pkey", 54), ("qos_sl", 58), ("mtu", 60)]);
+    check::<OpaPortStatus>(&[
+        ("port_xmit_data", 8),
+        ("port_xmit_wait", 56),
+        ("port_xmit_wait_data", 104),
+        ("port_rcv_constraint_errors", 128),
+        ("fm_config_errors", 192),
+        ("link_downed", 204),
+        ("link_quality", 209),
+    ]);
+    check::<OpaDataPortCounters>(&[("vl_select_mask", 32), ("resolution", 36), ("first", 40)]);
+    check::<OpaDataCounters>(&[("link_quality", 4), ("port_xmit_wait_data", 104), ("port_error_counter_summary", 128)]);
+    check::<OpaErrorPortCounters>(&[("vl_select_mask", 32), ("first", 40)]);
+    check::<OpaErrorCounters>(&[("fm_config_errors", 72), ("link_downed", 84), ("uncorrectable_errors", 88)]);
+    check::<OpaVlDataCounters>(&[("port_vl_xmit_wait", 32), ("port_vl_mark_fecn", 96)]);
+    check::<OpaVlStatus>(&[("port_vl_xmit_discards", 104)]);
+    check::<OpaDirectedRoute>(&[("dr_dlid", 4), ("initial_path", 8), ("return_path", 72)]);
+}
+
+#[test]
+fn bits_are_where_c_has_them() {
+    // Bits 9 and on of a 32-bit word: light, begun, neighbour, reason; the lowest byte: states.
+    let states = OpaPortStates::parse(&[0, 0x53, 0, 0x54]).unwrap();
+    assert_eq!(
+        (states.led_enabled(), states.is_sm_configuration_started(), states.neighbor_normal()),
+        (true, false, true)
+    );
+    assert_eq!(states.offline_disabled_reason(), OpaOfflineReason::NOT_INSTALLED);
+    assert_eq!((states.port_physical_state().get(), states.port_state().get()), (5, 4));
+    let units = *OpaBufferUnits::parse(&0b0000_0000_0100_0000_0000_1100_0110_1011_u32.to_be_bytes()).unwrap();
+    let all = (units.vl15_init(), units.vl15_credit_rate(), units.credit_ack(), units.buffer_alloc());
+    assert_eq!(all, (0x801, 0x11, 5, 3));
+    let modes = *OpaLinkModes::parse(&0b0001_0000_0100_0001_u16.to_be_bytes()).unwrap();
+    assert_eq!((modes.supported(), modes.enabled(), modes.active()), (4, 2, 1));
+    let crc = OpaCrcModes::parse(&[0x0c, 0x42]).unwrap();
+    assert_eq!((crc.supported(), crc.enabled(), crc.active()), (0xc, 4, 2));
+    let kinds = OpaPacketKinds::parse(&[0b0011_0010]).unwrap();
+    assert_eq!((kinds.l2_8b(), kinds.l2_9b(), kinds.l2_16b(), kinds.qos_type()), (false, true, true, 2));
+}
+
+/// A datagram of 2,048 bytes with an attribute at a place.
+fn datagram(class: MgmtClass, id: u16, attribute: &[u8], offset: usize) -> Vec<u8> {
+    let header = MadHeader {
+        base_version: OPA_BASE_VERSION,
+        ..MadHeader::new(class, OPA_CLASS_VERSION, Method::GET_RESP, AttributeId::new(id), TransactionId::new(1))
+    };
+    let mut mad = vec![0; OPA_MAD_SIZE];
+    mad[..24].copy_from_slice(as_bytes(&header));
+    mad[offset..offset + attribute.len()].copy_from_slice(attribute);
+    mad
+}
+
+#[test]
+fn an_attribute_is_omni_path_s_by_its_versions() {
+    let port = OpaPortInfo { lid: OpaLid::new(0x12_3456), local_port_num: 9, ..OpaPortInfo::default() };
+    for (class, offset) in [(MgmtClass::SUBN_LID_ROUTED, 32), (MgmtClass::SUBN_DIRECTED_ROUTE, 176)] {
+        let bytes = datagram(class, 0x15, as_bytes(&port), offset);
+        let mad = MadRef::new(&bytes).unwrap();
+        assert_eq!(mad.attribute(), Ok(AttributeRef::Opa(OpaAttribute::OpaPortInfo(&port))));
+        assert_eq!(mad.attribute_as::<PortInfo>(), Err(DecodeError::BadValue { what: "base_version", value: 0x80 }));
+        assert!(mad.directed_route().is_none() && mad.opa_directed_route().is_some() == (offset == 176));
+        assert!(
+            mad.to_string().contains(" OpaPortInfo modifier 0x0 ") && mad.to_string().contains("{lid=1193046, "),
+            "{mad}"
+        );
+    }
+    let path = OpaPathRecord { dlid: OpaLid::new(7), ..OpaPathRecord::default() };
+    let counters = OpaPortStatus::default();
+    for (class, id, attribute, offset, wanted) in [
+        (MgmtClass::SUBN_ADM, 0x35, as_bytes(&path), 56, OpaAttribute::OpaPathRecord(&path)),
+        (MgmtClass::PERF, 0x40, as_bytes(&counters), 24, OpaAttribute::OpaPortStatus(&counters)),
+    ] {
+        let bytes = datagram(class, id, attribute, offset);
+        assert_eq!(MadRef::new(&bytes).unwrap().attribute(), Ok(AttributeRef::Opa(wanted)));
+    }
+    // Numbers that InfiniBand has, and Omni-Path has not.
+    let bytes = datagram(MgmtClass::PERF, PortCounters::ATTRIBUTE.get(), &[], 24);
+    assert_eq!(MadRef::new(&bytes).unwrap().attribute(), Ok(AttributeRef::Unknown(&bytes[24..])));
+}
+
+#[test]
+fn paths_are_counted_as_records_are() {
+    let path = |lid| OpaPathRecord { dlid: OpaLid::new(lid), ..OpaPathRecord::default() };
+    let sa = SaHeader { attribute_offset: Be16::new(8), ..SaHeader::default() };
+    for count in [0_u32, 1, 3, 31] {
+        let mut bytes = datagram(MgmtClass::SUBN_ADM, 0x35, as_bytes(&sa), 36);
+        bytes[3] = Method::GET_TABLE_RESP.get();
+        let payload = 20 + count * 64;
+        bytes[24..36].copy_from_slice(&[&[1, 1, 7, 0, 0, 0, 0, 1], &payload.to_be_bytes()[..]].concat());
+        (0..count).for_each(|index| {
+            let at = 56 + 64 * usize::try_from(index).unwrap();
+            bytes[at..at + 64].copy_from_slice(as_bytes(&path(index + 1)));
+        });
+        bytes.extend([0xee; 4]);
+        let mad = MadRef::new(&bytes).unwrap();
+        let lids: Vec<u32> = mad.opa_paths().unwrap().map(|path| path.dlid.get()).collect();
+        assert_eq!(lids, (1..=count).collect::<Vec<u32>>());
+        assert_eq!(
+            mad.records::<PathRecord>().map(drop),
+            Err(DecodeError::BadValue { what: "base_version", value: 0x80 })
+        );
+        bytes[0] = 1;
+        let mad = MadRef::new(&bytes).unwrap();
+        assert_eq!(
+            mad.records::<PathRecord>().map(drop),
+            Err(DecodeError::BadValue { what: "class_version", value: 0x80 })
+        );
+        assert!(mad.opa_paths().is_err());
+    }
+}
+
+#[test]
+fn other_versions_are_unknown() {
+    let mut bytes = datagram(MgmtClass::SUBN_LID_ROUTED, 0x15, &[], 32);
+    for (base, class) in [(0, 1), (2, 1), (1, 0x80), (0x80, 1), (1, 2), (0x80, 0x81)] {
+        (bytes[0], bytes[2]) = (base, class);
+        let mad = MadRef::new(&bytes).unwrap();
+        assert_eq!(mad.attribute(), Ok(AttributeRef::Unknown(&bytes[24..])), "{base} {class}");
+        assert!(mad.to_string().contains(" attribute 0x0015 "), "{mad}");
+    }
+    (bytes[0], bytes[2]) = (1, 1);
+    assert!(matches!(MadRef::new(&bytes).unwrap().attribute(), Ok(AttributeRef::Smp(_))));
+    // Classes that are not Omni-Path's, and versions of subnet administration before RMPP.
+    for (class, base, version) in [(MgmtClass::COMM_MGMT, 0x80, 0x80), (MgmtClass::SUBN_ADM, 1, 1)] {
+        (bytes[0], bytes[1], bytes[2]) = (base, class.get(), version);
+        let mad = MadRef::new(&bytes).unwrap();
+        assert!(matches!(mad.attribute(), Ok(AttributeRef::Unknown(_))) && mad.sa().is_none() && mad.rmpp().is_none());
+    }
+}
