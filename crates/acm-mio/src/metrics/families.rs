@@ -175,6 +175,7 @@ mod tests {
             ports: [(PortId(1), "mlx5_0/1".to_owned())].into(),
             log_lines_lost: 3,
             log_not_reopened: 4,
+            files_not_applied: 5,
         };
         let text = text(&source);
         for line in [
@@ -183,6 +184,7 @@ mod tests {
             "acm_fabric_scans_total{} 7",
             "acm_log_lines_lost_total{} 3",
             "acm_log_not_reopened_total{} 4",
+            "acm_files_not_applied_total{} 5",
             "acm_requests_refused_total{account=\"user\"} 0",
         ] {
             assert!(text.lines().any(|other| other == line), "{line}: {text}");

@@ -71,6 +71,33 @@ fn commands_that_are_none() {
 }
 
 #[test]
+fn what_is_gone_cannot_go_again() {
+    let served = Served::start(2);
+    for (command, said) in [
+        ("qp fail node2 1", "0"),
+        ("cq fail node2 1", "0"),
+        ("uevent lose node2", "ok"),
+        ("uevent resume node2", "ok"),
+        ("uevent forge node2 7", "ok"),
+        ("umad remove node2 1", "ok"),
+        ("umad remove node2 1", "error: the umad device is gone already"),
+        ("umad add node2 1", "ok"),
+        ("umad remove node2 1", "ok"),
+        ("device add node2", "error: the device is there already"),
+        ("device remove node2", "ok"),
+        ("device remove node2", "error: the device is gone already"),
+        ("device fail node2", "error: the device is gone"),
+        ("umad remove node2 1", "error: the umad device is gone already"),
+        ("umad add node2 1", "error: the device is gone"),
+        ("device add node2", "ok"),
+        ("umad remove node2 1", "ok"),
+        ("device fail node2", "ok"),
+    ] {
+        assert_eq!(served.control(command), format!("{said}\n"), "{command}");
+    }
+}
+
+#[test]
 fn statistics_are_given_once_more_when_they_begin_anew() {
     let served = Served::start(1);
     join(&mut served.client("node1"));
