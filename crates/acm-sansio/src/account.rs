@@ -5,6 +5,7 @@ use core::{fmt, net::IpAddr};
 
 /// Who pays. What one account holds never keeps another out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Account {
     /// This daemon's own work: joins and leaves.
     Daemon,

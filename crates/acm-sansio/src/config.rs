@@ -6,6 +6,7 @@ use ib_mad::{Mtu, Rate, ServiceId};
 
 /// Where a route to a known address comes from (`route_prot`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum RouteProtocol {
     /// From subnet administration.
     #[default]
@@ -16,6 +17,7 @@ pub enum RouteProtocol {
 
 /// How many requests of a port to subnet administration are in flight at a time (`sa_depth`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum SaDepth {
     /// From 4 up to 64 while answers come; half as many after each time-out and each BUSY.
     #[default]
@@ -26,6 +28,7 @@ pub enum SaDepth {
 
 /// Which subnets are served, by their prefix (`provider`).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Subnets {
     /// All but these.
     AllBut(Vec<u64>),
@@ -53,6 +56,7 @@ impl Default for Subnets {
 /// Which service ids of requests path queries name (`path_service_ids`). The others are left out: rdma_cm has one for
 /// each TCP port, and a query for each would be too many.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ServiceIds {
     /// None.
     #[default]
@@ -61,7 +65,7 @@ pub enum ServiceIds {
     All,
     /// Those of these ranges, which do not overlap and are in order. An id is asked for by the first one of its range,
     /// so that one query is enough for all of them, and who asks first makes no difference.
-    Ranges(Vec<RangeInclusive<ServiceId>>),
+    Ranges(#[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Vec<RangeInclusive<ServiceId>>),
 }
 
 impl ServiceIds {
@@ -91,6 +95,7 @@ impl ServiceIds {
 
 /// Options of the core. Names and defaults are those of `ibacm_opts.cfg`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 pub struct Config {
     /// `addr_timeout`: how long an address stays known; `None` for ever.
     pub addr_timeout: Option<Duration>,
@@ -118,8 +123,10 @@ pub struct Config {
     /// `groups`: groups of an endpoint with `route_prot acm`, the base group among them; at least that.
     pub groups: u8,
     /// `min_mtu`: MTU of the base group.
+    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub min_mtu: Mtu,
     /// `min_rate`: rate of the base group.
+    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub min_rate: Rate,
     /// How long a request of the kernel may wait for its answer; then it is told that there is none, and the lookup
     /// goes on for the next one. The kernel itself waits 2 s, unless told otherwise, before it looks elsewhere.
@@ -181,6 +188,7 @@ impl Config {
 
 /// A bound that accounts share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Share {
     /// What all accounts together may have.
     pub total: usize,
@@ -200,6 +208,7 @@ impl Share {
 /// Bounds of what the core keeps. What goes beyond one is refused or thrown out, and counted in
 /// [`Stats`](crate::Stats).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 pub struct Limits {
     /// `connections`, `connection_share`: clients at a time. An account beyond its share loses the connection that has
     /// been idle for longest.

@@ -42,6 +42,7 @@ macro_rules! handle {
                 self.0.generation
             }
         }
+        $crate::id::handle_text!($name);
         impl core::fmt::Debug for $name {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 write!(f, "{}{:?}", $short, self.0)
@@ -56,6 +57,32 @@ macro_rules! handle {
 }
 
 pub(crate) use handle;
+
+/// With `serde` an id is the text of its two parts, `3.0`.
+#[cfg(feature = "serde")]
+macro_rules! handle_text {
+    ($name:ident) => {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(&format_args!("{:?}", self.0))
+            }
+        }
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = alloc::string::String::deserialize(deserializer)?;
+                let parts = text
+                    .split_once('.')
+                    .and_then(|(index, generation)| Some(Self::new(index.parse().ok()?, generation.parse().ok()?)));
+                parts.ok_or_else(|| serde::de::Error::custom(format_args!("not an id: {text}")))
+            }
+        }
+    };
+}
+#[cfg(not(feature = "serde"))]
+macro_rules! handle_text {
+    ($name:ident) => {};
+}
+pub(crate) use handle_text;
 
 handle! {
     /// A connection of a client. Its owner, who accepts connections, makes the id; numbers are small and used again.
@@ -72,10 +99,12 @@ handle! {
 
 /// A request of the kernel. Its owner, who hears the kernel, makes the number; it is free again with the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct KernelRequestId(pub u32);
 
 /// A port of a device. Its owner, who finds devices, makes the number; endpoints are listed in its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PortId(pub u32);
 
 /// Names something that a provider does; the core gives it back. The parts are the provider's own.

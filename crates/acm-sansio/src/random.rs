@@ -12,6 +12,12 @@ impl Seed {
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
+
+    /// The bytes, for a trace that can be replayed: who has them knows every random number of the core.
+    #[must_use]
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.0
+    }
 }
 
 /// A small number, for simulations that are to be repeated.

@@ -15,6 +15,7 @@ mod clients;
 mod inbox;
 mod node;
 mod preload;
+pub mod sessions;
 mod stranger;
 mod world;
 

@@ -5,6 +5,7 @@ use acm_sansio::{
     door::{DatagramSource, SaAddress, SaSend, SendFailure, SendTo},
     port::PortAttributes,
 };
+use acm_trace::{Recorder, Start};
 use acm_wire::Address;
 use core::{net::IpAddr, time::Duration};
 use ib_mad::{PortState, Qkey, Qpn};
@@ -20,6 +21,8 @@ pub struct Node {
     pub host: Host,
     /// What the fabric told and it has not handled yet.
     pub(crate) inbox: Inbox,
+    /// Writes down what the core is told and what it wants.
+    pub(crate) recorder: Option<Recorder<Vec<u8>>>,
 }
 
 /// The machine that a core runs on.
@@ -76,7 +79,20 @@ impl Node {
                 next_client: 0,
             },
             inbox: Inbox::default(),
+            recorder: None,
         }
+    }
+
+    /// Records the core from now on, behind what was recorded of the one before. It was told nothing yet.
+    pub(crate) fn record(&mut self, seed: u64, before: Option<Recorder<Vec<u8>>>) {
+        let start = Start::new(self.acm.config(), seed);
+        self.recorder = match before {
+            Some(mut recorder) => {
+                recorder.restart(&start);
+                Some(recorder)
+            }
+            None => Recorder::new(Vec::new(), &start).ok(),
+        };
     }
 
     fn core_port(port: ib_sim::PortId) -> PortId {
@@ -131,22 +147,30 @@ impl Node {
 
     /// Tells the core one fact and does what it wants.
     pub(crate) fn input(&mut self, subnet: &mut Subnet, now: Time, input: Input<'_>, put: &mut dyn FnMut(&Output)) {
-        self.acm.handle_input(now, input);
-        self.drain(subnet, now, put);
+        // The core drives what stands around it, which is everything of this node but the core.
+        let Self { acm, host, recorder, .. } = self;
+        let carry_out = |output| {
+            put(&output);
+            host.carry_out(subnet, now, output)
+        };
+        match recorder {
+            Some(recorder) => recorder.drive(acm, now, input, carry_out),
+            None => acm.drive(now, input, carry_out),
+        }
     }
 
     pub(crate) fn timeout(&mut self, subnet: &mut Subnet, now: Time, put: &mut dyn FnMut(&Output)) {
-        self.acm.handle_timeout(now);
-        self.drain(subnet, now, put);
-    }
-
-    fn drain(&mut self, subnet: &mut Subnet, now: Time, put: &mut dyn FnMut(&Output)) {
-        // The core drives what stands around it, which is everything of this node but the core.
-        let Self { acm, host, .. } = self;
-        acm.drain(now, |output| {
+        let Self { acm, host, recorder, .. } = self;
+        let carry_out = |output| {
             put(&output);
             host.carry_out(subnet, now, output)
-        });
+        };
+        if let Some(recorder) = recorder {
+            recorder.handle_timeout(acm, now, carry_out);
+        } else {
+            acm.handle_timeout(now);
+            acm.drain(now, carry_out);
+        }
     }
 
     /// The endpoint that a queue pair belongs to.

@@ -4,6 +4,7 @@ use crate::{
     node::{Node, source_of},
 };
 use acm_sansio::{Config, Input, Output, SaRequestId, Time, door::SendFailure};
+use acm_trace::Recorder;
 use acm_wire::Address;
 use core::{
     net::{Ipv4Addr, Ipv6Addr},
@@ -26,12 +27,14 @@ pub struct WorldConfig {
     pub subnet: SubnetConfig,
     /// Feeds everything that is random.
     pub seed: u64,
+    /// Nodes, from 0, of which there will be a [`World::trace`].
+    pub recorded: Vec<u32>,
 }
 
 impl Default for WorldConfig {
     fn default() -> Self {
         let (core, subnet) = (Config::default(), SubnetConfig::default());
-        Self { nodes: 2, core, special: Vec::new(), handling: None, subnet, seed: 1 }
+        Self { nodes: 2, core, special: Vec::new(), handling: None, subnet, seed: 1, recorded: Vec::new() }
     }
 }
 
@@ -93,16 +96,29 @@ impl World {
 
     fn add_core(&mut self, number: u32) {
         let seed = self.config.seed.wrapping_mul(0x1_0000).wrapping_add(number.into());
-        let node = self.make_core(number, seed);
+        let node = self.make_core(number, seed, None);
         self.nodes.push(node);
         self.with(number as usize, |node, subnet, now, put| node.start(subnet, now, put));
     }
 
-    fn make_core(&self, number: u32, seed: u64) -> Node {
+    fn make_core(&self, number: u32, seed: u64, before: Option<Recorder<Vec<u8>>>) -> Node {
         let special = self.config.special.iter().find(|(node, _)| *node == number).map(|(_, config)| config);
         let config = special.unwrap_or(&self.config.core).clone();
         // Nodes of a subnet count from 1.
-        Node::new(NodeId::new(number + 1), config, seed, Self::addresses(number).to_vec())
+        let mut node = Node::new(NodeId::new(number + 1), config, seed, Self::addresses(number).to_vec());
+        if self.config.recorded.contains(&number) {
+            node.record(seed, before);
+        }
+        node
+    }
+
+    /// The trace of a recorded node so far, with an end: its cores one after the other. Then it is recorded no more.
+    ///
+    /// # Panics
+    /// If the node is not among [`WorldConfig::recorded`].
+    pub fn trace(&mut self, index: usize) -> Vec<u8> {
+        let recorder = self.nodes.get_mut(index).and_then(|node| node.recorder.take());
+        recorder.and_then(|recorder| recorder.finish().ok()).expect("a recorded node")
     }
 
     /// Kills a core, without a goodbye, and starts another in its place: it has another queue pair.
@@ -112,7 +128,8 @@ impl World {
         for qp in old {
             let _ = self.subnet.destroy_qp(qp);
         }
-        let new = self.make_core(number, self.config.seed ^ self.now.as_nanos() ^ 0x5eed);
+        let before = self.nodes.get_mut(node).and_then(|node| node.recorder.take());
+        let new = self.make_core(number, self.config.seed ^ self.now.as_nanos() ^ 0x5eed, before);
         if let Some(place) = self.nodes.get_mut(node) {
             *place = new;
         }

@@ -51,10 +51,10 @@ fn an_account_over_its_share_loses_the_connection_that_is_idle_for_longest() {
     world.say(all[0], &dead(0));
     world.say(all[1], &live());
     assert!(world.wait(all[1]).is_ok());
-    assert_eq!(closed(&world, &all), []);
+    assert_eq!(closed(&world, &all), [0_usize; 0]);
     let more = [(); 4].map(|()| world.connect(0, HOG));
     assert_eq!(closed(&world, &all), [1, 2, 3, 4], "not the one that waits");
-    assert_eq!(closed(&world, &more), []);
+    assert_eq!(closed(&world, &more), [0_usize; 0]);
     assert_eq!(world.node(0).acm.stats().connections_closed.of(AccountKind::User), 4);
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
@@ -75,7 +75,7 @@ fn an_account_whose_connections_all_wait_gets_no_other() {
     let all: Vec<_> = (0..2).map(|number| world.ask_as(0, peer(1), &dead(number))).collect();
     let more = world.connect(0, peer(1));
     assert!(world.is_closed(more));
-    assert_eq!(closed(&world, &all), []);
+    assert_eq!(closed(&world, &all), [0_usize; 0]);
     assert_eq!(world.node(0).acm.stats().connections_refused.of(AccountKind::Peer), 1);
     assert_eq!(world.node(0).acm.stats().connections_refused.total(), 1);
 }
@@ -94,7 +94,7 @@ fn a_hog_of_connections_keeps_nobody_out() {
             assert!(world.wait(ask).is_ok(), "user {user}");
             others.push(ask);
         }
-        assert_eq!(closed(&world, &others), [], "nobody but the hog loses any");
+        assert_eq!(closed(&world, &others), [0_usize; 0], "nobody but the hog loses any");
         assert_eq!(world.node(0).acm.check(), Ok(()));
     }
 }

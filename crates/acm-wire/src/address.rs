@@ -51,8 +51,26 @@ impl fmt::Debug for Name {
     }
 }
 
+/// As text in which each character is one byte, so that names come back that are no UTF-8.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Name {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text: alloc::string::String = self.as_bytes().iter().copied().map(char::from).collect();
+        serializer.serialize_str(&text)
+    }
+}
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Name {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = alloc::string::String::deserialize(deserializer)?;
+        let bytes: Result<alloc::vec::Vec<u8>, _> = text.chars().map(u8::try_from).collect();
+        bytes.map(|bytes| Self::new(&bytes)).map_err(serde::de::Error::custom)
+    }
+}
+
 /// What is looked up, by value: padding never counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Address {
     /// A name, usually a host's.
     Name(Name),
@@ -61,9 +79,9 @@ pub enum Address {
     /// An IPv6 address.
     Ip6(Ipv6Addr),
     /// A GID.
-    Gid(Gid),
+    Gid(#[cfg_attr(feature = "serde", serde(with = "crate::plain"))] Gid),
     /// A LID.
-    Lid(Lid),
+    Lid(#[cfg_attr(feature = "serde", serde(with = "crate::plain"))] Lid),
 }
 
 impl Address {

@@ -16,12 +16,16 @@
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss
 )]
+#[cfg(feature = "serde")]
+extern crate alloc;
 
 pub mod address;
 pub mod client;
 pub mod files;
 pub mod multicast;
 pub mod netlink;
+#[cfg(feature = "serde")]
+pub mod plain;
 
 pub use address::{Address, Name};
 

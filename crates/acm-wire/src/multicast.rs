@@ -48,6 +48,7 @@ pub struct AddressResponse {
 /// Why a datagram is not one of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum MessageError {
     /// Shorter than a datagram.
     #[error("{0} bytes are not a datagram of 256")]
@@ -58,6 +59,7 @@ pub enum MessageError {
         /// Base version.
         base: u8,
         /// Class.
+        #[cfg_attr(feature = "serde", serde(with = "crate::plain"))]
         class: MgmtClass,
         /// Class version.
         version: u8,
@@ -66,8 +68,10 @@ pub enum MessageError {
     #[error("control {control:?} with method {method:?} is not known")]
     Unknown {
         /// What it is about.
+        #[cfg_attr(feature = "serde", serde(with = "crate::plain"))]
         control: AcmControl,
         /// What it asks.
+        #[cfg_attr(feature = "serde", serde(with = "crate::plain"))]
         method: Method,
     },
     /// The asker's address has a type that is not known.

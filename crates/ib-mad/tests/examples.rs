@@ -1,8 +1,10 @@
-//! The example that reads captures, with those of `testdata/`, and the one that writes datagrams.
+//! The example that reads captures, with those of `testdata/`, and those that write datagrams.
 #[expect(dead_code, reason = "its `main`")]
 #[path = "../examples/decode_pcap.rs"]
 mod decode_pcap;
 
+#[path = "../examples/answer_queries.rs"]
+mod answer_queries;
 #[path = "../examples/write_mads.rs"]
 mod write_mads;
 
@@ -31,4 +33,5 @@ fn a_query_in_a_capture_prints_what_it_asks() {
 #[test]
 fn datagrams_are_written_and_answered() {
     write_mads::main().unwrap();
+    answer_queries::main().unwrap();
 }

@@ -3,16 +3,15 @@
 //! There are no switches, so a directed route reaches the own node only (no hop). Nothing can be set.
 use crate::{Node, Port, Subnet, id::PortId};
 use ib_mad::{
-    Guid, Lid, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeeds, LinkSpeedsExt, LinkWidth, LinkWidths, Method,
-    MgmtClass, Mtu, NodeType, Pkey, PortPhysicalState, PortState, Status, TimeCode, VendorId, VlCap, Wire, as_bytes,
+    Guid, Lid, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeeds, LinkSpeedsExt, LinkWidth, LinkWidths, Mad, Method,
+    Mtu, NodeType, Pkey, PortPhysicalState, PortState, Status, TimeCode, VendorId, VlCap,
     attribute::Attribute,
-    sa::SaMad,
     smp::{
-        DrSmp, DrStatus, ExtEnabled, ExtSpeeds, GuidInfo, InitReplyMtu, LinkSpeedWord, MkeyLmc, NeighborMtuSl,
-        NodeDescription, NodeInfo, OperationalVls, PhysicalStates, PkeyTable, PortCapability, PortInfo, PortVendor,
-        RegisterTimeOut, RespTime, SpeedState, VlCapInit,
+        DrSmp, ExtEnabled, ExtSpeeds, GuidInfo, InitReplyMtu, LinkSpeedWord, MkeyLmc, NeighborMtuSl, NodeDescription,
+        NodeInfo, OperationalVls, PhysicalStates, PkeyTable, PortCapability, PortInfo, PortVendor, RegisterTimeOut,
+        RespTime, SpeedState, VlCapInit,
     },
-    wire::{Be16, Be64, Octets, Text},
+    wire::{Be16, Be64, Text},
 };
 
 /// PortInfo.CapabilityMask of every port: among others that it takes a client reregister.
@@ -27,68 +26,59 @@ pub(crate) const GID_ENTRIES: usize = 8;
 impl Subnet {
     /// The answer to a subnet management packet that the port `from` sends to `dlid`; `None`: nobody answers.
     #[must_use]
-    pub fn answer_smp(&self, from: PortId, dlid: Lid, request: &SaMad) -> Option<SaMad> {
-        // Both kinds of packets have the same fields where this looks, but for the status and the hops.
-        let smp = DrSmp::parse(as_bytes(request)).ok()?;
-        let directed = smp.mgmt_class == MgmtClass::SUBN_DIRECTED_ROUTE;
-        let id = match (directed, smp.hop_count) {
-            (true, 0) => from,
-            (true, _) => return None,
-            (false, _) => self.port_by_lid(dlid)?,
+    pub fn answer_smp(&self, from: PortId, dlid: Lid, request: &Mad) -> Option<Mad> {
+        let id = match request.datagram::<DrSmp>() {
+            Ok(directed) if directed.hop_count == 0 => from,
+            Ok(_) => return None,
+            Err(_) => self.port_by_lid(dlid)?,
         };
         let own_state = self.port(from)?.state;
-        if smp.method.is_response() || (id != from && own_state == PortState::DOWN) {
+        if request.header.method.is_response() || (id != from && own_state == PortState::DOWN) {
             return None;
         }
         let port = self.port(id).filter(|port| id == from || port.state != PortState::DOWN)?;
         let node = self.node(id.node)?;
-        let mut answer = *smp;
-        answer.method = Method::GET_RESP;
-        let outcome = match smp.method {
-            Method::GET => attribute(node, port, id, smp),
+        let answer = match request.header.method {
+            Method::GET => attribute(node, port, id, request),
             _ => Err(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED),
         };
-        let status = match outcome {
-            Ok(data) => {
-                answer.data = data;
-                Status::OK
-            }
-            Err(status) => status,
-        };
-        answer.dr_status = DrStatus::default().with_direction(directed).with_status(status);
-        SaMad::parse(as_bytes(&answer)).ok().copied()
+        answer.or_else(|status| request.answer(status)).ok()
     }
 }
 
-fn attribute(node: &Node, port: &Port, id: PortId, smp: &DrSmp) -> Result<Octets<64>, Status> {
-    let modifier = smp.attribute_modifier.get();
+fn attribute(node: &Node, port: &Port, id: PortId, request: &Mad) -> Result<Mad, Status> {
+    let modifier = request.header.attribute_modifier.get();
     // The block of a table, and how many entries are in front of it.
     let entries_before =
         |entries: usize| usize::try_from(modifier & 0xffff).map_or(usize::MAX, |block| block * entries);
-    match smp.attribute_id {
-        NodeDescription::ATTRIBUTE => Ok(block(as_bytes(&description(node)))),
-        NodeInfo::ATTRIBUTE => Ok(block(as_bytes(&node_info(node, port, id)))),
+    match request.header.attribute_id {
+        NodeDescription::ATTRIBUTE => with(request, &description(node)),
+        NodeInfo::ATTRIBUTE => with(request, &node_info(node, port, id)),
         PortInfo::ATTRIBUTE => {
             let number = u8::try_from(modifier).map_err(|_| Status::INVALID_FIELD)?;
             let number = if number == 0 { id.port } else { number };
             let index = usize::from(number).checked_sub(1);
             let asked = index.and_then(|index| node.ports.get(index)).ok_or(Status::INVALID_FIELD)?;
-            Ok(block(as_bytes(&port_info(asked, id.port))))
+            with(request, &port_info(asked, id.port))
         }
         GuidInfo::ATTRIBUTE => {
             let mut guids = [Guid::default(); 8];
             let own = port.gids.iter().skip(entries_before(8));
             guids.iter_mut().zip(own).for_each(|(to, gid)| *to = gid.interface_id());
-            Ok(block(as_bytes(&GuidInfo { guids })))
+            with(request, &GuidInfo { guids })
         }
         PkeyTable::ATTRIBUTE => {
             let mut pkeys = [Pkey::default(); 32];
             let own = port.pkeys.iter().skip(entries_before(32));
             pkeys.iter_mut().zip(own).for_each(|(to, pkey)| *to = *pkey);
-            Ok(block(as_bytes(&PkeyTable { pkeys })))
+            with(request, &PkeyTable { pkeys })
         }
         _ => Err(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED),
     }
+}
+
+fn with<A: Attribute>(request: &Mad, attribute: &A) -> Result<Mad, Status> {
+    request.answer_with(attribute).map_err(|_| Status::INVALID_FIELD)
 }
 
 /// NodeDescription: the node's name and its device.
@@ -149,24 +139,16 @@ fn port_info(port: &Port, local_port_num: u8) -> PortInfo {
     }
 }
 
-/// An attribute of up to 64 bytes.
-fn block(bytes: &[u8]) -> Octets<64> {
-    let mut data = Octets::default();
-    data.0.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-    data
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::SubnetConfig;
-    use ib_mad::{AttributeId, Rate, TransactionId, smp::DrPath};
+    use ib_mad::{AttributeId, MgmtClass, Rate, TransactionId, Wire as _, as_bytes, smp::DrPath};
 
     fn ask(subnet: &Subnet, mgmt_class: MgmtClass, lid: u16, attribute_id: AttributeId) -> Option<DrSmp> {
         let smp =
             DrSmp { mgmt_class, attribute_id, ..DrSmp::get::<NodeInfo>(&DrPath::new(), 0, TransactionId::new(7)) };
-        let mad = *SaMad::parse(as_bytes(&smp)).unwrap();
-        let answer = subnet.answer_smp(PortId::new(1, 1), Lid::new(lid), &mad)?;
+        let answer = subnet.answer_smp(PortId::new(1, 1), Lid::new(lid), &Mad::from(smp))?;
         Some(*DrSmp::parse(as_bytes(&answer)).unwrap())
     }
 

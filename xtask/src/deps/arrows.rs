@@ -48,13 +48,13 @@ const RULES: &[Rule] = &[
         "acm-wire",
         &["ib-mad"],
         &["bitflags", "byteorder", "memchr", "nom", "thiserror", "zerocopy"],
-        &["arbitrary"],
+        &["arbitrary", "serde"],
     ),
     below(
         "acm-sansio",
         &["acm-wire", "ib-mad"],
         &["bitflags", "foldhash", "hashbrown", "siphasher", "slab", "thiserror", "zerocopy"],
-        &["arbitrary"],
+        &["arbitrary", "serde"],
     ),
     // The core is pure; the server, the client and the uplink to ibsim are features.
     below(
@@ -64,7 +64,8 @@ const RULES: &[Rule] = &[
         &["arbitrary", "clap", "mio", "nix", "signal-hook", "socket2", "tracing", "tracing-subscriber"],
     ),
     above("acm-client", &["acm-wire", "ib-mad"]),
-    above("acm-sim", &["ib-sim", "acm-sansio", "acm-wire", "ib-mad"]),
+    above("acm-trace", &["acm-sansio", "acm-wire", "ib-mad"]),
+    above("acm-sim", &["ib-sim", "acm-trace", "acm-sansio", "acm-wire", "ib-mad"]),
     above("ib-device", &["ib-mad"]),
     above("acm-mio", &["acm-sansio", "acm-wire", "ib-mad", "ib-sim", "ib-device"]),
     above("ib-sim-preload", &["ib-sim", "ib-mad"]),

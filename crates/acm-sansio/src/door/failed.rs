@@ -11,6 +11,7 @@ use core::fmt;
 
 /// Who asked: to be named in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum RequestedBy {
     /// A client's connection, and who pays for it.
     Client(ClientId, Account),
@@ -29,6 +30,7 @@ impl Worded for RequestedBy {
 
 /// A request that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FailedRequest {
     /// Who asked.
     pub by: RequestedBy,
@@ -46,6 +48,7 @@ pub struct FailedRequest {
 
 /// The first sources that could have been asked from.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Served {
     first: Vec<Address>,
     more: usize,

@@ -149,6 +149,7 @@ pub enum Input<'a> {
 
 /// Why no answer will come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum SendFailure {
     /// None came in time, after all repetitions.
     TimedOut,

@@ -5,6 +5,7 @@ use ib_mad::{Gid, Lid};
 
 /// A request that fails: why, and what was tried for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Attempt {
     /// Why it fails.
     pub failure: Failure,
@@ -21,10 +22,12 @@ impl From<Failure> for Attempt {
 
 /// What was tried for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Tried {
     /// The group was asked, or it was waited for a turn to ask it.
     pub group: Option<GroupAsked>,
     /// The peer was found at this LID.
+    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub found: Option<Lid>,
     /// Subnet administration was asked.
     pub sa: Option<SaAsked>,
@@ -34,8 +37,10 @@ pub struct Tried {
 
 /// How a group was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GroupAsked {
     /// Which one.
+    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub mgid: Gid,
     /// How often; 0 while the lookup waits for its turn.
     pub times: u32,
@@ -45,8 +50,10 @@ pub struct GroupAsked {
 
 /// How subnet administration was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SaAsked {
     /// At this LID.
+    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub lid: Lid,
     /// How long it took, the wait for a turn included.
     pub time: Duration,

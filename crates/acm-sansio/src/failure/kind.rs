@@ -109,6 +109,23 @@ impl FailureCounts {
     }
 }
 
+/// A list of numbers in the order of [`FailureKind::ALL`]. One that is shorter or longer is of another version.
+#[cfg(feature = "serde")]
+impl serde::Serialize for FailureCounts {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0)
+    }
+}
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for FailureCounts {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut counts = Self::default();
+        let all = alloc::vec::Vec::<u64>::deserialize(deserializer)?;
+        counts.0.iter_mut().zip(all).for_each(|(to, from)| *to = from);
+        Ok(counts)
+    }
+}
+
 impl fmt::Display for FailureCounts {
     /// `3 no answer from the peer, 1 SA silent`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,10 +5,11 @@ use acm_wire::client::ClientStatus;
 /// Why a request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Failure {
     /// The message does not say what is asked, or how.
     #[error("request refused: {0}")]
-    BadRequest(ClientStatus),
+    BadRequest(#[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] ClientStatus),
     /// No endpoint of an active port is the source of the path.
     #[error("no endpoint of an active port has the source")]
     NoSource,
@@ -29,7 +30,7 @@ pub enum Failure {
     NoResponse,
     /// A peer responded that it cannot be resolved; nobody else responded in time.
     #[error("a peer refused: {0}")]
-    PeerRefused(ClientStatus),
+    PeerRefused(#[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] ClientStatus),
     /// The peer that has the address is in none of our groups.
     #[error("the peer shares no multicast group with us")]
     NoSharedGroup,
@@ -52,6 +53,7 @@ pub enum Failure {
 
 /// Which bound refused a request, by the option that sets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Bound {
     /// Of the account, or of all: [`Limits::requests`](crate::config::Limits::requests).
     #[error("requests wait (requests, request_share, requests_per_client)")]

@@ -2,6 +2,7 @@
 
 /// What was counted while a table of routes was filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RouteCounts {
     /// Ports that were named.
     pub ports: usize,

@@ -37,6 +37,7 @@ pub use routes::{Route, Routes};
 
 /// A finished table. It takes the place of the one before.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Preload {
     /// Routes by LID.
     Routes(Arc<Routes>),

@@ -5,29 +5,41 @@ use ib_mad::{Guid, Lid, Mtu, Rate, ServiceLevel, id::Lmc};
 
 /// The way to a LID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Route {
     /// Where it leads: a unicast LID.
+    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub dlid: Lid,
     /// Service level.
+    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub sl: ServiceLevel,
     /// The largest MTU on the way.
+    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub mtu: Mtu,
     /// The lowest rate on the way.
+    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub rate: Rate,
 }
 
 /// A port of the subnet. The LID is its first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Port {
+    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub(super) lid: Lid,
+    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub(super) guid: Guid,
+    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub(super) lmc: Lmc,
 }
 
 /// The routes that begin at a port, when it has this LID.
 #[derive(Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Section {
+    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub(super) guid: Guid,
+    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub(super) lid: Lid,
     /// By destination.
     pub(super) routes: Box<[Route]>,
@@ -35,10 +47,12 @@ pub(super) struct Section {
 
 /// Routes of a path dump. Found by LID or port GUID in a number of steps that grows with the logarithm of their number.
 #[derive(Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Routes {
     /// By LID; empty if nothing begins here.
     pub(super) ports: Box<[Port]>,
     /// The same by GUID.
+    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub(super) by_guid: Box<[(Guid, Lid)]>,
     /// By GUID and LID.
     pub(super) sections: Box<[Section]>,

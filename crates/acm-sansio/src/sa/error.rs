@@ -4,6 +4,7 @@ use ib_mad::{MgmtClass, Status};
 
 /// Why subnet administration gave nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum SaError {
     /// No answer came in time, after all repetitions.
     #[error("no answer from the SA")]
@@ -25,7 +26,7 @@ pub enum SaError {
     PortDown,
     /// It answered with this status.
     #[error("SA status {} ({n:#06x})", .0.of(MgmtClass::SUBN_ADM), n = .0.get())]
-    Status(Status),
+    Status(#[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Status),
 }
 
 impl SaError {

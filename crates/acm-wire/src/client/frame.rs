@@ -38,6 +38,7 @@ impl Frame<'_> {
 /// Bytes that are no message. Where the next one would begin is unknown: the connection must be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum FrameError {
     /// The first byte is no version that exists.
     #[error("version {0} is not 1")]

@@ -35,6 +35,14 @@ impl Reply {
         }
     }
 
+    /// From the bytes of one, as a trace keeps them; `None` if there is no room for so many.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut reply = Self { bytes: [0; HEADER_SIZE + 2 * ENTRY_SIZE], length: 0 };
+        reply.push(bytes);
+        (reply.len() == bytes.len()).then_some(reply)
+    }
+
     /// A path, and the source if the daemon chose it.
     #[must_use]
     pub fn resolved(tid: [u8; 8], path: &PathRecord, chosen_source: Option<&Address>) -> Self {
@@ -273,6 +281,14 @@ mod tests {
         let reply = Reply::queried([1; 8], &entry, Err(ClientStatus::ETIMEDOUT));
         assert_eq!((reply.len(), reply[1], reply[2]), (88, 0x81, 6));
         assert_eq!(reply[16..88], *ib_mad::as_bytes(&entry));
+    }
+
+    #[test]
+    fn a_reply_from_its_bytes() {
+        let path = PathRecord { dlid: ib_mad::Lid::new(17), ..PathRecord::default() };
+        let reply = Reply::resolved([1; 8], &path, Some(&Address::from_text("10.0.0.1")));
+        assert_eq!(Reply::from_bytes(&reply), Some(reply));
+        assert_eq!(Reply::from_bytes(&[0; 161]), None);
     }
 
     #[test]

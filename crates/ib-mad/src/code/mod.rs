@@ -1,4 +1,5 @@
 //! Code values with a meaning: sizes, rates, times, states, and how a query compares them.
+mod graded;
 mod lane;
 mod link;
 mod mtu;
@@ -8,6 +9,7 @@ mod rate;
 mod selector;
 mod time;
 
+pub use graded::Graded;
 pub use lane::{VirtualLane, VlCap};
 pub use link::{
     LinkSpeed, LinkSpeedExt, LinkSpeedExt2, LinkSpeeds, LinkSpeedsExt, LinkSpeedsExt2, LinkWidth, LinkWidths,

@@ -21,7 +21,7 @@ use crate::{
 use proptest::prelude::*;
 use std::{format, vec::Vec};
 
-wire! {
+wire!(
     /// What a vendor's own class carries.
     pub struct Ping [8] {
         /// A number.
@@ -29,7 +29,7 @@ wire! {
         /// Text.
         pub text: Octets<4>,
     }
-}
+);
 impl Attribute for Ping {
     const CLASS: MgmtClass = MgmtClass::new(0x32);
     const ATTRIBUTE: AttributeId = AttributeId::new(0x77);
@@ -155,5 +155,6 @@ fn an_answer_has_the_request_s_headers_and_the_answerer_s_data() {
     let answer = ask.answer(Status::OK).unwrap();
     let smp = answer.datagram::<DrSmp>().unwrap();
     assert_eq!((smp.path(), smp.data, smp.method), (Ok(path), Octets([0; 64]), Method::GET_RESP));
+    assert!(smp.dr_status.direction(), "on its way back");
     assert!(format!("{answer}").contains("GetResp PortInfo"), "{}", answer);
 }

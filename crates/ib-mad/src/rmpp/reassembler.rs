@@ -49,7 +49,8 @@ enum State {
 
 /// Puts a message together in a caller's buffer: headers of the first segment, then the data of all segments.
 ///
-/// One reassembler is for one message: the caller finds it by source and transaction id.
+/// One reassembler is for one message: the caller finds it by source and transaction id. It borrows its buffer or owns
+/// it (`&mut [u8]`, `Vec<u8>`, `[u8; N]`), so that a map can keep transfers.
 ///
 /// ```
 /// use core::time::Duration;
@@ -64,8 +65,8 @@ enum State {
 /// # Ok::<(), ib_mad::DecodeError>(())
 /// ```
 #[derive(Debug)]
-pub struct Reassembler<'b> {
-    buffer: &'b mut [u8],
+pub struct Reassembler<B> {
+    buffer: B,
     limits: ReassemblerLimits,
     state: State,
     header_length: usize,
@@ -79,10 +80,10 @@ pub struct Reassembler<'b> {
     last: Option<(u32, usize)>,
 }
 
-impl<'b> Reassembler<'b> {
+impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
     /// For a message that fits in `buffer`.
     #[must_use]
-    pub fn new(buffer: &'b mut [u8], limits: ReassemblerLimits) -> Self {
+    pub fn new(buffer: B, limits: ReassemblerLimits) -> Self {
         let limits = ReassemblerLimits { window: limits.window.clamp(1, 64), ..limits };
         Self { buffer, limits, state: State::Idle, header_length: 0, next: 1, ahead: 0, window_last: 1, last: None }
     }
@@ -131,7 +132,7 @@ impl<'b> Reassembler<'b> {
         match self.state {
             State::Open { deadline } if now >= deadline => {
                 self.state = State::Failed(RmppStatus::TOO_LONG);
-                let headers = self.buffer.get(..self.header_length).unwrap_or_default();
+                let headers = self.buffer.as_ref().get(..self.header_length).unwrap_or_default();
                 Received::Failed(RmppStatus::TOO_LONG, Some(answer(headers, stop_or_abort(RmppStatus::TOO_LONG))))
             }
             State::Failed(status) => Received::Failed(status, None),
@@ -144,9 +145,15 @@ impl<'b> Reassembler<'b> {
     #[must_use]
     pub fn message(&self) -> Option<&[u8]> {
         match self.state {
-            State::Done(length) => self.buffer.get(..length),
+            State::Done(length) => self.buffer.as_ref().get(..length),
             _ => None,
         }
+    }
+
+    /// The buffer, with the message at its start if that is whole.
+    #[must_use]
+    pub fn into_buffer(self) -> B {
+        self.buffer
     }
 
     fn alone(&mut self, segment: &Segment<'_>) -> Received {
@@ -228,7 +235,7 @@ impl<'b> Reassembler<'b> {
     }
 
     fn put(&mut self, offset: usize, bytes: &[u8]) -> Option<()> {
-        let place = self.buffer.get_mut(offset..offset.checked_add(bytes.len())?)?;
+        let place = self.buffer.as_mut().get_mut(offset..offset.checked_add(bytes.len())?)?;
         place.copy_from_slice(bytes);
         Some(())
     }

@@ -41,7 +41,8 @@ enum State {
     Failed(RmppStatus),
 }
 
-/// Cuts a message into datagrams: each has the message's headers, the protocol's header and a part of the data.
+/// Cuts a message into datagrams: each has the message's headers, the protocol's header and a part of the data. It
+/// borrows the message or owns it (`&[u8]`, `Vec<u8>`, a [`Table`](crate::sa::Table)), so that a map can keep transfers.
 ///
 /// ```
 /// use core::time::Duration;
@@ -57,9 +58,9 @@ enum State {
 /// # Ok::<(), ib_mad::DecodeError>(())
 /// ```
 #[derive(Debug)]
-pub struct Segmenter<'m> {
-    headers: &'m [u8],
-    data: &'m [u8],
+pub struct Segmenter<B> {
+    message: B,
+    header_length: usize,
     limits: SegmenterLimits,
     state: State,
     segments: u32,
@@ -72,20 +73,21 @@ pub struct Segmenter<'m> {
     deadline: Option<Duration>,
 }
 
-impl<'m> Segmenter<'m> {
+impl<B: AsRef<[u8]>> Segmenter<B> {
     /// For a message: a datagram's headers (56 bytes for subnet administration) and then data of any length.
     ///
     /// # Errors
     /// [`DecodeError::BadValue`] if the class has no such protocol, or if the message has more data than segments can be
     /// numbered; [`DecodeError::TooShort`] if the message ends before its headers.
-    pub fn new(message: &'m [u8], limits: SegmenterLimits) -> Result<Self, DecodeError> {
-        let class = MadHeader::parse(message)?.mgmt_class;
+    pub fn new(message: B, limits: SegmenterLimits) -> Result<Self, DecodeError> {
+        let bytes = message.as_ref();
+        let class = MadHeader::parse(bytes)?.mgmt_class;
         let length =
             header_length(class).ok_or(DecodeError::BadValue { what: "mgmt_class", value: class.get().into() })?;
-        let (headers, data) = message.split_at_checked(length).ok_or(DecodeError::TooShort {
+        let data = bytes.get(length..).ok_or(DecodeError::TooShort {
             what: "RMPP message",
             need: length,
-            got: message.len(),
+            got: bytes.len(),
         })?;
         let segments = data.len().div_ceil(MAD_SIZE - length).max(1);
         let total = segments.checked_mul(PAYLOAD).and_then(|total| u32::try_from(total).ok());
@@ -93,8 +95,8 @@ impl<'m> Segmenter<'m> {
             return Err(DecodeError::BadValue { what: "message length", value: u64::MAX });
         };
         Ok(Self {
-            headers,
-            data,
+            message,
+            header_length: length,
             limits,
             state: State::Open,
             segments,
@@ -106,6 +108,22 @@ impl<'m> Segmenter<'m> {
         })
     }
 
+    /// The message, for as long as the transfer goes on.
+    #[must_use]
+    pub fn message(&self) -> &[u8] {
+        self.message.as_ref()
+    }
+
+    /// The message, back from the transfer.
+    #[must_use]
+    pub fn into_message(self) -> B {
+        self.message
+    }
+
+    fn parts(&self) -> (&[u8], &[u8]) {
+        self.message.as_ref().split_at_checked(self.header_length).unwrap_or_default()
+    }
+
     /// How many segments the message has.
     #[must_use]
     pub fn segments(&self) -> u32 {
@@ -114,13 +132,20 @@ impl<'m> Segmenter<'m> {
 
     /// The next datagram to send, if the window is open: to be called until it gives none.
     pub fn poll_send(&mut self, now: Duration) -> Option<[u8; MAD_SIZE]> {
+        let mut segment = [0; MAD_SIZE];
+        self.poll_send_into(now, &mut segment).then_some(segment)
+    }
+
+    /// The next datagram to send, if the window is open, put where the caller sends it from: behind a umad header, into
+    /// registered memory. Whether there was one; what the buffer held is gone then.
+    pub fn poll_send_into(&mut self, now: Duration, buffer: &mut [u8; MAD_SIZE]) -> bool {
         if self.state != State::Open || self.next > self.window_last.min(self.segments) {
-            return None;
+            return false;
         }
-        let segment = self.segment(self.next);
+        self.segment(self.next, buffer);
         self.next += 1;
         self.deadline = Some(now.saturating_add(self.limits.ack_timeout));
-        Some(segment)
+        true
     }
 
     /// A datagram of the transfer came.
@@ -206,23 +231,25 @@ impl<'m> Segmenter<'m> {
 
     fn fail(&mut self, status: RmppStatus) -> Sent {
         self.state = State::Failed(status);
-        let mut mad = answer(self.headers, stop_or_abort(status));
+        let (headers, _) = self.parts();
+        let mut mad = answer(headers, stop_or_abort(status));
         // This end speaks in the message's own direction.
-        if let (Ok(to), Ok(from)) = (MadHeader::parse_mut(&mut mad), MadHeader::parse(self.headers)) {
+        if let (Ok(to), Ok(from)) = (MadHeader::parse_mut(&mut mad), MadHeader::parse(headers)) {
             to.method = from.method;
         }
         Sent::Failed(status, Some(mad))
     }
 
-    fn segment(&self, number: u32) -> [u8; MAD_SIZE] {
-        let room = MAD_SIZE - self.headers.len();
+    fn segment(&self, number: u32, mad: &mut [u8; MAD_SIZE]) {
+        let (headers, data) = self.parts();
+        let room = MAD_SIZE - self.header_length;
         let start = usize::try_from(number - 1).unwrap_or(usize::MAX).saturating_mul(room);
-        let rest = self.data.get(start..).unwrap_or_default();
-        let mut mad = [0; MAD_SIZE];
-        mad.iter_mut().zip(self.headers.iter().chain(rest)).for_each(|(to, from)| *to = *from);
+        let rest = data.get(start..).unwrap_or_default();
+        mad.fill(0);
+        mad.iter_mut().zip(headers.iter().chain(rest)).for_each(|(to, from)| *to = *from);
         let (first, last) = (number == 1, number == self.segments);
         let padding = if last { room - rest.len() } else { 0 };
-        let total_padding = self.data.len().next_multiple_of(room).max(room) - self.data.len();
+        let total_padding = data.len().next_multiple_of(room).max(room) - data.len();
         let segments = usize::try_from(self.segments).unwrap_or_default();
         let payload = match (first, last) {
             (true, _) => segments * PAYLOAD - total_padding,
@@ -230,7 +257,7 @@ impl<'m> Segmenter<'m> {
             (false, false) => 0,
         };
         put(
-            &mut mad,
+            mad,
             RmppHeader {
                 version: RMPP_VERSION,
                 rmpp_type: RmppType::DATA,
@@ -240,6 +267,5 @@ impl<'m> Segmenter<'m> {
                 data2: Be32::new(u32::try_from(payload).unwrap_or(u32::MAX)),
             },
         );
-        mad
     }
 }

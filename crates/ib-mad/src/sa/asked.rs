@@ -59,7 +59,8 @@ impl fmt::Display for Asked<'_> {
         f.write_str(self.name)?;
         f.write_str(if f.alternate() { "\n" } else { "{" })?;
         let mut separator = "";
-        for Component { mask, field } in self.components.iter().filter(|component| component.mask & self.mask != 0) {
+        for Component { mask, field, .. } in self.components.iter().filter(|component| component.mask & self.mask != 0)
+        {
             // Several bits for an array are one for each element.
             let elements = mask.count_ones();
             let is_array = elements > 1 && self.fields.iter().any(|own| own.name == *field && own.count == elements);

@@ -92,22 +92,22 @@ sa_record! {
     /// The group's LID.
     MLID = 0x8 "mlid" mlid(value: Lid) |r| r.mlid = value;
     /// How to compare the MTU; prefer the setter of both.
-    MTU_SELECTOR = 0x10 "mtu.selector" mtu_selector(value: Selector) |r| r.mtu = Selected::new(value, r.mtu.value());
+    MTU_SELECTOR = 0x10 "mtu.selector" (Ignored) mtu_selector(value: Selector) |r| r.mtu = Selected::new(value, r.mtu.value());
     /// MTU value; prefer the setter of both.
-    MTU = 0x20 "mtu.value" mtu_value(value: Mtu) |r| r.mtu = Selected::new(r.mtu.selector(), value);
+    MTU = 0x20 "mtu.value" (graded Mtu) mtu_value(value: Mtu) |r| r.mtu = Selected::new(r.mtu.selector(), value);
     /// Traffic class.
     TRAFFIC_CLASS = 0x40 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
     /// Partition.
-    PKEY = 0x80 "pkey" pkey(value: Pkey) |r| r.pkey = value;
+    PKEY = 0x80 "pkey" (Partition) pkey(value: Pkey) |r| r.pkey = value;
     /// How to compare the rate; prefer the setter of both.
-    RATE_SELECTOR = 0x100 "rate.selector" rate_selector(value: Selector) |r| r.rate = Selected::new(value, r.rate.value());
+    RATE_SELECTOR = 0x100 "rate.selector" (Ignored) rate_selector(value: Selector) |r| r.rate = Selected::new(value, r.rate.value());
     /// Rate value; prefer the setter of both.
-    RATE = 0x200 "rate.value" rate_value(value: Rate) |r| r.rate = Selected::new(r.rate.selector(), value);
+    RATE = 0x200 "rate.value" (graded Rate) rate_value(value: Rate) |r| r.rate = Selected::new(r.rate.selector(), value);
     /// How to compare the lifetime; prefer the setter of both.
-    LIFE_SELECTOR = 0x400 "packet_life_time.selector" packet_life_time_selector(value: Selector)
+    LIFE_SELECTOR = 0x400 "packet_life_time.selector" (Ignored) packet_life_time_selector(value: Selector)
         |r| r.packet_life_time = Selected::new(value, r.packet_life_time.value());
     /// Lifetime value; prefer the setter of both.
-    LIFE = 0x800 "packet_life_time.value" packet_life_time_value(value: PacketLifeTime)
+    LIFE = 0x800 "packet_life_time.value" (graded PacketLifeTime) packet_life_time_value(value: PacketLifeTime)
         |r| r.packet_life_time = Selected::new(r.packet_life_time.selector(), value);
     /// Service level.
     SL = 0x1000 "sl_flow_hop.sl" sl(value: ServiceLevel) |r| r.sl_flow_hop = r.sl_flow_hop.with_sl(value);

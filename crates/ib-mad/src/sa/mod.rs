@@ -10,6 +10,7 @@
 mod asked;
 mod cable_info_record;
 mod capability;
+mod compare;
 mod guid_info_record;
 mod header;
 mod hierarchy_info_record;
@@ -28,18 +29,21 @@ mod port_info_record;
 mod query;
 mod random_forwarding_table_record;
 mod record;
+mod server;
 mod service_association_record;
 mod service_record;
 mod shared;
 mod sl_to_vl_record;
 mod sm_info_record;
 mod switch_info_record;
+mod table;
 mod trace_record;
 mod vl_arbitration_record;
 
 pub use asked::Asked;
 pub use cable_info_record::{CableInfoMask, CableInfoRecord};
 pub use capability::{SaCapability, SaCapability2};
+pub use compare::{Compare, Grades};
 pub use guid_info_record::{GuidInfoMask, GuidInfoRecord};
 pub use header::{SA_CLASS_VERSION, SaHeader, SaMad};
 pub use hierarchy_info_record::{HierarchyInfoMask, HierarchyInfoRecord};
@@ -66,6 +70,7 @@ pub use shared::{ClassPortInfoMask, InformMask, NoticeMask};
 pub use sl_to_vl_record::{SlToVlMappingTableRecord, SlToVlMask};
 pub use sm_info_record::{SmInfoMask, SmInfoRecord};
 pub use switch_info_record::{SwitchInfoMask, SwitchInfoRecord};
+pub use table::{Table, TableError, TableWriter, table_length};
 pub use trace_record::{TraceMask, TraceRecord};
 pub use vl_arbitration_record::{VlArbitrationMask, VlArbitrationTableRecord};
 
@@ -109,3 +114,6 @@ attributes! {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

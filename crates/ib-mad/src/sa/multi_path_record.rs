@@ -110,29 +110,29 @@ sa_record! {
     /// Traffic class.
     TRAFFIC_CLASS = 0x10 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
     /// Usable in both directions.
-    REVERSIBLE = 0x20 "reversible_paths.reversible" reversible(value: bool)
+    REVERSIBLE = 0x20 "reversible_paths.reversible" (Set) reversible(value: bool)
         |r| r.reversible_paths = r.reversible_paths.with_reversible(value);
     /// At most this many paths for each pair of ports.
-    NUM_PATH = 0x40 "reversible_paths.num_path" num_path(value: u8)
+    NUM_PATH = 0x40 "reversible_paths.num_path" (Ignored) num_path(value: u8)
         |r| r.reversible_paths = r.reversible_paths.with_num_path(value);
     /// Partition.
-    PKEY = 0x80 "pkey" pkey(value: Pkey) |r| r.pkey = value;
+    PKEY = 0x80 "pkey" (Partition) pkey(value: Pkey) |r| r.pkey = value;
     /// Quality of service class.
     QOS_CLASS = 0x100 "qos_sl.qos_class" qos_class(value: u16) |r| r.qos_sl = r.qos_sl.with_qos_class(value);
     /// Service level.
     SL = 0x200 "qos_sl.sl" sl(value: ServiceLevel) |r| r.qos_sl = r.qos_sl.with_sl(value);
     /// How to compare the MTU; see the setter of both.
-    MTU_SELECTOR = 0x400 "mtu.selector";
+    MTU_SELECTOR = 0x400 "mtu.selector" (Ignored);
     /// MTU value; see the setter of both.
-    MTU = 0x800 "mtu.value";
+    MTU = 0x800 "mtu.value" (graded Mtu);
     /// How to compare the rate; see the setter of both.
-    RATE_SELECTOR = 0x1000 "rate.selector";
+    RATE_SELECTOR = 0x1000 "rate.selector" (Ignored);
     /// Rate value; see the setter of both.
-    RATE = 0x2000 "rate.value";
+    RATE = 0x2000 "rate.value" (graded Rate);
     /// How to compare the lifetime; see the setter of both.
-    LIFE_SELECTOR = 0x4000 "packet_life_time.selector";
+    LIFE_SELECTOR = 0x4000 "packet_life_time.selector" (Ignored);
     /// Lifetime value; see the setter of both.
-    LIFE = 0x8000 "packet_life_time.value";
+    LIFE = 0x8000 "packet_life_time.value" (graded PacketLifeTime);
     /// Service id, first byte; see the setter of the whole.
     SERVICE_ID_8MSB = 0x1_0000 "service_id_8msb";
     /// How paths should differ.

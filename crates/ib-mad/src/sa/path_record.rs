@@ -94,30 +94,30 @@ sa_record! {
     /// Traffic class.
     TRAFFIC_CLASS = 0x400 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
     /// Usable in both directions.
-    REVERSIBLE = 0x800 "reversible_paths.reversible" reversible(value: bool)
+    REVERSIBLE = 0x800 "reversible_paths.reversible" (Set) reversible(value: bool)
         |r| r.reversible_paths = r.reversible_paths.with_reversible(value);
     /// At most this many paths.
-    NUM_PATH = 0x1000 "reversible_paths.num_path" num_path(value: u8)
+    NUM_PATH = 0x1000 "reversible_paths.num_path" (Ignored) num_path(value: u8)
         |r| r.reversible_paths = r.reversible_paths.with_num_path(value);
     /// Partition.
-    PKEY = 0x2000 "pkey" pkey(value: Pkey) |r| r.pkey = value;
+    PKEY = 0x2000 "pkey" (Partition) pkey(value: Pkey) |r| r.pkey = value;
     /// Quality of service class.
     QOS_CLASS = 0x4000 "qos_sl.qos_class" qos_class(value: u16) |r| r.qos_sl = r.qos_sl.with_qos_class(value);
     /// Service level.
     SL = 0x8000 "qos_sl.sl" sl(value: ServiceLevel) |r| r.qos_sl = r.qos_sl.with_sl(value);
     /// How to compare the MTU; prefer the setter of both.
-    MTU_SELECTOR = 0x1_0000 "mtu.selector" mtu_selector(value: Selector) |r| r.mtu = Selected::new(value, r.mtu.value());
+    MTU_SELECTOR = 0x1_0000 "mtu.selector" (Ignored) mtu_selector(value: Selector) |r| r.mtu = Selected::new(value, r.mtu.value());
     /// MTU value; prefer the setter of both.
-    MTU = 0x2_0000 "mtu.value" mtu_value(value: Mtu) |r| r.mtu = Selected::new(r.mtu.selector(), value);
+    MTU = 0x2_0000 "mtu.value" (graded Mtu) mtu_value(value: Mtu) |r| r.mtu = Selected::new(r.mtu.selector(), value);
     /// How to compare the rate; prefer the setter of both.
-    RATE_SELECTOR = 0x4_0000 "rate.selector" rate_selector(value: Selector) |r| r.rate = Selected::new(value, r.rate.value());
+    RATE_SELECTOR = 0x4_0000 "rate.selector" (Ignored) rate_selector(value: Selector) |r| r.rate = Selected::new(value, r.rate.value());
     /// Rate value; prefer the setter of both.
-    RATE = 0x8_0000 "rate.value" rate_value(value: Rate) |r| r.rate = Selected::new(r.rate.selector(), value);
+    RATE = 0x8_0000 "rate.value" (graded Rate) rate_value(value: Rate) |r| r.rate = Selected::new(r.rate.selector(), value);
     /// How to compare the lifetime; prefer the setter of both.
-    LIFE_SELECTOR = 0x10_0000 "packet_life_time.selector" packet_life_time_selector(value: Selector)
+    LIFE_SELECTOR = 0x10_0000 "packet_life_time.selector" (Ignored) packet_life_time_selector(value: Selector)
         |r| r.packet_life_time = Selected::new(value, r.packet_life_time.value());
     /// Lifetime value; prefer the setter of both.
-    LIFE = 0x20_0000 "packet_life_time.value" packet_life_time_value(value: PacketLifeTime)
+    LIFE = 0x20_0000 "packet_life_time.value" (graded PacketLifeTime) packet_life_time_value(value: PacketLifeTime)
         |r| r.packet_life_time = Selected::new(r.packet_life_time.selector(), value);
     /// Preference.
     PREFERENCE = 0x40_0000 "preference" preference(value: u8) |r| r.preference = value;

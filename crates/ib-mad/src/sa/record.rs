@@ -1,4 +1,5 @@
 //! What all records share.
+use super::Compare;
 use crate::{AttributeId, DecodeError, Wire};
 use core::marker::PhantomData;
 
@@ -23,16 +24,19 @@ pub struct Component {
     pub mask: u64,
     /// Path of the field in the record's table, as [`find`](crate::wire::find) takes it.
     pub field: &'static str,
+    /// How the field is compared with a record's.
+    pub compare: Compare,
 }
 
 /// Makes a record's mask, its [`SaRecord`] implementation and the setters of its [`Query`](crate::sa::Query).
 ///
 /// Each line: `/// doc`, `MASK_NAME = bits "field path" setter(arguments) |record| statement;`. Without setter and
 /// statement the component only has a name. `[array] setter(argument)` sets one element of an array field, for a mask with one bit
-/// for each element.
+/// for each element. In parentheses behind the field, if it is not compared for equality: `(graded Type)`, or a variant
+/// of [`Compare`](crate::sa::Compare).
 macro_rules! sa_record {
     ($(#[$($m:tt)*])* $record:ident $id:ident $mask:ident; $(
-        $(#[$($cm:tt)*])* $bit:ident = $value:literal $field:literal
+        $(#[$($cm:tt)*])* $bit:ident = $value:literal $field:literal $(($($compare:tt)*))?
             $([$array:ident] $one:ident($one_arg:ident: $one_t:ty))?
             $($setter:ident($($arg:ident: $t:ty),*) |$r:ident| $set:expr)?;
     )*) => {
@@ -49,7 +53,11 @@ macro_rules! sa_record {
             const ID: $crate::AttributeId = $crate::AttributeId::$id;
             type Mask = $mask;
             const COMPONENTS: &'static [$crate::sa::Component] =
-                &[$($crate::sa::Component { mask: $value, field: $field },)*];
+                &[$($crate::sa::Component {
+                    mask: $value,
+                    field: $field,
+                    compare: $crate::sa::record::sa_record!(@compare $($($compare)*)?),
+                },)*];
         }
         impl $crate::sa::Query<$record> {
             $($crate::sa::record::sa_record! {
@@ -59,6 +67,9 @@ macro_rules! sa_record {
             })*
         }
     };
+    (@compare) => { $crate::sa::Compare::Equal };
+    (@compare graded $t:ty) => { $crate::sa::Compare::graded::<$t>() };
+    (@compare $variant:ident) => { $crate::sa::Compare::$variant };
     (@setter [$($doc:tt)*] $value:literal) => {};
     (@setter [$($doc:tt)*] $value:literal $setter:ident($($arg:ident: $t:ty),*) |$r:ident| $set:expr) => {
         $($doc)*

@@ -1,9 +1,9 @@
 //! The administrator's answer to a request of one datagram.
 use crate::{Counters, PortId, Subnet};
 use ib_mad::{
-    AttributeId, Method, Status, Wire, as_bytes,
-    sa::{McMemberRecord, PathRecord, SA_CLASS_VERSION, SaMad, SaRecord},
-    wire::Octets,
+    AttributeId, Method, Status, TimeCode,
+    notice::{CapabilityResponse, ClassPortInfo},
+    sa::{Query, SA_CLASS_VERSION, SaMad, SaRecord},
 };
 
 /// Counts a request and how it was answered.
@@ -22,70 +22,48 @@ pub(crate) fn count(counters: &mut Counters, request: &SaMad, status: Status) {
 impl Subnet {
     /// The administrator's answer; `None` to what is no request.
     pub(crate) fn administer(&mut self, port: PortId, request: &SaMad) -> Option<SaMad> {
-        let header = request.header;
-        if header.base_version != 1 {
+        if request.header.method.is_response() || request.header.base_version != 1 {
             return None;
         }
-        let mut answer = *request;
-        answer.header.method = header.method.response()?;
-        let outcome = if header.class_version != SA_CLASS_VERSION {
+        let outcome = if request.header.class_version != SA_CLASS_VERSION {
             Err(Status::BAD_VERSION)
         } else if let Some(status) = self.settings().sa.status.filter(|status| !status.is_ok()) {
             Err(status)
         } else {
             self.look_up(port, request)
         };
-        match outcome {
-            Ok(data) => answer.data = data,
-            Err(status) => {
-                answer.header.status = status;
-                if status.class_code() != 0 {
-                    answer.data = Octets::default();
-                }
-            }
-        }
+        let answer = outcome.or_else(|status| request.answer(status)).ok()?;
         count(self.counters_mut(), request, answer.header.status);
         Some(answer)
     }
 
-    fn look_up(&mut self, port: PortId, request: &SaMad) -> Result<Octets<200>, Status> {
-        let mask = request.sa.component_mask.get();
+    fn look_up(&mut self, port: PortId, request: &SaMad) -> Result<SaMad, Status> {
         match (request.header.attribute_id, request.header.method) {
-            (AttributeId::PATH_RECORD, Method::GET) => {
-                self.find_path(port, asked::<PathRecord>(request)?, mask).map(|record| data(&record))
-            }
-            (AttributeId::MC_MEMBER_RECORD, Method::GET) => {
-                self.find_member(asked::<McMemberRecord>(request)?, mask).map(|record| data(&record))
-            }
-            (AttributeId::MC_MEMBER_RECORD, Method::SET) => {
-                self.join(asked::<McMemberRecord>(request)?, mask).map(|record| data(&record))
-            }
-            (AttributeId::MC_MEMBER_RECORD, Method::DELETE) => {
-                self.leave(asked::<McMemberRecord>(request)?, mask).map(|record| data(&record))
-            }
-            (AttributeId::INFORM_INFO, Method::SET) => self.inform(port, request),
-            (AttributeId::CLASS_PORT_INFO, Method::GET) => Ok(data(&Octets(CLASS_PORT_INFO))),
+            (AttributeId::PATH_RECORD, Method::GET) => with(request, &self.find_path(port, &asked(request)?)?),
+            (AttributeId::MC_MEMBER_RECORD, Method::GET) => with(request, &self.find_member(&asked(request)?)?),
+            (AttributeId::MC_MEMBER_RECORD, Method::SET) => with(request, &self.join(&asked(request)?)?),
+            (AttributeId::MC_MEMBER_RECORD, Method::DELETE) => with(request, &self.leave(&asked(request)?)?),
+            (AttributeId::INFORM_INFO, Method::SET) => with(request, &self.inform(port, asked(request)?.record())?),
+            (AttributeId::CLASS_PORT_INFO, Method::GET) => with(request, &class_port_info()),
             _ => Err(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED),
         }
     }
 }
 
-/// What is no record.
-pub(super) fn asked_as<T: Wire>(request: &SaMad) -> Result<&T, Status> {
-    T::parse_prefix(&request.data.0).map(|(asked, _)| asked).map_err(|_| Status::INVALID_FIELD)
+pub(super) fn asked<R: SaRecord>(request: &SaMad) -> Result<Query<R>, Status> {
+    Query::from_mad(request).map_err(|_| Status::INVALID_FIELD)
 }
 
-pub(super) fn asked<R: SaRecord>(request: &SaMad) -> Result<&R, Status> {
-    request.record::<R>().map_err(|_| Status::INVALID_FIELD)
+fn with<R: SaRecord>(request: &SaMad, record: &R) -> Result<SaMad, Status> {
+    request.answer_with(record).map_err(|_| Status::INVALID_FIELD)
 }
 
-/// A record as the data of an answer.
-fn data<R: Wire>(record: &R) -> Octets<200> {
-    let mut data = Octets::default();
-    data.0.iter_mut().zip(as_bytes(record)).for_each(|(to, from)| *to = *from);
-    data
+/// No optional capability; answers within 4.096 us x 2^18 = 1.1 s.
+fn class_port_info() -> ClassPortInfo {
+    ClassPortInfo {
+        base_version: 1,
+        class_version: SA_CLASS_VERSION,
+        capability_response: CapabilityResponse::default().with_resp_time_value(TimeCode::of::<18>()),
+        ..ClassPortInfo::default()
+    }
 }
-
-/// The first fields of ClassPortInfo (IBTA 13.4.8.1), the others are zero: base version 1, class version 2, no optional
-/// capability, answers within 4.096 us x 2^18 = 1.1 s.
-const CLASS_PORT_INFO: [u8; 8] = [1, SA_CLASS_VERSION, 0, 0, 0, 0, 0, 18];

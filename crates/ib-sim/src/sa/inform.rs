@@ -1,10 +1,10 @@
 //! Notices: who subscribed to what, and the reports that go out (IBTA 13.4.11, 15.4.3).
-use super::{answer::asked_as, reports::Report};
+use super::reports::Report;
 use crate::{Event, PortId, Subnet, subnet::Due};
 use alloc::{boxed::Box, vec::Vec};
 use core::time::Duration;
 use ib_mad::{
-    AttributeId, Gid, Lid, Method, PortState, Qpn, Status, TransactionId, as_bytes,
+    AttributeId, Gid, Lid, Method, PortState, Qpn, Status, TransactionId,
     notice::{GenericType, GidTrap, InformInfo, InformType, Notice, NoticeType, Producer, SaNotice, TrapNumber},
     sa::SaMad,
     wire::{InBytes, Octets},
@@ -17,8 +17,7 @@ const TIMES: u32 = 4;
 
 impl Subnet {
     /// Subscribes a port to a trap, or ends that.
-    pub(super) fn inform(&mut self, port: PortId, request: &SaMad) -> Result<Octets<200>, Status> {
-        let asked = *asked_as::<InformInfo>(request)?;
+    pub(super) fn inform(&mut self, port: PortId, asked: &InformInfo) -> Result<InformInfo, Status> {
         if !self.settings().sa.notices {
             return Err(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED);
         }
@@ -30,10 +29,10 @@ impl Subnet {
         }
         let subscription = (asked.trap_number, port);
         match asked.subscribe {
-            0 if self.sa_mut().subscribed.remove(&subscription) => Ok(request.data),
+            0 if self.sa_mut().subscribed.remove(&subscription) => Ok(*asked),
             1 => {
                 self.sa_mut().subscribed.insert(subscription);
-                Ok(request.data)
+                Ok(*asked)
             }
             _ => Err(Status::SA_REQUEST_INVALID),
         }
@@ -57,9 +56,8 @@ impl Subnet {
             let sa = self.sa_mut();
             sa.reports_made += 1;
             let tid = sa.reports_made;
-            let mut mad = SaMad::request(Method::REPORT, AttributeId::NOTICE, TransactionId::new(tid));
-            let notice = report(trap, gid, issuer);
-            mad.data.0.iter_mut().zip(as_bytes(&notice)).for_each(|(to, from)| *to = *from);
+            let data = Octets::of(&report(trap, gid, issuer));
+            let mad = SaMad { data, ..SaMad::request(Method::REPORT, AttributeId::NOTICE, TransactionId::new(tid)) };
             sa.reports.insert(tid, Report { port, mad: Box::new(mad), left: TIMES });
             self.send_report(tid);
         }
@@ -104,9 +102,7 @@ impl Subnet {
 }
 
 fn report(trap: TrapNumber, gid: Gid, issuer_lid: Lid) -> SaNotice {
-    let details = GidTrap { gid_addr: gid, ..GidTrap::default() };
-    let mut data_details = Octets::default();
-    data_details.0.iter_mut().zip(as_bytes(&details)).for_each(|(to, from)| *to = *from);
+    let data_details = Octets::of(&GidTrap { gid_addr: gid, ..GidTrap::default() });
     let generic_type = GenericType::default().with_is_generic(true).with_notice_type(NoticeType::SUBNET_MANAGEMENT);
     let producer = InBytes::new(Producer::CLASS_MANAGER);
     let notice = Notice { generic_type, producer, trap_number: trap, issuer_lid, data_details, ..Notice::default() };

@@ -1,14 +1,14 @@
 //! MCMemberRecord Get, Set (join) and Delete (leave).
 use super::{
     Group,
-    path::{pick_mtu, pick_rate},
+    path::within,
     state::{FIRST_MLID, Sa},
 };
 use crate::{Port, PortId, Subnet};
 use ib_mad::{
     Gid, Lid, Method, PacketLifeTime, PortState, Selected, Selector, Status,
     notice::TrapNumber,
-    sa::{JoinState, McMemberMask, McMemberRecord, SaMad, ScopeState},
+    sa::{JoinState, McMemberMask, McMemberRecord, Query, SaMad, ScopeState},
 };
 
 type Answer<T> = Result<T, Status>;
@@ -22,35 +22,31 @@ const CREATE: McMemberMask = McMemberMask::QKEY
     .union(McMemberMask::SL)
     .union(McMemberMask::FLOW_LABEL);
 
+/// What is no property of the group that is joined, or what it decides itself.
+const NOT_COMPARED: McMemberMask =
+    McMemberMask::MLID.union(McMemberMask::HOP_LIMIT).union(McMemberMask::LIFE).union(McMemberMask::PROXY_JOIN);
+
 impl Subnet {
     /// The one membership, or (without a port) the one group, that was asked for.
-    pub(super) fn find_member(&self, asked: &McMemberRecord, mask: u64) -> Answer<McMemberRecord> {
-        let mask = McMemberMask::from_bits_retain(mask);
-        let port = match mask.contains(McMemberMask::PORT_GID) {
-            true => Some(self.port_by_gid(asked.port_gid).ok_or(Status::SA_NO_RECORDS)?),
-            false => None,
+    pub(super) fn find_member(&self, query: &Query<McMemberRecord>) -> Answer<McMemberRecord> {
+        let port_gid = query.asks(McMemberMask::PORT_GID).then_some(query.record().port_gid);
+        let port = port_gid.map(|gid| self.port_by_gid(gid).ok_or(Status::SA_NO_RECORDS)).transpose()?;
+        let query = query.without(McMemberMask::JOIN_STATE);
+        let record = |group: &Group| match port {
+            Some(port) => Some(group.record(query.record().port_gid, *group.members.get(&port)?)),
+            None => Some(group.record(Gid::ZERO, JoinState::empty())),
         };
-        let by_mgid = mask.contains(McMemberMask::MGID).then_some(asked.mgid);
-        let mut found = self.groups().filter(|group| {
-            by_mgid.is_none_or(|mgid| mgid == group.mgid)
-                && (!mask.contains(McMemberMask::MLID) || asked.mlid == group.mlid)
-                && port.is_none_or(|port| group.members.contains_key(&port))
-                && group.accepts(asked, mask)
-        });
-        let group = found.next().ok_or(Status::SA_NO_RECORDS)?;
-        if found.next().is_some() {
-            return Err(Status::SA_TOO_MANY_RECORDS);
-        }
-        let state = port.and_then(|port| group.members.get(&port)).copied().unwrap_or_default();
-        Ok(group.record(if port.is_some() { asked.port_gid } else { Gid::ZERO }, state))
+        let mut found = self.groups().filter_map(record).filter(|record| query.matches(record));
+        let one = found.next().ok_or(Status::SA_NO_RECORDS)?;
+        if found.next().is_some() { Err(Status::SA_TOO_MANY_RECORDS) } else { Ok(one) }
     }
 
     /// Joins a port, creating the group if it is not there.
-    pub(super) fn join(&mut self, asked: &McMemberRecord, mask: u64) -> Answer<McMemberRecord> {
-        let mask = McMemberMask::from_bits_retain(mask);
-        if !mask.contains(JOIN) {
+    pub(super) fn join(&mut self, query: &Query<McMemberRecord>) -> Answer<McMemberRecord> {
+        if !query.asks(JOIN) {
             return Err(Status::SA_INSUFFICIENT_COMPONENTS);
         }
+        let asked = query.record();
         let id = self.port_by_gid(asked.port_gid).ok_or(Status::SA_REQUEST_INVALID)?;
         let port = self.port(id).ok_or(Status::SA_REQUEST_INVALID)?.clone();
         let wanted = asked.scope_state.join_state();
@@ -60,15 +56,16 @@ impl Subnet {
         let sa = self.sa_mut();
         let mut group = match sa.groups.get(&asked.mgid) {
             Some(group) => group.clone(),
-            None => sa.new_group(&port, asked, mask)?,
+            None => sa.new_group(&port, query)?,
         };
-        if !group.accepts(asked, mask) || !group.admits(&port) {
+        let agrees = query.without(NOT_COMPARED).matches(&group.record(asked.port_gid, wanted));
+        if !agrees || !group.admits(&port) {
             return Err(Status::SA_REQUEST_INVALID);
         }
         let state = group.members.entry(id).or_default();
         *state |= wanted;
-        let record = (*state, asked.port_gid);
-        let record = group.record(record.1, record.0);
+        let state = *state;
+        let record = group.record(asked.port_gid, state);
         if sa.groups.insert(group.mgid, group).is_none() {
             self.notice(TrapNumber::MGID_CREATED, asked.mgid);
         }
@@ -76,10 +73,11 @@ impl Subnet {
     }
 
     /// Ends (a part of) a port's membership.
-    pub(super) fn leave(&mut self, asked: &McMemberRecord, mask: u64) -> Answer<McMemberRecord> {
-        if !McMemberMask::from_bits_retain(mask).contains(JOIN) {
+    pub(super) fn leave(&mut self, query: &Query<McMemberRecord>) -> Answer<McMemberRecord> {
+        if !query.asks(JOIN) {
             return Err(Status::SA_INSUFFICIENT_COMPONENTS);
         }
+        let asked = query.record();
         let port = self.port_by_gid(asked.port_gid).ok_or(Status::SA_REQUEST_INVALID)?;
         let parted = asked.scope_state.join_state();
         let sa = self.sa_mut();
@@ -133,31 +131,25 @@ impl Subnet {
 
 impl Sa {
     /// A group as its first member asks for it, still without members.
-    fn new_group(&mut self, port: &Port, asked: &McMemberRecord, mask: McMemberMask) -> Answer<Group> {
-        if !mask.contains(CREATE) {
+    fn new_group(&mut self, port: &Port, query: &Query<McMemberRecord>) -> Answer<Group> {
+        if !query.asks(CREATE) {
             return Err(Status::SA_INSUFFICIENT_COMPONENTS);
         }
+        let asked = query.record();
         let wanted = asked.scope_state.join_state();
         if !wanted.intersects(JoinState::FULL_MEMBER) || !asked.pkey.is_valid() {
             return Err(Status::SA_REQUEST_INVALID);
         }
         let invalid = Status::SA_REQUEST_INVALID;
-        let mtu = chosen(mask, McMemberMask::MTU_SELECTOR, McMemberMask::MTU, asked.mtu.selector(), asked.mtu.value());
-        let rate =
-            chosen(mask, McMemberMask::RATE_SELECTOR, McMemberMask::RATE, asked.rate.selector(), asked.rate.value());
-        let life = (McMemberMask::LIFE, asked.packet_life_time);
+        let exact = query.asked_packet_life_time().filter(|life| life.selector() == Selector::Exactly);
         Ok(Group {
             mgid: asked.mgid,
             mlid: self.free_mlid().ok_or(Status::SA_NO_RESOURCES)?,
             qkey: asked.qkey,
             pkey: asked.pkey,
-            mtu: pick_mtu(port.mtu, mtu).filter(|mtu| mtu.bytes().is_some()).ok_or(invalid)?,
-            rate: pick_rate(port.rate, rate).ok_or(invalid)?,
-            packet_life_time: if mask.contains(life.0) && life.1.selector() == Selector::Exactly {
-                life.1.value()
-            } else {
-                PacketLifeTime::of::<18>()
-            },
+            mtu: within(query.asked_mtu(), port.mtu).filter(|mtu| mtu.bytes().is_some()).ok_or(invalid)?,
+            rate: within(query.asked_rate(), port.rate).ok_or(invalid)?,
+            packet_life_time: exact.map_or(PacketLifeTime::of::<18>(), Selected::value),
             traffic_class: asked.traffic_class,
             sl_flow_hop: asked.sl_flow_hop,
             scope: asked.mgid.multicast_scope(),
@@ -179,35 +171,7 @@ impl Sa {
     }
 }
 
-/// A value and its selector, if the request has the value; a value alone means exactly that one.
-fn chosen<T>(
-    mask: McMemberMask,
-    selector_bit: McMemberMask,
-    value_bit: McMemberMask,
-    selector: Selector,
-    value: T,
-) -> Option<(Selector, T)> {
-    let selector = if mask.contains(selector_bit) { selector } else { Selector::Exactly };
-    mask.contains(value_bit).then_some((selector, value))
-}
-
 impl Group {
-    /// Whether a request's components agree with the group's.
-    fn accepts(&self, asked: &McMemberRecord, mask: McMemberMask) -> bool {
-        let unless = |component, agrees| !mask.contains(component) || agrees;
-        let mtu = chosen(mask, McMemberMask::MTU_SELECTOR, McMemberMask::MTU, asked.mtu.selector(), asked.mtu.value());
-        let rate =
-            chosen(mask, McMemberMask::RATE_SELECTOR, McMemberMask::RATE, asked.rate.selector(), asked.rate.value());
-        unless(McMemberMask::QKEY, asked.qkey == self.qkey)
-            && unless(McMemberMask::PKEY, asked.pkey.same_partition(self.pkey))
-            && unless(McMemberMask::TRAFFIC_CLASS, asked.traffic_class == self.traffic_class)
-            && unless(McMemberMask::SL, asked.sl_flow_hop.sl() == self.sl_flow_hop.sl())
-            && unless(McMemberMask::FLOW_LABEL, asked.sl_flow_hop.flow_label() == self.sl_flow_hop.flow_label())
-            && unless(McMemberMask::SCOPE, asked.scope_state.scope() == self.scope)
-            && mtu.is_none_or(|(selector, value)| agrees(selector, self.mtu, value))
-            && rate.is_none_or(|(selector, value)| agrees(selector, self.rate.mbps(), value.mbps()))
-    }
-
     /// Whether a port can be a member: it is in the partition and can take the group's packets.
     fn admits(&self, port: &Port) -> bool {
         port.pkeys.iter().any(|own| own.is_valid() && own.same_partition(self.pkey))
@@ -246,14 +210,5 @@ impl Group {
             scope: record.scope_state.scope(),
             members: Default::default(),
         }
-    }
-}
-
-fn agrees<T: PartialOrd>(selector: Selector, own: T, value: T) -> bool {
-    match selector {
-        Selector::GreaterThan => own > value,
-        Selector::LessThan => own < value,
-        Selector::Exactly => own == value,
-        Selector::Best => true,
     }
 }

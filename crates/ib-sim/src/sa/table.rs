@@ -1,19 +1,15 @@
 //! GetTable: every record that matches, for tools (`saquery`).
 use super::answer::{asked, count};
-use crate::{Group, PortId, Subnet, smp};
-use alloc::vec::Vec;
+use crate::{PortId, Subnet, smp};
+use alloc::{vec, vec::Vec};
 use ib_mad::{
     AttributeId, Gid, Lid, Method, Status, as_bytes,
-    rmpp::{RmppFlags, RmppType},
     sa::{
-        JoinState, McMemberMask, McMemberRecord, NodeMask, NodeRecord, PathMask, PathRecord, SA_CLASS_VERSION, SaMad,
-        SaRecord,
+        JoinState, McMemberMask, McMemberRecord, NodeRecord, PathMask, PathRecord, Query, SA_CLASS_VERSION, SaMad,
+        SaRecord, TableError, TableWriter, table_length,
     },
-    wire::{Be16, Be32},
 };
 
-/// Bytes in front of the records.
-const HEADER: usize = 56;
 /// Longest answer, so that it fits in one message of the server.
 const LONGEST: usize = 60_000;
 
@@ -25,63 +21,36 @@ impl Subnet {
         if request.header.method != Method::GET_TABLE || request.header.class_version != SA_CLASS_VERSION {
             return None;
         }
-        let mut answer = *request;
-        answer.header.method = Method::GET_TABLE_RESP;
-        let (step, records) = match self.table(port, request) {
-            Ok(found) => found,
-            Err(status) => {
-                answer.header.status = status;
-                (0, Vec::new())
-            }
-        };
-        count(self.counters_mut(), request, answer.header.status);
-        answer.sa.attribute_offset = Be16::new(step);
-        answer.rmpp.version = 1;
-        answer.rmpp.rmpp_type = RmppType::DATA;
-        answer.rmpp.flags = RmppFlags::default().with_active(true).with_first(true).with_last(true);
-        answer.rmpp.data1 = Be32::new(1);
-        // The payload's length counts the header of subnet administration (20 bytes).
-        answer.rmpp.data2 = Be32::new(u32::try_from(records.len() + 20).unwrap_or(u32::MAX));
-        let mut message = as_bytes(&answer).get(..HEADER).unwrap_or_default().to_vec();
-        message.extend(records);
-        Some(message)
+        let table = self.table(port, request);
+        count(self.counters_mut(), request, table.as_ref().err().copied().unwrap_or(Status::OK));
+        table.or_else(|status| request.answer(status).map(|answer| as_bytes(&answer).to_vec())).ok()
     }
 
-    /// The distance of the records in units of 8 bytes, and the records.
-    fn table(&self, port: PortId, request: &SaMad) -> Result<(u16, Vec<u8>), Status> {
-        let mask = request.sa.component_mask.get();
+    fn table(&self, port: PortId, request: &SaMad) -> Result<Vec<u8>, Status> {
         match request.header.attribute_id {
-            AttributeId::PATH_RECORD => packed(&self.paths(port, asked::<PathRecord>(request)?, mask)?),
+            AttributeId::PATH_RECORD => written(request, &self.paths(port, &asked(request)?)?),
             AttributeId::MC_MEMBER_RECORD => {
-                let trusted = request.sa.sm_key.get() != 0;
-                packed(&self.members(asked::<McMemberRecord>(request)?, mask, trusted))
+                written(request, &self.members(&asked(request)?, request.sa.sm_key.get() != 0))
             }
-            NodeRecord::ID => {
-                let lid = request.data.0.first_chunk().map(|bytes| Lid::new(u16::from_be_bytes(*bytes)));
-                packed(&self.node_records(lid.filter(|_| NodeMask::from_bits_retain(mask).contains(NodeMask::LID))))
-            }
+            NodeRecord::ID => written(request, &self.node_records(&asked(request)?)),
             _ => Err(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED),
         }
     }
 
     /// Paths between the ports that are asked for; every port where none is named.
-    fn paths(&self, asker: PortId, asked: &PathRecord, mask: u64) -> Result<Vec<PathRecord>, Status> {
-        let named = PathMask::from_bits_retain(mask);
+    fn paths(&self, asker: PortId, query: &Query<PathRecord>) -> Result<Vec<PathRecord>, Status> {
+        let named = query.mask();
         if named.intersects(PathMask::DGID | PathMask::DLID) {
-            return self.find_path(asker, asked, mask).map(|path| [path].into());
+            return self.find_path(asker, query).map(|path| [path].into());
         }
         let every: Vec<Lid> = self.ports().map(|(_, port)| port.lid).collect();
-        let from = if named.intersects(PathMask::SGID | PathMask::SLID) { &[Lid::NONE][..] } else { &every };
+        let from_named = named.intersects(PathMask::SGID | PathMask::SLID);
+        let from: Vec<_> =
+            if from_named { [*query].into() } else { every.iter().map(|lid| query.slid(*lid)).collect() };
         let mut found = Vec::new();
-        for slid in from {
+        for query in from {
             for dlid in &every {
-                let mut query = PathRecord { dlid: *dlid, ..*asked };
-                let mut mask = mask | PathMask::DLID.bits();
-                if *slid != Lid::NONE {
-                    query.slid = *slid;
-                    mask |= PathMask::SLID.bits();
-                }
-                match self.find_path(asker, &query, mask) {
+                match self.find_path(asker, &query.dlid(*dlid)) {
                     Ok(path) => found.push(path),
                     Err(Status::SA_NO_RECORDS) => {}
                     Err(status) => return Err(status),
@@ -91,30 +60,23 @@ impl Subnet {
         Ok(found)
     }
 
-    fn members(&self, asked: &McMemberRecord, mask: u64, trusted: bool) -> Vec<McMemberRecord> {
-        let mask = McMemberMask::from_bits_retain(mask);
-        let unless = |component, agrees| !mask.contains(component) || agrees;
-        let wanted = |group: &&Group| {
-            unless(McMemberMask::MGID, group.mgid == asked.mgid)
-                && unless(McMemberMask::MLID, group.mlid == asked.mlid)
-                && unless(McMemberMask::PKEY, group.pkey == asked.pkey)
-        };
-        let groups = self.groups().filter(wanted);
-        if !(trusted || mask.contains(McMemberMask::PORT_GID)) {
+    fn members(&self, query: &Query<McMemberRecord>, trusted: bool) -> Vec<McMemberRecord> {
+        if !(trusted || query.asks(McMemberMask::PORT_GID)) {
             // As OpenSM has it: who is a member is for those who know the key.
-            return groups.map(|group| group.record(Gid::ZERO, JoinState::empty())).collect();
+            let query = query.without(McMemberMask::JOIN_STATE);
+            let records = self.groups().map(|group| group.record(Gid::ZERO, JoinState::empty()));
+            return records.filter(|record| query.matches(record)).collect();
         }
-        let records = groups.flat_map(|group| {
-            group.members.iter().filter_map(|(id, state)| {
-                let gid = self.port(*id)?.gids.first().copied()?;
-                unless(McMemberMask::PORT_GID, gid == asked.port_gid).then(|| group.record(gid, *state))
-            })
+        let records = self.groups().flat_map(|group| {
+            group
+                .members
+                .iter()
+                .filter_map(|(id, state)| Some(group.record(self.port(*id)?.gids.first().copied()?, *state)))
         });
-        records.collect()
+        records.filter(|record| query.matches(record)).collect()
     }
 
-    fn node_records(&self, lid: Option<Lid>) -> Vec<NodeRecord> {
-        let ports = self.ports().filter(|(_, port)| lid.is_none_or(|lid| lid == port.lid));
+    fn node_records(&self, query: &Query<NodeRecord>) -> Vec<NodeRecord> {
         let record = |(id, port): (PortId, &crate::Port)| {
             let node = self.node(id.node)?;
             Some(NodeRecord {
@@ -124,22 +86,22 @@ impl Subnet {
                 ..NodeRecord::default()
             })
         };
-        ports.filter_map(record).collect()
+        self.ports().filter_map(record).filter(|record| query.matches(record)).collect()
     }
 }
 
-/// Records one behind the other, each on a multiple of 8 bytes.
-fn packed<R: ib_mad::Wire>(records: &[R]) -> Result<(u16, Vec<u8>), Status> {
-    let words = size_of::<R>().div_ceil(8);
-    if records.len() * words * 8 > LONGEST {
+/// The records as one message.
+fn written<R: SaRecord>(request: &SaMad, records: &[R]) -> Result<Vec<u8>, Status> {
+    let length = table_length::<R>(records.len());
+    if length > LONGEST {
         return Err(Status::SA_NO_RESOURCES);
     }
-    let mut bytes = Vec::with_capacity(records.len() * words * 8);
-    for record in records {
-        bytes.extend_from_slice(as_bytes(record));
-        bytes.resize(bytes.len().next_multiple_of(8), 0);
-    }
-    Ok((u16::try_from(words).unwrap_or(u16::MAX), bytes))
+    let write = || {
+        let mut table = TableWriter::new(request, vec![0; length])?;
+        records.iter().try_for_each(|record| table.push(record))?;
+        Ok(table.finish().into_buffer().0)
+    };
+    write().map_err(|_: TableError| Status::INVALID_FIELD)
 }
 
 #[cfg(test)]
@@ -165,9 +127,9 @@ mod tests {
         let lids: Vec<u16> = mad.records::<NodeRecord>().unwrap().map(|record| record.lid.get()).collect();
         assert_eq!((step, lids), (14, [16, 17, 18].to_vec()));
         let paths = ask(&mut subnet, AttributeId::PATH_RECORD);
-        assert_eq!(paths.len(), HEADER + 9 * 64);
+        assert_eq!(paths.len(), table_length::<PathRecord>(9));
         let groups = ask(&mut subnet, AttributeId::MC_MEMBER_RECORD);
         // No record is an answer too (IBTA C15-0.1.5).
-        assert_eq!((groups.len(), &groups[4..6]), (HEADER, &[0, 0][..]));
+        assert_eq!((groups.len(), &groups[4..6]), (table_length::<McMemberRecord>(0), &[0, 0][..]));
     }
 }

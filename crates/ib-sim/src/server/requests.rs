@@ -15,7 +15,7 @@ use crate::{
 use alloc::{borrow::ToOwned, collections::BTreeMap, vec::Vec};
 use core::time::Duration;
 use ib_mad::{
-    AddressVector, MgmtClass, PortState, Qpn, ServiceLevel, TransactionId, Wire, as_bytes,
+    AddressVector, Mad, MgmtClass, PortState, Qpn, ServiceLevel, TransactionId, Wire, as_bytes,
     sa::SaMad,
     umad::UmadHeader,
     wire::{Be32, Text},
@@ -319,7 +319,7 @@ impl Server {
         let own = self.subnet.port(port)?;
         match mad.header.mgmt_class {
             MgmtClass::SUBN_LID_ROUTED | MgmtClass::SUBN_DIRECTED_ROUTE if header.qpn.get() == 0 => {
-                self.subnet.answer_smp(port, header.lid, mad).map(|answer| as_bytes(&answer).to_vec())
+                self.subnet.answer_smp(port, header.lid, &Mad::from(*mad)).map(|answer| as_bytes(&answer).to_vec())
             }
             MgmtClass::SUBN_ADM
                 if header.lid == own.sm_lid && own.state != PortState::DOWN && self.uplink.is_none() =>

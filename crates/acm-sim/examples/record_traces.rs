@@ -1,0 +1,16 @@
+//! Writes the trace of every session: `cargo run -p acm-sim --example record_traces [FOLDER]`, into testdata/traces of
+//! the repository unless another folder is named.
+use acm_sim::sessions::SESSIONS;
+use std::{env, error::Error, fs, path::PathBuf};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/traces");
+    let folder = env::args_os().nth(1).map_or_else(|| PathBuf::from(own), PathBuf::from);
+    for session in SESSIONS {
+        let trace = session.trace();
+        let file = folder.join(format!("{}.pcapng", session.name));
+        println!("{} ({} bytes): {}", file.display(), trace.len(), session.what);
+        fs::write(file, trace)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,347 @@
+//! What happens to a node, told in sessions: `testdata/traces` has the trace of each.
+//!
+//! `cargo run -p acm-sim --example record_traces` writes them; `tests/sessions.rs` plays them again and replays them.
+use crate::{World, WorldConfig, dead, name};
+use acm_sansio::{Account, Config, EndpointId, Input, KernelRequestId, PortId, door::DatagramSource, door::Level};
+use acm_wire::{
+    Address,
+    client::{EntryFlags, ep_request, path_request, perf_request, resolve_request},
+    multicast,
+};
+use core::{net::IpAddr, time::Duration};
+use ib_mad::{Lid, Pkey, PortState, Qpn, ServiceLevel, TransactionId, sa::PathRecord, wire::Bits as _};
+use ib_sim::{Faults, Probability};
+
+/// A session: its name, what happens in it, and how it is played.
+#[derive(Clone, Copy, Debug)]
+pub struct Session {
+    /// Its name, and that of its file.
+    pub name: &'static str,
+    /// What happens in it.
+    pub what: &'static str,
+    play: fn() -> World,
+}
+
+impl Session {
+    /// Plays it, and gives back the trace of its first node.
+    #[must_use]
+    pub fn trace(&self) -> Vec<u8> {
+        (self.play)().trace(0)
+    }
+}
+
+const fn session(name: &'static str, what: &'static str, play: fn() -> World) -> Session {
+    Session { name, what, play }
+}
+
+/// Every session.
+pub const SESSIONS: &[Session] = &[
+    session("cold-name", "a name that nobody has asked for: multicast, response, path; then from the cache", || {
+        cold(World::addresses(1)[0])
+    }),
+    session("cold-ipv4", "the same of an IPv4 address, with a source that the daemon chooses", || {
+        cold(World::addresses(1)[1])
+    }),
+    session("cold-ipv6", "the same of an IPv6 address", || cold(World::addresses(1)[2])),
+    session("lid", "a path by LID", || {
+        by_record(|world| PathRecord { dlid: world.port(1).lid, ..PathRecord::default() })
+    }),
+    session("gid", "a path by GID", || {
+        by_record(|world| PathRecord { dgid: world.port(1).gids[0], ..PathRecord::default() })
+    }),
+    session("loss", "datagrams and requests are lost, doubled and late: retries, and a name that is given up", loss),
+    session("sm-restart", "the subnet manager forgets its groups, and gives them other LIDs", sm_restart),
+    session("reregister", "a port is asked to register again", reregister),
+    session("lid-change", "this port and then its peer have another LID", lid_change),
+    session("pkey-change", "a partition comes and goes", pkey_change),
+    session("device", "the device goes away, cannot be opened for a while, and is back; the port bounces", device),
+    session("preload", "routes and hosts from files, and a host that is not where the file says", preload),
+    session("all-to-all", "eight nodes, each of which asks for each other at once", all_to_all),
+    session("malformed-clients", "messages that are no requests, beside good ones", malformed_clients),
+    session(
+        "malformed-datagrams",
+        "datagrams of strangers that are none of ours, too short, or lie",
+        malformed_datagrams,
+    ),
+    session("kernel", "requests of the kernel: answered, too late, refused", kernel),
+    session("dead-names", "a user asks for names that nobody has, beside one whose names live", dead_names),
+];
+
+fn world(nodes: u32) -> World {
+    let core = Config { log_level: Level::Debug, ..Config::default() };
+    World::new(WorldConfig { nodes, core, recorded: vec![0], ..WorldConfig::default() })
+}
+
+fn second() -> Duration {
+    Duration::from_secs(1)
+}
+
+/// The answer does not matter here: the trace has it.
+fn resolve(world: &mut World, source: Option<&Address>, dest: &Address) {
+    let ask = world.ask(0, &resolve_request(source, dest, EntryFlags::empty(), [7; 8]));
+    let _ = world.wait(ask);
+    world.hang_up(ask);
+}
+
+fn cold(dest: Address) -> World {
+    let mut world = world(2);
+    let own = World::addresses(0);
+    let source = matches!(dest, Address::Name(_)).then_some(&own[0]);
+    for _ in 0..2 {
+        resolve(&mut world, source, &dest);
+        world.run_for(second());
+    }
+    world.input(0, Input::Shutdown);
+    world
+}
+
+fn by_record(wanted: fn(&World) -> PathRecord) -> World {
+    let mut world = world(2);
+    let wanted = wanted(&world);
+    for _ in 0..2 {
+        let _ = world.route(0, &wanted);
+        world.run_for(second());
+    }
+    world
+}
+
+fn loss() -> World {
+    let mut world = world(4);
+    let faults = Faults {
+        loss: Probability::percent(50),
+        duplicate: Probability::percent(20),
+        reorder: Probability::percent(20),
+        jitter: Duration::from_millis(5),
+        ..Faults::default()
+    };
+    world.subnet.settings_mut().faults = faults;
+    world.subnet.settings_mut().sa.loss = Probability::percent(50);
+    for node in 1..4 {
+        resolve(&mut world, Some(&name(0)), &name(node));
+    }
+    let nobody = Address::from_text("nobody");
+    resolve(&mut world, Some(&name(0)), &nobody);
+    resolve(&mut world, Some(&name(0)), &nobody);
+    world.run_for(2 * second());
+    world
+}
+
+fn sm_restart() -> World {
+    let mut world = world(3);
+    resolve(&mut world, Some(&name(0)), &name(1));
+    world.subnet.settings_mut().sa.mute = true;
+    world.subnet.restart_sm(Some(Lid::new(0xc100)));
+    world.run_for(10 * second());
+    resolve(&mut world, Some(&name(0)), &name(2));
+    world.subnet.settings_mut().sa.mute = false;
+    world.run_for(60 * second());
+    resolve(&mut world, Some(&name(0)), &name(2));
+    world
+}
+
+fn reregister() -> World {
+    let mut world = world(2);
+    resolve(&mut world, Some(&name(0)), &name(1));
+    world.subnet.forget_memberships(World::port_id(0));
+    let _ = world.subnet.reregister(World::port_id(0));
+    world.settle();
+    world.run_for(5 * second());
+    resolve(&mut world, Some(&name(0)), &name(1));
+    world
+}
+
+fn set_lid(world: &mut World, node: usize, lid: u16) {
+    let mut port = world.port(node).clone();
+    port.lid = Lid::new(lid);
+    let _ = world.subnet.set_port(World::port_id(node), port);
+    world.settle();
+    world.run_for(5 * second());
+}
+
+fn lid_change() -> World {
+    let mut world = world(2);
+    resolve(&mut world, Some(&name(0)), &name(1));
+    set_lid(&mut world, 0, 200);
+    resolve(&mut world, Some(&name(0)), &name(1));
+    set_lid(&mut world, 1, 300);
+    resolve(&mut world, Some(&name(0)), &name(1));
+    world
+}
+
+fn pkey_change() -> World {
+    let mut world = world(2);
+    resolve(&mut world, Some(&name(0)), &name(1));
+    for pkeys in [vec![Pkey::DEFAULT_FULL, Pkey::new(0x8001)], vec![Pkey::new(0x8001)], vec![Pkey::DEFAULT_FULL]] {
+        let mut port = world.port(0).clone();
+        port.pkeys = pkeys;
+        let _ = world.subnet.set_port(World::port_id(0), port);
+        world.read_port(0);
+        world.run_for(5 * second());
+        resolve(&mut world, Some(&name(0)), &name(1));
+    }
+    world
+}
+
+fn device() -> World {
+    let mut world = world(2);
+    resolve(&mut world, Some(&name(0)), &name(1));
+    world.set_opening_fails(0, true);
+    world.lose_endpoints(0);
+    world.run_for(2 * second());
+    resolve(&mut world, Some(&name(0)), &name(1));
+    world.set_opening_fails(0, false);
+    world.run_for(10 * second());
+    for state in [PortState::DOWN, PortState::ACTIVE] {
+        let _ = world.subnet.set_port_state(World::port_id(0), state);
+        world.settle();
+        world.run_for(2 * second());
+    }
+    resolve(&mut world, Some(&name(0)), &name(1));
+    world.restart(0);
+    resolve(&mut world, Some(&name(0)), &name(1));
+    world
+}
+
+fn preload() -> World {
+    let mut world = world(3);
+    let (routes, hosts) = (world.route_table(0, ServiceLevel::from_raw(5)), world.host_table());
+    world.input(0, Input::Preloaded(routes));
+    world.input(0, Input::Preloaded(hosts));
+    resolve(&mut world, Some(&name(0)), &name(1));
+    resolve(&mut world, None, &World::addresses(2)[1]);
+    set_lid(&mut world, 2, 300);
+    resolve(&mut world, Some(&name(0)), &name(2));
+    world.run_for(5 * second());
+    resolve(&mut world, Some(&name(0)), &name(2));
+    world
+}
+
+fn all_to_all() -> World {
+    let mut world = world(8);
+    let mut asks = Vec::new();
+    for (from, to) in (0..8).flat_map(|from| (0..8).map(move |to| (from, to))) {
+        let message = resolve_request(Some(&name(from)), &name(to), EntryFlags::empty(), [1; 8]);
+        asks.push(world.ask(from as usize, &message));
+    }
+    for ask in asks {
+        let _ = world.wait(ask);
+    }
+    world
+}
+
+fn malformed_clients() -> World {
+    let mut world = world(2);
+    let good = resolve_request(Some(&name(0)), &name(1), EntryFlags::empty(), [9; 8]);
+    let with = |at: usize, value: u8| {
+        let mut bytes = good.to_vec();
+        bytes[at] = value;
+        bytes
+    };
+    // Of the header: version, opcode, length. Of the entries: flags, types.
+    let messages = [
+        Vec::new(),
+        good[..8].to_vec(),
+        good[..16].to_vec(),
+        good[..100].to_vec(),
+        with(0, 9),
+        with(1, 0x77),
+        with(6, 0xff),
+        with(16, 0),
+        with(20, 99),
+        with(20, 0x10),
+        with(88, 1),
+        [&good[..], &good[16..]].concat(),
+        ep_request(200, 9, [3; 8]).to_vec(),
+        perf_request(99, [4; 8]).to_vec(),
+        vec![0xff; 700],
+    ];
+    for (uid, message) in (1..).zip(&messages) {
+        let ask = world.ask_as(0, Account::User(uid), message);
+        world.hang_up(ask);
+    }
+    resolve(&mut world, Some(&name(0)), &name(1));
+    let _ = world.ask(0, &ep_request(1, 0, [5; 8]));
+    let _ = world.ask(0, &perf_request(0, [6; 8]));
+    world
+}
+
+fn malformed_datagrams() -> World {
+    let mut world = world(2);
+    let endpoint = EndpointId::new(0, 0);
+    let gid = world.port(1).gids.first().copied();
+    let source = DatagramSource { lid: world.port(1).lid, path_bits: 0, qpn: Qpn::from_raw(0x77), gid };
+    let (group, _) = world.group();
+    let good = multicast::request(TransactionId::new(1), &name(0), &name(1), &[group]);
+    let good = ib_mad::as_bytes(&good);
+    let with = |at: usize, value: u8| {
+        let mut bytes = good.to_vec();
+        bytes[at] = value;
+        bytes
+    };
+    // Versions, class, method, control, types and lengths of addresses, number of groups.
+    let changed = [(0, 9), (1, 3), (2, 9), (3, 0x77), (7, 9), (16, 9), (17, 1), (18, 9), (19, 255), (20, 255), (24, 0)];
+    let mut datagrams: Vec<Vec<u8>> = changed.into_iter().map(|(at, value)| with(at, value)).collect();
+    datagrams.extend([Vec::new(), vec![1; 9], good[..255].to_vec(), [good, &[0; 44]].concat()]);
+    // A response that nobody asked for.
+    datagrams.push(with(3, 0x81));
+    for payload in &datagrams {
+        world.input(0, Input::Datagram { endpoint, source, payload });
+        world.run_for(Duration::from_millis(10));
+    }
+    world.input(0, Input::Datagram { endpoint, source: DatagramSource { gid: None, ..source }, payload: good });
+    world.input(0, Input::Datagram { endpoint: EndpointId::new(9, 9), source, payload: good });
+    // What was never asked of subnet administration, and what is no answer.
+    world.input(0, Input::SaAnswer { id: acm_sansio::SaRequestId::new(77, 1), mad: &[1; 40] });
+    world.input(0, Input::SaReport { port: PortId(0), lid: Lid::new(9), qpn: Qpn::GSI, mad: &[1; 30] });
+    world.input(0, Input::Datagram { endpoint, source, payload: good });
+    world.run_for(second());
+    resolve(&mut world, Some(&name(0)), &name(1));
+    world
+}
+
+fn kernel() -> World {
+    let mut world = world(2);
+    let (own, peer) = (world.port(0).clone(), world.port(1).clone());
+    let wanted =
+        PathRecord { sgid: own.gids[0], dgid: peer.gids[0], pkey: Pkey::DEFAULT_FULL, ..PathRecord::default() };
+    let ask = |world: &mut World, number: u32, port: Option<PortId>, wanted: &PathRecord| {
+        world.input(0, Input::KernelRequest { id: KernelRequestId(number), port, wanted });
+        world.run_for(Duration::from_millis(100));
+    };
+    ask(&mut world, 1, Some(PortId(0)), &wanted);
+    ask(&mut world, 2, None, &wanted);
+    ask(&mut world, 3, Some(PortId(9)), &wanted);
+    ask(&mut world, 4, Some(PortId(0)), &PathRecord::default());
+    world.subnet.settings_mut().sa.delay = Duration::from_millis(1900);
+    let slow = PathRecord { traffic_class: 1, ..wanted };
+    ask(&mut world, 5, Some(PortId(0)), &slow);
+    world.run_for(3 * second());
+    world.input(0, Input::KernelTimeout(4 * second()));
+    ask(&mut world, 6, Some(PortId(0)), &PathRecord { traffic_class: 2, ..wanted });
+    let ip = |node: u32| World::addresses(node)[1].ip().unwrap_or(IpAddr::from([0; 4]));
+    world.input(0, Input::KernelAddressRequest { id: KernelRequestId(7), source: ip(0), dest: ip(1) });
+    world.run_for(5 * second());
+    world
+}
+
+fn dead_names() -> World {
+    let mut world = world(3);
+    let asks: Vec<_> = (0..30)
+        .map(|number| {
+            let flags = if number % 3 == 0 { EntryFlags::NO_DELAY } else { EntryFlags::empty() };
+            world.ask_as(0, Account::User(1), &dead(number, flags))
+        })
+        .collect();
+    for node in 1..3 {
+        let live = resolve_request(Some(&name(0)), &name(node), EntryFlags::empty(), [2; 8]);
+        let ask = world.ask_as(0, Account::User(2), &live);
+        let _ = world.wait(ask);
+        // A path by its own name, too.
+        let wanted = PathRecord { dlid: world.port(node as usize).lid, ..PathRecord::default() };
+        let _ = world.ask_as(0, Account::User(2), &path_request(&wanted, EntryFlags::QUERY_SA, [3; 8]));
+    }
+    world.run_for(10 * second());
+    asks.into_iter().for_each(|ask| world.hang_up(ask));
+    world.run_for(60 * second());
+    world
+}

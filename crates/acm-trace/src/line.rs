@@ -1,0 +1,213 @@
+//! Facts in words: in one line, or a line for each field.
+use crate::{
+    Kind, Told, encode,
+    fact::{Dated, Fact, Woken},
+};
+use acm_sansio::{Output, Time};
+use acm_wire::client::{Entry, EntryKind, Header};
+use core::fmt::Write as _;
+use ib_mad::{MadRef, Wire, attribute::Structure, sa::PathRecord};
+use serde::Serialize;
+
+/// A fact in one line, as `tcpdump` prints packets.
+#[must_use]
+pub fn of(dated: &Dated) -> String {
+    let (mark, text) = match &dated.fact {
+        Fact::Input(told) => ('>', of_input(told)),
+        Fact::Timeout(woken) => ('>', of_timeout(woken)),
+        Fact::Output(output) => ('<', of_output(output)),
+        Fact::Lost(count) => ('!', format!("lost {count} facts")),
+        Fact::End => ('!', "end".to_owned()),
+    };
+    format!("{} {mark} {text}", dated.time)
+}
+
+pub(crate) fn of_timeout(woken: &Woken) -> String {
+    match woken.due {
+        Some(due) => format!("timeout due {}, {}", Time::from_nanos(due), woken.reason),
+        None => "timeout without a deadline".to_owned(),
+    }
+}
+
+/// An input in one line.
+pub(crate) fn of_input(told: &Told) -> String {
+    let kind = encode::kind_of_input(&told.as_input());
+    match told {
+        Told::ClientMessage { client, message } => format!("{kind} {client} {}", of_message(message)),
+        Told::KernelRequest { id, port, wanted } => {
+            let port = port.map_or_else(|| "any port".to_owned(), |port| format!("port {}", port.0));
+            format!("{kind} {} {port} {}", id.0, Structure::of::<PathRecord>().display(ib_mad::as_bytes(wanted)))
+        }
+        Told::SaAnswer { id, mad } => format!("{kind} {id} {}", of_mad(mad)),
+        Told::SaReport { port, lid, qpn, mad } => format!("{kind} port {} LID {lid} QP {qpn} {}", port.0, of_mad(mad)),
+        Told::Datagram { endpoint, source, payload } => {
+            let gid = source.gid.map_or_else(|| "no GID".to_owned(), |gid| format!("GID {gid}"));
+            format!("{kind} {endpoint} from LID {} QP {} {gid} {}", source.lid, source.qpn, of_mad(payload))
+        }
+        other => format!("{kind} {}", json(other)),
+    }
+}
+
+/// An output in one line.
+pub(crate) fn of_output(output: &Output) -> String {
+    match output {
+        Output::Reply { client, reply } => format!("reply {client} {}", of_message(reply)),
+        Output::LongReply { client, bytes } => format!("long_reply {client} {}", of_message(bytes)),
+        Output::KernelReply { id, path: Ok(path) } => {
+            format!("kernel_reply {} {}", id.0, Structure::of::<PathRecord>().display(ib_mad::as_bytes(path)))
+        }
+        Output::KernelReply { id, path: Err(failure) } => format!("kernel_refusal {} {failure}", id.0),
+        Output::CloseClient(client) => format!("close_client {client}"),
+        Output::SelectSource { request, dest } => format!("select_source {request} to {dest}"),
+        Output::SaSend(send) => {
+            let mad = of_mad(ib_mad::as_bytes(&send.mad));
+            format!(
+                "sa_send {} to LID {} within {:?}, {} retries: {mad}",
+                send.id, send.to.lid, send.timeout, send.retries
+            )
+        }
+        Output::SaReply { port, to, mad } => {
+            format!("sa_reply port {} to LID {} {}", port.0, to.lid, of_mad(ib_mad::as_bytes(mad)))
+        }
+        Output::OpenEndpoint { endpoint, port, pkey, .. } => {
+            format!("open_endpoint {endpoint} port {} P_Key {pkey}", port.0)
+        }
+        Output::CloseEndpoint(endpoint) => format!("close_endpoint {endpoint}"),
+        Output::Attach { endpoint, mgid, mlid } => format!("attach {endpoint} {mgid} LID {mlid}"),
+        Output::Detach { endpoint, mgid, mlid } => format!("detach {endpoint} {mgid} LID {mlid}"),
+        Output::Send { endpoint, to, mad } => {
+            let mad = of_mad(ib_mad::as_bytes(mad));
+            format!("send {endpoint} to LID {} QP {} {mad}", to.way.dlid, to.qpn)
+        }
+        Output::Log(event) => format!("log {event}"),
+        Output::ShutdownDone => Kind::ShutdownDone.name().to_owned(),
+    }
+}
+
+fn of_mad(bytes: &[u8]) -> String {
+    match MadRef::new(bytes) {
+        Ok(mad) => mad.to_string(),
+        Err(_) => format!("{} bytes", bytes.len()),
+    }
+}
+
+fn of_message(bytes: &[u8]) -> String {
+    let Ok((header, body)) = Header::parse_prefix(bytes) else { return format!("{} bytes", bytes.len()) };
+    let mut text = format!("{} {}", header.opcode, header.status);
+    if header.opcode.base() == acm_wire::client::Opcode::RESOLVE {
+        for entry in body.chunks_exact(size_of::<Entry>()).filter_map(|bytes| Entry::parse(bytes).ok()) {
+            // Writing to a string cannot fail.
+            let _ = match entry.kind() {
+                EntryKind::Address(address) => write!(text, " {:?} {address}", entry.request_flags()),
+                EntryKind::Path(path) => write!(text, " path LID {} to LID {} {}", path.slid, path.dlid, path.dgid),
+                EntryKind::Unknown(kind) => write!(text, " entry of type {kind}"),
+            };
+        }
+    }
+    text
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// An output, a line for each field: its name, a space, its value.
+pub(crate) fn fields_of_output(output: &Output) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: &dyn core::fmt::Display| {
+        let _ = writeln!(text, "{name} {value}");
+    };
+    match output {
+        Output::Reply { client, reply: bytes } => {
+            line("output", &"reply");
+            line("client", client);
+            message_fields(bytes, &mut line);
+        }
+        Output::LongReply { client, bytes } => {
+            line("output", &"long_reply");
+            line("client", client);
+            message_fields(bytes, &mut line);
+        }
+        Output::KernelReply { id, path: Ok(path) } => {
+            line("output", &"kernel_reply");
+            line("id", &id.0);
+            path_fields(path, &mut line);
+        }
+        Output::SaSend(send) => {
+            line("output", &"sa_send");
+            line("id", &send.id);
+            line("port", &send.port.0);
+            line("to.lid", &send.to.lid);
+            line("to.sl", &send.to.sl);
+            line("to.pkey_index", &send.to.pkey_index);
+            line("timeout", &format_args!("{:?}", send.timeout));
+            line("retries", &send.retries);
+            mad_fields(ib_mad::as_bytes(&send.mad), &mut line);
+        }
+        Output::SaReply { port, to, mad } => {
+            line("output", &"sa_reply");
+            line("port", &port.0);
+            line("to", &format_args!("{to:?}"));
+            mad_fields(ib_mad::as_bytes(mad), &mut line);
+        }
+        Output::Send { endpoint, to, mad } => {
+            line("output", &"send");
+            line("endpoint", endpoint);
+            line("to.qpn", &to.qpn);
+            line("to.qkey", &to.qkey);
+            line("to.way", &format_args!("{:?}", to.way));
+            mad_fields(ib_mad::as_bytes(mad), &mut line);
+        }
+        other => line("output", &of_output(other)),
+    }
+    text
+}
+
+type Line<'a> = dyn FnMut(&str, &dyn core::fmt::Display) + 'a;
+
+fn message_fields(bytes: &[u8], line: &mut Line<'_>) {
+    if let Ok((header, body)) = Header::parse_prefix(bytes) {
+        line("opcode", &header.opcode);
+        line("status", &header.status);
+        line("length", &header.length());
+        line("tid", &format_args!("{:?}", header.tid));
+        for entry in body.chunks_exact(size_of::<Entry>()).filter_map(|bytes| Entry::parse(bytes).ok()) {
+            if let EntryKind::Path(path) = entry.kind() {
+                path_fields(path, line);
+            }
+        }
+    }
+    line("bytes", &Hex(bytes));
+}
+
+fn path_fields(path: &PathRecord, line: &mut Line<'_>) {
+    split(&format!("{:#}", Structure::of::<PathRecord>().display(ib_mad::as_bytes(path))), line);
+}
+
+fn mad_fields(bytes: &[u8], line: &mut Line<'_>) {
+    match MadRef::new(bytes) {
+        Ok(mad) => {
+            line("tid", &mad.header().transaction_id);
+            split(&format!("{mad:#}"), line);
+        }
+        Err(error) => line("mad", &error),
+    }
+    // What no field shows must be the same, too.
+    line("bytes", &Hex(bytes));
+}
+
+/// Lines of ib-mad's own: names and values.
+fn split(text: &str, line: &mut Line<'_>) {
+    for own in text.lines() {
+        let own = own.trim();
+        let (name, value) = own.split_once(' ').unwrap_or((own, ""));
+        line(name, &value.trim());
+    }
+}
+
+struct Hex<'a>(&'a [u8]);
+impl core::fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}

@@ -1,0 +1,159 @@
+//! InfiniBand packets as a capture of the wire holds them: ERF records of type 21.
+use crate::error::Damage;
+use ib_mad::{
+    Gid, Lid, Pkey, Qkey, Qpn, ServiceLevel,
+    packet::{Bth, BthFlags, Deth, Grh, GrhFlow, Headers, LinkNextHeader, Lrh, OpCode, PacketLength, VlSl},
+    wire::{Be16, InBytes},
+};
+
+/// Type of an ERF record that holds an InfiniBand packet from its local route header on.
+const ERF_INFINIBAND: u8 = 21;
+/// ERF's flag for records as long as their packets.
+const ERF_VARYING_LENGTH: u8 = 0x04;
+const ERF_HEADER: usize = 16;
+/// Invariant and variant check. They are zero: nothing was on a wire when they would have been made.
+const INVARIANT_CHECK: usize = 4;
+const CHECKS: usize = INVARIANT_CHECK + 2;
+
+/// What stands in the headers of a datagram's packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Way {
+    pub(crate) slid: Lid,
+    pub(crate) dlid: Lid,
+    pub(crate) sl: ServiceLevel,
+    pub(crate) pkey: Pkey,
+    pub(crate) source: Qpn,
+    pub(crate) dest: Qpn,
+    pub(crate) qkey: Qkey,
+    pub(crate) global: Option<Global>,
+}
+
+/// What stands in a global route header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Global {
+    pub(crate) sgid: Gid,
+    pub(crate) dgid: Gid,
+    pub(crate) flow: GrhFlow,
+    pub(crate) hop_limit: u8,
+}
+
+/// The record of a packet with a payload of 256 bytes, the size of every management datagram.
+pub(crate) fn record(nanos: u64, way: &Way, payload: &[u8; 256]) -> Vec<u8> {
+    let global = if way.global.is_some() { size_of::<Grh>() } else { 0 };
+    let transport = size_of::<Bth>() + size_of::<Deth>() + payload.len() + INVARIANT_CHECK;
+    let packet = size_of::<Lrh>() + global + transport;
+    let length = |bytes: usize| u16::try_from(bytes).unwrap_or(u16::MAX);
+    let mut bytes = Vec::with_capacity(ERF_HEADER + packet + 2);
+    // 32 bits of seconds and 32 of their fraction.
+    let fraction = (u128::from(nanos % 1_000_000_000) << 32) / 1_000_000_000;
+    let stamp = u64::try_from(fraction).unwrap_or_default() | (nanos / 1_000_000_000) << 32;
+    bytes.extend_from_slice(&stamp.to_le_bytes());
+    bytes.extend_from_slice(&[ERF_INFINIBAND, ERF_VARYING_LENGTH]);
+    bytes.extend_from_slice(&length(ERF_HEADER + packet + 2).to_be_bytes());
+    bytes.extend_from_slice(&[0, 0]);
+    bytes.extend_from_slice(&length(packet + 2).to_be_bytes());
+
+    let next = if way.global.is_some() { LinkNextHeader::GRH } else { LinkNextHeader::BTH };
+    let lrh = Lrh {
+        sl_next: VlSl::default().with_sl(way.sl).with_next_header(next),
+        dlid: way.dlid,
+        length: PacketLength::default().with_packet_length(length(packet / 4)),
+        slid: way.slid,
+        ..Lrh::default()
+    };
+    bytes.extend_from_slice(ib_mad::as_bytes(&lrh));
+    if let Some(global) = way.global {
+        let grh = Grh {
+            flow: global.flow.with_ip_version(6),
+            payload_length: Be16::new(length(transport)),
+            next_header: Grh::NEXT_HEADER_IBA,
+            hop_limit: global.hop_limit,
+            sgid: global.sgid,
+            dgid: global.dgid,
+        };
+        bytes.extend_from_slice(ib_mad::as_bytes(&grh));
+    }
+    let bth = Bth {
+        op_code: OpCode::UD_SEND_ONLY,
+        flags: BthFlags::default(),
+        pkey: way.pkey,
+        dest_qp: InBytes::new(way.dest),
+        ..Bth::default()
+    };
+    bytes.extend_from_slice(ib_mad::as_bytes(&bth));
+    let deth = Deth { qkey: way.qkey, src_qp: InBytes::new(way.source), ..Deth::default() };
+    bytes.extend_from_slice(ib_mad::as_bytes(&deth));
+    bytes.extend_from_slice(payload);
+    bytes.extend_from_slice(&[0; CHECKS]);
+    bytes
+}
+
+/// Headers and payload of a record.
+pub(crate) fn parse(record: &[u8]) -> Result<(Way, &[u8]), Damage> {
+    let short = || Damage::Short(record.len());
+    let header: &[u8; ERF_HEADER] = record.first_chunk().ok_or_else(short)?;
+    let [.., kind, _, _, _, _, _, high, low] = *header;
+    if kind & 0x7f != ERF_INFINIBAND {
+        return Err(Damage::Magic);
+    }
+    let length = usize::from(u16::from_be_bytes([high, low]));
+    let packet = record.get(ERF_HEADER..).and_then(|rest| rest.get(..length)).ok_or_else(short)?;
+    let headers = Headers::parse(packet)?;
+    let pad = usize::from(headers.bth.flags.pad_count());
+    let end = headers.payload.len().checked_sub(CHECKS + pad).ok_or_else(short)?;
+    let payload = headers.payload.get(..end).ok_or_else(short)?;
+    let lrh = headers.lrh.copied().unwrap_or_default();
+    let way = Way {
+        slid: lrh.slid,
+        dlid: lrh.dlid,
+        sl: lrh.sl_next.sl(),
+        pkey: headers.bth.pkey,
+        source: headers.deth.src_qp.get(),
+        dest: headers.bth.dest_qp.get(),
+        qkey: headers.deth.qkey,
+        global: headers.grh.map(|grh| Global {
+            sgid: grh.sgid,
+            dgid: grh.dgid,
+            flow: grh.flow.with_ip_version(0),
+            hop_limit: grh.hop_limit,
+        }),
+    };
+    Ok((way, payload))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ib_mad::{FlowLabel, wire::Bits as _};
+
+    #[test]
+    fn a_record_is_read_as_it_is_written() {
+        let flow = GrhFlow::default().with_traffic_class(9).with_flow_label(FlowLabel::from_raw(0xabcde));
+        let global = Global { sgid: "fe80::1".parse().unwrap(), dgid: "ff12::2".parse().unwrap(), flow, hop_limit: 3 };
+        let way = Way {
+            slid: Lid::new(5),
+            dlid: Lid::new(0xc000),
+            sl: ServiceLevel::from_raw(7),
+            pkey: Pkey::DEFAULT_FULL,
+            source: Qpn::from_raw(0x48),
+            dest: Qpn::MULTICAST,
+            qkey: Qkey::GSI,
+            global: Some(global),
+        };
+        let payload = core::array::from_fn(|index| u8::try_from(index % 256).unwrap());
+        for way in [way, Way { global: None, ..way }] {
+            let bytes = record(1_500_000_000, &way, &payload);
+            let (read, found) = parse(&bytes).unwrap();
+            assert_eq!((read, found), (way, payload.as_slice()));
+            // Seconds and half of one; the length of the record and of the packet in it.
+            assert_eq!(bytes[..8], [0, 0, 0, 0x80, 1, 0, 0, 0]);
+            assert_eq!(usize::from(u16::from_be_bytes([bytes[10], bytes[11]])), bytes.len());
+            assert_eq!(usize::from(u16::from_be_bytes([bytes[14], bytes[15]])), bytes.len() - ERF_HEADER);
+            // The link's own length counts words, without the variant check.
+            assert_eq!(usize::from(u16::from_be_bytes([bytes[20], bytes[21]])) * 4, bytes.len() - ERF_HEADER - 2);
+            for cut in 0..bytes.len() {
+                assert!(parse(&bytes[..cut]).is_err(), "{cut}");
+            }
+        }
+    }
+}

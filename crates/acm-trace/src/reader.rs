@@ -1,0 +1,237 @@
+//! Entries out of a file.
+use crate::{
+    VERSION,
+    blocks::{Blocks, Raw},
+    decode::{self, Refused, Said},
+    error::{Damage, Note, TraceError},
+    fact::{Dated, Entry, Fact, Start},
+    hash,
+    words::{Reading, WordError},
+    writer::{LINKS, RESOLUTION},
+};
+use acm_sansio::{Config, Seed, Time};
+use pcap_file::{
+    Endianness,
+    pcapng::{
+        Block, PcapNgParser,
+        blocks::{
+            enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption},
+            interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption},
+            section_header::{SectionHeaderBlock, SectionHeaderOption},
+        },
+    },
+};
+use std::{collections::VecDeque, io::Read};
+
+/// Reads a trace, entry by entry; after an error it gives none.
+///
+/// What is of another version or of other programs is left out with a [`Note`]; so is what is missing behind the end of
+/// a file that was cut.
+pub struct Reader<R> {
+    blocks: Blocks<R>,
+    section: Option<Section>,
+    frame: u64,
+    time: Time,
+    ready: VecDeque<Entry>,
+    done: bool,
+}
+
+/// What is known of the section that is read.
+struct Section {
+    parser: PcapNgParser,
+    offset: u64,
+    minor: u8,
+    program: String,
+    seed: Seed,
+    config: u64,
+    started: bool,
+    ended: bool,
+}
+
+impl<R: Read> Reader<R> {
+    /// A reader of a whole file.
+    pub fn new(input: R) -> Self {
+        let ready = VecDeque::new();
+        Self { blocks: Blocks::new(input), section: None, frame: 0, time: Time::ZERO, ready, done: false }
+    }
+
+    fn advance(&mut self) -> Result<Option<Entry>, TraceError> {
+        loop {
+            if let Some(entry) = self.ready.pop_front() {
+                return Ok(Some(entry));
+            }
+            if self.done {
+                return Ok(None);
+            }
+            match self.blocks.next()? {
+                Some(raw) => self.block(&raw)?,
+                None => {
+                    self.done = true;
+                    let whole = self.blocks.is_at_end() && self.section.as_ref().is_some_and(|section| section.ended);
+                    if !whole {
+                        self.ready.push_back(Entry::Note(Note::Cut { offset: self.blocks.offset() }));
+                    }
+                }
+            }
+        }
+    }
+
+    fn block(&mut self, raw: &Raw) -> Result<(), TraceError> {
+        let offset = raw.offset;
+        let damaged = |damage: Damage| TraceError::Damaged { offset, damage };
+        match raw.number {
+            Raw::SECTION => {
+                let section = Section::new(raw)?;
+                // The one before may have been cut off when its writer died.
+                if self.section.as_ref().is_some_and(|before| !before.ended) {
+                    self.ready.push_back(Entry::Note(Note::Cut { offset }));
+                }
+                let minor = section.minor;
+                if minor > VERSION.1 {
+                    self.ready.push_back(Entry::Note(Note::Newer { offset, minor }));
+                }
+                self.section = Some(section);
+                self.time = Time::ZERO;
+                Ok(())
+            }
+            Raw::INTERFACE | Raw::PACKET => {
+                let section = self.section.as_mut().ok_or(TraceError::NotATrace { offset })?;
+                let (_, block) = section.parser.next_block(&raw.bytes).map_err(|error| damaged(error.into()))?;
+                match block {
+                    Block::InterfaceDescription(interface) => check_resolution(&interface).map_err(damaged),
+                    // A packet borrows from its bytes, and is done with here.
+                    Block::EnhancedPacket(packet) => {
+                        let link = section.parser.interfaces().get(packet.interface_id as usize);
+                        let link = link.ok_or_else(|| damaged(Damage::Interface(packet.interface_id)))?.linktype;
+                        self.frame += 1;
+                        let said = if link == LINKS[0] {
+                            decode::infiniband(&packet.data, &comments(&packet)).map_err(Refused::from)
+                        } else if link == LINKS[1] {
+                            decode::other(&packet.data, section.minor > VERSION.1)
+                        } else {
+                            Ok(Said::Unknown(format!("link type {}", u32::from(link))))
+                        };
+                        let said = said.map_err(|refused| match refused {
+                            Refused::Version(major) => TraceError::Version { major, offset },
+                            Refused::Damage(damage) => damaged(damage),
+                        })?;
+                        let nanos = u64::try_from(packet.timestamp.as_nanos()).unwrap_or(u64::MAX);
+                        self.said(said, &packet.data, offset, Time::from_nanos(nanos)).map_err(damaged)
+                    }
+                    _ => Ok(()),
+                }
+            }
+            number => {
+                self.ready.push_back(Entry::Note(Note::Block { offset, number }));
+                Ok(())
+            }
+        }
+    }
+
+    fn said(&mut self, said: Said, data: &[u8], offset: u64, time: Time) -> Result<(), Damage> {
+        let Some(section) = &mut self.section else { return Ok(()) };
+        match said {
+            Said::Unknown(what) => self.ready.push_back(Entry::Note(Note::Packet { offset, what })),
+            Said::Start(config) => {
+                if hash::of(data) != section.config {
+                    return Err(Damage::Config);
+                }
+                section.started = true;
+                let start = section.start(*config);
+                if !start.same_byte_order {
+                    self.ready.push_back(Entry::Note(Note::ByteOrder { offset: section.offset }));
+                }
+                self.ready.push_back(Entry::Start(Box::new(start)));
+            }
+            Said::Fact(fact) => {
+                if !section.started {
+                    return Err(Damage::NoStart);
+                }
+                if time < self.time {
+                    return Err(Damage::Time);
+                }
+                self.time = time;
+                section.ended = matches!(fact, Fact::End);
+                self.ready.push_back(Entry::Fact(Dated { frame: self.frame, offset, time, fact }));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read> Iterator for Reader<R> {
+    type Item = Result<Entry, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.advance();
+        self.done |= next.is_err();
+        next.transpose()
+    }
+}
+
+fn comments<'a>(packet: &'a EnhancedPacketBlock<'_>) -> Vec<&'a str> {
+    let comment = |option: &'a EnhancedPacketOption<'_>| match option {
+        EnhancedPacketOption::Comment(text) => Some(text.as_ref()),
+        _ => None,
+    };
+    packet.options.iter().filter_map(comment).collect()
+}
+
+fn check_resolution(interface: &InterfaceDescriptionBlock<'_>) -> Result<(), Damage> {
+    let of_packets = LINKS.contains(&interface.linktype);
+    let nanoseconds =
+        interface.options.iter().any(|option| matches!(option, InterfaceDescriptionOption::IfTsResol(RESOLUTION)));
+    if of_packets && !nanoseconds { Err(Damage::Resolution) } else { Ok(()) }
+}
+
+impl Section {
+    fn new(raw: &Raw) -> Result<Self, TraceError> {
+        let offset = raw.offset;
+        let not_ours = || TraceError::NotATrace { offset };
+        let (_, parser) =
+            PcapNgParser::new(&raw.bytes).map_err(|error| TraceError::Damaged { offset, damage: error.into() })?;
+        let comment = |option: &SectionHeaderOption<'static>| match option {
+            SectionHeaderOption::Comment(text) => Some(text.clone().into_owned()),
+            _ => None,
+        };
+        let header: &SectionHeaderBlock<'static> = parser.section();
+        let comments: Vec<String> = header.options.iter().filter_map(comment).collect();
+        let words = comments.iter().filter_map(|comment| Reading::new(comment)).find(|words| words.what == "trace");
+        let words = words.ok_or_else(not_ours)?;
+        let (major, minor) = words.text("version").and_then(version).ok_or_else(not_ours)?;
+        if major != VERSION.0 {
+            return Err(TraceError::Version { major, offset });
+        }
+        let wrong = |error: WordError| TraceError::Damaged { offset, damage: error.into() };
+        let config: Hex = words.get("config").map_err(wrong)?;
+        let (program, seed) = (words.get("program").map_err(wrong)?, words.get::<SeedText>("seed").map_err(wrong)?);
+        let (started, ended) = (false, false);
+        Ok(Self { offset, minor, program, seed: seed.0, config: config.0, started, ended, parser })
+    }
+
+    fn start(&self, config: Config) -> Start {
+        let same_byte_order = self.parser.section().endianness == Endianness::native();
+        Start { program: self.program.clone(), seed: self.seed, config, same_byte_order }
+    }
+}
+
+fn version(text: &str) -> Option<(u8, u8)> {
+    let (major, minor) = text.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+struct Hex(u64);
+impl core::str::FromStr for Hex {
+    type Err = core::num::ParseIntError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        u64::from_str_radix(text, 16).map(Self)
+    }
+}
+
+struct SeedText(Seed);
+impl core::str::FromStr for SeedText {
+    type Err = core::num::ParseIntError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        u128::from_str_radix(text, 16).map(|number| Self(Seed::new(number.to_be_bytes())))
+    }
+}

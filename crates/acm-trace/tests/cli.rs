@@ -1,0 +1,141 @@
+//! `acm-replay` as a program: exit codes and what it says.
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+fn traces() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/traces")
+}
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_acm-replay")).args(arguments).current_dir(traces()).output().unwrap()
+}
+
+fn said(output: &Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+/// A trace in which a reply's status is another one: what a core of another behaviour would have recorded.
+fn changed(folder: &Path) -> PathBuf {
+    let mut trace = fs::read(traces().join("lid.pcapng")).unwrap();
+    let reply = [b"ACMT".as_slice(), &[1, 0, 0, 0x40]].concat();
+    let place = trace.windows(reply.len()).position(|bytes| bytes == reply).unwrap();
+    // Behind the header and the client's id: version, opcode, status.
+    trace[place + 8 + 8 + 2] = 6;
+    let path = folder.join("changed.pcapng");
+    fs::write(&path, trace).unwrap();
+    path
+}
+
+#[test]
+fn as_recorded() {
+    let (code, out, err) = said(&run(&["lid.pcapng", "cold-name.pcapng"]));
+    assert_eq!((code, err.as_str()), (0, ""));
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[0].starts_with("lid.pcapng: as recorded: 1 cores, "), "{out}");
+    assert!(lines[1].starts_with("cold-name.pcapng: as recorded: ") && lines.len() == 2, "{out}");
+}
+
+#[test]
+fn a_difference_is_said_with_its_step_and_its_fields() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = changed(folder.path());
+    let (code, out, err) = said(&run(&[path.to_str().unwrap(), "lid.pcapng"]));
+    assert_eq!(code, 1, "{err}");
+    assert!(out.starts_with("lid.pcapng: as recorded"), "the others are replayed all the same: {out}");
+    let lines: Vec<&str> = err.lines().collect();
+    let first = format!("acm-replay: {}: differs at 0.000000000s, step ", path.display());
+    assert!(lines[0].starts_with(&first) && lines[0].contains(" (sa_answer sa"), "{err}");
+    assert_eq!(lines[1], "  status: expected timed out, actual success", "{err}");
+}
+
+#[test]
+fn what_cannot_be_read_is_said_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("text");
+    fs::write(&text, "not a trace at all").unwrap();
+    let (code, out, err) = said(&run(&[text.to_str().unwrap()]));
+    let expected = format!("acm-replay: {}: not a trace: byte 0 does not begin a section of one\n", text.display());
+    assert_eq!((code, out.as_str(), err), (2, "", expected));
+    let (code, _, err) = said(&run(&["nothing-of-this-name"]));
+    assert_eq!(code, 2);
+    assert!(err.starts_with("acm-replay: nothing-of-this-name: No such file") && err.lines().count() == 1, "{err}");
+    assert_eq!(run(&[]).status.code(), Some(2));
+    assert_eq!(run(&["--from", "1", "lid.pcapng"]).status.code(), Some(2), "of what?");
+    assert_eq!(run(&["--print", "--from", "-1", "lid.pcapng"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_cut_trace_is_replayed_up_to_there() {
+    let trace = fs::read(traces().join("lid.pcapng")).unwrap();
+    for length in [trace.len() - 8, trace.len() / 2, trace.len() / 3] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_acm-replay"))
+            .arg("-")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(&trace[..length]).unwrap();
+        let (code, out, err) = said(&child.wait_with_output().unwrap());
+        assert_eq!(code, 0, "{err}");
+        assert!(out.starts_with("-: as recorded: 1 cores, "), "{out}");
+        assert!(err.starts_with("acm-replay: -: the trace is cut after byte "), "{err}");
+    }
+}
+
+#[test]
+fn printed() {
+    let (code, out, _) = said(&run(&["--print", "cold-name.pcapng"]));
+    assert_eq!(code, 0);
+    let has = |words: &[&str]| {
+        assert!(out.lines().any(|line| words.iter().all(|word| line.contains(word))), "{words:?} in\n{out}");
+    };
+    has(&["start of a core, version 0.1.0"]);
+    has(&["0.000000000s > port_up {\"PortUp\":{\"port\":0,"]);
+    has(&[" > client_message client0.0 RESOLVE success EntryFlags(SOURCE) node1 EntryFlags(DEST) node2"]);
+    has(&[" < sa_send sa", " to LID 1 within 2s, 2 retries: ", "PathRecord"]);
+    has(&[" < send endpoint0.0 to LID "]);
+    has(&[" > datagram endpoint0.0 from LID "]);
+    has(&[" < reply client0.0 RESOLVE success path LID 16 to LID 17 "]);
+    has(&[" > timeout due "]);
+    has(&["! end"]);
+    let (_, part, _) = said(&run(&["--print", "--from", "0.5", "--to", "1.5", "cold-name.pcapng"]));
+    assert!(part.lines().count() > 3 && part.lines().count() < out.lines().count(), "{part}");
+    let between = |line: &str| {
+        line.starts_with("start of a core") || ("0.5".."1.500000001s").contains(&line.split(' ').next().unwrap())
+    };
+    assert!(part.lines().all(between), "{part}");
+}
+
+#[test]
+fn counted() {
+    let (code, out, _) = said(&run(&["--stats", "cold-name.pcapng"]));
+    assert_eq!(code, 0);
+    let line =
+        |name: &str| out.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name} in\n{out}"));
+    let words = |name: &str| line(name).split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words("client_message "), ["client_message", "2"]);
+    assert_eq!(words("client to reply")[3], "2");
+    assert_eq!(words("group to response")[3], "1");
+    assert!(line("phase").contains("99 %"));
+}
+
+/// `acm-replay --print FILE | head -1`
+#[test]
+fn whoever_reads_may_stop() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_acm-replay"))
+        .args(["--print", "dead-names.pcapng"])
+        .current_dir(traces())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let (code, _, err) = said(&child.wait_with_output().unwrap());
+    assert_eq!((code, err.as_str()), (0, ""));
+}

@@ -1,0 +1,84 @@
+//! A subnet administrator that knows some nodes: it answers Get and GetTable of NodeRecord, and keeps the transfers of
+//! its tables until they are acknowledged. `cargo run --example answer_queries`.
+use core::{error::Error, time::Duration};
+use ib_mad::{
+    AttributeId, Lid, MadRef, Method, Status, TransactionId, as_bytes,
+    rmpp::{Reassembler, ReassemblerLimits, Received, Segmenter, SegmenterLimits, Sent},
+    sa::{NodeRecord, Query, SaMad, Table, TableWriter, table_length},
+};
+use std::collections::BTreeMap;
+
+#[derive(Default)]
+struct Administrator {
+    nodes: Vec<NodeRecord>,
+    /// Tables on their way; each owns its bytes.
+    transfers: BTreeMap<TransactionId, Segmenter<Table<Vec<u8>>>>,
+}
+
+impl Administrator {
+    /// What goes out for a datagram that came in.
+    fn handle(&mut self, now: Duration, mad: &SaMad) -> Result<Vec<[u8; 256]>, Box<dyn Error>> {
+        let tid = mad.header.transaction_id;
+        if let Some(transfer) = self.transfers.get_mut(&tid) {
+            if transfer.handle(now, as_bytes(mad))? != Sent::More {
+                self.transfers.remove(&tid);
+            }
+        } else {
+            match (mad.header.attribute_id, mad.header.method) {
+                (AttributeId::NODE_RECORD, Method::GET) => return Ok(vec![self.one(mad)?]),
+                (AttributeId::NODE_RECORD, Method::GET_TABLE) => {
+                    self.transfers.insert(tid, Segmenter::new(self.table(mad)?, SegmenterLimits::default())?);
+                }
+                _ => return Ok(vec![bytes(&mad.answer(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED)?)?]),
+            }
+        }
+        let transfer = self.transfers.get_mut(&tid);
+        Ok(transfer.map(|own| core::iter::from_fn(|| own.poll_send(now)).collect()).unwrap_or_default())
+    }
+
+    fn one(&self, request: &SaMad) -> Result<[u8; 256], Box<dyn Error>> {
+        let query = Query::<NodeRecord>::from_mad(request)?;
+        let mut found = query.select(&self.nodes);
+        bytes(&match (found.next(), found.next()) {
+            (Some(node), None) => request.answer_with(node)?,
+            (None, _) => request.answer(Status::SA_NO_RECORDS)?,
+            _ => request.answer(Status::SA_TOO_MANY_RECORDS)?,
+        })
+    }
+
+    fn table(&self, request: &SaMad) -> Result<Table<Vec<u8>>, Box<dyn Error>> {
+        let query = Query::<NodeRecord>::from_mad(request)?;
+        let found: Vec<&NodeRecord> = query.select(&self.nodes).collect();
+        let mut table = TableWriter::new(request, vec![0; table_length::<NodeRecord>(found.len())])?;
+        found.into_iter().try_for_each(|node| table.push(node))?;
+        Ok(table.finish())
+    }
+}
+
+fn bytes(answer: &SaMad) -> Result<[u8; 256], Box<dyn Error>> {
+    Ok(as_bytes(answer).try_into()?)
+}
+
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+    let node = |lid| NodeRecord { lid: Lid::new(lid), ..NodeRecord::default() };
+    let mut administrator = Administrator { nodes: (1..=9).map(node).collect(), ..Administrator::default() };
+    let now = Duration::ZERO;
+
+    for lid in [Lid::new(3), Lid::new(10)] {
+        for answer in administrator.handle(now, &Query::<NodeRecord>::new().lid(lid).get(TransactionId::new(1)))? {
+            println!("{}", MadRef::new(&answer)?);
+        }
+    }
+
+    // Who asks for a table acknowledges what comes.
+    let mut receiver = Reassembler::new(vec![0; 4096], ReassemblerLimits::default());
+    let mut line = administrator.handle(now, &Query::<NodeRecord>::new().get_table(TransactionId::new(2)))?;
+    while let Some(segment) = (!line.is_empty()).then(|| line.remove(0)) {
+        if let Received::More(Some(ack)) | Received::Done(Some(ack)) = receiver.handle(now, &segment)? {
+            line.extend(administrator.handle(now, ib_mad::Wire::parse(&ack)?)?);
+        }
+    }
+    let nodes = MadRef::new(receiver.message().ok_or("not all came")?)?.records::<NodeRecord>()?;
+    println!("{} nodes in the table, {} transfers left", nodes.count(), administrator.transfers.len());
+    Ok(())
+}
