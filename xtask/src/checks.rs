@@ -5,6 +5,7 @@ use crate::{
     error::TaskError,
     licences, no_std,
     packages::{self, Install},
+    published,
     stopwatch::Stopwatch,
     test_run, vm,
 };
@@ -22,12 +23,15 @@ pub(crate) fn test(install: Install, fast: bool) -> Result<(), TaskError> {
     tests(&steps)
 }
 
-/// The task `ci`: [`test()`], and what cargo-deny finds beyond that, installed if need be.
+/// The task `ci`: [`test()`], what cargo-deny finds beyond that, the oldest compiler, and the packages of published
+/// crates; what that needs is installed.
 pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
     let mut steps = Steps::default();
     ready(&mut steps, install)?;
     build(&mut steps, install)?;
     steps.step("cargo-deny", || cargo_deny(install))?;
+    steps.step("oldest compiler", || published::msrv(install))?;
+    steps.step("packages", published::package)?;
     real_kernel(&mut steps)?;
     tests(&steps)
 }

@@ -23,6 +23,12 @@ pub(crate) enum TaskError {
     CargoMutantsMissing,
     #[error("cargo-deny is missing: run `cargo install cargo-deny --locked`")]
     CargoDenyMissing,
+    #[error("cargo-semver-checks is missing: run `cargo install cargo-semver-checks --locked`")]
+    SemverChecksMissing,
+    #[error("nothing has been released yet (no tag): say what to compare with, --since REVISION")]
+    NoRelease,
+    #[error("Rust {version}, the oldest that the manifests name, cannot be had: {why}")]
+    NoToolchain { version: String, why: String },
     #[error("cargo metadata: {0}")]
     Metadata(#[from] cargo_metadata::Error),
     #[error("{} defects in the crates:{}", .0.len(), Lines(.0))]

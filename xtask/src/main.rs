@@ -19,6 +19,7 @@ mod licences;
 mod mutants;
 mod no_std;
 mod packages;
+mod published;
 mod slowest;
 mod stopwatch;
 mod test_run;
@@ -30,6 +31,7 @@ use error::TaskError;
 use install::{Installation, Place};
 use mutants::Mutants;
 use packages::Install;
+use published::Semver;
 use std::{env, process::ExitCode};
 
 #[derive(Debug, Parser)]
@@ -57,11 +59,22 @@ enum Task {
         #[arg(long)]
         fast: bool,
     },
-    /// All of `test`, and what only cargo-deny finds. Installs cargo-deny, too, which takes minutes.
+    /// All of `test`, what only cargo-deny finds, `msrv` and `package`. Installs cargo-deny and a toolchain, too, which
+    /// takes minutes.
     Ci {
         #[command(flatten)]
         install: Install,
     },
+    /// Build the workspace with the oldest Rust that it is for, by rustup's toolchain of that version. Part of `ci`.
+    Msrv {
+        #[command(flatten)]
+        install: Install,
+    },
+    /// Pack the published crates, then build and test each from its package alone. Part of `ci`.
+    Package,
+    /// Say what the changes of the published crates' interfaces since a revision mean for their version. Needs
+    /// cargo-semver-checks, and installs it.
+    Semver(Semver),
     /// Check which crate depends on which, and that the crates below the line are pure.
     Deps,
     /// List the differences from C ibacm, of docs/deviations.md, and the bounds of docs/deadlines.md, and run the tests
@@ -98,6 +111,9 @@ fn main() -> ExitCode {
         Task::Uninstall(place) => install::uninstall(&place).map_err(|problem| TaskError::Install(problem.into())),
         Task::Test { install, fast } => checks::test(install, fast),
         Task::Ci { install } => checks::ci(install),
+        Task::Msrv { install } => published::msrv(install),
+        Task::Package => published::package(),
+        Task::Semver(semver) => published::semver(&semver),
         Task::Deps => deps::run(),
         Task::Deviations { list } => deviations::run(list),
         Task::Mutants(mutants) => mutants::run(&mutants),
@@ -136,6 +152,9 @@ mod tests {
             "uninstall --prefix /opt/acm --root /x --dry-run",
             "test --no-install --fast",
             "ci --no-install",
+            "msrv --no-install",
+            "package",
+            "semver --since v0.1.0 --no-install",
             "deps",
             "deviations",
             "deviations --list",

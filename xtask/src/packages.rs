@@ -48,6 +48,7 @@ pub(crate) const TEST: &[Package] = &[
     package("python3-prometheus-client", "the parser of Prometheus, reads our metrics"),
     package("logrotate", "logrotate, rotates our log with the file of dist/"),
     package("systemd", "systemd-analyze, scores our units; systemd itself starts them"),
+    package("tshark", "tshark, shows recorded sessions with our dissector"),
     package("util-linux", "unshare and nsenter, for daemons with fixed paths"),
 ];
 

@@ -1,13 +1,15 @@
 //! What the fuzz targets do with bytes, as plain functions: libFuzzer calls them, and so do tests on stable Rust with
 //! the captures of `testdata/`.
+mod files;
 mod harness;
+mod netlink;
 mod operation;
 
 pub use harness::core;
 pub use operation::{Link, Operation, Peer, Port, ReportOf, Resolve, Response, SaAnswer};
 
-use acm_wire::{client, files, multicast::MulticastMessage, netlink::fuzz::datagram};
-use ib_mad::view::MadRef;
+use acm_wire::{client, multicast::MulticastMessage};
+use ib_mad::{plausible, view::MadRef};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -33,11 +35,22 @@ pub fn client_stream(bytes: &[u8]) {
     }
 }
 
-/// A management datagram: any class, its attribute found and printed.
+/// A management datagram: any class, its attribute found and printed; the bytes themselves, and a plausible datagram
+/// that is drawn from them, whole and cut short.
 ///
 /// # Panics
 /// If what is printed is not plain ASCII.
 pub fn mad(bytes: &[u8]) {
+    datagram(bytes);
+    let mut u = arbitrary::Unstructured::new(bytes);
+    if let Ok(own) = plausible::mad(&mut u) {
+        datagram(&own);
+        let end = u.arbitrary::<u8>().map_or(own.len(), usize::from);
+        datagram(own.get(..end).unwrap_or_default());
+    }
+}
+
+fn datagram(bytes: &[u8]) {
     if let Ok(mad) = MadRef::new(bytes) {
         let text = format!("{mad:?}");
         assert!(text.bytes().all(|byte| (b' '..=b'~').contains(&byte) || byte == b'\n'), "not ASCII: {text}");
@@ -63,5 +76,5 @@ pub fn files(bytes: &[u8]) {
 
 /// Messages of the kernel.
 pub fn netlink(bytes: &[u8]) {
-    datagram(bytes);
+    netlink::fuzz::datagram(bytes);
 }

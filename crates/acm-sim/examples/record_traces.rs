@@ -1,7 +1,8 @@
 //! Writes the trace of every session: `cargo run -p acm-sim --example record_traces [FOLDER]`, into testdata/traces of
 //! the repository unless another folder is named.
 use acm_sim::sessions::SESSIONS;
-use std::{env, error::Error, fs, path::PathBuf};
+use core::error::Error;
+use std::{env, fs, path::PathBuf};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/traces");

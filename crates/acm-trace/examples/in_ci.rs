@@ -1,6 +1,7 @@
 //! Replays each trace of a folder, for a project's own CI: `cargo run -p acm-trace --example in_ci -- testdata/traces`.
 use acm_trace::{Replay, ReplayError};
-use std::{env, error::Error, fs};
+use core::error::Error;
+use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = env::args_os().nth(1).ok_or("usage: in_ci FOLDER")?;

@@ -1,5 +1,4 @@
 //! Time of the work that a program about management does most: `cargo bench -p ib-mad`.
-#[path = "../examples/work/mod.rs"]
 mod work;
 
 use core::hint::black_box;

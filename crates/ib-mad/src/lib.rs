@@ -42,8 +42,9 @@
 //! | [`packet`] | the headers around a datagram in a packet |
 //! | [`umad`] | what Linux's `/dev/infiniband/umadN` reads and writes |
 //!
-//! Features: `std` (default) for `std::error::Error`, `arbitrary` for fuzzing, `serde` to serialize every structure with
-//! field names and values as a person reads them.
+//! Features: `std` (default) for `std::error::Error`; `arbitrary` for fuzzing: any value, and datagrams that are nearly right (`plausible`);
+//! `serde` to serialize every structure with field names and values as a person reads them, and to read identifiers,
+//! codes, sets of bits, numbers, `Selected` and `Packed` again.
 #![no_std]
 #![deny(
     clippy::unwrap_used,
@@ -73,6 +74,8 @@ pub mod notice;
 pub mod opa;
 pub mod packet;
 pub mod perf;
+#[cfg(feature = "arbitrary")]
+pub mod plausible;
 pub mod registry;
 pub mod rmpp;
 pub mod sa;

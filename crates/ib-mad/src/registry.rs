@@ -30,6 +30,7 @@ pub const STRUCTURES: &[Structure] = &[
     Structure::of::<baseboard::BaseboardMad>(),
     Structure::of::<device::DeviceMad>(),
     Structure::of::<cm::CmMad>(),
+    Structure::of::<cm::CmaHeader>(),
     Structure::of::<congestion::CongestionMad>(),
     Structure::of::<congestion::CongestionLogSwitch>(),
     Structure::of::<congestion::CongestionLogCa>(),

@@ -91,7 +91,7 @@ fn smpquery_prints_what_we_read() {
         fields += text::compare_smpquery(structure, &answer, text);
         runs += 1;
     }
-    // The capture has the answers of few runs of smpquery; tests/live_opensm.rs asks for more.
+    // The capture has the answers of few runs of smpquery; acm-tests' `mad_opensm` asks for more.
     assert_eq!((runs, fields), (1, 18));
 }
 

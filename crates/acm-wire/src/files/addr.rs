@@ -113,7 +113,7 @@ mod tests {
     };
 
     /// Written by Debian's ib_acme; see testdata/config/README.md.
-    const SAMPLE: &[u8] = include_bytes!("../../../../testdata/config/ibacm_addr.cfg");
+    const SAMPLE: &[u8] = include_bytes!("../../testdata/ibacm_addr.cfg");
 
     #[test]
     fn what_ib_acme_writes() {

@@ -15,9 +15,8 @@
 //! | [`hosts`] | `ibacm_hosts.data`, format `acm_hosts` |
 //! | [`path_dump`] | `ibacm_route.data`, format `opensm_full_v1` |
 pub mod addr;
-#[cfg(any(test, feature = "fuzzing"))]
-#[doc(hidden)]
-pub mod fuzz;
+#[cfg(test)]
+mod fuzz;
 pub mod hosts;
 mod line;
 mod opt_value;

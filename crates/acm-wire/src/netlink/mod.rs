@@ -15,9 +15,8 @@ mod answer;
 mod attribute;
 mod encode;
 mod error;
-#[cfg(any(test, feature = "fuzzing"))]
-#[doc(hidden)]
-pub mod fuzz;
+#[cfg(test)]
+mod fuzz;
 mod header;
 mod request;
 

@@ -1,7 +1,7 @@
 //! Communication management (IBTA 12): how two ends agree on a connection.
 //!
 //! Every message stands at byte 24, right after the common header, and fills the datagram; what the ends tell each other
-//! beyond the specification is its `private_data`.
+//! beyond the specification is its `private_data`; librdmacm begins it with a [`CmaHeader`].
 //!
 //! | message | says |
 //! |---|---|
@@ -13,6 +13,7 @@
 //! | [`CmDreq`], [`CmDrep`] | the end; agreed |
 //! | [`CmSidrReq`], [`CmSidrRep`] | which queue pair serves datagrams of this service? this one |
 //! | [`CmLap`], [`CmApr`] | take this other path; done |
+mod cma;
 mod code;
 mod connect;
 mod disconnect;
@@ -21,6 +22,7 @@ mod req;
 mod send;
 mod sidr;
 
+pub use cma::{CmaHeader, CmaIpVersion};
 pub use code::{AprStatus, CmMessage, ExtendedTransport, RejectReason, SidrStatus, TransportService};
 pub use connect::{AckFailover, CmMra, CmRej, CmRep, CmRtu, InfoLength, MessageBits, RetrySrq, ServiceTimeout};
 pub use disconnect::{CmDrep, CmDreq};

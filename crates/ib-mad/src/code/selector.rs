@@ -5,15 +5,21 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// How a query compares the value beside it, 2 bits (IBTA 15.2.5.16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Selector {
     /// Greater than the value.
     #[default]
+    #[cfg_attr(feature = "serde", serde(rename = ">"))]
     GreaterThan,
     /// Less than the value.
+    #[cfg_attr(feature = "serde", serde(rename = "<"))]
     LessThan,
     /// Exactly the value.
+    #[cfg_attr(feature = "serde", serde(rename = "="))]
     Exactly,
     /// The largest there is (for a lifetime: the smallest).
+    #[cfg_attr(feature = "serde", serde(rename = "best"))]
     Best,
 }
 
@@ -147,5 +153,37 @@ impl<T: Bits + Copy> Wire for Selected<T> {
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Selector::show_bits(u64::from(self.0 >> 6), f)?;
         T::show_bits(u64::from(self.0 & 0x3f), f)
+    }
+}
+
+crate::__arbitrary!([T: Bits] Selected<T>);
+
+#[cfg(feature = "serde")]
+mod both_ways {
+    use super::{Bits, Selected, Selector};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    /// As the structures that it stands in have it.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename = "Selected")]
+    struct Parts<T> {
+        selector: Selector,
+        value: T,
+    }
+
+    impl<T: Bits + Serialize> Serialize for Selected<T> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            Parts { selector: self.selector(), value: self.value() }.serialize(serializer)
+        }
+    }
+    impl<'de, T: Bits + Deserialize<'de>> Deserialize<'de> for Selected<T> {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            let Parts { selector, value } = Parts::<T>::deserialize(deserializer)?;
+            let raw = value.into_raw();
+            if raw > 0x3f {
+                return Err(D::Error::custom("a value over 6 bits"));
+            }
+            Ok(Self::new(selector, T::from_raw(raw)))
+        }
     }
 }

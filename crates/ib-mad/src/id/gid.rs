@@ -1,5 +1,4 @@
 //! Global identifiers.
-use super::parse_number;
 use crate::{ParseIdError, Wire, id};
 use core::{fmt, net::Ipv6Addr, str::FromStr};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -14,7 +13,7 @@ impl FromStr for Guid {
     /// Reads a number, decimal or in hex behind `0x`, or four groups of four hex digits as sysfs and infiniband-diags
     /// write them: `0002:c903:0000:0021`.
     fn from_str(text: &str) -> Result<Self, ParseIdError> {
-        let value = if text.contains(':') { grouped(text) } else { parse_number(text) };
+        let value = if text.contains(':') { grouped(text) } else { crate::wire::parse_number(text) };
         value.map(Self::new).ok_or(ParseIdError { what: "GUID (0x and 16 hex digits, or 4 groups of 4)" })
     }
 }
@@ -92,6 +91,26 @@ impl Gid {
     #[must_use]
     pub const fn multicast_scope(self) -> u8 {
         self.0[1] & 15
+    }
+}
+
+crate::__arbitrary!(Gid);
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Gid {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() { serializer.collect_str(self) } else { self.0.serialize(serializer) }
+    }
+}
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Gid {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // As text, an address is what a GID is.
+        if deserializer.is_human_readable() {
+            Ipv6Addr::deserialize(deserializer).map(Self::from)
+        } else {
+            <[u8; 16]>::deserialize(deserializer).map(Self::new)
+        }
     }
 }
 

@@ -15,7 +15,6 @@ pub use key::{Bkey, CcKey, Mkey, Psn, SmKey, VendorId};
 pub use lid::{Lid, Lmc};
 pub use parse::ParseIdError;
 use parse::from_str_number;
-pub(crate) use parse::parse_number;
 pub use pkey::Pkey;
 pub use queue::{Qkey, Qpn};
 pub use service::{FlowLabel, IpProtocol, ServiceId, ServiceLevel, TransactionId};

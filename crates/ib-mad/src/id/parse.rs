@@ -9,16 +9,6 @@ pub struct ParseIdError {
     pub what: &'static str,
 }
 
-/// A number in decimal, or in hex behind `0x`.
-pub(crate) fn parse_number(text: &str) -> Option<u64> {
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(hex) if !hex.starts_with('+') => u64::from_str_radix(hex, 16).ok(),
-        Some(_) => None,
-        None if text.starts_with('+') => None,
-        None => text.parse().ok(),
-    }
-}
-
 /// `FromStr` of a numeric identifier: decimal, or hex behind `0x`.
 macro_rules! from_str_number {
     ($($name:ident: $int:ty, $what:literal;)*) => {$(
@@ -26,7 +16,7 @@ macro_rules! from_str_number {
             type Err = $crate::ParseIdError;
             /// Reads a decimal number, or a hex one behind `0x`.
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                $crate::id::parse_number(text)
+                $crate::wire::parse_number(text)
                     .and_then(|value| <$int>::try_from(value).ok())
                     .map(Self::new)
                     .ok_or($crate::ParseIdError { what: $what })

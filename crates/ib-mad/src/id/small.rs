@@ -83,7 +83,7 @@ macro_rules! small {
                 type Err = $crate::ParseIdError;
                 /// Reads a decimal number, or a hex one behind `0x`.
                 fn from_str(text: &str) -> Result<Self, Self::Err> {
-                    $crate::id::parse_number(text)
+                    $crate::wire::parse_number(text)
                         .and_then(|value| Self::new(value.try_into().ok()?))
                         .ok_or($crate::ParseIdError { what: concat!(stringify!($name), " (", $bits, " bits)") })
                 }
@@ -103,6 +103,16 @@ macro_rules! small {
             }
             fn show_bits(raw: u64, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 core::fmt::Display::fmt(&Self::__from_bits(raw), f)
+            }
+        }
+        $crate::__value!($name($int) get Self::new, |_| None);
+        #[cfg(feature = "arbitrary")]
+        impl<'a> arbitrary::Arbitrary<'a> for $name {
+            fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+                <$int>::arbitrary(u).map(Self::masked)
+            }
+            fn size_hint(_depth: usize) -> (usize, Option<usize>) {
+                (size_of::<$int>(), Some(size_of::<$int>()))
             }
         }
     )*};

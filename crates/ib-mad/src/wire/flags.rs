@@ -191,7 +191,13 @@ macro_rules! flags {
                 core::fmt::Display::fmt(&<Self as $crate::wire::Bits>::from_raw(raw), f)
             }
         }
-        $crate::__serialize!($name);
+        $crate::__value!($name($int) bits |bits| Some(Self::from_bits_retain(bits)), |text| {
+            text.split('|').try_fold(Self::ZERO, |all, part| {
+                let named = Self::KNOWN.iter().find(|(_, name)| *name == part).map(|(flag, _)| *flag);
+                let other = || <$int>::try_from($crate::wire::parse_number(part)?).ok().map(Self::from_bits_retain);
+                Some(all | named.or_else(other)?)
+            })
+        });
         $crate::__arbitrary!($name);
     };
 }

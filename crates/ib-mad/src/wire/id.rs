@@ -70,7 +70,7 @@ macro_rules! id {
                 write!(f, $fmt, self.get())
             }
         }
-        $crate::__serialize!($name);
+        $crate::__value!($name($int) get |number| Some(Self::new(number)), |_| None);
         $crate::__arbitrary!($name);
     };
 }

@@ -18,10 +18,13 @@ mod flags;
 mod hex;
 mod id;
 mod layout;
+#[cfg(feature = "serde")]
+mod lists;
 mod packed;
 mod plain;
 mod structure;
 mod traits;
+mod value;
 
 pub use bitflags::{Flag, Flags};
 pub use bits::{Bits, load, store};
@@ -43,5 +46,10 @@ pub use serde as __serde;
 #[doc(hidden)]
 #[cfg(feature = "serde")]
 pub use traits::Dissected as __Dissected;
+#[doc(hidden)]
+pub use value::parse_number;
+#[doc(hidden)]
+#[cfg(feature = "serde")]
+pub use value::{Value as __Value, read_value as __read_value, write_value as __write_value};
 #[doc(hidden)]
 pub use zerocopy as __zerocopy;

@@ -147,6 +147,7 @@ macro_rules! by_bytes {
                 Self::ZERO
             }
         }
+        $crate::__arbitrary!([T: Bits $(, const $konst: usize)*] $name<T $(, $konst)*>);
         impl<T: Bits $(, const $konst: usize)*> fmt::Debug for $name<T $(, $konst)*> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.show(f)

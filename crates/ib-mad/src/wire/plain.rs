@@ -65,6 +65,13 @@ macro_rules! number {
                 write!(f, $fmt, self.get())
             }
         }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.get(), f)
+            }
+        }
+        $crate::__value!($name($int) get |number| Some(Self::new(number)), |_| None);
+        $crate::__arbitrary!($name);
     )*};
 }
 
@@ -115,6 +122,7 @@ macro_rules! bytes {
                 self.write(f)
             }
         }
+        $crate::__arbitrary!([const N: usize] $name<N>);
     )*};
 }
 

@@ -1,4 +1,4 @@
-//! What the features `serde` and `arbitrary` add to every structure. The macros are empty without the feature, and are
+//! What the features `serde` and `arbitrary` add to every structure; values are in `value.rs`. The macros are empty without the feature, and are
 //! decided here and not in the crate that calls `wire!`, whose features are its own.
 
 #[doc(hidden)]
@@ -6,7 +6,10 @@
 #[cfg(feature = "arbitrary")]
 macro_rules! __arbitrary {
     ($name:ident) => {
-        impl<'a> $crate::wire::__arbitrary::Arbitrary<'a> for $name {
+        $crate::__arbitrary!([] $name);
+    };
+    ([$($generics:tt)*] $name:ty) => {
+        impl<'a, $($generics)*> $crate::wire::__arbitrary::Arbitrary<'a> for $name {
             fn arbitrary(
                 u: &mut $crate::wire::__arbitrary::Unstructured<'a>,
             ) -> $crate::wire::__arbitrary::Result<Self> {
@@ -25,7 +28,7 @@ macro_rules! __arbitrary {
 #[macro_export]
 #[cfg(not(feature = "arbitrary"))]
 macro_rules! __arbitrary {
-    ($name:ident) => {};
+    ($($any:tt)*) => {};
 }
 
 #[doc(hidden)]

@@ -1,6 +1,7 @@
 //! Classes and attributes.
 use super::common::{headers, packets};
-use ib_mad::{AttributeRef, MadRef, MgmtClass};
+use core::net::IpAddr;
+use ib_mad::{AttributeRef, Gid, MadRef, MgmtClass, cm::CmReq};
 use std::collections::BTreeMap;
 
 /// Every datagram is one of a known class whose attribute has a type.
@@ -25,4 +26,28 @@ fn every_datagram_is_known() {
     // 1 of subnet administration is not known.
     let expected = [((0x03, 0x11), 2), ((0x0a, 1), 3), ((0x21, 0x13), 3), ((0x32, 0), 3), ((0x33, 0x10), 1)];
     assert_eq!(unknown, expected.map(|((class, id), count)| ((MgmtClass::new(class), id), count)).into());
+}
+
+/// Whom librdmacm connected stands in the private data of its requests, as in the GIDs of the paths (which of `RoCE` are
+/// the same addresses).
+#[test]
+fn addresses_of_connections_are_those_of_their_paths() {
+    let (link_type, packets) = packets("cm-roce.pcap.gz");
+    let mut seen = 0;
+    for packet in &packets {
+        let Some(mad) = headers(link_type, packet).and_then(|headers| MadRef::new(headers.payload).ok()) else {
+            continue;
+        };
+        let Ok(request) = mad.attribute_as::<CmReq>() else { continue };
+        let Some(cma) = request.cma() else { continue };
+        let gids = (Some(request.primary_local_port_gid), Some(request.primary_remote_port_gid));
+        let gid = |address| match address {
+            IpAddr::V4(own) => Gid::from(own.to_ipv6_mapped()),
+            IpAddr::V6(own) => own.into(),
+        };
+        let source = cma.source().filter(|source| source.port() != 0);
+        assert_eq!((source.map(|it| gid(it.ip())), cma.destination().map(gid)), gids);
+        seen += 1;
+    }
+    assert!(seen >= 3, "{seen}");
 }

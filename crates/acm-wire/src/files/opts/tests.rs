@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Written by Debian's ib_acme; see testdata/config/README.md.
-const SAMPLE: &[u8] = include_bytes!("../../../../../testdata/config/ibacm_opts.cfg");
+const SAMPLE: &[u8] = include_bytes!("../../../testdata/ibacm_opts.cfg");
 
 fn one(text: &str) -> Result<Opt<'_>, LineErrorKind> {
     let mut entries = parse(text.as_bytes());

@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_samples() {
-        let text = include_bytes!("../../../../../testdata/prdump/27port.opensm_full_v1");
+        let text = include_bytes!("../../../testdata/27port.opensm_full_v1");
         let mut routes = 0;
         Sections::default().read(
             text,

@@ -8,8 +8,8 @@ use std::{
 };
 
 /// See testdata/prdump/README.md.
-const THREE_NODES: &str = include_str!("../../../../../testdata/prdump/3node.opensm_full_v1");
-const PORTS_27: &str = include_str!("../../../../../testdata/prdump/27port.opensm_full_v1");
+const THREE_NODES: &str = include_str!("../../../testdata/3node.opensm_full_v1");
+const PORTS_27: &str = include_str!("../../../testdata/27port.opensm_full_v1");
 
 fn entries(text: &str) -> Vec<Entry<'_>> {
     parse(text.as_bytes()).map(|line| line.unwrap().1).collect()

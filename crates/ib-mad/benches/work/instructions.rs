@@ -1,4 +1,6 @@
-//! One of the measured pieces of work, many times, for `valgrind --tool=callgrind`; `tests/live_instructions.rs` counts.
+//! One of the measured pieces of work, many times, for `valgrind --tool=callgrind`; the test `mad_instructions` of
+//! acm-tests builds it and counts.
+#[path = "mod.rs"]
 mod work;
 
 use core::hint::black_box;

@@ -1,6 +1,6 @@
-//! Bugs that are planted in the provider are caught by replay, which names the step.
+//! What replay finds: a bug that is planted in the provider, what is wanted and was not recorded, another deadline.
 use acm_sansio::{
-    Acm, EndpointId, PortId,
+    Acm, Config, EndpointId, Input, PortId, Time,
     account::AccountId,
     context::Context,
     door::{DatagramSource, Names, Tell},
@@ -11,7 +11,7 @@ use acm_sansio::{
     provider::{Answer, Need, Notice, PortEvent, Provider},
     sa::SaError,
 };
-use acm_trace::{Replay, ReplayError};
+use acm_trace::{Difference, Recorder, Replay, ReplayError, Start};
 use acm_wire::Address;
 use core::fmt;
 use ib_mad::sa::{PathRecord, SaMad};
@@ -131,4 +131,81 @@ fn a_request_that_is_not_repeated() {
         steps.push(difference.step);
     }
     assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "each is found where it happens: {steps:?}");
+}
+
+fn difference(trace: &[u8]) -> Difference {
+    match Replay::default().run(trace) {
+        Err(ReplayError::Differs(difference)) => *difference,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A trace of an address and a port, without the `left_out`th output; `lost` says so.
+fn with_a_hole(left_out: usize, lost: bool) -> Vec<u8> {
+    let (config, address) = (Config::default(), Address::from_text("node1"));
+    let mut acm = Acm::new(config.clone(), 1);
+    let mut recorder = Recorder::new(Vec::new(), &Start::new(&config, 1)).unwrap();
+    let attributes = acm_sansio::port::PortAttributes {
+        lid: ib_mad::Lid::new(1),
+        gids: vec!["fe80::1".parse().unwrap()],
+        pkeys: vec![ib_mad::Pkey::DEFAULT_FULL],
+        ..Default::default()
+    };
+    let port = PortId(0);
+    let inputs = [
+        Input::AddressAdded { port, pkey: None, address },
+        Input::PortUp { port, attributes: &attributes },
+        Input::PortDown(port),
+    ];
+    let mut outputs = 0;
+    for input in inputs {
+        recorder.input(Time::ZERO, &input);
+        acm.handle_input(Time::ZERO, input);
+        while let Some(output) = acm.poll_output() {
+            if outputs != left_out {
+                recorder.output(Time::ZERO, &output);
+            } else if lost {
+                recorder.lost(Time::ZERO, 1);
+            }
+            outputs += 1;
+        }
+    }
+    assert!(outputs > 4, "{outputs}");
+    recorder.finish().unwrap()
+}
+
+#[test]
+fn what_is_wanted_and_was_not_recorded() {
+    assert!(Replay::default().run(with_a_hole(usize::MAX, false).as_slice()).is_ok());
+    // The first output of the port, the next one in its place.
+    let found = difference(&with_a_hole(0, false));
+    assert_eq!((found.step, found.time), (2, Time::ZERO));
+    assert!(found.told.starts_with("port_up "), "{found}");
+    // The last one of the port: nothing is in its place.
+    let last = (0..).find(|left_out| difference(&with_a_hole(*left_out, false)).expected.trim() == "output nothing");
+    let found = difference(&with_a_hole(last.unwrap(), false));
+    assert_eq!(found.step, 2, "found with the next thing that the core is told: {found}");
+    assert!(found.fields()[0].1 == "nothing", "{found}");
+}
+
+#[test]
+fn what_comes_behind_a_hole_is_not_compared() {
+    let done = Replay::default().run(with_a_hole(0, true).as_slice()).unwrap();
+    assert_eq!((done.cores, done.inputs, done.outputs), (1, 2, 0));
+}
+
+#[test]
+fn another_deadline() {
+    let trace = String::from_utf8_lossy(&loss()).into_owned();
+    let due = trace.split("\"due\":").nth(1).unwrap().split(',').next().unwrap().to_owned();
+    let later = (due.parse::<u64>().unwrap() + 1).to_string();
+    assert_eq!(due.len(), later.len());
+    let mut trace = loss();
+    let place = trace.windows(due.len()).position(|bytes| bytes == due.as_bytes()).unwrap();
+    trace[place..place + due.len()].copy_from_slice(later.as_bytes());
+    let found = difference(&trace);
+    let [(name, expected, actual)] = found.fields()[..] else { panic!("{found}") };
+    assert_eq!(name, "timeout");
+    assert!(expected.contains(&Time::from_nanos(later.parse().unwrap()).to_string()), "{found}");
+    assert!(actual.contains(&Time::from_nanos(due.parse().unwrap()).to_string()), "{found}");
 }

@@ -1,4 +1,4 @@
-//! The work that is measured: by time in `benches/mad.rs`, by instructions in `tests/live_instructions.rs`.
+//! The work that is measured: by time in `benches/mad.rs`, by instructions in acm-tests' `mad_instructions`.
 #![allow(
     dead_code,
     unreachable_pub,

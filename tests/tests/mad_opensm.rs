@@ -1,11 +1,10 @@
 //! smpquery and saquery on a simulated fabric under OpenSM: the frames that they send and receive, dissected by us,
-//! against what they print. Feature `live`; needs the Debian packages ibsim-utils, libumad2sim0, opensm and
+//! against what they print. Needs the Debian packages ibsim-utils, libumad2sim0, opensm and
 //! infiniband-diags, but neither root nor a network.
 //!
 //! With `-ddd` the tools write each frame in hex as the umad library handed it over: smpquery what it sends with the
 //! header of 64 bytes, and what comes without it, as saquery does. The simulator's sockets have names of their own, so that several may run.
-#![cfg(feature = "live")]
-#[path = "common/text.rs"]
+#[path = "../../crates/ib-mad/tests/common/text.rs"]
 mod text;
 
 use core::time::Duration;

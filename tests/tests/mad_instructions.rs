@@ -1,10 +1,9 @@
-//! Instructions of the measured work (`examples/work`), counted by callgrind, and the search for panics in the machine
-//! code of the query builders. Feature `live`; needs the Debian package valgrind.
+//! Instructions of the measured work (`crates/ib-mad/benches/work`), counted by callgrind, and the search for panics in the machine
+//! code of the query builders. Needs the Debian package valgrind.
 //!
 //! The program is built by rustc itself against a release build of the library: cargo would first build every
 //! development dependency in release.
-#![cfg(feature = "live")]
-#[path = "../examples/work/mod.rs"]
+#[path = "../../crates/ib-mad/benches/work/mod.rs"]
 mod work;
 
 use ib_mad::{Gid, as_bytes};
@@ -40,11 +39,11 @@ struct Build {
 fn build() -> &'static Build {
     static BUILD: OnceLock<Build> = OnceLock::new();
     BUILD.get_or_init(|| {
-        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/ib-mad");
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("instructions");
         let deps = target.join("release/deps");
         let mut library = Command::new(env!("CARGO"));
-        library.args(["rustc", "--quiet", "--release", "--lib"]).arg("--target-dir").arg(&target).current_dir(package);
+        library.args(["rustc", "--quiet", "--release", "--lib"]).arg("--target-dir").arg(&target).current_dir(&package);
         // Of the run of the tests, not of this build.
         library.env_remove("CARGO_BUILD_TARGET").env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("RUSTFLAGS");
         library
@@ -58,7 +57,7 @@ fn build() -> &'static Build {
         rustc.args(["--edition", "2024", "-C", "opt-level=3", "-C", "codegen-units=1", "--emit", "link,asm"]);
         rustc.arg("--extern").arg(format!("ib_mad={}", target.join("release/libib_mad.rlib").display()));
         rustc.arg("-L").arg(format!("dependency={}", deps.display())).arg("-o").arg(&program);
-        output(rustc.arg(package.join("examples/instructions.rs")), "rustc");
+        output(rustc.arg(package.join("benches/work/instructions.rs")), "rustc");
         let mut libraries: Vec<PathBuf> = fs::read_dir(deps).unwrap().map(|entry| entry.unwrap().path()).collect();
         // An older build of the library may be there too.
         libraries.retain(|path| path.extension().is_some_and(|extension| extension == "s"));

@@ -1,0 +1,194 @@
+//! Datagrams that somebody could have sent, for fuzzers (feature `arbitrary`).
+//!
+//! Random bytes are hardly ever a known attribute of a known class, so a fuzzer that starts with them is refused at the
+//! door. Here class, attribute and headers come from the crate's own tables and fit each other; then some fields are
+//! changed, by their names and places in the same tables, to values at the edges.
+use crate::{
+    MadHeader, Method, MgmtClass, Status, Wire,
+    attribute::Placed,
+    mad::MAD_SIZE,
+    registry::ATTRIBUTES,
+    rmpp::{RmppFlags, RmppHeader, RmppType},
+    sa::SaHeader,
+    smp::DrSmp,
+    wire::{Be16, Be32, Be64, Field, write_bits},
+};
+use arbitrary::{Arbitrary as _, Result, Unstructured};
+
+/// A datagram of 256 bytes that holds an attribute that the crate knows, with headers as its class has them, and then up
+/// to eight fields that were changed.
+///
+/// ```
+/// use ib_mad::{MadRef, plausible};
+/// let mad = plausible::mad(&mut arbitrary::Unstructured::new(b"what a fuzzer gives"))?;
+/// let seen = MadRef::new(&mad)?.to_string();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// None but those of `u`, which has none for bytes that are used up.
+pub fn mad(u: &mut Unstructured<'_>) -> Result<[u8; MAD_SIZE]> {
+    let mut own = [0; MAD_SIZE];
+    let count = ATTRIBUTES.iter().map(|table| table.len()).sum();
+    let index = u.choose_index(count)?;
+    let Some(placed) = ATTRIBUTES.iter().copied().flatten().nth(index) else { return Ok(own) };
+    headers(u, placed, &mut own)?;
+    if u.ratio(1, 2)?
+        && let Some(attribute) = own.get_mut(placed.offset..).and_then(|data| data.get_mut(..placed.structure.size))
+    {
+        u.fill_buffer(attribute)?;
+    }
+    for _ in 0..u.int_in_range(0..=8)? {
+        let (fields, offset) = match u.int_in_range(0..=5)? {
+            0 => (MadHeader::FIELDS, 0),
+            1 if placed.class == MgmtClass::SUBN_LID_ROUTED => (DrSmp::FIELDS, 0),
+            1 => (RmppHeader::FIELDS, 24),
+            2 if placed.class == MgmtClass::SUBN_ADM => (SaHeader::FIELDS, 36),
+            _ => (placed.structure.fields, placed.offset),
+        };
+        change(u, fields, own.get_mut(offset..).unwrap_or_default())?;
+    }
+    Ok(own)
+}
+
+/// What stands before the attribute.
+fn headers(u: &mut Unstructured<'_>, placed: &Placed, own: &mut [u8]) -> Result<()> {
+    let directed = placed.class == MgmtClass::SUBN_LID_ROUTED && u.ratio(1, 2)?;
+    let class = if directed { MgmtClass::SUBN_DIRECTED_ROUTE } else { placed.class };
+    let version = match class {
+        MgmtClass::SUBN_ADM | MgmtClass::COMM_MGMT | MgmtClass::CONGESTION => 2,
+        _ => 1,
+    };
+    let (method, _) = *u.choose(Method::KNOWN)?;
+    let mut header = MadHeader::new(class, version, method, placed.id, u64::arbitrary(u)?.into());
+    if method.is_response() && u.ratio(1, 4)? {
+        header.status = u.choose(Status::KNOWN)?.0;
+    }
+    header.attribute_modifier = Be32::new(u.int_in_range(0..=3)?);
+    if let Ok(to) = MadHeader::parse_mut(own) {
+        *to = header;
+    }
+    if directed && let Ok(route) = DrSmp::parse_mut(own) {
+        route.hop_count = u.int_in_range(0..=63)?;
+        route.hop_pointer = u.int_in_range(0..=route.hop_count)?;
+        route.dr_status = route.dr_status.with_direction(method.is_response());
+    }
+    if class == MgmtClass::SUBN_ADM {
+        administration(u, placed, own)?;
+    }
+    Ok(())
+}
+
+/// RMPP and component mask.
+fn administration(u: &mut Unstructured<'_>, placed: &Placed, own: &mut [u8]) -> Result<()> {
+    let words = u16::try_from(placed.structure.size.div_ceil(8)).unwrap_or_default();
+    let records = u.int_in_range(0..=3)?;
+    if let Some(Ok(rmpp)) = own.get_mut(24..).map(RmppHeader::parse_mut)
+        && u.ratio(1, 2)?
+    {
+        rmpp.version = 1;
+        rmpp.rmpp_type = u.choose(RmppType::KNOWN)?.0;
+        rmpp.flags = RmppFlags::ZERO.with_active(true).with_first(u.ratio(3, 4)?).with_last(u.ratio(3, 4)?);
+        rmpp.data1 = Be32::new(u.int_in_range(1..=3)?);
+        rmpp.data2 = Be32::new(20 + records * u32::from(words) * 8);
+    }
+    if let Some(Ok(sa)) = own.get_mut(36..).map(SaHeader::parse_mut) {
+        sa.attribute_offset = Be16::new(words);
+        sa.component_mask = Be64::new(if u.ratio(1, 2)? { 1 << u.int_in_range(0..=31)? } else { u64::arbitrary(u)? });
+    }
+    Ok(())
+}
+
+/// Sets one field, or one part of one, to a value at the edge of what it holds, or to any.
+fn change(u: &mut Unstructured<'_>, mut fields: &[Field], bytes: &mut [u8]) -> Result<()> {
+    let mut start = 0;
+    while !fields.is_empty() {
+        let field = u.choose(fields)?;
+        let width = field.bits.checked_div(field.count).unwrap_or_default();
+        let first = start + field.bit_offset + u.int_in_range(0..=field.count.saturating_sub(1))? * width;
+        if !field.parts.is_empty() {
+            (fields, start) = (field.parts, first);
+            continue;
+        }
+        let all = u64::MAX >> 64_u32.saturating_sub(width).min(63);
+        let value = match u.int_in_range(0..=4)? {
+            0 => 0,
+            1 => 1,
+            2 => all,
+            3 => all.wrapping_sub(1),
+            _ => u64::arbitrary(u)?,
+        };
+        match field.access {
+            Some(access) => {
+                let word = usize::try_from(start / 8).unwrap_or(usize::MAX);
+                (access.set)(bytes.get_mut(word..).unwrap_or_default(), value);
+            }
+            // Of long ones the first 8 bytes; what stands past the datagram is left.
+            None => drop(write_bits(bytes, first, width.min(64), value)),
+        }
+        break;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::MadRef;
+    use std::{collections::BTreeMap, string::ToString, vec::Vec};
+
+    /// Bytes that look random and are the same in each run.
+    fn noise(seed: u64) -> Vec<u8> {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state.to_le_bytes()[3]
+        };
+        (0..600).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn every_attribute_of_every_class_is_met() {
+        let mut seen: BTreeMap<(u8, u16), u32> = BTreeMap::new();
+        let (mut known, mut tables) = (0, 0);
+        const RUNS: u64 = 8000;
+        for seed in 0..RUNS {
+            let bytes = mad(&mut Unstructured::new(&noise(seed))).unwrap();
+            let mad = MadRef::new(&bytes).unwrap();
+            assert!(!mad.to_string().is_empty());
+            *seen.entry((mad.class().get(), mad.header().attribute_id.get())).or_default() += 1;
+            known += u64::from(mad.attribute().is_ok_and(|attribute| attribute.structure().is_some()));
+            tables += u64::from(mad.rmpp().is_some_and(|rmpp| rmpp.flags.active()));
+        }
+        for placed in ATTRIBUTES.iter().copied().flatten() {
+            assert!(seen.contains_key(&(placed.class.get(), placed.id.get())), "{}", placed.structure.name);
+        }
+        assert!(seen.contains_key(&(MgmtClass::SUBN_DIRECTED_ROUTE.get(), 0x11)));
+        assert!(known > RUNS / 2, "{known} of {RUNS} hold an attribute that is known");
+        assert!(tables > RUNS / 50, "{tables} of {RUNS} are RMPP");
+    }
+
+    #[test]
+    fn each_field_is_changed_some_time() {
+        let placed = ATTRIBUTES[0].iter().find(|placed| placed.structure.name == "PortInfo").unwrap();
+        let mut touched = [0_u8; 64];
+        for seed in 0..4000 {
+            let mut bytes = [0; 64];
+            change(&mut Unstructured::new(&noise(seed)), placed.structure.fields, &mut bytes).unwrap();
+            touched.iter_mut().zip(bytes).for_each(|(all, one)| *all |= one);
+        }
+        // Parts of packed words, too; what is reserved in a word has no name.
+        let named = |at: usize| touched[at].count_ones();
+        assert!((0..16).all(|at| named(at) == 8), "{touched:x?}");
+        assert_eq!((touched[34], touched[52] & 0x1f), (0xc7, 0x1f), "{touched:x?}");
+        assert!(touched.iter().filter(|byte| **byte == 0).count() <= 1, "{touched:x?}");
+    }
+
+    #[test]
+    fn no_bytes_are_enough() {
+        assert!(mad(&mut Unstructured::new(&[])).is_ok());
+    }
+}

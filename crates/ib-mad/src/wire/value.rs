@@ -1,0 +1,143 @@
+//! Values as serde has them: identifiers, codes, sets of bits, numbers.
+//!
+//! In a format for people a value is the text that the crate prints, where reading that gives the value again, and else
+//! its number; in others it is its number.
+
+/// A number in decimal, or in hex behind `0x`.
+#[doc(hidden)]
+#[must_use]
+pub fn parse_number(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(hex) if !hex.starts_with('+') => u64::from_str_radix(hex, 16).ok(),
+        Some(_) => None,
+        None if text.starts_with('+') => None,
+        None => text.parse().ok(),
+    }
+}
+
+/// `Serialize` and `Deserialize` of a type that is a number and prints itself, by names for some numbers.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(feature = "serde")]
+macro_rules! __value {
+    ($name:ident($int:ty) $get:ident $new:expr, $named:expr) => {
+        impl $crate::wire::__Value for $name {
+            const WHAT: &'static str = stringify!($name);
+            fn number(&self) -> u64 {
+                u64::from(self.$get())
+            }
+            fn from_number(number: u64) -> Option<Self> {
+                <$int>::try_from(number).ok().and_then($new)
+            }
+            fn from_text(text: &str) -> Option<Self> {
+                let named: fn(&str) -> Option<Self> = $named;
+                named(text).or_else(|| Self::from_number($crate::wire::parse_number(text)?))
+            }
+        }
+        impl $crate::wire::__serde::Serialize for $name {
+            fn serialize<S: $crate::wire::__serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                $crate::wire::__write_value(self, serializer)
+            }
+        }
+        impl<'de> $crate::wire::__serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::wire::__serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::wire::__read_value(deserializer)
+            }
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+#[cfg(not(feature = "serde"))]
+macro_rules! __value {
+    ($($any:tt)*) => {};
+}
+
+#[cfg(feature = "serde")]
+pub use both_ways::{Value, read_value, write_value};
+
+#[cfg(feature = "serde")]
+mod both_ways {
+    use core::{
+        fmt::{self, Write as _},
+        marker::PhantomData,
+    };
+    use serde::{
+        de::{Deserializer, Error, Unexpected, Visitor},
+        ser::Serializer,
+    };
+
+    /// A number with a text.
+    #[doc(hidden)]
+    pub trait Value: Sized + fmt::Display {
+        /// What it is, for errors.
+        const WHAT: &'static str;
+        /// The number.
+        fn number(&self) -> u64;
+        /// From the number; `None` if it is too large.
+        fn from_number(number: u64) -> Option<Self>;
+        /// From what `Display` writes, or a number as text.
+        fn from_text(text: &str) -> Option<Self>;
+    }
+
+    /// Text of up to so many bytes; more is an error.
+    struct Buffer<const N: usize> {
+        bytes: [u8; N],
+        used: usize,
+    }
+    impl<const N: usize> fmt::Write for Buffer<N> {
+        fn write_str(&mut self, piece: &str) -> fmt::Result {
+            let free =
+                self.bytes.get_mut(self.used..).and_then(|free| free.get_mut(..piece.len())).ok_or(fmt::Error)?;
+            free.copy_from_slice(piece.as_bytes());
+            self.used += piece.len();
+            Ok(())
+        }
+    }
+
+    #[doc(hidden)]
+    pub fn write_value<T: Value, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        let number = value.number();
+        let mut buffer = Buffer { bytes: [0; 512], used: 0 };
+        if serializer.is_human_readable() && write!(buffer, "{value}").is_ok() {
+            let text = buffer.bytes.get(..buffer.used).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default();
+            let is_number = text.parse() == Ok(number);
+            if !is_number && T::from_text(text).is_some_and(|seen| seen.number() == number) {
+                return serializer.serialize_str(text);
+            }
+        }
+        serializer.serialize_u64(number)
+    }
+
+    #[doc(hidden)]
+    pub fn read_value<'de, T: Value, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_any(Reader(PhantomData))
+        } else {
+            deserializer.deserialize_u64(Reader(PhantomData))
+        }
+    }
+
+    struct Reader<T>(PhantomData<T>);
+    impl<T: Value> Visitor<'_> for Reader<T> {
+        type Value = T;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "a {}", T::WHAT)
+        }
+        fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
+            T::from_number(number).ok_or_else(|| E::invalid_value(Unexpected::Unsigned(number), &self))
+        }
+        fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+            let own = u64::try_from(number).ok().and_then(T::from_number);
+            own.ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
+        }
+        fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+            T::from_text(text).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(all(feature = "serde", feature = "arbitrary"))]
+mod tests;

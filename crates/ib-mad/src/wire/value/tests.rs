@@ -1,0 +1,70 @@
+//! What serde wrote of a value is read as that value, by a person's format and by a compact one.
+extern crate std;
+use crate::{
+    notice::Producer,
+    sa::JoinState,
+    smp::PortCapability,
+    wire::{Be16, Be32, Be64, Host32, InBytes, Packed},
+    *,
+};
+use arbitrary::{Arbitrary, Unstructured};
+use proptest::prelude::*;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_test::{Configure as _, Token, assert_de_tokens_error, assert_tokens};
+
+fn check<T: for<'a> Arbitrary<'a> + Serialize + DeserializeOwned + PartialEq + core::fmt::Debug>(bytes: &[u8]) {
+    let own = T::arbitrary(&mut Unstructured::new(bytes)).unwrap();
+    let json = serde_json::to_string(&own).unwrap();
+    assert_eq!(serde_json::from_str::<T>(&json).unwrap(), own, "{json}");
+}
+
+proptest! {
+    #[test]
+    fn every_value_comes_back(bytes in any::<[u8; 32]>()) {
+        macro_rules! check {
+            ($($t:ty)*) => { $(check::<$t>(&bytes);)* };
+        }
+        check! {
+            Lid Gid Guid Pkey Qkey Mkey ServiceId TransactionId
+            Qpn Psn VendorId ServiceLevel FlowLabel Lmc VirtualLane TimeCode HoqLife PacketLifeTime Producer
+            Mtu Rate PortState NodeType Method MgmtClass AttributeId Status SmControl
+            JoinState PortCapability LinkWidths MulticastFlags
+            Be16 Be32 Be64 Host32 Selector Selected<Mtu> Selected<PacketLifeTime>
+            Packed<VirtualLane, 4, 8> Packed<u8, 2, 3> Packed<bool, 1, 2> InBytes<Qpn, 3> InBytes<u64, 7>
+        }
+    }
+}
+
+#[test]
+fn text_is_what_the_crate_prints() {
+    let json = |value: &dyn Fn() -> serde_json::Value| std::string::ToString::to_string(&value());
+    assert_eq!(json(&|| serde_json::to_value(Mtu::B2048).unwrap()), "\"2048\"");
+    assert_eq!(json(&|| serde_json::to_value(Lid::new(7)).unwrap()), "7");
+    assert_eq!(json(&|| serde_json::to_value(PacketLifeTime::of::<18>()).unwrap()), "18");
+    let selected = Selected::new(Selector::LessThan, Rate::GBPS_100);
+    assert_eq!(json(&|| serde_json::to_value(selected).unwrap()), r#"{"selector":"<","value":"100 Gb/s"}"#);
+    let set = JoinState::from_bits_retain(0x11);
+    assert_eq!(json(&|| serde_json::to_value(set).unwrap()), "\"full member|0x10\"");
+    let read = |text: &str| serde_json::from_str::<Qpn>(text).ok();
+    assert_eq!(
+        (read("1"), read("\"0x1\""), read("16777216"), read("-1")),
+        (Some(Qpn::GSI), Some(Qpn::GSI), None, None)
+    );
+    assert!(serde_json::from_str::<Selected<u8>>(r#"{"selector":"=","value":64}"#).is_err());
+    assert!(serde_json::from_str::<Packed<u8, 4, 1>>("[1,16]").is_err());
+    assert!(serde_json::from_str::<Packed<u8, 4, 1>>("[1]").is_err());
+    assert!(serde_json::from_str::<Packed<u8, 4, 1>>("[1,2,3]").is_err());
+    assert!(serde_json::from_str::<InBytes<u32, 3>>("16777216").is_err());
+}
+
+#[test]
+fn compact_is_the_number() {
+    assert_tokens(&Qpn::GSI.compact(), &[Token::U64(1)]);
+    assert_tokens(&Mtu::B2048.compact(), &[Token::U64(4)]);
+    assert_de_tokens_error::<serde_test::Compact<ServiceLevel>>(
+        &[Token::U64(16)],
+        "invalid value: integer `16`, expected a ServiceLevel",
+    );
+    let table = [Token::Seq { len: Some(2) }, Token::U8(1), Token::U8(2), Token::SeqEnd];
+    assert_tokens(&Packed::<u8, 4, 1>::ZERO.with(0, 1).with(1, 2).compact(), &table);
+}
