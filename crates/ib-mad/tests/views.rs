@@ -86,8 +86,11 @@ fn notices_are_found_in_both_classes() {
         if let Some(notice) = attribute.notice() {
             assert_eq!(notice, &Notice::default());
             let (one_line, lines) = (attribute.to_string(), format!("{attribute:#}"));
-            assert!(one_line.ends_with(&format!(" {}", notice.details())) && !one_line.contains('\n'), "{one_line}");
-            assert!(lines.ends_with(&format!("{:#}", notice.details())) && lines.contains('\n'), "{lines}");
+            assert!(
+                one_line.ends_with(&format!(" {}", notice.details(class))) && !one_line.contains('\n'),
+                "{one_line}"
+            );
+            assert!(lines.ends_with(&format!("{:#}", notice.details(class))) && lines.contains('\n'), "{lines}");
         }
     }
 }
