@@ -1,4 +1,5 @@
 //! What codes, identifiers and small values say of themselves.
+use core::hash::{Hash, Hasher};
 use ib_mad::{
     AttributeId, Gid, Lid, LinkSpeed, LinkWidth, Method, MgmtClass, Mtu, PacketLifeTime, Pkey, Qpn, Rate, Selected,
     Selector, ServiceLevel, Status, TransactionId, VirtualLane, Wire,
@@ -8,10 +9,7 @@ use ib_mad::{
     smp::{DrPath, DrSmp, NodeInfo, PortInfo, SlToVlMappingTable},
     vendor,
 };
-use std::{
-    collections::hash_map::DefaultHasher,
-    hash::{Hash, Hasher},
-};
+use std::collections::hash_map::DefaultHasher;
 
 #[test]
 fn widths_speeds_and_lanes() {

@@ -1,10 +1,9 @@
-//! Datagrams by class: where their data is, what they ask, how they are printed.
+//! Datagrams by class: what they ask, how they are printed.
 use ib_mad::{
     AttributeId, Lid, MadRef, Method, MgmtClass, Status, TransactionId,
     acm::AcmMad,
     as_bytes,
     attribute::Structure,
-    notice::Notice,
     registry,
     sa::{PathMask, PathRecord, Query, SaMad},
     smp::{DrPath, DrSmp, NodeInfo, PortInfo, Smp},
@@ -13,35 +12,6 @@ use ib_mad::{
 };
 
 const TID: TransactionId = TransactionId::new(0x77);
-
-/// A datagram of this class, each byte of it the number of its place.
-fn numbered(class: MgmtClass) -> [u8; 256] {
-    let mut bytes: [u8; 256] = core::array::from_fn(|index| u8::try_from(index).unwrap());
-    bytes[1] = class.get();
-    bytes
-}
-
-#[test]
-fn data_follow_the_headers_of_the_class() {
-    for (class, first, length) in [
-        (MgmtClass::SUBN_ADM, 56, 200),
-        (MgmtClass::SUBN_LID_ROUTED, 64, 192),
-        (MgmtClass::SUBN_DIRECTED_ROUTE, 64, 64),
-        (MgmtClass::PERF, 64, 192),
-        (MgmtClass::COMM_MGMT, 24, 232),
-        (MgmtClass::ACM, 16, 240),
-        (MgmtClass::new(0x30), 40, 216),
-        (MgmtClass::new(0x4f), 40, 216),
-        (MgmtClass::new(0x50), 24, 232),
-        (MgmtClass::new(0x09), 24, 232),
-    ] {
-        let bytes = numbered(class);
-        let data = MadRef::new(&bytes).unwrap().data();
-        assert_eq!((data.first(), data.len()), (Some(&first), length), "{class}");
-    }
-    let bytes = numbered(MgmtClass::SUBN_LID_ROUTED);
-    assert_eq!(MadRef::new(&bytes).unwrap().directed_route(), None);
-}
 
 #[test]
 fn queries_say_what_they_ask_and_others_do_not() {
@@ -72,24 +42,6 @@ fn attributes_are_those_of_their_class_and_number() {
     assert_eq!(name(MgmtClass::SUBN_DIRECTED_ROUTE, AttributeId::new(0x11)), Some("NodeInfo"));
     assert_eq!(name(MgmtClass::SUBN_ADM, AttributeId::PATH_RECORD), Some("PathRecord"));
     assert_eq!(name(MgmtClass::PERF, AttributeId::new(0x7777)), None);
-}
-
-#[test]
-fn notices_are_found_in_both_classes() {
-    for (class, of_its_own) in
-        [(MgmtClass::SUBN_LID_ROUTED, true), (MgmtClass::SUBN_ADM, true), (MgmtClass::ACM, false)]
-    {
-        let mut mad = SaMad::request(Method::REPORT, AttributeId::NOTICE, TID);
-        mad.header.mgmt_class = class;
-        let attribute = MadRef::new(as_bytes(&mad)).unwrap().attribute().unwrap();
-        assert_eq!(attribute.notice().is_some(), of_its_own, "{class}");
-        if let Some(notice) = attribute.notice() {
-            assert_eq!(notice, &Notice::default());
-            let (one_line, lines) = (attribute.to_string(), format!("{attribute:#}"));
-            assert!(one_line.ends_with(&format!(" {}", notice.details())) && !one_line.contains('\n'), "{one_line}");
-            assert!(lines.ends_with(&format!("{:#}", notice.details())) && lines.contains('\n'), "{lines}");
-        }
-    }
 }
 
 #[test]
