@@ -32,7 +32,7 @@ fn failure() -> BoxedStrategy<Failure> {
         Failure::NotAnAddress,
         Failure::NoGroup,
         Failure::NoTurn,
-        Failure::NoResponse { asked: 3 },
+        Failure::NoResponse,
         Failure::PeerRefused(ClientStatus::new(99)),
         Failure::NoSharedGroup,
         Failure::Sa(SaError::TimedOut),
