@@ -117,7 +117,7 @@ pub(crate) fn package() -> Result<(), TaskError> {
 fn tests(name: &str) -> &'static [&'static [&'static str]] {
     match name {
         "ib-mad" => &[&["test", "--quiet", "--features", "serde,arbitrary"], &["build", "--no-default-features"]],
-        _ => &[&["test", "--quiet"]],
+        _ => &[&["test", "--quiet", "--features", "serde"]],
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
             own.features.into_keys().collect()
         };
         assert_eq!(features("ib-mad"), ["arbitrary", "default", "serde", "std"]);
-        assert_eq!(features("acm-wire"), [] as [&str; 0]);
+        assert_eq!(features("acm-wire"), ["serde"]);
         let examples: Vec<String> = listed("ib-mad").into_iter().filter(|file| file.starts_with("examples/")).collect();
         let public = ["build_path_query", "decode_pcap", "decode_umad", "portinfo"];
         assert_eq!(examples, public.map(|name| format!("examples/{name}.rs")));

@@ -93,3 +93,12 @@ fn stray(word: &str) -> String {
     };
     format!("{word:?} is no option: {hint}; nothing is started")
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_word_that_is_an_option_elsewhere_is_said_to_be_one() {
+        assert_eq!(super::stray("check"), "\"check\" is no option: it is --check; nothing is started");
+        assert_eq!(super::stray("stop"), "\"stop\" is no option: see --help; nothing is started");
+    }
+}

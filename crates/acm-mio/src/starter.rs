@@ -131,6 +131,16 @@ mod tests {
     }
 
     #[test]
+    fn what_the_daemon_said_itself_is_not_said_again() {
+        let late = StarterError::Late(Duration::from_secs(7));
+        assert!(late.line().is_some_and(|line| line.starts_with("does not serve after 7 s")));
+        assert_eq!(
+            (late.exit_code(), StarterError::Failed(9).exit_code(), StarterError::Failed(9).line()),
+            (1, 9, None)
+        );
+    }
+
+    #[test]
     fn what_has_come_of_it() {
         assert!(ended("printf serves >&0").is_ok());
         assert!(ended("printf serves >&0; exit 3").is_ok(), "it served");

@@ -109,6 +109,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn rates_are_counted_in_tenths() {
+        let rates = [25, 400].map(|tenths| LinkRate::from_tenths(tenths).unwrap());
+        assert_eq!(rates.map(LinkRate::tenths), [25, 400]);
+        assert_eq!(format!("{rates:?}"), "[2.5 Gb/s, 40 Gb/s]");
+    }
+
+    #[test]
     fn every_width_and_speed_has_its_code() {
         // Rows: SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR, XDR; columns: 1x, 2x, 4x, 8x, 12x; IBTA codes.
         let codes = [

@@ -163,6 +163,11 @@ mod tests {
         assert_eq!(Uevent::parse(net), None);
         assert_eq!(Uevent::parse(b"libudev\0\xfe\xed\xca\xfe"), None);
         assert_eq!(Uevent::parse(b""), None);
+        for (said, action) in [("remove", Action::Remove), ("move", Action::Move), ("bind", Action::Other)] {
+            let text = format!("ACTION={said}\0DEVPATH=/devices/x/infiniband_mad/umad0\0SUBSYSTEM=infiniband_mad\0");
+            let bytes = [b"x@/x\0", text.as_bytes()].concat();
+            assert_eq!(Uevent::parse(&bytes), Some(Uevent { action, subsystem: Subsystem::Mad, name: "umad0".into() }));
+        }
     }
 
     proptest! {

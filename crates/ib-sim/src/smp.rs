@@ -178,6 +178,64 @@ mod tests {
     }
 
     #[test]
+    fn tables_and_names_are_the_ports_own() {
+        let mut subnet = Subnet::new(SubnetConfig::default(), 1);
+        subnet.add_node().unwrap();
+        let id = PortId::new(1, 1);
+        let guid = |number: u64| Guid::new(0x7700 + number);
+        let gids = (0..9).map(|number| ib_mad::Gid::from_parts(9, guid(number))).collect();
+        let pkeys = (1..=33).map(|number| Pkey::new(0x8000 + number)).collect();
+        let port = subnet.port(id).unwrap().clone();
+        subnet.set_port(id, Port { gids, pkeys, ..port }).unwrap();
+        let of_block = |attribute_id, block| {
+            let smp = DrSmp { attribute_id, ..DrSmp::get::<NodeInfo>(&DrPath::new(), block, TransactionId::new(7)) };
+            let answer = subnet.answer_smp(id, Lid::PERMISSIVE, &Mad::from(smp)).unwrap();
+            DrSmp::parse(as_bytes(&answer)).unwrap().data
+        };
+        let guids = |block| GuidInfo::parse_prefix(&of_block(GuidInfo::ATTRIBUTE, block).0).unwrap().0.guids;
+        assert_eq!((guids(0)[0], guids(0)[7], guids(1)[0], guids(1)[1]), (guid(0), guid(7), guid(8), Guid::default()));
+        let pkeys = |block| PkeyTable::parse_prefix(&of_block(PkeyTable::ATTRIBUTE, block).0).unwrap().0.pkeys;
+        let key = Pkey::new;
+        // The upper half is the port of a switch.
+        assert_eq!((pkeys(0)[0], pkeys(0)[31], pkeys(0x1_0001)[0]), (key(0x8001), key(0x8020), key(0x8021)));
+        let text = of_block(NodeDescription::ATTRIBUTE, 0);
+        assert!(text.0.starts_with(b"node1 ibsim0\0"), "{text:?}");
+        // A directed route that leads on reaches nobody.
+        let away = DrSmp::get::<NodeInfo>(&DrPath::new().then(1).unwrap(), 0, TransactionId::new(7));
+        assert!(subnet.answer_smp(id, Lid::PERMISSIVE, &Mad::from(away)).is_none());
+    }
+
+    #[test]
+    fn a_port_says_what_it_is() {
+        let mut subnet = Subnet::new(SubnetConfig::default(), 1);
+        subnet.add_node().unwrap();
+        let port = Port {
+            lmc: ib_mad::Lmc::of::<2>(),
+            sm_lid: Lid::new(9),
+            sm_sl: ib_mad::ServiceLevel::of::<3>(),
+            mtu: Mtu::B1024,
+            subnet_timeout: 17,
+            ..subnet.port(PortId::new(1, 1)).unwrap().clone()
+        };
+        let info = port_info(&port, 2);
+        assert_eq!((info.gid_prefix.get(), info.master_sm_lid, info.local_port_num), (0xfe80 << 48, Lid::new(9), 2));
+        assert_eq!((info.capability_mask, info.guid_cap), (PortCapability::from_bits_retain(CAPABILITIES), 8));
+        let widths = LinkWidths::X1 | LinkWidths::X4;
+        assert_eq!((info.link_width_enabled, info.link_width_supported), (widths, widths));
+        assert_eq!(info.physical_states.port_physical_state(), PortPhysicalState::LINK_UP);
+        assert_eq!((info.mkey_lmc.lmc(), info.neighbor_mtu_sl.neighbor_mtu()), (port.lmc, Mtu::B1024));
+        assert_eq!((info.neighbor_mtu_sl.master_smsl(), info.init_reply_mtu.mtu_cap()), (port.sm_sl, Mtu::B4096));
+        assert_eq!((info.vl_cap_init.vl_cap(), info.operational.operational_vls()), (VlCap::ONE, VlCap::ONE));
+        assert_eq!(info.register_time_out.subnet_time_out(), TimeCode::of::<17>());
+        assert_eq!(info.resp_time.resp_time_value(), TimeCode::of::<16>());
+        assert_eq!(info.ext_enabled.link_speed_ext_enabled(), info.ext_speeds.link_speed_ext_supported());
+        assert!(!info.ext_enabled.link_speed_ext_enabled().is_empty());
+        let down = port_info(&Port { state: PortState::DOWN, rate: Rate::GBPS_120, ..port }, 1);
+        assert_eq!(down.physical_states.port_physical_state(), PortPhysicalState::POLLING);
+        assert_eq!(down.link_width_enabled, widths | LinkWidths::X12);
+    }
+
+    #[test]
     fn each_speed_has_its_width_and_signalling() {
         let mut subnet = Subnet::new(SubnetConfig::default(), 1);
         subnet.add_node().unwrap();

@@ -324,3 +324,6 @@ impl Link {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,8 +18,8 @@ pub(crate) struct Plan {
     /// The crates whose tests are its tests, its own first.
     pub(crate) packages: &'static [&'static str],
     /// Which of those crates' tests; none is all of them. They take seconds, acm-fuzz's half a minute. They serve
-    /// simulated fabrics from threads and start no other program; ib-sim-preload's `device` starts itself again, under
-    /// the preload library.
+    /// simulated fabrics from threads and start no other program; ib-sim-preload's `device` and acm-mio's start
+    /// themselves again, under the preload library.
     pub(crate) tests: &'static [&'static str],
     /// Files that are not changed.
     pub(crate) without: &'static [&'static str],
@@ -38,7 +38,15 @@ impl Package {
             Self::AcmWire => Plan { packages: &["acm-wire"], tests: &["--lib"], without: &["fuzz.rs"], target: 8 },
             Self::IbMad => Plan {
                 packages: &["ib-mad"],
-                tests: &["--lib", "--test=captures", "--test=structures", "--test=oracle_fields", "--test=printed"],
+                tests: &[
+                    "--lib",
+                    "--test=captures",
+                    "--test=structures",
+                    "--test=oracle_fields",
+                    "--test=printed",
+                    "--test=values",
+                    "--test=views",
+                ],
                 // Macros, and what their expansions call.
                 without: &["crates/ib-mad/src/wire/*"],
                 target: 8,
@@ -51,8 +59,13 @@ impl Package {
                 without: &[],
                 target: 20,
             },
-            // Its test program ibsim starts OpenSM.
-            Self::IbSim => Plan { packages: &["ib-sim"], tests: &["--lib", "--bins"], without: &[], target: 20 },
+            // Its test program ibsim starts OpenSM. Devices that go and come are in ib-sim-preload's.
+            Self::IbSim => Plan {
+                packages: &["ib-sim", "ib-sim-preload"],
+                tests: &["--lib", "--bins", "--test=device"],
+                without: &[],
+                target: 20,
+            },
         }
     }
 }

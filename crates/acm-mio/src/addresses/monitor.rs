@@ -232,6 +232,20 @@ impl Interfaces {
 mod tests {
     use super::{super::message::Link, *};
 
+    #[test]
+    fn so_many_interfaces_without_a_port_are_said_and_no_more() {
+        let mut interfaces = Interfaces::open(InterfaceChoice::On, 100).expect("a netlink socket");
+        for index in 0..70 {
+            let link = Link { index, name: format!("nobody{index}"), infiniband: true, ..Link::default() };
+            interfaces.learn(Time::ZERO, &Fact::Link(link));
+        }
+        let said = crate::log::said(tracing::Level::INFO, || {
+            interfaces.say_homeless();
+            interfaces.say_homeless();
+        });
+        assert_eq!(said.matches("no port or no P_Key").count(), 64, "{said}");
+    }
+
     fn opened() -> Interfaces {
         let mut interfaces = Interfaces::open(InterfaceChoice::On, 10).expect("a netlink socket");
         let pkey = Some(ib_mad::Pkey::DEFAULT_FULL);

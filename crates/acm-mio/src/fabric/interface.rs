@@ -71,3 +71,49 @@ pub(crate) trait Fabric {
     /// Sends the answer to a report of subnet administration; one that cannot be sent is asked for again.
     fn sa_reply(&mut self, port: PortId, to: SaAddress, mad: &SaMad);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fabric that says of itself only what it must.
+    struct Least;
+
+    impl Fabric for Least {
+        fn register(&mut self, _registry: &mio::Registry, _first: mio::Token) -> io::Result<()> {
+            Ok(())
+        }
+        fn ports(&self) -> Vec<NamedPort> {
+            let port = |id, device: &str, number| NamedPort { id: PortId(id), device: device.into(), number };
+            vec![port(4, "a", 1), port(5, "a", 2), port(6, "b", 1)]
+        }
+        fn port_named(&self, _device: &[u8], _number: u8) -> Option<PortId> {
+            None
+        }
+        fn has_new_ports(&mut self) -> bool {
+            false
+        }
+        fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError> {
+            Ok(None)
+        }
+        fn open_endpoint(&mut self, _: EndpointId, port: PortId, _: u16) -> Result<Qpn, FabricError> {
+            Err(FabricError::Embedded(port.0.to_string().into(), io::ErrorKind::Other.into()))
+        }
+        fn close_endpoint(&mut self, _endpoint: EndpointId) {}
+        fn attach(&mut self, _endpoint: EndpointId, _mgid: Gid, _mlid: Lid) {}
+        fn detach(&mut self, _endpoint: EndpointId, _mgid: Gid, _mlid: Lid) {}
+        fn send(&mut self, _endpoint: EndpointId, _to: &SendTo, _mad: &AcmMad) {}
+        fn sa_send(&mut self, _send: &SaSend) -> bool {
+            false
+        }
+        fn sa_reply(&mut self, _port: PortId, _to: SaAddress, _mad: &SaMad) {}
+    }
+
+    #[test]
+    fn what_a_fabric_need_not_say() {
+        assert_eq!((Least.counters(), Least.node_name(), Least.poll_timeout()), (vec![], None, None));
+        let known = [("a", 1), ("a", 2), ("b", 1), ("b", 2), ("c", 1)].map(|(name, port)| Least.known_port(name, port));
+        assert_eq!(known, [Some(4), Some(5), Some(6), None, None].map(|id| id.map(PortId)));
+        assert_eq!(Least.ports()[1].to_string(), "a/2");
+    }
+}

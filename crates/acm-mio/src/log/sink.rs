@@ -297,6 +297,37 @@ mod tests {
     use std::{fs, os::unix::net::UnixStream};
 
     #[test]
+    fn a_log_that_cannot_be_opened_again_goes_on_and_is_counted() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, next) = (dir.path().join("log"), dir.path().join("next"));
+        let sink = Sink::new(Out::Own(open(&path).unwrap()));
+        let log = Log { sink: Arc::new(Mutex::new(sink)), level: None };
+        log.lock().lost = 7;
+        let nowhere = dir.path().join("none/log");
+        for times in 1..=3 {
+            log.reopen(LogTarget::File(nowhere.to_str().unwrap()), LogLevel::Basic);
+            assert_eq!((log.lost(), log.not_reopened()), (7, times));
+        }
+        log.lock().write_line(b"one\n");
+        log.reopen(LogTarget::File(next.to_str().unwrap()), LogLevel::Basic);
+        log.lock().write_line(b"two\n");
+        assert_eq!(log.not_reopened(), 3);
+        let texts = [path, next].map(|path| fs::read_to_string(path).unwrap());
+        assert_eq!(texts, ["one\n", "two\n"]);
+    }
+
+    #[test]
+    fn what_to_do_about_a_log_that_is_not_there() {
+        let advice = |errno: Errno| LogError { path: "/a/b/log".into(), error: io::Error::from(errno) }.advice();
+        assert!(advice(Errno::ENOENT).starts_with("make its directory first (mkdir -p /a/b)"));
+        assert!(advice(Errno::ENXIO).starts_with("nobody reads this pipe"));
+        for denied in [Errno::EACCES, Errno::EPERM, Errno::EROFS] {
+            assert!(advice(denied).starts_with("run as root"));
+        }
+        assert_eq!(advice(Errno::ENOSPC), "name another log_file");
+    }
+
+    #[test]
     fn lines_that_cannot_be_written_are_counted_and_said_later() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");

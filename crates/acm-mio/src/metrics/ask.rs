@@ -51,3 +51,44 @@ fn get(place: &Path) -> io::Result<String> {
         _ => Err(io::Error::other("it does not answer as acm-mio does")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{os::unix::net::UnixListener, thread};
+
+    /// A daemon at this place that says this once.
+    fn says(place: &Path, answer: &'static str) -> thread::JoinHandle<String> {
+        let listener = UnixListener::bind(place).unwrap();
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut asked = [0; 24];
+            stream.read_exact(&mut asked).unwrap();
+            stream.write_all(answer.as_bytes()).unwrap();
+            String::from_utf8(asked.to_vec()).unwrap()
+        })
+    }
+
+    #[test]
+    fn the_first_that_answers_is_heard() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = ["none", "other", "ours"].map(|name| folder.path().join(name));
+        let other = says(&places[1], "HTTP/1.1 404 Not Found\r\n\r\nno");
+        let ours = says(&places[2], "HTTP/1.1 200 OK\r\nx: y\r\n\r\nall is well\n");
+        assert_eq!(ask(&places).unwrap(), "all is well\n");
+        for asked in [other, ours] {
+            assert_eq!(asked.join().unwrap(), "GET /status HTTP/1.0\r\n\r\n");
+        }
+        let problem = ask(&places[..1]).unwrap_err();
+        assert!(problem.starts_with(&format!("no daemon answers: {}: ", places[0].display())), "{problem}");
+    }
+
+    #[test]
+    fn whether_one_answers_in_its_run_directory() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!run(folder.path()));
+        let answering = says(&folder.path().join(STATUS_SOCKET), "HTTP/1.1 200 OK\r\n\r\n");
+        assert!(run(folder.path()));
+        answering.join().unwrap();
+    }
+}

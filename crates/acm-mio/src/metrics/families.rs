@@ -157,3 +157,46 @@ impl Collector for Numbers {
 fn help(name: &str) -> String {
     format!("{}, see docs/operations.md", name.replace('_', " "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_sansio::{Acm, Config, Time};
+    use ib_mad::Pkey;
+
+    #[test]
+    fn numbers_have_their_help_their_type_and_their_labels() {
+        let acm = Acm::new(Config::default(), 1);
+        let source = Source {
+            now: Time::ZERO,
+            acm: &acm,
+            report: &String::new,
+            fabric: vec![("scans", 7)],
+            ports: [(PortId(1), "mlx5_0/1".to_owned())].into(),
+            log_lines_lost: 3,
+            log_not_reopened: 4,
+            files_not_applied: 5,
+        };
+        let text = text(&source);
+        for line in [
+            "# HELP acm_fabric_scans fabric scans, see docs/operations.md",
+            "# TYPE acm_fabric_scans counter",
+            "acm_fabric_scans_total{} 7",
+            "acm_log_lines_lost_total{} 3",
+            "acm_log_not_reopened_total{} 4",
+            "acm_files_not_applied_total{} 5",
+            "acm_requests_refused_total{account=\"user\"} 0",
+        ] {
+            assert!(text.lines().any(|other| other == line), "{line}: {text}");
+        }
+        assert!(text.contains(" histogram\n") && text.contains(" gauge\n") && text.ends_with("# EOF\n"), "{text}");
+        let labels = |of| labels(of, &source);
+        let (known, unknown) = (("port", "mlx5_0/1".to_owned()), ("port", "9".to_owned()));
+        let who = ("who", "strangers".to_owned());
+        assert_eq!(labels(Of::Daemon), []);
+        assert_eq!(labels(Of::Port(PortId(9))), [unknown]);
+        assert_eq!(labels(Of::PortQueue(PortId(1), Waiting::Strangers)), [known.clone(), who]);
+        let pkey = ("pkey", Pkey::DEFAULT_FULL.to_string());
+        assert_eq!(labels(Of::Endpoint(PortId(1), Pkey::DEFAULT_FULL)), [known, pkey]);
+    }
+}

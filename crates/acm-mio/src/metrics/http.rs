@@ -60,6 +60,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn pages_have_their_types() {
+        assert!(kind(Page::Metrics).starts_with("application/openmetrics-text; version=1.0.0;"));
+        assert!(kind(Page::Status).starts_with("text/plain;"));
+    }
+
+    #[test]
     fn requests() {
         for (head, expected) in [
             ("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", Some(Wanted::Page(Page::Metrics))),

@@ -53,6 +53,13 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
+    fn each_phase_has_its_words() {
+        let words: std::collections::BTreeSet<&str> = Phase::ALL.into_iter().map(what).collect();
+        assert_eq!(words.len(), Phase::ALL.len());
+        assert!(words.iter().all(|words| words.contains(' ')), "{words:?}");
+    }
+
+    #[test]
     fn how_long_it_is_up_and_what_the_fabric_counted() {
         let acm = Acm::new(Config::default(), 1);
         let of = |seconds| {

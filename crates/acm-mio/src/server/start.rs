@@ -284,3 +284,16 @@ fn assemble(
         linger: Linger::default(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_supervisor_sees_what_went_wrong() {
+        let poll = LoopError::Poll(io::ErrorKind::Other.into());
+        assert_eq!(StartError::Loop(poll).exit_code(), 1);
+        assert_eq!(StartError::Detach(DetachError::StarterGone).exit_code(), 1);
+        assert_eq!(StartError::Fabric(FabricError::NoFreeNode("x".into(), String::new())).exit_code(), 255);
+    }
+}

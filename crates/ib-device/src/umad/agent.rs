@@ -143,7 +143,9 @@ mod tests {
     #[test]
     fn methods_are_bits() {
         let methods = Methods::NONE.with(Method::new(0x01)).with(Method::new(0x41)).with(Method::new(0x81));
-        assert_eq!(methods.words(), [2, 2]);
+        assert_eq!((methods.words(), methods.with(Method::new(0x41))), ([2, 2], methods));
+        #[cfg(target_pointer_width = "64")]
+        assert_eq!(methods.longs(), [2, 2]);
     }
 
     #[test]

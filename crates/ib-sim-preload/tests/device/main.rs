@@ -1,4 +1,5 @@
 //! Our own device library (`ib-device`) on a simulated node: each test starts itself again under the preload library.
+mod groups;
 mod umad;
 
 use ib_device::{

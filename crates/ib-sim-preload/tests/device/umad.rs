@@ -2,12 +2,12 @@
 use super::{at_node, wait_for};
 use core::time::Duration;
 use ib_device::{
-    sysfs::Sysfs,
+    sysfs::{Port, Sysfs},
     umad::{Agent, Expect, MadAddress, ReceiveBuffer, UmadPort},
 };
 use ib_mad::{
-    AddressVector, MgmtClass, TransactionId, Wire,
-    sa::{PathRecord, Query, SA_CLASS_VERSION, SaMad},
+    AddressVector, FlowLabel, Gid, Lid, MgmtClass, Mtu, Pkey, Qkey, Rate, Selector, ServiceLevel, TransactionId, Wire,
+    sa::{JoinState, McMemberRecord, PathRecord, Query, SA_CLASS_VERSION, SaMad},
 };
 use nix::errno::Errno;
 use std::os::fd::AsFd;
@@ -22,6 +22,27 @@ fn next(umad: &UmadPort) -> (u64, Option<Errno>, Option<SaMad>) {
         }
         wait_for(umad.as_fd());
     }
+}
+
+/// Makes the port a member of a group: the group's LID.
+pub(super) fn join(port: &Port, mgid: Gid) -> Lid {
+    let mut umad = UmadPort::open(&port.umad.as_ref().unwrap().path).unwrap();
+    let agent = umad.register(&Agent::client(MgmtClass::SUBN_ADM, SA_CLASS_VERSION)).unwrap();
+    let to = MadAddress::general_services(AddressVector::local(port.sm_lid, port.sm_sl), port.sa_pkey_index());
+    let query = Query::<McMemberRecord>::new()
+        .mgid(mgid)
+        .port_gid(port.gids[0].gid)
+        .qkey(Qkey::GSI)
+        .mtu(Selector::Exactly, Mtu::B2048)
+        .traffic_class(0)
+        .pkey(Pkey::DEFAULT_FULL)
+        .rate(Selector::Exactly, Rate::GBPS_10)
+        .sl(ServiceLevel::of::<0>())
+        .flow_label(FlowLabel::of::<0>())
+        .join_state(JoinState::FULL_MEMBER);
+    let expect = Expect::Answer { timeout: Duration::from_secs(30), retries: 0 };
+    umad.send(agent, &to, expect, ib_mad::as_bytes(&query.set(TransactionId::new(1)))).unwrap();
+    next(&umad).2.unwrap().record::<McMemberRecord>().unwrap().mlid
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn written<R: SaRecord>(request: &SaMad, records: &[R]) -> Result<Vec<u8>, Statu
 mod tests {
     use super::*;
     use crate::SubnetConfig;
-    use ib_mad::{MadRef, TransactionId};
+    use ib_mad::{Guid, MadRef, PortState, TransactionId};
 
     fn ask(subnet: &mut Subnet, attribute: AttributeId) -> Vec<u8> {
         let request = SaMad::request(Method::GET_TABLE, attribute, TransactionId::new(1));
@@ -131,5 +131,70 @@ mod tests {
         let groups = ask(&mut subnet, AttributeId::MC_MEMBER_RECORD);
         // No record is an answer too (IBTA C15-0.1.5).
         assert_eq!((groups.len(), &groups[4..6]), (table_length::<McMemberRecord>(0), &[0, 0][..]));
+    }
+
+    /// The LIDs of the paths that answer a query.
+    fn paths(subnet: &mut Subnet, query: Query<PathRecord>) -> Result<Vec<(u16, u16)>, Status> {
+        let mut request = query.get(TransactionId::new(1));
+        request.header.method = Method::GET_TABLE;
+        let answer = subnet.administer_table(PortId::new(1, 1), &request).unwrap();
+        let mad = MadRef::new(&answer).unwrap();
+        if mad.header().status != Status::OK {
+            assert_eq!(answer.len(), 256);
+            return Err(mad.header().status);
+        }
+        assert_eq!(mad.sa().unwrap().attribute_offset.get(), 8);
+        let records = mad.records::<PathRecord>().unwrap();
+        Ok(records.map(|path| (path.slid.get(), path.dlid.get())).collect())
+    }
+
+    #[test]
+    fn paths_between_the_ports_that_are_named() {
+        let mut subnet = Subnet::new(SubnetConfig::default(), 1);
+        for _ in 0..3 {
+            subnet.add_node().unwrap();
+        }
+        let new = Query::<PathRecord>::new;
+        let gid = |node: u64| Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(0x0002_c903_0000_0001 + 16 * node));
+        // With a destination it is one, from the asker if nobody else is named.
+        assert_eq!(paths(&mut subnet, new().dlid(Lid::new(18))), Ok(vec![(16, 18)]));
+        assert_eq!(paths(&mut subnet, new().dgid(gid(3)).slid(Lid::new(17))), Ok(vec![(17, 18)]));
+        let from_second = Ok(vec![(17, 16), (17, 17), (17, 18)]);
+        assert_eq!(paths(&mut subnet, new().slid(Lid::new(17))), from_second);
+        assert_eq!(paths(&mut subnet, new().sgid(gid(2))), from_second);
+        // A port that is away has no path, and takes none from the others.
+        let id = PortId::new(3, 1);
+        subnet.set_port_state(id, PortState::DOWN).unwrap();
+        assert_eq!(paths(&mut subnet, new()), Ok(vec![(16, 16), (16, 17), (17, 16), (17, 17)]));
+        assert_eq!(paths(&mut subnet, new().dlid(Lid::new(18))), Err(Status::SA_NO_RECORDS));
+        subnet.settings_mut().sa.unknown_gid_status = Status::SA_INVALID_GID;
+        assert_eq!(paths(&mut subnet, new().sgid(gid(99))), Err(Status::SA_INVALID_GID));
+        let errors = subnet.counters();
+        assert_eq!((errors.sa_path_queries, errors.sa_errors), (7, 2));
+    }
+
+    #[test]
+    fn what_is_no_request_for_a_table() {
+        let mut subnet = Subnet::new(SubnetConfig::default(), 1);
+        subnet.add_node().unwrap();
+        let port = PortId::new(1, 1);
+        let good = SaMad::request(Method::GET_TABLE, NodeRecord::ID, TransactionId::new(1));
+        let mut get = good;
+        get.header.method = Method::GET;
+        assert_eq!(subnet.administer_table(port, &get), None);
+        let mut old = good;
+        old.header.class_version = SA_CLASS_VERSION - 1;
+        assert_eq!(subnet.administer_table(port, &old), None);
+        let unknown = SaMad::request(Method::GET_TABLE, AttributeId::NOTICE, TransactionId::new(1));
+        let answer = subnet.administer_table(port, &unknown).unwrap();
+        assert_eq!(answer[4..6], Status::METHOD_ATTRIBUTE_NOT_SUPPORTED.get().to_be_bytes());
+    }
+
+    #[test]
+    fn one_answer_has_an_end() {
+        let request = SaMad::request(Method::GET_TABLE, AttributeId::PATH_RECORD, TransactionId::new(1));
+        let length = |count| written(&request, &vec![PathRecord::default(); count]).map(|message| message.len());
+        assert_eq!(length(936), Ok(59_960));
+        assert_eq!(length(937), Err(Status::SA_NO_RESOURCES));
     }
 }

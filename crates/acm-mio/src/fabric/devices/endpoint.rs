@@ -37,20 +37,17 @@ impl Endpoint {
     /// Sends a datagram now, or when there is a place in the send queue.
     pub(super) fn send(&mut self, letter: Letter, counters: &mut Counters, lines: &Lines) {
         let Self { id, pair, outbox, .. } = self;
-        match outbox.send(letter, |letter| post(*id, pair, letter, counters, lines)) {
-            Outcome::Posted => {}
-            Outcome::Waits => counters.sends_queued += 1,
-            Outcome::Refused => {
-                counters.sends_refused += 1;
-                limited!(
-                    lines,
-                    DEBUG,
-                    "devices",
-                    "{}: datagram to LID {} lost: too many wait",
-                    lines.endpoint(*id),
-                    letter.way.dlid
-                );
-            }
+        let outcome = outbox.send(letter, |letter| post(*id, pair, letter, counters, lines));
+        outcome.count(counters);
+        if outcome == Outcome::Refused {
+            limited!(
+                lines,
+                DEBUG,
+                "devices",
+                "{}: datagram to LID {} lost: too many wait",
+                lines.endpoint(*id),
+                letter.way.dlid
+            );
         }
     }
 

@@ -1,4 +1,5 @@
 //! Datagrams that wait for a place in the send queue.
+use super::counters::Counters;
 use ib_device::Error;
 use std::collections::VecDeque;
 
@@ -15,6 +16,17 @@ pub(super) enum Outcome {
     Waits,
     /// Too many wait already: it is lost.
     Refused,
+}
+
+impl Outcome {
+    /// Counts it, if it is not what should be.
+    pub(super) const fn count(self, counters: &mut Counters) {
+        match self {
+            Self::Posted => {}
+            Self::Waits => counters.sends_queued += 1,
+            Self::Refused => counters.sends_refused += 1,
+        }
+    }
 }
 
 /// First in, first out.
@@ -93,6 +105,15 @@ mod tests {
             outbox.go_on(|datagram| device.post(*datagram));
         }
         assert!(device.sent.iter().copied().eq(0..5 + 4096));
+    }
+
+    #[test]
+    fn what_waits_and_what_is_refused_is_counted() {
+        let mut counters = Counters::default();
+        for outcome in [Outcome::Waits, Outcome::Posted, Outcome::Refused, Outcome::Waits, Outcome::Waits] {
+            outcome.count(&mut counters);
+        }
+        assert_eq!((counters.sends_queued, counters.sends_refused), (3, 1));
     }
 
     #[test]

@@ -65,6 +65,18 @@ fn what_is_odd_is_said_once_and_how_it_ends() {
 }
 
 #[test]
+fn so_many_odd_things_are_said_and_no_more() {
+    let said = crate::log::said(tracing::Level::INFO, || {
+        let mut service = Service::new(1);
+        for number in 0..70 {
+            service.say(Oddity::Attribute(number), &format_args!("odd"));
+        }
+        service.say(Oddity::Attribute(0), &format_args!("odd"));
+    });
+    assert_eq!(said.matches("odd").count(), 64, "{said}");
+}
+
+#[test]
 fn a_burst_in_one_datagram_is_answered_in_any_order() {
     let mut service = Service::new(PORT_ID);
     let uses = [PathUse::ALL, PathUse::UNIDIRECTIONAL, PathUse::GMP];

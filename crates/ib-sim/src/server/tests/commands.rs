@@ -24,6 +24,9 @@ fn each_command_does_what_it_says() {
         ("rate node2 1 40", "rate 40 Gb/s"),
         ("pkeys node2 1 ffff,8001", "pkeys 0xffff,0x8001 "),
         ("gid node2 1 0 fe80::77", "gid fe80::77 "),
+        ("lmc node2 1 3", " lmc 3 "),
+        // No subnet manager serves an Ethernet port.
+        ("ethernet node2 1", "lid 0 lmc 3 sm_lid 0 "),
     ] {
         assert!(!port(&served, "2/1").contains(changed), "{command}");
         assert_eq!(served.control(command), "ok\n", "{command}");
@@ -43,6 +46,77 @@ fn each_command_does_what_it_says() {
     ] {
         assert_eq!(served.control(command), "ok\n", "{command}");
     }
+}
+
+#[test]
+fn commands_that_are_none() {
+    let served = Served::start(1);
+    for (command, said) in [
+        ("ethernet node1 1 now", "unknown command; 'help' lists them"),
+        ("lmc node1 1 8", "no LMC: 8"),
+        ("smsl node1 1 16", "no service level: 16"),
+        ("rate node1 1 7", "no rate: 7"),
+        ("pkeys node1 1 ffff,x", "no P_Keys: ffff,x"),
+        ("gid node1 1 256 fe80::1", "no index"),
+        ("down node1 2", "no such port: 1/2"),
+        ("down node1 one", "no port: one"),
+        ("down node9 1", "no such node: node9"),
+        ("link node1/2 node1 loss 1", "no such port: node1/2"),
+        ("device remove node9", "no such node: node9"),
+        ("device paint node1", "unknown command; 'help' lists them"),
+        ("umad remove node1 2", "no such port: node1/2"),
+    ] {
+        assert_eq!(served.control(command), format!("error: {said}\n"), "{command}");
+    }
+}
+
+#[test]
+fn what_is_gone_cannot_go_again() {
+    let served = Served::start(2);
+    for (command, said) in [
+        ("qp fail node2 1", "0"),
+        ("cq fail node2 1", "0"),
+        ("uevent lose node2", "ok"),
+        ("uevent resume node2", "ok"),
+        ("uevent forge node2 7", "ok"),
+        ("umad remove node2 1", "ok"),
+        ("umad remove node2 1", "error: the umad device is gone already"),
+        ("umad add node2 1", "ok"),
+        ("umad remove node2 1", "ok"),
+        ("device add node2", "error: the device is there already"),
+        ("device remove node2", "ok"),
+        ("device remove node2", "error: the device is gone already"),
+        ("device fail node2", "error: the device is gone"),
+        ("umad remove node2 1", "error: the umad device is gone already"),
+        ("umad add node2 1", "error: the device is gone"),
+        ("device add node2", "ok"),
+        ("umad remove node2 1", "ok"),
+        ("device fail node2", "ok"),
+    ] {
+        assert_eq!(served.control(command), format!("{said}\n"), "{command}");
+    }
+}
+
+#[test]
+fn statistics_are_given_once_more_when_they_begin_anew() {
+    let served = Served::start(1);
+    join(&mut served.client("node1"));
+    assert_eq!((served.statistic("sa_joins "), served.statistic("sa_errors ")), (1, 0));
+    assert!(served.control("stats reset").contains("sa_joins 1\n"));
+    assert_eq!(served.statistic("sa_joins "), 0);
+}
+
+#[test]
+fn memberships_that_are_forgotten() {
+    let served = Served::start(2);
+    let mut clients = ["node1", "node2"].map(|node| served.client(node));
+    clients.iter_mut().for_each(|client| {
+        join(client);
+    });
+    assert_eq!(served.control("leave node1 1"), "ok\n");
+    assert!(served.control("groups").ends_with(" members 2/1:0x1\n"));
+    assert_eq!(served.control("leave all 1"), "ok\n");
+    assert!(!served.control("groups").contains("2/1"));
 }
 
 #[test]

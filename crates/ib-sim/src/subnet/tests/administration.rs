@@ -56,6 +56,33 @@ fn paths_that_are_not_there() {
 }
 
 #[test]
+fn requests_are_counted_by_what_they_ask_for() {
+    let mut subnet = subnet(1);
+    let own = gid(&subnet, 1);
+    let counts = |subnet: &Subnet| {
+        let now = subnet.counters();
+        [now.sa_path_queries, now.sa_joins, now.sa_leaves, now.sa_other, now.sa_errors]
+    };
+    let member = |method| {
+        let mut mad = join(own).set(tid());
+        mad.header.method = method;
+        mad
+    };
+    for (mad, after) in [
+        (Query::<PathRecord>::new().dgid(own).get(tid()), [1, 0, 0, 0, 0]),
+        (Query::<PathRecord>::new().get(tid()), [2, 0, 0, 0, 1]),
+        (member(Method::SET), [2, 1, 0, 0, 1]),
+        (member(Method::GET), [2, 1, 0, 1, 1]),
+        (member(Method::DELETE), [2, 1, 1, 1, 1]),
+        (member(Method::DELETE), [2, 1, 2, 1, 2]),
+        (SaMad::request(Method::GET, AttributeId::CLASS_PORT_INFO, tid()), [2, 1, 2, 2, 2]),
+    ] {
+        ask(&mut subnet, 1, &mad);
+        assert_eq!(counts(&subnet), after, "{mad:?}");
+    }
+}
+
+#[test]
 fn a_gid_that_was_given_up_leads_nowhere() {
     let mut subnet = subnet(3);
     let (old, new): (Gid, Gid) = (gid(&subnet, 2), "fe80::77".parse().unwrap());

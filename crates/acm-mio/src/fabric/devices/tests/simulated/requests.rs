@@ -8,6 +8,9 @@ fn datagrams_say_whom_they_are_from() {
     let Some(mut bench) = bench("requests::datagrams_say_whom_they_are_from", &config) else { return };
     let ((first, near), (second, far)) = (bench.next_up(), bench.next_up());
     let (from, to) = (bench.open(ONE, first), bench.open(OTHER, second));
+    // Requests have places of their own beside the responses.
+    let config = bench.devices.endpoints[&ONE].pair.config();
+    assert_eq!((config.recv_depth, config.send_depth), (8, 1 + 64));
     let source = bench.carries(ONE, here(&far), (OTHER, to));
     assert_eq!(source, DatagramSource { lid: near.lid, path_bits: 0, qpn: from, gid: None });
     let grh = GlobalRoute {

@@ -1,0 +1,189 @@
+//! What codes, identifiers and small values say of themselves.
+use ib_mad::{
+    AttributeId, Gid, Lid, LinkSpeed, LinkWidth, Method, MgmtClass, Mtu, PacketLifeTime, Pkey, Qpn, Rate, Selected,
+    Selector, ServiceLevel, Status, TransactionId, VirtualLane, Wire,
+    code::{LinkSpeedExt, LinkSpeedExt2, VlCap},
+    id::Lmc,
+    sa::{JoinState, McMemberRecord, MultiPathMask, MultiPathRecord, PathMask, PathRecord, Query},
+    smp::{DrPath, DrSmp, NodeInfo, PortInfo, SlToVlMappingTable},
+    vendor,
+};
+use std::{
+    collections::hash_map::DefaultHasher,
+    hash::{Hash, Hasher},
+};
+
+#[test]
+fn widths_speeds_and_lanes() {
+    let widths = [LinkWidth::X1, LinkWidth::X2, LinkWidth::X4, LinkWidth::X8, LinkWidth::X12, LinkWidth::new(32)];
+    assert_eq!(widths.map(LinkWidth::lanes), [Some(1), Some(2), Some(4), Some(8), Some(12), None]);
+    let speeds = [LinkSpeed::SDR, LinkSpeed::DDR, LinkSpeed::QDR, LinkSpeed::new(8)];
+    assert_eq!(speeds.map(LinkSpeed::mbps), [Some(2_500), Some(5_000), Some(10_000), None]);
+    let more = [LinkSpeedExt::FDR, LinkSpeedExt::EDR, LinkSpeedExt::HDR, LinkSpeedExt::NDR, LinkSpeedExt::new(0)];
+    assert_eq!(more.map(LinkSpeedExt::mbps), [Some(14_062), Some(25_781), Some(53_125), Some(106_250), None]);
+    assert_eq!([LinkSpeedExt2::XDR, LinkSpeedExt2::NONE].map(LinkSpeedExt2::mbps), [Some(212_500), None]);
+    let lanes = [VlCap::ONE, VlCap::TWO, VlCap::FOUR, VlCap::EIGHT, VlCap::FIFTEEN, VlCap::new(6)];
+    assert_eq!(lanes.map(VlCap::lanes), [Some(1), Some(2), Some(4), Some(8), Some(15), None]);
+}
+
+#[test]
+fn packets_of_so_many_bytes() {
+    for (mtu, bytes) in [(Mtu::B256, 256), (Mtu::B512, 512), (Mtu::B1024, 1024), (Mtu::B2048, 2048), (Mtu::B4096, 4096)]
+    {
+        assert_eq!((mtu.bytes(), Mtu::from_bytes(bytes)), (Some(bytes), Some(mtu)));
+    }
+    assert_eq!((Mtu::new(6).bytes(), Mtu::from_bytes(300)), (None, None));
+}
+
+#[test]
+fn a_port_is_as_fast_as_the_newest_field_says() {
+    let mut port = PortInfo::default();
+    assert_eq!((port.lane_mbps(), port.link_mbps()), (None, None));
+    port.link_speed = port.link_speed.with_link_speed_active(LinkSpeed::QDR);
+    port.link_width_active = LinkWidth::X4;
+    assert_eq!((port.lane_mbps(), port.link_mbps()), (Some(10_000), Some(40_000)));
+    port.ext_speeds = port.ext_speeds.with_link_speed_ext_active(LinkSpeedExt::HDR);
+    port.link_width_active = LinkWidth::X2;
+    assert_eq!((port.lane_mbps(), port.link_mbps()), (Some(53_125), Some(106_250)));
+    port.ext_speeds2 = port.ext_speeds2.with_link_speed_ext_active2(LinkSpeedExt2::XDR);
+    assert_eq!(port.link_mbps(), Some(425_000));
+    let lanes: [u8; 8] = [0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xe0];
+    let table = SlToVlMappingTable::parse(&lanes).unwrap();
+    let lane = |sl| table.lane(ServiceLevel::masked(sl));
+    assert_eq!([0, 1, 14, 15].map(lane), [0, 1, 14, 0].map(VirtualLane::masked));
+}
+
+#[test]
+fn methods_and_their_answers() {
+    let answer = |method: Method| method.response().map(Method::get);
+    assert_eq!([Method::GET, Method::SET, Method::DELETE].map(answer), [Some(0x81), Some(0x81), Some(0x95)]);
+    assert_eq!([Method::TRAP, Method::SEND, Method::GET_RESP].map(answer), [Some(0x07), None, None]);
+    assert!(Method::GET_RESP.is_response() && Method::DELETE_RESP.is_response());
+    assert!(!Method::GET.is_response() && !Method::REPORT.is_response());
+}
+
+#[test]
+fn a_status_has_words_where_the_class_gives_them() {
+    let status = Status::new(0x0301);
+    assert_eq!((status.is_ok(), status.is_busy(), status.general(), status.class_code()), (false, true, 1, 3));
+    let quiet = Status::new(0x0300);
+    assert_eq!((quiet.is_ok(), quiet.is_busy(), quiet.general()), (false, false, 0));
+    assert!(Status::OK.is_ok() && !Status::OK.is_busy());
+    let text = |status: Status| [MgmtClass::SUBN_ADM, MgmtClass::PERF].map(|class| status.text(class));
+    assert_eq!(text(Status::SA_NO_RECORDS), [Some("SA: no records"), None]);
+    let busy = text(Status::BUSY);
+    assert!(busy[0].is_some_and(|text| text.contains("busy")) && busy[0] == busy[1], "{busy:?}");
+    assert_eq!(text(Status::new(0x7f00)), [None, None]);
+}
+
+#[test]
+fn classes_of_vendors() {
+    let of = |class: u8| {
+        let class = MgmtClass::new(class);
+        (vendor::is_vendor(class), vendor::is_vendor_oui(class))
+    };
+    assert_eq!([0x08, 0x09, 0x0f, 0x10].map(of), [(false, false), (true, false), (true, false), (false, false)]);
+    assert_eq!([0x2f, 0x30, 0x4f, 0x50].map(of), [(false, false), (false, true), (false, true), (false, false)]);
+}
+
+#[test]
+fn identifiers_are_read_and_printed() {
+    assert_eq!((Qpn::GSI.get(), Qpn::MULTICAST.get()), (1, 0xff_ffff));
+    assert_eq!(format!("{} {:?}", Qpn::MULTICAST, Qpn::GSI), "0xffffff 0x1");
+    assert_eq!((Lmc::of::<3>().get(), format!("{} {:?}", Lmc::of::<3>(), Lmc::of::<2>())), (3, "3 2".to_owned()));
+    assert_eq!(PacketLifeTime::of::<18>().get(), 18);
+    for (code, text) in [(0, "4.096 us"), (7, "524.288 us"), (8, "1.048 ms"), (17, "536.870 ms"), (18, "1.073 s")] {
+        let time = PacketLifeTime::masked(code);
+        assert_eq!((time.to_string(), format!("{time:?}")), (text.to_owned(), text.to_owned()));
+    }
+    let bytes: [u8; 16] = core::array::from_fn(|index| u8::try_from(index).unwrap() + 1);
+    let gid = Gid::from(bytes);
+    assert_eq!((<[u8; 16]>::from(gid), format!("{gid:?}")), (bytes, "102:304:506:708:90a:b0c:d0e:f10".to_owned()));
+    assert!(Pkey::new(0x8001).same_partition(Pkey::new(1)) && !Pkey::new(0x8001).same_partition(Pkey::new(0x8002)));
+}
+
+#[test]
+fn what_is_selected() {
+    let exactly = Selected::exactly(Rate::GBPS_40);
+    assert_eq!((exactly.selector(), exactly.value()), (Selector::Exactly, Rate::GBPS_40));
+    let less = Selected::new(Selector::LessThan, Rate::GBPS_40);
+    assert!(exactly != less && exactly == Selected::exactly(Rate::GBPS_40));
+    let hash = |selected: Selected<Rate>| {
+        let mut hasher = DefaultHasher::new();
+        selected.hash(&mut hasher);
+        hasher.finish()
+    };
+    assert_ne!(hash(exactly), hash(less));
+    let texts = [exactly, less].map(|selected| format!("{selected:?}"));
+    assert!(texts[0] != texts[1] && texts.iter().all(|text| text.contains("40")), "{texts:?}");
+    let record = PathRecord { rate: less, ..PathRecord::default() };
+    assert!(format!("{record:?}").contains(&texts[1]), "{record:?}");
+}
+
+#[test]
+fn a_directed_route_starts_and_ends_at_ports() {
+    let tid = TransactionId::new(5);
+    let long: Vec<u8> = (1..=63).collect();
+    let smp = DrSmp::get::<NodeInfo>(&DrPath::try_from(&long[..]).unwrap(), 9, tid);
+    assert_eq!((smp.base_version, smp.class_version, smp.method), (1, 1, Method::GET));
+    assert_eq!((smp.mgmt_class, smp.attribute_id), (MgmtClass::SUBN_DIRECTED_ROUTE, AttributeId::new(0x11)));
+    assert_eq!((smp.hop_count, smp.hop_pointer, smp.transaction_id), (63, 0, tid));
+    assert_eq!((smp.attribute_modifier.get(), smp.dr_slid, smp.dr_dlid), (9, Lid::PERMISSIVE, Lid::PERMISSIVE));
+    assert_eq!((smp.initial_path.0[0], &smp.initial_path.0[1..]), (0, &long[..]));
+}
+
+#[test]
+fn questions_for_many_paths() {
+    let gid = |last: u8| Gid::from([last; 16]);
+    let all: Vec<Gid> = (1..=9).map(gid).collect();
+    let query = Query::<MultiPathRecord>::new()
+        .mtu(Selector::LessThan, Mtu::B1024)
+        .rate(Selector::GreaterThan, Rate::GBPS_40)
+        .packet_life_time(Selector::Exactly, PacketLifeTime::of::<9>())
+        .service_id(0x0102_0304_0506_0708.into())
+        .gids(&all[..8], &all[..5]);
+    let record = query.record();
+    assert_eq!(
+        (record.mtu, record.rate),
+        (Selected::new(Selector::LessThan, Mtu::B1024), Selected::new(Selector::GreaterThan, Rate::GBPS_40))
+    );
+    assert_eq!(record.packet_life_time, Selected::exactly(PacketLifeTime::of::<9>()));
+    assert_eq!((record.service_id_8msb, record.sgid_count, record.dgid_count), (1, 8, 3));
+    assert_eq!((record.gids[7], record.gids[8], record.gids[10]), (gid(8), gid(1), gid(3)));
+    let mask = MultiPathMask::MTU_SELECTOR
+        | MultiPathMask::MTU
+        | MultiPathMask::RATE_SELECTOR
+        | MultiPathMask::RATE
+        | MultiPathMask::LIFE_SELECTOR
+        | MultiPathMask::LIFE
+        | MultiPathMask::SERVICE_ID_8MSB
+        | MultiPathMask::SERVICE_ID_56LSB
+        | MultiPathMask::SGID_COUNT
+        | MultiPathMask::DGID_COUNT;
+    assert_eq!(query.mask(), mask);
+}
+
+#[test]
+fn a_query_has_the_fields_that_count() {
+    let record = PathRecord { dlid: Lid::new(7), ..PathRecord::default() };
+    let query = Query::with_mask(record, PathMask::SLID);
+    assert_eq!((query.record().dlid, query.mask()), (Lid::new(7), PathMask::SLID));
+    assert_eq!(Query::from_non_zero(record).mask(), PathMask::DLID);
+    // A wide field whose first or last bit alone is set, and its neighbours.
+    for byte in [0, 7, 8, 15] {
+        let mut dgid = [0; 16];
+        dgid[byte] = 1;
+        let record = PathRecord { dgid: dgid.into(), ..PathRecord::default() };
+        assert_eq!(Query::from_non_zero(record).mask(), PathMask::DGID, "{byte}");
+    }
+    let query = Query::<PathRecord>::new()
+        .rate(Selector::LessThan, Rate::GBPS_40)
+        .packet_life_time(Selector::Best, PacketLifeTime::of::<3>());
+    assert_eq!(query.record().rate, Selected::new(Selector::LessThan, Rate::GBPS_40));
+    assert_eq!(query.record().packet_life_time, Selected::new(Selector::Best, PacketLifeTime::of::<3>()));
+    let mask = PathMask::RATE | PathMask::RATE_SELECTOR | PathMask::LIFE | PathMask::LIFE_SELECTOR;
+    assert_eq!(query.mask(), mask);
+    let mad = Query::<McMemberRecord>::new().join_state(JoinState::FULL_MEMBER).delete(TransactionId::new(4));
+    assert_eq!((mad.header.method, mad.header.attribute_id), (Method::DELETE, AttributeId::MC_MEMBER_RECORD));
+    assert_eq!(mad.header.transaction_id, TransactionId::new(4));
+}

@@ -1,0 +1,281 @@
+//! Attachments to something that talks as ibsim does.
+use super::*;
+use crate::{AgentId, Event, MadSend, SaMode, SubnetConfig};
+use alloc::borrow::ToOwned;
+use core::sync::atomic::{AtomicU32, Ordering};
+use ib_mad::{
+    AttributeId, SmState, Status,
+    sa::{PathRecord, Query},
+    smp::PriorityState,
+};
+use std::{
+    os::{
+        linux::net::SocketAddrExt,
+        unix::net::{SocketAddr, UnixDatagram},
+    },
+    thread,
+};
+
+/// ibsim's ends of the sockets.
+struct Ibsim {
+    base: String,
+    control: UnixDatagram,
+    /// Of each client, in order: where its datagrams come in.
+    data: Vec<UnixDatagram>,
+}
+
+fn name(base: &str, name: &str) -> SocketAddr {
+    SocketAddr::from_abstract_name(format!("{base}:{name}\0")).unwrap()
+}
+
+fn bound(base: &str, own: &str) -> UnixDatagram {
+    let socket = UnixDatagram::bind_addr(&name(base, own)).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    socket
+}
+
+impl Ibsim {
+    fn start() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let base = format!("uplink-{}-{}", process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let control = bound(&base, "ctl");
+        Self { base, control, data: Vec::new() }
+    }
+
+    /// What a client says next, and which one.
+    fn heard(&self) -> (ControlMessage, SocketAddr) {
+        let mut buffer = [0; size_of::<ControlMessage>()];
+        let (length, from) = self.control.recv_from(&mut buffer).unwrap();
+        let message = *ControlMessage::parse(&buffer[..length]).unwrap();
+        assert_eq!(message.magic.get(), MAGIC);
+        (message, from)
+    }
+
+    fn answer(&self, to: &SocketAddr, asked: &ControlMessage, kind: u32, data: &[u8]) {
+        let mut answer = ControlMessage { kind: Host32::new(kind), ..*asked };
+        answer.data.0[..data.len()].copy_from_slice(data);
+        self.control.send_to_addr(as_bytes(&answer), to).unwrap();
+    }
+
+    /// Lets a client attach at a node with this GUID, under this number.
+    fn attach(&mut self, number: u32, node: &str, guid: u64) {
+        let (asked, from) = self.heard();
+        let info = *ClientInfo::parse_prefix(&asked.data.0).unwrap().0;
+        assert_eq!((asked.kind.get(), asked.length.get()), (control::CONNECT, 44));
+        assert_eq!((info.qp.get(), info.is_sm.get(), info.node), (1, 1, Text::new(node.as_bytes())));
+        let data = bound(&self.base, &format!("out{number}"));
+        data.connect_addr(&name(&self.base, &format!("in{}", info.id.get()))).unwrap();
+        self.data.push(data);
+        self.answer(&from, &asked, control::CONNECT, as_bytes(&ClientInfo { id: Host32::new(number), ..info }));
+        let (asked, from) = self.heard();
+        assert_eq!((asked.kind.get(), asked.client.get()), (control::GET_NODE_INFO, number));
+        let node = NodeInfo { node_guid: Guid::new(guid), ..NodeInfo::default() };
+        self.answer(&from, &asked, control::GET_NODE_INFO, as_bytes(&node));
+    }
+
+    /// What comes at a client's data socket.
+    fn packet(&self, client: usize) -> Packet {
+        let mut buffer = [0; size_of::<Packet>()];
+        let length = self.data[client].recv(&mut buffer).unwrap();
+        *Packet::parse(&buffer[..length]).unwrap()
+    }
+
+    fn is_silent(&self) -> bool {
+        let silent = |socket: &UnixDatagram| {
+            socket.set_nonblocking(true).unwrap();
+            let nothing = socket.recv(&mut [0]).is_err();
+            socket.set_nonblocking(false).unwrap();
+            nothing
+        };
+        silent(&self.control) & self.data.iter().all(silent)
+    }
+}
+
+/// Two nodes, whose ports are active, and their subnet.
+fn attached() -> (Ibsim, Uplink, Subnet) {
+    let mut ibsim = Ibsim::start();
+    let base = ibsim.base.clone();
+    let names = ["H-1", "H-2"].map(ToOwned::to_owned);
+    let attaching = thread::spawn(move || Uplink::attach(&base, &names));
+    ibsim.attach(4, "H-1", 0x10);
+    ibsim.attach(5, "H-2", 0x20);
+    let (uplink, nodes) = attaching.join().unwrap().unwrap();
+    let mut subnet = Subnet::new(SubnetConfig { sa: SaMode::External, ..SubnetConfig::default() }, 1);
+    for (lid, node) in (7..).zip(nodes) {
+        let [port] = &node.ports[..] else { panic!("{node:?}") };
+        assert_eq!((port.guid.get(), node.guid.get() + 1), (node.guid.get() + 1, port.guid.get()));
+        assert_eq!((port.state, port.lid, port.gid().interface_id()), (PortState::DOWN, Lid::NONE, port.guid));
+        let up = Port { state: PortState::ACTIVE, lid: Lid::new(lid), sm_lid: Lid::new(9), ..port.clone() };
+        subnet.add_node_with(Node { ports: [up].into(), ..node }).unwrap();
+    }
+    while subnet.poll_event().is_some() {}
+    (ibsim, uplink, subnet)
+}
+
+#[test]
+fn clients_attach_in_order_and_go() {
+    let (ibsim, uplink, subnet) = attached();
+    let guids = [1, 2].map(|node| subnet.node(NodeId::new(node)).unwrap().guid.get());
+    let names = [1, 2].map(|node| subnet.node(NodeId::new(node)).unwrap().name.clone());
+    assert_eq!((guids, names), ([0x10, 0x20], ["H-1", "H-2"].map(ToOwned::to_owned)));
+    assert_eq!(uplink.fds().count(), 4);
+    drop(uplink);
+    for client in [4, 5] {
+        let (said, _) = ibsim.heard();
+        assert_eq!((said.kind.get(), said.client.get()), (control::DISCONNECT, client));
+    }
+}
+
+#[test]
+fn who_is_refused_is_told() {
+    let ibsim = Ibsim::start();
+    let base = ibsim.base.clone();
+    let attaching = thread::spawn(move || Uplink::attach(&base, &["H-9".to_owned()]));
+    let (asked, from) = ibsim.heard();
+    ibsim.answer(&from, &asked, control::ERROR, &[]);
+    assert!(matches!(attaching.join().unwrap(), Err(UplinkError::Refused { node }) if node == "H-9"));
+    let nobody = format!("{}-nobody", ibsim.base);
+    assert!(matches!(Uplink::attach(&nobody, &["H-1".to_owned()]), Err(UplinkError::Io { .. })));
+}
+
+/// A request from node 2's port, as the subnet hands it out.
+fn asked(subnet: &mut Subnet) -> (RequestId, PortId, SaMad) {
+    let port = PortId::new(2, 1);
+    let mad = Query::<PathRecord>::new().dlid(Lid::new(7)).get(TransactionId::new(0x77));
+    let send = MadSend {
+        agent: AgentId(3),
+        dlid: Lid::new(9),
+        qpn: Qpn::GSI,
+        sl: ServiceLevel::of::<0>(),
+        pkey_index: 0,
+        timeout: Duration::from_secs(1),
+        retries: 0,
+    };
+    subnet.send_mad(Duration::ZERO, port, send, &mad).unwrap();
+    let Some(Event::SaRequest { request, port: asker, mad }) = subnet.poll_event() else { panic!("not asked") };
+    assert_eq!(asker, port);
+    (request, port, *mad)
+}
+
+#[test]
+fn a_request_goes_to_the_manager_and_its_answer_comes_back() {
+    let (ibsim, mut uplink, mut subnet) = attached();
+    let (request, port, mad) = asked(&mut subnet);
+    uplink.forward(request, port, Lid::new(9), &mad);
+    let packet = ibsim.packet(1);
+    assert_eq!((packet.dlid, packet.dqp.get(), packet.sqp.get(), packet.length.get()), (Lid::new(9), 1, 1, 256));
+    let id = packet.mad.header.transaction_id.get();
+    assert_eq!((id >> 48, packet.mad.data), (5, mad.data), "the client's number is above it");
+    assert_eq!(packet.mad.header.attribute_id, AttributeId::PATH_RECORD);
+    // An answer to a report keeps its number.
+    let mut answer = mad;
+    answer.header.method = Method::REPORT_RESP;
+    uplink.forward(request, port, Lid::new(9), &answer);
+    assert_eq!(ibsim.packet(1).mad.header.transaction_id, mad.header.transaction_id);
+    uplink.forward(request, PortId::new(3, 1), Lid::new(9), &mad);
+    assert!(ibsim.is_silent());
+
+    // What came back undelivered is no answer.
+    let mut back = packet;
+    back.mad.header.method = Method::GET_RESP;
+    ibsim.data[1].send(as_bytes(&Packet { status: Be32::new(110), ..back })).unwrap();
+    uplink.receive(Duration::ZERO, 3, &mut subnet);
+    assert_eq!(subnet.poll_event(), None);
+    ibsim.data[1].send(as_bytes(&back)).unwrap();
+    // The other sockets have nothing.
+    for index in [0, 1, 2, 4] {
+        uplink.receive(Duration::ZERO, index, &mut subnet);
+    }
+    assert_eq!(subnet.poll_event(), None);
+    uplink.receive(Duration::ZERO, 3, &mut subnet);
+    let Some(Event::Mad { port: told, agent: AgentId(3), mad }) = subnet.poll_event() else { panic!("no answer") };
+    assert_eq!((told, mad.header.transaction_id, mad.header.status), (port, TransactionId::new(0x77), Status::OK));
+}
+
+#[test]
+fn reports_come_to_the_port_and_other_requests_to_nobody() {
+    let (ibsim, mut uplink, mut subnet) = attached();
+    for (method, reports) in [(Method::GET, 0), (Method::REPORT, 1)] {
+        let mad = SaMad::request(method, AttributeId::NOTICE, TransactionId::new(1));
+        let packet = Packet { slid: Lid::new(9), length: Be64::new(256), mad, ..Packet::default() };
+        ibsim.data[0].send(as_bytes(&packet)).unwrap();
+        uplink.receive(Duration::ZERO, 1, &mut subnet);
+        let told: Vec<Event> = core::iter::from_fn(|| subnet.poll_event()).collect();
+        assert_eq!(told.len(), reports, "{told:?}");
+        let to_first = |event: &Event| matches!(event, Event::Report { port, slid, .. } if (port.node.get(), *slid) == (1, Lid::new(9)));
+        assert!(told.iter().all(to_first), "{told:?}");
+    }
+}
+
+#[test]
+fn ports_are_looked_at_each_50_ms() {
+    let (ibsim, mut uplink, mut subnet) = attached();
+    let ms = Duration::from_millis;
+    assert_eq!(uplink.due(), Duration::ZERO);
+    uplink.tick(ms(20), &subnet);
+    assert_eq!(uplink.due(), ms(70));
+    for client in [4, 5] {
+        let (asked, _) = ibsim.heard();
+        assert_eq!((asked.kind.get(), asked.client.get()), (control::GET_PORT_INFO, client));
+        assert_eq!((asked.length.get(), asked.data.0[0]), (1, 1));
+    }
+    // The manager of the first active port is asked what it is.
+    let question = ibsim.packet(0);
+    assert_eq!((question.dlid, question.length.get()), (Lid::new(9), 256));
+    assert_eq!(question.mad.header.mgmt_class, MgmtClass::SUBN_LID_ROUTED);
+    assert_eq!(question.mad.header.transaction_id.get() >> 48, 4);
+    uplink.tick(ms(69), &subnet);
+    assert!(ibsim.is_silent());
+    uplink.tick(ms(70), &subnet);
+    let (asked, first) = ibsim.heard();
+
+    let mut info = PortInfo::default();
+    info.lid = Lid::new(0x44);
+    info.master_sm_lid = Lid::new(9);
+    info.speed_state = info.speed_state.with_port_state(PortState::ACTIVE);
+    // P_Keys that nobody asked for are passed over.
+    let mut pkeys = PkeyTable::default();
+    pkeys.pkeys[0] = Pkey::new(0x8001);
+    ibsim.answer(&first, &asked, control::GET_PKEYS, as_bytes(&pkeys));
+    ibsim.answer(&first, &asked, control::GET_PORT_INFO, as_bytes(&info));
+    uplink.receive(ms(71), 0, &mut subnet);
+    let lid = |subnet: &Subnet| subnet.port(PortId::new(1, 1)).unwrap().lid;
+    assert_eq!(lid(&subnet), Lid::new(7), "its P_Keys are missing");
+    assert_eq!(ibsim.heard().0.client.get(), 5);
+    let (asked, from) = ibsim.heard();
+    assert_eq!((asked.kind.get(), asked.client.get()), (control::GET_PKEYS, 4));
+    ibsim.answer(&from, &asked, control::GET_PKEYS, as_bytes(&pkeys));
+    uplink.receive(ms(72), 0, &mut subnet);
+    let port = subnet.port(PortId::new(1, 1)).unwrap();
+    assert_eq!((port.lid, &port.pkeys[..]), (Lid::new(0x44), &[Pkey::new(0x8001)][..]));
+}
+
+#[test]
+fn a_manager_that_began_anew_has_forgotten_its_groups() {
+    let (ibsim, mut uplink, mut subnet) = attached();
+    let told = |uplink: &mut Uplink, subnet: &mut Subnet, method, activity, status| {
+        let priority_state = PriorityState::default().with_sm_state(SmState::MASTER);
+        let info = SmInfo { guid: Guid::new(1), act_count: Be32::new(activity), priority_state, ..SmInfo::default() };
+        let mut smp = Smp::get::<SmInfo>(0, TransactionId::new(4 << REQUEST_BITS));
+        smp.header.method = method;
+        smp.data.0[..size_of::<SmInfo>()].copy_from_slice(as_bytes(&info));
+        let mad = *SaMad::parse(as_bytes(&smp)).unwrap();
+        let packet = Packet { status: Be32::new(status), length: Be64::new(256), mad, ..Packet::default() };
+        ibsim.data[0].send(as_bytes(&packet)).unwrap();
+        uplink.receive(Duration::ZERO, 1, subnet);
+        // Whether every port is asked to register again.
+        core::iter::from_fn(|| subnet.poll_event()).count() == 2
+    };
+    for (method, activity, status, anew) in [
+        (Method::GET_RESP, 9, 0, false),
+        (Method::GET_RESP, 10, 0, false),
+        // A question of another one, and not an answer.
+        (Method::GET, 3, 0, false),
+        (Method::GET_RESP, 3, 0, true),
+        // It was away.
+        (Method::GET_RESP, 0, 110, false),
+        (Method::GET_RESP, 4, 0, true),
+    ] {
+        assert_eq!(told(&mut uplink, &mut subnet, method, activity, status), anew, "{activity}");
+    }
+}
