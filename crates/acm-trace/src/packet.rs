@@ -99,9 +99,8 @@ pub(crate) fn parse(record: &[u8]) -> Result<(Way, &[u8]), Damage> {
     let length = usize::from(u16::from_be_bytes([high, low]));
     let packet = record.get(ERF_HEADER..).and_then(|rest| rest.get(..length)).ok_or_else(short)?;
     let headers = Headers::parse(packet)?;
-    let pad = usize::from(headers.bth.flags.pad_count());
-    let end = headers.payload.len().checked_sub(CHECKS + pad).ok_or_else(short)?;
-    let payload = headers.payload.get(..end).ok_or_else(short)?;
+    // A packet that is whole has both of its check sums.
+    headers.icrc.and(headers.vcrc).ok_or_else(short)?;
     let lrh = headers.lrh.copied().unwrap_or_default();
     let way = Way {
         slid: lrh.slid,
@@ -118,7 +117,7 @@ pub(crate) fn parse(record: &[u8]) -> Result<(Way, &[u8]), Damage> {
             hop_limit: grh.hop_limit,
         }),
     };
-    Ok((way, payload))
+    Ok((way, headers.payload))
 }
 
 #[cfg(test)]
