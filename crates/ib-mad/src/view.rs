@@ -2,7 +2,7 @@
 use crate::{
     DecodeError, MadHeader, Method, MgmtClass, Status, Wire,
     acm::AcmMad,
-    attribute::{Attribute, Structure},
+    attribute::{Attribute, SharedAttribute, Structure},
     baseboard::BaseboardAttribute,
     cm::CmAttribute,
     congestion::{CongestionAttribute, CongestionLogCa, CongestionLogSwitch, CongestionLogType},
@@ -19,8 +19,8 @@ use core::fmt;
 mod change;
 mod display;
 mod layout;
-mod own;
 mod records;
+mod vendor;
 pub use change::MadMut;
 use layout::{Format, check};
 
@@ -137,6 +137,11 @@ impl<'a> MadRef<'a> {
     /// [`DecodeError::TooShort`] if `bytes` ends before the common header does.
     pub fn new(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         Ok(Self { header: MadHeader::parse(bytes)?, bytes })
+    }
+
+    /// The datagram that these bytes are, with the header that they begin with.
+    pub(crate) const fn of(header: &'a MadHeader, bytes: &'a [u8]) -> Self {
+        Self { header, bytes }
     }
 
     /// The common header.
@@ -271,8 +276,21 @@ impl<'a> MadRef<'a> {
     /// [`DecodeError::TooShort`] if the datagram ends before the attribute does.
     pub fn attribute_as<A: Attribute>(&self) -> Result<&'a A, DecodeError> {
         check::<A>(self.header)?;
-        own::check_vendor::<A>(self.bytes)?;
+        vendor::check_vendor::<A>(self.bytes)?;
         A::parse(self.bytes.get(A::OFFSET..).unwrap_or_default())
+    }
+
+    /// The attribute if it is an `A`, which several classes have at their own places.
+    ///
+    /// # Errors
+    /// [`DecodeError::BadValue`] if the attribute's number or a version is another's, [`DecodeError::TooShort`] if the
+    /// datagram ends before the attribute does.
+    pub fn shared_as<A: SharedAttribute>(&self) -> Result<&'a A, DecodeError> {
+        layout::check_version(self.header)?;
+        match self.header.attribute_id {
+            id if id == A::ATTRIBUTE => A::parse(self.data()),
+            other => Err(DecodeError::BadValue { what: "attribute_id", value: other.get().into() }),
+        }
     }
 
     fn record(&self) -> Result<Option<SaAttribute<'a>>, DecodeError> {

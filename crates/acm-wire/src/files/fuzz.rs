@@ -59,7 +59,7 @@ fn check<T: fmt::Display>(
 }
 
 /// Reads the text as `ibacm_opts.cfg`.
-pub fn opts(text: &[u8]) {
+pub(crate) fn opts(text: &[u8]) {
     check(
         text,
         opts::parse(text),
@@ -69,7 +69,7 @@ pub fn opts(text: &[u8]) {
 }
 
 /// Reads the text as `ibacm_addr.cfg`.
-pub fn addr(text: &[u8]) {
+pub(crate) fn addr(text: &[u8]) {
     check(
         text,
         addr::parse(text),
@@ -79,7 +79,7 @@ pub fn addr(text: &[u8]) {
 }
 
 /// Reads the text as `ibacm_hosts.data`.
-pub fn hosts(text: &[u8]) {
+pub(crate) fn hosts(text: &[u8]) {
     check(
         text,
         hosts::parse(text),
@@ -89,7 +89,7 @@ pub fn hosts(text: &[u8]) {
 }
 
 /// Reads the text as a path dump: at once, and by sections.
-pub fn path_dump(text: &[u8]) {
+pub(crate) fn path_dump(text: &[u8]) {
     let mut all = path_dump::parse(text);
     path_dump::Sections::default().read(text, |_| true, |found| assert_eq!(Some(found), all.next()));
     assert_eq!(all.next(), None);

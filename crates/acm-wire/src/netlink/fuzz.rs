@@ -3,7 +3,7 @@ use super::{KernelRequest, MAX_REQUEST, NlMessage, SetTimeout, messages};
 use ib_mad::as_bytes;
 
 /// Reads the bytes as a datagram of requests and answers.
-pub fn datagram(bytes: &[u8]) {
+pub(crate) fn datagram(bytes: &[u8]) {
     let mut seen = 0;
     for message in messages(bytes).flatten() {
         seen += as_bytes(message.header).len() + message.payload.len();

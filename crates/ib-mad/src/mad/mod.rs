@@ -7,6 +7,7 @@ mod layout;
 mod method;
 mod names;
 mod owned;
+mod place;
 mod request;
 mod status;
 
@@ -16,7 +17,7 @@ pub use datagram::Datagram;
 pub use header::MadHeader;
 pub use method::Method;
 pub use owned::Mad;
-pub(crate) use owned::{OUI, words};
+pub(crate) use place::{OUI, words};
 pub(crate) use request::requests;
 pub use status::{Status, StatusOf};
 

@@ -1,11 +1,14 @@
 //! A whole datagram of any class, owned: what a program writes and sends.
-use super::{MAD_SIZE, MadHeader, Method, MgmtClass, Status};
+use super::{
+    MAD_SIZE, MadHeader, Method, MgmtClass, Status,
+    place::{OUI, SA_HEADER, words},
+};
 use crate::{
     AttributeId, DecodeError, MadMut, MadRef, TransactionId, Wire,
     attribute::{Attribute, SharedAttribute},
     sa::SaHeader,
     wire,
-    wire::{Be16, Be32, InBytes, Octets},
+    wire::{Be32, InBytes, Octets},
 };
 use zerocopy::IntoBytes as _;
 
@@ -162,9 +165,11 @@ impl Mad {
     }
 }
 
-/// Where subnet administration's header is, and where the number of a vendor.
-const SA_HEADER: usize = 36;
-pub(crate) const OUI: usize = 37;
+impl<'a> From<&'a Mad> for MadRef<'a> {
+    fn from(mad: &'a Mad) -> Self {
+        Self::of(&mad.header, crate::as_bytes(mad))
+    }
+}
 
 /// The paths of a directed route follow its data.
 fn data_end(class: MgmtClass) -> usize {
@@ -173,9 +178,4 @@ fn data_end(class: MgmtClass) -> usize {
 
 fn zero<T: Wire>() -> T {
     T::new_zeroed()
-}
-
-/// The distance of records of a kind, in 8-byte words (IBTA 15.2.1.1, AttributeOffset).
-pub(crate) fn words<T>() -> Be16 {
-    Be16::new(u16::try_from(size_of::<T>().div_ceil(8)).unwrap_or_default())
 }

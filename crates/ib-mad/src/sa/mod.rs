@@ -18,6 +18,7 @@ mod inform_info_record;
 mod linear_forwarding_table_record;
 mod link_record;
 mod link_speed_width_pairs_record;
+mod matching;
 mod mc_member_record;
 mod multi_path_record;
 mod multicast_forwarding_table_record;

@@ -1,5 +1,5 @@
 //! Datagrams that are changed in place.
-use super::{MadRef, layout::check, own::check_vendor};
+use super::{MadRef, layout::check, vendor::check_vendor};
 use crate::{DecodeError, MadHeader, Wire, attribute::Attribute};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 

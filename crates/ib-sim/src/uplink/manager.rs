@@ -33,7 +33,7 @@ impl Manager {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ib_mad::{smp::PriorityState, wire::Be32};
+    use ib_mad::{smp::PriorityState, wire::Counter32};
 
     #[test]
     fn a_new_one_is_master_once() {
@@ -41,8 +41,12 @@ mod tests {
         manager.leave();
         let hear = |manager: &mut Manager, guid, activity, state| {
             let priority_state = PriorityState::default().with_sm_state(state);
-            let info =
-                SmInfo { guid: Guid::new(guid), act_count: Be32::new(activity), priority_state, ..SmInfo::default() };
+            let info = SmInfo {
+                guid: Guid::new(guid),
+                act_count: Counter32::new(activity),
+                priority_state,
+                ..SmInfo::default()
+            };
             manager.hear(&info)
         };
         assert!(!hear(&mut manager, 1, 90, SmState::MASTER), "the first that is seen");

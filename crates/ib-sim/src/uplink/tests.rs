@@ -255,7 +255,12 @@ fn a_manager_that_began_anew_has_forgotten_its_groups() {
     let (ibsim, mut uplink, mut subnet) = attached();
     let told = |uplink: &mut Uplink, subnet: &mut Subnet, method, activity, status| {
         let priority_state = PriorityState::default().with_sm_state(SmState::MASTER);
-        let info = SmInfo { guid: Guid::new(1), act_count: Be32::new(activity), priority_state, ..SmInfo::default() };
+        let info = SmInfo {
+            guid: Guid::new(1),
+            act_count: ib_mad::wire::Counter32::new(activity),
+            priority_state,
+            ..SmInfo::default()
+        };
         let mut smp = Smp::get::<SmInfo>(0, TransactionId::new(4 << REQUEST_BITS));
         smp.header.method = method;
         smp.data.0[..size_of::<SmInfo>()].copy_from_slice(as_bytes(&info));
