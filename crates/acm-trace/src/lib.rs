@@ -57,7 +57,7 @@
 //! | [`Recorder`] | stands around a core and writes |
 //! | [`Reader`] | reads: an iterator of [`Entry`] |
 //! | [`Replay`] | tells a fresh core the same, and compares |
-//! | [`line`] | a fact in words |
+//! | [`mod@line`] | a fact in words |
 //! | [`Stats`] | counts, and how long things took |
 #![forbid(unsafe_code)]
 #![deny(
