@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(features("ib-mad"), ["arbitrary", "default", "serde", "std"]);
         assert_eq!(features("acm-wire"), ["serde"]);
         let examples: Vec<String> = listed("ib-mad").into_iter().filter(|file| file.starts_with("examples/")).collect();
-        let public = ["build_path_query", "decode_pcap", "decode_umad", "portinfo"];
+        let public = ["answer_queries", "build_path_query", "decode_pcap", "decode_umad", "portinfo", "write_mads"];
         assert_eq!(examples, public.map(|name| format!("examples/{name}.rs")));
     }
 

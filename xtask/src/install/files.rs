@@ -45,6 +45,7 @@ pub(super) const FILES: &[File] = &[
     File { source: None, folder: Folder::Prefix("sbin"), name: "acm-mio", mode: 0o755, is_configuration: false },
     of_dist("acm-mio.8", Folder::Prefix("share/man/man8"), "acm-mio.8"),
     of_dist("grafana-dashboard.json", Folder::Prefix("share/acm-mio"), "grafana-dashboard.json"),
+    of_dist("wireshark/acm.lua", Folder::Prefix("share/acm-mio"), "acm.lua"),
     configuration("acm-mio.logrotate", Folder::Fixed("/etc/logrotate.d"), "acm-mio"),
     of_dist("acm-mio.sysusers", Folder::Systemd("sysusers.d"), "acm-mio.conf"),
     of_dist("acm-mio.socket", Folder::Systemd("systemd/system"), "acm-mio.socket"),
@@ -91,8 +92,18 @@ mod tests {
 
     #[test]
     fn every_file_of_dist_is_installed() {
-        let mut there: Vec<String> =
-            fs::read_dir(dist("")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut there = Vec::new();
+        let mut folders = vec![dist("")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+                if entry.file_type().unwrap().is_dir() {
+                    folders.push(entry.path());
+                } else {
+                    let path = entry.path();
+                    there.push(path.strip_prefix(dist("")).unwrap().to_str().unwrap().to_owned());
+                }
+            }
+        }
         there.sort();
         let mut listed: Vec<&str> = FILES.iter().filter_map(|file| file.source).collect();
         listed.sort_unstable();

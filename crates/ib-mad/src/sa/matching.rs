@@ -1,5 +1,5 @@
 //! What a query finds: records whose fields agree with it, component by component.
-use super::{Compare, Component, Grades, Query, SaRecord};
+use super::{Compare, Component, Query, SaRecord};
 use crate::{
     Selector,
     wire::{Field, find, read_bits},
@@ -72,9 +72,8 @@ impl<R: SaRecord> Query<R> {
         graded.fold(Ordering::Equal, |order, (component, grades)| {
             order.then_with(|| match (self.selector(component), Place::of(R::FIELDS, component.field)) {
                 (Selector::Best, Some(place)) => {
-                    let grade = |record: &R| place.number(record.as_bytes()).and_then(grades.grade);
-                    let order = grade(one).cmp(&grade(other));
-                    if grades.most_is_best { order } else { order.reverse() }
+                    let code = |record: &R| place.number(record.as_bytes());
+                    grades.rank(code(one), code(other))
                 }
                 _ => Ordering::Equal,
             })
@@ -89,11 +88,11 @@ impl<R: SaRecord> Query<R> {
             Compare::Ignored => true,
             Compare::Partition => numbers().is_none_or(|(own, asked)| (own ^ asked) & 0x7fff == 0),
             Compare::Set => numbers().is_none_or(|(own, asked)| asked & !own == 0),
-            Compare::Graded(Grades { grade, .. }) => {
+            Compare::Graded(grades) => {
                 numbers().is_none_or(|(own, asked)| match self.selector(component) {
                     // Also of codes that have no grade.
                     Selector::Exactly => own == asked,
-                    selector => selector.admits(grade(own), grade(asked)),
+                    selector => selector.admits(grades.grade(own), grades.grade(asked)),
                 })
             }
             Compare::Equal => {
