@@ -1,6 +1,8 @@
 //! How the daemon starts, where it listens, and how it ends.
+use acm_client::{Address, Client, Counter, PerfTarget, Service};
 use acm_tests::{Acme, Binary, Connection, Entry, Fabric, Finished, Node, Process, binary, program, run, until};
 use acm_wire::client::ClientStatus;
+use ib_mad::sa::PathRecord;
 use nix::sys::signal::Signal;
 use std::{fs, net::TcpListener, path::Path, process::Command};
 
@@ -54,6 +56,10 @@ fn loop_mode_serves_this_machine() {
     assert_eq!(node.client_files(), ["ibacm-tcp.port", "ibacm.port"]);
     assert_eq!(fs::read_link(node.dir().join("ibacm.port")).unwrap(), Path::new("ibacm-tcp.port"));
     assert_serves(Connection::tcp("127.0.0.1", port).unwrap());
+    let name = Address::from_text("node1");
+    let mut client = Client::connect(Service::find_in(node.dir()).unwrap()).unwrap();
+    assert_eq!(client.service().to_string(), format!("127.0.0.1:{port}"));
+    assert!(client.resolve(Some(&name), &name).is_ok());
     assert!(Connection::tcp("127.0.0.2", port).is_err(), "only 127.0.0.1");
 }
 
@@ -64,6 +70,34 @@ fn open_mode_serves_everybody_and_says_so() {
         assert_serves(Connection::tcp(address, port).unwrap());
     }
     assert!(node.log().contains("server_mode open: anybody"), "{}", node.log());
+}
+
+/// What a program in Rust takes: every kind of request, and the daemon is found again that was started anew.
+#[test]
+fn a_client_in_rust_asks_and_finds_the_daemon_again() {
+    let how = Node::embedded();
+    let mut node = how.clone().join();
+    let mut client = Client::connect(Service::Unix(node.socket())).unwrap();
+    let name = Address::from_text("node1");
+    let path = client.resolve(Some(&name), &name).unwrap().path;
+    assert_eq!((path.sgid, path.slid), (path.dgid, path.dlid));
+    for own in [Address::Lid(path.dlid), Address::Gid(path.dgid)] {
+        assert_eq!(client.resolve(None, &own).unwrap().path.dlid, path.dlid, "{own}");
+    }
+    let ends = PathRecord { sgid: path.sgid, dgid: path.dgid, ..PathRecord::default() };
+    assert_eq!(client.query_sa(&ends).unwrap().dlid, path.dlid);
+    let endpoints = client.endpoints().unwrap();
+    assert!(endpoints.len() == 1 && endpoints[0].addresses.contains(&"node1".into()), "{endpoints:?}");
+    assert_eq!(client.counters(PerfTarget::Total).unwrap().get(Counter::Resolve), 4);
+    let nobody = client.resolve(Some(&Address::from_text("nobody")), &name).unwrap_err();
+    assert_eq!(nobody.status(), Some(ClientStatus::ESRCADDR));
+
+    node.process.signal(Signal::SIGTERM);
+    node.process.wait();
+    node.process = Process::start(&mut how.command(node.dir()));
+    // It serves before it has joined its group, and says so.
+    let again = until("a path", || client.resolve(Some(&name), &name).ok());
+    assert_eq!((again.path.dlid, client.reconnects()), (path.dlid, 1));
 }
 
 #[test]
