@@ -4,6 +4,7 @@ use crate::{
     fact::{Dated, Entry, Fact},
 };
 use acm_sansio::{ClientId, KernelRequestId, Output, SaRequestId, Time};
+use acm_wire::client::Header;
 use core::{fmt, time::Duration};
 use ib_mad::{Method, MgmtClass, TransactionId, Wire as _, acm::AcmMad};
 use std::collections::{BTreeMap, VecDeque};
@@ -49,7 +50,7 @@ pub struct Stats {
 }
 
 fn tid(message: &[u8]) -> [u8; 8] {
-    message.get(8..).and_then(|rest| rest.first_chunk()).copied().unwrap_or_default()
+    Header::parse_prefix(message).map(|(header, _)| header.tid.0).unwrap_or_default()
 }
 
 impl Stats {

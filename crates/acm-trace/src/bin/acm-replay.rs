@@ -1,7 +1,7 @@
 //! `acm-replay`: replays traces, prints them, counts what is in them.
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use acm_sansio::Time;
-use acm_trace::{Dated, Entry, Reader, Replay, ReplayError, Stats, TraceError, line};
+use acm_trace::{Dated, Entry, Reader, Replay, ReplayError, Stats, line};
 use clap::{ArgGroup, Parser};
 use core::time::Duration;
 use std::{
@@ -45,26 +45,19 @@ enum Failed {
     #[error("{0}")]
     Open(io::Error),
     #[error(transparent)]
-    Trace(#[from] TraceError),
-    #[error(transparent)]
-    Differs(Box<acm_trace::Difference>),
+    Replay(#[from] ReplayError),
+    #[error(
+        "it begins in the middle of a recording: put the files before it in front of it (cat FILE.1 FILE | acm-replay -)"
+    )]
+    Middle,
     #[error("cannot write: {0}")]
     Write(#[from] io::Error),
-}
-
-impl From<ReplayError> for Failed {
-    fn from(error: ReplayError) -> Self {
-        match error {
-            ReplayError::Trace(error) => Self::Trace(error),
-            ReplayError::Differs(difference) => Self::Differs(difference),
-        }
-    }
 }
 
 impl Failed {
     const fn code(&self) -> u8 {
         match self {
-            Self::Differs(_) => 1,
+            Self::Replay(ReplayError::Differs(_)) => 1,
             _ => 2,
         }
     }
@@ -85,6 +78,12 @@ impl Arguments {
             for note in &done.notes {
                 eprintln!("acm-replay: {}: {note}", path.display());
             }
+            if done.inputs == 0 && done.not_compared > 0 {
+                return Err(Failed::Middle);
+            }
+            if done.not_compared > 0 {
+                eprintln!("acm-replay: {}: {} facts behind a hole are not compared", path.display(), done.not_compared);
+            }
             let (cores, inputs, outputs) = (done.cores, done.inputs, done.outputs);
             return Ok(writeln!(
                 out,
@@ -94,7 +93,7 @@ impl Arguments {
         }
         let mut stats = Stats::default();
         for entry in Reader::new(input) {
-            let entry = entry?;
+            let entry = entry.map_err(ReplayError::from)?;
             match &entry {
                 Entry::Fact(fact) if !self.has(fact) => continue,
                 Entry::Fact(fact) if self.print => writeln!(out, "{}", line::of(fact))?,
