@@ -19,6 +19,9 @@ use serde_json::Value;
 use siphasher::sip::SipHasher24;
 use std::sync::Arc;
 
+/// What stands before the address of an entry.
+const ENTRY_HEAD: usize = 8;
+
 /// Replaces names and IP addresses, each by the same everywhere; two that differ differ afterwards, too.
 ///
 /// Nothing is kept in a table: each letter or digit, and each bit of an address, is changed by what stands before it and
@@ -130,9 +133,16 @@ impl Mask {
             Told::SourceSelected { request, source } => {
                 Told::SourceSelected { request, source: source.map(|source| self.ip(source)) }
             }
-            Told::Datagram { endpoint, source, payload } => {
-                let masked = AcmMad::parse(&payload).ok().map(|mad| ib_mad::as_bytes(&self.mad(mad)).to_vec());
-                Told::Datagram { endpoint, source, payload: masked.unwrap_or(payload) }
+            Told::Datagram { endpoint, source, mut payload } => {
+                // One of another length has names all the same.
+                let length = payload.len();
+                payload.resize(length.max(size_of::<AcmMad>()), 0);
+                if let Ok((mad, _)) = AcmMad::parse_prefix(&payload) {
+                    let mad = self.mad(mad);
+                    payload.iter_mut().zip(ib_mad::as_bytes(&mad)).for_each(|(to, from)| *to = *from);
+                }
+                payload.truncate(length);
+                Told::Datagram { endpoint, source, payload }
             }
             Told::AddressAdded { port, pkey, address } => {
                 Told::AddressAdded { port, pkey, address: self.address(&address) }
@@ -170,22 +180,27 @@ impl Mask {
         masked.left_out(hosts.left_out()).finish()
     }
 
-    /// A client's message or a reply: the addresses that it has, in entries or as text. What is no whole one stays.
+    /// A client's message or a reply: the addresses that it has, in entries or as text. What is malformed in it is taken
+    /// for a name where one could be.
     fn message(&self, bytes: &[u8]) -> Vec<u8> {
         let mut masked = bytes.to_vec();
         let Ok((header, rest)) = Header::parse_prefix(bytes) else { return masked };
         let (opcode, is_answer) = (header.opcode.base(), header.opcode != header.opcode.base());
         let first = bytes.len() - rest.len();
         let Some(body) = masked.get_mut(first..) else { return masked };
-        if opcode == Opcode::RESOLVE {
-            for chunk in body.chunks_exact_mut(size_of::<Entry>()) {
-                if let Ok(entry) = Entry::parse_mut(chunk)
-                    && let EntryKind::Address(address) = entry.kind()
-                    && !is_of_fabric(&address)
-                {
-                    *entry = Entry::address(entry.request_flags(), &self.address(&address));
+        if opcode != Opcode::EP && opcode != Opcode::PERF {
+            let mut entries = body.chunks_exact_mut(size_of::<Entry>());
+            for chunk in &mut entries {
+                let Ok(entry) = Entry::parse_mut(chunk) else { continue };
+                match entry.kind() {
+                    EntryKind::Address(address) if !is_of_fabric(&address) => {
+                        *entry = Entry::address(entry.request_flags(), &self.address(&address));
+                    }
+                    EntryKind::Address(_) | EntryKind::Path(_) => {}
+                    EntryKind::Unknown(_) => self.text(&mut entry.info.0),
                 }
             }
+            self.text(entries.into_remainder().get_mut(ENTRY_HEAD..).unwrap_or_default());
         } else if opcode == Opcode::EP && is_answer {
             let addresses = body.get_mut(size_of::<EpHead>()..).unwrap_or_default();
             for chunk in addresses.chunks_exact_mut(64) {
@@ -200,14 +215,20 @@ impl Mask {
         masked
     }
 
-    /// A datagram of ACM's class; one of another class stays.
+    /// Bytes that may be a name.
+    fn text(&self, bytes: &mut [u8]) {
+        let other = self.name(&Name::new(bytes));
+        bytes.iter_mut().zip(other.as_bytes()).for_each(|(to, from)| *to = *from);
+    }
+
+    /// A datagram between daemons, or what is malformed in the place of one.
     fn mad(&self, mad: &AcmMad) -> AcmMad {
         let mut masked = *mad;
-        if mad.mgmt_class == MgmtClass::ACM {
-            for (kind, bytes) in [(mad.dest_type, &mut masked.dest), (mad.src_type, &mut masked.src)] {
-                if let Some(address) = Address::decode(kind, &bytes.0).filter(|address| !is_of_fabric(address)) {
-                    bytes.0 = self.address(&address).encode().1;
-                }
+        for (kind, bytes) in [(mad.dest_type, &mut masked.dest), (mad.src_type, &mut masked.src)] {
+            match Address::decode(kind, &bytes.0) {
+                Some(address) if is_of_fabric(&address) => {}
+                Some(address) => bytes.0 = self.address(&address).encode().1,
+                None => self.text(&mut bytes.0),
             }
         }
         masked

@@ -53,6 +53,11 @@ impl<W: Write> Recorder<W> {
     /// Ends what was recorded, and goes on with another core, that was told nothing yet, in the same file.
     pub fn restart(&mut self, start: &Start) {
         self.end();
+        self.begin(start);
+    }
+
+    /// The same behind a core that was cut off.
+    pub(crate) fn begin(&mut self, start: &Start) {
         self.fabric = Fabric::default();
         (self.now, self.facts) = (Time::ZERO, 0);
         if self.failed.is_some() {
@@ -96,8 +101,12 @@ impl<W: Write> Recorder<W> {
 
     /// Writes that the core is told that its deadline is there: that of [`Acm::poll_deadline`].
     pub fn timeout(&mut self, now: Time, deadline: Option<Deadline>) {
+        self.woken(now, &Woken::from(deadline));
+    }
+
+    pub(crate) fn woken(&mut self, now: Time, woken: &Woken) {
         self.facts += 1;
-        self.write(now, encode::timeout(&Woken::from(deadline)));
+        self.write(now, encode::timeout(woken));
     }
 
     /// Writes what the core wants.
@@ -190,6 +199,11 @@ impl<W: Write> Recorder<W> {
     /// The first one of the file, after which nothing more was written.
     pub fn finish(mut self) -> io::Result<W> {
         self.end();
+        self.into_inner()
+    }
+
+    /// The file as it is now.
+    pub(crate) fn into_inner(self) -> io::Result<W> {
         match self.failed {
             Some(error) => Err(error),
             None => self.writer.finish(),
@@ -207,8 +221,5 @@ impl<W: Write> Recorder<W> {
 pub fn continuation(start: &Start, now: Time, facts: u64) -> io::Result<Vec<u8>> {
     let mut recorder = Recorder::new(Vec::new(), start)?;
     recorder.lost(now, facts);
-    match recorder.failed {
-        None => Ok(recorder.writer.into_inner()),
-        Some(error) => Err(error),
-    }
+    recorder.into_inner()
 }

@@ -136,14 +136,9 @@ impl<W: Write> Writer<W> {
         self.blocks.get_mut()
     }
 
-    /// The same, without the rest.
-    pub(crate) fn into_inner(self) -> W {
-        self.blocks.into_inner()
-    }
-
     /// The file, with all that was written in it.
     pub(crate) fn finish(self) -> io::Result<W> {
-        let mut out = self.into_inner();
+        let mut out = self.blocks.into_inner();
         out.flush()?;
         Ok(out)
     }
