@@ -2,7 +2,7 @@
 mod common;
 
 use acm_sansio::{Acm, Config, EndpointId, Event, Output, Time, door::Deadline, door::Reason};
-use acm_trace::{Damage, Entry, Fact, Kind, Note, Reader, Recorder, Start, Told, TraceError, Woken};
+use acm_trace::{Damage, Entry, Fact, Kind, Note, Reader, Recorder, Start, Told, TraceError, VERSION, Woken};
 use common::read;
 use pcap_file::pcapng::{
     Block, PcapNgReader, PcapNgWriter,
@@ -260,6 +260,24 @@ fn a_file_that_cannot_be_written_stops_the_recording_and_not_the_core() {
 fn kinds_are_one_for_each_variant() {
     // Four of the trace's own; an answer to the kernel has two.
     assert_eq!(Kind::ALL.len(), 4 + common::inputs::INPUTS + common::outputs::OUTPUTS + 1);
+    assert_eq!((VERSION, Kind::ALL.len()), ((1, 0), 42), "another kind is another minor version");
+}
+
+/// What tshark shows of a trace: its numbers have names there, too.
+#[test]
+fn the_dissector_names_each_kind_and_each_opcode() {
+    let lua = concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist/wireshark/acm.lua");
+    let lua = std::fs::read_to_string(lua).unwrap();
+    for kind in Kind::ALL {
+        let entry = format!("[{:#04x}] = \"{kind}\"", kind.code());
+        assert!(lua.contains(&entry), "acm.lua has no {entry}");
+    }
+    for (opcode, name) in acm_wire::client::Opcode::KNOWN {
+        let entries = format!("[{}] = \"{name}\"", opcode.get());
+        assert!(lua.contains(&entries), "acm.lua has no {entries}");
+        let answers = format!("[{:#04x}] = \"{name} answer\"", opcode.ack().get());
+        assert!(lua.contains(&answers), "acm.lua has no {answers}");
+    }
 }
 
 proptest! {
