@@ -42,6 +42,8 @@ pub(crate) fn decode(file: &str, verbose: bool, out: &mut impl Write) -> Result<
         at = start + packet.len();
         let Some(headers) = headers(link_type, packet) else { continue };
         match MadRef::new(headers.payload) {
+            // Of a connection.
+            _ if headers.deth().is_none() => writeln!(out, "{headers}")?,
             Ok(mad) if verbose => writeln!(out, "{headers}\n{mad:#}")?,
             Ok(mad) => writeln!(out, "{headers}: {mad}")?,
             Err(error) => writeln!(out, "{headers}: {error}")?,

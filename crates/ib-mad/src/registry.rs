@@ -62,6 +62,8 @@ pub const STRUCTURES: &[Structure] = &[
     Structure::of::<packet::Grh>(),
     Structure::of::<packet::Bth>(),
     Structure::of::<packet::Deth>(),
+    Structure::of::<packet::Reth>(),
+    Structure::of::<packet::Aeth>(),
     Structure::of::<umad::UmadHeader>(),
     Structure::of::<umad::UmadHeaderOld>(),
     Structure::of::<umad::RegisterRequest>(),

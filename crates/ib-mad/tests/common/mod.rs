@@ -36,11 +36,9 @@ pub(crate) fn packets(file: &str) -> (u32, Vec<Vec<u8>>) {
     (number(20), packets)
 }
 
-/// The InfiniBand headers and payload of a captured packet: in an ERF record, or behind Ethernet, IP and UDP.
+/// The InfiniBand headers and payload of a captured datagram: in an ERF record, or behind Ethernet, IP and UDP.
 pub(crate) fn headers(link_type: u32, packet: &[u8]) -> Option<Headers<'_>> {
     const ERF: u32 = 197;
-    if link_type == ERF {
-        return Headers::parse(&packet[16..]).ok();
-    }
-    Headers::parse_ip(&packet[14..]).ok()
+    let headers = if link_type == ERF { Headers::parse(&packet[16..]) } else { Headers::parse_ip(&packet[14..]) };
+    headers.ok().filter(|headers| headers.deth().is_some())
 }
