@@ -40,7 +40,7 @@ pub(crate) fn msrv(install: Install) -> Result<(), TaskError> {
         command::run(&mut get).map_err(|problem| lacking(&problem.to_string()))?;
     }
     // What the tests need besides may ask for a newer one.
-    let words = ["cargo", "check", "--workspace", "--locked", "--features", "ib-mad/serde,ib-mad/arbitrary"];
+    let words = ["cargo", "check", "--workspace", "--locked", "--features", command::TESTED];
     command::run(with(&words).args(["--target-dir", "target/msrv"]))
 }
 

@@ -12,7 +12,6 @@ const MAX_HOSTS: usize = 1 << 19;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct NameAt {
     at: u32,
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     gid: Gid,
 }
 
@@ -23,9 +22,7 @@ pub struct Hosts {
     /// All names in lower case, each behind its length.
     text: Box<[u8]>,
     names: Box<[NameAt]>,
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     ip4: Box<[(Ipv4Addr, Gid)]>,
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     ip6: Box<[(Ipv6Addr, Gid)]>,
     left_out: usize,
 }
