@@ -1,6 +1,6 @@
 //! The headers of one packet.
 use super::{Bth, Congestion, Deth, Grh, LinkNextHeader, Lrh, Transport, crc::Crc, transport::Extended};
-use crate::{DecodeError, VirtualLane, Wire, wire::Be32};
+use crate::{DecodeError, MadRef, Qpn, VirtualLane, Wire, wire::Be32};
 use core::fmt;
 use zerocopy::IntoBytes as _;
 
@@ -124,6 +124,14 @@ impl<'a> Headers<'a> {
         if let Transport::Datagram(deth) = self.transport { Some(deth) } else { None }
     }
 
+    /// The management datagram that it carries: one to queue pair 0 or 1, whole as far as its header. Of one that a class
+    /// had redirected to another queue pair, [`payload`](Self::payload) is it.
+    #[must_use]
+    pub fn mad(&self) -> Option<MadRef<'a>> {
+        self.deth().filter(|_| self.bth.dest_qp.get() <= Qpn::GSI)?;
+        MadRef::new(self.payload).ok()
+    }
+
     /// The invariant check sum that the packet should have: CRC-32 of everything before it, with ones for what may change
     /// on the way (IBTA 7.8.1; over Ethernet A16.5.1 and A17.3.3, with ones for a local route header).
     ///
@@ -242,6 +250,20 @@ mod tests {
         assert_eq!((cut.icrc, cut.vcrc), (Some(ICRC), None));
         let cut = Headers::parse(&packet[..packet.len() - 3]).unwrap();
         assert_eq!((cut.payload.len(), cut.icrc, cut.vcrc, cut.icrc_is_right()), (7, None, None, None));
+    }
+
+    #[test]
+    fn datagrams_of_queue_pairs_0_and_1_are_of_management() {
+        let header = [1, 7, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0x10, 0, 0, 0, 0, 0, 0];
+        for (op_code, qp, is_mad) in [(0x64, 0, true), (0x64, 1, true), (0x64, 2, false), (0x04, 1, false)] {
+            let base = [op_code, 0, 0xff, 0xff, 0, 0, 0, qp, 0, 0, 0, 7];
+            let bytes = [&base[..], &[0; 8], &header, &ICRC].concat();
+            let mad = Headers::parse_transport(&bytes).unwrap().mad();
+            assert_eq!(mad.map(|mad| mad.as_bytes()), is_mad.then_some(&header[..]), "{op_code:#x} to {qp}");
+        }
+        let packet = packet();
+        let short = Headers { payload: &header[1..], ..Headers::parse(&packet).unwrap() };
+        assert_eq!(short.mad(), None);
     }
 
     #[test]

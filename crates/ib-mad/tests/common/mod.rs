@@ -1,7 +1,7 @@
 //! Reads the captures of `testdata/captures`.
 #![allow(dead_code, reason = "not every test uses all of it")]
 use flate2::read::GzDecoder;
-use ib_mad::packet::Headers;
+use ib_mad::{MadRef, packet::Headers};
 use std::{fs::File, io::Read, path::Path};
 
 /// A file of `testdata/captures`, unpacked.
@@ -36,9 +36,16 @@ pub(crate) fn packets(file: &str) -> (u32, Vec<Vec<u8>>) {
     (number(20), packets)
 }
 
-/// The InfiniBand headers and payload of a captured datagram: in an ERF record, or behind Ethernet, IP and UDP.
+/// The InfiniBand headers and payload of a captured packet: in an ERF record, or behind Ethernet, IP and UDP.
 pub(crate) fn headers(link_type: u32, packet: &[u8]) -> Option<Headers<'_>> {
     const ERF: u32 = 197;
-    let headers = if link_type == ERF { Headers::parse(&packet[16..]) } else { Headers::parse_ip(&packet[14..]) };
-    headers.ok().filter(|headers| headers.deth().is_some())
+    if link_type == ERF {
+        return Headers::parse(&packet[16..]).ok();
+    }
+    Headers::parse_ip(&packet[14..]).ok()
+}
+
+/// The management datagram in a captured packet.
+pub(crate) fn mad(link_type: u32, packet: &[u8]) -> Option<MadRef<'_>> {
+    headers(link_type, packet)?.mad()
 }
