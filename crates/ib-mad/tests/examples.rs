@@ -1,10 +1,14 @@
-//! The example that reads captures, with those of `testdata/`, and those that write datagrams.
+//! The example that reads captures, with those of `testdata/`, those that write datagrams, and the programs of the book.
 #[expect(dead_code, reason = "its `main`")]
 #[path = "../examples/decode_pcap.rs"]
 mod decode_pcap;
 
 #[path = "../examples/answer_queries.rs"]
 mod answer_queries;
+#[cfg(feature = "arbitrary")]
+#[expect(dead_code, reason = "its `main`")]
+#[path = "../examples/fuzzer.rs"]
+mod fuzzer;
 #[path = "../examples/write_mads.rs"]
 mod write_mads;
 
@@ -46,4 +50,34 @@ fn a_query_in_a_capture_prints_what_it_asks() {
 fn datagrams_are_written_and_answered() {
     write_mads::main().unwrap();
     answer_queries::main().unwrap();
+}
+
+/// A page shows the program that compiles; `UPDATE_BOOK=1` puts it there.
+#[test]
+fn pages_of_the_book_show_the_examples() {
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (page, example) in [
+        ("perfquery", "ib-device/examples/perfquery.rs"),
+        ("administrator", "ib-device/examples/administrator.rs"),
+        ("analyser", "ib-mad/examples/analyser.rs"),
+        ("fuzzer", "ib-mad/examples/fuzzer.rs"),
+    ] {
+        let (place, program) = (crates.join("ib-mad/docs").join(page).with_extension("md"), crates.join(example));
+        let (text, program) = (std::fs::read_to_string(&place).unwrap(), std::fs::read_to_string(program).unwrap());
+        assert!(program.lines().count() < 40, "{example} has {} lines", program.lines().count());
+        let start = text.find("```rust,").and_then(|at| Some(at + text[at..].find('\n')? + 1)).unwrap();
+        let end = start + text[start..].find("```").unwrap();
+        if std::env::var_os("UPDATE_BOOK").is_some() {
+            std::fs::write(place, [&text[..start], &program, &text[end..]].concat()).unwrap();
+        } else {
+            assert_eq!(&text[start..end], program, "{page}: UPDATE_BOOK=1 puts the example into the page");
+        }
+    }
+}
+
+#[cfg(feature = "arbitrary")]
+#[test]
+fn the_fuzzer_of_the_book_finds_requests() {
+    let answered = (0..5000).filter(|run| fuzzer::fuzz(*run)).count();
+    assert!((20..4000).contains(&answered), "{answered}");
 }
