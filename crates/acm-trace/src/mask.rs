@@ -13,7 +13,7 @@ use core::{
     hash::Hasher as _,
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
-use ib_mad::{MgmtClass, Wire, acm::AcmMad, wire::Text};
+use ib_mad::{Wire, acm::AcmMad, wire::Text};
 use serde::Deserialize as _;
 use serde_json::Value;
 use siphasher::sip::SipHasher24;
