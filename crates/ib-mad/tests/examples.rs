@@ -27,6 +27,18 @@ fn captures_are_read_as_they_are_in_the_repository() {
     assert!(printed("cm-roce.pcap.gz", true).contains("CommMgmt"));
 }
 
+/// `-v`: below the line of a datagram's headers stand its fields, each on a line of its own, and none of the short
+/// form's braces.
+#[test]
+fn with_v_each_field_has_a_line() {
+    let lines = printed("mads-erf.pcap.gz", true);
+    let from = lines.find("SubnAdm Get PathRecord").expect("a path query");
+    let query: Vec<&str> = lines[from..].lines().take(8).collect();
+    assert!(query.iter().skip(1).any(|line| line.trim_start().starts_with("dgid ")), "{query:#?}");
+    assert!(query.iter().all(|line| !line.contains('{')), "{query:#?}");
+    assert!(lines.lines().count() > 10 * printed("mads-erf.pcap.gz", false).lines().count());
+}
+
 #[test]
 fn a_query_in_a_capture_prints_what_it_asks() {
     let lines = printed("mads-erf.pcap.gz", false);

@@ -1,5 +1,5 @@
 //! Which GID an address has.
-use acm_wire::Address;
+use acm_wire::{Address, Name};
 use alloc::{boxed::Box, vec::Vec};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use ib_mad::Gid;
@@ -76,6 +76,12 @@ impl HostsBuilder {
         }
     }
 
+    /// So many more were too many before.
+    #[must_use]
+    pub fn left_out(self, more: usize) -> Self {
+        Self { left_out: self.left_out + more, ..self }
+    }
+
     /// The table.
     #[must_use]
     pub fn finish(self) -> Hosts {
@@ -130,6 +136,14 @@ impl Hosts {
     #[must_use]
     pub const fn left_out(&self) -> usize {
         self.left_out
+    }
+
+    /// Every address and its GID: names in lower case, then IPv4, then IPv6 addresses, each in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (Address, Gid)> {
+        let name = |entry: &NameAt| (Address::Name(Name::new(name_at(&self.text, entry.at))), entry.gid);
+        let names = self.names.iter().map(name);
+        let ip4 = self.ip4.iter().map(|(ip, gid)| (Address::Ip4(*ip), *gid));
+        names.chain(ip4).chain(self.ip6.iter().map(|(ip, gid)| (Address::Ip6(*ip), *gid)))
     }
 }
 
