@@ -7,7 +7,7 @@ mod layout;
 mod method;
 mod names;
 mod owned;
-pub(crate) mod place;
+mod place;
 mod request;
 mod status;
 

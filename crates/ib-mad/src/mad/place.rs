@@ -14,11 +14,11 @@ pub(crate) const OUI: usize = 37;
 pub(crate) const DIRECTED_DATA_END: usize = 128;
 
 /// Base version of Omni-Path's datagrams.
-pub const OPA_BASE_VERSION: u8 = 0x80;
+pub(crate) const OPA_BASE_VERSION: u8 = 0x80;
 /// Class version of all of Omni-Path's classes.
-pub const OPA_CLASS_VERSION: u8 = 0x80;
+pub(crate) const OPA_CLASS_VERSION: u8 = 0x80;
 /// Bytes of an Omni-Path datagram, at most.
-pub const OPA_MAD_SIZE: usize = 2048;
+pub(crate) const OPA_MAD_SIZE: usize = 2048;
 
 /// The distance of records of a kind, in 8-byte words (IBTA 15.2.1.1, AttributeOffset).
 pub(crate) fn words<T>() -> Be16 {

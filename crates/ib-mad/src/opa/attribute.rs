@@ -4,6 +4,13 @@ use super::{
 };
 use crate::{AttributeId, DecodeError, MgmtClass, Wire, attribute::Structure, smp::NodeDescription};
 
+/// Base version of Omni-Path's datagrams.
+pub const OPA_BASE_VERSION: u8 = crate::mad::OPA_BASE_VERSION;
+/// Class version of all of Omni-Path's classes.
+pub const OPA_CLASS_VERSION: u8 = crate::mad::OPA_CLASS_VERSION;
+/// Bytes of an Omni-Path datagram, at most.
+pub const OPA_MAD_SIZE: usize = crate::mad::OPA_MAD_SIZE;
+
 macro_rules! attributes {
     ($($class:ident $id:literal $name:ident,)*) => {
         /// An attribute of an Omni-Path datagram.

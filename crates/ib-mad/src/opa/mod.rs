@@ -26,8 +26,7 @@ mod switch_info;
 #[cfg(test)]
 mod tests;
 
-pub use crate::mad::place::{OPA_BASE_VERSION, OPA_CLASS_VERSION, OPA_MAD_SIZE};
-pub use attribute::OpaAttribute;
+pub use attribute::{OPA_BASE_VERSION, OPA_CLASS_VERSION, OPA_MAD_SIZE, OpaAttribute};
 pub use code::{
     OpaCapability3, OpaLid, OpaLinkDownReason, OpaLinkInitReason, OpaLinkSpeeds, OpaLinkWidths, OpaMtu,
     OpaOfflineReason, OpaPacketFormats, OpaPortType,

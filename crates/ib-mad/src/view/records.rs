@@ -1,8 +1,5 @@
 //! The records of a subnet administration datagram or message.
-use super::{
-    MadRef,
-    layout::{Format, check_version},
-};
+use super::{MadRef, layout::check_version};
 use crate::{
     AttributeId, DecodeError, Method, MgmtClass, Wire,
     rmpp::{RmppHeader, RmppType},
@@ -50,7 +47,7 @@ impl<'a> MadRef<'a> {
     /// records of a table are nearer to each other than their size.
     #[cfg(feature = "opa")]
     pub fn opa_paths(&self) -> Result<Records<'a, crate::opa::OpaPathRecord>, DecodeError> {
-        if self.format() != Format::OmniPath {
+        if self.format() != super::layout::Format::OmniPath {
             return Err(DecodeError::BadValue { what: "base_version", value: self.header().base_version.into() });
         }
         self.records_of(AttributeId::PATH_RECORD)
