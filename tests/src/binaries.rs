@@ -13,16 +13,21 @@ pub enum Binary {
     AcmMio,
     /// The fabric.
     IbSim,
+    /// Our client for shells.
+    IbAcme,
 }
 
 /// Where the program is; builds it first.
 #[must_use]
 pub fn binary(binary: Binary) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    let path = BUILT.get_or_init(|| build(&["-p", "acm-mio", "-p", "ib-sim", "--bins"])).join(match binary {
-        Binary::AcmMio => "acm-mio",
-        Binary::IbSim => "ib-sim",
-    });
+    let path = BUILT.get_or_init(|| build(&["-p", "acm-mio", "-p", "ib-sim", "-p", "acm-client", "--bins"])).join(
+        match binary {
+            Binary::AcmMio => "acm-mio",
+            Binary::IbSim => "ib-sim",
+            Binary::IbAcme => "ib_acme",
+        },
+    );
     assert!(path.is_file(), "{} was not built", path.display());
     path
 }

@@ -171,10 +171,14 @@ impl Lab {
         command
     }
 
-    /// What `acm-mio --check` says at a node, with what [`write`](Self::write) has put into its `/etc/rdma`.
+    /// Runs a program at a node to its end, with what [`write`](Self::write) has put into its `/etc/rdma`.
+    pub fn run(&self, number: u32, program: &Path, arguments: &[&str]) -> Finished {
+        Process::start(self.command_at(number, program).args(arguments)).wait()
+    }
+
+    /// What `acm-mio --check` says at a node.
     pub fn check(&self, number: u32, arguments: &[&str]) -> Finished {
-        let mut command = self.command_at(number, &binary(Binary::AcmMio));
-        Process::start(command.arg("--check").args(arguments)).wait()
+        self.run(number, &binary(Binary::AcmMio), &[&["--check"], arguments].concat())
     }
 }
 

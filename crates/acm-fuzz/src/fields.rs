@@ -1,6 +1,6 @@
 //! What our dissector shows of a datagram, beside the table of fields: every number that it prints is that of its bits.
 use ib_mad::{
-    MadRef, plausible,
+    Mad, MadRef, as_bytes,
     wire::{Field, read_bits},
 };
 
@@ -10,8 +10,8 @@ use ib_mad::{
 /// If they do not.
 pub fn fields(bytes: &[u8]) {
     check(bytes);
-    if let Ok(own) = plausible::mad(&mut arbitrary::Unstructured::new(bytes)) {
-        check(&own);
+    if let Ok(own) = Mad::plausible(&mut arbitrary::Unstructured::new(bytes)) {
+        check(as_bytes(&own));
     }
 }
 

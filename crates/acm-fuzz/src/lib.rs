@@ -26,7 +26,7 @@ pub use traces::traces;
 pub use transfers::transfers;
 
 use acm_wire::{client, multicast::MulticastMessage};
-use ib_mad::{plausible, view::MadRef};
+use ib_mad::{Mad, as_bytes, view::MadRef};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -91,8 +91,9 @@ pub fn client_stream(bytes: &[u8]) {
 pub fn mad(bytes: &[u8]) {
     datagram(bytes);
     let mut u = arbitrary::Unstructured::new(bytes);
-    if let Ok(own) = plausible::mad(&mut u) {
-        datagram(&own);
+    if let Ok(own) = Mad::plausible(&mut u) {
+        let own = as_bytes(&own);
+        datagram(own);
         let end = u.arbitrary::<u8>().map_or(own.len(), usize::from);
         datagram(own.get(..end).unwrap_or_default());
     }

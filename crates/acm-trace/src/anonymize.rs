@@ -1,9 +1,10 @@
 //! A trace without names.
 use crate::{
-    Mask, Note, Recorder,
-    error::TraceError,
+    error::{Note, TraceError},
     fact::{Entry, Fact},
+    mask::Mask,
     reader::Reader,
+    recorder::Recorder,
 };
 use std::io::{self, Read, Write};
 

@@ -1,7 +1,7 @@
 //! InfiniBand packets as a capture of the wire holds them: ERF records of type 21.
 use crate::error::Damage;
 use ib_mad::{
-    Gid, Lid, Pkey, Qkey, Qpn, ServiceLevel,
+    DecodeError, Gid, Lid, Pkey, Qkey, Qpn, ServiceLevel,
     packet::{Bth, BthFlags, Deth, Grh, GrhFlow, Headers, LinkNextHeader, Lrh, OpCode, PacketLength, VlSl},
     wire::{Be16, InBytes},
 };
@@ -102,15 +102,17 @@ pub(crate) fn parse(record: &[u8]) -> Result<(Way, &[u8]), Damage> {
     let headers = Headers::parse(packet)?;
     // A packet that is whole has both of its check sums.
     headers.icrc.and(headers.vcrc).ok_or_else(short)?;
+    let op_code = headers.bth.op_code.get().into();
+    let deth = headers.deth().ok_or(DecodeError::BadValue { what: "op_code", value: op_code })?;
     let lrh = headers.lrh.copied().unwrap_or_default();
     let way = Way {
         slid: lrh.slid,
         dlid: lrh.dlid,
         sl: lrh.sl_next.sl(),
         pkey: headers.bth.pkey,
-        source: headers.deth.src_qp.get(),
+        source: deth.src_qp.get(),
         dest: headers.bth.dest_qp.get(),
-        qkey: headers.deth.qkey,
+        qkey: deth.qkey,
         global: headers.grh.map(|grh| Global {
             sgid: grh.sgid,
             dgid: grh.dgid,

@@ -1,4 +1,5 @@
 //! `acm-replay` as a program: exit codes and what it says.
+use acm_trace::VERSION;
 use std::{
     fs,
     io::Write,
@@ -22,7 +23,7 @@ fn said(output: &Output) -> (i32, String, String) {
 /// A trace in which a reply's status is another one: what a core of another behaviour would have recorded.
 fn changed(folder: &Path) -> PathBuf {
     let mut trace = fs::read(traces().join("lid.pcapng")).unwrap();
-    let reply = [b"ACMT".as_slice(), &[1, 0, 0, 0x40]].concat();
+    let reply = [b"ACMT".as_slice(), &[VERSION.0, VERSION.1, 0, 0x40]].concat();
     let place = trace.windows(reply.len()).position(|bytes| bytes == reply).unwrap();
     // Behind the header and the client's id: version, opcode, status.
     trace[place + 8 + 8 + 2] = 6;

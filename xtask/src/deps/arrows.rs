@@ -63,7 +63,7 @@ const RULES: &[Rule] = &[
         &["bitflags", "thiserror", "zerocopy"],
         &["arbitrary", "clap", "mio", "nix", "signal-hook", "socket2", "tracing", "tracing-subscriber"],
     ),
-    above("acm-client", &["acm-wire", "ib-mad"]),
+    above("acm-client", &["acm-wire", "ib-mad", "ib-device"]),
     above("acm-trace", &["acm-sansio", "acm-wire", "ib-mad"]),
     above("acm-sim", &["ib-sim", "acm-trace", "acm-sansio", "acm-wire", "ib-mad"]),
     above("ib-device", &["ib-mad"]),

@@ -1,0 +1,69 @@
+//! `ibacm_addr.cfg`: the host's name on its ports.
+use ib_device::{LinkLayer, sysfs::Sysfs};
+use ib_mad::PortState;
+
+const HEAD: &str = "\
+# Names of this node, for ibacm and acm-mio: one on a line, with the port that has it.
+#
+#   NAME DEVICE PORT PKEY
+#
+# NAME    up to 63 characters; other nodes ask for it
+# DEVICE  as ibstat has it
+# PORT    from 1
+# PKEY    a partition key in hex that the port has, or \"default\" for the first of its table
+#
+# A port may have any number of names, and a name may be in several partitions. IP addresses are those of the
+# interfaces on InfiniBand ports: they need no lines. Examples:
+#
+#   login1     mlx5_0 1 default
+#   login1-st  mlx5_0 1 0x8012
+
+";
+
+/// The file, and its lines: the plain name on the first active port, and a numbered one on each.
+///
+/// # Errors
+/// A line that says why there is none.
+pub(super) fn text() -> Result<(String, Vec<String>), String> {
+    let scan = Sysfs::default().scan().map_err(|error| error.to_string())?;
+    if let Some((device, error)) = scan.failures.first() {
+        return Err(format!("{device}: {error}"));
+    }
+    let host = nix::unistd::gethostname().map_err(|error| format!("gethostname: {error}"))?;
+    let host = host.to_string_lossy();
+    let host = host.split('.').next().unwrap_or_default();
+    let ports = scan.devices.iter().flat_map(|device| device.ports.iter().map(move |port| (device, port)));
+    let ports = ports.filter(|(_, port)| port.number > 0 && port.link_layer == LinkLayer::InfiniBand);
+    let ports = ports.map(|(device, port)| (device.name.as_str(), port.number, port.state == PortState::ACTIVE));
+    let lines = lines(host, &ports.collect::<Vec<_>>());
+    if lines.is_empty() {
+        return Err("ibv_get_device_list - no devices present?".to_owned());
+    }
+    let text = lines.iter().fold(HEAD.to_owned(), |text, line| text + line + "\n");
+    Ok((text, lines))
+}
+
+fn lines(host: &str, ports: &[(&str, u8, bool)]) -> Vec<String> {
+    let first = ports.iter().find(|(_, _, is_active)| *is_active);
+    let mut lines = Vec::new();
+    for (number, port @ (device, index, _)) in (1..).zip(ports) {
+        if first == Some(port) {
+            lines.push(format!("{host} {device} {index} default"));
+        }
+        lines.push(format!("{host}-{number} {device} {index} default"));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_active_port_has_the_plain_name() {
+        let ports = [("a", 1, false), ("a", 2, true), ("b", 1, true)];
+        let expected = ["vm-1 a 1 default", "vm a 2 default", "vm-2 a 2 default", "vm-3 b 1 default"];
+        assert_eq!(lines("vm", &ports), expected);
+        assert_eq!(lines("vm", &ports[..1]), ["vm-1 a 1 default"]);
+    }
+}

@@ -1,0 +1,80 @@
+//! Where the files go.
+use super::{addresses, options};
+use crate::{
+    args::Args,
+    output::{Output, strerror},
+};
+use std::{
+    env,
+    fs::{self, OpenOptions},
+    io,
+    os::unix::fs::DirBuilderExt,
+};
+
+/// Writes what is asked for, addresses first; the status.
+pub(crate) fn generate(args: &Args, out: &mut Output) -> io::Result<i32> {
+    let mut entered = false;
+    if let Some(file) = &args.addr_file {
+        if !enter(args, out, file, "address", &mut entered)? {
+            return Ok(-1);
+        }
+        // What is in it stays until there is something to put in its place.
+        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(file);
+        let found = opened.map_err(|error| failure("address", &error)).and_then(|_| addresses::text());
+        let (text, ports) = match found {
+            Ok(found) => found,
+            Err(why) => {
+                out.line(format_args!("{why}"))?;
+                return Ok(-1);
+            }
+        };
+        if !put(out, file, "address", &text)? {
+            return Ok(-1);
+        }
+        for port in ports.iter().filter(|_| args.verbose) {
+            out.line(format_args!("{port}"))?;
+        }
+    }
+    if let Some(file) = &args.opts_file {
+        let written = enter(args, out, file, "option", &mut entered)? && put(out, file, "option", &options::text())?;
+        return Ok(if written { 0 } else { -1 });
+    }
+    Ok(0)
+}
+
+/// Goes to the folder, once; whether it is there.
+fn enter(args: &Args, out: &mut Output, file: &str, what: &str, entered: &mut bool) -> io::Result<bool> {
+    let dir = &args.dir;
+    if args.verbose {
+        out.line(format_args!("Generating {dir}/{file}"))?;
+    }
+    if *entered {
+        return Ok(true);
+    }
+    // Most often it is there; whether it could be made shows in the next step.
+    let _ = fs::DirBuilder::new().mode(0o755).create(dir);
+    if let Err(error) = env::set_current_dir(dir) {
+        out.line(format_args!("Failed to open directory {dir}: {}", text_of(&error)))?;
+        out.line(format_args!("{}", failure(what, &error)))?;
+        return Ok(false);
+    }
+    *entered = true;
+    Ok(true)
+}
+
+/// Writes a file; whether that worked.
+fn put(out: &mut Output, file: &str, what: &str, text: &str) -> io::Result<bool> {
+    if let Err(error) = fs::write(file, text) {
+        out.line(format_args!("{}", failure(what, &error)))?;
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+fn failure(what: &str, error: &io::Error) -> String {
+    format!("Failed to open {what} configuration file: {}", text_of(error))
+}
+
+fn text_of(error: &io::Error) -> String {
+    error.raw_os_error().map_or_else(|| error.to_string(), strerror)
+}

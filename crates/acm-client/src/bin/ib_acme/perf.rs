@@ -1,0 +1,117 @@
+//! `-P`: counters.
+use crate::{
+    args::{Format, Perf},
+    output::strerror,
+    server::Server,
+    services::Asker,
+};
+use acm_client::{Address, Answer, Counters, Name, PerfTarget, Request};
+use core::net::IpAddr;
+use nix::libc::EADDRNOTAVAIL;
+use std::io;
+
+/// Bytes that a name may have in a request, which keeps one for its end.
+const LONGEST_NAME: usize = 63;
+
+/// What the table calls them, in the protocol's order.
+const NAMES: [&str; 7] = [
+    "Error Count",
+    "Resolve Count",
+    "No Data",
+    "Addr Query Count",
+    "Addr Cache Count",
+    "Route Query Count",
+    "Route Cache Count",
+];
+
+/// Shows counters. Whether there are any does not change the status.
+pub(crate) fn show(asker: &mut Asker<'_>, server: &mut Server, which: Perf) -> io::Result<()> {
+    let found = match which {
+        Perf::Row | Perf::Column => ask(asker, server, PerfTarget::Total),
+        Perf::Endpoint(index) => endpoint(asker, server, index),
+        Perf::All => return all(asker, server),
+        Perf::Source => of_source(asker, server)?,
+    };
+    let name = &server.name;
+    match found {
+        Some(counters) if which == Perf::Column => column(asker, name, &counters),
+        Some(counters) => row(asker, name, &counters),
+        None => asker.out.line(format_args!("{name}: Failed to query perf data: {}", strerror(asker.errno))),
+    }
+}
+
+/// Of each endpoint, until there is no more.
+fn all(asker: &mut Asker<'_>, server: &mut Server) -> io::Result<()> {
+    for index in 1.. {
+        let Some(counters) = endpoint(asker, server, index) else { break };
+        row(asker, &server.name, &counters)?;
+    }
+    Ok(())
+}
+
+fn endpoint(asker: &mut Asker<'_>, server: &mut Server, index: i32) -> Option<Counters> {
+    match u8::try_from(index) {
+        Ok(index) => ask(asker, server, PerfTarget::Endpoint(index)),
+        // The protocol has no room for it.
+        Err(_) => {
+            asker.errno = EADDRNOTAVAIL;
+            None
+        }
+    }
+}
+
+/// Of the endpoint with the address of `-s`.
+fn of_source(asker: &mut Asker<'_>, server: &mut Server) -> io::Result<Option<Counters>> {
+    let (format, source) = asker.classify(asker.args.source.clone().unwrap_or_default());
+    let address = match format {
+        Format::Ip => {
+            asker.tell(format_args!("query_perf_ip: src_addr {source}"))?;
+            let Ok(ip) = source.parse::<IpAddr>() else {
+                asker.out.line(format_args!("inet_pton error on src address ({source}): 0x0"))?;
+                return Ok(None);
+            };
+            Some(Address::from(ip))
+        }
+        Format::Name => {
+            asker.tell(format_args!("query_perf_name: src_addr {source}"))?;
+            (source.len() <= LONGEST_NAME).then(|| Address::Name(Name::new(source.as_bytes())))
+        }
+        Format::Lid | Format::Gid => {
+            // The letter of the format, as a number.
+            let letter = u8::try_from(if format == Format::Lid { 'l' } else { 'g' }).unwrap_or_default();
+            asker.out.line(format_args!("Unsupported src_type {letter}"))?;
+            return Ok(None);
+        }
+    };
+    let counters = address.and_then(|address| ask(asker, server, PerfTarget::Address(Some(address))));
+    if counters.is_none() {
+        asker.out.line(format_args!("ib_acm_query_perf failed: {}", strerror(asker.errno)))?;
+    }
+    Ok(counters)
+}
+
+fn ask(asker: &mut Asker<'_>, server: &mut Server, target: PerfTarget) -> Option<Counters> {
+    match server.ask(&Request::Counters(target)) {
+        Ok(Answer::Counters(counters)) => Some(counters),
+        Ok(_) => None,
+        Err(errno) => {
+            asker.errno = errno;
+            None
+        }
+    }
+}
+
+fn row(asker: &mut Asker<'_>, service: &str, counters: &Counters) -> io::Result<()> {
+    if !core::mem::replace(&mut asker.perf_head, true) {
+        asker.out.line(format_args!("svc,{}", NAMES.join(",")))?;
+    }
+    asker.out.line(format_args!("{service},{}", counters.0.map(|value| value.to_string()).join(",")))
+}
+
+fn column(asker: &mut Asker<'_>, service: &str, counters: &Counters) -> io::Result<()> {
+    asker.out.line(format_args!("{service}"))?;
+    for (name, value) in NAMES.iter().zip(counters.0) {
+        asker.out.line(format_args!("{name} : {value}"))?;
+    }
+    Ok(())
+}

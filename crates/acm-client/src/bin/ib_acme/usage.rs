@@ -1,0 +1,36 @@
+//! What is said when the command line is no use.
+use crate::args::{Args, Refusal};
+use clap::CommandFactory;
+use std::{ffi::OsString, process::ExitCode};
+
+/// As rdma-core's: the fault on standard error, how to call it on standard output, status 1. The words are ours.
+pub(crate) fn show(words: &[OsString], refusal: &Refusal) -> ExitCode {
+    let program = words.first().map_or("ib_acme".into(), |word| word.to_string_lossy());
+    match refusal {
+        Refusal::Clap(error) if !error.use_stderr() => {
+            // Whoever closed the output wants no more of it.
+            let _ = error.print();
+            return ExitCode::SUCCESS;
+        }
+        Refusal::Clap(error) => match (refusal.unknown_letter(), refusal.letter_without_value()) {
+            (Some(letter), _) => eprintln!("{program}: invalid option -- '{letter}'"),
+            (_, Some(letter)) => eprintln!("{program}: option requires an argument -- '{letter}'"),
+            _ => eprint!("{error}"),
+        },
+        Refusal::Together => {}
+    }
+    print_usage(&program);
+    ExitCode::FAILURE
+}
+
+fn print_usage(program: &str) {
+    use std::io::Write;
+    let text = format!(
+        "usage 1: {program} [-f FORMAT] [-s ADDRESS] -d ADDRESS [-v] [-c] [-C COUNT] [-S SERVICE]\n         \
+         {program} -e [N] | -P [WHICH] [-s ADDRESS] [-S SERVICE]\n\
+         usage 2: {program} -A [FILE] | -O [FILE] [-D DIR] [-V]\n\n{}",
+        Args::command().help_template("{options}").render_help()
+    );
+    // Whoever closed the output wants no more of it.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
