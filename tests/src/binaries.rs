@@ -41,6 +41,12 @@ pub fn preload() -> PathBuf {
     path
 }
 
+/// Where an example of `acm-client` is; builds it first.
+#[must_use]
+pub fn example(name: &str) -> PathBuf {
+    build(&["-p", "acm-client", "--example", name]).join("examples").join(name)
+}
+
 /// Builds with this test's own profile, into the same place: `TARGET/PROFILE/deps` is where this test lies.
 fn build(what: &[&str]) -> PathBuf {
     let test = env::current_exe().unwrap();
