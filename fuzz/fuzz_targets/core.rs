@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|operations: Vec<acm_fuzz::Operation>| { acm_fuzz::core(&operations); });
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| acm_fuzz::core_bytes(bytes));

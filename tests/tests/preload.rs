@@ -1,7 +1,21 @@
 //! Programs that look for InfiniBand devices, on a simulated fabric by `LD_PRELOAD`.
-use acm_tests::{Binary, Fabric, Finished, binary, preload, program, run};
+use acm_tests::{Binary, Fabric, Finished, Process, binary, preload, program, run};
 use core::fmt::Write;
-use std::{fs, path::Path};
+use ib_mad::{
+    Mad, Method, MgmtClass, Wire, as_bytes,
+    notice::{ClassCapability, ClassPortInfo},
+    perf::{PerfCapability, PortCounters},
+    umad::UmadHeader,
+};
+use ib_sim::client::{open_umad, serve_umad_agent};
+use std::{
+    fs::{self, File},
+    io::{Read, Write as _},
+    os::fd::AsFd,
+    path::Path,
+    process::Command,
+    thread,
+};
 use tempfile::TempDir;
 
 /// A fabric with its files.
@@ -11,6 +25,12 @@ fn fabric(folder: &TempDir, nodes: u32) -> Fabric {
 
 /// Runs a program at nodes: each that is named, or all.
 fn at(fabric: &Fabric, only: &[&str], options: &[&str], command: &[&str]) -> Finished {
+    let words = words(fabric, only, options, command);
+    run(binary(Binary::IbSim), &words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// What `ib-sim` is told for that.
+fn words(fabric: &Fabric, only: &[&str], options: &[&str], command: &[&str]) -> Vec<String> {
     let (socket, library) = (fabric.socket().to_str().unwrap(), preload());
     let mut words = vec!["run", "--socket", socket, "--preload", library.to_str().unwrap()];
     for node in only {
@@ -19,7 +39,7 @@ fn at(fabric: &Fabric, only: &[&str], options: &[&str], command: &[&str]) -> Fin
     words.extend(options);
     words.push("--");
     words.extend(command);
-    run(binary(Binary::IbSim), &words)
+    words.into_iter().map(str::to_owned).collect()
 }
 
 /// What a Debian program says at node1, without namespaces.
@@ -154,4 +174,70 @@ fn c_daemons_resolve_each_other() {
     }
     assert!(all.contains("SA verification: success"), "{all}");
     assert!(fabric.statistic("sa_joins") >= 2);
+}
+
+/// Counters of which no two are alike, but for one: perfquery prints VL15Dropped as QP1Dropped, too (rdma-core 44).
+fn counters() -> PortCounters {
+    let bytes: [u8; size_of::<PortCounters>()] = core::array::from_fn(|at| u8::try_from(at * 5 + 3).unwrap());
+    let own = PortCounters::parse(&bytes).unwrap();
+    PortCounters { port_select: 1, qp1_dropped: own.vl15_dropped, ..*own }
+}
+
+/// Answers for performance management at node2, while there is a fabric.
+fn answer_for_counters(fabric: &Fabric) {
+    let mut umad = File::from(open_umad(fabric.socket(), "node2", 1).unwrap());
+    serve_umad_agent(umad.as_fd(), 0, MgmtClass::PERF, 1, [1 << Method::GET.get(), 0]).unwrap();
+    // The fabric has heard of the agent when it says the next thing.
+    fabric.control("stats");
+    let waits = PerfCapability::XMIT_WAIT | PerfCapability::ALL_PORT_SELECT;
+    let able =
+        ClassPortInfo { capability_mask: ClassCapability::from_bits_retain(waits.bits()), ..ClassPortInfo::default() };
+    thread::spawn(move || {
+        let mut frame = [0; 320];
+        while umad.read(&mut frame).is_ok_and(|length| length == frame.len()) {
+            let (header, mad) = UmadHeader::parse_prefix(&frame).unwrap();
+            let (header, asked) = (UmadHeader { timeout_ms: 0.into(), ..*header }, Mad::parse(mad).unwrap());
+            let answer = asked.answer_with(&counters()).or_else(|_| asked.answer_with_shared(&able)).unwrap();
+            umad.write_all(&[as_bytes(&header), as_bytes(&answer)].concat()).unwrap();
+        }
+    });
+}
+
+#[test]
+fn perfquery_of_the_book_prints_what_debians_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let fabric = fabric(&folder, 2);
+    answer_for_counters(&fabric);
+    let theirs = said(&fabric, "infiniband-diags", &["perfquery", "17", "1"]);
+    let ours = at(&fabric, &["node1"], &["--no-namespaces"], &[env!("CARGO_BIN_EXE_book-perfquery"), "17", "1"]);
+    assert_eq!(ours.success(), theirs);
+    assert!(has(&theirs, "PortXmitWait:", &counters().port_xmit_wait.get().to_string()), "{theirs}");
+    // Nobody answers there.
+    let alone = at(&fabric, &["node1"], &["--no-namespaces"], &[env!("CARGO_BIN_EXE_book-perfquery"), "16", "1"]);
+    assert!(alone.code != Some(0) && alone.stderr.contains("ETIMEDOUT"), "{alone}");
+}
+
+#[test]
+fn saquery_asks_the_administrator_of_the_book() {
+    let folder = tempfile::tempdir().unwrap();
+    let fabric = fabric(&folder, 2);
+    let command = [env!("CARGO_BIN_EXE_book-administrator"), "16", "17", "99"];
+    let words = words(&fabric, &["node2"], &["--no-namespaces"], &command);
+    let mut administrator = Process::start(Command::new(binary(Binary::IbSim)).args(words));
+    administrator.wait_for("9 paths", 1);
+    fabric.control("smlid node1 1 17");
+    let saquery = |arguments: &[&str]| said(&fabric, "infiniband-diags", &[&["saquery"], arguments].concat());
+    let path = saquery(&["PR", "--slid", "16", "--dlid", "99"]);
+    // The rate and the MTU are exactly (2 in the upper two bits) 100 Gb/s and 2048 bytes.
+    for (name, value) in [("dlid", "99"), ("slid", "16"), ("pkey", "0xFFFF"), ("mtu", "0x84"), ("rate", "0x90")] {
+        assert!(has(&path, name, value), "{name} {value} in {path}");
+    }
+    for (arguments, count) in [(&["PR"][..], 9), (&["PR", "--slid", "17"], 3), (&["PR", "--dlid", "5"], 0)] {
+        let said = saquery(arguments);
+        assert_eq!(said.matches("PathRecord dump").count(), count, "{arguments:?}: {said}");
+    }
+    // What it knows nothing of.
+    let saquery = program("saquery", "infiniband-diags");
+    let nodes = at(&fabric, &["node1"], &["--no-namespaces"], &[saquery.to_str().unwrap(), "NR"]);
+    assert!(nodes.code != Some(0), "{nodes}");
 }

@@ -3,10 +3,11 @@ use acm_client::{Address, Client, Counter, PerfTarget, Service};
 use acm_tests::{
     Acme, Binary, Connection, Entry, Fabric, Finished, Node, Process, binary, example, program, run, until,
 };
+use acm_trace::{Kind, Reader, Replay, Stats};
 use acm_wire::client::ClientStatus;
 use ib_mad::sa::PathRecord;
 use nix::sys::signal::Signal;
-use std::{fs, net::TcpListener, path::Path, process::Command};
+use std::{fs, net::TcpListener, os::unix::fs::MetadataExt, path::Path, process::Command};
 
 const SELF: [&str; 6] = ["-f", "n", "-s", "node1", "-d", "node1"];
 
@@ -242,6 +243,54 @@ fn sighup_opens_the_log_again() {
     until("a line in it", || fs::read_to_string(&log).unwrap().contains("failing request").then_some(()));
     assert!(!fs::read_to_string(&old).unwrap().contains("failing request"));
     assert_serves(node.connect());
+}
+
+/// What a daemon on a simulated fabric did, told again; then without names.
+#[test]
+fn a_recorded_daemon_is_replayed() {
+    let fabric = Fabric::serve(2, &[]);
+    let _peer = Node::at(&fabric, 2).join();
+    for mask in ["", ",mask=names"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace");
+        let mut node = Node::at(&fabric, 1).argument(&format!("--record={}{mask}", path.display())).join();
+        let words = ["-f", "n", "-s", "node1", "-d", "node2"];
+        for words in [&words[..], &["-f", "i", "-s", "10.77.0.1", "-d", "10.77.0.2"], &["-e"], &["-P"]] {
+            assert!(!node.acme(words).finished.success().is_empty());
+        }
+        node.process.signal(Signal::SIGTERM);
+        assert_eq!(node.process.wait().code, Some(0));
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        let trace = fs::read(&path).unwrap();
+        let done = Replay::default().run(trace.as_slice()).unwrap_or_else(|error| panic!("{mask}: {error}"));
+        assert_eq!((done.cores, done.not_compared, done.notes.as_slice()), (1, 0, &[][..]), "{done:?}");
+        let mut stats = Stats::default();
+        Reader::new(trace.as_slice()).for_each(|entry| stats.add(&entry.unwrap()));
+        let count = |kind| stats.counts().find(|(other, _)| *other == kind).map_or(0, |(_, count)| count);
+        assert!(count(Kind::ClientMessage) >= 4 && count(Kind::Datagram) > 0 && count(Kind::SaAnswer) > 2, "{stats}");
+        assert_eq!((count(Kind::ShutdownDone), count(Kind::End)), (1, 1), "{stats}");
+        let has = |text: &str| trace.windows(text.len()).any(|bytes| bytes == text.as_bytes());
+        assert_eq!(["node1", "node2", "10.77.0.1"].map(has), [mask.is_empty(); 3], "{mask}");
+        assert_eq!(trace.windows(4).any(|bytes| bytes == [10, 77, 0, 2]), mask.is_empty(), "{mask}");
+    }
+}
+
+#[test]
+fn a_recording_that_cannot_be_written_ends_and_the_daemon_goes_on() {
+    let mut node = Node::embedded().argument("--record=/dev/full").join();
+    node.process.wait_for("/dev/full: No space left on device (os error 28); the recording ends here", 1);
+    assert_serves(node.connect());
+    let lost = || {
+        let status = run(binary(Binary::AcmMio), &["--status", "--run-dir", node.dir().to_str().unwrap()]).success();
+        let line = status.lines().find_map(|line| line.strip_prefix("record_facts_lost: ")?.parse::<u64>().ok());
+        line.unwrap()
+    };
+    let before = lost();
+    assert_serves(node.connect());
+    until("more that are lost", || (lost() > before).then_some(()));
+    let dir = tempfile::tempdir().unwrap();
+    let refused = end_of(Node::embedded().argument("--record=/none/t").command(dir.path()));
+    assert!(refused.code == Some(255) && refused.stderr.contains("cannot record into /none/t: No such"), "{refused}");
 }
 
 #[test]

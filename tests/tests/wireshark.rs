@@ -1,5 +1,9 @@
 //! The recorded sessions as tshark shows them, with dist/wireshark/acm.lua: nothing is malformed, the fields of subnet
 //! administration are ours, and what the dissector shows of ACM is what the trace holds.
+#[expect(dead_code, reason = "its `main`")]
+#[path = "../../crates/ib-mad/examples/analyser.rs"]
+mod analyser;
+
 use acm_tests::{program, run};
 use acm_trace::{Dated, Entry, Fact, Phase, Reader, Stats, Told};
 use ib_mad::{
@@ -10,6 +14,7 @@ use ib_mad::{
 use std::{
     collections::BTreeMap,
     fs,
+    io::Read,
     path::{Path, PathBuf},
 };
 
@@ -243,4 +248,38 @@ fn the_dissector_shows_fields() {
     assert_eq!(asked.len(), 2, "{kernel:?}");
     assert!((asked[0][1].as_str(), asked[0][3].as_str()) == ("1", "") && asked[0][2] == asked[1][2], "{asked:?}");
     assert!(!asked[1][3].is_empty(), "{asked:?}");
+}
+
+#[test]
+fn analyser_of_the_book_prints_what_tshark_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let packed = root().join("testdata/captures/mads-erf.pcap.gz");
+    let capture = folder.path().join("mads.pcap");
+    let mut bytes = Vec::new();
+    flate2::read::GzDecoder::new(fs::File::open(&packed).unwrap()).read_to_end(&mut bytes).unwrap();
+    fs::write(&capture, bytes).unwrap();
+    // Wireshark takes a later segment of a message for the start of a record, and sees one in a table that has none.
+    let paths = "infiniband.mad.mgmtclass == 3 && infiniband.mad.attributeid == 0x35";
+    let empty = "infiniband.mad.method == 0x92 && infiniband.mad.status == 0 && infiniband.sa.attributeoffset == 0";
+    let filter = format!("{paths} && !(infiniband.rmpp.segmentnumber > 1) && !({empty})");
+    let mut arguments = vec!["-r", capture.to_str().unwrap(), "-Y", &filter, "-T", "fields"];
+    for field in [
+        "frame.number",
+        "infiniband.lrh.slid",
+        "infiniband.lrh.dlid",
+        "infiniband.mad.method",
+        "infiniband.mad.transactionid",
+        "infiniband.pathrecord.dgid",
+        "infiniband.pathrecord.sgid",
+        "infiniband.pathrecord.dlid",
+        "infiniband.pathrecord.slid",
+        "infiniband.pathrecord.p_key",
+        "infiniband.pathrecord.mtu",
+    ] {
+        arguments.extend(["-e", field]);
+    }
+    let shown = run(program("tshark", "tshark"), &arguments).success();
+    let (ours, theirs) = (analyser::analyse(packed.to_str().unwrap()).unwrap(), shown.lines().collect::<Vec<_>>());
+    assert!(theirs.len() > 100, "{shown}");
+    assert_eq!(ours, theirs);
 }

@@ -20,7 +20,7 @@ pub(crate) fn test(install: Install, fast: bool) -> Result<(), TaskError> {
         build(&mut steps, install)?;
         real_kernel(&mut steps)?;
     }
-    tests(&steps)
+    tests(steps)
 }
 
 /// The task `ci`: [`test()`], what cargo-deny finds beyond that, the oldest compiler, and the packages of published
@@ -33,7 +33,7 @@ pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
     steps.step("oldest compiler", || published::msrv(install))?;
     steps.step("packages", published::package)?;
     real_kernel(&mut steps)?;
-    tests(&steps)
+    tests(steps)
 }
 
 fn ready(steps: &mut Steps, install: Install) -> Result<(), TaskError> {
@@ -82,8 +82,10 @@ fn real_kernel(steps: &mut Steps) -> Result<(), TaskError> {
     steps.command("tests on a real kernel", Command::new(own).arg("vm-test").current_dir(command::root()))
 }
 
-fn tests(steps: &Steps) -> Result<(), TaskError> {
+fn tests(mut steps: Steps) -> Result<(), TaskError> {
+    steps.command("programs", &mut command::build_programs())?;
     let mut tests = cargo(&["test", "--workspace", "--no-fail-fast", "--features", TESTED]);
+    tests.env("ACM_PROGRAMS", "built");
     test_run::run(&mut tests, &steps.to_string())
 }
 

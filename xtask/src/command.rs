@@ -24,6 +24,11 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     command
 }
 
+/// Builds all programs and libraries, with what the tests are built with: whoever builds less of it builds it anew.
+pub(crate) fn build_programs() -> Command {
+    cargo(&["build", "--workspace", "--bins", "--lib", "--features", TESTED])
+}
+
 /// The command as one would type it.
 pub(crate) fn line(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());

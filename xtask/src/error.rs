@@ -21,6 +21,10 @@ pub(crate) enum TaskError {
     ComponentMissing(&'static str),
     #[error("cargo-mutants is missing: run `cargo install cargo-mutants --locked`")]
     CargoMutantsMissing,
+    #[error("fuzzing needs more than is here: run `{0}`")]
+    FuzzMissing(&'static str),
+    #[error("there is no fuzz target {name}: {all}")]
+    NoTarget { name: String, all: String },
     #[error("cargo-deny is missing: run `cargo install cargo-deny --locked`")]
     CargoDenyMissing,
     #[error("cargo-semver-checks is missing: run `cargo install cargo-semver-checks --locked`")]

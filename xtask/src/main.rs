@@ -14,6 +14,7 @@ mod demo;
 mod deps;
 mod deviations;
 mod error;
+mod fuzz;
 mod install;
 mod licences;
 mod mutants;
@@ -28,6 +29,7 @@ mod vm;
 use clap::{Parser, Subcommand};
 use demo::Demo;
 use error::TaskError;
+use fuzz::Fuzz;
 use install::{Installation, Place};
 use mutants::Mutants;
 use packages::Install;
@@ -87,6 +89,9 @@ enum Task {
     /// Change a crate in small ways, one at a time, and list the changes that no test notices. Takes hours; CI leaves
     /// it out. Needs cargo-mutants.
     Mutants(Mutants),
+    /// Run the fuzz targets with libFuzzer, and keep their corpora. Installs a nightly compiler and cargo-fuzz, which take
+    /// minutes. CI leaves it out, and replays the corpora.
+    Fuzz(Fuzz),
     /// Measure the daemon: `cargo bench -p acm-tests --bench cached`.
     Bench {
         /// Handed on to cargo.
@@ -117,6 +122,7 @@ fn main() -> ExitCode {
         Task::Deps => deps::run(),
         Task::Deviations { list } => deviations::run(list),
         Task::Mutants(mutants) => mutants::run(&mutants),
+        Task::Fuzz(fuzz) => fuzz::run(&fuzz),
         Task::Bench { args } => {
             command::run(command::cargo(&["bench", "-p", "acm-tests", "--bench", "cached"]).args(args))
         }
@@ -160,6 +166,9 @@ mod tests {
             "deviations --list",
             "mutants",
             "mutants acm-mio --shard 0/16",
+            "fuzz",
+            "fuzz seed",
+            "fuzz core 600 --no-install",
             "bench -- 16 128",
             "vm-test -- ls",
         ] {

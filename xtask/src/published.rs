@@ -40,7 +40,7 @@ pub(crate) fn msrv(install: Install) -> Result<(), TaskError> {
         command::run(&mut get).map_err(|problem| lacking(&problem.to_string()))?;
     }
     // What the tests need besides may ask for a newer one.
-    let words = ["cargo", "check", "--workspace", "--locked", "--features", "ib-mad/serde,ib-mad/arbitrary"];
+    let words = ["cargo", "check", "--workspace", "--locked", "--features", command::TESTED];
     command::run(with(&words).args(["--target-dir", "target/msrv"]))
 }
 
@@ -186,11 +186,18 @@ mod tests {
             let own = metadata().unwrap().packages.into_iter().find(|own| own.name == name).unwrap();
             own.features.into_keys().collect()
         };
-        assert_eq!(features("ib-mad"), ["arbitrary", "default", "serde", "std"]);
+        let classes = ["acm", "baseboard", "cm", "congestion", "device", "opa", "packet", "perf", "umad"];
+        let mut expected = [&["arbitrary", "classes", "default", "serde", "std"][..], &classes].concat();
+        expected.sort_unstable();
+        assert_eq!(features("ib-mad"), expected);
         assert_eq!(features("acm-wire"), ["serde"]);
         let examples: Vec<String> = listed("ib-mad").into_iter().filter(|file| file.starts_with("examples/")).collect();
-        let public = ["answer_queries", "build_path_query", "decode_pcap", "decode_umad", "portinfo", "write_mads"];
-        assert_eq!(examples, public.map(|name| format!("examples/{name}.rs")));
+        let mut public =
+            vec!["answer_queries", "build_path_query", "decode_pcap", "decode_umad", "portinfo", "write_mads"];
+        // Two of the book's.
+        public.extend(["analyser", "fuzzer"]);
+        public.sort_unstable();
+        assert_eq!(examples, public.iter().map(|name| format!("examples/{name}.rs")).collect::<Vec<_>>());
     }
 
     #[test]

@@ -92,8 +92,8 @@ fn boot(options: Options) -> Result<u8, VmError> {
 
 /// Builds [`TESTS`] and the programs that they start, and gives the shell line that runs all tests, one after the other.
 fn built_tests() -> Result<String, VmError> {
-    let mut build = command::cargo(&["build", "--message-format=json", "--workspace", "--bins", "--lib"]);
-    build.args(["--features", command::TESTED]).args(TESTS.iter().flat_map(|test| ["--test", test]));
+    let mut build = command::build_programs();
+    build.arg("--message-format=json").args(TESTS.iter().flat_map(|test| ["--test", test]));
     let messages = error::output(build.stderr(Stdio::inherit()))?;
     let mut script = String::from("status=0");
     for test in TESTS {

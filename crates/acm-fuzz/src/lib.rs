@@ -1,19 +1,67 @@
 //! What the fuzz targets do with bytes, as plain functions: libFuzzer calls them, and so do tests on stable Rust with
 //! the captures of `testdata/`.
+mod answers;
+mod fields;
 mod files;
 mod harness;
 mod netlink;
+mod nodes;
 mod operation;
+mod packets;
+mod records;
+mod rtnetlink;
+mod traces;
+mod transfers;
 
+pub use answers::answers;
+pub use fields::fields;
 pub use harness::core;
+pub use nodes::nodes;
 pub use operation::{Link, Operation, Peer, Port, ReportOf, Resolve, Response, SaAnswer};
 
+pub use packets::{packets, umad};
+pub use records::records;
+pub use rtnetlink::rtnetlink;
+pub use traces::traces;
+pub use transfers::transfers;
+
 use acm_wire::{client, multicast::MulticastMessage};
-use ib_mad::{plausible, view::MadRef};
+use ib_mad::{Mad, as_bytes, view::MadRef};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// What a target does with bytes.
+pub type Body = fn(&[u8]);
+
+/// Every target, by its name: that of its file in `fuzz/fuzz_targets`, and of its folder in `fuzz/corpus`.
+pub const TARGETS: [(&str, Body); 15] = [
+    ("answers", answers),
+    ("client_stream", client_stream),
+    ("core", core_bytes),
+    ("fields", fields),
+    ("files", files),
+    ("mad", mad),
+    ("multicast", multicast),
+    ("netlink", netlink),
+    ("nodes", nodes),
+    ("packets", packets),
+    ("records", records),
+    ("rtnetlink", rtnetlink),
+    ("traces", traces),
+    ("transfers", transfers),
+    ("umad", umad),
+];
+
+/// The core under the operations that these bytes are, with invariants after each.
+///
+/// # Panics
+/// As [`core()`].
+pub fn core_bytes(bytes: &[u8]) {
+    let operations = <Vec<Operation> as arbitrary::Arbitrary>::arbitrary_take_rest(arbitrary::Unstructured::new(bytes));
+    let _ = operations.map(|operations| core(&operations));
+}
 
 /// A stream of client messages, cut at every place where the first byte says so.
 ///
@@ -43,8 +91,9 @@ pub fn client_stream(bytes: &[u8]) {
 pub fn mad(bytes: &[u8]) {
     datagram(bytes);
     let mut u = arbitrary::Unstructured::new(bytes);
-    if let Ok(own) = plausible::mad(&mut u) {
-        datagram(&own);
+    if let Ok(own) = Mad::plausible(&mut u) {
+        let own = as_bytes(&own);
+        datagram(own);
         let end = u.arbitrary::<u8>().map_or(own.len(), usize::from);
         datagram(own.get(..end).unwrap_or_default());
     }

@@ -49,3 +49,40 @@ fn configuration_files() {
         }
     }
 }
+
+/// Every target has a corpus, and nothing in it fails: seeds, what showed libFuzzer something new, and what once failed.
+#[test]
+fn every_corpus() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    let (mut targets, mut bytes) = (Vec::new(), 0);
+    for entry in fs::read_dir(&folder).unwrap() {
+        let folder = entry.unwrap().path();
+        if !folder.is_dir() {
+            continue;
+        }
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        let (_, body) = bodies::TARGETS.iter().find(|(target, _)| *target == name).unwrap();
+        let mut count = 0;
+        for entry in fs::read_dir(&folder).unwrap() {
+            let input = fs::read(entry.unwrap().path()).unwrap();
+            bytes += input.len();
+            count += 1;
+            body(&input);
+        }
+        assert!(count > 0, "{name}");
+        targets.push(name);
+    }
+    targets.sort();
+    assert_eq!(targets, bodies::TARGETS.map(|(name, _)| name));
+    assert!(bytes < 3_000_000, "{bytes}");
+}
+
+/// Each has a program for libFuzzer.
+#[test]
+fn every_target_is_built() {
+    let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/Cargo.toml")).unwrap();
+    for (name, _) in bodies::TARGETS {
+        assert!(manifest.contains(&format!("name = \"{name}\"\npath = \"fuzz_targets/{name}.rs\"")), "{name}");
+    }
+    assert_eq!(manifest.matches("[[bin]]").count(), bodies::TARGETS.len());
+}

@@ -2,7 +2,7 @@
 #[cfg(test)]
 mod man;
 
-use crate::{addresses::InterfaceChoice, fabric::FabricChoice, kernel::KernelChoice};
+use crate::{addresses::InterfaceChoice, fabric::FabricChoice, kernel::KernelChoice, record::RecordChoice};
 use clap::Parser;
 use core::time::Duration;
 use std::path::PathBuf;
@@ -53,6 +53,11 @@ pub(crate) struct Args {
     /// is `infiniband GID [PKEY]`: for simulated fabrics). Without this: on, but off with a simulated fabric.
     #[arg(long, value_name = "WHOSE")]
     pub(crate) interfaces: Option<InterfaceChoice>,
+    /// Record what the daemon is told and what it does, for acm-replay and Wireshark: `FILE[,size=64M,files=4][,mask=names]`.
+    /// FILE is the newest file, FILE.1 the one before. Whoever may read them can guess transaction ids: they are root's
+    /// alone. `mask=names` replaces names and IP addresses.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<RecordChoice>,
     /// Where sockets, port files and the lock file go. It is made if it is missing.
     #[arg(long, value_name = "DIR", default_value = "/run")]
     pub(crate) run_dir: PathBuf,

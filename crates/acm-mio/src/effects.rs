@@ -66,12 +66,16 @@ mod tests {
     use acm_wire::files::opts::{NAMES, Options, Provider, ProviderSubnets};
 
     const MANUAL: &str = include_str!("../../../docs/operations.md");
+    const OURS: &str = include_str!("../../../docs/options.md");
+    const DEADLINES: &str = include_str!("../../../docs/deadlines.md");
+    /// What ib_acme of C ibacm writes: it names each option of C's.
+    const C_OPTIONS: &str = include_str!("../../../testdata/config/ibacm_opts.cfg");
 
-    /// The cells of an option's row in the manual.
-    fn row(name: &str) -> Vec<&'static str> {
+    /// The cells of an option's row in a table.
+    fn row(table: &'static str, name: &str) -> Vec<&'static str> {
         let start = format!("| `{name}` | ");
-        let mut rows = MANUAL.lines().filter(|line| line.starts_with(&start));
-        let row = rows.next().unwrap_or_else(|| panic!("docs/operations.md has no option {name}"));
+        let mut rows = table.lines().filter(|line| line.starts_with(&start));
+        let row = rows.next().unwrap_or_else(|| panic!("no row of {name} in the table"));
         row.split(" | ").collect()
     }
 
@@ -83,7 +87,7 @@ mod tests {
         for option in options {
             let text = option.to_string();
             let (name, default) = text.split_once(' ').unwrap();
-            let row = row(name);
+            let row = row(MANUAL, name);
             let expected = match effect(&option) {
                 Effect::Reload => "yes",
                 Effect::Restart => "restart",
@@ -93,6 +97,36 @@ mod tests {
             // In the run directory, whichever that is.
             let default = if name == "lock_file" { "RUN_DIR/ibacm.pid" } else { default };
             assert_eq!(row[1], default, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_c_ibacm_does_not_have_is_in_the_list_of_our_options() {
+        let words: Vec<&str> = C_OPTIONS.split(|letter: char| letter != '_' && !letter.is_alphanumeric()).collect();
+        let mut ours = 0;
+        for option in Options::default().iter() {
+            let text = option.to_string();
+            let (name, default) = text.split_once(' ').unwrap();
+            if !words.contains(&name) {
+                assert_eq!(row(OURS, name)[2].trim_matches('`'), default, "{name}");
+                ours += 1;
+            }
+        }
+        assert!(ours > 0 && ours < words.len());
+    }
+
+    /// A number is one or the other, unless it says what something is.
+    #[test]
+    fn times_and_bounds_are_in_their_tables() {
+        let what_something_is = ["log_level", "umad_debug_level", "server_port", "min_mtu", "min_rate"];
+        let named: String = DEADLINES.lines().filter_map(|line| line.split(" | ").nth(2)).collect();
+        for option in Options::default().iter() {
+            let text = option.to_string();
+            let (name, default) = text.split_once(' ').unwrap();
+            let number = default == "auto" || default.parse::<i64>().is_ok();
+            if number && !what_something_is.contains(&name) {
+                assert!(named.contains(&format!("`{name}`")), "docs/deadlines.md has no option {name}");
+            }
         }
     }
 }

@@ -27,6 +27,7 @@ mod metrics;
 mod names;
 mod peer;
 mod preload;
+mod record;
 mod regular;
 mod server;
 mod settings;

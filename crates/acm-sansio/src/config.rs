@@ -65,7 +65,7 @@ pub enum ServiceIds {
     All,
     /// Those of these ranges, which do not overlap and are in order. An id is asked for by the first one of its range,
     /// so that one query is enough for all of them, and who asks first makes no difference.
-    Ranges(#[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Vec<RangeInclusive<ServiceId>>),
+    Ranges(Vec<RangeInclusive<ServiceId>>),
 }
 
 impl ServiceIds {
@@ -123,10 +123,8 @@ pub struct Config {
     /// `groups`: groups of an endpoint with `route_prot acm`, the base group among them; at least that.
     pub groups: u8,
     /// `min_mtu`: MTU of the base group.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub min_mtu: Mtu,
     /// `min_rate`: rate of the base group.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub min_rate: Rate,
     /// How long a request of the kernel may wait for its answer; then it is told that there is none, and the lookup
     /// goes on for the next one. The kernel itself waits 2 s, unless told otherwise, before it looks elsewhere.

@@ -138,10 +138,11 @@ impl Node {
             PortChange::ClientReregister => {
                 self.input(subnet, now, Input::ClientReregister(Self::core_port(port)), put);
             }
-            _ if subnet.port(port).is_some_and(|port| port.state == PortState::ACTIVE) => {
-                self.port_up(subnet, now, port, put);
+            PortChange::Active | PortChange::Lid | PortChange::Pkey | PortChange::Sm | PortChange::Gid => {
+                if subnet.port(port).is_some_and(|port| port.state == PortState::ACTIVE) {
+                    self.port_up(subnet, now, port, put);
+                }
             }
-            _ => {}
         }
     }
 

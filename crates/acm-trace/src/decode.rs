@@ -162,7 +162,7 @@ fn qpn(words: &Reading<'_>) -> Result<Qpn, WordError> {
 
 fn datagram(kind: Kind, words: &Reading<'_>, way: &Way, payload: &[u8]) -> Result<Said, Damage> {
     Ok(match kind {
-        Kind::SaAnswer => Told::SaAnswer { id: SaRequestId::from_bits(words.id("id")?), mad: payload.to_vec() }.into(),
+        Kind::SaAnswer => Told::SaAnswer { id: words.id("id", SaRequestId::new)?, mad: payload.to_vec() }.into(),
         Kind::SaReport => {
             let port = PortId(words.get("port")?);
             Told::SaReport { port, lid: way.slid, qpn: way.source, mad: payload.to_vec() }.into()
@@ -174,14 +174,14 @@ fn datagram(kind: Kind, words: &Reading<'_>, way: &Way, payload: &[u8]) -> Resul
                 qpn: way.source,
                 gid: way.global.map(|global| global.sgid),
             };
-            let endpoint = EndpointId::from_bits(words.id("endpoint")?);
+            let endpoint = words.id("endpoint", EndpointId::new)?;
             Told::Datagram { endpoint, source, payload: payload.to_vec() }.into()
         }
         Kind::SaSend => {
             let nanos: u128 = words.get("timeout_ns")?;
             let send = SaSend {
                 port: PortId(words.get("port")?),
-                id: SaRequestId::from_bits(words.id("id")?),
+                id: words.id("id", SaRequestId::new)?,
                 to: to_sa(words, way)?,
                 mad: *SaMad::parse(payload)?,
                 timeout: duration(nanos),
@@ -194,7 +194,7 @@ fn datagram(kind: Kind, words: &Reading<'_>, way: &Way, payload: &[u8]) -> Resul
             Output::SaReply { port, to, mad: *SaMad::parse(payload)? }.into()
         }
         Kind::Send => {
-            let endpoint = EndpointId::from_bits(words.id("endpoint")?);
+            let endpoint = words.id("endpoint", EndpointId::new)?;
             Output::Send { endpoint, to: send_to(words, way)?, mad: *AcmMad::parse(payload)? }.into()
         }
         other => Said::Unknown(format!("{other} as a datagram")),

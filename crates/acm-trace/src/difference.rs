@@ -24,7 +24,7 @@ impl Difference {
     /// nothing at the other side.
     #[must_use]
     pub fn fields(&self) -> Vec<(&str, &str, &str)> {
-        let (expected, actual) = (lines(&self.expected), lines(&self.actual));
+        let (expected, actual): (Vec<_>, Vec<_>) = (lines(&self.expected).collect(), lines(&self.actual).collect());
         let same_names = expected.len() == actual.len() && expected.iter().zip(&actual).all(|(a, b)| a.0 == b.0);
         if same_names {
             let pairs = expected.into_iter().zip(actual).filter(|(a, b)| a.1 != b.1);
@@ -36,10 +36,10 @@ impl Difference {
 }
 
 /// Lines as names and values.
-fn lines(text: &str) -> Vec<(&str, &str)> {
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines()
-        .map(|line| line.trim().split_once(' ').map_or((line.trim(), ""), |(name, value)| (name, value.trim())))
-        .collect()
+        .map(str::trim)
+        .map(|line| line.split_once(' ').map_or((line, ""), |(name, value)| (name, value.trim())))
 }
 
 impl core::error::Error for Difference {}

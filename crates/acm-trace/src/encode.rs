@@ -74,8 +74,8 @@ fn kernel(id: KernelRequestId, port: Option<PortId>, path: &PathRecord, kind: Ki
     bytes(kind, &[&id.0.to_be_bytes(), &has_port, &number, ib_mad::as_bytes(path)])
 }
 
-/// A datagram that came: an InfiniBand packet if it has the size of one. `plain` says what its headers would.
-fn came(kind: Kind, now: Time, words: Words, way: &Way, mad: &[u8]) -> Packet {
+/// A datagram: an InfiniBand packet if it has the size of one. Else its words say what the headers would.
+fn mad_packet(kind: Kind, now: Time, words: Words, way: &Way, mad: &[u8]) -> Packet {
     if let Ok(payload) = <&[u8; 256]>::try_from(mad) {
         return Packet { kind, data: packet::record(now.as_nanos(), way, payload), comment: Some(words) };
     }
@@ -110,12 +110,12 @@ pub(crate) fn input(fabric: &Fabric, now: Time, input: &Input<'_>) -> Encoded {
         Input::SaAnswer { id, mad } => {
             let (port, to) = fabric.request(id);
             let way = to.map(|to| back(of_sa(&port, to))).unwrap_or_default();
-            came(kind, now, Words::of(kind).with("id", parts(id.to_bits())), &way, mad)
+            mad_packet(kind, now, Words::of(kind).with("id", parts(id.index(), id.generation())), &way, mad)
         }
         Input::SaReport { port, lid, qpn, mad } => {
             let own = fabric.port(port);
             let way = back(of_sa(&own, SaAddress { lid, ..own.sa_address() }));
-            came(kind, now, Words::of(kind).with("port", port.0), &Way { source: qpn, ..way }, mad)
+            mad_packet(kind, now, Words::of(kind).with("port", port.0), &Way { source: qpn, ..way }, mad)
         }
         Input::Datagram { endpoint, source: DatagramSource { lid, path_bits, qpn, gid }, payload } => {
             let (place, port) = fabric.endpoint(endpoint);
@@ -129,16 +129,18 @@ pub(crate) fn input(fabric: &Fabric, now: Time, input: &Input<'_>) -> Encoded {
                 global: gid.map(|sgid| Global { sgid, dgid: port.gid(), ..Global::default() }),
                 ..Way::default()
             };
-            let words = Words::of(kind).with("endpoint", parts(endpoint.to_bits())).with("path_bits", path_bits);
-            came(kind, now, words, &way, payload)
+            let words = Words::of(kind)
+                .with("endpoint", parts(endpoint.index(), endpoint.generation()))
+                .with("path_bits", path_bits);
+            mad_packet(kind, now, words, &way, payload)
         }
         _ => return text(kind, &Told::from(input)),
     })
 }
 
 /// An id's two parts, `3.0`.
-fn parts(bits: u64) -> String {
-    format!("{}.{}", bits & u64::from(u32::MAX), bits >> 32)
+fn parts(index: u32, generation: u32) -> String {
+    format!("{index}.{generation}")
 }
 
 pub(crate) fn kind_of_input(input: &Input<'_>) -> Kind {
@@ -203,14 +205,14 @@ pub(crate) fn output(fabric: &Fabric, now: Time, output: &Output) -> Encoded {
             return text(kind, &Wish::SelectSource { request, dest });
         }
         Output::SaSend(SaSend { port, id, to, ref mad, timeout, retries }) => {
-            let words = Words::of(kind).with("id", parts(id.to_bits()));
+            let words = Words::of(kind).with("id", parts(id.index(), id.generation()));
             let words = words.with("port", port.0).with("pkey_index", to.pkey_index);
             let words = words.with("timeout_ns", timeout.as_nanos()).with("retries", retries);
-            came(kind, now, words, &of_sa(&fabric.port(port), to), ib_mad::as_bytes(mad))
+            mad_packet(kind, now, words, &of_sa(&fabric.port(port), to), ib_mad::as_bytes(mad))
         }
         Output::SaReply { port, to, ref mad } => {
             let words = Words::of(kind).with("port", port.0).with("pkey_index", to.pkey_index);
-            came(kind, now, words, &of_sa(&fabric.port(port), to), ib_mad::as_bytes(mad))
+            mad_packet(kind, now, words, &of_sa(&fabric.port(port), to), ib_mad::as_bytes(mad))
         }
         Output::OpenEndpoint { endpoint, port, pkey_index, pkey } => {
             return text(kind, &Wish::OpenEndpoint { endpoint, port, pkey_index, pkey });
@@ -219,13 +221,13 @@ pub(crate) fn output(fabric: &Fabric, now: Time, output: &Output) -> Encoded {
         Output::Attach { endpoint, mgid, mlid } => return text(kind, &Wish::Attach { endpoint, mgid, mlid }),
         Output::Detach { endpoint, mgid, mlid } => return text(kind, &Wish::Detach { endpoint, mgid, mlid }),
         Output::Send { endpoint, to, ref mad } => {
-            let words = Words::of(kind).with("endpoint", parts(endpoint.to_bits()));
+            let words = Words::of(kind).with("endpoint", parts(endpoint.index(), endpoint.generation()));
             let words = words.with("path_bits", to.way.path_bits);
             let words = words.with_some("rate", to.way.static_rate.map(|rate| rate.get()));
             let words = words.with_some("sgid_index", to.way.grh.map(|grh| grh.sgid_index));
             let (place, port) = fabric.endpoint(endpoint);
             let way = Way { pkey: place.pkey, source: place.qpn, ..of_send(&port, &to) };
-            came(kind, now, words, &way, ib_mad::as_bytes(mad))
+            mad_packet(kind, now, words, &way, ib_mad::as_bytes(mad))
         }
         Output::Log(ref event) => return text(kind, &Wish::Log(event.clone())),
         Output::ShutdownDone => return text(kind, &Wish::ShutdownDone),

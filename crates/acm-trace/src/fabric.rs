@@ -10,12 +10,10 @@ use std::collections::BTreeMap;
 /// Where an endpoint is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Place {
-    port: PortPlace,
+    port: Option<PortId>,
     pub(crate) pkey: Pkey,
     pub(crate) qpn: Qpn,
 }
-
-type PortPlace = Option<PortId>;
 
 /// Ports and endpoints of the core that is recorded. Bounded by what the core itself has.
 #[derive(Debug, Default)]
@@ -32,7 +30,12 @@ impl Fabric {
             Input::PortUp { port, attributes } => {
                 self.ports.insert(port, attributes.clone());
             }
-            Input::EndpointOpened { endpoint, qpn } => self.endpoints.entry(endpoint).or_default().qpn = qpn,
+            // What is told late of an endpoint that was closed leaves nothing behind.
+            Input::EndpointOpened { endpoint, qpn } => {
+                if let Some(place) = self.endpoints.get_mut(&endpoint) {
+                    place.qpn = qpn;
+                }
+            }
             _ => {}
         }
     }

@@ -59,6 +59,8 @@
 //! | [`Replay`] | tells a fresh core the same, and compares |
 //! | [`mod@line`] | a fact in words |
 //! | [`Stats`] | counts, and how long things took |
+//! | [`Timeline`] | what began and ended, as a picture |
+//! | [`anonymize`] | copies without names: [`Mask`] |
 #![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
@@ -68,6 +70,7 @@
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss
 )]
+mod anonymize;
 mod blocks;
 mod decode;
 mod difference;
@@ -78,24 +81,31 @@ mod fact;
 mod hash;
 mod kind;
 pub mod line;
+mod mask;
 mod packet;
 mod reader;
 mod recorder;
 mod replay;
+mod span;
 mod stats;
+mod timeline;
 mod told;
 mod wish;
 mod words;
 mod writer;
 
+pub use anonymize::{AnonymizeError, anonymize};
 pub use difference::Difference;
 pub use error::{Damage, Note, TraceError};
 pub use fact::{Dated, Entry, Fact, Start, Woken};
 pub use kind::Kind;
+pub use mask::Mask;
 pub use reader::Reader;
-pub use recorder::Recorder;
+pub use recorder::{Recorder, continuation};
 pub use replay::{Replay, ReplayError, Replayed};
-pub use stats::{Phase, Stats};
+pub use span::{Phase, Span, Spans};
+pub use stats::Stats;
+pub use timeline::Timeline;
 pub use told::Told;
 pub use words::WordError;
 

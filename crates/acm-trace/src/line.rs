@@ -1,6 +1,6 @@
 //! Facts in words: in one line, or a line for each field.
 use crate::{
-    Kind, Told, encode,
+    Told, difference, encode,
     fact::{Dated, Fact, Woken},
 };
 use acm_sansio::{Output, Time};
@@ -12,14 +12,23 @@ use serde::Serialize;
 /// A fact in one line, as `tcpdump` prints packets.
 #[must_use]
 pub fn of(dated: &Dated) -> String {
-    let (mark, text) = match &dated.fact {
-        Fact::Input(told) => ('>', of_input(told)),
-        Fact::Timeout(woken) => ('>', of_timeout(woken)),
-        Fact::Output(output) => ('<', of_output(output)),
-        Fact::Lost(count) => ('!', format!("lost {count} facts")),
-        Fact::End => ('!', "end".to_owned()),
+    let mark = match &dated.fact {
+        Fact::Input(_) | Fact::Timeout(_) => '>',
+        Fact::Output(_) => '<',
+        Fact::Lost(_) | Fact::End => '!',
     };
-    format!("{} {mark} {text}", dated.time)
+    format!("{} {mark} {}", dated.time, of_fact(&dated.fact))
+}
+
+/// The same without its time.
+pub(crate) fn of_fact(fact: &Fact) -> String {
+    match fact {
+        Fact::Input(told) => of_input(told),
+        Fact::Timeout(woken) => of_timeout(woken),
+        Fact::Output(output) => of_output(output),
+        Fact::Lost(count) => format!("lost {count} facts"),
+        Fact::End => "end".to_owned(),
+    }
 }
 
 pub(crate) fn of_timeout(woken: &Woken) -> String {
@@ -30,7 +39,7 @@ pub(crate) fn of_timeout(woken: &Woken) -> String {
 }
 
 /// An input in one line.
-pub(crate) fn of_input(told: &Told) -> String {
+fn of_input(told: &Told) -> String {
     let kind = encode::kind_of_input(&told.as_input());
     match told {
         Told::ClientMessage { client, message } => format!("{kind} {client} {}", of_message(message)),
@@ -49,38 +58,39 @@ pub(crate) fn of_input(told: &Told) -> String {
 }
 
 /// An output in one line.
-pub(crate) fn of_output(output: &Output) -> String {
+fn of_output(output: &Output) -> String {
+    let kind = encode::kind_of_output(output);
     match output {
-        Output::Reply { client, reply } => format!("reply {client} {}", of_message(reply)),
-        Output::LongReply { client, bytes } => format!("long_reply {client} {}", of_message(bytes)),
+        Output::Reply { client, reply } => format!("{kind} {client} {}", of_message(reply)),
+        Output::LongReply { client, bytes } => format!("{kind} {client} {}", of_message(bytes)),
         Output::KernelReply { id, path: Ok(path) } => {
-            format!("kernel_reply {} {}", id.0, Structure::of::<PathRecord>().display(ib_mad::as_bytes(path)))
+            format!("{kind} {} {}", id.0, Structure::of::<PathRecord>().display(ib_mad::as_bytes(path)))
         }
-        Output::KernelReply { id, path: Err(failure) } => format!("kernel_refusal {} {failure}", id.0),
-        Output::CloseClient(client) => format!("close_client {client}"),
-        Output::SelectSource { request, dest } => format!("select_source {request} to {dest}"),
+        Output::KernelReply { id, path: Err(failure) } => format!("{kind} {} {failure}", id.0),
+        Output::CloseClient(client) => format!("{kind} {client}"),
+        Output::SelectSource { request, dest } => format!("{kind} {request} to {dest}"),
         Output::SaSend(send) => {
             let mad = of_mad(ib_mad::as_bytes(&send.mad));
             format!(
-                "sa_send {} to LID {} within {:?}, {} retries: {mad}",
+                "{kind} {} to LID {} within {:?}, {} retries: {mad}",
                 send.id, send.to.lid, send.timeout, send.retries
             )
         }
         Output::SaReply { port, to, mad } => {
-            format!("sa_reply port {} to LID {} {}", port.0, to.lid, of_mad(ib_mad::as_bytes(mad)))
+            format!("{kind} port {} to LID {} {}", port.0, to.lid, of_mad(ib_mad::as_bytes(mad)))
         }
         Output::OpenEndpoint { endpoint, port, pkey, .. } => {
-            format!("open_endpoint {endpoint} port {} P_Key {pkey}", port.0)
+            format!("{kind} {endpoint} port {} P_Key {pkey}", port.0)
         }
-        Output::CloseEndpoint(endpoint) => format!("close_endpoint {endpoint}"),
-        Output::Attach { endpoint, mgid, mlid } => format!("attach {endpoint} {mgid} LID {mlid}"),
-        Output::Detach { endpoint, mgid, mlid } => format!("detach {endpoint} {mgid} LID {mlid}"),
+        Output::CloseEndpoint(endpoint) => format!("{kind} {endpoint}"),
+        Output::Attach { endpoint, mgid, mlid } => format!("{kind} {endpoint} {mgid} LID {mlid}"),
+        Output::Detach { endpoint, mgid, mlid } => format!("{kind} {endpoint} {mgid} LID {mlid}"),
         Output::Send { endpoint, to, mad } => {
             let mad = of_mad(ib_mad::as_bytes(mad));
-            format!("send {endpoint} to LID {} QP {} {mad}", to.way.dlid, to.qpn)
+            format!("{kind} {endpoint} to LID {} QP {} {mad}", to.way.dlid, to.qpn)
         }
-        Output::Log(event) => format!("log {event}"),
-        Output::ShutdownDone => Kind::ShutdownDone.name().to_owned(),
+        Output::Log(event) => format!("{kind} {event}"),
+        Output::ShutdownDone => kind.to_string(),
     }
 }
 
@@ -95,7 +105,7 @@ fn of_message(bytes: &[u8]) -> String {
     let Ok((header, body)) = Header::parse_prefix(bytes) else { return format!("{} bytes", bytes.len()) };
     let mut text = format!("{} {}", header.opcode, header.status);
     if header.opcode.base() == acm_wire::client::Opcode::RESOLVE {
-        for entry in body.chunks_exact(size_of::<Entry>()).filter_map(|bytes| Entry::parse(bytes).ok()) {
+        for entry in entries(body) {
             // Writing to a string cannot fail.
             let _ = match entry.kind() {
                 EntryKind::Address(address) => write!(text, " {:?} {address}", entry.request_flags()),
@@ -105,6 +115,10 @@ fn of_message(bytes: &[u8]) -> String {
         }
     }
     text
+}
+
+fn entries(body: &[u8]) -> impl Iterator<Item = &Entry> {
+    body.chunks_exact(size_of::<Entry>()).filter_map(|bytes| Entry::parse(bytes).ok())
 }
 
 fn json(value: &impl Serialize) -> String {
@@ -117,24 +131,25 @@ pub(crate) fn fields_of_output(output: &Output) -> String {
     let mut line = |name: &str, value: &dyn core::fmt::Display| {
         let _ = writeln!(text, "{name} {value}");
     };
+    let kind = encode::kind_of_output(output);
     match output {
         Output::Reply { client, reply: bytes } => {
-            line("output", &"reply");
+            line("output", &kind);
             line("client", client);
             message_fields(bytes, &mut line);
         }
         Output::LongReply { client, bytes } => {
-            line("output", &"long_reply");
+            line("output", &kind);
             line("client", client);
             message_fields(bytes, &mut line);
         }
         Output::KernelReply { id, path: Ok(path) } => {
-            line("output", &"kernel_reply");
+            line("output", &kind);
             line("id", &id.0);
             path_fields(path, &mut line);
         }
         Output::SaSend(send) => {
-            line("output", &"sa_send");
+            line("output", &kind);
             line("id", &send.id);
             line("port", &send.port.0);
             line("to.lid", &send.to.lid);
@@ -145,13 +160,13 @@ pub(crate) fn fields_of_output(output: &Output) -> String {
             mad_fields(ib_mad::as_bytes(&send.mad), &mut line);
         }
         Output::SaReply { port, to, mad } => {
-            line("output", &"sa_reply");
+            line("output", &kind);
             line("port", &port.0);
             line("to", &format_args!("{to:?}"));
             mad_fields(ib_mad::as_bytes(mad), &mut line);
         }
         Output::Send { endpoint, to, mad } => {
-            line("output", &"send");
+            line("output", &kind);
             line("endpoint", endpoint);
             line("to.qpn", &to.qpn);
             line("to.qkey", &to.qkey);
@@ -171,7 +186,7 @@ fn message_fields(bytes: &[u8], line: &mut Line<'_>) {
         line("status", &header.status);
         line("length", &header.length());
         line("tid", &format_args!("{:?}", header.tid));
-        for entry in body.chunks_exact(size_of::<Entry>()).filter_map(|bytes| Entry::parse(bytes).ok()) {
+        for entry in entries(body) {
             if let EntryKind::Path(path) = entry.kind() {
                 path_fields(path, line);
             }
@@ -198,11 +213,7 @@ fn mad_fields(bytes: &[u8], line: &mut Line<'_>) {
 
 /// Lines of ib-mad's own: names and values.
 fn split(text: &str, line: &mut Line<'_>) {
-    for own in text.lines() {
-        let own = own.trim();
-        let (name, value) = own.split_once(' ').unwrap_or((own, ""));
-        line(name, &value.trim());
-    }
+    difference::lines(text).for_each(|(name, value)| line(name, &value));
 }
 
 struct Hex<'a>(&'a [u8]);

@@ -1,7 +1,7 @@
 //! InfiniBand packets as a capture of the wire holds them: ERF records of type 21.
 use crate::error::Damage;
 use ib_mad::{
-    Gid, Lid, Pkey, Qkey, Qpn, ServiceLevel,
+    DecodeError, Gid, Lid, Pkey, Qkey, Qpn, ServiceLevel,
     packet::{Bth, BthFlags, Deth, Grh, GrhFlow, Headers, LinkNextHeader, Lrh, OpCode, PacketLength, VlSl},
     wire::{Be16, InBytes},
 };
@@ -13,7 +13,7 @@ const ERF_VARYING_LENGTH: u8 = 0x04;
 const ERF_HEADER: usize = 16;
 /// Invariant and variant check. They are zero: nothing was on a wire when they would have been made.
 const INVARIANT_CHECK: usize = 4;
-const CHECKS: usize = INVARIANT_CHECK + 2;
+const VARIANT_CHECK: usize = 2;
 
 /// What stands in the headers of a datagram's packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,16 +42,17 @@ pub(crate) fn record(nanos: u64, way: &Way, payload: &[u8; 256]) -> Vec<u8> {
     let global = if way.global.is_some() { size_of::<Grh>() } else { 0 };
     let transport = size_of::<Bth>() + size_of::<Deth>() + payload.len() + INVARIANT_CHECK;
     let packet = size_of::<Lrh>() + global + transport;
+    let on_wire = packet + VARIANT_CHECK;
     let length = |bytes: usize| u16::try_from(bytes).unwrap_or(u16::MAX);
-    let mut bytes = Vec::with_capacity(ERF_HEADER + packet + 2);
+    let mut bytes = Vec::with_capacity(ERF_HEADER + on_wire);
     // 32 bits of seconds and 32 of their fraction.
     let fraction = (u128::from(nanos % 1_000_000_000) << 32) / 1_000_000_000;
     let stamp = u64::try_from(fraction).unwrap_or_default() | (nanos / 1_000_000_000) << 32;
     bytes.extend_from_slice(&stamp.to_le_bytes());
     bytes.extend_from_slice(&[ERF_INFINIBAND, ERF_VARYING_LENGTH]);
-    bytes.extend_from_slice(&length(ERF_HEADER + packet + 2).to_be_bytes());
+    bytes.extend_from_slice(&length(ERF_HEADER + on_wire).to_be_bytes());
     bytes.extend_from_slice(&[0, 0]);
-    bytes.extend_from_slice(&length(packet + 2).to_be_bytes());
+    bytes.extend_from_slice(&length(on_wire).to_be_bytes());
 
     let next = if way.global.is_some() { LinkNextHeader::GRH } else { LinkNextHeader::BTH };
     let lrh = Lrh {
@@ -84,7 +85,7 @@ pub(crate) fn record(nanos: u64, way: &Way, payload: &[u8; 256]) -> Vec<u8> {
     let deth = Deth { qkey: way.qkey, src_qp: InBytes::new(way.source), ..Deth::default() };
     bytes.extend_from_slice(ib_mad::as_bytes(&deth));
     bytes.extend_from_slice(payload);
-    bytes.extend_from_slice(&[0; CHECKS]);
+    bytes.extend_from_slice(&[0; INVARIANT_CHECK + VARIANT_CHECK]);
     bytes
 }
 
@@ -101,15 +102,17 @@ pub(crate) fn parse(record: &[u8]) -> Result<(Way, &[u8]), Damage> {
     let headers = Headers::parse(packet)?;
     // A packet that is whole has both of its check sums.
     headers.icrc.and(headers.vcrc).ok_or_else(short)?;
+    let op_code = headers.bth.op_code.get().into();
+    let deth = headers.deth().ok_or(DecodeError::BadValue { what: "op_code", value: op_code })?;
     let lrh = headers.lrh.copied().unwrap_or_default();
     let way = Way {
         slid: lrh.slid,
         dlid: lrh.dlid,
         sl: lrh.sl_next.sl(),
         pkey: headers.bth.pkey,
-        source: headers.deth.src_qp.get(),
+        source: deth.src_qp.get(),
         dest: headers.bth.dest_qp.get(),
-        qkey: headers.deth.qkey,
+        qkey: deth.qkey,
         global: headers.grh.map(|grh| Global {
             sgid: grh.sgid,
             dgid: grh.dgid,
@@ -149,7 +152,10 @@ mod tests {
             assert_eq!(usize::from(u16::from_be_bytes([bytes[10], bytes[11]])), bytes.len());
             assert_eq!(usize::from(u16::from_be_bytes([bytes[14], bytes[15]])), bytes.len() - ERF_HEADER);
             // The link's own length counts words, without the variant check.
-            assert_eq!(usize::from(u16::from_be_bytes([bytes[20], bytes[21]])) * 4, bytes.len() - ERF_HEADER - 2);
+            assert_eq!(
+                usize::from(u16::from_be_bytes([bytes[20], bytes[21]])) * 4,
+                bytes.len() - ERF_HEADER - VARIANT_CHECK
+            );
             for cut in 0..bytes.len() {
                 assert!(parse(&bytes[..cut]).is_err(), "{cut}");
             }

@@ -203,10 +203,11 @@ impl Section {
             return Err(TraceError::Version { major, offset });
         }
         let wrong = |error: WordError| TraceError::Damaged { offset, damage: error.into() };
-        let config: Hex = words.get("config").map_err(wrong)?;
-        let (program, seed) = (words.get("program").map_err(wrong)?, words.get::<SeedText>("seed").map_err(wrong)?);
+        let config = words.parsed("config", |text| u64::from_str_radix(text, 16).ok()).map_err(wrong)?;
+        let seed = words.parsed("seed", |text| u128::from_str_radix(text, 16).ok()).map_err(wrong)?;
+        let (program, seed) = (words.get("program").map_err(wrong)?, Seed::new(seed.to_be_bytes()));
         let (started, ended) = (false, false);
-        Ok(Self { offset, minor, program, seed: seed.0, config: config.0, started, ended, parser })
+        Ok(Self { offset, minor, program, seed, config, started, ended, parser })
     }
 
     fn start(&self, config: Config) -> Start {
@@ -218,20 +219,4 @@ impl Section {
 fn version(text: &str) -> Option<(u8, u8)> {
     let (major, minor) = text.split_once('.')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
-}
-
-struct Hex(u64);
-impl core::str::FromStr for Hex {
-    type Err = core::num::ParseIntError;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        u64::from_str_radix(text, 16).map(Self)
-    }
-}
-
-struct SeedText(Seed);
-impl core::str::FromStr for SeedText {
-    type Err = core::num::ParseIntError;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        u128::from_str_radix(text, 16).map(|number| Self(Seed::new(number.to_be_bytes())))
-    }
 }

@@ -53,6 +53,8 @@ pub struct Replayed {
     pub inputs: u64,
     /// What they wanted, each as recorded.
     pub outputs: u64,
+    /// What stands behind a hole, where there is no core to compare with.
+    pub not_compared: u64,
     /// What was left out, or is missing.
     pub notes: Vec<Note>,
 }
@@ -77,43 +79,84 @@ impl<'a> Replay<'a> {
 
     /// Replays a trace: each of its cores from its beginning.
     ///
+    /// A section that begins with facts that are missing goes on where the one before it ended, if these are the facts
+    /// that it had: files of a recording that was cut into several, one behind the other.
+    ///
     /// # Errors
     /// The trace cannot be read, or a core wants something else: the first difference.
     pub fn run(&mut self, trace: impl Read) -> Result<Replayed, ReplayError> {
         let mut done = Replayed::default();
-        let mut core: Option<Core> = None;
+        let mut before: Option<Section> = None;
+        let mut section: Option<Section> = None;
         for entry in Reader::new(trace) {
             match entry? {
                 Entry::Start(start) => {
                     // The end of the one before is missing, and perhaps what it wanted last.
                     done.cores += 1;
-                    core = Some(self.core(*start));
+                    before = section.replace(self.section(*start));
                 }
                 Entry::Note(note) => done.notes.push(note),
                 Entry::Fact(dated) => {
-                    let Some(running) = &mut core else { continue };
-                    match dated.fact {
-                        // What comes behind a hole cannot be compared.
-                        Fact::Lost(_) => core = None,
-                        Fact::End => {
-                            running.nothing_more(&dated)?;
-                            core = None;
+                    let Some(running) = &mut section else { continue };
+                    if let (Fact::Lost(count), Some(before)) = (&dated.fact, before.take())
+                        && running.facts == 0
+                        && before.is_continued(running, *count)
+                    {
+                        done.cores -= 1;
+                        // That file was not cut: it goes on here.
+                        if let Some(Note::Cut { .. }) = done.notes.last() {
+                            done.notes.pop();
                         }
-                        _ => running.hear(dated, &mut done)?,
+                        *running = before;
+                        continue;
                     }
+                    running.hear(dated, &mut done)?;
                 }
             }
         }
         Ok(done)
     }
 
-    fn core(&mut self, start: Start) -> Core {
-        Core {
-            acm: (self.make)(start.config, start.seed),
-            wanted: VecDeque::new(),
-            step: 0,
-            told: "its start".to_owned(),
+    fn section(&mut self, start: Start) -> Section {
+        let Start { config, seed, .. } = start;
+        let acm = (self.make)(config, seed);
+        let core = Core { acm, wanted: VecDeque::new(), step: 0, told: None };
+        Section { seed, facts: 0, core: Some(core) }
+    }
+}
+
+/// What is known of a section.
+struct Section {
+    seed: Seed,
+    /// How many facts it had so far, those among them that are missing.
+    facts: u64,
+    /// `None` behind a hole: what comes there cannot be compared.
+    core: Option<Core>,
+}
+
+impl Section {
+    /// Whether the other one is of the same core and begins where this one is now.
+    fn is_continued(&self, other: &Self, missing: u64) -> bool {
+        self.seed == other.seed && self.facts == missing
+    }
+
+    fn hear(&mut self, dated: Dated, done: &mut Replayed) -> Result<(), ReplayError> {
+        self.facts += match dated.fact {
+            Fact::Lost(count) => count,
+            Fact::End => 0,
+            Fact::Input(_) | Fact::Timeout(_) | Fact::Output(_) => 1,
+        };
+        match (&dated.fact, &mut self.core) {
+            (Fact::Lost(_), core) => *core = None,
+            (Fact::End, Some(core)) => {
+                core.nothing_more(&dated)?;
+                self.core = None;
+            }
+            (Fact::End, None) => {}
+            (_, Some(core)) => core.hear(dated, done)?,
+            (_, None) => done.not_compared += 1,
         }
+        Ok(())
     }
 }
 
@@ -124,44 +167,38 @@ struct Core {
     wanted: VecDeque<Output>,
     /// How often it was told something.
     step: u64,
-    /// What it was told last, in a line.
-    told: String,
+    /// What it was told last, in a line once somebody asks.
+    told: Option<Fact>,
 }
 
 impl Core {
     fn hear(&mut self, dated: Dated, done: &mut Replayed) -> Result<(), ReplayError> {
-        match &dated.fact {
-            Fact::Input(told) => {
-                self.nothing_more(&dated)?;
-                self.step += 1;
-                self.told = line::of_input(told);
-                done.inputs += 1;
-                self.acm.handle_input(dated.time, told.as_input());
+        if let Fact::Output(expected) = &dated.fact {
+            let actual = self.wanted.pop_front();
+            if actual.as_ref() != Some(&**expected) {
+                let actual = actual.as_ref().map_or_else(|| NOTHING.to_owned(), line::fields_of_output);
+                return Err(self.differs(&dated, line::fields_of_output(expected), actual));
             }
+            done.outputs += 1;
+            return Ok(());
+        }
+        self.nothing_more(&dated)?;
+        self.step += 1;
+        done.inputs += 1;
+        match &dated.fact {
+            Fact::Input(told) => self.acm.handle_input(dated.time, told.as_input()),
             Fact::Timeout(woken) => {
-                self.nothing_more(&dated)?;
-                self.step += 1;
-                self.told = line::of_timeout(woken);
-                done.inputs += 1;
                 let own = Woken::from(self.acm.poll_deadline());
                 if own != *woken {
+                    self.told = Some(dated.fact.clone());
                     return Err(self.differs(&dated, line::of_timeout(woken), line::of_timeout(&own)));
                 }
                 self.acm.handle_timeout(dated.time);
             }
-            Fact::Output(expected) => {
-                let expected = expected.as_ref();
-                let actual = self.wanted.pop_front();
-                if actual.as_ref() != Some(expected) {
-                    let actual = actual.as_ref().map_or_else(|| NOTHING.to_owned(), line::fields_of_output);
-                    return Err(self.differs(&dated, line::fields_of_output(expected), actual));
-                }
-                done.outputs += 1;
-                return Ok(());
-            }
-            Fact::Lost(_) | Fact::End => return Ok(()),
+            Fact::Output(_) | Fact::Lost(_) | Fact::End => {}
         }
         self.wanted.extend(core::iter::from_fn(|| self.acm.poll_output()));
+        self.told = Some(dated.fact);
         Ok(())
     }
 
@@ -174,7 +211,8 @@ impl Core {
     }
 
     fn differs(&self, at: &Dated, expected: String, actual: String) -> ReplayError {
-        let (time, frame, step, told) = (at.time, at.frame, self.step, self.told.clone());
+        let (time, frame, step) = (at.time, at.frame, self.step);
+        let told = self.told.as_ref().map_or_else(|| "its start".to_owned(), line::of_fact);
         ReplayError::Differs(Box::new(Difference { time, frame, step, told, expected, actual }))
     }
 }

@@ -44,11 +44,7 @@ pub enum Told {
     #[serde(skip)]
     Datagram { endpoint: EndpointId, source: DatagramSource, payload: Vec<u8> },
     /// [`Input::EndpointOpened`].
-    EndpointOpened {
-        endpoint: EndpointId,
-        #[serde(with = "acm_wire::plain")]
-        qpn: Qpn,
-    },
+    EndpointOpened { endpoint: EndpointId, qpn: Qpn },
     /// [`Input::EndpointLost`].
     EndpointLost(EndpointId),
     /// [`Input::EndpointFailed`].
@@ -60,19 +56,9 @@ pub enum Told {
     /// [`Input::ClientReregister`].
     ClientReregister(PortId),
     /// [`Input::AddressAdded`].
-    AddressAdded {
-        port: PortId,
-        #[serde(with = "acm_wire::plain")]
-        pkey: Option<Pkey>,
-        address: Address,
-    },
+    AddressAdded { port: PortId, pkey: Option<Pkey>, address: Address },
     /// [`Input::AddressRemoved`].
-    AddressRemoved {
-        port: PortId,
-        #[serde(with = "acm_wire::plain")]
-        pkey: Option<Pkey>,
-        address: Address,
-    },
+    AddressRemoved { port: PortId, pkey: Option<Pkey>, address: Address },
     /// [`Input::Preloaded`].
     Preloaded(Preload),
     /// [`Input::Configure`].

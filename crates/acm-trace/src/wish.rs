@@ -7,37 +7,13 @@ use serde::{Deserialize, Serialize};
 /// An [`Output`] that a trace holds as text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Wish {
-    KernelRefusal {
-        id: KernelRequestId,
-        failure: Failure,
-    },
+    KernelRefusal { id: KernelRequestId, failure: Failure },
     CloseClient(ClientId),
-    SelectSource {
-        request: RequestId,
-        dest: IpAddr,
-    },
-    OpenEndpoint {
-        endpoint: EndpointId,
-        port: PortId,
-        pkey_index: u16,
-        #[serde(with = "acm_wire::plain")]
-        pkey: Pkey,
-    },
+    SelectSource { request: RequestId, dest: IpAddr },
+    OpenEndpoint { endpoint: EndpointId, port: PortId, pkey_index: u16, pkey: Pkey },
     CloseEndpoint(EndpointId),
-    Attach {
-        endpoint: EndpointId,
-        #[serde(with = "acm_wire::plain")]
-        mgid: Gid,
-        #[serde(with = "acm_wire::plain")]
-        mlid: Lid,
-    },
-    Detach {
-        endpoint: EndpointId,
-        #[serde(with = "acm_wire::plain")]
-        mgid: Gid,
-        #[serde(with = "acm_wire::plain")]
-        mlid: Lid,
-    },
+    Attach { endpoint: EndpointId, mgid: Gid, mlid: Lid },
+    Detach { endpoint: EndpointId, mgid: Gid, mlid: Lid },
     Log(Event),
     ShutdownDone,
 }

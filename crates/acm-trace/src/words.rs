@@ -73,14 +73,17 @@ impl<'a> Reading<'a> {
         self.text(key).map(|text| text.parse().map_err(|_| WordError(key))).transpose()
     }
 
-    /// An id of two parts, `3.0`, as one number.
-    pub(crate) fn id(&self, key: &'static str) -> Result<u64, WordError> {
-        let parts = self.text(key).and_then(|text| text.split_once('.'));
-        let bits = parts.and_then(|(index, generation)| {
-            let (index, generation): (u32, u32) = (index.parse().ok()?, generation.parse().ok()?);
-            Some(u64::from(generation) << 32 | u64::from(index))
-        });
-        bits.ok_or(WordError(key))
+    /// A value with a form of its own.
+    pub(crate) fn parsed<T>(&self, key: &'static str, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, WordError> {
+        self.text(key).and_then(parse).ok_or(WordError(key))
+    }
+
+    /// An id of two parts, `3.0`.
+    pub(crate) fn id<T>(&self, key: &'static str, new: impl FnOnce(u32, u32) -> T) -> Result<T, WordError> {
+        self.parsed(key, |text| {
+            let (index, generation) = text.split_once('.')?;
+            Some(new(index.parse().ok()?, generation.parse().ok()?))
+        })
     }
 }
 
@@ -98,9 +101,10 @@ mod tests {
         let words = Words::of(Kind::SaSend).with("id", "5.1").with("retries", 2).with_some("rate", None::<u8>);
         assert_eq!(words.as_str(), "acm sa_send id=5.1 retries=2");
         let read = Reading::new(words.as_str()).unwrap();
-        assert_eq!((read.what, read.id("id"), read.get("retries")), ("sa_send", Ok(1 << 32 | 5), Ok(2_u32)));
+        let id = |key| read.id(key, |index, generation| (index, generation));
+        assert_eq!((read.what, id("id"), read.get("retries")), ("sa_send", Ok((5, 1)), Ok(2_u32)));
         assert_eq!((read.optional::<u8>("rate"), read.get::<u8>("rate")), (Ok(None), Err(WordError("rate"))));
-        assert_eq!((read.get::<u8>("id"), read.id("retries")), (Err(WordError("id")), Err(WordError("retries"))));
+        assert_eq!((read.get::<u8>("id"), id("retries")), (Err(WordError("id")), Err(WordError("retries"))));
     }
 
     #[test]

@@ -1,13 +1,11 @@
 //! Packets into a file.
-use crate::{Kind, VERSION, encode::Packet, fact::Start, hash, words::Words};
+use crate::{Kind, VERSION, blocks::Raw, encode::Packet, fact::Start, hash, words::Words};
 use acm_sansio::Time;
-use core::time::Duration;
 use pcap_file::{
     DataLink, Endianness,
     pcapng::{
         Block, PcapNgWriter,
         blocks::{
-            enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption},
             interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption},
             section_header::{SectionHeaderBlock, SectionHeaderOption},
         },
@@ -25,9 +23,17 @@ const NAMES: [&str; 2] = ["InfiniBand", "acm"];
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
 
+/// Of a packet's block: all but its data and options.
+const FIXED: usize = 32;
+const OPTION_COMMENT: u16 = 1;
+const OPTION_FLAGS: u16 = 2;
+const END_OF_OPTIONS: u32 = 0;
+
 /// Writes the blocks of a file.
 pub(crate) struct Writer<W: Write> {
     blocks: PcapNgWriter<W>,
+    /// The block of the last packet: its memory is used again.
+    block: Vec<u8>,
 }
 
 fn failed(error: pcap_file::PcapError) -> io::Error {
@@ -57,7 +63,8 @@ impl<W: Write> Writer<W> {
     /// Begins a file with its first section.
     pub(crate) fn new(out: W, start: &Start, config: &Packet) -> io::Result<Self> {
         let section = section(start, &config.data);
-        let mut own = Self { blocks: PcapNgWriter::with_section_header(out, section).map_err(failed)? };
+        let blocks = PcapNgWriter::with_section_header(out, section).map_err(failed)?;
+        let mut own = Self { blocks, block: Vec::new() };
         own.interfaces()?;
         Ok(own)
     }
@@ -83,27 +90,50 @@ impl<W: Write> Writer<W> {
         self.blocks.write_block(block).map(drop).map_err(failed)
     }
 
-    /// Writes a packet.
+    /// Writes a packet, in one piece: its block is laid out here, because a daemon that records does it for each of its
+    /// answers.
     pub(crate) fn packet(&mut self, now: Time, packet: &Packet) -> io::Result<()> {
         let Packet { kind, data, comment } = packet;
-        let mut options = Vec::with_capacity(2);
-        if let Some(comment) = comment {
-            options.push(EnhancedPacketOption::Comment(comment.as_str().into()));
+        let block = &mut self.block;
+        block.clear();
+        let number = |block: &mut Vec<u8>, number: u32| block.extend_from_slice(&number.to_ne_bytes());
+        let length = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(io::Error::other);
+        let comment_length = |text: &str| u16::try_from(text.len()).map_err(io::Error::other);
+        let comment = comment.as_ref().map(|words| words.as_str());
+        let options = comment.map_or(0, |text| 4 + text.len().next_multiple_of(4)) + 12;
+        let total = u32::try_from(FIXED + data.len().next_multiple_of(4) + options).map_err(io::Error::other)?;
+        let [high, low] = [now.as_nanos() >> 32, now.as_nanos() & u64::from(u32::MAX)];
+        number(block, Raw::PACKET);
+        number(block, total);
+        number(block, u32::from(comment.is_none()));
+        number(block, u32::try_from(high).unwrap_or_default());
+        number(block, u32::try_from(low).unwrap_or_default());
+        number(block, length(data)?);
+        number(block, length(data)?);
+        block.extend_from_slice(data);
+        block.resize(block.len().next_multiple_of(4), 0);
+        if let Some(text) = comment {
+            block.extend_from_slice(&OPTION_COMMENT.to_ne_bytes());
+            block.extend_from_slice(&comment_length(text)?.to_ne_bytes());
+            block.extend_from_slice(text.as_bytes());
+            block.resize(block.len().next_multiple_of(4), 0);
         }
-        options.push(EnhancedPacketOption::Flags(direction(*kind)));
-        let block = EnhancedPacketBlock {
-            interface_id: u32::from(comment.is_none()),
-            timestamp: Duration::from_nanos(now.as_nanos()),
-            original_len: u32::try_from(data.len()).unwrap_or(u32::MAX),
-            data: data.as_slice().into(),
-            options,
-        };
-        self.block(&Block::EnhancedPacket(block))
+        block.extend_from_slice(&OPTION_FLAGS.to_ne_bytes());
+        block.extend_from_slice(&4_u16.to_ne_bytes());
+        number(block, direction(*kind));
+        number(block, END_OF_OPTIONS);
+        number(block, total);
+        self.blocks.get_mut().write_all(block)
     }
 
     /// The file.
     pub(crate) fn get_ref(&self) -> &W {
         self.blocks.get_ref()
+    }
+
+    /// The same.
+    pub(crate) fn get_mut(&mut self) -> &mut W {
+        self.blocks.get_mut()
     }
 
     /// The file, with all that was written in it.

@@ -1,4 +1,5 @@
 //! `acm-replay` as a program: exit codes and what it says.
+use acm_trace::VERSION;
 use std::{
     fs,
     io::Write,
@@ -22,7 +23,7 @@ fn said(output: &Output) -> (i32, String, String) {
 /// A trace in which a reply's status is another one: what a core of another behaviour would have recorded.
 fn changed(folder: &Path) -> PathBuf {
     let mut trace = fs::read(traces().join("lid.pcapng")).unwrap();
-    let reply = [b"ACMT".as_slice(), &[1, 0, 0, 0x40]].concat();
+    let reply = [b"ACMT".as_slice(), &[VERSION.0, VERSION.1, 0, 0x40]].concat();
     let place = trace.windows(reply.len()).position(|bytes| bytes == reply).unwrap();
     // Behind the header and the client's id: version, opcode, status.
     trace[place + 8 + 8 + 2] = 6;
@@ -123,6 +124,52 @@ fn counted() {
     assert_eq!(words("client to reply")[3], "2");
     assert_eq!(words("group to response")[3], "1");
     assert!(line("phase").contains("99 %"));
+}
+
+#[test]
+fn drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let picture = folder.path().join("p.svg");
+    let (code, out, err) = said(&run(&["--plot", picture.to_str().unwrap(), "--stats", "loss.pcapng"]));
+    assert_eq!((code, err.as_str()), (0, ""));
+    let text = fs::read_to_string(&picture).unwrap();
+    // A bar for each thing that is measured, and those that failed in their colour.
+    let counts = out.lines().skip_while(|line| !line.starts_with("phase")).skip(1);
+    let bars: usize = counts.map(|line| line[26..].split_whitespace().next().unwrap().parse::<usize>().unwrap()).sum();
+    assert!(bars > 5, "{out}");
+    assert_eq!(text.matches("<rect x=").count(), bars, "{out}");
+    assert!(text.contains(", failed</title>") && text.contains(">client to reply: "), "{text}");
+    assert!(text.contains("port_up"), "the port's beginning is a line in it");
+    let two = run(&["--plot", picture.to_str().unwrap(), "loss.pcapng", "lid.pcapng"]);
+    assert_eq!(two.status.code(), Some(2));
+}
+
+/// Every session, without its names: each replays, and has none of them.
+#[test]
+fn without_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut tried = 0;
+    for entry in fs::read_dir(traces()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "pcapng") {
+            continue;
+        }
+        tried += 1;
+        let copy = folder.path().join(path.file_name().unwrap());
+        let arguments = ["--anonymize", copy.to_str().unwrap(), path.to_str().unwrap()];
+        let (code, out, err) = said(&run(&arguments));
+        assert_eq!((code, err.as_str()), (0, ""), "{}", path.display());
+        let (_, before, _) = said(&run(&[path.to_str().unwrap()]));
+        assert_eq!(out.split_once(": as").unwrap().1, before.split_once(": as").unwrap().1);
+        let bytes = fs::read(&copy).unwrap();
+        let found = bytes.windows(4).filter(|part| *part == b"node" || *part == [10, 77, 0, 1]).count();
+        // A name where a path record should be is one.
+        let malformed = usize::from(path.ends_with("malformed-clients.pcapng"));
+        assert!(found == malformed && !String::from_utf8_lossy(&bytes).contains("10.77.0"), "{}", path.display());
+        // What is there is not written over.
+        assert_eq!(run(&arguments).status.code(), Some(2));
+    }
+    assert!(tried >= 17, "{tried}");
 }
 
 /// `acm-replay --print FILE | head -1`

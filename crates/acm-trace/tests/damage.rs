@@ -2,7 +2,7 @@
 mod common;
 
 use acm_sansio::{Acm, Config, EndpointId, Event, Output, Time, door::Deadline, door::Reason};
-use acm_trace::{Damage, Entry, Fact, Kind, Note, Reader, Recorder, Start, Told, TraceError, Woken};
+use acm_trace::{Damage, Entry, Fact, Kind, Note, Reader, Recorder, Start, Told, TraceError, VERSION, Woken};
 use common::read;
 use pcap_file::pcapng::{
     Block, PcapNgReader, PcapNgWriter,
@@ -82,10 +82,11 @@ fn error(trace: &[u8]) -> TraceError {
 }
 
 fn set_version(block: &mut Block<'static>, version: &str) {
+    let own = format!("version={}.{}", VERSION.0, VERSION.1);
     if let Block::SectionHeader(section) = block {
         for option in &mut section.options {
             if let SectionHeaderOption::Comment(comment) = option {
-                *comment = comment.replace("version=1.0", &format!("version={version} colour=red")).into();
+                *comment = comment.replace(&own, &format!("version={version} colour=red")).into();
             }
         }
     }
@@ -145,7 +146,7 @@ fn what_is_of_others_is_left_out_with_a_note() {
 #[test]
 fn fields_of_a_newer_version_are_left_out() {
     let trace = common::trace(&facts());
-    let with = |from: &'static str, to: &'static str, version: &'static str| {
+    let with = |from: &'static str, to: &'static str, version: &str| {
         let trace = changed(&trace, |_, block| {
             set_version(block, version);
             if let Block::EnhancedPacket(packet) = block {
@@ -162,7 +163,7 @@ fn fields_of_a_newer_version_are_left_out() {
     // An event that does not exist yet: left out of a newer version, and damage in ours.
     let entries = with("EndpointLost", "EndpointMerry", "1.9").unwrap();
     assert!(entries.iter().any(|entry| matches!(entry, Entry::Note(Note::Packet { .. }))), "{entries:?}");
-    let error = with("EndpointLost", "EndpointMerry", "1.0").unwrap_err();
+    let error = with("EndpointLost", "EndpointMerry", &format!("{}.{}", VERSION.0, VERSION.1)).unwrap_err();
     assert!(matches!(error, TraceError::Damaged { damage: Damage::Text(_), .. }), "{error}");
 }
 
@@ -260,6 +261,24 @@ fn a_file_that_cannot_be_written_stops_the_recording_and_not_the_core() {
 fn kinds_are_one_for_each_variant() {
     // Four of the trace's own; an answer to the kernel has two.
     assert_eq!(Kind::ALL.len(), 4 + common::inputs::INPUTS + common::outputs::OUTPUTS + 1);
+    assert_eq!((VERSION, Kind::ALL.len()), ((1, 0), 42), "another kind is another minor version");
+}
+
+/// What tshark shows of a trace: its numbers have names there, too.
+#[test]
+fn the_dissector_names_each_kind_and_each_opcode() {
+    let lua = concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist/wireshark/acm.lua");
+    let lua = std::fs::read_to_string(lua).unwrap();
+    for kind in Kind::ALL {
+        let entry = format!("[{:#04x}] = \"{kind}\"", kind.code());
+        assert!(lua.contains(&entry), "acm.lua has no {entry}");
+    }
+    for (opcode, name) in acm_wire::client::Opcode::KNOWN {
+        let entries = format!("[{}] = \"{name}\"", opcode.get());
+        assert!(lua.contains(&entries), "acm.lua has no {entries}");
+        let answers = format!("[{:#04x}] = \"{name} answer\"", opcode.ack().get());
+        assert!(lua.contains(&answers), "acm.lua has no {answers}");
+    }
 }
 
 proptest! {

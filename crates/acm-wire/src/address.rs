@@ -79,9 +79,9 @@ pub enum Address {
     /// An IPv6 address.
     Ip6(Ipv6Addr),
     /// A GID.
-    Gid(#[cfg_attr(feature = "serde", serde(with = "crate::plain"))] Gid),
+    Gid(Gid),
     /// A LID.
-    Lid(#[cfg_attr(feature = "serde", serde(with = "crate::plain"))] Lid),
+    Lid(Lid),
 }
 
 impl Address {

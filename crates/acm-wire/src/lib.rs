@@ -24,8 +24,6 @@ pub mod client;
 pub mod files;
 pub mod multicast;
 pub mod netlink;
-#[cfg(feature = "serde")]
-pub mod plain;
 
 pub use address::{Address, Name};
 

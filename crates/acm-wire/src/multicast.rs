@@ -59,7 +59,6 @@ pub enum MessageError {
         /// Base version.
         base: u8,
         /// Class.
-        #[cfg_attr(feature = "serde", serde(with = "crate::plain"))]
         class: MgmtClass,
         /// Class version.
         version: u8,
@@ -68,10 +67,8 @@ pub enum MessageError {
     #[error("control {control:?} with method {method:?} is not known")]
     Unknown {
         /// What it is about.
-        #[cfg_attr(feature = "serde", serde(with = "crate::plain"))]
         control: AcmControl,
         /// What it asks.
-        #[cfg_attr(feature = "serde", serde(with = "crate::plain"))]
         method: Method,
     },
     /// The asker's address has a type that is not known.

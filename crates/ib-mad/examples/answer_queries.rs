@@ -38,12 +38,7 @@ impl Administrator {
 
     fn one(&self, request: &SaMad) -> Result<[u8; 256], Box<dyn Error>> {
         let query = Query::<NodeRecord>::from_mad(request)?;
-        let mut found = query.select(&self.nodes);
-        bytes(&match (found.next(), found.next()) {
-            (Some(node), None) => request.answer_with(node)?,
-            (None, _) => request.answer(Status::SA_NO_RECORDS)?,
-            _ => request.answer(Status::SA_TOO_MANY_RECORDS)?,
-        })
+        bytes(&request.answer_one(query.select(&self.nodes))?)
     }
 
     fn table(&self, request: &SaMad) -> Result<Table<Vec<u8>>, Box<dyn Error>> {

@@ -5,7 +5,7 @@
 //! Ethernet (1).
 use core::error::Error;
 use flate2::read::MultiGzDecoder;
-use ib_mad::{MadRef, packet::Headers};
+use ib_mad::packet::Headers;
 use std::{
     fs,
     io::{Read, Write},
@@ -41,10 +41,11 @@ pub(crate) fn decode(file: &str, verbose: bool, out: &mut impl Write) -> Result<
         let Some(packet) = bytes.get(start..start + usize::try_from(length)?) else { break };
         at = start + packet.len();
         let Some(headers) = headers(link_type, packet) else { continue };
-        match MadRef::new(headers.payload) {
-            Ok(mad) if verbose => writeln!(out, "{headers}\n{mad:#}")?,
-            Ok(mad) => writeln!(out, "{headers}: {mad}")?,
-            Err(error) => writeln!(out, "{headers}: {error}")?,
+        match headers.mad() {
+            Some(mad) if verbose => writeln!(out, "{headers}\n{mad:#}")?,
+            Some(mad) => writeln!(out, "{headers}: {mad}")?,
+            // Of a connection, or of a program.
+            None => writeln!(out, "{headers}")?,
         }
     }
     Ok(())

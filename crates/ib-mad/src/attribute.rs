@@ -1,5 +1,8 @@
 //! Attributes as such: which class and number each has, and where it stands in a datagram.
-use crate::{AttributeId, DecodeError, MgmtClass, VendorId, Wire, wire::Field};
+use crate::{
+    AttributeId, DecodeError, MgmtClass, VendorId, Wire,
+    wire::{Field, Leaves, leaves},
+};
 use core::fmt;
 
 /// An attribute that belongs to one class. One of your own makes [`Mad`](crate::Mad) write and read a vendor's class.
@@ -58,6 +61,12 @@ impl Structure {
     #[must_use]
     pub fn display<'a>(&self, bytes: &'a [u8]) -> Dissection<'a> {
         Dissection { structure: *self, bytes }
+    }
+
+    /// The values of the structure at the start of `bytes`, nested ones too.
+    #[must_use]
+    pub fn leaves<'a>(&self, bytes: &'a [u8]) -> Leaves<'a> {
+        leaves(self.fields, bytes)
     }
 }
 

@@ -4,9 +4,9 @@
 //! door. Here class, attribute and headers come from the crate's own tables and fit each other; then some fields are
 //! changed, by their names and places in the same tables, to values at the edges.
 use crate::{
-    MadHeader, Method, MgmtClass, Status, Wire,
+    Mad, MadHeader, Method, MgmtClass, Status, Wire,
     attribute::Placed,
-    mad::MAD_SIZE,
+    mad::{RMPP_HEADER, SA_HEADER},
     registry::ATTRIBUTES,
     rmpp::{RmppFlags, RmppHeader, RmppType},
     sa::SaHeader,
@@ -14,25 +14,35 @@ use crate::{
     wire::{Be16, Be32, Be64, Field, write_bits},
 };
 use arbitrary::{Arbitrary as _, Result, Unstructured};
+use zerocopy::IntoBytes as _;
 
-/// A datagram of 256 bytes that holds an attribute that the crate knows, with headers as its class has them, and then up
-/// to eight fields that were changed.
-///
-/// ```
-/// use ib_mad::{MadRef, plausible};
-/// let mad = plausible::mad(&mut arbitrary::Unstructured::new(b"what a fuzzer gives"))?;
-/// let seen = MadRef::new(&mad)?.to_string();
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// None but those of `u`, which has none for bytes that are used up.
-pub fn mad(u: &mut Unstructured<'_>) -> Result<[u8; MAD_SIZE]> {
-    let mut own = [0; MAD_SIZE];
-    let count = ATTRIBUTES.iter().map(|table| table.len()).sum();
-    let index = u.choose_index(count)?;
-    let Some(placed) = ATTRIBUTES.iter().copied().flatten().nth(index) else { return Ok(own) };
-    headers(u, placed, &mut own)?;
+impl Mad {
+    /// A datagram that somebody could have sent: an attribute that the crate knows, with headers as its class has them,
+    /// and then up to eight fields that were changed.
+    ///
+    /// ```
+    /// use ib_mad::Mad;
+    /// let mad = Mad::plausible(&mut arbitrary::Unstructured::new(b"what a fuzzer gives"))?;
+    /// let seen = mad.to_string();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// None but those of `u`, which has none for bytes that are used up.
+    pub fn plausible(u: &mut Unstructured<'_>) -> Result<Self> {
+        let mut own = Self::ZERO;
+        let count = ATTRIBUTES.iter().map(|table| table.len()).sum();
+        let index = u.choose_index(count)?;
+        if let Some(placed) = ATTRIBUTES.iter().copied().flatten().nth(index) {
+            fill(u, placed, own.as_mut_bytes())?;
+        }
+        Ok(own)
+    }
+}
+
+/// Headers and attribute, and then what is changed in them.
+fn fill(u: &mut Unstructured<'_>, placed: &Placed, own: &mut [u8]) -> Result<()> {
+    headers(u, placed, own)?;
     if u.ratio(1, 2)?
         && let Some(attribute) = own.get_mut(placed.offset..).and_then(|data| data.get_mut(..placed.structure.size))
     {
@@ -42,25 +52,21 @@ pub fn mad(u: &mut Unstructured<'_>) -> Result<[u8; MAD_SIZE]> {
         let (fields, offset) = match u.int_in_range(0..=5)? {
             0 => (MadHeader::FIELDS, 0),
             1 if placed.class == MgmtClass::SUBN_LID_ROUTED => (DrSmp::FIELDS, 0),
-            1 => (RmppHeader::FIELDS, 24),
-            2 if placed.class == MgmtClass::SUBN_ADM => (SaHeader::FIELDS, 36),
+            1 => (RmppHeader::FIELDS, RMPP_HEADER),
+            2 if placed.class == MgmtClass::SUBN_ADM => (SaHeader::FIELDS, SA_HEADER),
             _ => (placed.structure.fields, placed.offset),
         };
         change(u, fields, own.get_mut(offset..).unwrap_or_default())?;
     }
-    Ok(own)
+    Ok(())
 }
 
 /// What stands before the attribute.
 fn headers(u: &mut Unstructured<'_>, placed: &Placed, own: &mut [u8]) -> Result<()> {
     let directed = placed.class == MgmtClass::SUBN_LID_ROUTED && u.ratio(1, 2)?;
     let class = if directed { MgmtClass::SUBN_DIRECTED_ROUTE } else { placed.class };
-    let version = match class {
-        MgmtClass::SUBN_ADM | MgmtClass::COMM_MGMT | MgmtClass::CONGESTION => 2,
-        _ => 1,
-    };
     let (method, _) = *u.choose(Method::KNOWN)?;
-    let mut header = MadHeader::new(class, version, method, placed.id, u64::arbitrary(u)?.into());
+    let mut header = MadHeader::new(class, class.version(), method, placed.id, u64::arbitrary(u)?.into());
     if method.is_response() && u.ratio(1, 4)? {
         header.status = u.choose(Status::KNOWN)?.0;
     }
@@ -83,7 +89,7 @@ fn headers(u: &mut Unstructured<'_>, placed: &Placed, own: &mut [u8]) -> Result<
 fn administration(u: &mut Unstructured<'_>, placed: &Placed, own: &mut [u8]) -> Result<()> {
     let words = u16::try_from(placed.structure.size.div_ceil(8)).unwrap_or_default();
     let records = u.int_in_range(0..=3)?;
-    if let Some(Ok(rmpp)) = own.get_mut(24..).map(RmppHeader::parse_mut)
+    if let Some(Ok(rmpp)) = own.get_mut(RMPP_HEADER..).map(RmppHeader::parse_mut)
         && u.ratio(1, 2)?
     {
         rmpp.version = 1;
@@ -92,7 +98,7 @@ fn administration(u: &mut Unstructured<'_>, placed: &Placed, own: &mut [u8]) -> 
         rmpp.data1 = Be32::new(u.int_in_range(1..=3)?);
         rmpp.data2 = Be32::new(20 + records * u32::from(words) * 8);
     }
-    if let Some(Ok(sa)) = own.get_mut(36..).map(SaHeader::parse_mut) {
+    if let Some(Ok(sa)) = own.get_mut(SA_HEADER..).map(SaHeader::parse_mut) {
         sa.attribute_offset = Be16::new(words);
         sa.component_mask = Be64::new(if u.ratio(1, 2)? { 1 << u.int_in_range(0..=31)? } else { u64::arbitrary(u)? });
     }
@@ -104,7 +110,7 @@ fn change(u: &mut Unstructured<'_>, mut fields: &[Field], bytes: &mut [u8]) -> R
     let mut start = 0;
     while !fields.is_empty() {
         let field = u.choose(fields)?;
-        let width = field.bits.checked_div(field.count).unwrap_or_default();
+        let width = field.width();
         let first = start + field.bit_offset + u.int_in_range(0..=field.count.saturating_sub(1))? * width;
         if !field.parts.is_empty() {
             (fields, start) = (field.parts, first);
@@ -135,7 +141,6 @@ fn change(u: &mut Unstructured<'_>, mut fields: &[Field], bytes: &mut [u8]) -> R
 mod tests {
     extern crate std;
     use super::*;
-    use crate::MadRef;
     use std::{collections::BTreeMap, string::ToString, vec::Vec};
 
     /// Bytes that look random and are the same in each run.
@@ -156,8 +161,8 @@ mod tests {
         let (mut known, mut tables) = (0, 0);
         const RUNS: u64 = 8000;
         for seed in 0..RUNS {
-            let bytes = mad(&mut Unstructured::new(&noise(seed))).unwrap();
-            let mad = MadRef::new(&bytes).unwrap();
+            let own = Mad::plausible(&mut Unstructured::new(&noise(seed))).unwrap();
+            let mad = own.view();
             assert!(!mad.to_string().is_empty());
             *seen.entry((mad.class().get(), mad.header().attribute_id.get())).or_default() += 1;
             known += u64::from(mad.attribute().is_ok_and(|attribute| attribute.structure().is_some()));
@@ -189,6 +194,6 @@ mod tests {
 
     #[test]
     fn no_bytes_are_enough() {
-        assert!(mad(&mut Unstructured::new(&[])).is_ok());
+        assert!(Mad::plausible(&mut Unstructured::new(&[])).is_ok());
     }
 }

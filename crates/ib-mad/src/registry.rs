@@ -1,19 +1,24 @@
 //! Every structure of the crate as a value, for tools and tests that go through all of them.
 use crate::{
-    AttributeId, Mad, MadHeader, MgmtClass, acm,
+    AttributeId, Mad, MadHeader, MgmtClass,
     attribute::{Placed, Structure},
-    baseboard, cm, congestion, device, notice, opa, packet, perf, rmpp, sa, smp, umad, vendor,
+    notice, rmpp, sa, smp, vendor,
 };
 
 /// The attributes of each class, with their place in its datagrams.
 pub const ATTRIBUTES: &[&[Placed]] = &[
     smp::SmpAttribute::TABLE,
     sa::SaAttribute::TABLE,
-    perf::PerfAttribute::TABLE,
-    baseboard::BaseboardAttribute::TABLE,
-    device::DeviceAttribute::TABLE,
-    cm::CmAttribute::TABLE,
-    congestion::CongestionAttribute::TABLE,
+    #[cfg(feature = "perf")]
+    crate::perf::PerfAttribute::TABLE,
+    #[cfg(feature = "baseboard")]
+    crate::baseboard::BaseboardAttribute::TABLE,
+    #[cfg(feature = "device")]
+    crate::device::DeviceAttribute::TABLE,
+    #[cfg(feature = "cm")]
+    crate::cm::CmAttribute::TABLE,
+    #[cfg(feature = "congestion")]
+    crate::congestion::CongestionAttribute::TABLE,
 ];
 
 /// Headers and datagrams, attributes that no number alone tells, notices' details, and the kernel's structures.
@@ -25,18 +30,28 @@ pub const STRUCTURES: &[Structure] = &[
     Structure::of::<smp::DrSmp>(),
     Structure::of::<sa::SaHeader>(),
     Structure::of::<sa::SaMad>(),
-    Structure::of::<perf::PerfMad>(),
-    Structure::of::<perf::PortExtendedSpeedsCountersRsFec>(),
-    Structure::of::<baseboard::BaseboardMad>(),
-    Structure::of::<device::DeviceMad>(),
-    Structure::of::<cm::CmMad>(),
-    Structure::of::<cm::CmaHeader>(),
-    Structure::of::<congestion::CongestionMad>(),
-    Structure::of::<congestion::CongestionLogSwitch>(),
-    Structure::of::<congestion::CongestionLogCa>(),
+    #[cfg(feature = "perf")]
+    Structure::of::<crate::perf::PerfMad>(),
+    #[cfg(feature = "perf")]
+    Structure::of::<crate::perf::PortExtendedSpeedsCountersRsFec>(),
+    #[cfg(feature = "baseboard")]
+    Structure::of::<crate::baseboard::BaseboardMad>(),
+    #[cfg(feature = "device")]
+    Structure::of::<crate::device::DeviceMad>(),
+    #[cfg(feature = "cm")]
+    Structure::of::<crate::cm::CmMad>(),
+    #[cfg(feature = "cm")]
+    Structure::of::<crate::cm::CmaHeader>(),
+    #[cfg(feature = "congestion")]
+    Structure::of::<crate::congestion::CongestionMad>(),
+    #[cfg(feature = "congestion")]
+    Structure::of::<crate::congestion::CongestionLogSwitch>(),
+    #[cfg(feature = "congestion")]
+    Structure::of::<crate::congestion::CongestionLogCa>(),
     Structure::of::<vendor::VendorMad>(),
     Structure::of::<vendor::VendorOuiMad>(),
-    Structure::of::<acm::AcmMad>(),
+    #[cfg(feature = "acm")]
+    Structure::of::<crate::acm::AcmMad>(),
     Structure::of::<notice::GidTrap>(),
     Structure::of::<notice::PathTrap>(),
     Structure::of::<notice::LinkStateTrap>(),
@@ -48,31 +63,53 @@ pub const STRUCTURES: &[Structure] = &[
     Structure::of::<notice::BadSwitchPkeyTrap>(),
     Structure::of::<notice::BkeyTrap>(),
     Structure::of::<notice::CcKeyTrap>(),
-    Structure::of::<opa::OpaDirectedRoute>(),
-    Structure::of::<opa::OpaNodeInfo>(),
-    Structure::of::<opa::OpaSwitchInfo>(),
-    Structure::of::<opa::OpaPortInfo>(),
-    Structure::of::<opa::OpaPathRecord>(),
-    Structure::of::<opa::OpaPortStatus>(),
-    Structure::of::<opa::OpaVlStatus>(),
-    Structure::of::<opa::OpaVlErrorCounters>(),
-    Structure::of::<opa::OpaDataPortCounters>(),
-    Structure::of::<opa::OpaErrorPortCounters>(),
-    Structure::of::<packet::Lrh>(),
-    Structure::of::<packet::Grh>(),
-    Structure::of::<packet::Bth>(),
-    Structure::of::<packet::Deth>(),
-    Structure::of::<umad::UmadHeader>(),
-    Structure::of::<umad::UmadHeaderOld>(),
-    Structure::of::<umad::RegisterRequest>(),
-    Structure::of::<umad::RegisterRequest2>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaDirectedRoute>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaNodeInfo>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaSwitchInfo>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaPortInfo>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaPathRecord>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaPortStatus>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaVlStatus>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaVlErrorCounters>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaDataPortCounters>(),
+    #[cfg(feature = "opa")]
+    Structure::of::<crate::opa::OpaErrorPortCounters>(),
+    #[cfg(feature = "packet")]
+    Structure::of::<crate::packet::Lrh>(),
+    #[cfg(feature = "packet")]
+    Structure::of::<crate::packet::Grh>(),
+    #[cfg(feature = "packet")]
+    Structure::of::<crate::packet::Bth>(),
+    #[cfg(feature = "packet")]
+    Structure::of::<crate::packet::Deth>(),
+    #[cfg(feature = "packet")]
+    Structure::of::<crate::packet::Reth>(),
+    #[cfg(feature = "packet")]
+    Structure::of::<crate::packet::Aeth>(),
+    #[cfg(feature = "umad")]
+    Structure::of::<crate::umad::UmadHeader>(),
+    #[cfg(feature = "umad")]
+    Structure::of::<crate::umad::UmadHeaderOld>(),
+    #[cfg(feature = "umad")]
+    Structure::of::<crate::umad::RegisterRequest>(),
+    #[cfg(feature = "umad")]
+    Structure::of::<crate::umad::RegisterRequest2>(),
 ];
 
 /// The attribute of a class by its number; `None` if the crate does not know it. Directed-route subnet management has
 /// the attributes of the LID-routed.
 #[must_use]
 pub fn attribute(class: MgmtClass, id: AttributeId) -> Option<&'static Placed> {
-    let class = if class == MgmtClass::SUBN_DIRECTED_ROUTE { MgmtClass::SUBN_LID_ROUTED } else { class };
+    let class = class.attribute_class();
     ATTRIBUTES.iter().copied().flatten().find(|placed| placed.class == class && placed.id == id)
 }
 

@@ -1,15 +1,23 @@
 //! Datagrams by class and attribute.
+#[cfg(feature = "acm")]
+use crate::acm::AcmMad;
+#[cfg(feature = "baseboard")]
+use crate::baseboard::BaseboardAttribute;
+#[cfg(feature = "cm")]
+use crate::cm::CmAttribute;
+#[cfg(feature = "congestion")]
+use crate::congestion::{CongestionAttribute, CongestionLogCa, CongestionLogSwitch, CongestionLogType};
+#[cfg(feature = "device")]
+use crate::device::DeviceAttribute;
+#[cfg(feature = "opa")]
+use crate::opa::{OpaAttribute, OpaDirectedRoute};
+#[cfg(feature = "perf")]
+use crate::perf::PerfAttribute;
 use crate::{
     DecodeError, MadHeader, Method, MgmtClass, Status, Wire,
-    acm::AcmMad,
     attribute::{Attribute, SharedAttribute, Structure},
-    baseboard::BaseboardAttribute,
-    cm::CmAttribute,
-    congestion::{CongestionAttribute, CongestionLogCa, CongestionLogSwitch, CongestionLogType},
-    device::DeviceAttribute,
+    mad::{DIRECTED_DATA_END, RMPP_HEADER, SA_HEADER},
     notice::Notice,
-    opa::{OpaAttribute, OpaDirectedRoute},
-    perf::PerfAttribute,
     rmpp::{self, RmppHeader},
     sa::{Asked, SaAttribute, SaHeader},
     smp::{DrSmp, SmpAttribute},
@@ -33,22 +41,31 @@ pub enum AttributeRef<'a> {
     /// Of subnet administration: in the answer to a table, the first record.
     Sa(SaAttribute<'a>),
     /// Of performance management.
+    #[cfg(feature = "perf")]
     Perf(PerfAttribute<'a>),
     /// Of baseboard management.
+    #[cfg(feature = "baseboard")]
     Baseboard(BaseboardAttribute<'a>),
     /// Of device management.
+    #[cfg(feature = "device")]
     Device(DeviceAttribute<'a>),
     /// A message of communication management.
+    #[cfg(feature = "cm")]
     Cm(CmAttribute<'a>),
     /// Of congestion control.
+    #[cfg(feature = "congestion")]
     Congestion(CongestionAttribute<'a>),
     /// A switch's log of congestion.
+    #[cfg(feature = "congestion")]
     CongestionLogSwitch(&'a CongestionLogSwitch),
     /// A channel adapter's log of congestion.
+    #[cfg(feature = "congestion")]
     CongestionLogCa(&'a CongestionLogCa),
     /// The whole datagram of the communication management assistant.
+    #[cfg(feature = "acm")]
     Acm(&'a AcmMad),
     /// An attribute of Omni-Path.
+    #[cfg(feature = "opa")]
     Opa(OpaAttribute<'a>),
     /// None that the crate knows: the class's data as it came. Also the data of an answer without a record, of an RMPP
     /// segment after the first, and of another version of the format or of the class.
@@ -62,14 +79,23 @@ impl<'a> AttributeRef<'a> {
         match self {
             Self::Smp(own) => own.as_bytes(),
             Self::Sa(own) => own.as_bytes(),
+            #[cfg(feature = "perf")]
             Self::Perf(own) => own.as_bytes(),
+            #[cfg(feature = "baseboard")]
             Self::Baseboard(own) => own.as_bytes(),
+            #[cfg(feature = "device")]
             Self::Device(own) => own.as_bytes(),
+            #[cfg(feature = "cm")]
             Self::Cm(own) => own.as_bytes(),
+            #[cfg(feature = "congestion")]
             Self::Congestion(own) => own.as_bytes(),
+            #[cfg(feature = "congestion")]
             Self::CongestionLogSwitch(own) => crate::as_bytes(*own),
+            #[cfg(feature = "congestion")]
             Self::CongestionLogCa(own) => crate::as_bytes(*own),
+            #[cfg(feature = "acm")]
             Self::Acm(own) => crate::as_bytes(*own),
+            #[cfg(feature = "opa")]
             Self::Opa(own) => own.as_bytes(),
             Self::Unknown(bytes) => bytes,
         }
@@ -81,14 +107,23 @@ impl<'a> AttributeRef<'a> {
         Some(match self {
             Self::Smp(own) => own.structure(),
             Self::Sa(own) => own.structure(),
+            #[cfg(feature = "perf")]
             Self::Perf(own) => own.structure(),
+            #[cfg(feature = "baseboard")]
             Self::Baseboard(own) => own.structure(),
+            #[cfg(feature = "device")]
             Self::Device(own) => own.structure(),
+            #[cfg(feature = "cm")]
             Self::Cm(own) => own.structure(),
+            #[cfg(feature = "congestion")]
             Self::Congestion(own) => own.structure(),
+            #[cfg(feature = "congestion")]
             Self::CongestionLogSwitch(_) => Structure::of::<CongestionLogSwitch>(),
+            #[cfg(feature = "congestion")]
             Self::CongestionLogCa(_) => Structure::of::<CongestionLogCa>(),
+            #[cfg(feature = "acm")]
             Self::Acm(_) => Structure::of::<AcmMad>(),
+            #[cfg(feature = "opa")]
             Self::Opa(own) => own.structure(),
             Self::Unknown(_) => return None,
         })
@@ -98,10 +133,13 @@ impl<'a> AttributeRef<'a> {
     #[must_use]
     pub const fn notice(&self) -> Option<&'a Notice> {
         match self {
-            Self::Smp(SmpAttribute::Notice(notice))
-            | Self::Baseboard(BaseboardAttribute::Notice(notice))
-            | Self::Device(DeviceAttribute::Notice(notice))
-            | Self::Congestion(CongestionAttribute::Notice(notice)) => Some(notice),
+            Self::Smp(SmpAttribute::Notice(notice)) => Some(notice),
+            #[cfg(feature = "baseboard")]
+            Self::Baseboard(BaseboardAttribute::Notice(notice)) => Some(notice),
+            #[cfg(feature = "device")]
+            Self::Device(DeviceAttribute::Notice(notice)) => Some(notice),
+            #[cfg(feature = "congestion")]
+            Self::Congestion(CongestionAttribute::Notice(notice)) => Some(notice),
             Self::Sa(SaAttribute::SaNotice(notice)) => Some(&notice.notice),
             _ => None,
         }
@@ -123,7 +161,8 @@ impl fmt::Display for AttributeRef<'_> {
     }
 }
 
-/// A datagram in place: one of 256 bytes, or a longer message that was put together from several.
+/// A datagram in place: one of 256 bytes (of Omni-Path up to 2,048), or a longer message that was put together from
+/// several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MadRef<'a> {
     header: &'a MadHeader,
@@ -207,6 +246,7 @@ impl<'a> MadRef<'a> {
     }
 
     /// The directed route of an Omni-Path datagram, if it has one.
+    #[cfg(feature = "opa")]
     #[must_use]
     pub fn opa_directed_route(&self) -> Option<&'a OpaDirectedRoute> {
         match (self.format(), self.class()) {
@@ -219,14 +259,16 @@ impl<'a> MadRef<'a> {
     #[must_use]
     pub fn rmpp(&self) -> Option<&'a RmppHeader> {
         rmpp::header_length(self.class()).filter(|_| self.format() != Format::Unknown)?;
-        RmppHeader::parse(self.bytes.get(24..)?).ok()
+        RmppHeader::parse(self.bytes.get(RMPP_HEADER..)?).ok()
     }
 
     /// The header of subnet administration, if that is the class.
     #[must_use]
     pub fn sa(&self) -> Option<&'a SaHeader> {
         match self.class() {
-            MgmtClass::SUBN_ADM if self.format() != Format::Unknown => SaHeader::parse(self.bytes.get(36..)?).ok(),
+            MgmtClass::SUBN_ADM if self.format() != Format::Unknown => {
+                SaHeader::parse(self.bytes.get(SA_HEADER..)?).ok()
+            }
             _ => None,
         }
     }
@@ -236,7 +278,9 @@ impl<'a> MadRef<'a> {
     pub fn data(&self) -> &'a [u8] {
         let bytes = match (self.format(), self.class()) {
             // The paths of a directed route follow the data.
-            (Format::InfiniBand, MgmtClass::SUBN_DIRECTED_ROUTE) => self.bytes.get(..128).unwrap_or(self.bytes),
+            (Format::InfiniBand, MgmtClass::SUBN_DIRECTED_ROUTE) => {
+                self.bytes.get(..DIRECTED_DATA_END).unwrap_or(self.bytes)
+            }
             _ => self.bytes,
         };
         bytes.get(self.format().data_offset(self.class())..).unwrap_or_default()
@@ -250,19 +294,26 @@ impl<'a> MadRef<'a> {
         let (id, data) = (self.header.attribute_id, self.data());
         match self.format() {
             Format::InfiniBand => {}
+            #[cfg(feature = "opa")]
             Format::OmniPath => return Ok(self.opa()?.map_or(AttributeRef::Unknown(data), AttributeRef::Opa)),
-            Format::Unknown => return Ok(AttributeRef::Unknown(data)),
+            _ => return Ok(AttributeRef::Unknown(data)),
         }
         let known = match self.class() {
             MgmtClass::SUBN_LID_ROUTED | MgmtClass::SUBN_DIRECTED_ROUTE => {
                 SmpAttribute::parse(id, data)?.map(AttributeRef::Smp)
             }
             MgmtClass::SUBN_ADM => self.record()?.map(AttributeRef::Sa),
+            #[cfg(feature = "perf")]
             MgmtClass::PERF => PerfAttribute::parse(id, data)?.map(AttributeRef::Perf),
+            #[cfg(feature = "baseboard")]
             MgmtClass::BASEBOARD => BaseboardAttribute::parse(id, data)?.map(AttributeRef::Baseboard),
+            #[cfg(feature = "device")]
             MgmtClass::DEVICE_MGMT => DeviceAttribute::parse(id, data)?.map(AttributeRef::Device),
+            #[cfg(feature = "cm")]
             MgmtClass::COMM_MGMT => CmAttribute::parse(id, data)?.map(AttributeRef::Cm),
+            #[cfg(feature = "congestion")]
             MgmtClass::CONGESTION => self.congestion()?,
+            #[cfg(feature = "acm")]
             MgmtClass::ACM => Some(AttributeRef::Acm(AcmMad::parse(self.bytes)?)),
             _ => None,
         };
@@ -272,8 +323,8 @@ impl<'a> MadRef<'a> {
     /// The attribute if it is an `A`.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if a version, the class or the attribute's number is another's,
-    /// [`DecodeError::TooShort`] if the datagram ends before the attribute does.
+    /// [`DecodeError::BadValue`] if a version, the class, the attribute's number or the vendor is another's: `what` names
+    /// the field. [`DecodeError::TooShort`] if the datagram ends before the attribute does.
     pub fn attribute_as<A: Attribute>(&self) -> Result<&'a A, DecodeError> {
         check::<A>(self.header)?;
         vendor::check_vendor::<A>(self.bytes)?;
@@ -283,8 +334,8 @@ impl<'a> MadRef<'a> {
     /// The attribute if it is an `A`, which several classes have at their own places.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if the attribute's number or a version is another's, [`DecodeError::TooShort`] if the
-    /// datagram ends before the attribute does.
+    /// [`DecodeError::BadValue`] if the attribute's number or a version is another's: `what` names the field.
+    /// [`DecodeError::TooShort`] if the datagram ends before the attribute does.
     pub fn shared_as<A: SharedAttribute>(&self) -> Result<&'a A, DecodeError> {
         layout::check_version(self.header)?;
         match self.header.attribute_id {
@@ -298,6 +349,7 @@ impl<'a> MadRef<'a> {
         if bytes.is_empty() { Ok(None) } else { SaAttribute::parse(self.record_id(), bytes) }
     }
 
+    #[cfg(feature = "opa")]
     fn opa(&self) -> Result<Option<OpaAttribute<'a>>, DecodeError> {
         let data = if self.class() == MgmtClass::SUBN_ADM { self.record_bytes() } else { self.data() };
         match data {
@@ -306,6 +358,7 @@ impl<'a> MadRef<'a> {
         }
     }
 
+    #[cfg(feature = "congestion")]
     fn congestion(&self) -> Result<Option<AttributeRef<'a>>, DecodeError> {
         if self.header.attribute_id.get() != CONGESTION_LOG {
             return Ok(CongestionAttribute::parse(self.header.attribute_id, self.data())?.map(AttributeRef::Congestion));
@@ -319,4 +372,5 @@ impl<'a> MadRef<'a> {
     }
 }
 
+#[cfg(feature = "congestion")]
 const CONGESTION_LOG: u16 = 0x0013;

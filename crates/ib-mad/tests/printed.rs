@@ -3,7 +3,7 @@ mod common;
 #[path = "common/text.rs"]
 mod text;
 
-use common::{headers, lines, packets, unpack};
+use common::{lines, mad, packets, unpack};
 use core::time::Duration;
 use ib_mad::{
     AttributeId, AttributeRef, Gid, IpProtocol, MadRef, MgmtClass, Pkey, ServiceId, Status,
@@ -153,7 +153,7 @@ fn service_ids_as_wireshark_reads_them() {
             continue;
         };
         let (protocol, port) = (IpProtocol::new(protocol.try_into().unwrap()), port.try_into().unwrap());
-        let mad = MadRef::new(headers(link_type, packet).unwrap().payload).unwrap();
+        let mad = mad(link_type, packet).unwrap();
         let AttributeRef::Cm(CmAttribute::CmReq(request)) = mad.attribute().unwrap() else { panic!("{mad}") };
         assert_eq!(request.service_id.ip_port(), Some((protocol, port)));
         assert_eq!(ServiceId::from_ip_port(protocol, port), request.service_id);

@@ -52,15 +52,6 @@ fn a_port_is_as_fast_as_the_newest_field_says() {
 }
 
 #[test]
-fn methods_and_their_answers() {
-    let answer = |method: Method| method.response().map(Method::get);
-    assert_eq!([Method::GET, Method::SET, Method::DELETE].map(answer), [Some(0x81), Some(0x81), Some(0x95)]);
-    assert_eq!([Method::TRAP, Method::SEND, Method::GET_RESP].map(answer), [Some(0x07), None, None]);
-    assert!(Method::GET_RESP.is_response() && Method::DELETE_RESP.is_response());
-    assert!(!Method::GET.is_response() && !Method::REPORT.is_response());
-}
-
-#[test]
 fn a_status_has_words_where_the_class_gives_them() {
     let status = Status::new(0x0301);
     assert_eq!((status.is_ok(), status.is_busy(), status.general(), status.class_code()), (false, true, 1, 3));

@@ -12,61 +12,59 @@ pub(crate) const fn possible_state(state: PortState) -> Option<PortState> {
     }
 }
 
-/// A change of a port: the asynchronous events of verbs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum PortChange {
-    /// The port became active.
-    Active,
-    /// The port is no longer active.
-    Down,
-    /// Its LID or LMC changed.
-    Lid,
-    /// Its P_Key table changed.
-    Pkey,
-    /// Its subnet manager changed.
-    Sm,
-    /// The subnet manager asks to subscribe and join again: it may have forgotten everything.
-    ClientReregister,
-    /// Its GID table changed.
-    Gid,
-}
-
-impl PortChange {
-    /// Every change.
-    pub const ALL: [Self; 7] =
-        [Self::Active, Self::Down, Self::Lid, Self::Pkey, Self::Sm, Self::ClientReregister, Self::Gid];
-
-    /// The number of `enum ibv_event_type`.
-    #[must_use]
-    pub const fn code(self) -> u8 {
-        match self {
-            Self::Active => 9,
-            Self::Down => 10,
-            Self::Lid => 11,
-            Self::Pkey => 12,
-            Self::Sm => 13,
-            Self::ClientReregister => 17,
-            Self::Gid => 18,
+/// Makes the changes of a port, each with its number of `enum ibv_event_type` and its name.
+macro_rules! changes {
+    ($($(#[$m:meta])* $change:ident = $code:literal $name:literal,)*) => {
+        /// A change of a port: the asynchronous events of verbs.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum PortChange {
+            $($(#[$m])* $change,)*
         }
-    }
-    /// The change with a number of `enum ibv_event_type`.
-    #[must_use]
-    pub fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|change| change.code() == code)
-    }
+
+        impl PortChange {
+            /// Every change.
+            pub const ALL: [Self; [$($code),*].len()] = [$(Self::$change),*];
+
+            /// The number of `enum ibv_event_type`.
+            #[must_use]
+            pub const fn code(self) -> u8 {
+                match self {
+                    $(Self::$change => $code,)*
+                }
+            }
+
+            /// The change with a number of `enum ibv_event_type`.
+            #[must_use]
+            pub fn from_code(code: u8) -> Option<Self> {
+                Self::ALL.into_iter().find(|change| change.code() == code)
+            }
+        }
+
+        impl fmt::Display for PortChange {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self {
+                    $(Self::$change => $name,)*
+                })
+            }
+        }
+    };
 }
-impl fmt::Display for PortChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Active => "active",
-            Self::Down => "down",
-            Self::Lid => "LID changed",
-            Self::Pkey => "P_Keys changed",
-            Self::Sm => "subnet manager changed",
-            Self::ClientReregister => "client reregister",
-            Self::Gid => "GIDs changed",
-        })
-    }
+
+changes! {
+    /// The port became active.
+    Active = 9 "active",
+    /// The port is no longer active.
+    Down = 10 "down",
+    /// Its LID or LMC changed.
+    Lid = 11 "LID changed",
+    /// Its P_Key table changed.
+    Pkey = 12 "P_Keys changed",
+    /// Its subnet manager changed.
+    Sm = 13 "subnet manager changed",
+    /// The subnet manager asks to subscribe and join again: it may have forgotten everything.
+    ClientReregister = 17 "client reregister",
+    /// Its GID table changed.
+    Gid = 18 "GIDs changed",
 }
 
 /// What a port has now.

@@ -6,6 +6,9 @@
 //! the same bytes (160 in, 88 out). A server runs on the first processor and the clients on the others: whether the
 //! system puts two programs that wake each other on one or on two is worth more than what either does, and is another
 //! in each run. What counts are the ratios: they hold on another machine, the rates do not.
+//!
+//! Further arguments are numbers of connections, and `record`: then a daemon that records takes part, and the same that
+//! does not.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a benchmark stops")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 mod echo;
@@ -79,6 +82,7 @@ struct Servers {
 struct Processes {
     _echo: echo::Echo,
     _daemons: Daemons,
+    _recorded: Option<(Node, Node, tempfile::TempDir)>,
 }
 
 #[expect(dead_code, reason = "held until the end")]
@@ -92,7 +96,17 @@ impl Servers {
         let echo = echo::Echo::start();
         let (mut all, daemons) = if can_run_c() { both() } else { ours() };
         all.push(("echo", load("node1", echo.socket(), echo.id())));
-        Self { all, _processes: Processes { _echo: echo, _daemons: daemons } }
+        let recorded = std::env::args().any(|arg| arg == "record").then(|| {
+            let folder = tempfile::tempdir().unwrap();
+            let record = format!("--record={}", folder.path().join("trace").display());
+            // Beside the same daemon that does not record: the others are on real device files.
+            let plain = Node::embedded().option("log_level 1").join();
+            all.push(("embedded", load("node1", plain.socket(), plain.process.id())));
+            let node = Node::embedded().option("log_level 1").argument(&record).join();
+            all.push(("recording", load("node1", node.socket(), node.process.id())));
+            (plain, node, folder)
+        });
+        Self { all, _processes: Processes { _echo: echo, _daemons: daemons, _recorded: recorded } }
     }
 }
 

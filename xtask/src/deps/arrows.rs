@@ -67,7 +67,7 @@ const RULES: &[Rule] = &[
     above("acm-trace", &["acm-sansio", "acm-wire", "ib-mad"]),
     above("acm-sim", &["ib-sim", "acm-trace", "acm-sansio", "acm-wire", "ib-mad"]),
     above("ib-device", &["ib-mad"]),
-    above("acm-mio", &["acm-sansio", "acm-wire", "ib-mad", "ib-sim", "ib-device"]),
+    above("acm-mio", &["acm-sansio", "acm-wire", "ib-mad", "ib-sim", "ib-device", "acm-trace"]),
     above("ib-sim-preload", &["ib-sim", "ib-mad"]),
     end("acm-tests"),
     end("acm-fuzz"),

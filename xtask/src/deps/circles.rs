@@ -112,6 +112,9 @@ mod tests {
         let own_use = "mod a; mod b; pub use a::A; struct UsesIt(A);";
         let files = [("lib.rs", own_use), ("a.rs", "use crate::UsesIt; pub struct A;"), ("b.rs", "")];
         assert_eq!(circles_of(&files), [["a.rs", "lib.rs"]]);
+        let named_alike = "mod a; pub use a::a; pub struct B;";
+        let files = [("lib.rs", named_alike), ("a.rs", "use crate::B; pub fn a() {}")];
+        assert_eq!(circles_of(&files), [] as [Vec<String>; 0]);
     }
 
     #[test]

@@ -184,6 +184,12 @@ impl Scan {
                     self.inner.push((name.to_string(), group.clone()));
                     rest = after;
                 }
+                // It may have the name of a function that is re-exported from it.
+                (TokenTree::Ident(word), [TokenTree::Ident(_), end, after @ ..])
+                    if word == "mod" && is_semicolon(end) =>
+                {
+                    rest = after;
+                }
                 (
                     TokenTree::Ident(word),
                     [TokenTree::Punct(_), TokenTree::Ident(_), TokenTree::Group(_), after @ ..],

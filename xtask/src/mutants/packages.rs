@@ -38,7 +38,9 @@ impl Package {
             Self::AcmWire => Plan { packages: &["acm-wire"], tests: &["--lib"], without: &["fuzz.rs"], target: 8 },
             Self::IbMad => Plan {
                 packages: &["ib-mad"],
+                // What features add is changed, too.
                 tests: &[
+                    "--all-features",
                     "--lib",
                     "--test=captures",
                     "--test=structures",

@@ -11,7 +11,7 @@ use acm_sansio::{
 };
 use acm_wire::multicast;
 use core::time::Duration;
-use ib_mad::{AttributeId, Gid, Method, Mtu, Pkey, Qpn, Rate, Status, sa::SaMad};
+use ib_mad::{AttributeId, Gid, Method, Mtu, Pkey, Qpn, Rate, Status, sa::SaMad, wire::Octets};
 
 impl Harness {
     pub(super) fn operate_fabric(&mut self, operation: &Operation) {
@@ -125,9 +125,9 @@ impl Harness {
         let details = ib_mad::notice::GidTrap { gid_addr, ..Default::default() };
         let mut notice = ib_mad::notice::Notice { trap_number: trap, ..Default::default() };
         notice.generic_type = notice.generic_type.with_is_generic(true);
-        notice.data_details.0.iter_mut().zip(ib_mad::as_bytes(&details)).for_each(|(to, from)| *to = *from);
+        notice.data_details = Octets::of(&details);
         let mut mad = SaMad::request(Method::REPORT, AttributeId::NOTICE, ib_mad::TransactionId::new(1));
-        mad.data.0.iter_mut().zip(ib_mad::as_bytes(&notice)).for_each(|(to, from)| *to = *from);
+        mad.data = Octets::of(&notice);
         let sm_lid = self.sm_lids.get(port.0 as usize).copied().unwrap_or_default();
         let (lid, qpn) = if what.forged { (lid(what.gid), Qpn::of::<2>()) } else { (sm_lid, Qpn::GSI) };
         let length = if what.length < 8 { usize::from(what.length) } else { 256 };

@@ -13,6 +13,7 @@ use ib_mad::{
     AttributeId, Gid, Lid, Mtu, Pkey, Qpn, Rate, Selected, ServiceLevel,
     id::Lmc,
     sa::{McMemberRecord, PathRecord, SaMad},
+    wire::Octets,
 };
 
 /// Small bounds, so that all of them are met; every other sequence with routes of the group.
@@ -158,10 +159,10 @@ pub(super) fn good_answer(request: &SaMad) -> SaMad {
             rate: Selected::exactly(Rate::GBPS_40),
             ..*record
         };
-        mad.data.0.iter_mut().zip(ib_mad::as_bytes(&path)).for_each(|(to, from)| *to = *from);
+        mad.data = Octets::of(&path);
     } else if let Ok(record) = request.record::<McMemberRecord>() {
         let member = McMemberRecord { mlid: Lid::new(0xc001), ..*record };
-        mad.data.0.iter_mut().zip(ib_mad::as_bytes(&member)).for_each(|(to, from)| *to = *from);
+        mad.data = Octets::of(&member);
     }
     mad
 }

@@ -126,8 +126,14 @@ impl Sim {
     /// What a change of a port tells the core. The port may have gone down since.
     fn port_event(&mut self, number: u8, change: PortChange) -> Input<'_> {
         let port = port_id(number);
-        if matches!(change, PortChange::ClientReregister) {
-            return Input::ClientReregister(port);
+        match change {
+            PortChange::ClientReregister => return Input::ClientReregister(port),
+            PortChange::Active
+            | PortChange::Down
+            | PortChange::Lid
+            | PortChange::Pkey
+            | PortChange::Sm
+            | PortChange::Gid => {}
         }
         self.attributes = attributes(self.client.node(), number);
         self.attributes.as_ref().map_or(Input::PortDown(port), |attributes| Input::PortUp { port, attributes })

@@ -1,11 +1,12 @@
 //! The log: lines as ibacm writes them, `2026-01-31T12:34:56.789: place: text`.
 //!
-//! `sink` is where lines go, `limit` how many of one kind, `lines` which kinds there are, `events` what the core has to
-//! say, `names` what ids are called in it.
+//! `sink` is the log that lines go to, `out` what it is written to, `limit` how many of one kind, `lines` which kinds
+//! there are, `events` what the core has to say, `names` what ids are called in it.
 mod events;
 mod limit;
 mod lines;
 mod names;
+mod out;
 #[cfg(test)]
 mod said;
 mod sink;

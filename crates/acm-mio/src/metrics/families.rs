@@ -29,6 +29,8 @@ pub(crate) struct Source<'a> {
     pub(crate) log_not_reopened: u64,
     /// How often SIGHUP did not apply a file.
     pub(crate) files_not_applied: u64,
+    /// Facts that are in no file of a recording.
+    pub(crate) facts_lost: u64,
 }
 
 type Labels = Vec<(&'static str, String)>;
@@ -72,6 +74,7 @@ fn numbers(source: &Source<'_>) -> Numbers {
     numbers.counter("log_lines_lost".to_owned(), Labels::new(), source.log_lines_lost);
     numbers.counter("log_not_reopened".to_owned(), Labels::new(), source.log_not_reopened);
     numbers.counter("files_not_applied".to_owned(), Labels::new(), source.files_not_applied);
+    numbers.counter("record_facts_lost".to_owned(), Labels::new(), source.facts_lost);
     source.acm.each_gauge(&mut |name, of, value| {
         let value = u64::try_from(value).unwrap_or(u64::MAX);
         numbers.gauges.entry(name.to_owned()).or_default().push((labels(of, source), value));
@@ -176,6 +179,7 @@ mod tests {
             log_lines_lost: 3,
             log_not_reopened: 4,
             files_not_applied: 5,
+            facts_lost: 6,
         };
         let text = text(&source);
         for line in [
@@ -185,6 +189,7 @@ mod tests {
             "acm_log_lines_lost_total{} 3",
             "acm_log_not_reopened_total{} 4",
             "acm_files_not_applied_total{} 5",
+            "acm_record_facts_lost_total{} 6",
             "acm_requests_refused_total{account=\"user\"} 0",
         ] {
             assert!(text.lines().any(|other| other == line), "{line}: {text}");

@@ -31,6 +31,7 @@ pub(crate) fn text(source: &Source<'_>) -> String {
     let _ = writeln!(text, "log_lines_lost: {}", source.log_lines_lost);
     let _ = writeln!(text, "log_not_reopened: {}", source.log_not_reopened);
     let _ = writeln!(text, "files_not_applied: {}", source.files_not_applied);
+    let _ = writeln!(text, "record_facts_lost: {}", source.facts_lost);
     text
 }
 
@@ -65,14 +66,25 @@ mod tests {
         let of = |seconds| {
             let (now, fabric) = (Time::ZERO + Duration::from_secs(seconds), vec![("scans", 7)]);
             let (report, ports) = (&|| "report\n".to_owned(), BTreeMap::new());
-            let (log_lines_lost, log_not_reopened, files_not_applied) = (3, 4, 5);
+            let (log_lines_lost, log_not_reopened, files_not_applied, facts_lost) = (3, 4, 5, 6);
             let acm = &acm;
-            text(&Source { now, acm, report, fabric, ports, log_lines_lost, log_not_reopened, files_not_applied })
+            text(&Source {
+                now,
+                acm,
+                report,
+                fabric,
+                ports,
+                log_lines_lost,
+                log_not_reopened,
+                files_not_applied,
+                facts_lost,
+            })
         };
         let up = |seconds| of(seconds).lines().next().unwrap().rsplit("up ").next().unwrap().to_owned();
         assert_eq!([up(59), up(3599)], ["0 d 0 h 0 min", "0 d 0 h 59 min"]);
         assert_eq!(up(86_400 + 23 * 3600 + 5 * 60 + 7), "1 d 23 h 5 min");
-        let end = "report\nscans: 7\nlog_lines_lost: 3\nlog_not_reopened: 4\nfiles_not_applied: 5\n";
+        let end =
+            "report\nscans: 7\nlog_lines_lost: 3\nlog_not_reopened: 4\nfiles_not_applied: 5\nrecord_facts_lost: 6\n";
         assert!(of(0).ends_with(end), "{}", of(0));
     }
 }

@@ -22,9 +22,10 @@ use crate::{
     metrics::Metrics,
     names::DefaultNames,
     preload::Files,
+    record::{Core, RecordError, Recording},
     settings::{MissingFile, Settings},
 };
-use acm_sansio::{Acm, Seed, Time};
+use acm_sansio::{Acm, Config, Seed, Time};
 use acm_wire::files::opts::{LogTarget, Opt, Options};
 use listenfd::ListenFd;
 use mio::Poll;
@@ -62,6 +63,9 @@ pub(crate) enum StartError {
     /// The system gives no randomness.
     #[error("no random seed: {0}")]
     Seed(getrandom::Error),
+    /// It was to be recorded.
+    #[error(transparent)]
+    Record(RecordError),
     /// The loop cannot begin or go on.
     #[error(transparent)]
     Loop(#[from] LoopError),
@@ -144,7 +148,7 @@ fn serve(
     let interfaces = Interfaces::open(args.interfaces(), settings.interface_addresses());
     let core = settings.core(descriptors);
     tracing::info!(target: "main", "at most {} clients, {descriptors} file descriptors", core.limits.connections.total);
-    let core = Acm::new(core, Seed::new(seed));
+    let core = record(args, core, Seed::new(seed), &start_dir)?;
     let metrics_listen = options.metrics_listen;
     let files = Files::new(&options, &start_dir);
     let reload = Reload::new(settings.clone(), start_dir, descriptors);
@@ -168,6 +172,17 @@ fn serve(
     daemon.systemd = Systemd::new(args.systemd);
     daemon.systemd.ready();
     Ok(daemon.run()?)
+}
+
+/// The core, recorded from its beginning if that is wanted.
+fn record(args: &Args, config: Config, seed: Seed, start_dir: &Path) -> Result<Core, StartError> {
+    let recording = args.record.as_ref().map(|choice| {
+        let mut mask = [0; 16];
+        getrandom::fill(&mut mask).map_err(StartError::Seed)?;
+        Recording::start(choice, start_dir, &config, seed, mask).map_err(StartError::Record)
+    });
+    let recording = recording.transpose()?;
+    Ok(Core::new(Acm::new(config, seed), recording))
 }
 
 /// Leaves the terminal, if somebody waits for that.
@@ -241,7 +256,7 @@ fn open_devices(args: &Args, _settings: &Settings, _lines: &Lines) -> Result<Opt
 }
 
 fn assemble(
-    acm: Acm,
+    acm: Core,
     mut fabric: Option<Box<dyn Fabric>>,
     mut listener: Listener,
     (kernel, interfaces): (Option<Kernel>, Option<Interfaces>),

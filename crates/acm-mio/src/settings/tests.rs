@@ -1,6 +1,7 @@
 //! Files, and what the daemon takes from them.
 use super::*;
 use crate::in_time::in_time;
+use acm_sansio::retry;
 use acm_wire::Address;
 use clap::Parser;
 use core::time::Duration;
@@ -344,5 +345,46 @@ fn the_table_of_bounds_has_the_defaults() {
         ("askers that wait for one route", limits.responders),
     ] {
         assert_eq!(documented(&table, what), limit, "{what}");
+    }
+}
+
+/// A time as the tables in docs/deadlines.md write it.
+fn written(time: Duration) -> String {
+    match time.as_millis() {
+        millis if millis % 60_000 == 0 && millis > 60_000 => format!("{} min", millis / 60_000),
+        millis if millis % 1000 == 0 => format!("{} s", millis / 1000),
+        millis => format!("{millis} ms"),
+    }
+}
+
+/// Every policy by which something is tried again, and every time beside them: there, and in the table above them.
+#[test]
+fn the_tables_of_times_have_the_policies() {
+    macro_rules! named {
+        ($($name:ident)*) => { [$((stringify!($name), retry::$name)),*] };
+    }
+    let policies = named! { JOIN OPEN_ENDPOINT SA_BUSY NOTICES DEVICE RENEW };
+    let times = named! {
+        RENEW_SPREAD ANNOUNCE_SPREAD ANNOUNCE_PAUSE REJOIN_SPREAD NOTICES_SPREAD NOTICES_RENEWED SENDER_MARGIN
+        FAILURES_TOLD SHUTDOWN
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let source = fs::read_to_string(root.join("crates/acm-sansio/src/retry.rs")).unwrap();
+    assert_eq!(source.matches("\npub const ").count(), policies.len() + times.len(), "one is not named here");
+    let table = fs::read_to_string(root.join("docs/deadlines.md")).unwrap();
+    let says = |name: &str, words: String| {
+        let place = format!("`retry::{name}`");
+        let rows: Vec<&str> = table.lines().filter(|line| line.contains(&place)).collect();
+        assert!(!rows.is_empty() && rows.iter().all(|row| row.contains(&words)), "{name}, {words}: {rows:?}");
+    };
+    for (name, policy) in policies {
+        let (first, longest) = (written(policy.first), written(policy.longest));
+        says(name, format!(" {first}, doubling to {longest}"));
+        // In seconds there, however many they are.
+        let row = format!("//! | [`{name}`] | {first} | {} s |", policy.longest.as_secs());
+        assert!(source.contains(&row), "retry.rs has no {row}");
+    }
+    for (name, time) in times {
+        says(name, format!(" {}", written(time)));
     }
 }

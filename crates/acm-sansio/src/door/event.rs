@@ -21,21 +21,21 @@ use ib_mad::{Lid, Pkey};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Event {
     /// A port is active, with this LID.
-    PortUp(PortId, #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Lid),
+    PortUp(PortId, Lid),
     /// A port is not active any more.
     PortDown(PortId),
     /// A port is active, and no provider here serves the subnet with this prefix.
     NotServed(PortId, u64),
     /// An endpoint was made.
-    EndpointAdded(EndpointId, PortId, #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Pkey),
+    EndpointAdded(EndpointId, PortId, Pkey),
     /// An endpoint is gone.
-    EndpointRemoved(EndpointId, PortId, #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Pkey),
+    EndpointRemoved(EndpointId, PortId, Pkey),
     /// An endpoint got no queue pair; it is tried again after so many milliseconds.
     EndpointFailed(EndpointId, u64),
     /// An endpoint lost its queue pair with its device.
     EndpointLost(EndpointId),
     /// No partition of the port's table fits the address.
-    NoPartition(PortId, Address, #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Option<Pkey>),
+    NoPartition(PortId, Address, Option<Pkey>),
     /// An address that another endpoint has already; the first keeps it.
     DuplicateAddress(Address),
     /// An address was added to an endpoint.

@@ -27,7 +27,6 @@ pub struct Tried {
     /// The group was asked, or it was waited for a turn to ask it.
     pub group: Option<GroupAsked>,
     /// The peer was found at this LID.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub found: Option<Lid>,
     /// Subnet administration was asked.
     pub sa: Option<SaAsked>,
@@ -40,7 +39,6 @@ pub struct Tried {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GroupAsked {
     /// Which one.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub mgid: Gid,
     /// How often; 0 while the lookup waits for its turn.
     pub times: u32,
@@ -53,7 +51,6 @@ pub struct GroupAsked {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SaAsked {
     /// At this LID.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub lid: Lid,
     /// How long it took, the wait for a turn included.
     pub time: Duration,

@@ -9,7 +9,7 @@ use acm_wire::client::ClientStatus;
 pub enum Failure {
     /// The message does not say what is asked, or how.
     #[error("request refused: {0}")]
-    BadRequest(#[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] ClientStatus),
+    BadRequest(ClientStatus),
     /// No endpoint of an active port is the source of the path.
     #[error("no endpoint of an active port has the source")]
     NoSource,
@@ -30,7 +30,7 @@ pub enum Failure {
     NoResponse,
     /// A peer responded that it cannot be resolved; nobody else responded in time.
     #[error("a peer refused: {0}")]
-    PeerRefused(#[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] ClientStatus),
+    PeerRefused(ClientStatus),
     /// The peer that has the address is in none of our groups.
     #[error("the peer shares no multicast group with us")]
     NoSharedGroup,

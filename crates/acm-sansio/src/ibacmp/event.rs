@@ -14,15 +14,9 @@ use ib_mad::{Gid, Lid, Mtu, Rate};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Event {
     /// A group was joined.
-    Joined(
-        EndpointId,
-        #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Gid,
-        #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Lid,
-        #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Mtu,
-        #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Rate,
-    ),
+    Joined(EndpointId, Gid, Lid, Mtu, Rate),
     /// A group could not be joined; it is tried again after so many milliseconds.
-    JoinFailed(EndpointId, #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Gid, SaError, u64),
+    JoinFailed(EndpointId, Gid, SaError, u64),
     /// A destination could not be resolved, and so many requests waited for it.
     LookupFailed(EndpointId, Address, Attempt, usize),
     /// A datagram that is not ours to understand.
@@ -36,20 +30,15 @@ pub enum Event {
     /// A destination is at another port or queue pair than before.
     PeerChanged(EndpointId, Address),
     /// A stranger with this GID claims an address in use; the group is asked who has it.
-    ClaimChecked(EndpointId, Address, #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Gid),
+    ClaimChecked(EndpointId, Address, Gid),
     /// The address is where it was.
-    ClaimRefuted(EndpointId, Address, #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Gid),
+    ClaimRefuted(EndpointId, Address, Gid),
     /// The group is asked for an address, for the so-manieth time.
     Asked(EndpointId, Address, u32),
     /// A peer said that the address is not to be had.
     Refused(EndpointId, Address, Failure),
     /// It is known where an address is.
-    Located(
-        EndpointId,
-        Address,
-        #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Gid,
-        #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Lid,
-    ),
+    Located(EndpointId, Address, Gid, Lid),
     /// Subnet administration is asked for the path.
     RouteAsked(EndpointId, Address),
     /// The path is known.

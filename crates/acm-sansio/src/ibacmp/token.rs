@@ -72,7 +72,10 @@ impl Task {
             RENEW => Self::Renew(dest),
             RENEWALS => Self::Renewals,
             ANNOUNCE => Self::Announce(EndpointId::new(token.index, token.generation)),
-            group => Self::Group(EndpointId::new(token.index, token.generation), group.saturating_sub(GROUP)),
+            group => {
+                debug_assert!(group >= GROUP, "a task that has no arm here");
+                Self::Group(EndpointId::new(token.index, token.generation), group.saturating_sub(GROUP))
+            }
         }
     }
 }

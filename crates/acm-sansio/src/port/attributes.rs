@@ -13,35 +13,26 @@ const LONGEST_SUBNET_TIME: Duration = Duration::from_millis(4096);
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 pub struct PortAttributes {
     /// GUID of the device's node.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub device_guid: Guid,
     /// Number of the port on its device, from 1.
     pub port_number: u8,
     /// How many ports the device has.
     pub port_count: u8,
     /// Base LID: with an LMC the port has 2^LMC of them from here.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub lid: Lid,
     /// LID mask control.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub lmc: Lmc,
     /// LID of the subnet manager.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub sm_lid: Lid,
     /// Service level to the subnet manager.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub sm_sl: ServiceLevel,
     /// GID table; holes are all zero.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub gids: Vec<Gid>,
     /// P_Key table; holes are 0.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub pkeys: Vec<Pkey>,
     /// The MTU that link and neighbour agreed on.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub mtu: Mtu,
     /// The rate of the link as it is now: width x speed.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub rate: Rate,
     /// PortInfo's SubnetTimeOut, 5 bits: 4.096 us x 2^n.
     pub subnet_timeout: u8,

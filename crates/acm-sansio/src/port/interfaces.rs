@@ -9,10 +9,8 @@ use ib_mad::{Gid, Pkey};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InterfaceAddress {
     /// GID of the port, as the interface's hardware address has it. The port need not be known yet.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub gid: Gid,
     /// The partition that the interface is in; `None` for the first of the port's table.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub pkey: Option<Pkey>,
     /// The address.
     pub address: IpAddr,

@@ -1,5 +1,5 @@
 //! Which GID an address has.
-use acm_wire::Address;
+use acm_wire::{Address, Name};
 use alloc::{boxed::Box, vec::Vec};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use ib_mad::Gid;
@@ -12,7 +12,6 @@ const MAX_HOSTS: usize = 1 << 19;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct NameAt {
     at: u32,
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     gid: Gid,
 }
 
@@ -23,9 +22,7 @@ pub struct Hosts {
     /// All names in lower case, each behind its length.
     text: Box<[u8]>,
     names: Box<[NameAt]>,
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     ip4: Box<[(Ipv4Addr, Gid)]>,
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     ip6: Box<[(Ipv6Addr, Gid)]>,
     left_out: usize,
 }
@@ -77,6 +74,12 @@ impl HostsBuilder {
             Address::Ip6(ip) => self.ip6.push((*ip, gid)),
             Address::Gid(_) | Address::Lid(_) => self.left_out += 1,
         }
+    }
+
+    /// So many more were too many before.
+    #[must_use]
+    pub fn left_out(self, more: usize) -> Self {
+        Self { left_out: self.left_out + more, ..self }
     }
 
     /// The table.
@@ -133,6 +136,14 @@ impl Hosts {
     #[must_use]
     pub const fn left_out(&self) -> usize {
         self.left_out
+    }
+
+    /// Every address and its GID: names in lower case, then IPv4, then IPv6 addresses, each in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (Address, Gid)> {
+        let name = |entry: &NameAt| (Address::Name(Name::new(name_at(&self.text, entry.at))), entry.gid);
+        let names = self.names.iter().map(name);
+        let ip4 = self.ip4.iter().map(|(ip, gid)| (Address::Ip4(*ip), *gid));
+        names.chain(ip4).chain(self.ip6.iter().map(|(ip, gid)| (Address::Ip6(*ip), *gid)))
     }
 }
 

@@ -8,16 +8,12 @@ use ib_mad::{Guid, Lid, Mtu, Rate, ServiceLevel, id::Lmc};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Route {
     /// Where it leads: a unicast LID.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub dlid: Lid,
     /// Service level.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub sl: ServiceLevel,
     /// The largest MTU on the way.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub mtu: Mtu,
     /// The lowest rate on the way.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub rate: Rate,
 }
 
@@ -25,11 +21,8 @@ pub struct Route {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Port {
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub(super) lid: Lid,
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub(super) guid: Guid,
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub(super) lmc: Lmc,
 }
 
@@ -37,9 +30,7 @@ pub(super) struct Port {
 #[derive(Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Section {
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub(super) guid: Guid,
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub(super) lid: Lid,
     /// By destination.
     pub(super) routes: Box<[Route]>,
@@ -52,7 +43,6 @@ pub struct Routes {
     /// By LID; empty if nothing begins here.
     pub(super) ports: Box<[Port]>,
     /// The same by GUID.
-    #[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))]
     pub(super) by_guid: Box<[(Guid, Lid)]>,
     /// By GUID and LID.
     pub(super) sections: Box<[Section]>,

@@ -26,7 +26,7 @@ pub enum SaError {
     PortDown,
     /// It answered with this status.
     #[error("SA status {} ({n:#06x})", .0.of(MgmtClass::SUBN_ADM), n = .0.get())]
-    Status(#[cfg_attr(feature = "serde", serde(with = "acm_wire::plain"))] Status),
+    Status(Status),
 }
 
 impl SaError {

@@ -1,12 +1,13 @@
-//! `acm-replay`: replays traces, prints them, counts what is in them.
+//! `acm-replay`: replays traces, prints them, counts and draws what is in them, takes names out of them.
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use acm_sansio::Time;
-use acm_trace::{Dated, Entry, Reader, Replay, ReplayError, Stats, TraceError, line};
+use acm_trace::{AnonymizeError, Dated, Entry, Mask, Reader, Replay, ReplayError, Stats, Timeline, anonymize, line};
 use clap::{ArgGroup, Parser};
 use core::time::Duration;
 use std::{
-    fs::File,
-    io::{self, BufReader, Read, Write},
+    fs::{self, File, OpenOptions},
+    io::{self, BufReader, BufWriter, Read, Write},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -15,7 +16,11 @@ use std::{
 ///
 /// Ends with 0 if all is as recorded, with 1 at the first difference, with 2 if a trace cannot be read.
 #[derive(Parser, Debug)]
-#[command(version, group(ArgGroup::new("show").args(["print", "stats"])))]
+#[command(
+    version,
+    group(ArgGroup::new("show").args(["print", "stats"])),
+    group(ArgGroup::new("cut").args(["print", "stats", "plot"]).multiple(true))
+)]
 struct Arguments {
     /// Print a line for each fact, in place of replaying: > what the core was told, < what it wanted.
     #[arg(long)]
@@ -23,13 +28,20 @@ struct Arguments {
     /// Print counts, and how long things took, in place of replaying.
     #[arg(long)]
     stats: bool,
+    /// Draw what began and ended into this file (SVG, for a browser), in place of replaying.
+    #[arg(long, value_name = "FILE", conflicts_with = "anonymize")]
+    plot: Option<PathBuf>,
+    /// Write a copy with other names and IP addresses, and replay that: it ends with 1 if it does not replay. GIDs, LIDs
+    /// and user ids stay. The copy must not be there yet, and is its owner's alone.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["show", "from", "to"])]
+    anonymize: Option<PathBuf>,
     /// Only facts from this time of the core's clock on.
-    #[arg(long, value_name = "SECONDS", requires = "show", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", requires = "cut", value_parser = seconds)]
     from: Option<Time>,
     /// Only facts up to this time of the core's clock.
-    #[arg(long, value_name = "SECONDS", requires = "show", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", requires = "cut", value_parser = seconds)]
     to: Option<Time>,
-    /// Traces; - for standard input.
+    /// Traces; - for standard input. With --plot or --anonymize one.
     #[arg(required = true)]
     files: Vec<PathBuf>,
 }
@@ -45,26 +57,23 @@ enum Failed {
     #[error("{0}")]
     Open(io::Error),
     #[error(transparent)]
-    Trace(#[from] TraceError),
+    Replay(#[from] ReplayError),
+    #[error(
+        "it begins in the middle of a recording: put the files before it in front of it (cat FILE.1 FILE | acm-replay -)"
+    )]
+    Middle,
     #[error(transparent)]
-    Differs(Box<acm_trace::Difference>),
+    Anonymize(#[from] AnonymizeError),
+    #[error("no random key: {0}")]
+    Key(getrandom::Error),
     #[error("cannot write: {0}")]
     Write(#[from] io::Error),
-}
-
-impl From<ReplayError> for Failed {
-    fn from(error: ReplayError) -> Self {
-        match error {
-            ReplayError::Trace(error) => Self::Trace(error),
-            ReplayError::Differs(difference) => Self::Differs(difference),
-        }
-    }
 }
 
 impl Failed {
     const fn code(&self) -> u8 {
         match self {
-            Self::Differs(_) => 1,
+            Self::Replay(ReplayError::Differs(_)) => 1,
             _ => 2,
         }
     }
@@ -76,25 +85,17 @@ impl Arguments {
     }
 
     fn file(&self, path: &Path, out: &mut dyn Write) -> Result<(), Failed> {
-        let input: Box<dyn Read> = match path.to_str() {
-            Some("-") => Box::new(io::stdin()),
-            _ => Box::new(BufReader::new(File::open(path).map_err(Failed::Open)?)),
-        };
-        if !self.print && !self.stats {
-            let done = Replay::default().run(input)?;
-            for note in &done.notes {
-                eprintln!("acm-replay: {}: {note}", path.display());
-            }
-            let (cores, inputs, outputs) = (done.cores, done.inputs, done.outputs);
-            return Ok(writeln!(
-                out,
-                "{}: as recorded: {cores} cores, {inputs} inputs, {outputs} outputs",
-                path.display()
-            )?);
+        if let Some(copy) = &self.anonymize {
+            anonymized(path, copy)?;
+            return replay(copy, out);
+        }
+        if !self.print && !self.stats && self.plot.is_none() {
+            return replay(path, out);
         }
         let mut stats = Stats::default();
-        for entry in Reader::new(input) {
-            let entry = entry?;
+        let mut timeline = Timeline::default();
+        for entry in Reader::new(open(path)?) {
+            let entry = entry.map_err(ReplayError::from)?;
             match &entry {
                 Entry::Fact(fact) if !self.has(fact) => continue,
                 Entry::Fact(fact) if self.print => writeln!(out, "{}", line::of(fact))?,
@@ -103,16 +104,59 @@ impl Arguments {
                 _ => {}
             }
             stats.add(&entry);
+            timeline.add(&entry);
         }
         if self.stats {
             write!(out, "{stats}")?;
+        }
+        if let Some(picture) = &self.plot {
+            fs::write(picture, timeline.to_string())?;
         }
         Ok(())
     }
 }
 
+fn open(path: &Path) -> Result<Box<dyn Read>, Failed> {
+    Ok(match path.to_str() {
+        Some("-") => Box::new(io::stdin()),
+        _ => Box::new(BufReader::new(File::open(path).map_err(Failed::Open)?)),
+    })
+}
+
+fn replay(path: &Path, out: &mut dyn Write) -> Result<(), Failed> {
+    let done = Replay::default().run(open(path)?)?;
+    for note in &done.notes {
+        eprintln!("acm-replay: {}: {note}", path.display());
+    }
+    if done.inputs == 0 && done.not_compared > 0 {
+        return Err(Failed::Middle);
+    }
+    if done.not_compared > 0 {
+        eprintln!("acm-replay: {}: {} facts behind a hole are not compared", path.display(), done.not_compared);
+    }
+    let (cores, inputs, outputs) = (done.cores, done.inputs, done.outputs);
+    Ok(writeln!(out, "{}: as recorded: {cores} cores, {inputs} inputs, {outputs} outputs", path.display())?)
+}
+
+/// Writes a copy without names.
+fn anonymized(path: &Path, copy: &Path) -> Result<(), Failed> {
+    let mut key = [0; 16];
+    getrandom::fill(&mut key).map_err(Failed::Key)?;
+    let input = open(path)?;
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(copy)?;
+    let (_, notes) = anonymize(input, BufWriter::new(file), &Mask::new(key))?;
+    for note in &notes {
+        eprintln!("acm-replay: {}: {note}", path.display());
+    }
+    Ok(())
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if arguments.files.len() > 1 && (arguments.plot.is_some() || arguments.anonymize.is_some()) {
+        eprintln!("acm-replay: --plot and --anonymize are for one trace at a time");
+        return ExitCode::from(2);
+    }
     let mut worst = 0;
     for path in &arguments.files {
         let mut out = io::stdout().lock();

@@ -131,4 +131,12 @@ mod tests {
             assert_eq!((opcode.ack().ack(), opcode.ack().base()), (opcode.ack(), opcode));
         }
     }
+
+    #[test]
+    fn every_opcode_has_its_operation_and_no_other_number_has() {
+        let mut operations = Opcode::KNOWN.iter().map(|(opcode, name)| (Operation::of(*opcode), name));
+        assert!(operations.all(|(operation, name)| operation.is_some() && !name.is_empty()));
+        let found = (0..=u8::MAX).filter(|number| Operation::of(Opcode::new(*number)).is_some()).count();
+        assert_eq!(found, Opcode::KNOWN.len());
+    }
 }

@@ -1,8 +1,8 @@
 //! An open umad file.
-use super::{Agent, AgentId, ReceiveBuffer, Received, Rmpp, errno::errno, ioctl};
+use super::{Agent, AgentId, MadAddress, ReceiveBuffer, Received, Rmpp, errno::errno, ioctl};
 use crate::{Error, Result};
 use core::time::Duration;
-use ib_mad::{AddressVector, GlobalRoute, Qkey, Qpn, as_bytes, umad::UmadHeader};
+use ib_mad::{GlobalRoute, as_bytes, umad::UmadHeader};
 use nix::{errno::Errno, libc};
 use std::{
     fs::File,
@@ -25,27 +25,6 @@ pub struct UmadPort {
     file: File,
     /// The frame of the send that is under way, kept for its memory.
     frame: Vec<u8>,
-}
-
-/// Where a MAD goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MadAddress {
-    /// Queue pair of the other side: [`Qpn::GSI`] but for subnet management.
-    pub qpn: Qpn,
-    /// Its queue key: [`Qkey::GSI`] for [`Qpn::GSI`].
-    pub qkey: Qkey,
-    /// Which of our P_Keys, an index of the port's table.
-    pub pkey_index: u16,
-    /// The way. `static_rate` does not count here.
-    pub path: AddressVector,
-}
-
-impl MadAddress {
-    /// General services (QP 1) of a port.
-    #[must_use]
-    pub const fn general_services(path: AddressVector, pkey_index: u16) -> Self {
-        Self { qpn: Qpn::GSI, qkey: Qkey::GSI, pkey_index, path }
-    }
 }
 
 /// What the kernel does after a send.
@@ -180,7 +159,7 @@ fn header(agent: AgentId, to: &MadAddress, expect: Expect) -> UmadHeader {
 mod tests {
     use super::*;
     use crate::umad::Methods;
-    use ib_mad::{FlowLabel, Lid, MgmtClass, ServiceLevel};
+    use ib_mad::{AddressVector, FlowLabel, Lid, MgmtClass, ServiceLevel};
 
     /// A file that knows none of the calls, as an old kernel's does not know the newer ones.
     #[test]
@@ -213,7 +192,12 @@ mod tests {
         let path = AddressVector { path_bits: 1, ..AddressVector::local(Lid::new(0x1234), ServiceLevel::of::<5>()) };
         let to = MadAddress::general_services(path.with_grh(grh), 2);
         let answer = Expect::Answer { timeout: Duration::from_micros(300), retries: 4 };
-        let bytes = as_bytes(&header(AgentId(9), &to, answer)).to_vec();
+        let sent = header(AgentId(9), &to, answer);
+        // What came from there is answered there.
+        assert_eq!(Received { header: &sent, mad: &[] }.sender(), to);
+        let local = MadAddress { path: AddressVector { grh: None, ..to.path }, ..to };
+        assert_eq!(Received { header: &header(AgentId(9), &local, answer), mad: &[] }.sender(), local);
+        let bytes = as_bytes(&sent).to_vec();
         // Made with the C structure of <rdma/ib_user_mad.h> in mind, field by field.
         let mut expected = Vec::new();
         expected.extend([9u32, 0, 1, 4, 0].map(u32::to_ne_bytes).concat());

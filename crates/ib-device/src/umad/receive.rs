@@ -1,7 +1,7 @@
 //! Reading frames of any length.
-use super::{agent::AgentId, errno::errno};
+use super::{MadAddress, agent::AgentId, errno::errno};
 use crate::{Error, Result};
-use ib_mad::{DecodeError, MadHeader, umad::UmadHeader};
+use ib_mad::{AddressVector, DecodeError, FlowLabel, GlobalRoute, MadHeader, Qpn, ServiceLevel, umad::UmadHeader};
 use nix::errno::Errno;
 use std::{
     fs::File,
@@ -41,6 +41,22 @@ impl Received<'_> {
         match self.header.status.get() {
             0 => None,
             status => Some(Errno::from_raw(i32::try_from(status).unwrap_or(0))),
+        }
+    }
+
+    /// Where its answer goes: back to who sent it, the way it came.
+    #[must_use]
+    pub fn sender(&self) -> MadAddress {
+        let UmadHeader { gid, gid_index, hop_limit, traffic_class, flow_label, .. } = *self.header;
+        let flow_label = FlowLabel::masked(flow_label.get());
+        let grh = GlobalRoute { dgid: gid, sgid_index: gid_index, flow_label, hop_limit, traffic_class };
+        let way = AddressVector::local(self.header.lid, ServiceLevel::masked(self.header.sl));
+        let way = AddressVector { path_bits: self.header.path_bits, ..way };
+        MadAddress {
+            qpn: Qpn::masked(self.header.qpn.get()),
+            qkey: self.header.qkey,
+            pkey_index: self.header.pkey_index.get(),
+            path: if self.header.grh_present == 0 { way } else { way.with_grh(grh) },
         }
     }
 

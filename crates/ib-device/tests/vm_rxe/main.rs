@@ -1,4 +1,4 @@
-//! Two Soft-RoCE devices on a real kernel. Built and run by `cargo xtask vm-test` only, on one thread.
+//! Two Soft-RoCE devices on a real kernel. Run by `cargo xtask vm-test` only, on one thread.
 mod devices;
 mod lab;
 mod removal;

@@ -57,11 +57,14 @@ impl CmaHeader {
     /// ```
     #[must_use]
     pub fn new(source: SocketAddr, destination: IpAddr) -> Self {
-        let (ip_version, [src_addr, dst_addr]) = match (source.ip(), destination) {
-            (IpAddr::V4(source), IpAddr::V4(destination)) => (4, [source, destination].map(in_last_bytes)),
-            (source, destination) => (6, [source, destination].map(|own| Octets(mapped(own).octets()))),
+        let (ip_version, addresses) = match (source.ip(), destination) {
+            (IpAddr::V4(source), IpAddr::V4(destination)) => {
+                (4, [source, destination].map(|own| own.to_ipv6_compatible()))
+            }
+            (source, destination) => (6, [source, destination].map(mapped)),
         };
         let ip_version = CmaIpVersion::default().with_ip_version(ip_version);
+        let [src_addr, dst_addr] = addresses.map(|own| Octets(own.octets()));
         Self { cma_version: 0, ip_version, port: Be16::new(source.port()), src_addr, dst_addr }
     }
 
@@ -84,11 +87,6 @@ impl CmaHeader {
             _ => None,
         }
     }
-}
-
-fn in_last_bytes(address: Ipv4Addr) -> Octets<16> {
-    let [a, b, c, d] = address.octets();
-    Octets([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, a, b, c, d])
 }
 
 fn mapped(address: IpAddr) -> Ipv6Addr {

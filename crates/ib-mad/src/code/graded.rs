@@ -61,7 +61,7 @@ impl<T: Graded> Selected<T> {
     /// tell.
     #[must_use]
     pub fn admits(self, own: T) -> bool {
-        self.selector().admits(own.grade(), self.value().grade())
+        self.selector().admits(own.grade(), self.parts().1.grade())
     }
 
     /// The best value that this asks for, on a path that can have what is as good as `limit` or less good: smaller
@@ -82,7 +82,7 @@ impl<T: Graded> Selected<T> {
         };
         match self.selector() {
             Selector::Best => Some(limit),
-            Selector::Exactly => Some(self.value()).filter(can_have),
+            Selector::Exactly => Some(self.parts().1).filter(can_have),
             _ if self.admits(limit) => Some(limit),
             _ => {
                 let fitting = T::values().filter(can_have).filter(|own| self.admits(*own));

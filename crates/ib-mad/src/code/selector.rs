@@ -1,4 +1,5 @@
 //! How a query compares a value.
+use super::{Mtu, PacketLifeTime, Rate};
 use crate::wire::{Access, Bits, Field, Wire};
 use core::{fmt, marker::PhantomData};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -23,14 +24,21 @@ pub enum Selector {
     Best,
 }
 
-impl Bits for Selector {
-    fn from_raw(raw: u64) -> Self {
-        match raw & 3 {
+impl Selector {
+    /// From the low 2 bits.
+    const fn from_bits(bits: u8) -> Self {
+        match bits & 3 {
             0 => Self::GreaterThan,
             1 => Self::LessThan,
             2 => Self::Exactly,
             _ => Self::Best,
         }
+    }
+}
+
+impl Bits for Selector {
+    fn from_raw(raw: u64) -> Self {
+        Self::from_bits(crate::wire::low_u8(raw))
     }
     fn into_raw(self) -> u64 {
         self as u64
@@ -62,17 +70,37 @@ impl<T: Bits> Selected<T> {
     pub fn exactly(value: T) -> Self {
         Self::new(Selector::Exactly, value)
     }
-    /// How a query compares the value.
+    /// Both parts, of any type; of those that records have, [`value`](Selected::<crate::Mtu>::value) is one in constants.
     #[must_use]
-    pub fn selector(self) -> Selector {
-        Selector::from_raw(u64::from(self.0 >> 6))
-    }
-    /// The value.
-    #[must_use]
-    pub fn value(self) -> T {
-        T::from_raw(u64::from(self.0 & 0x3f))
+    pub fn parts(self) -> (Selector, T) {
+        (self.selector(), T::from_raw(u64::from(self.low())))
     }
 }
+
+impl<T> Selected<T> {
+    /// How a query compares the value.
+    #[must_use]
+    pub const fn selector(self) -> Selector {
+        Selector::from_bits(self.0 >> 6)
+    }
+
+    const fn low(self) -> u8 {
+        self.0 & 0x3f
+    }
+}
+
+macro_rules! values {
+    ($($t:ident)*) => {$(
+        impl Selected<$t> {
+            /// The value.
+            #[must_use]
+            pub const fn value(self) -> $t {
+                crate::__part!(from $t (self.low() as u64))
+            }
+        }
+    )*};
+}
+values! { Mtu Rate PacketLifeTime }
 
 impl<T> Clone for Selected<T> {
     fn clone(&self) -> Self {
@@ -125,7 +153,7 @@ impl<T: Bits + Copy> Wire for Selected<T> {
                 get: |bytes| Some(Self::parse(bytes).ok()?.selector().into_raw()),
                 set: |bytes, value| {
                     if let Ok(own) = Self::parse_mut(bytes) {
-                        *own = Self::new(Selector::from_raw(value), own.value());
+                        *own = Self::new(Selector::from_raw(value), own.parts().1);
                     }
                 },
             }),
@@ -141,7 +169,7 @@ impl<T: Bits + Copy> Wire for Selected<T> {
             show: |bytes, f| T::show_bits(u64::from(bytes.first().copied().unwrap_or_default() & 0x3f), f),
             show_element: |bytes, _, f| T::show_bits(u64::from(bytes.first().copied().unwrap_or_default() & 0x3f), f),
             access: Some(Access {
-                get: |bytes| Some(Self::parse(bytes).ok()?.value().into_raw()),
+                get: |bytes| Some(Self::parse(bytes).ok()?.low().into()),
                 set: |bytes, value| {
                     if let Ok(own) = Self::parse_mut(bytes) {
                         *own = Self::new(own.selector(), T::from_raw(value & 0x3f));
@@ -173,7 +201,8 @@ mod both_ways {
 
     impl<T: Bits + Serialize> Serialize for Selected<T> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            Parts { selector: self.selector(), value: self.value() }.serialize(serializer)
+            let (selector, value) = self.parts();
+            Parts { selector, value }.serialize(serializer)
         }
     }
     impl<'de, T: Bits + Deserialize<'de>> Deserialize<'de> for Selected<T> {

@@ -1,14 +1,7 @@
 //! A datagram as its class lays it out, and back.
 use super::{Mad, MgmtClass};
 use crate::{
-    DecodeError, Wire,
-    acm::AcmMad,
-    as_bytes,
-    baseboard::BaseboardMad,
-    cm::CmMad,
-    congestion::CongestionMad,
-    device::DeviceMad,
-    perf::PerfMad,
+    DecodeError, Wire, as_bytes,
     sa::SaMad,
     smp::{DrSmp, Smp},
     vendor::{VendorMad, VendorOuiMad, is_vendor, is_vendor_oui},
@@ -31,12 +24,14 @@ pub trait Datagram: Wire + Into<Mad> {
 }
 
 macro_rules! datagrams {
-    ($($name:ident: $is:expr,)*) => {$(
+    ($($(#[$m:meta])* $name:path: $is:expr,)*) => {$(
+        $(#[$m])*
         impl Datagram for $name {
             fn is_of(class: MgmtClass) -> bool {
                 ($is)(class)
             }
         }
+        $(#[$m])*
         impl From<$name> for Mad {
             fn from(datagram: $name) -> Self {
                 zerocopy::transmute!(datagram)
@@ -48,12 +43,18 @@ datagrams! {
     Smp: |class| class == MgmtClass::SUBN_LID_ROUTED,
     DrSmp: |class| class == MgmtClass::SUBN_DIRECTED_ROUTE,
     SaMad: |class| class == MgmtClass::SUBN_ADM,
-    PerfMad: |class| class == MgmtClass::PERF,
-    BaseboardMad: |class| class == MgmtClass::BASEBOARD,
-    DeviceMad: |class| class == MgmtClass::DEVICE_MGMT,
-    CmMad: |class| class == MgmtClass::COMM_MGMT,
-    CongestionMad: |class| class == MgmtClass::CONGESTION,
-    AcmMad: |class| class == MgmtClass::ACM,
+    #[cfg(feature = "perf")]
+    crate::perf::PerfMad: |class| class == MgmtClass::PERF,
+    #[cfg(feature = "baseboard")]
+    crate::baseboard::BaseboardMad: |class| class == MgmtClass::BASEBOARD,
+    #[cfg(feature = "device")]
+    crate::device::DeviceMad: |class| class == MgmtClass::DEVICE_MGMT,
+    #[cfg(feature = "cm")]
+    crate::cm::CmMad: |class| class == MgmtClass::COMM_MGMT,
+    #[cfg(feature = "congestion")]
+    crate::congestion::CongestionMad: |class| class == MgmtClass::CONGESTION,
+    #[cfg(feature = "acm")]
+    crate::acm::AcmMad: |class| class == MgmtClass::ACM,
     VendorMad: is_vendor,
     VendorOuiMad: is_vendor_oui,
 }

@@ -17,7 +17,7 @@ wire! {
     /// 20  attribute modifier
     /// ```
     pub struct MadHeader [24] {
-        /// Version of the MAD format: 1.
+        /// Version of the MAD format: 1, and 0x80 of Omni-Path ([`opa`](crate::opa)).
         pub base_version: u8,
         /// What the datagram is about.
         pub mgmt_class: MgmtClass,
@@ -26,7 +26,7 @@ wire! {
         /// What is asked, or which answer this is.
         pub method: Method,
         /// How it went; zero in requests. Of a directed route the top bit is the direction:
-        /// [`masked_status`](Self::masked_status) is without it. Its meaning: [`Status::text`].
+        /// [`masked_status`](Self::masked_status) is without it. In words: [`Status::of`].
         pub status: Status as show_status,
         /// Hop pointer and count of directed routes; else zero.
         pub class_specific: Be16,

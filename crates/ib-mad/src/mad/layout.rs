@@ -13,6 +13,15 @@ impl MgmtClass {
         }
     }
 
+    /// The class whose attributes its datagrams carry: those of a directed route are LID-routed's, of all others its own.
+    #[must_use]
+    pub const fn attribute_class(self) -> Self {
+        match self {
+            Self::SUBN_DIRECTED_ROUTE => Self::SUBN_LID_ROUTED,
+            own => own,
+        }
+    }
+
     /// Bytes of the class's datagrams before their data: the common header and the class's own.
     #[must_use]
     pub const fn data_offset(self) -> usize {

@@ -17,11 +17,15 @@ pub use datagram::Datagram;
 pub use header::MadHeader;
 pub use method::Method;
 pub use owned::Mad;
-pub(crate) use place::{OUI, words};
+pub(crate) use place::{
+    ATTRIBUTE_OFFSET, DIRECTED_DATA_END, OPA_BASE_VERSION, OPA_CLASS_VERSION, OPA_MAD_SIZE, OUI, RMPP_HEADER,
+    SA_HEADER, words,
+};
 pub(crate) use request::requests;
 pub use status::{Status, StatusOf};
 
-/// Bytes of every management datagram without RMPP reassembly.
+/// Bytes of every management datagram of InfiniBand. Omni-Path's have up to [`OPA_MAD_SIZE`](crate::opa::OPA_MAD_SIZE),
+/// and a message that was put together from several (RMPP) any number.
 pub const MAD_SIZE: usize = 256;
 
 #[cfg(test)]

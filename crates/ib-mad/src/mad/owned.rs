@@ -1,7 +1,7 @@
 //! A whole datagram of any class, owned: what a program writes and sends.
 use super::{
     MAD_SIZE, MadHeader, Method, MgmtClass, Status,
-    place::{OUI, SA_HEADER, words},
+    place::{DIRECTED_DATA_END, OUI, SA_HEADER, words},
 };
 use crate::{
     AttributeId, DecodeError, MadMut, MadRef, TransactionId, Wire,
@@ -54,7 +54,7 @@ impl Mad {
     /// Performance management wants a port in the attribute: [`request`](Self::request) takes it.
     #[must_use]
     pub fn get<A: Attribute>(modifier: u32, tid: TransactionId) -> Self {
-        Self::request(Method::GET, modifier, tid, &zero::<A>())
+        Self::request(Method::GET, modifier, tid, &A::ZERO)
     }
 
     /// A request to change an attribute.
@@ -84,7 +84,7 @@ impl Mad {
     /// A request to read an attribute that several classes have.
     #[must_use]
     pub fn get_shared<A: SharedAttribute>(class: MgmtClass, modifier: u32, tid: TransactionId) -> Self {
-        Self::request_shared(class, Method::GET, modifier, tid, &zero::<A>())
+        Self::request_shared(class, Method::GET, modifier, tid, &A::ZERO)
     }
 
     /// A datagram with an attribute that several classes have: a trap, a subscription, what a class can do.
@@ -114,8 +114,7 @@ impl Mad {
         {
             sa.attribute_offset = words::<T>();
         }
-        let data = own.as_mut_bytes().get_mut(place.offset.max(24)..data_end(place.class)).unwrap_or_default();
-        data.iter_mut().zip(attribute.as_bytes()).for_each(|(to, from)| *to = *from);
+        own.put(place.offset.max(size_of::<MadHeader>()), attribute);
         own
     }
 
@@ -143,6 +142,9 @@ impl Mad {
 
     /// The answer to this with a status and without data; of directed-route subnet management, on its way back.
     ///
+    /// The class's own headers and keys stay as they were asked with, RMPP and `SM_Key` of subnet administration too:
+    /// [`SaMad::answer`](crate::sa::SaMad::answer) leaves these out, as a server has to.
+    ///
     /// # Errors
     /// [`DecodeError::BadValue`] if nothing answers it.
     pub fn answer(&self, status: Status) -> Result<Self, DecodeError> {
@@ -163,6 +165,32 @@ impl Mad {
         *MadMut::new(own.as_mut_bytes())?.attribute_as::<A>()? = *attribute;
         Ok(own)
     }
+
+    /// The answer to this with the attribute that several classes have, if it asked for that.
+    ///
+    /// ```
+    /// use ib_mad::{Mad, MgmtClass, TransactionId, notice::ClassPortInfo};
+    /// let able = ClassPortInfo { base_version: 1, class_version: 1, ..ClassPortInfo::default() };
+    /// let asked = Mad::get_shared::<ClassPortInfo>(MgmtClass::PERF, 0, TransactionId::new(1));
+    /// assert_eq!(asked.answer_with_shared(&able)?.shared_as::<ClassPortInfo>()?, &able);
+    /// # Ok::<(), ib_mad::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DecodeError::BadValue`] if it asked for another, or if nothing answers it.
+    pub fn answer_with_shared<A: SharedAttribute>(&self, attribute: &A) -> Result<Self, DecodeError> {
+        self.shared_as::<A>()?;
+        let mut own = self.answer(Status::OK)?;
+        own.put(own.header.mgmt_class.data_offset(), attribute);
+        Ok(own)
+    }
+
+    /// Writes data from there on, as far as the class has room for it.
+    fn put<T: Wire>(&mut self, offset: usize, data: &T) {
+        let end = data_end(self.header.mgmt_class);
+        let place = self.as_mut_bytes().get_mut(offset..end).unwrap_or_default();
+        place.iter_mut().zip(data.as_bytes()).for_each(|(to, from)| *to = *from);
+    }
 }
 
 impl<'a> From<&'a Mad> for MadRef<'a> {
@@ -173,9 +201,5 @@ impl<'a> From<&'a Mad> for MadRef<'a> {
 
 /// The paths of a directed route follow its data.
 fn data_end(class: MgmtClass) -> usize {
-    if class == MgmtClass::SUBN_DIRECTED_ROUTE { 128 } else { MAD_SIZE }
-}
-
-fn zero<T: Wire>() -> T {
-    T::new_zeroed()
+    if class == MgmtClass::SUBN_DIRECTED_ROUTE { DIRECTED_DATA_END } else { MAD_SIZE }
 }

@@ -1,6 +1,8 @@
 //! Status of an answer.
 use super::MgmtClass;
-use crate::{code, device::DeviceStatus};
+use crate::code;
+#[cfg(feature = "device")]
+use crate::device::DeviceStatus;
 use core::fmt;
 
 code! {
@@ -51,6 +53,7 @@ impl Status {
         match class {
             _ if self.class_code() == 0 => self.name(),
             MgmtClass::SUBN_ADM => Self::SA.iter().find(|(status, _)| *status == self).map(|(_, text)| *text),
+            #[cfg(feature = "device")]
             MgmtClass::DEVICE_MGMT => DeviceStatus::new(self.get()).name(),
             _ => None,
         }

@@ -5,11 +5,11 @@ use super::{
 use crate::{AttributeId, DecodeError, MgmtClass, Wire, attribute::Structure, smp::NodeDescription};
 
 /// Base version of Omni-Path's datagrams.
-pub const OPA_BASE_VERSION: u8 = 0x80;
+pub const OPA_BASE_VERSION: u8 = crate::mad::OPA_BASE_VERSION;
 /// Class version of all of Omni-Path's classes.
-pub const OPA_CLASS_VERSION: u8 = 0x80;
+pub const OPA_CLASS_VERSION: u8 = crate::mad::OPA_CLASS_VERSION;
 /// Bytes of an Omni-Path datagram, at most.
-pub const OPA_MAD_SIZE: usize = 2048;
+pub const OPA_MAD_SIZE: usize = crate::mad::OPA_MAD_SIZE;
 
 macro_rules! attributes {
     ($($class:ident $id:literal $name:ident,)*) => {
@@ -32,7 +32,7 @@ macro_rules! attributes {
             /// # Errors
             /// [`DecodeError::TooShort`] if `data` ends before the attribute.
             pub fn parse(class: MgmtClass, id: AttributeId, data: &'a [u8]) -> Result<Option<Self>, DecodeError> {
-                let class = if class == MgmtClass::SUBN_DIRECTED_ROUTE { MgmtClass::SUBN_LID_ROUTED } else { class };
+                let class = class.attribute_class();
                 Ok(Some(match (class, id.get()) {
                     $((MgmtClass::$class, $id) => Self::$name(<$name as Wire>::parse(data)?),)*
                     _ => return Ok(None),
@@ -42,7 +42,7 @@ macro_rules! attributes {
             /// The name of a class's attribute; `None` if the crate does not know it.
             #[must_use]
             pub const fn name(class: MgmtClass, id: AttributeId) -> Option<&'static str> {
-                let class = if matches!(class, MgmtClass::SUBN_DIRECTED_ROUTE) { MgmtClass::SUBN_LID_ROUTED } else { class };
+                let class = class.attribute_class();
                 match (class, id.get()) {
                     $((MgmtClass::$class, $id) => Some(stringify!($name)),)*
                     _ => None,

@@ -1,10 +1,10 @@
-//! The headers around a datagram in a packet (IBTA 7, 8, 9), for captures.
+//! The headers around the payload of a packet (IBTA 7, 8, 9), for captures: [`Headers`].
 //!
 //! ```text
 //!  0  LRH (8)     local route: lane, service level, LIDs, length
 //!  8  GRH (40)    global route: GIDs; only if the LRH says so, and always over Ethernet
 //!     BTH (12)    operation, partition, queue pair, sequence number
-//!     DETH (8)    Q_Key, source queue pair; only in datagrams
+//!     DETH (8)    Q_Key, source queue pair; only in datagrams. Of connections RETH (16), AETH (4), or none
 //!     payload     256 bytes for a management datagram
 //!     ICRC (4), VCRC (2)
 //! ```
@@ -12,7 +12,11 @@ mod base;
 mod crc;
 mod local;
 mod parse;
+mod reliable;
+mod transport;
 
 pub use base::{AckRequest, Bth, BthFlags, Congestion, Deth, Grh, GrhFlow, OpCode};
 pub use local::{LinkNextHeader, Lrh, PacketLength, VlSl, VlVersion};
 pub use parse::{Headers, UDP_PORT_ROCE2};
+pub use reliable::{AckKind, Aeth, AethSyndrome, NakCode, Reth};
+pub use transport::Transport;

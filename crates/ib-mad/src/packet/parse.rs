@@ -1,13 +1,13 @@
-//! The headers of one datagram's packet.
-use super::{Bth, Congestion, Deth, Grh, LinkNextHeader, Lrh, OpCode, crc::Crc};
-use crate::{DecodeError, VirtualLane, Wire};
+//! The headers of one packet.
+use super::{Bth, Congestion, Deth, Grh, LinkNextHeader, Lrh, Transport, crc::Crc, transport::Extended};
+use crate::{DecodeError, MadRef, Qpn, VirtualLane, Wire, wire::Be32};
 use core::fmt;
 use zerocopy::IntoBytes as _;
 
 /// The UDP port of InfiniBand packets over routed Ethernet (`RoCEv2`).
 pub const UDP_PORT_ROCE2: u16 = 4791;
 
-/// The headers of a datagram's packet, its payload and its check sums, in place.
+/// The headers of a packet, its payload and its check sums, in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Headers<'a> {
     /// Local route; not over Ethernet.
@@ -18,9 +18,13 @@ pub struct Headers<'a> {
     pub grh: Option<&'a Grh>,
     /// Transport.
     pub bth: &'a Bth,
-    /// Datagram.
-    pub deth: &'a Deth,
-    /// What the datagram carries.
+    /// What its operation puts behind it.
+    pub transport: Transport<'a>,
+    /// Immediate data of the operation, if it has some.
+    pub immediate: Option<Be32>,
+    /// The bytes of both, between the base transport header and the payload.
+    pub extended: &'a [u8],
+    /// What the packet carries. Of an operation that the crate does not know its extended header is in front.
     pub payload: &'a [u8],
     /// What fills the payload up to a multiple of 4 bytes.
     pub padding: &'a [u8],
@@ -34,8 +38,7 @@ impl<'a> Headers<'a> {
     /// The headers of a packet from its local route header on. Bytes behind its check sums are not looked at.
     ///
     /// # Errors
-    /// [`DecodeError::TooShort`] if the packet ends before its headers, [`DecodeError::BadValue`] if it is a raw packet
-    /// or no datagram.
+    /// [`DecodeError::TooShort`] if the packet ends before its headers, [`DecodeError::BadValue`] if it is a raw packet.
     pub fn parse(packet: &'a [u8]) -> Result<Self, DecodeError> {
         let (lrh, after) = Lrh::parse_prefix(packet)?;
         let length = usize::from(lrh.length.packet_length()) * 4;
@@ -94,7 +97,8 @@ impl<'a> Headers<'a> {
     /// [`UDP_PORT_ROCE2`] carries.
     ///
     /// # Errors
-    /// [`DecodeError::TooShort`] if the packet ends before its headers, [`DecodeError::BadValue`] if it is no datagram.
+    /// [`DecodeError::TooShort`] if the packet ends before its headers. An operation that the crate does not know is none
+    /// of the errors: [`Transport::Other`].
     pub fn parse_transport(packet: &'a [u8]) -> Result<Self, DecodeError> {
         Self::transport(packet, true)
     }
@@ -102,16 +106,30 @@ impl<'a> Headers<'a> {
     /// A packet that is not whole has neither padding nor a check sum that could be found.
     fn transport(packet: &'a [u8], is_whole: bool) -> Result<Self, DecodeError> {
         let (bth, rest) = Bth::parse_prefix(packet)?;
-        if bth.op_code != OpCode::UD_SEND_ONLY {
-            return Err(DecodeError::BadValue { what: "op_code", value: bth.op_code.get().into() });
-        }
-        let (deth, rest) = Deth::parse_prefix(rest)?;
-        let own =
-            Self { lrh: None, ip: None, grh: None, bth, deth, payload: rest, padding: &[], icrc: None, vcrc: None };
-        let Some((padded, icrc)) = rest.split_last_chunk().filter(|_| is_whole) else { return Ok(own) };
-        let length = padded.len().saturating_sub(bth.flags.pad_count().into());
-        let (payload, padding) = padded.split_at_checked(length).unwrap_or((padded, &[]));
-        Ok(Self { payload, padding, icrc: Some(*icrc), ..own })
+        let (rest, icrc) = match rest.split_last_chunk() {
+            Some((rest, icrc)) if is_whole => (rest, Some(*icrc)),
+            _ => (rest, None),
+        };
+        let Extended { transport, immediate, bytes: extended, rest } = Extended::parse(bth.op_code, rest)?;
+        let padding = if icrc.is_some() { bth.flags.pad_count() } else { 0 };
+        let length = rest.len().saturating_sub(padding.into());
+        let (payload, padding) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+        let (lrh, ip, grh, vcrc) = (None, None, None, None);
+        Ok(Self { lrh, ip, grh, bth, transport, immediate, extended, payload, padding, icrc, vcrc })
+    }
+
+    /// The header of a datagram, if it is one: management datagrams are.
+    #[must_use]
+    pub const fn deth(&self) -> Option<&'a Deth> {
+        if let Transport::Datagram(deth) = self.transport { Some(deth) } else { None }
+    }
+
+    /// The management datagram that it carries: one to queue pair 0 or 1, whole as far as its header. Of one that a class
+    /// had redirected to another queue pair, [`payload`](Self::payload) is it.
+    #[must_use]
+    pub fn mad(&self) -> Option<MadRef<'a>> {
+        self.deth().filter(|_| self.bth.dest_qp.get() <= Qpn::GSI)?;
+        MadRef::new(self.payload).ok()
     }
 
     /// The invariant check sum that the packet should have: CRC-32 of everything before it, with ones for what may change
@@ -141,7 +159,7 @@ impl<'a> Headers<'a> {
             (None, None) => {}
         }
         let bth = Bth { congestion: Congestion::ONES, ..*self.bth };
-        let crc = crc.add(bth.as_bytes()).add(self.deth.as_bytes()).add(self.payload).add(self.padding);
+        let crc = crc.add(bth.as_bytes()).add(self.extended).add(self.payload).add(self.padding);
         Some(crc.bytes())
     }
 
@@ -188,7 +206,12 @@ impl fmt::Display for Headers<'_> {
         if let Some(grh) = self.grh {
             write!(f, "GID {} > {}, ", grh.sgid, grh.dgid)?;
         }
-        write!(f, "QP {} > {}, P_Key {}", self.deth.src_qp.get(), self.bth.dest_qp.get(), self.bth.pkey)
+        let (dest_qp, pkey) = (self.bth.dest_qp.get(), self.bth.pkey);
+        match self.transport {
+            Transport::Datagram(deth) => write!(f, "QP {} > {dest_qp}, P_Key {pkey}", deth.src_qp.get()),
+            Transport::Other => write!(f, "to QP {dest_qp}, P_Key {pkey}, operation {}", self.bth.op_code),
+            other => write!(f, "to QP {dest_qp}, P_Key {pkey}, {other}"),
+        }
     }
 }
 
@@ -227,6 +250,43 @@ mod tests {
         assert_eq!((cut.icrc, cut.vcrc), (Some(ICRC), None));
         let cut = Headers::parse(&packet[..packet.len() - 3]).unwrap();
         assert_eq!((cut.payload.len(), cut.icrc, cut.vcrc, cut.icrc_is_right()), (7, None, None, None));
+    }
+
+    #[test]
+    fn datagrams_of_queue_pairs_0_and_1_are_of_management() {
+        let header = [1, 7, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0x10, 0, 0, 0, 0, 0, 0];
+        for (op_code, qp, is_mad) in [(0x64, 0, true), (0x64, 1, true), (0x64, 2, false), (0x04, 1, false)] {
+            let base = [op_code, 0, 0xff, 0xff, 0, 0, 0, qp, 0, 0, 0, 7];
+            let bytes = [&base[..], &[0; 8], &header, &ICRC].concat();
+            let mad = Headers::parse_transport(&bytes).unwrap().mad();
+            assert_eq!(mad.map(|mad| mad.as_bytes()), is_mad.then_some(&header[..]), "{op_code:#x} to {qp}");
+        }
+        let packet = packet();
+        let short = Headers { payload: &header[1..], ..Headers::parse(&packet).unwrap() };
+        assert_eq!(short.mad(), None);
+    }
+
+    #[test]
+    fn an_operation_that_is_not_known_is_no_error() {
+        let good = packet();
+        for op_code in 0..=255 {
+            let mut bytes = good.clone();
+            bytes[8] = op_code;
+            let Ok(headers) = Headers::parse(&bytes) else {
+                // The packet ends in the header that its operation has.
+                assert!(matches!(op_code, 0x06 | 0x0a..=0x0c | 0x26 | 0x2a | 0x2b), "{op_code:#x}");
+                continue;
+            };
+            assert_eq!(
+                (headers.deth().is_some(), headers.bth.op_code.get()),
+                (matches!(op_code, 0x64 | 0x65), op_code)
+            );
+            let padded = headers.payload.len() + headers.padding.len();
+            assert_eq!(headers.extended.len() + padded, 12, "{op_code:#x}");
+            assert!(headers.transport != Transport::Other || headers.extended.len() <= 4);
+            assert!(std::format!("{headers}").contains("> 0x1, ") || headers.deth().is_none());
+            assert_eq!(headers.icrc_is_right(), Some(op_code == 0x64));
+        }
     }
 
     #[test]

@@ -6,6 +6,11 @@ id! {
     pub struct CounterSelect(u16), "{:#06x}"
 }
 
+id! {
+    /// Which further counters a Set clears: bit 0 is the transmit wait.
+    pub struct CounterSelect2(u8), "{:#04x}"
+}
+
 flags! {
     /// Performance management's bits of [`ClassPortInfo::capability_mask`](crate::notice::ClassPortInfo) (IBTA 16.1.3.1).
     pub struct PerfCapability(u16) {

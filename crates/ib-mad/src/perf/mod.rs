@@ -15,7 +15,7 @@ mod port_lanes;
 mod port_samples;
 mod port_service_levels;
 
-pub use capability::{CounterSelect, PerfCapability, PerfCapability2};
+pub use capability::{CounterSelect, CounterSelect2, PerfCapability, PerfCapability2};
 pub use port_counters::{LinkErrors, PortCounters};
 pub use port_counters_extended::PortCountersExtended;
 pub use port_errors::{PortRcvErrorDetails, PortXmitDiscardDetails};

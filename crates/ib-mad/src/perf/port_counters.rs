@@ -1,7 +1,7 @@
 //! The counters that every port has.
 use crate::{
     bits,
-    perf::CounterSelect,
+    perf::{CounterSelect, CounterSelect2},
     wire,
     wire::{Be16, Counter32, Reserved},
 };
@@ -53,8 +53,8 @@ wire! {
         pub port_xmit_constraint_errors: u8,
         /// Received packets that a switch may not take.
         pub port_rcv_constraint_errors: u8,
-        /// Set: more counters to clear; bit 0 is the transmit wait.
-        pub counter_select2: u8,
+        /// Set: more counters to clear.
+        pub counter_select2: CounterSelect2,
         /// Local link integrity errors, excessive buffer overruns.
         pub link_errors: LinkErrors,
         /// Datagrams to QP 1 that were dropped.

@@ -1,6 +1,11 @@
 //! Where the protocol's parts are in a datagram.
 use super::{RmppFlags, RmppHeader, RmppStatus, RmppType};
-use crate::{DecodeError, MadHeader, Method, MgmtClass, Wire, mad::MAD_SIZE, vendor::is_vendor_oui, wire::Be32};
+use crate::{
+    DecodeError, MadHeader, Method, MgmtClass, Wire,
+    mad::{MAD_SIZE, RMPP_HEADER},
+    vendor::is_vendor_oui,
+    wire::Be32,
+};
 use zerocopy::IntoBytes as _;
 
 /// Version of the protocol.
@@ -8,7 +13,7 @@ pub const RMPP_VERSION: u8 = 1;
 
 /// Bytes of a segment that payload lengths count: all after the protocol's header, a class's own header included.
 pub(super) const PAYLOAD: usize = MAD_SIZE - RMPP_END;
-const RMPP_END: usize = 36;
+const RMPP_END: usize = RMPP_HEADER + size_of::<RmppHeader>();
 
 /// Bytes of each segment before its data: common header, protocol header and the class's own header.
 ///
@@ -17,9 +22,10 @@ const RMPP_END: usize = 36;
 #[must_use]
 pub const fn header_length(class: MgmtClass) -> Option<usize> {
     match class {
-        MgmtClass::SUBN_ADM => Some(56),
-        MgmtClass::DEVICE_MGMT | MgmtClass::DEVICE_ADM | MgmtClass::BIS => Some(64),
-        _ if is_vendor_oui(class) => Some(40),
+        MgmtClass::SUBN_ADM | MgmtClass::DEVICE_MGMT | MgmtClass::DEVICE_ADM | MgmtClass::BIS => {
+            Some(class.data_offset())
+        }
+        _ if is_vendor_oui(class) => Some(class.data_offset()),
         _ => None,
     }
 }
@@ -46,7 +52,7 @@ impl<'a> Segment<'a> {
         let whole = mad.get(..MAD_SIZE).and_then(|mad| mad.split_at_checked(header_length));
         let (headers, data) =
             whole.ok_or(DecodeError::TooShort { what: "RMPP segment", need: MAD_SIZE, got: mad.len() })?;
-        let rmpp = RmppHeader::parse(headers.get(24..).unwrap_or_default())?;
+        let rmpp = RmppHeader::parse(headers.get(RMPP_HEADER..).unwrap_or_default())?;
         Ok(Self { rmpp, header_length, headers, data })
     }
 }
@@ -63,7 +69,7 @@ pub(super) fn answer(headers: &[u8], rmpp: RmppHeader) -> [u8; MAD_SIZE] {
 }
 
 pub(super) fn put(mad: &mut [u8; MAD_SIZE], rmpp: RmppHeader) {
-    if let Some(place) = mad.get_mut(24..RMPP_END) {
+    if let Some(place) = mad.get_mut(RMPP_HEADER..RMPP_END) {
         place.copy_from_slice(rmpp.as_bytes());
     }
 }

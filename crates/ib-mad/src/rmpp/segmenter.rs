@@ -191,7 +191,8 @@ impl<B: AsRef<[u8]>> Segmenter<B> {
         };
         self.retries_left = left;
         self.next = self.acked + 1;
-        self.deadline = None;
+        // Nothing is sent while the window is closed, and that may not last for ever.
+        self.deadline = Some(now.saturating_add(self.limits.ack_timeout));
         Sent::More
     }
 
@@ -203,7 +204,8 @@ impl<B: AsRef<[u8]>> Segmenter<B> {
         if window_last < segment {
             return self.fail(RmppStatus::WINDOW_TOO_SMALL);
         }
-        if segment >= self.next.max(self.acked + 1) && segment > self.segments.min(self.next - 1) {
+        // What was sent before a time-out may be acknowledged after it.
+        if segment > self.segments.min(self.window_last) {
             return self.fail(RmppStatus::SEGMENT_TOO_BIG);
         }
         if segment < self.acked || (segment == self.acked && window_last <= self.window_last) {
@@ -213,6 +215,7 @@ impl<B: AsRef<[u8]>> Segmenter<B> {
             self.retries_left = self.limits.retries;
         }
         self.acked = segment;
+        self.next = self.next.max(segment + 1);
         self.window_last = self.window_last.max(window_last);
         self.deadline = Some(now.saturating_add(self.limits.ack_timeout));
         if self.acked == self.segments {

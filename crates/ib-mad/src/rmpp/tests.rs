@@ -1,5 +1,7 @@
 //! Both ends together, over a line that loses, repeats and reorders.
 extern crate std;
+mod steps;
+
 use super::*;
 use crate::{AttributeId, Method, TransactionId, as_bytes, sa::SaMad};
 use core::time::Duration;

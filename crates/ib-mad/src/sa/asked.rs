@@ -20,6 +20,19 @@ impl<'a> Asked<'a> {
     fn new<R: SaRecord>(record: &'a R, mask: u64) -> Self {
         Self { name: R::NAME, fields: R::FIELDS, components: R::COMPONENTS, bytes: crate::as_bytes(record), mask }
     }
+
+    /// Prints the field at a path, or one element of it, behind what was printed before.
+    fn show(&self, path: &str, element: Option<u32>, separator: &mut &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (f.alternate(), element) {
+            (false, None) => write!(f, "{separator}{path}=")?,
+            (false, Some(index)) => write!(f, "{separator}{path}[{index}]=")?,
+            (true, None) => write!(f, "  {path:32} ")?,
+            (true, Some(index)) => write!(f, "  {path}[{index}] ")?,
+        }
+        *separator = ", ";
+        show(self.fields, self.bytes, path, element, f)?;
+        if f.alternate() { f.write_str("\n") } else { Ok(()) }
+    }
 }
 
 macro_rules! asked {
@@ -59,24 +72,12 @@ impl fmt::Display for Asked<'_> {
         f.write_str(self.name)?;
         f.write_str(if f.alternate() { "\n" } else { "{" })?;
         let mut separator = "";
-        for Component { mask, field, .. } in self.components.iter().filter(|component| component.mask & self.mask != 0)
-        {
-            // Several bits for an array are one for each element.
-            let elements = mask.count_ones();
-            let is_array = elements > 1 && self.fields.iter().any(|own| own.name == *field && own.count == elements);
-            let all = if is_array { elements } else { 1 };
-            for index in (0..all).filter(|index| !is_array || self.mask >> (mask.trailing_zeros() + index) & 1 == 1) {
-                match (f.alternate(), is_array) {
-                    (false, false) => write!(f, "{separator}{field}=")?,
-                    (false, true) => write!(f, "{separator}{field}[{index}]=")?,
-                    (true, false) => write!(f, "  {field:32} ")?,
-                    (true, true) => write!(f, "  {field}[{index}] ")?,
+        for component in self.components.iter().filter(|component| component.mask & self.mask != 0) {
+            match component.elements(self.fields, self.mask) {
+                None => self.show(component.field, None, &mut separator, f)?,
+                Some(mut elements) => {
+                    elements.try_for_each(|index| self.show(component.field, Some(index), &mut separator, f))?;
                 }
-                show(self.fields, self.bytes, field, is_array.then_some(index), f)?;
-                if f.alternate() {
-                    f.write_str("\n")?;
-                }
-                separator = ", ";
             }
         }
         f.write_str(if f.alternate() { "" } else { "}" })

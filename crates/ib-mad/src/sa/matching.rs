@@ -52,7 +52,7 @@ impl<R: SaRecord> Query<R> {
 
     /// The records that are asked for, in their order: those that [match](Self::matches), and where the best is asked
     /// for (the largest MTU, the fastest rate, the shortest lifetime) no worse ones.
-    pub fn select<'a, I>(&self, records: I) -> impl Iterator<Item = &'a R>
+    pub fn select<'a, I>(&self, records: I) -> impl Iterator<Item = &'a R> + use<'a, I, R>
     where
         I: IntoIterator<Item = &'a R, IntoIter: Clone>,
         R: 'a,
@@ -95,16 +95,13 @@ impl<R: SaRecord> Query<R> {
                     selector => selector.admits(grades.grade(own), grades.grade(asked)),
                 })
             }
-            Compare::Equal => {
-                let elements = component.mask.count_ones();
-                let width = place.bits / elements;
-                if !component.is_array::<R>() {
-                    return place.is_same(own, asked);
+            Compare::Equal => match component.elements(R::FIELDS, self.mask) {
+                None => place.is_same(own, asked),
+                Some(mut elements) => {
+                    let bits = place.bits / component.mask.count_ones();
+                    elements.all(|index| Place { offset: place.offset + index * bits, bits }.is_same(own, asked))
                 }
-                (0..elements)
-                    .filter(|index| self.mask >> (component.mask.trailing_zeros() + index) & 1 == 1)
-                    .all(|index| Place { offset: place.offset + index * width, bits: width }.is_same(own, asked))
-            }
+            },
         }
     }
 
@@ -117,13 +114,5 @@ impl<R: SaRecord> Query<R> {
         let beside = R::COMPONENTS.iter().find(is_beside).filter(|other| other.mask & self.mask != 0);
         let raw = beside.and_then(|other| Place::of(R::FIELDS, other.field)?.number(self.record.as_bytes()));
         raw.map_or(Selector::Exactly, crate::wire::Bits::from_raw)
-    }
-}
-
-impl Component {
-    /// Whether each of its bits is for one element of an array.
-    fn is_array<R: SaRecord>(&self) -> bool {
-        let elements = self.mask.count_ones();
-        elements > 1 && R::FIELDS.iter().any(|field| field.name == self.field && field.count == elements)
     }
 }

@@ -1,6 +1,6 @@
 //! What all records share.
 use super::Compare;
-use crate::{AttributeId, DecodeError, Wire};
+use crate::{AttributeId, DecodeError, Wire, wire::Field};
 use core::marker::PhantomData;
 
 /// A record of subnet administration.
@@ -26,6 +26,15 @@ pub struct Component {
     pub field: &'static str,
     /// How the field is compared with a record's.
     pub compare: Compare,
+}
+
+impl Component {
+    /// If each of its bits is for one element of an array of `fields`: those whose bit is in `mask`.
+    pub(super) fn elements(&self, fields: &[Field], mask: u64) -> Option<impl Iterator<Item = u32> + use<>> {
+        let (elements, first) = (self.mask.count_ones(), self.mask.trailing_zeros());
+        let is_array = elements > 1 && fields.iter().any(|field| field.name == self.field && field.count == elements);
+        is_array.then(|| (0..elements).filter(move |index| mask >> (first + index) & 1 == 1))
+    }
 }
 
 /// Makes a record's mask, its [`SaRecord`] implementation and the setters of its [`Query`](crate::sa::Query).

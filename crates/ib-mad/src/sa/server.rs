@@ -5,7 +5,7 @@ use crate::{
     mad::words,
     rmpp::RmppHeader,
     sa::{McMemberMask, McMemberRecord, MultiPathMask, MultiPathRecord, PathRecord},
-    wire::Octets,
+    wire::{Bits, Octets},
 };
 
 impl<R: SaRecord> Query<R> {
@@ -30,29 +30,28 @@ impl<R: SaRecord> Query<R> {
     }
 }
 
+/// What is asked for, if it is; a value without selector means exactly that one.
+fn asked<T: Bits>(counts: bool, has_selector: bool, own: Selected<T>) -> Option<Selected<T>> {
+    counts.then(|| if has_selector { own } else { Selected::exactly(own.parts().1) })
+}
+
 macro_rules! selected {
     ($($record:ident $mask:ident;)*) => {$(
         impl Query<$record> {
             /// Which MTU is asked for, if one is; a value without selector means exactly that one.
             #[must_use]
             pub fn asked_mtu(&self) -> Option<Selected<Mtu>> {
-                let own = self.record.mtu;
-                let exactly = Selected::exactly(own.value());
-                self.asks($mask::MTU).then_some(if self.asks($mask::MTU_SELECTOR) { own } else { exactly })
+                asked(self.asks($mask::MTU), self.asks($mask::MTU_SELECTOR), self.record.mtu)
             }
             /// Which rate is asked for, if one is; a value without selector means exactly that one.
             #[must_use]
             pub fn asked_rate(&self) -> Option<Selected<Rate>> {
-                let own = self.record.rate;
-                let exactly = Selected::exactly(own.value());
-                self.asks($mask::RATE).then_some(if self.asks($mask::RATE_SELECTOR) { own } else { exactly })
+                asked(self.asks($mask::RATE), self.asks($mask::RATE_SELECTOR), self.record.rate)
             }
             /// Which packet lifetime is asked for, if one is; a value without selector means exactly that one.
             #[must_use]
             pub fn asked_packet_life_time(&self) -> Option<Selected<PacketLifeTime>> {
-                let own = self.record.packet_life_time;
-                let exactly = Selected::exactly(own.value());
-                self.asks($mask::LIFE).then_some(if self.asks($mask::LIFE_SELECTOR) { own } else { exactly })
+                asked(self.asks($mask::LIFE), self.asks($mask::LIFE_SELECTOR), self.record.packet_life_time)
             }
         }
     )*};
@@ -96,6 +95,33 @@ impl SaMad {
         own.sa.attribute_offset = words::<R>();
         own.data = Octets::of(record);
         Ok(own)
+    }
+
+    /// The answer to this `Get` with what was found: the one record, or the status that says that there is none, or that
+    /// there are several.
+    ///
+    /// ```
+    /// use ib_mad::{Status, TransactionId, sa::{NodeRecord, Query}};
+    /// let nodes = [4, 5].map(|lid| NodeRecord { lid: lid.into(), ..NodeRecord::default() });
+    /// let query = Query::<NodeRecord>::new().lid(5.into());
+    /// let request = query.get(TransactionId::new(1));
+    /// assert_eq!(request.answer_one(query.select(&nodes))?.record::<NodeRecord>()?, &nodes[1]);
+    /// assert_eq!(request.answer_one(&nodes)?.header.status, Status::SA_TOO_MANY_RECORDS);
+    /// # Ok::<(), ib_mad::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`answer_with`](Self::answer_with).
+    pub fn answer_one<'a, R: SaRecord + 'a>(
+        &self,
+        found: impl IntoIterator<Item = &'a R>,
+    ) -> Result<Self, DecodeError> {
+        let mut found = found.into_iter();
+        match (found.next(), found.next()) {
+            (Some(record), None) => self.answer_with(record),
+            (None, _) => self.answer(Status::SA_NO_RECORDS),
+            _ => self.answer(Status::SA_TOO_MANY_RECORDS),
+        }
     }
 
     /// # Errors

@@ -1,17 +1,16 @@
 //! The answer with many records, as a message for the segmenter (IBTA 15.3, 13.6).
-use super::{SaMad, SaRecord};
+use super::{SaHeader, SaMad, SaRecord};
 use crate::{
-    DecodeError, Status, Wire,
-    mad::words,
+    DecodeError, MgmtClass, Status, Wire,
+    mad::{ATTRIBUTE_OFFSET, RMPP_HEADER, words},
     rmpp::{RMPP_VERSION, RmppFlags, RmppHeader, RmppType},
     wire::{Be16, Be32},
 };
 use core::marker::PhantomData;
 use zerocopy::IntoBytes as _;
 
-/// Bytes before the records, and those of them that RMPP counts as payload.
-const HEADERS: usize = 56;
-const SA_HEADER: usize = 20;
+/// Bytes before the records. RMPP counts those of subnet administration's header as payload.
+const HEADERS: usize = MgmtClass::SUBN_ADM.data_offset();
 
 /// Why a table cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -103,10 +102,10 @@ impl<R: SaRecord, B: AsMut<[u8]>> TableWriter<R, B> {
     /// No record is an answer too: it has no distance of records.
     #[must_use]
     pub fn finish(mut self) -> Table<B> {
-        let payload = self.length - HEADERS + SA_HEADER;
+        let payload = self.length - HEADERS + size_of::<SaHeader>();
         let is_empty = self.is_empty();
         let headers = self.buffer.as_mut();
-        if let Ok(rmpp) = RmppHeader::parse_mut(headers.get_mut(24..).unwrap_or_default()) {
+        if let Ok(rmpp) = RmppHeader::parse_mut(headers.get_mut(RMPP_HEADER..).unwrap_or_default()) {
             *rmpp = RmppHeader {
                 version: RMPP_VERSION,
                 rmpp_type: RmppType::DATA,
@@ -116,7 +115,7 @@ impl<R: SaRecord, B: AsMut<[u8]>> TableWriter<R, B> {
                 data2: Be32::new(u32::try_from(payload).unwrap_or(u32::MAX)),
             };
         }
-        if let Ok(offset) = Be16::parse_mut(headers.get_mut(44..).unwrap_or_default()) {
+        if let Ok(offset) = Be16::parse_mut(headers.get_mut(ATTRIBUTE_OFFSET..).unwrap_or_default()) {
             *offset = if is_empty { Be16::new(0) } else { words::<R>() };
         }
         Table { buffer: self.buffer, length: self.length }

@@ -1,6 +1,6 @@
 //! Datagrams as a person reads them.
 use super::{MadRef, layout::Format};
-use crate::{MadHeader, MgmtClass, Status, opa::OpaAttribute};
+use crate::{MadHeader, MgmtClass, Status};
 use core::fmt;
 
 impl MadRef<'_> {
@@ -9,8 +9,9 @@ impl MadRef<'_> {
         let header = self.header();
         match self.format() {
             Format::InfiniBand => header.attribute_id.name(header.mgmt_class),
-            Format::OmniPath => OpaAttribute::name(header.mgmt_class, header.attribute_id),
-            Format::Unknown => None,
+            #[cfg(feature = "opa")]
+            Format::OmniPath => crate::opa::OpaAttribute::name(header.mgmt_class, header.attribute_id),
+            _ => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 use crate::{
     DecodeError, MadHeader, MgmtClass,
     attribute::Attribute,
-    opa::{OPA_BASE_VERSION, OPA_CLASS_VERSION, OPA_MAD_SIZE},
+    mad::{OPA_BASE_VERSION, OPA_CLASS_VERSION, OPA_MAD_SIZE},
 };
 
 /// Whose format a datagram has.
@@ -52,10 +52,10 @@ impl Format {
     pub(super) const fn data_offset(self, class: MgmtClass) -> usize {
         match (self, class) {
             (Self::Unknown, _) => size_of::<MadHeader>(),
-            (_, MgmtClass::SUBN_ADM) => 56,
+            (_, MgmtClass::SUBN_ADM) => class.data_offset(),
             (Self::OmniPath, MgmtClass::SUBN_LID_ROUTED) => 32,
             (Self::OmniPath, MgmtClass::SUBN_DIRECTED_ROUTE) => 176,
-            (Self::OmniPath, _) => 24,
+            (Self::OmniPath, _) => size_of::<MadHeader>(),
             (Self::InfiniBand, class) => class.data_offset(),
         }
     }
@@ -63,11 +63,7 @@ impl Format {
 
 /// Whether a datagram has an `A` where this crate knows one.
 pub(super) fn check<A: Attribute>(header: &MadHeader) -> Result<(), DecodeError> {
-    let class = match header.mgmt_class {
-        MgmtClass::SUBN_DIRECTED_ROUTE => MgmtClass::SUBN_LID_ROUTED,
-        class => class,
-    };
-    if class != A::CLASS {
+    if header.mgmt_class.attribute_class() != A::CLASS {
         return Err(DecodeError::BadValue { what: "mgmt_class", value: header.mgmt_class.get().into() });
     }
     if header.attribute_id != A::ATTRIBUTE {

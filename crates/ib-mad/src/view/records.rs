@@ -1,11 +1,7 @@
 //! The records of a subnet administration datagram or message.
-use super::{
-    MadRef,
-    layout::{Format, check_version},
-};
+use super::{MadRef, layout::check_version};
 use crate::{
     AttributeId, DecodeError, Method, MgmtClass, Wire,
-    opa::OpaPathRecord,
     rmpp::{RmppHeader, RmppType},
     sa::{Records, SaHeader, SaRecord},
 };
@@ -33,8 +29,9 @@ impl<'a> MadRef<'a> {
     /// with its last byte that is not zero. Up to 6 bytes behind a datagram are check sums.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if the class or a version is another, if the attribute is not the record's, or if the records of a
-    /// table are nearer to each other than their size.
+    /// [`DecodeError::BadValue`] if the class or a version is another, if the attribute is not the record's, if the records
+    /// of a table are nearer to each other than their size, or if the datagram ends before subnet administration's header
+    /// does (`what` is the class then).
     pub fn records<R: SaRecord>(&self) -> Result<Records<'a, R>, DecodeError> {
         if self.class() != MgmtClass::SUBN_ADM {
             return Err(DecodeError::BadValue { what: "mgmt_class", value: self.class().get().into() });
@@ -46,9 +43,11 @@ impl<'a> MadRef<'a> {
     /// The paths of an Omni-Path datagram, as [`records`](Self::records) counts them.
     ///
     /// # Errors
-    /// As [`records`](Self::records), and [`DecodeError::BadValue`] if it is not Omni-Path's.
-    pub fn opa_paths(&self) -> Result<Records<'a, OpaPathRecord>, DecodeError> {
-        if self.format() != Format::OmniPath {
+    /// [`DecodeError::BadValue`] if the base version is not Omni-Path's, if the class or the attribute is another, or if the
+    /// records of a table are nearer to each other than their size.
+    #[cfg(feature = "opa")]
+    pub fn opa_paths(&self) -> Result<Records<'a, crate::opa::OpaPathRecord>, DecodeError> {
+        if self.format() != super::layout::Format::OmniPath {
             return Err(DecodeError::BadValue { what: "base_version", value: self.header().base_version.into() });
         }
         self.records_of(AttributeId::PATH_RECORD)
@@ -69,6 +68,12 @@ impl<'a> MadRef<'a> {
             true => Records::new(self.record_bytes(), offset),
             false => Records::new(self.record_bytes(), 0),
         }
+    }
+
+    /// Whether it is a segment of RMPP after the first: its data goes on anywhere in a record.
+    #[must_use]
+    pub fn is_later_segment(&self) -> bool {
+        self.is_one_datagram() && self.rmpp().is_some_and(|rmpp| rmpp.flags.active() && !rmpp.flags.first())
     }
 
     /// Which records these are.
@@ -129,7 +134,7 @@ impl<'a> MadRef<'a> {
 }
 
 /// Bytes before the records.
-const HEADERS: usize = 56;
+const HEADERS: usize = MgmtClass::SUBN_ADM.data_offset();
 
 #[cfg(test)]
 mod tests {

@@ -26,6 +26,17 @@ pub struct Field {
     pub access: Option<Access>,
 }
 
+impl Field {
+    /// Width in bits of one element.
+    #[must_use]
+    pub const fn width(&self) -> u32 {
+        match self.bits.checked_div(self.count) {
+            Some(width) => width,
+            None => 0,
+        }
+    }
+}
+
 /// How a part of a bit-packed word is read and changed: its getter and its setter, as numbers.
 ///
 /// Both take the bytes of the word, and do nothing if they are too few.
@@ -72,7 +83,7 @@ pub fn find(fields: &[Field], path: &str) -> Option<(u32, u32)> {
         Some((name, index)) => (name, Some(index.strip_suffix(']')?.parse::<u32>().ok()?)),
     };
     let field = fields.iter().find(|field| field.name == name)?;
-    let width = field.bits.checked_div(field.count)?;
+    let width = field.width();
     let (offset, bits) = match index {
         None => (field.bit_offset, field.bits),
         Some(index) if index < field.count => (field.bit_offset + index * width, width),

@@ -1,5 +1,5 @@
 //! `Wire`: what every type of a wire structure is.
-use super::{ByteOrder, Field};
+use super::{ByteOrder, Field, Leaves, leaves};
 use crate::DecodeError;
 use core::fmt;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -39,6 +39,11 @@ pub trait Wire: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned + Co
     /// [`DecodeError::TooShort`] if `bytes` ends before the structure.
     fn parse(bytes: &[u8]) -> Result<&Self, DecodeError> {
         Self::parse_prefix(bytes).map(|(own, _)| own)
+    }
+
+    /// Its values in the order of its bytes, nested ones too.
+    fn leaves(&self) -> Leaves<'_> {
+        leaves(Self::FIELDS, self.as_bytes())
     }
 
     /// The structure at the start of `bytes`, and what follows it.

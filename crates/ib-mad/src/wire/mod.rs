@@ -18,6 +18,7 @@ mod flags;
 mod hex;
 mod id;
 mod layout;
+mod leaf;
 #[cfg(feature = "serde")]
 mod lists;
 mod packed;
@@ -34,6 +35,7 @@ pub use field::{Access, ByteOrder, Field, dissect, find, read_bits, write_bits};
 #[doc(hidden)]
 pub use layout::bits_of;
 pub use layout::{Wire, as_bytes};
+pub use leaf::{Leaf, Leaves, leaves};
 pub use packed::{InBytes, Packed};
 pub use plain::{Be16, Be32, Be64, Counter32, Counter64, Host16, Host32, Host64, Octets, Reserved, Text};
 

@@ -71,11 +71,20 @@ impl<T: Bits, const WIDTH: usize, const N: usize> Packed<T, WIDTH, N> {
     pub const fn is_empty(&self) -> bool {
         N == 0
     }
+    /// The bits of the value at `index`, in constants too.
+    #[must_use]
+    pub const fn raw(&self, index: usize) -> Option<u8> {
+        if index >= self.len() {
+            return None;
+        }
+        #[expect(clippy::indexing_slicing, reason = "the index is less than the length")]
+        let byte = self.0[index / Self::PER_BYTE];
+        Some(byte >> Self::shift(index) & Self::mask())
+    }
     /// The value at `index`.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<T> {
-        let byte = self.0.get(index / Self::PER_BYTE)?;
-        Some(T::from_raw(u64::from(byte >> Self::shift(index) & Self::mask())))
+        self.raw(index).map(|raw| T::from_raw(raw.into()))
     }
     /// The table with another value at `index`; bits over the width are cut off, an index past the end changes nothing.
     #[must_use]
@@ -91,7 +100,7 @@ impl<T: Bits, const WIDTH: usize, const N: usize> Packed<T, WIDTH, N> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    fn shift(index: usize) -> usize {
+    const fn shift(index: usize) -> usize {
         8 - WIDTH - index % Self::PER_BYTE * WIDTH
     }
     const fn mask() -> u8 {

@@ -151,9 +151,7 @@ impl<const N: usize> Text<N> {
     /// From text; what does not fit in `N` bytes is cut off.
     #[must_use]
     pub fn new(text: &[u8]) -> Self {
-        let mut own = [0; N];
-        own.iter_mut().zip(text).for_each(|(to, from)| *to = *from);
-        Self(own)
+        Self(Octets::from_prefix(text).0)
     }
 
     /// The bytes before the first NUL, or all of them.

@@ -123,7 +123,7 @@ mod dissected {
     impl Serialize for Element<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             let field = self.field;
-            let width = field.bits.checked_div(field.count).unwrap_or_default();
+            let width = field.width();
             let first = field.bit_offset + self.index * width;
             let index = usize::try_from(self.index).unwrap_or(usize::MAX);
             match field.parts {

@@ -1,7 +1,6 @@
 //! Attributes, made of the values of their fields.
-use super::common::{headers, packets};
+use super::common::{mad, packets};
 use ib_mad::{
-    MadRef,
     attribute::Structure,
     wire::{Field, read_bits, write_bits},
 };
@@ -56,8 +55,7 @@ fn attributes_from_their_fields() {
     for capture in ["mads-erf.pcap.gz", "records-erf.pcap.gz", "rmpp-roce.pcap.gz", "cm-roce.pcap.gz"] {
         let (link_type, packets) = packets(capture);
         for packet in &packets {
-            let Some(headers) = headers(link_type, packet) else { continue };
-            let Ok(mad) = MadRef::new(headers.payload) else { continue };
+            let Some(mad) = mad(link_type, packet) else { continue };
             let header = Structure::of::<ib_mad::MadHeader>();
             let attribute = mad.attribute().ok().and_then(|own| Some((own.structure()?, own.as_bytes())));
             for (structure, bytes) in [(header, &mad.as_bytes()[..24])].into_iter().chain(attribute) {

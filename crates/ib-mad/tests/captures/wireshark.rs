@@ -92,6 +92,14 @@ pub(super) const NAMES: &[(&str, &str)] = &[
     ("serviceid", "service_id"),
     ("cm.req", "local_comm_id"),
     ("cm.rep", "local_comm_id"),
+    ("va", "virtual_address"),
+    ("r_key", "remote_key"),
+    ("dmalen", "dma_length"),
+    ("aeth.syndrome.opcode", "kind"),
+    ("credit_count", "value"),
+    ("immdt", "immediate"),
+    ("invariant.crc", "icrc"),
+    ("variant.crc", "vcrc"),
 ];
 
 /// Fields of Wireshark that are not compared, with the reason. A name that ends in `.` stands for all below it.
@@ -117,11 +125,8 @@ pub(super) const FAULTS: &[(&str, &str)] = &[
     ("linkrecord.servicedata", "Wireshark shows 16 bytes at once for each of four arrays"),
     ("switchinfo.guid", "Wireshark's name for the GUIDs of GuidInfo"),
     ("sminfo.sm_key", "compared as SaHeader's; SmInfo's is in oracle_fields"),
-    ("invariant.crc", "not part of a datagram"),
-    ("variant.crc", "not part of a datagram"),
-    ("aeth", "not a datagram"),
-    ("reth", "not a datagram"),
-    ("immdt", "not a datagram"),
+    ("aeth", "the header as a whole"),
+    ("reth", "the header as a whole"),
     ("lrh", "the header as a whole"),
     ("bth", "the header as a whole"),
     ("deth", "the header as a whole"),

@@ -1,7 +1,7 @@
 //! Reads the captures of `testdata/captures`.
 #![allow(dead_code, reason = "not every test uses all of it")]
 use flate2::read::GzDecoder;
-use ib_mad::packet::Headers;
+use ib_mad::{MadRef, packet::Headers};
 use std::{fs::File, io::Read, path::Path};
 
 /// A file of `testdata/captures`, unpacked.
@@ -43,4 +43,9 @@ pub(crate) fn headers(link_type: u32, packet: &[u8]) -> Option<Headers<'_>> {
         return Headers::parse(&packet[16..]).ok();
     }
     Headers::parse_ip(&packet[14..]).ok()
+}
+
+/// The management datagram in a captured packet.
+pub(crate) fn mad(link_type: u32, packet: &[u8]) -> Option<MadRef<'_>> {
+    headers(link_type, packet)?.mad()
 }

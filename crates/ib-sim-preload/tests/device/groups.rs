@@ -16,7 +16,7 @@ fn opened() -> (Context, Port) {
 }
 
 fn here(port: &Port) -> AddressVector {
-    AddressVector::local(port.lid, ServiceLevel::of::<0>())
+    AddressVector::local(port.lid, ServiceLevel::ZERO)
 }
 
 #[test]

@@ -37,8 +37,8 @@ pub(super) fn join(port: &Port, mgid: Gid) -> Lid {
         .traffic_class(0)
         .pkey(Pkey::DEFAULT_FULL)
         .rate(Selector::Exactly, Rate::GBPS_10)
-        .sl(ServiceLevel::of::<0>())
-        .flow_label(FlowLabel::of::<0>())
+        .sl(ServiceLevel::ZERO)
+        .flow_label(FlowLabel::ZERO)
         .join_state(JoinState::FULL_MEMBER);
     let expect = Expect::Answer { timeout: Duration::from_secs(30), retries: 0 };
     umad.send(agent, &to, expect, ib_mad::as_bytes(&query.set(TransactionId::new(1)))).unwrap();

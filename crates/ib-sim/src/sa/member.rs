@@ -149,7 +149,7 @@ impl Sa {
             pkey: asked.pkey,
             mtu: within(query.asked_mtu(), port.mtu).filter(|mtu| mtu.bytes().is_some()).ok_or(invalid)?,
             rate: within(query.asked_rate(), port.rate).ok_or(invalid)?,
-            packet_life_time: exact.map_or(PacketLifeTime::of::<18>(), Selected::value),
+            packet_life_time: exact.map_or(PacketLifeTime::of::<18>(), |life| life.value()),
             traffic_class: asked.traffic_class,
             sl_flow_hop: asked.sl_flow_hop,
             scope: asked.mgid.multicast_scope(),

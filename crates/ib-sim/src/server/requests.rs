@@ -208,7 +208,7 @@ impl Server {
                     retries: header.retries.get(),
                 };
                 let asker = Asker::Node(token, AgentId(header.agent.get()));
-                self.ask(now, port, asker, send, mad).map_err(|refusal| (kind, refusal, 0))
+                self.ask(now, port, asker, send, mad).map(drop).map_err(|refusal| (kind, refusal, 0))
             }
             _ => Err((kind, Refusal::BAD_MESSAGE, 0)),
         }
@@ -241,7 +241,14 @@ impl Server {
         .ok_or(Refusal::NO_SUCH_QP)
     }
 
-    fn ask(&mut self, now: Duration, port: PortId, asker: Asker, send: MadSend, mad: &SaMad) -> Result<(), Refusal> {
+    pub(super) fn ask(
+        &mut self,
+        now: Duration,
+        port: PortId,
+        asker: Asker,
+        send: MadSend,
+        mad: &SaMad,
+    ) -> Result<AgentId, Refusal> {
         let agent = AgentId(self.asked);
         self.asked += 1;
         // Without a time-out there is no answer that would end the entry.
@@ -253,7 +260,7 @@ impl Server {
             trace.sent(now, port, "mad", as_bytes(mad), &headers);
         }
         let sent = self.subnet.send_mad(now, port, MadSend { agent, ..send }, mad);
-        sent.map_err(|error| {
+        sent.map(|()| agent).map_err(|error| {
             self.askers.remove(&agent);
             refusal(error)
         })
@@ -301,6 +308,14 @@ impl Server {
             timeout: Duration::from_millis(header.timeout_ms.get().into()),
             retries: header.retries.get(),
         };
+        let is_done = if mad.header.method.is_response() {
+            self.agent_answers(header.lid, mad.header.transaction_id, rest)
+        } else {
+            self.ask_agent(now, port, (token, header), send, mad)
+        };
+        if is_done {
+            return;
+        }
         if let Some(answer) = self.answer_for_tools(port, &header, mad) {
             if header.timeout_ms.get() != 0 {
                 self.send(token, umad_frame(header, &answer, 0));

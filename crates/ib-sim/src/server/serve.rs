@@ -17,7 +17,7 @@ use core::{
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
-use ib_mad::{MgmtClass, umad::UmadHeader};
+use ib_mad::{MgmtClass, TransactionId, umad::UmadHeader};
 use mio::{Events, Interest, Poll, Token, Waker, unix::SourceFd};
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::{
@@ -101,6 +101,8 @@ pub struct Server {
     pub(super) owners: BTreeMap<QpId, Token>,
     pub(super) askers: BTreeMap<AgentId, (PortId, Asker)>,
     pub(super) asked: u64,
+    /// What programs ask of other programs, by transaction id.
+    pub(super) handed_over: BTreeMap<TransactionId, AgentId>,
     /// Agents of umad devices that take in requests.
     pub(super) agents: BTreeMap<(Token, u32), ServingAgent>,
     /// Queue pair blocks handed out, by node.
@@ -156,6 +158,7 @@ impl Server {
             owners: BTreeMap::new(),
             askers: BTreeMap::new(),
             asked: 0,
+            handed_over: BTreeMap::new(),
             agents: BTreeMap::new(),
             blocks: BTreeMap::new(),
             counters: ServerCounters::default(),

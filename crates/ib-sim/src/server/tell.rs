@@ -10,7 +10,6 @@ use crate::{
 use alloc::vec::Vec;
 use ib_mad::{
     as_bytes,
-    sa::SaMad,
     umad::UmadHeader,
     wire::{Be32, Be64, Host32},
 };
@@ -27,8 +26,8 @@ impl Server {
                         self.send_datagram(*token, [as_bytes(&header), &payload].concat());
                     }
                 }
-                Event::Mad { agent, mad, .. } => self.answer(agent, &mad, 0),
-                Event::MadTimedOut { agent, mad, .. } => self.answer(agent, &mad, TIMED_OUT),
+                Event::Mad { agent, mad, .. } => self.answer(agent, as_bytes(&*mad), 0),
+                Event::MadTimedOut { agent, mad, .. } => self.answer(agent, as_bytes(&*mad), TIMED_OUT),
                 Event::Report { port, slid, qpn, mad } => self.tell_report(port, slid, qpn, &mad),
                 Event::Port { port, change } => self.tell_port(port, change.code()),
                 Event::SaRequest { request, port, mad } => {
@@ -40,7 +39,7 @@ impl Server {
         }
     }
 
-    fn answer(&mut self, agent: AgentId, mad: &SaMad, status: u32) {
+    pub(super) fn answer(&mut self, agent: AgentId, mad: &[u8], status: u32) {
         let Some((port, asker)) = self.askers.remove(&agent) else { return };
         let (token, message) = match asker {
             Asker::Node(token, agent) => {
@@ -51,9 +50,9 @@ impl Server {
                     agent: Be64::new(agent.0),
                     ..MadIn::default()
                 };
-                (token, [as_bytes(&header), as_bytes(mad)].concat())
+                (token, [as_bytes(&header), mad].concat())
             }
-            Asker::Umad(token, request) => (token, umad_frame(request, as_bytes(mad), status)),
+            Asker::Umad(token, request) => (token, umad_frame(request, mad, status)),
         };
         self.send(token, message);
     }

@@ -17,6 +17,7 @@ use proptest::prelude::*;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::{
     io::{self, Read},
+    os::fd::AsFd,
     path::PathBuf,
     thread,
 };

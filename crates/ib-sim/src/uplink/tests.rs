@@ -146,7 +146,7 @@ fn asked(subnet: &mut Subnet) -> (RequestId, PortId, SaMad) {
         agent: AgentId(3),
         dlid: Lid::new(9),
         qpn: Qpn::GSI,
-        sl: ServiceLevel::of::<0>(),
+        sl: ServiceLevel::ZERO,
         pkey_index: 0,
         timeout: Duration::from_secs(1),
         retries: 0,

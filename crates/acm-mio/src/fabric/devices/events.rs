@@ -58,9 +58,13 @@ impl Devices {
                 }
                 Ok(Some(Event::Port { port, event })) => {
                     let events = ports.entry(port).or_default();
-                    events.was_down |= event == PortEvent::Error;
-                    events.reregister |= event == PortEvent::ClientReregister;
-                    events.gids |= event == PortEvent::GidChange;
+                    match event {
+                        PortEvent::Error => events.was_down = true,
+                        PortEvent::ClientReregister => events.reregister = true,
+                        PortEvent::GidChange => events.gids = true,
+                        // The port is read after all of them.
+                        PortEvent::Active | PortEvent::LidChange | PortEvent::PkeyChange | PortEvent::SmChange => {}
+                    }
                 }
                 Ok(Some(Event::QueuePairError(queue))) => {
                     self.counters.queue_pair_errors += 1;

@@ -22,6 +22,7 @@ impl Daemon {
                 log_lines_lost: log.lost(),
                 log_not_reopened: log.not_reopened(),
                 files_not_applied: reload.not_applied,
+                facts_lost: acm.facts_lost(),
             };
             match page {
                 Page::Metrics => metrics::text(&source),

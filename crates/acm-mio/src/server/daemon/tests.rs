@@ -48,7 +48,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
     listener.register(poll.registry(), LISTENER).unwrap();
     let alarm = Alarm::new(poll.registry(), ALARM).unwrap();
     let mut daemon = Daemon {
-        acm: Acm::new(acm_sansio::Config::default(), 1),
+        acm: Acm::new(acm_sansio::Config::default(), 1).into(),
         host: Host {
             fabric: None,
             kernel: None,

@@ -14,8 +14,16 @@ use super::{
     report,
     systemd::Systemd,
 };
-use crate::{addresses::Interfaces, clock::Clock, log::Log, metrics::Metrics, names::DefaultNames, preload::Loader};
-use acm_sansio::{Acm, Input, Time};
+use crate::{
+    addresses::Interfaces,
+    clock::Clock,
+    log::{Log, limited},
+    metrics::Metrics,
+    names::DefaultNames,
+    preload::Loader,
+    record::Core,
+};
+use acm_sansio::{Input, Time};
 use core::time::Duration;
 use mio::{Events, Token, Waker};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -27,7 +35,7 @@ pub(super) const OTHERS_TURN: usize = 256;
 
 /// Everything of a running daemon.
 pub(crate) struct Daemon {
-    pub(crate) acm: Acm,
+    pub(crate) acm: Core,
     pub(crate) host: Host,
     pub(crate) listener: Listener,
     pub(crate) signals: Signals,
@@ -129,7 +137,16 @@ impl Daemon {
         self.close_stalled(now);
         self.serve_metrics(now);
         self.systemd.tick(now, &self.acm);
+        self.hand_over_record();
         Ok(())
+    }
+
+    /// What was recorded in this turn is on its way to a file.
+    fn hand_over_record(&mut self) {
+        if let Some(lost) = self.acm.end_turn() {
+            let facts = lost.facts;
+            limited!(self.host.lines, WARN, "record", "{facts} facts are lost: they come faster than they are written");
+        }
     }
 
     /// How long to wait.

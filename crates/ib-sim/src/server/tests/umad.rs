@@ -1,7 +1,9 @@
 //! Management datagrams in frames, as the kernel has them.
 use super::*;
+use crate::client::serve_umad_agent;
 use ib_mad::{
-    Method,
+    Mad, Method, MgmtClass,
+    perf::PortCounters,
     sa::{NodeRecord, SaRecord},
     smp::{NodeInfo, Smp},
 };
@@ -45,8 +47,12 @@ fn a_umad_device_carries_frames() {
 
 /// A program at node2's umad device.
 fn tool(served: &Served) -> Socket {
+    tool_at(served, "node2")
+}
+
+fn tool_at(served: &Served, node: &str) -> Socket {
     let socket = served.raw();
-    socket.send(as_bytes(&Hello::new(proto::Role::UMAD, 1, "node2"))).unwrap();
+    socket.send(as_bytes(&Hello::new(proto::Role::UMAD, 1, node))).unwrap();
     assert_eq!(Welcome::parse(&read(&socket)).unwrap().refusal, Refusal::NONE);
     socket
 }
@@ -92,4 +98,57 @@ fn tools_are_answered_where_they_ask_right() {
     served.control("down node2 1");
     ask(1, 1, 10, as_bytes(&table));
     assert_eq!(answer().0, 110);
+}
+
+#[test]
+fn programs_answer_each_other() {
+    let served = Served::start(2);
+    let (asker, other) = (tool_at(&served, "node1"), tool(&served));
+    let gets = [1 << Method::GET.get(), 0];
+    serve_umad_agent(other.as_fd(), 5, MgmtClass::PERF, 1, gets).unwrap();
+    // The server has heard of the agent when it says the next thing.
+    served.control("stats");
+    let ask = |lid, qpn, mad: &Mad| {
+        let header = UmadHeader {
+            id: Host32::new(3),
+            timeout_ms: Host32::new(20),
+            qpn: Be32::new(qpn),
+            lid: Lid::new(lid),
+            ..UmadHeader::default()
+        };
+        asker.send(&[as_bytes(&header), as_bytes(mad)].concat()).unwrap();
+    };
+    let counters = PortCounters { port_select: 1, ..PortCounters::default() };
+    let mad = Mad::request(Method::GET, 0, TransactionId::new(7), &counters);
+    ask(17, 1, &mad);
+    let frame = read(&other);
+    let (header, rest) = UmadHeader::parse_prefix(&frame).unwrap();
+    assert_eq!((header.id.get(), header.status.get(), header.lid, rest.len()), (5, 0, Lid::new(16), 256));
+    let asked = *Mad::parse(rest).unwrap();
+    assert_eq!((asked.header.method, asked.attribute_as()), (Method::GET, Ok(&counters)));
+    // An answer to somebody else, and then the right one, of any length; one more is nobody's.
+    let answer = asked.answer_with(&PortCounters { port_rcv_pkts: 9.into(), ..counters }).unwrap();
+    for lid in [17, 16, 16] {
+        let to = UmadHeader { id: Host32::new(5), timeout_ms: Host32::new(0), lid: Lid::new(lid), ..*header };
+        other.send(&[as_bytes(&to), as_bytes(&answer), &[9; 300]].concat()).unwrap();
+    }
+    let frame = read(&asker);
+    let (header, rest) = UmadHeader::parse_prefix(&frame).unwrap();
+    assert_eq!((header.id.get(), header.status.get(), header.lid), (3, 0, Lid::new(17)));
+    assert_eq!((&rest[..256], &rest[256..]), (as_bytes(&answer), &[9; 300][..]));
+    // What the agent does not take in comes back, and so does what it does not answer.
+    let set = Mad::set(0, TransactionId::new(8), &counters);
+    for (lid, qpn, mad) in [(17, 1, &set), (17, 0, &mad), (16, 1, &mad), (17, 1, &mad)] {
+        ask(lid, qpn, mad);
+        let frame = read(&asker);
+        let (header, _) = UmadHeader::parse_prefix(&frame).unwrap();
+        assert_eq!((header.id.get(), header.status.get()), (3, 110), "{lid} {qpn}");
+    }
+    // It heard the last one; behind a port that is down it hears nothing.
+    assert_eq!(read(&other).len(), 320);
+    served.control("down node2 1");
+    ask(17, 1, &mad);
+    assert_eq!(UmadHeader::parse_prefix(&read(&asker)).unwrap().0.status.get(), 110);
+    other.set_nonblocking(true).unwrap();
+    assert_eq!((&other).read(&mut [0; 400]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
 }

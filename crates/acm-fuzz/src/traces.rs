@@ -1,0 +1,29 @@
+//! Files that `acm-trace` wrote, or somebody else.
+use acm_trace::{Entry, Mask, Reader, Stats, Timeline, anonymize, line};
+
+/// A trace is read, printed, counted, drawn and copied without its names.
+///
+/// # Panics
+/// If a copy of what can be read cannot be read.
+pub fn traces(bytes: &[u8]) {
+    let (mut stats, mut timeline) = (Stats::default(), Timeline::default());
+    let mut whole = true;
+    for entry in Reader::new(bytes) {
+        let Ok(entry) = entry else {
+            whole = false;
+            break;
+        };
+        stats.add(&entry);
+        timeline.add(&entry);
+        match &entry {
+            Entry::Fact(fact) => assert!(!line::of(fact).is_empty()),
+            Entry::Note(note) => assert!(!note.to_string().is_empty()),
+            Entry::Start(_) => {}
+        }
+    }
+    let _ = (stats.to_string(), timeline.to_string());
+    if let (true, Ok((copy, _))) = (whole, anonymize(bytes, Vec::new(), &Mask::new([7; 16]))) {
+        let again = Reader::new(copy.as_slice()).find_map(Result::err);
+        assert!(copy.is_empty() || again.is_none(), "{again:?}");
+    }
+}

@@ -1,0 +1,121 @@
+//! What lines are written to: a file, a pipe, a terminal, a socket. None of them blocks.
+use nix::{
+    errno::Errno,
+    libc,
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    sys::{
+        socket::{MsgFlags, send},
+        stat::{SFlag, fstat},
+    },
+    unistd,
+};
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    os::{
+        fd::{AsFd, AsRawFd, BorrowedFd},
+        unix::fs::OpenOptionsExt,
+    },
+    path::Path,
+};
+
+/// What lines are written to. None of it blocks: nobody may stop the daemon by not reading.
+#[derive(Debug)]
+pub(super) enum Out {
+    /// A file that we opened.
+    Own(File),
+    /// As it was passed: a regular file, a socket, or what cannot be opened again.
+    Passed(Standard),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standard {
+    Output,
+    Error,
+}
+
+impl Out {
+    /// Standard output or error. A pipe or a terminal is opened again: whether it blocks is a matter of each opening,
+    /// and those who passed it have theirs.
+    pub(super) fn standard(which: Standard) -> Self {
+        let (status, path) = match which {
+            Standard::Output => (fstat(io::stdout()), "/proc/self/fd/1"),
+            Standard::Error => (fstat(io::stderr()), "/proc/self/fd/2"),
+        };
+        let kind = status.map(|status| SFlag::from_bits_truncate(status.st_mode) & SFlag::S_IFMT);
+        if matches!(kind, Ok(SFlag::S_IFIFO | SFlag::S_IFCHR))
+            && let Ok(file) = open(path)
+        {
+            return Self::Own(file);
+        }
+        Self::Passed(which)
+    }
+
+    /// Writes with nothing in between: what a buffer kept would be written twice, or fail later.
+    pub(super) fn write_all(&self, mut bytes: &[u8]) -> Result<(), Errno> {
+        while !bytes.is_empty() {
+            match self.write(bytes) {
+                Ok(0) => return Err(Errno::ENOSPC),
+                Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
+                Err(Errno::EINTR) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, bytes: &[u8]) -> nix::Result<usize> {
+        match self {
+            Self::Own(file) => unistd::write(file, bytes),
+            Self::Passed(Standard::Output) => write_passed(io::stdout().as_fd(), bytes),
+            Self::Passed(Standard::Error) => write_passed(io::stderr().as_fd(), bytes),
+        }
+    }
+}
+
+/// Writes what is taken now. A socket can be asked for that with each call; a pipe that is ready takes `PIPE_BUF`
+/// without waiting.
+fn write_passed(fd: BorrowedFd<'_>, bytes: &[u8]) -> nix::Result<usize> {
+    match send(fd.as_raw_fd(), bytes, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL) {
+        Err(Errno::ENOTSOCK) => {}
+        sent => return sent,
+    }
+    let mut ready = [PollFd::new(fd, PollFlags::POLLOUT)];
+    if poll(&mut ready, PollTimeout::ZERO)? == 0 {
+        return Err(Errno::EAGAIN);
+    }
+    unistd::write(fd, bytes.get(..libc::PIPE_BUF).unwrap_or(bytes))
+}
+
+/// Opens a file at its end. It does not block, should it be a pipe or a terminal.
+pub(super) fn open(path: impl AsRef<Path>) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true).mode(0o644);
+    options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::in_time::in_time;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn what_was_passed_is_written_to_if_it_is_ready() {
+        let (_reader, writer) = unistd::pipe().unwrap();
+        in_time(move || {
+            let mut taken = 0;
+            while let Ok(count) = write_passed(writer.as_fd(), &[b'x'; 5000]) {
+                assert_eq!(count, libc::PIPE_BUF);
+                taken += count;
+            }
+            assert_eq!(write_passed(writer.as_fd(), b"x"), Err(Errno::EAGAIN));
+            assert!(taken >= 16 * libc::PIPE_BUF);
+        });
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        in_time(move || {
+            while write_passed(ours.as_fd(), &[b'x'; 5000]).is_ok() {}
+            assert_eq!(write_passed(ours.as_fd(), b"x"), Err(Errno::EAGAIN));
+        });
+    }
+}

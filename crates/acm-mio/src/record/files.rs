@@ -1,0 +1,156 @@
+//! The files of a recording: the newest has the name, those before it `.1`, `.2` behind it.
+use super::choice::RecordChoice;
+use nix::{
+    fcntl::{FcntlArg, OFlag, fcntl},
+    libc,
+};
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+
+/// The files of a recording. Only their owner may read them.
+#[derive(Debug)]
+pub(super) struct Files {
+    path: PathBuf,
+    size: u64,
+    count: u32,
+    file: File,
+    /// Bytes in the newest one.
+    written: u64,
+    /// What is no file is written as it is, and never begun anew.
+    rotates: bool,
+}
+
+impl Files {
+    /// Opens the newest one. What is there already is kept as one that was before.
+    pub(super) fn open(choice: &RecordChoice, path: PathBuf) -> io::Result<Self> {
+        let rotates = match fs::symlink_metadata(&path) {
+            Ok(found) => found.is_file() || found.is_symlink(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+            Err(error) => return Err(error),
+        };
+        let file = if rotates {
+            shift(&path, choice.files)?;
+            begin(&path)?
+        } else {
+            // Nobody waits for a reader here. The thread waits for it when it writes.
+            let file = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(&path)?;
+            fcntl(&file, FcntlArg::F_SETFL(OFlag::empty()))?;
+            file
+        };
+        Ok(Self { path, size: choice.size, count: choice.files, file, written: 0, rotates })
+    }
+
+    /// Whether so many bytes more, behind those that are gathered for this one, are for another file.
+    pub(super) const fn is_full(&self, gathered: usize, more: usize) -> bool {
+        let has = self.written.saturating_add(gathered as u64);
+        self.rotates && has > 0 && has.saturating_add(more as u64) > self.size
+    }
+
+    /// Begins another file.
+    pub(super) fn rotate(&mut self) -> io::Result<()> {
+        shift(&self.path, self.count)?;
+        self.file = begin(&self.path)?;
+        self.written = 0;
+        Ok(())
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)?;
+        self.written += bytes.len() as u64;
+        Ok(())
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// A new file of ours: whatever is at its place was moved away, and what somebody has put there since is not followed.
+fn begin(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+fn named(path: &Path, number: u32) -> PathBuf {
+    if number == 0 {
+        return path.to_owned();
+    }
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{number}"));
+    name.into()
+}
+
+/// Makes each file one that was before, and removes the oldest.
+fn shift(path: &Path, count: u32) -> io::Result<()> {
+    let missing_is_fine = |result: io::Result<()>| match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    };
+    if count == 1 {
+        return missing_is_fine(fs::remove_file(path));
+    }
+    for number in (1..count).rev() {
+        missing_is_fine(fs::rename(named(path, number - 1), named(path, number)))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{collections::BTreeMap, os::unix::fs::MetadataExt};
+
+    fn files(folder: &Path) -> BTreeMap<String, String> {
+        let entry = |entry: io::Result<fs::DirEntry>| {
+            let entry = entry.unwrap();
+            assert_eq!(entry.metadata().unwrap().mode() & 0o777, 0o600);
+            (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap())
+        };
+        fs::read_dir(folder).unwrap().map(entry).collect()
+    }
+
+    fn map<const N: usize>(all: [(&str, &str); N]) -> BTreeMap<String, String> {
+        all.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
+    }
+
+    #[test]
+    fn the_newest_has_the_name_and_the_oldest_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        let choice = RecordChoice { path: path.clone(), size: 10, files: 3, masked: false };
+        let mut own = Files::open(&choice, path.clone()).unwrap();
+        assert!(!own.is_full(0, 1000) && own.is_full(1, 1000), "an empty file takes anything");
+        own.write(b"one").unwrap();
+        assert!(!own.is_full(0, 7) && own.is_full(0, 8) && own.is_full(1, 7));
+        for text in ["two", "three", "four"] {
+            own.rotate().unwrap();
+            own.write(text.as_bytes()).unwrap();
+        }
+        assert_eq!(files(folder.path()), map([("t", "four"), ("t.1", "three"), ("t.2", "two")]));
+        // Another daemon's life: what was there is kept.
+        drop(own);
+        let _own = Files::open(&choice, path.clone()).unwrap();
+        assert_eq!(files(folder.path()), map([("t", ""), ("t.1", "four"), ("t.2", "three")]));
+        let _own = Files::open(&RecordChoice { files: 1, ..choice }, path).unwrap();
+        assert_eq!(files(folder.path()), map([("t", ""), ("t.1", "four"), ("t.2", "three")]), "others are not ours");
+    }
+
+    #[test]
+    fn a_link_is_not_followed_and_a_device_is_not_moved() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("t"), folder.path().join("other"));
+        fs::write(&other, "precious").unwrap();
+        std::os::unix::fs::symlink(&other, &path).unwrap();
+        let choice = RecordChoice { path: path.clone(), size: 10, files: 2, masked: false };
+        Files::open(&choice, path.clone()).unwrap().write(b"ours").unwrap();
+        assert_eq!(fs::read_to_string(&other).unwrap(), "precious");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "ours");
+        let mut device = Files::open(&choice, "/dev/full".into()).unwrap();
+        assert!(!device.is_full(1, 1000) && device.write(b"x").is_err());
+        assert!(Path::new("/dev/full").exists());
+        assert!(Files::open(&choice, "/none/at/all".into()).is_err());
+    }
+}

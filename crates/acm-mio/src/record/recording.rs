@@ -1,0 +1,289 @@
+//! From the loop to the thread that writes.
+use super::{
+    choice::RecordChoice,
+    files::Files,
+    queue::{Mark, Put, Queue},
+    writing,
+};
+use acm_sansio::{Acm, Config, Input, Output, Seed, Time};
+use acm_trace::{Mask, Recorder, Start};
+use core::time::Duration;
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        mpsc::{Receiver, sync_channel},
+    },
+    thread,
+};
+
+/// How long the daemon's end waits for the last packets to be written.
+const LAST: Duration = Duration::from_secs(5);
+
+/// Why nothing can be recorded.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot record into {path}: {error}")]
+pub(crate) struct RecordError {
+    path: PathBuf,
+    error: io::Error,
+}
+
+/// What a turn recorded was not taken by the thread that writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NotTaken {
+    /// So many facts.
+    pub(crate) facts: u64,
+}
+
+/// A recording of the core, from its beginning.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    recorder: Recorder<Vec<u8>>,
+    queue: Arc<Queue>,
+    /// Before the packets that wait for the end of the turn.
+    before: Mark,
+    /// Facts that are missing, as the packets that wait say first.
+    missing: u64,
+    /// Facts that are in no file.
+    lost: u64,
+    broken: bool,
+    now: Time,
+    over: Receiver<()>,
+}
+
+impl Recording {
+    /// Opens the files and begins, for a core that was told nothing yet.
+    pub(crate) fn start(
+        choice: &RecordChoice,
+        start_dir: &Path,
+        core: &Config,
+        seed: Seed,
+        mask: [u8; 16],
+    ) -> Result<Self, RecordError> {
+        let path = start_dir.join(&choice.path);
+        let failed = |error| RecordError { path: path.clone(), error };
+        let files = Files::open(choice, path.clone()).map_err(failed)?;
+        let start = Start::new(core, seed);
+        let mut recorder = Recorder::new(Vec::new(), &start).map_err(failed)?;
+        if choice.masked {
+            recorder = recorder.masked(Mask::new(mask));
+        }
+        let queue = Arc::<Queue>::default();
+        let (tell, over) = sync_channel(1);
+        let theirs = Arc::clone(&queue);
+        let write = move || writing::run(files, &start, &theirs, &tell);
+        thread::Builder::new().name("record".into()).spawn(write).map_err(failed)?;
+        let masked = if choice.masked { ", names and IP addresses replaced" } else { "" };
+        tracing::info!(
+            target: "record",
+            "recording into {}, {} files of {} bytes{masked}",
+            path.display(),
+            choice.files,
+            choice.size
+        );
+        let (before, now) = (Mark::default(), Time::ZERO);
+        let mut own = Self { recorder, queue, before, missing: 0, lost: 0, broken: false, now, over };
+        own.hand_over();
+        Ok(own)
+    }
+
+    pub(super) fn input(&mut self, now: Time, input: &Input<'_>) {
+        self.now = self.now.max(now);
+        if self.broken {
+            self.lost += 1;
+        } else {
+            self.recorder.input(now, input);
+        }
+    }
+
+    pub(super) fn timeout(&mut self, acm: &Acm, now: Time) {
+        self.now = self.now.max(now);
+        if self.broken {
+            self.lost += 1;
+        } else {
+            self.recorder.timeout(now, acm.poll_deadline());
+        }
+    }
+
+    pub(super) fn drain(
+        &mut self,
+        acm: &mut Acm,
+        now: Time,
+        mut carry_out: impl FnMut(Output) -> Option<Input<'static>>,
+    ) {
+        if self.broken {
+            let lost = &mut self.lost;
+            acm.drain(now, |output| {
+                let fact = carry_out(output);
+                *lost += 1 + u64::from(fact.is_some());
+                fact
+            });
+        } else {
+            self.recorder.drain(acm, now, carry_out);
+        }
+    }
+
+    /// Hands over what was recorded since the last time, at the end of a turn. How much of it is lost.
+    pub(super) fn hand_over(&mut self) -> Option<NotTaken> {
+        if self.broken || self.recorder.get_ref().is_empty() {
+            return None;
+        }
+        let after = Mark { facts: self.recorder.facts(), nanos: self.now.as_nanos() };
+        let put = self.queue.put(self.recorder.get_mut(), self.before);
+        if put == Put::Taken {
+            (self.before, self.missing) = (after, 0);
+            return None;
+        }
+        self.broken = put == Put::Broken;
+        let gone = after.facts - self.before.facts;
+        // Those that were missing already are counted already.
+        let facts = gone - self.missing;
+        self.lost += facts;
+        self.missing = gone;
+        self.recorder.thrown_away(self.now, gone);
+        // Who broke it off has said so.
+        (!self.broken).then_some(NotTaken { facts })
+    }
+
+    /// Facts that are in no file.
+    pub(super) const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Ends the file, and waits a little until it is written.
+    fn end(&mut self) {
+        self.recorder.end();
+        self.hand_over();
+        self.queue.close();
+        if self.over.recv_timeout(LAST).is_err() {
+            tracing::warn!(target: "record", "the last packets are not written within {LAST:?}");
+        }
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acm_trace::{Entry, Fact, Reader, Replay};
+    use std::fs;
+
+    fn choice(text: &str) -> RecordChoice {
+        text.parse().unwrap()
+    }
+
+    fn start(choice: &RecordChoice) -> (Acm, Recording) {
+        let config = Config::default();
+        let recording = Recording::start(choice, Path::new("/"), &config, Seed::from(7), [9; 16]).unwrap();
+        (Acm::new(config, 7), recording)
+    }
+
+    fn tell(acm: &mut Acm, recording: &mut Recording, number: u64) {
+        let (now, all) = (Time::from_nanos(number), Input::Interfaces(&[]));
+        recording.input(now, &all);
+        acm.handle_input(now, all);
+        recording.drain(acm, now, |_| None);
+    }
+
+    #[test]
+    fn several_files_are_one_trace() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        let (mut acm, mut recording) = start(&choice(&format!("{},size=16K,files=9", path.display())));
+        for number in 0..1000 {
+            tell(&mut acm, &mut recording, number);
+            assert_eq!(recording.hand_over(), None);
+        }
+        drop(recording);
+        let read =
+            |number: u32| fs::read(if number == 0 { path.clone() } else { folder.path().join(format!("t.{number}")) });
+        let last = (0..).take_while(|number| read(*number).is_ok()).last().unwrap();
+        assert!((3..8).contains(&last), "{last}");
+        let all: Vec<u8> = (0..=last).rev().flat_map(|number| read(number).unwrap()).collect();
+        let done = Replay::default().run(all.as_slice()).unwrap();
+        assert_eq!((done.cores, done.inputs, done.not_compared, done.notes.len()), (1, 1000, 0, 0), "{done:?}");
+        // Without the first one there is nothing to compare with.
+        let later: Vec<u8> = (0..last).rev().flat_map(|number| read(number).unwrap()).collect();
+        let done = Replay::default().run(later.as_slice()).unwrap();
+        assert!(done.inputs == 0 && done.not_compared > 100, "{done:?}");
+        assert!(read(0).unwrap().len() <= 16 << 10 && read(1).unwrap().len() > 15 << 10);
+    }
+
+    /// The thread waits for a pipe that nobody reads; the loop does not.
+    #[test]
+    fn what_there_is_no_room_for_is_counted_and_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
+        // A reader, so that it can be opened, which does not read.
+        let reader = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let (mut acm, mut recording) = start(&choice(path.to_str().unwrap()));
+        let mut lost = 0;
+        for number in 0..300_000 {
+            tell(&mut acm, &mut recording, number);
+            lost += recording.hand_over().map_or(0, |not_taken| not_taken.facts);
+        }
+        assert!(lost > 0 && lost < 300_000, "{lost}");
+        assert_eq!(recording.lost(), lost);
+        drop(reader);
+    }
+
+    #[test]
+    fn a_hole_is_in_the_trace() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        let (mut acm, mut recording) = start(&choice(path.to_str().unwrap()));
+        tell(&mut acm, &mut recording, 1);
+        assert_eq!(recording.hand_over(), None);
+        // More than the queue takes, twice.
+        let message = Input::ClientMessage { client: acm_sansio::ClientId::new(7, 7), message: &[0; 900] };
+        for round in [2, 3] {
+            for _ in 0..10_000 {
+                recording.input(Time::from_nanos(round), &message);
+            }
+            assert_eq!(recording.hand_over(), Some(NotTaken { facts: 10_000 }));
+        }
+        tell(&mut acm, &mut recording, 4);
+        assert_eq!((recording.hand_over(), recording.lost()), (None, 20_000));
+        drop(recording);
+        let trace = fs::read(path).unwrap();
+        let facts = Reader::new(trace.as_slice()).filter_map(|entry| match entry.unwrap() {
+            Entry::Fact(dated) => Some(dated.fact),
+            _ => None,
+        });
+        let kinds: Vec<String> = facts
+            .map(|fact| match fact {
+                Fact::Lost(count) => format!("lost {count}"),
+                Fact::Input(_) => "input".into(),
+                Fact::End => "end".into(),
+                other => format!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(kinds, ["input", "lost 20000", "input", "end"]);
+        let done = Replay::default().run(trace.as_slice()).unwrap();
+        assert_eq!((done.inputs, done.not_compared), (1, 1));
+    }
+
+    #[test]
+    fn a_full_disk_ends_the_recording_and_not_the_core() {
+        let (mut acm, mut recording) = start(&choice("/dev/full"));
+        let broken = (0..100_000).any(|number| {
+            tell(&mut acm, &mut recording, number);
+            thread::yield_now();
+            assert_eq!(recording.hand_over(), None, "the thread says so");
+            recording.broken
+        });
+        assert!(broken);
+        let before = recording.lost();
+        tell(&mut acm, &mut recording, 100_000);
+        assert_eq!((recording.hand_over(), recording.lost()), (None, before + 1));
+        let error = Recording::start(&choice("/none/t"), Path::new("/"), &Config::default(), Seed::from(7), [9; 16]);
+        assert!(error.unwrap_err().to_string().starts_with("cannot record into /none/t: No such file"));
+    }
+}

@@ -1,0 +1,45 @@
+//! The thread that writes.
+use super::{
+    files::Files,
+    queue::{Batch, Mark, Queue},
+};
+use acm_sansio::Time;
+use acm_trace::Start;
+use std::{
+    io,
+    sync::{Arc, mpsc::SyncSender},
+};
+
+/// Writes until the queue is closed, or a file cannot be written. Both ends are told.
+pub(super) fn run(mut files: Files, start: &Start, queue: &Arc<Queue>, over: &SyncSender<()>) {
+    let mut batch = Batch::default();
+    while queue.take(&mut batch) {
+        if let Err(error) = write(&mut files, start, &batch) {
+            queue.break_off();
+            let path = files.path().display();
+            tracing::error!(target: "record", "{path}: {error}; the recording ends here, and the daemon goes on");
+            break;
+        }
+    }
+    let _ = over.send(());
+}
+
+fn write(files: &mut Files, start: &Start, batch: &Batch) -> io::Result<()> {
+    // What is gathered for the newest file.
+    let (mut begin, mut end) = (0, 0);
+    for (turn, before) in &batch.turns {
+        if files.is_full(end - begin, turn - end) {
+            files.write(batch.bytes.get(begin..end).unwrap_or_default())?;
+            begin = end;
+            files.rotate()?;
+            files.write(&header(start, *before)?)?;
+        }
+        end = *turn;
+    }
+    files.write(batch.bytes.get(begin..end).unwrap_or_default())
+}
+
+/// What another file begins with.
+fn header(start: &Start, before: Mark) -> io::Result<Vec<u8>> {
+    acm_trace::continuation(start, Time::from_nanos(before.nanos), before.facts)
+}

@@ -1,0 +1,174 @@
+//! The values in a structure, one after the other.
+use super::{ByteOrder, Field, read_bits};
+use core::fmt;
+
+/// One value in a structure: a field without fields inside, or one element of an array of such.
+#[derive(Clone, Copy)]
+pub struct Leaf<'a> {
+    /// The field.
+    pub field: &'static Field,
+    /// Which element of the array it is; 0 of everything else.
+    pub index: u32,
+    /// What the field stands in.
+    bytes: &'a [u8],
+}
+
+impl Leaf<'_> {
+    /// The field's name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.field.name
+    }
+
+    /// The unsigned number in its bits; `None` if they are more than 64.
+    #[must_use]
+    pub fn number(&self) -> Option<u64> {
+        let width = self.field.width();
+        let number = read_bits(self.bytes, self.field.bit_offset + self.index * width, width)?;
+        let is_swapped = self.field.order == ByteOrder::Host && cfg!(target_endian = "little");
+        Some(if is_swapped { number.swap_bytes() >> u64::BITS.saturating_sub(width) } else { number })
+    }
+}
+
+impl fmt::Display for Leaf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (self.field.show_element)(self.bytes, self.index.try_into().unwrap_or(usize::MAX), f)
+    }
+}
+
+impl fmt::Debug for Leaf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={self}", self.name())
+    }
+}
+
+/// The values in a structure in the order of its bytes, nested ones too; what is reserved is left out.
+///
+/// ```
+/// use ib_mad::{Wire, perf::PortCounters, wire::leaves};
+/// let counters = PortCounters { port_rcv_pkts: 7.into(), ..PortCounters::default() };
+/// let mut all = leaves(PortCounters::FIELDS, ib_mad::as_bytes(&counters));
+/// // Half a byte of `link_errors`, and a counter.
+/// assert!(all.any(|leaf| leaf.name() == "local_link_integrity_errors" && leaf.number() == Some(0)));
+/// assert!(all.any(|leaf| format!("{leaf:?}") == "port_rcv_pkts=7"));
+/// ```
+#[must_use]
+pub fn leaves<'a>(fields: &'static [Field], bytes: &'a [u8]) -> Leaves<'a> {
+    let mut own = Leaves { levels: [Level::NONE; DEPTH], depth: 0 };
+    own.enter(Level { fields, bytes, index: 0 });
+    own
+}
+
+/// Structures in structures, the outermost counted: no structure of the crate has more.
+const DEPTH: usize = 6;
+
+/// Values that [`leaves`] gives.
+#[derive(Clone, Debug)]
+pub struct Leaves<'a> {
+    levels: [Level<'a>; DEPTH],
+    /// How many of the levels are entered.
+    depth: usize,
+}
+
+/// Where one is in one structure.
+#[derive(Clone, Copy, Debug)]
+struct Level<'a> {
+    /// What is left of its fields.
+    fields: &'static [Field],
+    bytes: &'a [u8],
+    /// The next element of the first of them.
+    index: u32,
+}
+
+impl Level<'_> {
+    const NONE: Self = Self { fields: &[], bytes: &[], index: 0 };
+}
+
+impl<'a> Leaves<'a> {
+    /// False: there is no room for another level.
+    fn enter(&mut self, level: Level<'a>) -> bool {
+        let place = self.levels.get_mut(self.depth);
+        self.depth += usize::from(place.is_some());
+        place.map(|place| *place = level).is_some()
+    }
+}
+
+impl<'a> Iterator for Leaves<'a> {
+    type Item = Leaf<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let level = self.levels.get_mut(self.depth.checked_sub(1)?)?;
+            let Some((field, rest)) = level.fields.split_first() else {
+                self.depth -= 1;
+                continue;
+            };
+            if field.reserved || level.index >= field.count {
+                (level.fields, level.index) = (rest, 0);
+                continue;
+            }
+            let leaf = Leaf { field, index: level.index, bytes: level.bytes };
+            level.index += 1;
+            let start = (field.bit_offset + leaf.index * field.width()) / 8;
+            let inner = usize::try_from(start).ok().and_then(|start| leaf.bytes.get(start..)).unwrap_or_default();
+            if field.parts.is_empty() || !self.enter(Level { fields: field.parts, bytes: inner, index: 0 }) {
+                return Some(leaf);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::{registry, wire::find};
+    use std::{format, string::String, vec, vec::Vec};
+
+    /// Paths of all values, as [`find`] takes them.
+    fn paths(fields: &[Field], before: &str, out: &mut Vec<String>) {
+        for field in fields.iter().filter(|field| !field.reserved) {
+            for index in 0..field.count {
+                let index = if field.count > 1 { format!("[{index}]") } else { String::new() };
+                let path = format!("{before}{}{index}", field.name);
+                if field.parts.is_empty() { out.push(path) } else { paths(field.parts, &format!("{path}."), out) }
+            }
+        }
+    }
+
+    #[test]
+    fn every_value_of_every_structure_in_its_place() {
+        let mut values = 0;
+        for structure in registry::all().filter(|structure| !structure.fields.is_empty()) {
+            let bytes: Vec<u8> = (0..structure.size).map(|at| u8::try_from(at * 7 % 251).unwrap()).collect();
+            let mut expected = vec![];
+            paths(structure.fields, "", &mut expected);
+            let all: Vec<Leaf<'_>> = leaves(structure.fields, &bytes).collect();
+            assert_eq!(all.len(), expected.len(), "{}", structure.name);
+            for (leaf, path) in all.iter().zip(&expected) {
+                let (offset, bits) = find(structure.fields, path).unwrap();
+                assert!(path.contains(leaf.name()) && leaf.field.parts.is_empty(), "{path}");
+                let number = match leaf.field.order {
+                    ByteOrder::Host if bits <= 64 && cfg!(target_endian = "little") => {
+                        let place =
+                            &bytes[usize::try_from(offset / 8).unwrap()..][..usize::try_from(bits / 8).unwrap()];
+                        Some(place.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+                    }
+                    _ => read_bits(&bytes, offset, bits),
+                };
+                assert_eq!(leaf.number(), number, "{} {path}", structure.name);
+            }
+            values += all.len();
+        }
+        assert!(values > 2000, "{values}");
+    }
+
+    #[test]
+    fn too_few_bytes_are_no_panic() {
+        for structure in registry::all() {
+            for leaf in leaves(structure.fields, &[1, 2, 3]) {
+                assert!(leaf.number().is_none() || leaf.field.bit_offset < 24);
+            }
+        }
+    }
+}
