@@ -41,6 +41,12 @@ pub fn preload() -> PathBuf {
     path
 }
 
+/// Where an example of `acm-client` is; builds it first.
+#[must_use]
+pub fn example(name: &str) -> PathBuf {
+    build(&["-p", "acm-client", "--example", name]).join("examples").join(name)
+}
+
 /// Builds with this test's own profile, into the same place: `TARGET/PROFILE/deps` is where this test lies. There is
 /// nothing to build for `cargo xtask test`, which built everything and says so: cargo would choose other features of
 /// third parties' crates for a part of the workspace, and build them anew.

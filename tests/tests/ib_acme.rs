@@ -426,3 +426,66 @@ fn generated_files_are_where_they_should_be() {
     let text = fs::read_to_string(sub.join("ibacm_addr.cfg")).unwrap();
     assert!(text.contains(" ibsim0 1 default") && !text.contains(" ibsim0 2 default"), "no Ethernet port: {text}");
 }
+
+/// What ours has besides, asked of the same fabric.
+#[test]
+fn options_of_our_own() {
+    let two = Two::start();
+    let node1 = two.service("node1");
+    let ours = |words: &str| {
+        let words: Vec<&str> = words.split(' ').collect();
+        run(binary(Binary::IbAcme), &[&["-S", node1.as_str()], words.as_slice()].concat())
+    };
+    let said = |words: &str, code: i32, texts: &[&str]| {
+        let finished = ours(words);
+        assert_eq!(finished.code, Some(code), "{words}: {finished}");
+        texts.iter().for_each(|text| assert!(finished.stdout.contains(text), "{words}: no {text:?}: {finished}"));
+    };
+    let (lid, gid) = (two.fabric.port(2).lid, two.fabric.port(2).gid);
+
+    let json =
+        ["\"dlid\": ", "\"destination\": \"node2\"", "\"verified\": true", "\"pkey\": \"0xffff\"", &gid.to_string()];
+    said("--json -f n -s node1 -d node2 -v", 0, &json);
+    said("--json -e -P", 0, &["\"resolve_count\": ", "\"node1b\"", "\"provider\": \"ibacmp\""]);
+    said("--json -P 9", 255, &["\"counters\": []"]);
+    said("--json -f n -s node9 -d node2", 255, &["\"error\": \"Cannot assign requested address\""]);
+
+    // What is wanted is part of the question.
+    said("-f n -s node1 -d node2 --sl 3", 0, &["  sl: 3\n"]);
+    said(&format!("-f l -d {lid} --sl 2 --qos-class 7"), 0, &["  sl: 2\n"]);
+    said(&format!("-f g -d {gid} --pkey 0x8001"), 0, &["  pkey: 0x8001\n"]);
+    said(&format!("-f g -d {gid} --service-id lustre"), 0, &["dlid"]);
+    for words in
+        ["--sl 3", "-d a --sl 16", "-d a --service-id x", "-d a --qos-class 4096", "--json", "-d a --diff --json"]
+    {
+        assert_eq!(ours(words).code, Some(1), "{words}");
+    }
+
+    said("--diff -f n -s node1 -d node[1,2]", 0, &["ok   node1 to node1: as", "ok   node1 to node2: as"]);
+    two.fabric.control("set pr_sl 5");
+    said("--diff -f n -s node1 -d node2", 1, &["FAIL node1 to node2", "     sl: daemon 0, subnet administration 5\n"]);
+    said("--trace node2 -f n", 1, &["note subnet administration has", "     sl: daemon 0"]);
+    two.fabric.control("set pr_sl 0");
+    said("--diff -f n -s node1 -d node9", 255, &["FAIL node1 to node9: no path: Connection timed out"]);
+
+    said("--trace node2 -f n", 0, &["ok   a daemon answers", "ok   it serves node1 ", "as the daemon knew already"]);
+    said(
+        "--trace node9 -f n",
+        1,
+        &["FAIL no path to node9", "the multicast group was asked", "there: does a daemon run"],
+    );
+    said("--trace node2 -f n -s node9", 1, &["FAIL node9 is not among them"]);
+    said("--trace 4711 -f l", 1, &["subnet administration was asked", "it has no such path"]);
+    let nowhere = run(binary(Binary::IbAcme), &["--trace", "node2", "-S", "/none"]);
+    assert!(nowhere.code == Some(1) && nowhere.stdout.contains("FAIL no daemon answers at /none"), "{nowhere}");
+
+    let bash = run(binary(Binary::IbAcme), &["--completions", "bash"]).success();
+    assert!(bash.contains("--service-id") && bash.contains("complete "), "{bash}");
+
+    // A path that changes is shown anew.
+    let mut command = Command::new(binary(Binary::IbAcme));
+    let mut watch = Process::start(command.args(["-S", &node1, "-f", "l", "-d", &lid.to_string(), "-v", "--watch"]));
+    watch.wait_for("SA verification: success", 1);
+    two.fabric.control("set sa_mute on");
+    watch.wait_for("SA verification: failed", 1);
+}

@@ -1,6 +1,8 @@
 //! How the daemon starts, where it listens, and how it ends.
 use acm_client::{Address, Client, Counter, PerfTarget, Service};
-use acm_tests::{Acme, Binary, Connection, Entry, Fabric, Finished, Node, Process, binary, program, run, until};
+use acm_tests::{
+    Acme, Binary, Connection, Entry, Fabric, Finished, Node, Process, binary, example, program, run, until,
+};
 use acm_trace::{Kind, Reader, Replay, Stats};
 use acm_wire::client::ClientStatus;
 use ib_mad::sa::PathRecord;
@@ -99,6 +101,24 @@ fn a_client_in_rust_asks_and_finds_the_daemon_again() {
     // It serves before it has joined its group, and says so.
     let again = until("a path", || client.resolve(Some(&name), &name).ok());
     assert_eq!((again.path.dlid, client.reconnects()), (path.dlid, 1));
+}
+
+#[test]
+fn the_clients_examples() {
+    let node = Node::embedded().join();
+    let socket = node.socket().display().to_string();
+    let say = |name: &str, words: &[&str]| run(example(name), &[&["--service", &socket], words].concat()).success();
+    let resolved = say("resolve", &["--source", "node1", "node1"]);
+    assert!(resolved.starts_with("node1: LID "), "{resolved}");
+    let refused = say("resolve", &["--source", "nobody", "node1"]);
+    assert!(refused.ends_with(": source address\n"), "{refused}");
+    assert!(say("watch", &["--times", "1"]).starts_with("Counters"));
+    let storm =
+        ["--connections", "1000", "--depth", "32", "--requests", "40000", "--source", "node1", "--json", "node1"];
+    let storm = say("storm", &storm);
+    assert!(storm.contains("\"found\":40000,") && storm.contains("\"refused\":0,"), "{storm}");
+    let dead = say("storm", &["--connections", "2", "--requests", "3", "--source", "nobody", "--cold", "node"]);
+    assert!(dead.contains("0 paths, 3 refused, "), "{dead}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod table;
 pub(crate) use error::DemoError;
 
 use crate::{built, command, stopwatch::Stopwatch};
-use acm_wire::client::Counters;
+use acm_client::Counters;
 use client::Client;
 use daemon::Daemon;
 use interrupt::Interrupt;
@@ -95,7 +95,7 @@ fn start(
 
 /// Asks, and says what came.
 fn show(clients: &mut [Client], nodes: &[Node], interrupt: &Interrupt) -> Result<(), DemoError> {
-    let ([client, ..], [first, second, ..]) = (&mut *clients, nodes) else { return Err(DemoError::Closed) };
+    let ([client, ..], [first, second, ..]) = (&mut *clients, nodes) else { return Err(DemoError::TooFew) };
     let ways = resolve::five_ways(client, first, second, interrupt)?;
     println!("\n{} asks for {} five ways, and once more:\n", first.name, second.name);
     println!("{}", report::ways(&ways));

@@ -1,4 +1,4 @@
-//! The tasks `install` and `uninstall`: the daemon and its files onto this machine, and away again. They write and
+//! The tasks `install` and `uninstall`: the daemon, its client and their files onto this machine, and away again. They write and
 //! remove files; they start, stop, enable and disable nothing.
 mod build;
 mod enabled;
@@ -13,7 +13,7 @@ pub(crate) use place::Place;
 
 use crate::packages;
 use clap::Args;
-use files::{FILES, FOLDERS};
+use files::{FILES, FOLDERS, Programs};
 use hand::Hand;
 use record::Record;
 use std::path::{Path, PathBuf};
@@ -23,9 +23,12 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Installation {
     #[command(flatten)]
     place: Place,
-    /// Install this program, and build none.
+    /// Install this daemon, and build nothing.
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
+    /// Install this client (ib_acme), too.
+    #[arg(long, value_name = "FILE", requires = "program")]
+    client: Option<PathBuf>,
     #[command(flatten)]
     packages: packages::Install,
 }
@@ -40,17 +43,17 @@ struct Planned {
 /// The task `install`.
 pub(crate) fn install(installation: &Installation) -> Result<(), InstallError> {
     let place = &installation.place;
-    let program = match &installation.program {
-        None if place.is_dry_run() => None,
-        None => Some(build::release(installation.packages)?),
-        given => given.clone(),
+    let programs = match &installation.program {
+        None if place.is_dry_run() => Programs::default(),
+        None => build::release(installation.packages)?,
+        daemon => Programs { daemon: daemon.clone(), client: installation.client.clone() },
     };
     if place.needs_root() {
-        return build::as_root("install", place, program.as_deref());
+        return build::as_root("install", place, &programs);
     }
     let (hand, old) = (Hand::new(place), Record::read(place)?);
     let mut new = Record::default();
-    let planned = plan(place, &hand, program.as_deref(), &old, &mut new)?;
+    let planned = plan(place, &hand, &programs, &old, &mut new)?;
     for folder in old.folders() {
         new.add_folder(folder);
     }
@@ -77,13 +80,13 @@ pub(crate) fn install(installation: &Installation) -> Result<(), InstallError> {
 fn plan(
     place: &Place,
     hand: &Hand<'_>,
-    program: Option<&Path>,
+    programs: &Programs,
     old: &Record,
     new: &mut Record,
 ) -> Result<Vec<Planned>, InstallError> {
     let mut planned = Vec::new();
-    for file in FILES {
-        let (path, bytes) = (file.path(place), file.bytes(place, program)?);
+    for file in FILES.iter().filter(|file| file.is_wanted(programs)) {
+        let (path, bytes) = (file.path(place), file.bytes(place, programs)?);
         let present = if file.is_configuration { hand.read(&path)? } else { None };
         match present {
             Some(present) if present != bytes && !old.wrote(&path, &present) => {
@@ -110,7 +113,7 @@ pub(crate) fn uninstall(place: &Place) -> Result<(), InstallError> {
         return Err(InstallError::NotInstalled(place.record()));
     }
     if place.needs_root() {
-        return build::as_root("uninstall", place, None);
+        return build::as_root("uninstall", place, &Programs::default());
     }
     let hand = Hand::new(place);
     for path in old.files() {

@@ -109,6 +109,20 @@ fn each_file_is_said_and_is_where_the_units_look() {
     assert!(machine.path("etc/rdma").is_dir());
     assert!(!machine.path("etc/systemd").exists(), "nothing is enabled");
     assert!(said.contains("systemctl enable --now acm-mio.socket acm-mio.service\n"), "{said}");
+    assert!(!machine.path("usr/local/bin").exists(), "nobody named a client");
+}
+
+#[test]
+fn the_client_has_a_name_of_its_own() {
+    let machine = Machine::new();
+    let client = machine.own.path().join("client");
+    fs::write(&client, "client").unwrap();
+    machine.install("daemon", &["--client", client.to_str().unwrap()]);
+    let mode = fs::metadata(machine.path("usr/local/bin/acm-ib_acme")).unwrap().permissions().mode();
+    assert_eq!((mode & 0o7777, machine.text("usr/local/bin/acm-ib_acme")), (0o755, "client".into()));
+    assert!(machine.text("usr/local/share/man/man1/acm-ib_acme.1").starts_with(".ie"));
+    let rehearsed = said(machine.task(&["install", "--dry-run"]));
+    assert!(rehearsed.contains("usr/local/bin/acm-ib_acme\n"), "{rehearsed}");
 }
 
 #[test]
@@ -271,5 +285,7 @@ fn the_program_is_cargos() {
     assert_eq!(machine.tree(), BTreeMap::new());
     let said = said(install("0"));
     assert!(said.contains("$ cargo build --release --locked -p acm-mio --bin acm-mio\n"), "{said}");
+    assert!(said.contains("$ cargo build --release --locked -p acm-client --bin ib_acme\n"), "{said}");
     assert_eq!(machine.text("usr/local/sbin/acm-mio"), "built");
+    assert_eq!(machine.text("usr/local/bin/acm-ib_acme"), "built");
 }

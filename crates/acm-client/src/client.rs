@@ -11,12 +11,7 @@ use acm_wire::{
     Address,
     client::{ClientStatus, Counters, Operation, PerfTarget},
 };
-use core::time::Duration;
 use ib_mad::sa::PathRecord;
-use std::{io, thread};
-
-/// How long between attempts to reach a daemon that is being started anew: the first, and the longest.
-const RETRY: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(200));
 
 /// A client that asks and waits. When the daemon was started anew, the next request finds it again.
 ///
@@ -149,7 +144,11 @@ impl Client {
     fn try_ask(&mut self, request: &Request, deadline: Deadline) -> Result<Answer, ClientError> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
-            None => self.connect_again(deadline)?,
+            None => {
+                let connection = Connection::open_patiently(&self.service, &self.options, deadline)?;
+                self.reconnects += 1;
+                connection
+            }
         };
         // Requests that timed out are in flight still: a daemon that answers none of so many is no use.
         let answer = match connection.ask(request) {
@@ -161,26 +160,6 @@ impl Client {
         let timed_out =
             || ClientError::TimedOut { service: self.service.clone(), after: self.options.timeout.unwrap_or_default() };
         answer.ok_or_else(timed_out)
-    }
-
-    fn connect_again(&mut self, deadline: Deadline) -> Result<Connection, ClientError> {
-        let (mut pause, longest) = RETRY;
-        loop {
-            let error = match Connection::open_until(&self.service, self.options.clone(), deadline) {
-                Ok(connection) => {
-                    self.reconnects += 1;
-                    return Ok(connection);
-                }
-                Err(error) => error,
-            };
-            let is_down = matches!(&error, ClientError::Connect { source, .. }
-                if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused));
-            match deadline.left() {
-                Some(left) if is_down => thread::sleep(left.map_or(pause, |left| left.min(pause))),
-                _ => return Err(error),
-            }
-            pause = longest.min(pause * 2);
-        }
     }
 
     fn path(&mut self, request: &Request) -> Result<Resolved, ClientError> {

@@ -11,11 +11,16 @@ use crate::{
 use core::time::Duration;
 use std::{
     collections::VecDeque,
+    io,
     os::fd::{AsFd, BorrowedFd},
+    thread,
 };
 
 /// Bytes that are read at once: several dozens of answers.
 const READ: usize = 8192;
+
+/// How long between attempts to reach a daemon that is being started anew: the first, and the longest.
+const RETRY: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(200));
 
 /// How a client behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,14 +81,47 @@ impl Connection {
         Ok(Self { socket, session, early, service: service.clone(), options })
     }
 
+    /// Connects again and again until the deadline, while nobody listens: the daemon is being started anew.
+    pub(crate) fn open_patiently(
+        service: &Service,
+        options: &Options,
+        deadline: Deadline,
+    ) -> Result<Self, ClientError> {
+        let (mut pause, longest) = RETRY;
+        loop {
+            let error = match Self::open_until(service, options.clone(), deadline) {
+                Ok(connection) => return Ok(connection),
+                Err(error) => error,
+            };
+            let is_down = matches!(&error, ClientError::Connect { source, .. }
+                if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused));
+            match deadline.left() {
+                Some(left) if is_down => thread::sleep(left.map_or(pause, |left| left.min(pause))),
+                _ => return Err(error),
+            }
+            pause = longest.min(pause * 2);
+        }
+    }
+
+    /// Connects anew after the connection was lost ([`ClientError::is_lost`]), for which it waits as for an answer.
+    /// Answers that had come are kept. The requests that were lost, in the order in which they were asked: none of them
+    /// changes anything in the daemon, so that each may be asked again.
+    ///
+    /// # Errors
+    /// [`ClientError::Connect`]: it may be tried again.
+    pub fn reconnect(&mut self) -> Result<Vec<RequestId>, ClientError> {
+        let deadline = Deadline::after(self.options.timeout);
+        self.socket = Self::open_patiently(&self.service, &self.options, deadline)?.socket;
+        Ok(self.session.reset())
+    }
+
     /// Asks, and does not wait: what the socket does not take now goes with the next call.
     ///
     /// # Errors
     /// [`AskError::Full`] if [`Options::depth`] requests have no answer yet, and as [`Connection::next`].
     pub fn ask(&mut self, request: &Request) -> Result<RequestId, AskError> {
-        let depth = self.options.depth.max(1);
-        if self.session.in_flight() >= depth {
-            return Err(AskError::Full(depth));
+        if self.is_full() {
+            return Err(AskError::Full(self.options.depth.max(1)));
         }
         let id = self.session.ask(request);
         self.send()?;
@@ -150,6 +188,12 @@ impl Connection {
         self.session.in_flight() + self.early.len()
     }
 
+    /// Whether it takes no request before an answer has come: [`Options::depth`] are open.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.session.in_flight() >= self.options.depth.max(1)
+    }
+
     /// Where the daemon is.
     #[must_use]
     pub const fn service(&self) -> &Service {
@@ -195,7 +239,7 @@ impl Connection {
         Ok(())
     }
 
-    fn io(&self, source: std::io::Error) -> ClientError {
+    fn io(&self, source: io::Error) -> ClientError {
         ClientError::Io { service: self.service.clone(), source }
     }
 }

@@ -201,6 +201,31 @@ fn a_daemon_that_was_started_anew_is_found() {
     after.join().unwrap();
 }
 
+/// With many requests under way: what was answered is kept, and what was lost is told.
+#[test]
+fn a_pipelined_connection_is_made_again() {
+    let place = Place::new();
+    let server = place.serve(vec![
+        Box::new(|peer| {
+            let tids = [peer.next().unwrap(), peer.next().unwrap(), peer.next().unwrap()];
+            peer.answer(&Reply::resolved(tids[1], &path(2), None));
+        }),
+        Box::new(|peer| peer.find(3)),
+    ]);
+    let mut connection = Connection::open(&place.service(), options(LONG)).unwrap();
+    let asked = [1, 2, 3].map(|lid| connection.ask(&route(lid)).unwrap());
+    let (answered, _) = connection.next().unwrap();
+    assert_eq!(answered, asked[1]);
+    let lost = connection.next().unwrap_err();
+    assert!(lost.is_lost(), "{lost}");
+    assert_eq!(connection.reconnect().unwrap(), [asked[0], asked[2]]);
+    assert_eq!(connection.in_flight(), 0);
+    let again = connection.ask(&route(3)).unwrap();
+    assert!(!asked.contains(&again) && matches!(connection.answer_to(again).unwrap(), Answer::Path(_)));
+    drop(connection);
+    server.join().unwrap();
+}
+
 #[test]
 fn one_that_closes_each_connection_is_not_asked_for_ever() {
     let place = Place::new();

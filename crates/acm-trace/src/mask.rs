@@ -118,7 +118,7 @@ impl Mask {
     fn account(&self, account: Account) -> Account {
         match account {
             Account::Peer(ip) => Account::Peer(self.ip(ip)),
-            other => other,
+            Account::Daemon | Account::Kernel | Account::User(_) | Account::Strangers => account,
         }
     }
 
@@ -155,7 +155,22 @@ impl Mask {
                 Told::Interfaces(all.into_iter().map(masked).collect())
             }
             Told::Preloaded(Preload::Hosts(hosts)) => Told::Preloaded(Preload::Hosts(Arc::new(self.hosts(&hosts)))),
-            other => other,
+            // Named one by one, so that a new one does not compile before somebody has looked what is in it.
+            other @ (Told::ClientGone(_)
+            | Told::KernelRequest { .. }
+            | Told::KernelTimeout(_)
+            | Told::SaAnswer { .. }
+            | Told::SaReport { .. }
+            | Told::SaFailed { .. }
+            | Told::EndpointOpened { .. }
+            | Told::EndpointLost(_)
+            | Told::EndpointFailed(_)
+            | Told::PortUp { .. }
+            | Told::PortDown(_)
+            | Told::ClientReregister(_)
+            | Told::Preloaded(Preload::Routes(_))
+            | Told::Configure(_)
+            | Told::Shutdown) => other,
         })
     }
 
@@ -170,7 +185,15 @@ impl Mask {
             Output::SelectSource { request, dest } => Output::SelectSource { request: *request, dest: self.ip(*dest) },
             Output::Send { endpoint, to, mad } => Output::Send { endpoint: *endpoint, to: *to, mad: self.mad(mad) },
             Output::Log(event) => Output::Log(self.event(event)?),
-            other => other.clone(),
+            Output::KernelReply { .. }
+            | Output::CloseClient(_)
+            | Output::SaSend(_)
+            | Output::SaReply { .. }
+            | Output::OpenEndpoint { .. }
+            | Output::CloseEndpoint(_)
+            | Output::Attach { .. }
+            | Output::Detach { .. }
+            | Output::ShutdownDone => output.clone(),
         })
     }
 

@@ -5,9 +5,11 @@ use ib_mad::{
     Selector, ServiceLevel, Status, TransactionId, VirtualLane, Wire,
     code::{LinkSpeedExt, LinkSpeedExt2, VlCap},
     id::Lmc,
+    rmpp::{RmppFlags, RmppHeader},
     sa::{JoinState, McMemberRecord, MultiPathMask, MultiPathRecord, PathMask, PathRecord, Query},
-    smp::{DrPath, DrSmp, NodeInfo, PortInfo, SlToVlMappingTable},
+    smp::{DrPath, DrSmp, MkeyLmc, NodeInfo, OperationalVls, PortCapability, PortInfo, SlToVlMappingTable},
     vendor,
+    wire::Flags,
 };
 use std::collections::hash_map::DefaultHasher;
 
@@ -175,4 +177,57 @@ fn a_query_has_the_fields_that_count() {
     let mad = Query::<McMemberRecord>::new().join_state(JoinState::FULL_MEMBER).delete(TransactionId::new(4));
     assert_eq!((mad.header.method, mad.header.attribute_id), (Method::DELETE, AttributeId::MC_MEMBER_RECORD));
     assert_eq!(mad.header.transaction_id, TransactionId::new(4));
+}
+
+#[test]
+fn selected_values_and_tables_are_read_in_constants() {
+    const MTU: Selected<Mtu> = Selected::<Mtu>::ZERO;
+    const PARTS: (Selector, Mtu) = (MTU.selector(), MTU.value());
+    assert_eq!(PARTS, (Selector::GreaterThan, Mtu::new(0)));
+    for (selector, raw) in
+        [(Selector::GreaterThan, 0), (Selector::LessThan, 1), (Selector::Exactly, 2), (Selector::Best, 3)]
+    {
+        let rate = Selected::new(selector, Rate::GBPS_100);
+        assert_eq!((ib_mad::as_bytes(&rate), rate.parts()), (&[raw << 6 | 16][..], (selector, Rate::GBPS_100)));
+        assert_eq!((rate.selector(), rate.value()), (selector, Rate::GBPS_100));
+        let life = Selected::new(selector, PacketLifeTime::masked(0x2a));
+        assert_eq!((life.selector(), life.value()), (selector, PacketLifeTime::masked(0x2a)));
+    }
+    const TABLE: SlToVlMappingTable = SlToVlMappingTable::ZERO;
+    const LANE: Option<u8> = TABLE.lanes.raw(15);
+    let table = TABLE.lanes.with(1, VirtualLane::masked(7)).with(14, VirtualLane::masked(9));
+    assert_eq!(
+        (LANE, [0, 1, 14, 15, 16].map(|lane| table.raw(lane))),
+        (Some(0), [Some(0), Some(7), Some(9), Some(0), None])
+    );
+}
+
+#[test]
+fn a_structure_has_the_getters_of_its_words() {
+    let lanes = OperationalVls::default().with_operational_vls(VlCap::FOUR).with_filter_raw_inbound(true);
+    let port =
+        PortInfo { mkey_lmc: MkeyLmc::default().with_lmc(Lmc::of::<3>()), operational: lanes, ..PortInfo::default() };
+    assert_eq!((port.lmc(), port.mkey_lmc.lmc()), (Lmc::of::<3>(), Lmc::of::<3>()));
+    assert_eq!(
+        (port.operational_vls(), port.filter_raw_inbound(), port.filter_raw_outbound()),
+        (VlCap::FOUR, true, false)
+    );
+    let rmpp = RmppHeader { flags: RmppFlags::ZERO.with_active(true).with_resp_time(9), ..RmppHeader::default() };
+    assert_eq!((rmpp.active(), rmpp.first(), rmpp.resp_time()), (true, false, 9));
+}
+
+/// What is written for any set of bits.
+fn through_the_trait<F: Flags<Bits = u32>>(bits: u32) -> (u32, bool, Vec<String>) {
+    let own = F::from_bits_retain(bits);
+    let names = own.iter_names().map(|(name, _)| name.to_owned()).collect();
+    (own.bits(), own.contains(F::from_bits_retain(bits & 0x12)), names)
+}
+
+#[test]
+fn every_set_of_bits_is_one_to_the_trait() {
+    let named = vec!["IS_SM".to_owned(), "OPTIONAL_IPD".to_owned()];
+    assert_eq!(through_the_trait::<PortCapability>(0x12), (0x12, true, named));
+    assert_eq!(through_the_trait::<PortCapability>(0), (0, true, vec![]));
+    let mask = PathMask::DLID | PathMask::SLID;
+    assert!(Flags::contains(&mask, PathMask::SLID) && !Flags::contains(&mask, PathMask::SGID));
 }

@@ -1,97 +1,87 @@
-//! A client of one daemon.
+//! A client of one daemon, which looks for the user's Ctrl-C while it waits.
 use super::{
     DemoError,
     interrupt::{Interrupt, LOOK},
 };
 use crate::stopwatch::Stopwatch;
-use acm_wire::{
-    Address,
-    client::{Counters, EntryFlags, Frame, ResolveAnswer, next_answer, path_request, perf_request, resolve_request},
+use acm_client::{
+    Address, Answer, AskError, ClientError, Connection, Counters, Options, PerfTarget, Request, Service,
+    ib_mad::sa::PathRecord,
 };
-use ib_mad::sa::PathRecord;
-use std::{
-    io::{ErrorKind, Read, Write},
-    os::unix::net::UnixStream,
-    path::Path,
-};
+use core::time::Duration;
+use std::path::Path;
 
 /// How long an answer may take.
-const PATIENCE_S: u64 = 8;
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// A connection to a daemon.
 pub(super) struct Client {
-    stream: UnixStream,
-    received: Vec<u8>,
-    last_tid: u64,
+    connection: Connection,
     interrupt: Interrupt,
 }
 
 impl Client {
     /// Connects to the daemon's socket.
     pub(super) fn connect(socket: &Path, interrupt: &Interrupt) -> Result<Self, DemoError> {
-        let stream = UnixStream::connect(socket)?;
-        stream.set_read_timeout(Some(LOOK))?;
-        Ok(Self { stream, received: Vec::new(), last_tid: 0, interrupt: interrupt.clone() })
+        let mut options = Options::default();
+        options.timeout = Some(PATIENCE);
+        let connection = Connection::open(&Service::Unix(socket.to_owned()), options)?;
+        Ok(Self { connection, interrupt: interrupt.clone() })
     }
 
-    /// The path from a local address to another node's address. A LID or a GID travels alone in a path record, as
-    /// `ib_acme -f l` and `-f g` send it.
+    /// The path from a local address to another node's address.
     pub(super) fn resolve(&mut self, source: &Address, dest: &Address) -> Result<PathRecord, DemoError> {
-        let tid = self.next_tid();
-        let none = EntryFlags::empty();
+        let route = |path| Request::Route { path, no_delay: false };
         let request = match *dest {
-            Address::Lid(dlid) => path_request(&PathRecord { dlid, ..PathRecord::default() }, none, tid),
-            Address::Gid(dgid) => path_request(&PathRecord { dgid, ..PathRecord::default() }, none, tid),
-            _ => resolve_request(Some(source), dest, none, tid),
+            Address::Lid(dlid) => route(PathRecord { dlid, ..PathRecord::default() }),
+            Address::Gid(dgid) => route(PathRecord { dgid, ..PathRecord::default() }),
+            dest => Request::Resolve { source: Some(*source), dest, no_delay: false },
         };
-        let answer = self.ask(&request, tid, ResolveAnswer::parse)?;
-        answer.map(|answer| answer.path).map_err(DemoError::Refused)
+        match self.ask(&request)? {
+            Answer::Path(found) => Ok(found.path),
+            _ => Err(DemoError::OtherAnswer),
+        }
     }
 
     /// The whole daemon's counters.
     pub(super) fn counters(&mut self) -> Result<Counters, DemoError> {
-        let tid = self.next_tid();
-        self.ask(&perf_request(0, tid), tid, Counters::parse)?.map_err(DemoError::Refused)
+        match self.ask(&Request::Counters(PerfTarget::Total))? {
+            Answer::Counters(counters) => Ok(counters),
+            _ => Err(DemoError::OtherAnswer),
+        }
     }
 
-    fn next_tid(&mut self) -> [u8; 8] {
-        self.last_tid += 1;
-        self.last_tid.to_be_bytes()
-    }
-
-    fn ask<T>(&mut self, request: &[u8], tid: [u8; 8], read: impl Fn(&Frame<'_>) -> T) -> Result<T, DemoError> {
-        self.stream.write_all(request)?;
+    fn ask(&mut self, request: &Request) -> Result<Answer, DemoError> {
+        let asked = match self.connection.ask(request) {
+            Ok(asked) => asked,
+            Err(AskError::Connection(error)) => return Err(error.into()),
+            Err(AskError::Full(_)) => return Err(DemoError::OtherAnswer),
+        };
         let watch = Stopwatch::start();
-        loop {
-            if let Some(frame) = next_answer(&self.received)? {
-                if frame.header.tid.0 != tid {
-                    return Err(DemoError::OtherAnswer);
-                }
-                let (answer, length) = (read(&frame), frame.length());
-                self.received.drain(..length);
-                return Ok(answer);
-            }
-            self.interrupt.check()?;
-            if watch.elapsed().as_secs() >= PATIENCE_S {
-                return Err(DemoError::NoAnswer(PATIENCE_S));
-            }
-            let mut bytes = [0; 4096];
-            match self.stream.read(&mut bytes) {
-                Ok(0) => return Err(DemoError::Closed),
-                Ok(count) => self.received.extend(bytes.iter().take(count)),
-                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+        while watch.elapsed() < PATIENCE {
+            match self.connection.next_within(Some(LOOK)) {
+                Ok((_, Answer::Refused(status))) => return Err(DemoError::Refused(status)),
+                Ok((answered, answer)) if answered == asked => return Ok(answer),
+                Ok(_) => {}
+                Err(ClientError::TimedOut { .. }) => self.interrupt.check()?,
                 Err(error) => return Err(error.into()),
             }
         }
+        self.connection.forget(asked);
+        Err(DemoError::NoAnswer(PATIENCE.as_secs()))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acm_wire::client::{ClientStatus, Reply, next_frame};
-    use ib_mad::Lid;
-    use std::{os::unix::net::UnixListener, thread};
+    use acm_client::{ClientStatus, ProtocolError, ib_mad::Lid};
+    use acm_wire::client::{Reply, next_frame};
+    use std::{
+        io::{Read, Write},
+        os::unix::net::UnixListener,
+        thread,
+    };
 
     /// A client of a server that answers each request with what `answer` makes of its tid, byte by byte.
     fn client(answer: fn([u8; 8]) -> Vec<u8>) -> Client {
@@ -125,8 +115,12 @@ mod tests {
         let mut refusing = client(|tid| Reply::unresolved(tid, ClientStatus::ENODATA).to_vec());
         assert!(matches!(refusing.resolve(&dest, &dest), Err(DemoError::Refused(ClientStatus::ENODATA))));
         let mut confused = client(|_| Reply::unresolved([0; 8], ClientStatus::SUCCESS).to_vec());
-        assert!(matches!(confused.resolve(&dest, &dest), Err(DemoError::OtherAnswer)));
+        let wrong = |error| match error {
+            Err(DemoError::Client(ClientError::Protocol { source, .. })) => source,
+            other => panic!("{other:?}"),
+        };
+        assert!(matches!(wrong(confused.resolve(&dest, &dest)), ProtocolError::NotAsked(_)));
         let mut garbling = client(|_| vec![7]);
-        assert!(matches!(garbling.resolve(&dest, &dest), Err(DemoError::Frame(_))));
+        assert!(matches!(wrong(garbling.resolve(&dest, &dest)), ProtocolError::Frame(_)));
     }
 }

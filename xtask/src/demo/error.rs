@@ -1,5 +1,5 @@
 //! Why the demonstration failed.
-use acm_wire::client::{ClientStatus, FrameError};
+use acm_client::{ClientError, ClientStatus};
 use std::{io, path::PathBuf};
 
 /// Why the demonstration failed.
@@ -19,12 +19,12 @@ pub(crate) enum DemoError {
     Ended { node: String, log: String },
     #[error("{node} did not end when asked to and was killed; its log:\n{log}")]
     Killed { node: String, log: String },
+    #[error(transparent)]
+    System(#[from] io::Error),
     #[error("talking to the daemon: {0}")]
-    Socket(#[from] io::Error),
-    #[error("the daemon's answer: {0}")]
-    Frame(#[from] FrameError),
-    #[error("the daemon closed the connection")]
-    Closed,
+    Client(#[from] ClientError),
+    #[error("there are fewer than two nodes")]
+    TooFew,
     #[error("no answer in {0} s")]
     NoAnswer(u64),
     #[error("the answer is to another request")]

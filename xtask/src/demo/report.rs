@@ -1,6 +1,6 @@
 //! What the demonstration shows.
 use super::{node::Node, resolve::Way, table::Table};
-use acm_wire::{Address, client::Counters};
+use acm_client::{Address, Counters};
 use core::time::Duration;
 use ib_mad::sa::PathRecord;
 

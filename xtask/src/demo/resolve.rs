@@ -1,7 +1,7 @@
 //! What the demonstration asks, and how long each answer took.
 use super::{DemoError, client::Client, interrupt::Interrupt, node::Node};
 use crate::stopwatch::Stopwatch;
-use acm_wire::{Address, client::Counters};
+use acm_client::{Address, Counters};
 use core::time::Duration;
 use ib_mad::sa::PathRecord;
 

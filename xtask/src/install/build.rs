@@ -1,27 +1,30 @@
-//! The daemon with optimization, and root for who is not.
-use super::{InstallError, Place, place};
+//! The programs with optimization, and root for who is not.
+use super::{InstallError, Place, files::Programs, place};
 use crate::{
     built, command,
     packages::{self, BUILD},
 };
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{path::PathBuf, process::Command};
 
-/// Builds the daemon, if it is not built, and says where it is.
-pub(super) fn release(install: packages::Install) -> Result<PathBuf, InstallError> {
+/// Builds what is not built, and says where it is.
+pub(super) fn release(install: packages::Install) -> Result<Programs, InstallError> {
     packages::ensure(BUILD, install)?;
-    let mut cargo = command::cargo(&["build", "--release", "--locked", "-p", "acm-mio", "--bin", "acm-mio"]);
+    Ok(Programs { daemon: Some(build("acm-mio", "acm-mio")?), client: Some(build("acm-client", "ib_acme")?) })
+}
+
+fn build(package: &str, name: &str) -> Result<PathBuf, InstallError> {
+    let mut cargo = command::cargo(&["build", "--release", "--locked", "-p", package, "--bin", name]);
     built::program(&mut cargo).map_err(InstallError::Build)?.ok_or(InstallError::NotBuilt)
 }
 
 /// Has the rest done by sudo: building is nobody else's, writing is root's.
-pub(super) fn as_root(task: &str, place: &Place, program: Option<&Path>) -> Result<(), InstallError> {
+pub(super) fn as_root(task: &str, place: &Place, programs: &Programs) -> Result<(), InstallError> {
     let mut own = Command::new(place::own());
     own.arg(task).args(place.arguments());
-    if let Some(program) = program {
-        own.arg("--program").arg(program);
+    for (option, program) in [("--program", &programs.daemon), ("--client", &programs.client)] {
+        if let Some(program) = program {
+            own.arg(option).arg(program);
+        }
     }
     if !command::exists("sudo") {
         let words: Vec<_> =

@@ -20,11 +20,28 @@ enum Folder {
     Fixed(&'static str),
 }
 
+/// Where a file comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// From `dist/`, by this name.
+    Dist(&'static str),
+    /// It is the daemon.
+    Daemon,
+    /// It is the client for shells.
+    Client,
+}
+
+/// What was built.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Programs {
+    pub(super) daemon: Option<PathBuf>,
+    pub(super) client: Option<PathBuf>,
+}
+
 /// A file that is installed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct File {
-    /// Its name in `dist/`; none for the daemon.
-    pub(super) source: Option<&'static str>,
+    source: Source,
     folder: Folder,
     name: &'static str,
     pub(super) mode: u32,
@@ -33,7 +50,11 @@ pub(super) struct File {
 }
 
 const fn of_dist(source: &'static str, folder: Folder, name: &'static str) -> File {
-    File { source: Some(source), folder, name, mode: 0o644, is_configuration: false }
+    File { source: Source::Dist(source), folder, name, mode: 0o644, is_configuration: false }
+}
+
+const fn program(source: Source, folder: Folder, name: &'static str) -> File {
+    File { source, folder, name, mode: 0o755, is_configuration: false }
 }
 
 const fn configuration(source: &'static str, folder: Folder, name: &'static str) -> File {
@@ -42,7 +63,10 @@ const fn configuration(source: &'static str, folder: Folder, name: &'static str)
 
 /// All of them. The units last: whoever starts them finds the rest.
 pub(super) const FILES: &[File] = &[
-    File { source: None, folder: Folder::Prefix("sbin"), name: "acm-mio", mode: 0o755, is_configuration: false },
+    program(Source::Daemon, Folder::Prefix("sbin"), "acm-mio"),
+    // Not by the name of Debian's, which stays what it was.
+    program(Source::Client, Folder::Prefix("bin"), "acm-ib_acme"),
+    of_dist("acm-ib_acme.1", Folder::Prefix("share/man/man1"), "acm-ib_acme.1"),
     of_dist("acm-mio.8", Folder::Prefix("share/man/man8"), "acm-mio.8"),
     of_dist("grafana-dashboard.json", Folder::Prefix("share/acm-mio"), "grafana-dashboard.json"),
     of_dist("wireshark/acm.lua", Folder::Prefix("share/acm-mio"), "acm.lua"),
@@ -66,9 +90,19 @@ impl File {
         folder.join(self.name)
     }
 
+    /// Whether it is installed: who names a daemon and no client wants none.
+    pub(super) fn is_wanted(&self, programs: &Programs) -> bool {
+        self.source != Source::Client || programs.client.is_some() || programs.daemon.is_none()
+    }
+
     /// What is in it. A rehearsal has no program.
-    pub(super) fn bytes(&self, place: &Place, program: Option<&Path>) -> Result<Vec<u8>, InstallError> {
-        let Some(name) = self.source else { return program.map_or(Ok(Vec::new()), read) };
+    pub(super) fn bytes(&self, place: &Place, programs: &Programs) -> Result<Vec<u8>, InstallError> {
+        let of_program = |program: &Option<PathBuf>| program.as_deref().map_or(Ok(Vec::new()), read);
+        let name = match self.source {
+            Source::Dist(name) => name,
+            Source::Daemon => return of_program(&programs.daemon),
+            Source::Client => return of_program(&programs.client),
+        };
         let bytes = read(&dist(name))?;
         Ok(match String::from_utf8(bytes) {
             Ok(text) => text.replace(PROGRAM, &place.below("sbin/acm-mio").to_string_lossy()).into_bytes(),
@@ -90,6 +124,10 @@ fn read(path: &Path) -> Result<Vec<u8>, InstallError> {
 mod tests {
     use super::*;
 
+    fn of_dist() -> impl Iterator<Item = &'static str> {
+        FILES.iter().filter_map(|file| if let Source::Dist(name) = file.source { Some(name) } else { None })
+    }
+
     #[test]
     fn every_file_of_dist_is_installed() {
         let mut there = Vec::new();
@@ -105,14 +143,14 @@ mod tests {
             }
         }
         there.sort();
-        let mut listed: Vec<&str> = FILES.iter().filter_map(|file| file.source).collect();
+        let mut listed: Vec<&str> = of_dist().collect();
         listed.sort_unstable();
         assert_eq!(there, listed);
     }
 
     #[test]
     fn the_program_has_one_name() {
-        for file in FILES.iter().filter_map(|file| file.source) {
+        for file in of_dist() {
             let text = fs::read_to_string(dist(file)).unwrap();
             let named = text.lines().filter(|line| line.contains("sbin/") || line.contains("/acm-mio -"));
             assert!(named.clone().all(|line| line.contains(PROGRAM)), "{file}: {:?}", named.collect::<Vec<_>>());

@@ -158,3 +158,25 @@ fn an_answer_has_the_request_s_headers_and_the_answerer_s_data() {
     assert!(smp.dr_status.direction(), "on its way back");
     assert!(format!("{answer}").contains("GetResp PortInfo"), "{}", answer);
 }
+
+#[test]
+fn what_several_classes_have_is_answered_in_each() {
+    let able = ClassPortInfo { class_version: 3, redirect_lid: Lid::new(9), ..ClassPortInfo::default() };
+    for class in [MgmtClass::PERF, MgmtClass::SUBN_ADM, MgmtClass::DEVICE_MGMT, MgmtClass::BASEBOARD, MgmtClass::BIS] {
+        let asked = Mad::get_shared::<ClassPortInfo>(class, 6, TransactionId::new(7));
+        let answer = asked.answer_with_shared(&able).unwrap();
+        assert_eq!(answer.shared_as::<ClassPortInfo>(), Ok(&able), "{class}");
+        let header = MadHeader { method: Method::GET_RESP, ..asked.header };
+        assert_eq!(answer.header, header, "{class}");
+        assert!(asked.answer_with_shared(&Notice::default()).is_err(), "{class}: it asked for another");
+        assert!(answer.answer_with_shared(&able).is_err(), "{class}: nothing answers an answer");
+    }
+}
+
+#[test]
+fn only_a_directed_route_has_another_class_s_attributes() {
+    for class in (0..=255).map(MgmtClass::new) {
+        let expected = if class == MgmtClass::SUBN_DIRECTED_ROUTE { MgmtClass::SUBN_LID_ROUTED } else { class };
+        assert_eq!(class.attribute_class(), expected);
+    }
+}

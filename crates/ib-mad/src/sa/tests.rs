@@ -206,3 +206,36 @@ fn an_answer_keeps_what_was_asked_and_hides_the_key() {
     assert_eq!(mad.rmpp().unwrap().data2.get(), 84);
     assert_eq!(mad.attribute().unwrap().as_bytes(), as_bytes(&record));
 }
+
+#[test]
+fn the_answer_to_get_has_the_one_record_that_was_found() {
+    let nodes = [4, 5].map(|lid| NodeRecord { lid: Lid::new(lid), ..NodeRecord::default() });
+    let request = Query::<NodeRecord>::new().get(TransactionId::new(7));
+    let one = request.answer_one(&nodes[1..]).unwrap();
+    assert_eq!((one.header.method, one.header.status), (Method::GET_RESP, Status::OK));
+    assert_eq!((one.record::<NodeRecord>(), one.sa.attribute_offset.get()), (Ok(&nodes[1]), 14));
+    for (found, status) in [(&nodes[..0], Status::SA_NO_RECORDS), (&nodes[..], Status::SA_TOO_MANY_RECORDS)] {
+        let none = request.answer_one(found).unwrap();
+        assert_eq!(
+            (none.header.method, none.header.status, none.header.transaction_id),
+            (Method::GET_RESP, status, TransactionId::new(7))
+        );
+        assert_eq!(none.data, Octets([0; 200]));
+    }
+    assert!(request.answer_one(&[PathRecord::default()]).is_err(), "it asked for another record");
+    assert!(one.answer_one(&nodes[..1]).is_err(), "nothing answers an answer");
+}
+
+#[test]
+fn what_is_not_zero_is_asked_for() {
+    let path = PathRecord { dlid: Lid::new(4), pkey: Pkey::DEFAULT_FULL, ..PathRecord::default() };
+    assert_eq!(Query::from_non_zero(path).mask(), PathMask::DLID | PathMask::PKEY);
+    // Of an array each element that is not zero, and of nothing else a part.
+    let mut guids = GuidInfoRecord::default();
+    guids.guids[2] = crate::Guid::new(7);
+    guids.guids[7] = crate::Guid::new(1 << 63);
+    let components = GuidInfoRecord::COMPONENTS.iter().find(|it| it.mask.count_ones() == 8).unwrap();
+    let first = components.mask.trailing_zeros();
+    assert_eq!(Query::from_non_zero(guids).mask().bits(), 1 << (first + 2) | 1 << (first + 7));
+    assert_eq!(Query::from_non_zero(GuidInfoRecord::default()).mask().bits(), 0);
+}

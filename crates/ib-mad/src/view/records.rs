@@ -285,4 +285,18 @@ mod tests {
         assert_eq!(lids(&multi), [7]);
         assert_eq!(PathRecord::parse(&multi[HEADERS..]).unwrap().dlid, Lid::new(7));
     }
+
+    #[test]
+    fn a_segment_after_the_first_goes_on_in_a_record() {
+        for (first, active, is_later) in [(true, true, false), (false, true, true), (false, false, false)] {
+            let mut header = rmpp(first, false, 2, 0);
+            header.flags = header.flags.with_active(active);
+            let [datagram, ..] = datagrams(answer(Method::GET_TABLE_RESP, header, &[1, 2, 3]), 0);
+            let mad = MadRef::new(&datagram).unwrap();
+            assert_eq!(mad.is_later_segment(), is_later, "{first} {active}");
+        }
+        // What was put together from several is no segment.
+        let whole = answer(Method::GET_TABLE_RESP, rmpp(false, true, 2, 0), &[1; 9]);
+        assert!(!MadRef::new(&whole).unwrap().is_later_segment());
+    }
 }

@@ -1,5 +1,5 @@
 //! The command line: options of one letter as getopt reads them, and long ones of ours.
-use crate::number::atoi;
+use crate::{number::atoi, wanted::Wanted};
 use clap::{ArgAction, Parser, error::ErrorKind};
 use std::ffi::OsString;
 
@@ -58,6 +58,25 @@ pub(crate) struct Args {
     /// Say what is written.
     #[arg(short = 'V')]
     pub(crate) verbose: bool,
+    /// What a path is to be besides.
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+    /// Show in which fields the daemon's path and subnet administration's differ; status 1 if they do.
+    #[arg(long, requires = "dest")]
+    pub(crate) diff: bool,
+    /// Find out why a path is not found: ask step by step, and say what is missing and what to do.
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["dest", "json", "perf", "endpoint"])]
+    pub(crate) trace: Option<String>,
+    /// Print JSON.
+    #[arg(long, conflicts_with_all = ["addr_file", "opts_file", "diff"])]
+    pub(crate) json: bool,
+    /// Ask again and again, each SECONDS, and print what differs from the time before.
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "1",
+        value_parser = clap::value_parser!(u16).range(1..), conflicts_with_all = ["addr_file", "opts_file"])]
+    pub(crate) watch: Option<u16>,
+    /// Print what the shell's completion needs, and exit.
+    #[arg(long, value_name = "SHELL", exclusive = true)]
+    pub(crate) completions: Option<clap_complete::Shell>,
     /// Print this and exit.
     #[arg(long, action = ArgAction::Help)]
     help: Option<bool>,
@@ -105,8 +124,9 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Args, Refusal> {
     }
     let of_source = args.perf() == Some(Perf::Source);
     let is_missing = of_source && args.source.is_none();
-    let is_useless = args.source.is_some() && args.dest.is_none() && !of_source;
-    if is_missing || is_useless || !args.asks() && !args.generates() {
+    let is_useless = args.source.is_some() && args.dest.is_none() && args.trace.is_none() && !of_source;
+    let does_nothing = !args.asks() && !args.generates() && args.completions.is_none();
+    if is_missing || is_useless || does_nothing {
         return Err(Refusal::Together);
     }
     Ok(args)
@@ -152,7 +172,7 @@ impl Args {
 
     /// Whether a daemon is asked.
     pub(crate) const fn asks(&self) -> bool {
-        self.dest.is_some() || self.perf.is_some() || self.endpoint.is_some()
+        self.dest.is_some() || self.trace.is_some() || self.perf.is_some() || self.endpoint.is_some()
     }
 
     /// Whether files are written.

@@ -1,5 +1,5 @@
 //! `-e`: endpoints.
-use crate::{server::Server, services::Asker};
+use crate::{asker::Asker, server::Server};
 use acm_client::{Answer, Endpoint, Request};
 use std::io;
 

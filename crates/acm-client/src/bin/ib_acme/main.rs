@@ -11,17 +11,27 @@
 )]
 
 mod args;
+mod asker;
+mod diff;
 mod endpoints;
+mod fields;
 mod generate;
 mod lookup;
+#[cfg(test)]
+mod man;
 mod number;
 mod output;
 mod perf;
+mod question;
 mod ranges;
+mod report;
 mod resolve;
 mod server;
 mod services;
+mod trace;
 mod usage;
+mod wanted;
+mod watch;
 
 use output::Output;
 use std::{env, io, process::ExitCode};
@@ -35,7 +45,12 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(refusal) => return usage::show(&words, &refusal),
     };
-    match run(&args) {
+    let done = match (args.completions, args.watch) {
+        (Some(shell), _) => usage::complete(shell),
+        (_, Some(seconds)) => watch::watch(seconds, |out| run(&args, out)),
+        _ => run(&args, &mut Output::default()),
+    };
+    match done {
         Ok(status) => ExitCode::from(status.to_le_bytes()[0]),
         // Nobody reads any more.
         Err(_) => ExitCode::from(BROKEN_PIPE),
@@ -43,8 +58,18 @@ fn main() -> ExitCode {
 }
 
 /// Does what is asked; the exit status before it is cut to a byte.
-fn run(args: &args::Args) -> io::Result<i32> {
-    let out = &mut Output::default();
+fn run(args: &args::Args, out: &mut Output) -> io::Result<i32> {
+    let status = match &args.trace {
+        Some(dest) => trace::trace(args, out, dest)?,
+        None if args.json => report::report(args, out)?,
+        None => as_ever(args, out)?,
+    };
+    out.flush()?;
+    Ok(status)
+}
+
+/// What rdma-core's does, too.
+fn as_ever(args: &args::Args, out: &mut Output) -> io::Result<i32> {
     let mut status = if args.asks() { services::ask_all(args, out)? } else { 0 };
     if status == 0 {
         status = generate::generate(args, out)?;
@@ -52,6 +77,5 @@ fn run(args: &args::Args) -> io::Result<i32> {
     if args.verbose || !args.generates() || status != 0 {
         out.line(format_args!("return status 0x{status:x}"))?;
     }
-    out.flush()?;
     Ok(status)
 }

@@ -1,28 +1,15 @@
 //! `-P`: counters.
 use crate::{
     args::{Format, Perf},
+    asker::Asker,
     output::strerror,
+    question::LONGEST_NAME,
     server::Server,
-    services::Asker,
 };
 use acm_client::{Address, Answer, Counters, Name, PerfTarget, Request};
 use core::net::IpAddr;
 use nix::libc::EADDRNOTAVAIL;
 use std::io;
-
-/// Bytes that a name may have in a request, which keeps one for its end.
-const LONGEST_NAME: usize = 63;
-
-/// What the table calls them, in the protocol's order.
-const NAMES: [&str; 7] = [
-    "Error Count",
-    "Resolve Count",
-    "No Data",
-    "Addr Query Count",
-    "Addr Cache Count",
-    "Route Query Count",
-    "Route Cache Count",
-];
 
 /// Shows counters. Whether there are any does not change the status.
 pub(crate) fn show(asker: &mut Asker<'_>, server: &mut Server, which: Perf) -> io::Result<()> {
@@ -103,14 +90,14 @@ fn ask(asker: &mut Asker<'_>, server: &mut Server, target: PerfTarget) -> Option
 
 fn row(asker: &mut Asker<'_>, service: &str, counters: &Counters) -> io::Result<()> {
     if !core::mem::replace(&mut asker.perf_head, true) {
-        asker.out.line(format_args!("svc,{}", NAMES.join(",")))?;
+        asker.out.line(format_args!("svc,{}", Counters::NAMES.join(",")))?;
     }
     asker.out.line(format_args!("{service},{}", counters.0.map(|value| value.to_string()).join(",")))
 }
 
 fn column(asker: &mut Asker<'_>, service: &str, counters: &Counters) -> io::Result<()> {
     asker.out.line(format_args!("{service}"))?;
-    for (name, value) in NAMES.iter().zip(counters.0) {
+    for (name, value) in Counters::NAMES.iter().zip(counters.0) {
         asker.out.line(format_args!("{name} : {value}"))?;
     }
     Ok(())

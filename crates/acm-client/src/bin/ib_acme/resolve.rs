@@ -1,33 +1,18 @@
 //! `-d`: paths.
 use crate::{
     args::Format,
-    number::atoi,
+    asker::Asker,
     output::{Output, strerror},
+    question::{self, Fault},
     ranges::Names,
     server::Server,
-    services::Asker,
 };
 use acm_client::{
-    Address, Answer, Name, Request, Resolved,
-    ib_mad::{Gid, Lid, sa::PathRecord},
+    Request,
+    ib_mad::{Gid, sa::PathRecord},
 };
-use core::net::{IpAddr, Ipv6Addr};
+use core::net::Ipv6Addr;
 use std::io;
-
-/// Bytes that a name may have in a request, which keeps one for its end.
-const LONGEST_NAME: usize = 63;
-
-/// What is asked, or what is wrong with it.
-type Question = Result<Request, Fault>;
-
-/// Why nothing is asked.
-#[derive(Debug, PartialEq, Eq)]
-enum Fault {
-    /// A line that says it.
-    Text(String),
-    /// The name is too long.
-    Name,
-}
 
 /// Asks for the paths from each source to each destination; the status of the last one.
 pub(crate) fn resolve(asker: &mut Asker<'_>, server: &mut Server, dests: &str) -> io::Result<i32> {
@@ -35,13 +20,9 @@ pub(crate) fn resolve(asker: &mut Asker<'_>, server: &mut Server, dests: &str) -
         asker.out.line(format_args!("Unable to parse destination argument"))?;
         return Ok(-1);
     };
-    let sources: Vec<Option<String>> = match asker.args.source.as_deref().map(Names::parse) {
-        None => vec![None],
-        Some(Some(names)) => names.map(Some).collect(),
-        Some(None) => {
-            asker.out.line(format_args!("Unable to parse source argument"))?;
-            return Ok(-1);
-        }
+    let Some(sources) = asker.sources() else {
+        asker.out.line(format_args!("Unable to parse source argument"))?;
+        return Ok(-1);
     };
     asker.out.line(format_args!("Service: {}", server.name))?;
     let mut status = -1;
@@ -68,17 +49,14 @@ fn one(
         asker.out.line(format_args!("Source: {source}"))?;
     }
     let repetitions = asker.args.repetitions();
-    let (question, mut path) = (question(format, source, dest, asker.args.cached), PathRecord::default());
+    let (question, mut path) = (question::question(asker.args, format, source, dest), PathRecord::default());
     for _ in 0..repetitions {
         match &question {
-            Ok(request) => match server.ask(request) {
-                Ok(answer) => {
-                    status = 0;
-                    if let Answer::Path(Resolved { path: found, source }) = answer {
-                        path = found;
-                        if let (Some(source), 1) = (source, repetitions) {
-                            asker.out.line(format_args!("Source: {source}"))?;
-                        }
+            Ok(request) => match question::ask(server, asker.args, request) {
+                Ok(found) => {
+                    (status, path) = (0, found.path);
+                    if let (Some(source), 1) = (found.source, repetitions) {
+                        asker.out.line(format_args!("Source: {source}"))?;
                     }
                 }
                 Err(errno) => {
@@ -112,56 +90,6 @@ fn failed(asker: &mut Asker<'_>, format: Format) -> io::Result<()> {
         Format::Lid | Format::Gid => "path",
     };
     asker.out.line(format_args!("ib_acm_resolve_{function} failed: {}", strerror(asker.errno)))
-}
-
-fn question(format: Format, source: Option<&str>, dest: &str, no_delay: bool) -> Question {
-    match format {
-        Format::Ip => {
-            let read = |which: &str, text: &str| {
-                text.parse::<IpAddr>()
-                    .map_err(|_| Fault::Text(format!("inet_pton error on {which} address ({text}): 0x0")))
-            };
-            let source = source.map(|source| read("source", source)).transpose()?;
-            let dest = read("destination", dest)?;
-            if source.is_some_and(|source| source.is_ipv4() != dest.is_ipv4()) {
-                return Err(Fault::Text("source and destination address families don't match".to_owned()));
-            }
-            Ok(Request::Resolve { source: source.map(Address::from), dest: dest.into(), no_delay })
-        }
-        Format::Name => {
-            if dest.len().max(source.map_or(0, str::len)) > LONGEST_NAME {
-                return Err(Fault::Name);
-            }
-            let name = |text: &str| Address::Name(Name::new(text.as_bytes()));
-            Ok(Request::Resolve { source: source.map(name), dest: name(dest), no_delay })
-        }
-        Format::Lid => {
-            // Cut to 16 bits.
-            let lid = |text: &str| {
-                let [low, high, ..] = atoi(text).to_le_bytes();
-                Lid::new(u16::from_le_bytes([low, high]))
-            };
-            let path = PathRecord { slid: source.map_or(Lid::NONE, lid), dlid: lid(dest), ..one_reversible() };
-            Ok(Request::Route { path, no_delay })
-        }
-        Format::Gid => {
-            let read = |which: &str, text: &str| {
-                let ip: Result<Ipv6Addr, _> = text.parse();
-                ip.map(|ip| Gid::new(ip.octets()))
-                    .map_err(|_| Fault::Text(format!("inet_pton error on {which} address ({text}): 0x0")))
-            };
-            let sgid = source.map(|source| read("source", source)).transpose()?.unwrap_or_default();
-            let path = PathRecord { sgid, dgid: read("dest", dest)?, ..one_reversible() };
-            Ok(Request::Route { path, no_delay })
-        }
-    }
-}
-
-/// What every path has to be.
-fn one_reversible() -> PathRecord {
-    let record = PathRecord::default();
-    let reversible_paths = record.reversible_paths.with_reversible(true).with_num_path(1);
-    PathRecord { reversible_paths, ..record }
 }
 
 /// Has subnet administration look up the same path.

@@ -1,7 +1,11 @@
 //! What is said when the command line is no use.
 use crate::args::{Args, Refusal};
 use clap::CommandFactory;
-use std::{ffi::OsString, process::ExitCode};
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    process::ExitCode,
+};
 
 /// As rdma-core's: the fault on standard error, how to call it on standard output, status 1. The words are ours.
 pub(crate) fn show(words: &[OsString], refusal: &Refusal) -> ExitCode {
@@ -23,14 +27,22 @@ pub(crate) fn show(words: &[OsString], refusal: &Refusal) -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// Prints what the shell's completion needs.
+pub(crate) fn complete(shell: clap_complete::Shell) -> io::Result<i32> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), "ib_acme", &mut script);
+    io::stdout().write_all(&script)?;
+    Ok(0)
+}
+
 fn print_usage(program: &str) {
-    use std::io::Write;
     let text = format!(
         "usage 1: {program} [-f FORMAT] [-s ADDRESS] -d ADDRESS [-v] [-c] [-C COUNT] [-S SERVICE]\n         \
-         {program} -e [N] | -P [WHICH] [-s ADDRESS] [-S SERVICE]\n\
+         {program} -e [N] | -P [WHICH] [-s ADDRESS] [-S SERVICE]\n         \
+         {program} --trace ADDRESS [-s ADDRESS] [-S SERVICE]\n\
          usage 2: {program} -A [FILE] | -O [FILE] [-D DIR] [-V]\n\n{}",
         Args::command().help_template("{options}").render_help()
     );
     // Whoever closed the output wants no more of it.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    let _ = io::stdout().write_all(text.as_bytes());
 }

@@ -1,0 +1,41 @@
+//! Shows a daemon's counters each second while they change, and says when it was started anew:
+//! `watch [--service SERVICE] [--times N]`.
+use acm_client::{Client, ClientError, PerfTarget, Service};
+use clap::Parser;
+use core::time::Duration;
+use std::thread;
+
+#[derive(Parser)]
+struct Args {
+    /// The daemon: the path of its socket, or a host and its port. Without it: where librdmacm looks.
+    #[arg(long)]
+    service: Option<Service>,
+    /// How often to look; without it for ever.
+    #[arg(long)]
+    times: Option<u64>,
+}
+
+fn main() -> Result<(), ClientError> {
+    let args = Args::parse();
+    let service = args.service.map_or_else(Service::find, Ok)?;
+    let mut client = Client::connect(service)?;
+    let (mut before, mut reconnects) = (None, 0);
+    for time in 0.. {
+        if args.times.is_some_and(|times| time >= times) {
+            break;
+        }
+        if time > 0 {
+            thread::sleep(Duration::from_secs(1));
+        }
+        let counters = client.counters(PerfTarget::Total)?;
+        if client.reconnects() > reconnects {
+            reconnects = client.reconnects();
+            println!("{}: connected again", client.service());
+        }
+        if before != Some(counters) {
+            println!("{counters:?}");
+            before = Some(counters);
+        }
+    }
+    Ok(())
+}

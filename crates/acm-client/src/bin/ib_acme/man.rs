@@ -1,0 +1,39 @@
+//! The manual page `dist/acm-ib_acme.1`: what `--help` says, and what a page has besides. It is a file, so that the
+//! program carries no maker of pages.
+use crate::args::Args;
+use clap::CommandFactory;
+use clap_mangen::Man;
+use std::{fs, path::Path};
+
+const REST: &str = r#".SH EXIT STATUS
+0 if the last path was found; 1 for a wrong command line; what becomes of \-1 (255) if there was no path; the error's
+number if the last daemon was not there.
+.SH FILES
+.TP
+\fI/run/ibacm\-unix.sock\fR
+The daemon of this node.
+.TP
+\fI/run/ibacm\-tcp.port\fR
+Its port, if it serves TCP; that of other hosts, too.
+.SH SEE ALSO
+.BR ib_acme (1),
+.BR acm\-mio (8),
+.BR ibacm (7)
+"#;
+
+fn page() -> String {
+    let mut text = Vec::new();
+    let man = Man::new(Args::command().name("acm-ib_acme")).section("1").date("").manual("acm");
+    man.render(&mut text).unwrap();
+    String::from_utf8(text).unwrap() + REST
+}
+
+#[test]
+fn the_page_says_what_help_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/acm-ib_acme.1");
+    if std::env::var_os("UPDATE_MAN").is_some() {
+        fs::write(&path, page()).unwrap();
+    }
+    let is_so = fs::read_to_string(&path).is_ok_and(|text| text == page());
+    assert!(is_so, "dist/acm-ib_acme.1 is not of these options: UPDATE_MAN=1 cargo test -p acm-client writes it anew");
+}

@@ -1,0 +1,144 @@
+//! `--json`: everything that was asked as one document.
+use crate::{
+    args::{Args, Perf},
+    asker::Asker,
+    fields::fields,
+    output::{Output, strerror},
+    question::{self, Fault},
+    ranges::Names,
+    server::Server,
+};
+use acm_client::{Answer, Counters, Endpoint, PerfTarget, Request};
+use serde_json::{Map, Value, json};
+use std::io;
+
+/// Asks all daemons and prints what they say. The status is 0 if every question had an answer.
+pub(crate) fn report(args: &Args, out: &mut Output) -> io::Result<i32> {
+    let Some(services) = Names::parse(&args.services) else {
+        out.line(format_args!("Unable to parse service list argument"))?;
+        return Ok(-1);
+    };
+    let mut asker = Asker::new(args, out);
+    let (mut documents, mut good) = (Vec::new(), true);
+    for service in services {
+        let mut document = Map::from_iter([("service".to_owned(), json!(service))]);
+        match Server::connect(&service, asker.errno, asker.out)? {
+            Ok(mut server) => good &= ask(&mut asker, &mut server, &mut document),
+            Err(refused) => {
+                document.insert("error".to_owned(), json!(strerror(refused.errno)));
+                good = false;
+            }
+        }
+        documents.push(Value::Object(document));
+    }
+    out.line(format_args!("{:#}", json!({ "services": documents })))?;
+    Ok(if good { 0 } else { -1 })
+}
+
+/// Asks one; whether it had all answers.
+fn ask(asker: &mut Asker<'_>, server: &mut Server, document: &mut Map<String, Value>) -> bool {
+    let mut good = true;
+    if let Some(dests) = asker.args.dest.as_deref() {
+        let paths = paths(asker, server, dests);
+        good &= paths.iter().all(|path| path.get("error").is_none());
+        document.insert("paths".to_owned(), Value::Array(paths));
+    }
+    if let Some(which) = asker.args.perf() {
+        let rows = counters(server, which, asker.args.source.as_deref());
+        good &= !rows.is_empty();
+        document.insert("counters".to_owned(), Value::Array(rows));
+    }
+    if let Some(index) = asker.args.endpoint() {
+        let rows = endpoints(server, index);
+        good &= index == 0 || !rows.is_empty();
+        document.insert("endpoints".to_owned(), Value::Array(rows));
+    }
+    good
+}
+
+fn paths(asker: &mut Asker<'_>, server: &mut Server, dests: &str) -> Vec<Value> {
+    let (Some(dests), Some(sources)) = (Names::parse(dests), asker.sources()) else {
+        return vec![json!({ "error": "no address in the list" })];
+    };
+    let mut paths = Vec::new();
+    for dest in dests {
+        let (format, dest) = asker.classify(dest);
+        for source in &sources {
+            let mut one = Map::from_iter([("destination".to_owned(), json!(dest))]);
+            one.extend(source.as_ref().map(|source| ("source".to_owned(), json!(source))));
+            let found = match question::question(asker.args, format, source.as_deref(), &dest) {
+                Ok(request) => question::ask(server, asker.args, &request).map_err(strerror),
+                Err(Fault::Text(text)) => Err(text),
+                Err(Fault::Name) => Err("the name is too long".to_owned()),
+            };
+            match found {
+                Ok(found) => {
+                    one.extend(found.source.map(|source| ("source".to_owned(), json!(source.to_string()))));
+                    one.insert("path".to_owned(), Value::Object(fields(&found.path)));
+                    if asker.args.verify {
+                        let verified = server.ask(&Request::QuerySa { path: found.path }).map_err(strerror);
+                        one.insert("verified".to_owned(), json!(verified.is_ok()));
+                        one.extend(verified.err().map(|why| ("error".to_owned(), json!(why))));
+                    }
+                }
+                Err(why) => {
+                    one.insert("error".to_owned(), json!(why));
+                }
+            }
+            paths.push(Value::Object(one));
+        }
+    }
+    paths
+}
+
+fn counters(server: &mut Server, which: Perf, source: Option<&str>) -> Vec<Value> {
+    let mut of = |target| match server.ask(&Request::Counters(target)) {
+        Ok(Answer::Counters(counters)) => Some(counters),
+        _ => None,
+    };
+    let row = |index: Option<u8>, counters: Counters| {
+        let named = Counters::NAMES.iter().zip(counters.0);
+        let named = named.map(|(name, value)| (name.to_lowercase().replace(' ', "_"), json!(value)));
+        let mut row: Map<String, Value> = named.collect();
+        row.extend(index.map(|index| ("endpoint".to_owned(), json!(index))));
+        Value::Object(row)
+    };
+    match which {
+        Perf::Row | Perf::Column => of(PerfTarget::Total).map(|counters| row(None, counters)).into_iter().collect(),
+        Perf::Endpoint(index) => {
+            let index = u8::try_from(index).ok();
+            let found = index.and_then(|index| of(PerfTarget::Endpoint(index)));
+            found.map(|counters| row(index, counters)).into_iter().collect()
+        }
+        Perf::All => (1..=u8::MAX)
+            .map_while(|index| of(PerfTarget::Endpoint(index)).map(|counters| row(Some(index), counters)))
+            .collect(),
+        Perf::Source => {
+            let address = source.map(acm_client::Address::from_text);
+            of(PerfTarget::Address(address)).map(|counters| row(None, counters)).into_iter().collect()
+        }
+    }
+}
+
+fn endpoints(server: &mut Server, wanted: i32) -> Vec<Value> {
+    let mut one = |index| match server.ask(&Request::Endpoint { index, port: 0 }) {
+        Ok(Answer::Endpoint(endpoint)) => Some(row(index, &endpoint)),
+        _ => None,
+    };
+    match u8::try_from(wanted) {
+        Ok(0) => (1..=u8::MAX).map_while(one).collect(),
+        Ok(index) => one(index).into_iter().collect(),
+        Err(_) => Vec::new(),
+    }
+}
+
+fn row(index: u8, endpoint: &Endpoint) -> Value {
+    json!({
+        "endpoint": index,
+        "device_guid": endpoint.device.to_string(),
+        "port": endpoint.port,
+        "pkey": endpoint.pkey.to_string(),
+        "provider": endpoint.provider,
+        "addresses": endpoint.addresses,
+    })
+}

@@ -1,0 +1,87 @@
+//! What a path is to be besides its ends.
+use acm_client::ib_mad::{IpProtocol, Pkey, ServiceId, ServiceLevel, sa::PathRecord};
+
+/// What is not given is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
+pub(crate) struct Wanted {
+    /// For this service: a number, `tcp:PORT`, `udp:PORT`, `ib:PORT`, `lustre` or `storage-scale`. The daemon's option
+    /// path_service_ids says which of them count.
+    #[arg(long, value_name = "ID", value_parser = service_id, requires = "dest")]
+    service_id: Option<ServiceId>,
+    /// In this partition.
+    #[arg(long, value_name = "PKEY", requires = "dest")]
+    pkey: Option<Pkey>,
+    /// With this service level.
+    #[arg(long, value_name = "SL", requires = "dest")]
+    sl: Option<ServiceLevel>,
+    /// With this class of quality of service, up to 4095.
+    #[arg(long, value_name = "CLASS", value_parser = clap::value_parser!(u16).range(..4096), requires = "dest")]
+    qos_class: Option<u16>,
+}
+
+/// A service as one writes it.
+fn service_id(text: &str) -> Result<ServiceId, String> {
+    let of_ip = |protocol, port: &str| {
+        port.parse().map(|port| ServiceId::from_ip_port(protocol, port)).map_err(|_| format!("{port:?} is no port"))
+    };
+    match text.split_once(':') {
+        Some(("tcp", port)) => of_ip(IpProtocol::TCP, port),
+        Some(("udp", port)) => of_ip(IpProtocol::UDP, port),
+        Some(("ib", port)) => of_ip(IpProtocol::IB, port),
+        _ if text == "lustre" => of_ip(IpProtocol::TCP, "987"),
+        _ if text == "storage-scale" => of_ip(IpProtocol::TCP, "1191"),
+        _ => text.parse().map_err(|_| "a number, tcp:PORT, udp:PORT, ib:PORT, lustre or storage-scale".to_owned()),
+    }
+}
+
+impl Wanted {
+    /// Whether any path will do.
+    pub(crate) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// A path that is asked for, with this.
+    pub(crate) fn on(&self, path: PathRecord) -> PathRecord {
+        let mut qos_sl = path.qos_sl;
+        qos_sl = self.sl.map_or(qos_sl, |sl| qos_sl.with_sl(sl));
+        qos_sl = self.qos_class.map_or(qos_sl, |class| qos_sl.with_qos_class(class));
+        PathRecord {
+            service_id: self.service_id.unwrap_or(path.service_id),
+            pkey: self.pkey.unwrap_or(path.pkey),
+            qos_sl,
+            ..path
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn services_by_name() {
+        for (text, id) in [
+            ("lustre", 0x0106_03db),
+            ("storage-scale", 0x0106_04a7),
+            ("tcp:987", 0x0106_03db),
+            ("udp:1", 0x0111_0001),
+            ("ib:65535", 0x013f_ffff),
+            ("0x1000000000000000", 0x1000_0000_0000_0000),
+            ("7", 7),
+        ] {
+            assert_eq!(service_id(text), Ok(ServiceId::new(id)), "{text}");
+        }
+        for bad in ["", "tcp", "tcp:", "tcp:65536", "sctp:1", "x"] {
+            assert!(service_id(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_given_stays() {
+        let path = PathRecord { pkey: Pkey::new(0x8001), ..PathRecord::default() };
+        assert_eq!(Wanted::default().on(path), path);
+        let sl = ServiceLevel::of::<3>();
+        let wanted = Wanted { sl: Some(sl), qos_class: Some(9), ..Wanted::default() }.on(path);
+        assert_eq!((wanted.pkey, wanted.qos_sl.sl(), wanted.qos_sl.qos_class()), (path.pkey, sl, 9));
+    }
+}
