@@ -29,21 +29,20 @@ pub(crate) struct Packet {
 
 type Encoded = Result<Packet, serde_json::Error>;
 
-fn header(kind: Kind) -> Vec<u8> {
-    let mut data = MAGIC.to_vec();
-    data.extend_from_slice(&[VERSION.0, VERSION.1]);
-    data.extend_from_slice(&kind.code().to_be_bytes());
-    data
+fn header(kind: Kind) -> [u8; 8] {
+    let ([m0, m1, m2, m3], [high, low]) = (MAGIC, kind.code().to_be_bytes());
+    [m0, m1, m2, m3, VERSION.0, VERSION.1, high, low]
 }
 
 fn bytes(kind: Kind, pieces: &[&[u8]]) -> Packet {
-    let mut data = header(kind);
+    let mut data = Vec::with_capacity(8 + pieces.iter().map(|piece| piece.len()).sum::<usize>());
+    data.extend_from_slice(&header(kind));
     pieces.iter().for_each(|piece| data.extend_from_slice(piece));
     Packet { kind, data, comment: None }
 }
 
 fn text(kind: Kind, value: &impl Serialize) -> Encoded {
-    let mut data = header(kind);
+    let mut data = header(kind).to_vec();
     serde_json::to_writer(&mut data, value)?;
     Ok(Packet { kind, data, comment: None })
 }
