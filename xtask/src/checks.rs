@@ -23,8 +23,8 @@ pub(crate) fn test(install: Install, fast: bool) -> Result<(), TaskError> {
     tests(steps)
 }
 
-/// The task `ci`: [`test()`], what cargo-deny finds beyond that, the oldest compiler, and the packages of published
-/// crates; what that needs is installed.
+/// The task `ci`: [`test()`], what cargo-deny finds beyond that, the oldest compiler, the packages of published crates,
+/// and their interfaces since the last release; what that needs is installed.
 pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
     let mut steps = Steps::default();
     ready(&mut steps, install)?;
@@ -32,6 +32,7 @@ pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
     steps.step("cargo-deny", || cargo_deny(install))?;
     steps.step("oldest compiler", || published::msrv(install))?;
     steps.step("packages", published::package)?;
+    steps.step("interfaces", || published::semver_since_release(install))?;
     real_kernel(&mut steps)?;
     tests(steps)
 }

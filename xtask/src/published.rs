@@ -74,6 +74,20 @@ pub(crate) fn semver(semver: &Semver) -> Result<(), TaskError> {
     command::run(cargo(&["semver-checks", "--baseline-rev", &since]).args(packages))
 }
 
+/// [`semver()`] since the last release, if there is one.
+///
+/// # Errors
+/// As there.
+pub(crate) fn semver_since_release(install: Install) -> Result<(), TaskError> {
+    match last_tag() {
+        Err(TaskError::NoRelease) => {
+            println!("There is no release (a tag) to compare the interfaces with");
+            Ok(())
+        }
+        last => semver(&Semver { since: Some(last?), install }),
+    }
+}
+
 fn last_tag() -> Result<String, TaskError> {
     let mut git = Command::new("git");
     git.args(["describe", "--tags", "--abbrev=0"]).current_dir(command::root());
