@@ -1,5 +1,5 @@
-//! The tasks `install` and `uninstall`: the daemon, its client and their files onto this machine, and away again. They write and
-//! remove files; they start, stop, enable and disable nothing.
+//! The tasks `install` and `uninstall`: the daemon, its client and their files onto this machine, and away again. They
+//! write and remove files; they start, stop, enable and disable nothing.
 mod build;
 mod enabled;
 mod error;

@@ -70,6 +70,9 @@ fn options_of_our_own() {
     said("--json -f n -s node1 -d node2 -v", 0, &json);
     said("--json -e -P", 0, &["\"resolve_count\": ", "\"node1b\"", "\"provider\": \"ibacmp\""]);
     said("--json -P 9", 255, &["\"counters\": []"]);
+    // node1's address, which is no name of it.
+    said("--json -P s -s 10.77.0.1", 0, &["\"resolve_count\": "]);
+    said("--json -P s -s 10.77.0.1 -f n", 255, &["\"counters\": []"]);
     said("--json -f n -s node9 -d node2", 255, &["\"error\": \"Cannot assign requested address\""]);
 
     // What is wanted is part of the question.

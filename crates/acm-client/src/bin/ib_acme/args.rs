@@ -4,9 +4,9 @@ use clap::{ArgAction, Parser, error::ErrorKind};
 use std::ffi::OsString;
 
 /// Where the generated files go.
-pub(crate) const CONF_DIR: &str = "/etc/rdma";
-pub(crate) const ADDR_FILE: &str = "ibacm_addr.cfg";
-pub(crate) const OPTS_FILE: &str = "ibacm_opts.cfg";
+const CONF_DIR: &str = "/etc/rdma";
+const ADDR_FILE: &str = "ibacm_addr.cfg";
+const OPTS_FILE: &str = "ibacm_opts.cfg";
 /// Where the daemon's clients find it.
 pub(crate) const SOCKET: &str = "/run/ibacm-unix.sock";
 

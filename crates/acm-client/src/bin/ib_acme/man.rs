@@ -6,8 +6,8 @@ use clap_mangen::Man;
 use std::{fs, path::Path};
 
 const REST: &str = r#".SH EXIT STATUS
-0 if the last path was found; 1 for a wrong command line; what becomes of \-1 (255) if there was no path; the error's
-number if the last daemon was not there.
+0 if the last path was found; 1 for a wrong command line, and for what \fB\-\-diff\fR or \fB\-\-trace\fR found amiss;
+what becomes of \-1 (255) if there was no path; the error's number if the last daemon was not there.
 .SH FILES
 .TP
 \fI/run/ibacm\-unix.sock\fR

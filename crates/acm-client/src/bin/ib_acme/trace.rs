@@ -4,11 +4,11 @@ use crate::{
     asker::Asker,
     diff,
     output::{Mark, Output, strerror},
-    question::{self, Fault},
+    question,
     ranges::Names,
     server::Server,
 };
-use acm_client::{Answer, Counter, Counters, Endpoint, PerfTarget, Request};
+use acm_client::{Counter, Counters, Endpoint, PerfTarget};
 use nix::libc::{EADDRNOTAVAIL, ENODATA, ENOMEM, ETIMEDOUT};
 use std::io;
 
@@ -60,8 +60,7 @@ fn steps(asker: &mut Asker<'_>, server: &mut Server, dest: &str) -> io::Result<i
     let request = match question::question(asker.args, format, source.as_deref(), &dest) {
         Ok(request) => request,
         Err(fault) => {
-            let text = if let Fault::Text(text) = fault { text } else { "the name is too long".to_owned() };
-            asker.out.marked(Mark::Bad, &text)?;
+            asker.out.marked(Mark::Bad, &String::from(fault))?;
             return Ok(1);
         }
     };
@@ -98,18 +97,11 @@ fn steps(asker: &mut Asker<'_>, server: &mut Server, dest: &str) -> io::Result<i
 }
 
 fn endpoints(server: &mut Server) -> Vec<Endpoint> {
-    let mut one = |index| match server.ask(&Request::Endpoint { index, port: 0 }) {
-        Ok(Answer::Endpoint(endpoint)) => Some(*endpoint),
-        _ => None,
-    };
-    (1..=u8::MAX).map_while(&mut one).collect()
+    (1..=u8::MAX).map_while(|index| server.endpoint(index, 0).ok()).collect()
 }
 
 fn counters(server: &mut Server) -> Counters {
-    match server.ask(&Request::Counters(PerfTarget::Total)) {
-        Ok(Answer::Counters(counters)) => counters,
-        _ => Counters::default(),
-    }
+    server.counters(PerfTarget::Total).unwrap_or_default()
 }
 
 /// What the daemon's counters say of what it did meanwhile. Others may have asked it, too.
