@@ -77,7 +77,7 @@ impl JoinGroup {
         let (port, mgid) = (administration.port().name(), joined.record.mgid);
         out.line(format_args!("{port} joined {mgid} as {kind}"))?;
         out.line(format_args!("  {}", show::parameters(&joined.record)))?;
-        if joined.before.contains(kind) {
+        if joined.before.is_some_and(|before| before.is_empty() || before.contains(kind)) {
             out.line(format_args!("It was one already, and stays one"))?;
             return Ok(());
         }
