@@ -3,6 +3,7 @@
 mod asked;
 mod fabric;
 mod generated;
+mod job;
 mod own;
 mod programs;
 mod vfabric;
