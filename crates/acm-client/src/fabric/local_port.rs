@@ -1,7 +1,7 @@
 //! The port of this machine that asks.
 use super::error::FabricError;
 use ib_device::sysfs::{self, Sysfs};
-use ib_mad::Gid;
+use ib_mad::{Gid, Guid};
 use std::path::PathBuf;
 
 /// An active port and its umad file.
@@ -45,6 +45,16 @@ impl LocalPort {
         Ok(Self { device: name.clone(), port: port.clone(), umad: umad.path.clone() })
     }
 
+    /// The port with this number of the device with this node GUID, if it is active.
+    ///
+    /// # Errors
+    /// As for [`find`](Self::find).
+    pub fn of_device(node_guid: Guid, number: u8) -> Result<Self, FabricError> {
+        let found = devices()?.into_iter().find(|device| device.node_guid == node_guid);
+        let name = found.map_or_else(|| format!("device {node_guid}"), |device| device.name);
+        Self::find(Some(&name), Some(number))
+    }
+
     /// The device and port that have this GID, if they are this machine's.
     #[must_use]
     pub fn with_gid(gid: Gid) -> Option<(String, sysfs::Port)> {
@@ -52,10 +62,8 @@ impl LocalPort {
     }
 
     fn all() -> Result<Vec<(String, sysfs::Port)>, FabricError> {
-        let scan = Sysfs::default().scan();
-        let scan = scan.map_err(|source| FabricError::Device { what: "InfiniBand devices".to_owned(), source })?;
         let ports = |device: sysfs::Device| device.ports.into_iter().map(move |port| (device.name.clone(), port));
-        Ok(scan.devices.into_iter().flat_map(ports).collect())
+        Ok(devices()?.into_iter().flat_map(ports).collect())
     }
 
     /// Its first GID, by which subnet administration knows it.
@@ -69,4 +77,9 @@ impl LocalPort {
     pub fn name(&self) -> String {
         format!("{} port {}", self.device, self.port.number)
     }
+}
+
+fn devices() -> Result<Vec<sysfs::Device>, FabricError> {
+    let scan = Sysfs::default().scan();
+    Ok(scan.map_err(|source| FabricError::Device { what: "InfiniBand devices".to_owned(), source })?.devices)
 }

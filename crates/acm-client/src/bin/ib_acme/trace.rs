@@ -8,9 +8,16 @@ use crate::{
     ranges::Names,
     server::Server,
 };
-use acm_client::{Counter, Counters, Endpoint, PerfTarget};
+use acm_client::{
+    Counter, Counters, Endpoint, PerfTarget,
+    fabric::{self, Administration, GroupName, LocalPort},
+    ib_mad::sa::Query,
+};
 use nix::libc::{EADDRNOTAVAIL, ENODATA, ENOMEM, ETIMEDOUT};
 use std::io;
+
+/// The scope of a group's GID that reaches the subnet.
+const LINK: u8 = 2;
 
 /// Asks step by step, up to the one that fails; 0 if there is a path, and subnet administration has the same.
 pub(crate) fn trace(args: &Args, out: &mut Output, dest: &str) -> io::Result<i32> {
@@ -91,8 +98,36 @@ fn steps(asker: &mut Asker<'_>, server: &mut Server, dest: &str) -> io::Result<i
         Err(errno) => {
             asker.out.marked(Mark::Bad, &format!("no path to {dest}: {}; {}", strerror(errno), story.failed(errno)))?;
             asker.out.line(format_args!("     {}", story.advice(errno, format)))?;
+            if story.asked_group && !story.asked_administration {
+                let is_source = |address: &String| source.as_ref().is_some_and(|own| address.eq_ignore_ascii_case(own));
+                let own = endpoints.iter().find(|endpoint| endpoint.addresses.iter().any(is_source));
+                own.or(endpoints.first()).map_or(Ok(()), |endpoint| group(asker.out, endpoint))?;
+            }
             Ok(1)
         }
+    }
+}
+
+/// Whether the daemon's port is in the group that it asked, as subnet administration has it: what is sent to a group
+/// reaches its members only.
+fn group(out: &mut Output, endpoint: &Endpoint) -> io::Result<()> {
+    let mgid = GroupName::Acm.mgid(endpoint.pkey, LINK);
+    let looked = LocalPort::of_device(endpoint.device, endpoint.port).and_then(|port| {
+        let mut administration = Administration::open(port)?;
+        fabric::groups(&mut administration, &Query::new().mgid(mgid))
+    });
+    match looked.map(|found| found.groups.into_iter().next()) {
+        Ok(Some(group)) if !group.members.is_empty() => {
+            out.marked(Mark::Good, &format!("this port is in the multicast group {mgid}, LID {}", group.record.mlid))
+        }
+        Ok(group) => {
+            let what = if group.is_some() { "this port is not in" } else { "subnet administration does not know" };
+            out.marked(Mark::Bad, &format!("{what} the multicast group {mgid}"))?;
+            out.line(format_args!(
+                "     the daemon's log says \"join failed\" or why else; a restart of it joins again"
+            ))
+        }
+        Err(error) => out.marked(Mark::Note, &format!("the multicast group was not looked at: {error}")),
     }
 }
 
