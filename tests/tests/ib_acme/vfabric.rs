@@ -215,7 +215,10 @@ fn a_fabric_that_does_not_answer() {
     fails("groups join broadcast", &["ffff:ffff: SA: request denied; this port may not do that"]);
     site.fabric.control("set sa_status 0x0");
     site.fabric.control("set sa_mute on");
-    fails("groups join broadcast --timeout 10", &["subnet administration (LID 1) does not answer: does the subnet manager run"]);
+    fails(
+        "groups join broadcast --timeout 10",
+        &["subnet administration (LID 1) does not answer: does the subnet manager run"],
+    );
     site.fabric.control("init 1 1");
     fails("groups", &["no active InfiniBand port (ibsim0 port 1: "]);
 }

@@ -94,7 +94,7 @@ impl Rank {
                 Err(ClientError::TimedOut { .. }) => break,
                 Err(error) => return Err(error.into()),
             };
-            outcome.latency.saturating_record(u64::try_from(asked.elapsed().as_micros()).unwrap_or(u64::MAX));
+            outcome.latency.record(u64::try_from(asked.elapsed().as_micros())?)?;
             match answer {
                 Answer::Path(_) => outcome.found += 1,
                 _ => outcome.missing += 1,

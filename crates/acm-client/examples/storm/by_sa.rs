@@ -127,7 +127,7 @@ pub(crate) fn work(job: Job, gids: &str) -> Result<(), Box<dyn Error>> {
                     missing += 1
                 }
                 if let Some(asked) = rank.asked {
-                    latency.saturating_record(u64::try_from(asked.elapsed().as_micros()).unwrap_or(u64::MAX));
+                    latency.record(u64::try_from(asked.elapsed().as_micros())?)?;
                 }
                 rank.ask(own, &to)?;
             }

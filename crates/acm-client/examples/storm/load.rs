@@ -90,7 +90,7 @@ impl Lane {
                 Err(error) => return Err(error.into()),
             };
             if let Some(asked) = self.asked.remove(&id) {
-                outcome.latency.saturating_record(u64::try_from(asked.elapsed().as_micros()).unwrap_or(u64::MAX));
+                outcome.latency.record(u64::try_from(asked.elapsed().as_micros())?)?;
             }
             match answer {
                 Answer::Path(_) => outcome.found += 1,

@@ -1,5 +1,5 @@
 //! `ib_acme groups join`.
-use super::{command::Failure, local::Local, show};
+use super::{failure::Failure, local::Local, show};
 use crate::output::Output;
 use acm_client::{
     fabric::{GroupName, Join, leave},
