@@ -30,87 +30,111 @@ local kinds = {
     [0x4d] = "log", [0x4e] = "shutdown_done",
 }
 
-local f = {
-    magic = ProtoField.string("acm_trace.magic", "Magic"),
-    major = ProtoField.uint8("acm_trace.major", "Major version"),
-    minor = ProtoField.uint8("acm_trace.minor", "Minor version"),
-    kind = ProtoField.uint16("acm_trace.kind", "Kind", base.HEX, kinds),
-    client = ProtoField.string("acm_trace.client", "Client"),
-    lost = ProtoField.uint64("acm_trace.lost", "Facts lost"),
-    words = ProtoField.string("acm_trace.words", "Headers"),
-    bytes = ProtoField.bytes("acm_trace.bytes", "Bytes"),
-    event = ProtoField.string("acm_trace.event", "Event"),
-    version = ProtoField.uint8("acm_client.version", "Version"),
-    opcode = ProtoField.uint8("acm_client.opcode", "Opcode", base.HEX, opcodes),
-    status = ProtoField.uint8("acm_client.status", "Status", base.DEC, statuses),
-    data = ProtoField.bytes("acm_client.data", "Data"),
-    length = ProtoField.uint16("acm_client.length", "Length"),
-    tid = ProtoField.bytes("acm_client.tid", "Transaction id"),
-    counter = ProtoField.uint64("acm_client.counter", "Counter"),
-    entry_flags = ProtoField.uint32("acm_client.entry.flags", "Flags", base.HEX),
-    entry_source = ProtoField.bool("acm_client.entry.source", "Source", 32, nil, 0x1),
-    entry_dest = ProtoField.bool("acm_client.entry.dest", "Destination", 32, nil, 0x2),
-    entry_nodelay = ProtoField.bool("acm_client.entry.nodelay", "Do not wait", 32, nil, 0x40000000),
-    entry_sa = ProtoField.bool("acm_client.entry.query_sa", "Ask subnet administration", 32, nil, 0x80000000),
-    entry_type = ProtoField.uint16("acm_client.entry.type", "Type", base.DEC, address_types),
-    kernel_id = ProtoField.uint32("acm_kernel.id", "Request"),
-    kernel_has_port = ProtoField.bool("acm_kernel.has_port", "Names a port"),
-    kernel_port = ProtoField.uint32("acm_kernel.port", "Port"),
-    name = ProtoField.string("acm.name", "Name"),
-    ipv4 = ProtoField.ipv4("acm.ipv4", "IPv4 address"),
-    ipv6 = ProtoField.ipv6("acm.ipv6", "IPv6 address"),
-    gid = ProtoField.ipv6("acm.gid", "GID"),
-    lid = ProtoField.uint16("acm.lid", "LID"),
-    service_id = ProtoField.uint64("acm_path.service_id", "Service id", base.HEX),
-    dgid = ProtoField.ipv6("acm_path.dgid", "Destination GID"),
-    sgid = ProtoField.ipv6("acm_path.sgid", "Source GID"),
-    dlid = ProtoField.uint16("acm_path.dlid", "Destination LID"),
-    slid = ProtoField.uint16("acm_path.slid", "Source LID"),
-    flow_label = ProtoField.uint32("acm_path.flow_label", "Flow label", base.HEX, nil, 0x0fffff00),
-    hop_limit = ProtoField.uint32("acm_path.hop_limit", "Hop limit", base.DEC, nil, 0xff),
-    traffic_class = ProtoField.uint8("acm_path.traffic_class", "Traffic class"),
-    reversible = ProtoField.bool("acm_path.reversible", "Reversible", 8, nil, 0x80),
-    num_path = ProtoField.uint8("acm_path.num_path", "Paths", base.DEC, nil, 0x7f),
-    pkey = ProtoField.uint16("acm_path.pkey", "P_Key", base.HEX),
-    qos_class = ProtoField.uint16("acm_path.qos_class", "QoS class", base.DEC, nil, 0xfff0),
-    sl = ProtoField.uint16("acm_path.sl", "Service level", base.DEC, nil, 0x000f),
-    mtu = ProtoField.uint8("acm_path.mtu", "MTU code", base.DEC, nil, 0x3f),
-    rate = ProtoField.uint8("acm_path.rate", "Rate code", base.DEC, nil, 0x3f),
-    life_time = ProtoField.uint8("acm_path.life_time", "Packet life time code", base.DEC, nil, 0x3f),
-    preference = ProtoField.uint8("acm_path.preference", "Preference"),
-    answer_in = ProtoField.framenum("acm.answer_in", "Answer in", base.NONE, frametype.RESPONSE),
-    answer_to = ProtoField.framenum("acm.answer_to", "Answer to", base.NONE, frametype.REQUEST),
-    time = ProtoField.double("acm.time", "Seconds since the request"),
-}
--- Fields by the place of their use alone are all of one protocol: Wireshark does not mind.
-local all = {}
-for _, field in pairs(f) do
-    all[#all + 1] = field
-end
-trace.fields = all
+-- Fields of each protocol. They may stand in packets of the other: Wireshark does not mind.
+local fields = { [trace] = {}, [datagram] = {} }
 
-local m = {
-    base = ProtoField.uint8("acm.mad.base_version", "Base version"),
-    class = ProtoField.uint8("acm.mad.class", "Class", base.HEX),
-    version = ProtoField.uint8("acm.mad.class_version", "Class version"),
-    method = ProtoField.uint8("acm.mad.method", "Method", base.HEX, methods),
-    status = ProtoField.uint16("acm.mad.status", "Status", base.HEX),
-    control = ProtoField.uint16("acm.mad.control", "Control", base.HEX, controls),
-    tid = ProtoField.uint64("acm.mad.tid", "Transaction id", base.HEX),
-    dest_type = ProtoField.uint8("acm.mad.dest_type", "Destination type", base.DEC, address_types),
-    dest_length = ProtoField.uint8("acm.mad.dest_length", "Destination length"),
-    src_type = ProtoField.uint8("acm.mad.src_type", "Source type", base.DEC, address_types),
-    src_length = ProtoField.uint8("acm.mad.src_length", "Source length"),
-    gid_count = ProtoField.uint8("acm.mad.gid_count", "Groups"),
-    dest = ProtoField.string("acm.mad.dest", "Destination"),
-    src = ProtoField.string("acm.mad.src", "Source"),
-    group = ProtoField.ipv6("acm.mad.group", "Group"),
-}
-all = {}
-for _, field in pairs(m) do
-    all[#all + 1] = field
+local function field(proto, name, kind, ...)
+    local made = ProtoField[kind](name, ...)
+    table.insert(fields[proto], made)
+    return made
 end
-datagram.fields = all
+
+-- A part of a packet: for each field its name, type, title, place, length, and what else its type wants.
+local function layout(proto, prefix, rows)
+    for _, row in ipairs(rows) do
+        row.field = field(proto, prefix .. row[1], row[2], row[3], row[6], row[7], row[8])
+    end
+    return rows
+end
+
+local function add_layout(rows, range, tree, add)
+    for _, row in ipairs(rows) do
+        tree[add or "add"](tree, row.field, range(row[4], row[5]))
+    end
+end
+
+local header = layout(trace, "acm_trace.", {
+    { "magic", "string", "Magic", 0, 4 },
+    { "major", "uint8", "Major version", 4, 1 },
+    { "minor", "uint8", "Minor version", 5, 1 },
+    { "kind", "uint16", "Kind", 6, 2, base.HEX, kinds },
+})
+-- Behind these the length, in an order of its own, and the transaction id.
+local message = layout(trace, "acm_client.", {
+    { "version", "uint8", "Version", 0, 1 },
+    { "opcode", "uint8", "Opcode", 1, 1, base.HEX, opcodes },
+    { "status", "uint8", "Status", 2, 1, base.DEC, statuses },
+    { "data", "bytes", "Data", 3, 3 },
+})
+local entry = layout(trace, "acm_client.entry.", {
+    { "flags", "uint32", "Flags", 0, 4, base.HEX },
+    { "source", "bool", "Source", 0, 4, 32, nil, 0x1 },
+    { "dest", "bool", "Destination", 0, 4, 32, nil, 0x2 },
+    { "nodelay", "bool", "Do not wait", 0, 4, 32, nil, 0x40000000 },
+    { "query_sa", "bool", "Ask subnet administration", 0, 4, 32, nil, 0x80000000 },
+    { "type", "uint16", "Type", 4, 2, base.DEC, address_types },
+})
+local path_record = layout(trace, "acm_path.", {
+    { "service_id", "uint64", "Service id", 0, 8, base.HEX },
+    { "dgid", "ipv6", "Destination GID", 8, 16 },
+    { "sgid", "ipv6", "Source GID", 24, 16 },
+    { "dlid", "uint16", "Destination LID", 40, 2 },
+    { "slid", "uint16", "Source LID", 42, 2 },
+    { "flow_label", "uint32", "Flow label", 44, 4, base.HEX, nil, 0x0fffff00 },
+    { "hop_limit", "uint32", "Hop limit", 44, 4, base.DEC, nil, 0xff },
+    { "traffic_class", "uint8", "Traffic class", 48, 1 },
+    { "reversible", "bool", "Reversible", 49, 1, 8, nil, 0x80 },
+    { "num_path", "uint8", "Paths", 49, 1, base.DEC, nil, 0x7f },
+    { "pkey", "uint16", "P_Key", 50, 2, base.HEX },
+    { "qos_class", "uint16", "QoS class", 52, 2, base.DEC, nil, 0xfff0 },
+    { "sl", "uint16", "Service level", 52, 2, base.DEC, nil, 0x000f },
+    { "mtu", "uint8", "MTU code", 54, 1, base.DEC, nil, 0x3f },
+    { "rate", "uint8", "Rate code", 55, 1, base.DEC, nil, 0x3f },
+    { "life_time", "uint8", "Packet life time code", 56, 1, base.DEC, nil, 0x3f },
+    { "preference", "uint8", "Preference", 57, 1 },
+})
+local mad = layout(datagram, "acm.mad.", {
+    { "base_version", "uint8", "Base version", 0, 1 },
+    { "class", "uint8", "Class", 1, 1, base.HEX },
+    { "class_version", "uint8", "Class version", 2, 1 },
+    { "method", "uint8", "Method", 3, 1, base.HEX, methods },
+    { "status", "uint16", "Status", 4, 2, base.HEX },
+    { "control", "uint16", "Control", 6, 2, base.HEX, controls },
+    { "tid", "uint64", "Transaction id", 8, 8, base.HEX },
+    { "dest_type", "uint8", "Destination type", 16, 1, base.DEC, address_types },
+    { "dest_length", "uint8", "Destination length", 17, 1 },
+    { "src_type", "uint8", "Source type", 18, 1, base.DEC, address_types },
+    { "src_length", "uint8", "Source length", 19, 1 },
+    { "gid_count", "uint8", "Groups", 20, 1 },
+})
+-- Those whose place, order or text is found when they are shown.
+local f = {
+    client = field(trace, "acm_trace.client", "string", "Client"),
+    lost = field(trace, "acm_trace.lost", "uint64", "Facts lost"),
+    words = field(trace, "acm_trace.words", "string", "Headers"),
+    bytes = field(trace, "acm_trace.bytes", "bytes", "Bytes"),
+    event = field(trace, "acm_trace.event", "string", "Event"),
+    length = field(trace, "acm_client.length", "uint16", "Length"),
+    tid = field(trace, "acm_client.tid", "bytes", "Transaction id"),
+    counter = field(trace, "acm_client.counter", "uint64", "Counter"),
+    kernel_id = field(trace, "acm_kernel.id", "uint32", "Request"),
+    kernel_has_port = field(trace, "acm_kernel.has_port", "bool", "Names a port"),
+    kernel_port = field(trace, "acm_kernel.port", "uint32", "Port"),
+    name = field(trace, "acm.name", "string", "Name"),
+    ipv4 = field(trace, "acm.ipv4", "ipv4", "IPv4 address"),
+    ipv6 = field(trace, "acm.ipv6", "ipv6", "IPv6 address"),
+    gid = field(trace, "acm.gid", "ipv6", "GID"),
+    lid = field(trace, "acm.lid", "uint16", "LID"),
+    answer_in = field(trace, "acm.answer_in", "framenum", "Answer in", base.NONE, frametype.RESPONSE),
+    answer_to = field(trace, "acm.answer_to", "framenum", "Answer to", base.NONE, frametype.REQUEST),
+    time = field(trace, "acm.time", "double", "Seconds since the request"),
+    dest = field(datagram, "acm.mad.dest", "string", "Destination"),
+    src = field(datagram, "acm.mad.src", "string", "Source"),
+    group = field(datagram, "acm.mad.group", "ipv6", "Group"),
+}
+for proto, own in pairs(fields) do
+    proto.fields = own
+end
 
 -- Requests that wait for their answer, by what both have in common; pairs that were found, by the packet of either.
 local waiting, answers, requests = {}, {}, {}
@@ -137,6 +161,10 @@ local function answered(pinfo, key)
     requests[pinfo.number] = { number = request.number, time = pinfo.rel_ts - request.time }
 end
 
+local function link(pinfo, key, is_answer)
+    (is_answer and answered or asked)(pinfo, key)
+end
+
 -- Who asked: an answer goes the other way. A capture that is no trace does not say which way a packet went.
 local direction = Field.new("frame.p2p_dir")
 
@@ -159,56 +187,26 @@ local function links(pinfo, tree)
     end
 end
 
--- The address in 64 bytes: its text.
-local function address(kind, range)
-    if kind == 1 then
-        return range:stringz()
-    elseif kind == 2 then
-        return tostring(range(0, 4):ipv4())
-    elseif kind == 3 or kind == 4 then
-        return tostring(range(0, 16):ipv6())
-    elseif kind == 5 then
-        return "LID " .. range(0, 2):uint()
-    end
-    return "type " .. kind
-end
+-- For each type of address: its field, its length, and its text.
+local addresses = {
+    { f.name, 64, function(range) return range:stringz() end },
+    { f.ipv4, 4, function(range) return tostring(range:ipv4()) end },
+    { f.ipv6, 16, function(range) return tostring(range:ipv6()) end },
+    { f.gid, 16, function(range) return tostring(range:ipv6()) end },
+    { f.lid, 2, function(range) return "LID " .. range:uint() end },
+}
 
-local function add_address(kind, range, tree)
-    if kind == 1 then
-        tree:add(f.name, range, range:stringz())
-    elseif kind == 2 then
-        tree:add(f.ipv4, range(0, 4))
-    elseif kind == 3 then
-        tree:add(f.ipv6, range(0, 16))
-    elseif kind == 4 then
-        tree:add(f.gid, range(0, 16))
-    elseif kind == 5 then
-        tree:add(f.lid, range(0, 2))
-    else
-        tree:add(f.bytes, range)
+-- The address in 64 bytes: its text. With a tree it is shown there.
+local function address(kind, range, tree)
+    local found = addresses[kind]
+    if tree then
+        tree:add(found and found[1] or f.bytes, found and range(0, found[2]) or range)
     end
-    return address(kind, range)
+    return found and found[3](range(0, found[2])) or "type " .. kind
 end
 
 local function add_path(range, tree)
-    local path = tree:add(trace, range, "Path record")
-    path:add(f.service_id, range(0, 8))
-    path:add(f.dgid, range(8, 16))
-    path:add(f.sgid, range(24, 16))
-    path:add(f.dlid, range(40, 2))
-    path:add(f.slid, range(42, 2))
-    path:add(f.flow_label, range(44, 4))
-    path:add(f.hop_limit, range(44, 4))
-    path:add(f.traffic_class, range(48, 1))
-    path:add(f.reversible, range(49, 1))
-    path:add(f.num_path, range(49, 1))
-    path:add(f.pkey, range(50, 2))
-    path:add(f.qos_class, range(52, 2))
-    path:add(f.sl, range(52, 2))
-    path:add(f.mtu, range(54, 1))
-    path:add(f.rate, range(55, 1))
-    path:add(f.life_time, range(56, 1))
-    path:add(f.preference, range(57, 1))
+    add_layout(path_record, range, tree:add(trace, range, "Path record"))
     return string.format("path LID %d to %d", range(42, 2):uint(), range(40, 2):uint())
 end
 
@@ -219,20 +217,10 @@ local function add_entries(range, tree)
     while at + 72 <= range:len() do
         local own = range(at, 72)
         local kind = own(4, 2):le_uint()
-        local entry = tree:add(trace, own, "Entry")
-        entry:add_le(f.entry_flags, own(0, 4))
-        entry:add_le(f.entry_source, own(0, 4))
-        entry:add_le(f.entry_dest, own(0, 4))
-        entry:add_le(f.entry_nodelay, own(0, 4))
-        entry:add_le(f.entry_sa, own(0, 4))
-        entry:add_le(f.entry_type, own(4, 2))
-        local text
-        if kind == 0x10 then
-            text = add_path(own(8, 64), entry)
-        else
-            text = add_address(kind, own(8, 64), entry)
-        end
-        entry:append_text(": " .. text)
+        local shown = tree:add(trace, own, "Entry")
+        add_layout(entry, own, shown, "add_le")
+        local text = kind == 0x10 and add_path(own(8, 64), shown) or address(kind, own(8, 64), shown)
+        shown:append_text(": " .. text)
         words = words .. " " .. text
         at = at + 72
     end
@@ -249,25 +237,13 @@ local function add_message(range, pinfo, tree, client, is_answer)
         end
         return range:len() .. " bytes"
     end
-    local message = tree:add(trace, range, "Client message")
+    local shown = tree:add(trace, range, "Client message")
     local opcode = range(1, 1):uint()
     local is_resolve = opcode % 0x80 == 1
-    message:add(f.version, range(0, 1))
-    message:add(f.opcode, range(1, 1))
-    message:add(f.status, range(2, 1))
-    message:add(f.data, range(3, 3))
-    if is_resolve then
-        message:add_le(f.length, range(6, 2))
-    else
-        message:add(f.length, range(6, 2))
-    end
-    message:add(f.tid, range(8, 8))
-    local key = "client " .. client .. " " .. tostring(range(8, 8):bytes())
-    if is_answer then
-        answered(pinfo, key)
-    else
-        asked(pinfo, key)
-    end
+    add_layout(message, range, shown)
+    shown[is_resolve and "add_le" or "add"](shown, f.length, range(6, 2))
+    shown:add(f.tid, range(8, 8))
+    link(pinfo, "client " .. client .. " " .. tostring(range(8, 8):bytes()), is_answer)
     local words = (opcodes[opcode] or string.format("opcode %#x", opcode))
     if is_answer then
         local status = range(2, 1):uint()
@@ -276,13 +252,13 @@ local function add_message(range, pinfo, tree, client, is_answer)
     if range:len() > 16 then
         local body = range(16)
         if is_resolve then
-            words = words .. add_entries(body, message)
+            words = words .. add_entries(body, shown)
         elseif opcode == 0x82 then
             for at = 0, body:len() - 8, 8 do
-                message:add(f.counter, body(at, 8))
+                shown:add(f.counter, body(at, 8))
             end
         else
-            message:add(f.bytes, body)
+            shown:add(f.bytes, body)
         end
     end
     return words
@@ -297,11 +273,7 @@ local function add_kernel(range, pinfo, tree, is_answer)
         tree:add(f.kernel_port, range(8, 4))
     end
     local id = range(0, 4):uint()
-    if is_answer then
-        answered(pinfo, "kernel " .. id)
-    else
-        asked(pinfo, "kernel " .. id)
-    end
+    link(pinfo, "kernel " .. id, is_answer)
     return id .. " " .. add_path(range(12, 64), tree)
 end
 
@@ -313,10 +285,8 @@ end
 local function add_text(range, pinfo, tree, kind)
     local text = range:string()
     local id = text:match('"id":(%d+)')
-    if kind == 0x14 and id then
-        asked(pinfo, "kernel " .. id)
-    elseif kind == 0x43 and id then
-        answered(pinfo, "kernel " .. id)
+    if id and (kind == 0x14 or kind == 0x43) then
+        link(pinfo, "kernel " .. id, kind == 0x43)
     end
     local event = event_name(text)
     if event then
@@ -333,10 +303,7 @@ function trace.dissector(tvb, pinfo, root)
     local kind = tvb(6, 2):uint()
     local name = kinds[kind] or string.format("kind %#x", kind)
     local tree = root:add(trace, tvb(), "acm " .. name)
-    tree:add(f.magic, tvb(0, 4))
-    tree:add(f.major, tvb(4, 1))
-    tree:add(f.minor, tvb(5, 1))
-    tree:add(f.kind, tvb(6, 2))
+    add_layout(header, tvb, tree)
     local words = ""
     -- Another core: what the one before waited for, nobody answers.
     if kind == 0x01 and not pinfo.visited then
@@ -376,32 +343,19 @@ DissectorTable.get("wtap_encap"):add(wtap.USER0, trace)
 
 function datagram.dissector(tvb, pinfo, root)
     local tree = root:add(datagram, tvb(0, 256))
-    tree:add(m.base, tvb(0, 1))
-    tree:add(m.class, tvb(1, 1))
-    tree:add(m.version, tvb(2, 1))
-    tree:add(m.method, tvb(3, 1))
-    tree:add(m.status, tvb(4, 2))
-    tree:add(m.control, tvb(6, 2))
-    tree:add(m.tid, tvb(8, 8))
-    tree:add(m.dest_type, tvb(16, 1))
-    tree:add(m.dest_length, tvb(17, 1))
-    tree:add(m.src_type, tvb(18, 1))
-    tree:add(m.src_length, tvb(19, 1))
-    tree:add(m.gid_count, tvb(20, 1))
+    add_layout(mad, tvb, tree)
     local dest = address(tvb(16, 1):uint(), tvb(24, 64))
     local src = address(tvb(18, 1):uint(), tvb(88, 64))
-    tree:add(m.dest, tvb(24, 64), dest)
-    tree:add(m.src, tvb(88, 64), src)
+    tree:add(f.dest, tvb(24, 64), dest)
+    tree:add(f.src, tvb(88, 64), src)
     -- Six fit, whatever the count says.
     for group = 0, math.min(tvb(20, 1):uint(), 6) - 1 do
-        tree:add(m.group, tvb(152 + 16 * group, 16))
+        tree:add(f.group, tvb(152 + 16 * group, 16))
     end
     local method = tvb(3, 1):uint()
     local key = "datagram " .. asker(method == 0x81) .. " " .. tostring(tvb(8, 8):bytes())
-    if method == 0x01 then
-        asked(pinfo, key)
-    elseif method == 0x81 then
-        answered(pinfo, key)
+    if methods[method] then
+        link(pinfo, key, method == 0x81)
     end
     links(pinfo, tree)
     pinfo.cols.protocol = "ACM"

@@ -1,5 +1,5 @@
-//! The recorded sessions as tshark shows them, with dist/wireshark/acm.lua: nothing is malformed, the fields of subnet
-//! administration are ours, and what the dissector shows of ACM is what the trace holds.
+//! The recorded sessions as tshark shows them, with dist/wireshark/acm.lua: nothing is malformed, the fields of path and
+//! member records are ours, and each answer has its request.
 #[expect(dead_code, reason = "its `main`")]
 #[path = "../../crates/ib-mad/examples/analyser.rs"]
 mod analyser;
@@ -168,7 +168,7 @@ fn compare(frame: u64, shown: &BTreeMap<&str, &str>, mad: &[u8]) -> Option<Attri
 }
 
 #[test]
-fn tshark_shows_what_the_trace_holds() {
+fn tshark_takes_every_packet_for_what_it_is() {
     let own = ["_ws.malformed", "_ws.lua.error", "acm_trace.kind", "acm.answer_to", "acm.time", "acm.mad.tid"];
     let names: Vec<&str> =
         own.iter().chain(HEADER).copied().chain(PATH.iter().chain(MEMBER).map(|(name, _)| *name)).collect();
@@ -219,7 +219,7 @@ fn is_datagram(facts: &BTreeMap<u64, Dated>, frame: u64) -> bool {
     })
 }
 
-/// Each kind of packet by its fields.
+/// Fields of clients' messages, datagrams between daemons, events of the log, and the kernel's requests.
 #[test]
 fn the_dissector_shows_fields() {
     let fields = [

@@ -24,7 +24,8 @@ pub(crate) fn test(install: Install, fast: bool) -> Result<(), TaskError> {
 }
 
 /// The task `ci`: [`test()`], what cargo-deny finds beyond that, the oldest compiler, the packages of published crates,
-/// and their interfaces since the last release; what that needs is installed.
+/// their interfaces since the last release, and the example that is no part of the workspace; what that needs is
+/// installed.
 pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
     let mut steps = Steps::default();
     ready(&mut steps, install)?;
@@ -33,6 +34,7 @@ pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
     steps.step("oldest compiler", || published::msrv(install))?;
     steps.step("packages", published::package)?;
     steps.step("interfaces", || published::semver_since_release(install))?;
+    steps.step("example with tokio", published::with_tokio)?;
     real_kernel(&mut steps)?;
     tests(steps)
 }

@@ -229,27 +229,29 @@ fn all_to_all() -> World {
     world
 }
 
+/// These bytes, one of which is another.
+fn with(good: &[u8], at: usize, value: u8) -> Vec<u8> {
+    let mut bytes = good.to_vec();
+    bytes[at] = value;
+    bytes
+}
+
 fn malformed_clients() -> World {
     let mut world = world(2);
     let good = resolve_request(Some(&name(0)), &name(1), EntryFlags::empty(), [9; 8]);
-    let with = |at: usize, value: u8| {
-        let mut bytes = good.to_vec();
-        bytes[at] = value;
-        bytes
-    };
     // Of the header: version, opcode, length. Of the entries: flags, types.
     let messages = [
         Vec::new(),
         good[..8].to_vec(),
         good[..16].to_vec(),
         good[..100].to_vec(),
-        with(0, 9),
-        with(1, 0x77),
-        with(6, 0xff),
-        with(16, 0),
-        with(20, 99),
-        with(20, 0x10),
-        with(88, 1),
+        with(&good, 0, 9),
+        with(&good, 1, 0x77),
+        with(&good, 6, 0xff),
+        with(&good, 16, 0),
+        with(&good, 20, 99),
+        with(&good, 20, 0x10),
+        with(&good, 88, 1),
         [&good[..], &good[16..]].concat(),
         ep_request(200, 9, [3; 8]).to_vec(),
         perf_request(99, [4; 8]).to_vec(),
@@ -273,17 +275,12 @@ fn malformed_datagrams() -> World {
     let (group, _) = world.group();
     let good = multicast::request(TransactionId::new(1), &name(0), &name(1), &[group]);
     let good = ib_mad::as_bytes(&good);
-    let with = |at: usize, value: u8| {
-        let mut bytes = good.to_vec();
-        bytes[at] = value;
-        bytes
-    };
     // Versions, class, method, control, types and lengths of addresses, number of groups.
     let changed = [(0, 9), (1, 3), (2, 9), (3, 0x77), (7, 9), (16, 9), (17, 1), (18, 9), (19, 255), (20, 255), (24, 0)];
-    let mut datagrams: Vec<Vec<u8>> = changed.into_iter().map(|(at, value)| with(at, value)).collect();
+    let mut datagrams: Vec<Vec<u8>> = changed.into_iter().map(|(at, value)| with(good, at, value)).collect();
     datagrams.extend([Vec::new(), vec![1; 9], good[..255].to_vec(), [good, &[0; 44]].concat()]);
     // A response that nobody asked for.
-    datagrams.push(with(3, 0x81));
+    datagrams.push(with(good, 3, 0x81));
     for payload in &datagrams {
         world.input(0, Input::Datagram { endpoint, source, payload });
         world.run_for(Duration::from_millis(10));

@@ -2,7 +2,7 @@
 use acm_sansio::{Output, Time};
 use acm_sim::{World, WorldConfig};
 use core::time::Duration;
-use ib_mad::{AttributeId, Method, Status};
+use ib_mad::{AttributeId, Method, PortState, Status};
 
 /// When node 0 asked to join.
 fn joins(world: &World, since: usize) -> Vec<Time> {
@@ -41,4 +41,24 @@ fn pauses_grow_to_a_minute_and_begin_anew_after_success() {
         world.run_for(Duration::from_secs(80));
         assert_eq!(world.subnet.groups().map(|group| group.members.len()).collect::<Vec<_>>(), [2]);
     }
+}
+
+/// Asked, answered and forgotten at one instant: who was granted the group is not in it any more.
+#[test]
+fn what_was_granted_at_the_instant_of_forgetting_is_asked_for_again() {
+    let mut world = World::new(WorldConfig::default());
+    world.run_for(Duration::from_secs(1));
+    let (port, since) = (World::port_id(0), world.transcript.len());
+    for state in [PortState::DOWN, PortState::ACTIVE] {
+        world.subnet.set_port_state(port, state).unwrap();
+        world.settle();
+    }
+    let members = |world: &World| world.subnet.groups().map(|group| group.members.len()).collect::<Vec<_>>();
+    assert_eq!((members(&world), joins(&world, since)), (vec![2], vec![world.now()]));
+    world.subnet.forget_memberships(port);
+    world.subnet.reregister(port).unwrap();
+    world.settle();
+    assert_eq!((members(&world), joins(&world, since).len()), (vec![1], 1), "it waits for a while of its own");
+    world.run_for(Duration::from_secs(60));
+    assert_eq!((members(&world), joins(&world, since).len()), (vec![2], 2));
 }

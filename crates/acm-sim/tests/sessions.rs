@@ -39,9 +39,9 @@ fn sessions_are_recorded_as_they_were() {
     }
 }
 
-/// What a session is named after is in it.
+/// All sessions together have every kind of fact that the simulator can give, and answers of every sort.
 #[test]
-fn sessions_hold_what_they_promise() {
+fn sessions_have_each_kind_of_fact() {
     let mut stats = Stats::default();
     let mut replies = BTreeSet::new();
     for session in SESSIONS {

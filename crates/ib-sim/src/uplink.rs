@@ -238,14 +238,12 @@ impl Link {
     }
 
     fn message(&self, kind: u32, data: &[u8]) -> ControlMessage {
-        let mut octets = Octets::default();
-        octets.0.iter_mut().zip(data).for_each(|(to, from)| *to = *from);
         ControlMessage {
             magic: Host32::new(MAGIC),
             client: Host32::new(self.client),
             kind: Host32::new(kind),
             length: Host32::new(u32::try_from(data.len()).unwrap_or_default()),
-            data: octets,
+            data: Octets::from_prefix(data),
         }
     }
 

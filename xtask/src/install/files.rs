@@ -155,7 +155,7 @@ fn read(path: &Path) -> Result<Vec<u8>, InstallError> {
 mod tests {
     use super::*;
 
-    fn of_dist() -> impl Iterator<Item = &'static str> {
+    fn names_in_dist() -> impl Iterator<Item = &'static str> {
         FILES.iter().filter_map(|file| match file.source {
             Source::Dist(name) => Some(name),
             Source::OfLibrary(path) => path.strip_prefix("dist/"),
@@ -178,14 +178,14 @@ mod tests {
             }
         }
         there.sort();
-        let mut listed: Vec<&str> = of_dist().collect();
+        let mut listed: Vec<&str> = names_in_dist().collect();
         listed.sort_unstable();
         assert_eq!(there, listed);
     }
 
     #[test]
     fn the_program_has_one_name() {
-        for file in of_dist() {
+        for file in names_in_dist() {
             let text = fs::read_to_string(dist(file)).unwrap();
             let named = text.lines().filter(|line| line.contains("sbin/") || line.contains("/acm-mio -"));
             assert!(named.clone().all(|line| line.contains(PROGRAM)), "{file}: {:?}", named.collect::<Vec<_>>());

@@ -89,9 +89,9 @@ impl Lane {
                 Err(ClientError::TimedOut { .. }) => return Ok(()),
                 Err(error) => return Err(error.into()),
             };
-            let asked = self.asked.remove(&id);
-            let micros = asked.map_or(0, |asked| u64::try_from(asked.elapsed().as_micros()).unwrap_or(u64::MAX));
-            outcome.latency.saturating_record(micros);
+            if let Some(asked) = self.asked.remove(&id) {
+                outcome.latency.saturating_record(u64::try_from(asked.elapsed().as_micros()).unwrap_or(u64::MAX));
+            }
             match answer {
                 Answer::Path(_) => outcome.found += 1,
                 _ => outcome.refused += 1,

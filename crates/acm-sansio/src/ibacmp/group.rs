@@ -23,17 +23,15 @@ impl Ibacmp {
         }
     }
 
-    /// The same, each after a while of its own, because every node of the subnet has heard of it now. What was asked at
-    /// this very instant counts: a port that comes up under a subnet manager that forgot is told twice at once.
+    /// The same, each after a while of its own, because every node of the subnet has heard of it now. A join that is under
+    /// way since this very instant counts: a port that comes up under a subnet manager that forgot is told twice at once.
+    /// One that was answered already does not, as it may have been granted before the subnet manager forgot.
     pub(super) fn join_all_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let now = cx.now();
         for place in self.choose_groups(cx, endpoint) {
             let Some(group) = self.group(endpoint, place) else { return };
-            if group.asked_at == Some(now) {
-                continue;
-            }
-            group.again = group.join.is_some();
-            if !group.again {
+            group.again = group.join.is_some() && group.asked_at != Some(now);
+            if group.join.is_none() {
                 Self::join_soon(cx, endpoint, place);
             }
         }

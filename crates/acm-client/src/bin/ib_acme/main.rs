@@ -12,6 +12,7 @@
 
 mod args;
 mod asker;
+mod commands;
 mod diff;
 mod endpoints;
 mod fields;
@@ -41,6 +42,9 @@ const BROKEN_PIPE: u8 = 141;
 
 fn main() -> ExitCode {
     let words: Vec<_> = env::args_os().collect();
+    if let Some(done) = commands::run(&words) {
+        return done;
+    }
     let args = match args::parse(&words) {
         Ok(args) => args,
         Err(refusal) => return usage::show(&words, &refusal),

@@ -1,0 +1,28 @@
+//! The port that asks subnet administration.
+use acm_client::{
+    fabric::{Administration, FabricError, LocalPort},
+    ib_mad::SmKey,
+};
+
+/// Which port asks.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Local {
+    /// The device whose port asks subnet administration; without it the first with an active port.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) device: Option<String>,
+    /// The number of that port; without it the first that is active.
+    #[arg(long, value_name = "N")]
+    pub(crate) port: Option<u8>,
+}
+
+impl Local {
+    pub(crate) fn administration(&self) -> Result<Administration, FabricError> {
+        Administration::open(LocalPort::find(self.device.as_deref(), self.port)?)
+    }
+}
+
+/// A key as one writes it: a number.
+pub(crate) fn sm_key(text: &str) -> Result<SmKey, String> {
+    let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
+    u64::from_str_radix(digits, radix).map(SmKey::new).map_err(|_| "an SM_Key is a number of 64 bits".to_owned())
+}
