@@ -68,7 +68,9 @@ pub(crate) fn shared(name: &str) -> PathBuf {
 pub(crate) fn shared_of(source: &Path) -> PathBuf {
     let flags = match sanitized() {
         Some(library) => {
-            let own = ["-fsanitize=thread", library.to_str().unwrap(), "-lm", "-ldl", "-lpthread"].map(str::to_owned);
+            let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/tsan.c").display().to_string();
+            let own = ["-fsanitize=thread", &runtime, library.to_str().unwrap(), "-lm", "-ldl", "-lpthread"];
+            let own = own.map(str::to_owned);
             [flags(&["--cflags"]), own.to_vec()].concat()
         }
         None => [flags(&["--cflags", "--libs"]), vec!["-lpthread".to_owned()]].concat(),
