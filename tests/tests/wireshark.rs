@@ -4,7 +4,7 @@
 #[path = "../../crates/ib-mad/examples/analyser.rs"]
 mod analyser;
 
-use acm_tests::{program, run};
+use acm_tests::{Fabric, Node, program, run};
 use acm_trace::{Dated, Entry, Fact, Phase, Reader, Stats, Told};
 use ib_mad::{
     AttributeId, MadRef, MgmtClass,
@@ -209,6 +209,48 @@ fn tshark_takes_every_packet_for_what_it_is() {
     assert_eq!(answers, measured, "answers with their requests");
     let enough = |attribute: AttributeId| compared.get(&attribute.get()).is_some_and(|count| *count > 30);
     assert!(enough(AttributeId::PATH_RECORD) && enough(AttributeId::MC_MEMBER_RECORD), "{compared:?}");
+}
+
+/// The fabric's own trace of two daemons that find each other: tshark takes nothing in it for malformed, and shows the
+/// same transactions as our reader.
+#[test]
+fn a_fabric_is_shown_as_it_saw_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("fabric.pcapng");
+    let mut fabric = Fabric::serve(2, &["--record", file.to_str().unwrap()]);
+    let nodes = [1, 2].map(|number| Node::at(&fabric, number).join());
+    let path = nodes[0].acme(&["-f", "n", "-s", "node1", "-d", "node2"]).path();
+    assert_eq!(path.dlid, fabric.port(2).lid);
+    drop(nodes);
+    fabric.stop();
+
+    let names = ["_ws.malformed", "infiniband.lrh.slid", "infiniband.mad.transactionid", "acm.mad.tid", "acm.mad.dest"];
+    let shown = tshark(&file, &names);
+    let mut stats = Stats::default();
+    let mut crossings = Vec::new();
+    for entry in Reader::new(fs::read(&file).unwrap().as_slice()) {
+        let entry = entry.unwrap();
+        stats.add(&entry);
+        match entry {
+            Entry::Fact(Dated { fact: Fact::Crossing(crossing), .. }) => crossings.push(*crossing),
+            Entry::Fact(Dated { fact: Fact::End, .. }) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(shown.len(), crossings.len() + 1, "each packet, and the end");
+    for (line, crossing) in shown.iter().zip(&crossings) {
+        let tid = MadRef::new(&crossing.payload).unwrap().header().transaction_id;
+        let theirs = if line[2].is_empty() { &line[3] } else { &line[2] };
+        assert_eq!(line[0], "", "{crossing:?}");
+        assert_eq!((number(&line[1]), number(theirs)), (crossing.way.slid.get().into(), tid.get().into()), "{line:?}");
+    }
+    // Sent by the first node, and heard by the second one.
+    let asked = |delivered, node| {
+        let found = shown.iter().zip(&crossings);
+        found.filter(|(line, own)| line[4] == "node2" && (own.delivered, own.node) == (delivered, node)).count()
+    };
+    assert!(asked(false, 1) > 0 && asked(true, 2) > 0, "{shown:?}");
+    assert!(stats.measured(Phase::Group) > 0 && stats.measured(Phase::Sa) > 2, "{stats}");
 }
 
 fn is_datagram(facts: &BTreeMap<u64, Dated>, frame: u64) -> bool {

@@ -128,6 +128,7 @@ impl World {
         for qp in old {
             let _ = self.subnet.destroy_qp(qp);
         }
+        self.subnet.cancel_all_mads(Self::port_id(node));
         let before = self.nodes.get_mut(node).and_then(|node| node.recorder.take());
         let new = self.make_core(number, self.config.seed ^ self.now.as_nanos() ^ 0x5eed, before);
         if let Some(place) = self.nodes.get_mut(node) {

@@ -1,7 +1,7 @@
 //! A trace without names.
 use crate::{
     error::{Note, TraceError},
-    fact::{Entry, Fact},
+    fact::{Dated, Entry, Fact},
     mask::Mask,
     reader::Reader,
     recorder::Recorder,
@@ -14,6 +14,9 @@ pub enum AnonymizeError {
     /// It cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
+    /// It is a trace of a fabric: what stands in the packets of many nodes is not looked at.
+    #[error("a trace of a fabric; only that of a core can be copied without names")]
+    Fabric,
     /// The copy cannot be written.
     #[error("cannot write: {0}")]
     Write(#[from] io::Error),
@@ -39,12 +42,14 @@ pub fn anonymize<W: Write>(trace: impl Read, out: W, mask: &Mask) -> Result<(W, 
                 }
             }
             // The reader gives no fact before a start.
+            (Entry::Fact(Dated { fact: Fact::Crossing(_), .. }), _) => return Err(AnonymizeError::Fabric),
             (Entry::Fact(_), None) => {}
             (Entry::Fact(dated), Some(recorder)) => match &dated.fact {
                 Fact::Input(told) => recorder.input(dated.time, &told.as_input()),
                 Fact::Timeout(woken) => recorder.woken(dated.time, woken),
                 Fact::Output(output) => recorder.output(dated.time, output),
                 Fact::Lost(count) => recorder.lost(dated.time, *count),
+                Fact::Crossing(_) => {}
                 Fact::End => recorder.end(),
             },
         }

@@ -1,6 +1,6 @@
 //! Packets of a trace as facts.
 use crate::{
-    Kind, Told, VERSION,
+    Crossing, Kind, Told, VERSION,
     encode::MAGIC,
     error::Damage,
     fact::{Fact, Woken},
@@ -114,6 +114,7 @@ fn known(kind: Kind, body: &[u8]) -> Result<Said, Damage> {
         | Kind::Detach
         | Kind::Log
         | Kind::ShutdownDone => Output::from(text::<Wish>(body)?).into(),
+        Kind::FabricSent | Kind::FabricDelivered => Said::Unknown(format!("{kind} that is no packet")),
         _ => text::<Told>(body)?.into(),
     })
 }
@@ -161,6 +162,9 @@ fn qpn(words: &Reading<'_>) -> Result<Qpn, WordError> {
 }
 
 fn datagram(kind: Kind, words: &Reading<'_>, way: &Way, payload: &[u8]) -> Result<Said, Damage> {
+    if let Some(crossing) = Crossing::read(kind, words, way, payload)? {
+        return Ok(Said::Fact(Fact::Crossing(Box::new(crossing))));
+    }
     Ok(match kind {
         Kind::SaAnswer => Told::SaAnswer { id: words.id("id", SaRequestId::new)?, mad: payload.to_vec() }.into(),
         Kind::SaReport => {

@@ -67,6 +67,31 @@ fn client(id: ClientId) -> [u8; 8] {
     (u64::from(id.index()) << 32 | u64::from(id.generation())).to_be_bytes()
 }
 
+/// What stands before a client's message, or before the answer to it.
+pub(crate) type MessageHead = [u8; 16];
+
+/// The head of a client's message, and the message.
+pub(crate) fn client_message<'a>(input: &Input<'a>) -> Option<(Kind, MessageHead, &'a [u8])> {
+    let Input::ClientMessage { client, message } = *input else { return None };
+    Some(message_head(Kind::ClientMessage, client, message))
+}
+
+/// The head of an answer to a client, and the answer.
+pub(crate) fn reply(output: &Output) -> Option<(Kind, MessageHead, &[u8])> {
+    match output {
+        Output::Reply { client, reply } => Some(message_head(Kind::Reply, *client, reply)),
+        Output::LongReply { client, bytes } => Some(message_head(Kind::LongReply, *client, bytes)),
+        _ => None,
+    }
+}
+
+fn message_head(kind: Kind, id: ClientId, bytes: &[u8]) -> (Kind, MessageHead, &[u8]) {
+    let mut head = [0; 16];
+    let (header, id) = (header(kind).into_iter(), client(id));
+    head.iter_mut().zip(header.chain(id)).for_each(|(to, from)| *to = from);
+    (kind, head, bytes)
+}
+
 fn kernel(id: KernelRequestId, port: Option<PortId>, path: &PathRecord, kind: Kind) -> Packet {
     let has_port = u32::from(port.is_some()).to_be_bytes();
     let number = port.map_or(0, |port| port.0).to_be_bytes();

@@ -1,5 +1,5 @@
 //! What a trace holds.
-use crate::{Note, Told};
+use crate::{Crossing, Note, Told};
 use acm_sansio::{Config, Output, Seed, Time, door::Deadline};
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,8 @@ pub enum Fact {
     Output(Box<Output>),
     /// So many facts could not be written here.
     Lost(u64),
+    /// A packet, in a trace of a fabric.
+    Crossing(Box<Crossing>),
     /// The end of the recording, and not of the file alone.
     End,
 }

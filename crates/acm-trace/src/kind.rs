@@ -137,6 +137,11 @@ kinds! {
     Log 0x4d "log",
     /// [`Output::ShutdownDone`](acm_sansio::Output::ShutdownDone).
     ShutdownDone 0x4e "shutdown_done",
+
+    /// A port sent it, in a trace of a fabric ([`Crossing`](crate::Crossing)).
+    FabricSent 0x60 "fabric_sent",
+    /// A port received it, in a trace of a fabric.
+    FabricDelivered 0x61 "fabric_delivered",
 }
 
 impl Kind {

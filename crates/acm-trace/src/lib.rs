@@ -46,6 +46,10 @@
 //! | `end` | nothing |
 //! | any other | JSON: the options in `start`, the deadline in `timeout`, else the input or output with its fields |
 //!
+//! A trace of a fabric (`ib-sim serve --record`) has `view=fabric` in its section's header, and packets on interface 0
+//! alone: `fabric_sent` inbound, `fabric_delivered` outbound, with the number of the `node` and of its `port`. What is
+//! lost on its way was sent only. There is no core in it to replay. It is new in version 1.1.
+//!
 //! Numbers are in network order. A client's message is in the order of its machine, which the section's header tells.
 //!
 //! Who reads a newer minor version leaves out what it does not know, with a [`Note`]; another major version is an error.
@@ -55,6 +59,7 @@
 //! | type | what it does |
 //! |---|---|
 //! | [`Recorder`] | stands around a core and writes |
+//! | [`FabricRecorder`] | writes what crosses a fabric |
 //! | [`Reader`] | reads: an iterator of [`Entry`] |
 //! | [`Replay`] | tells a fresh core the same, and compares |
 //! | [`mod@line`] | a fact in words |
@@ -72,6 +77,7 @@
 )]
 mod anonymize;
 mod blocks;
+mod crossing;
 mod decode;
 mod difference;
 mod encode;
@@ -95,11 +101,13 @@ mod words;
 mod writer;
 
 pub use anonymize::{AnonymizeError, anonymize};
+pub use crossing::{Crossing, FabricRecorder};
 pub use difference::Difference;
 pub use error::{Damage, Note, TraceError};
 pub use fact::{Dated, Entry, Fact, Start, Woken};
 pub use kind::Kind;
 pub use mask::Mask;
+pub use packet::{Global, Way};
 pub use reader::Reader;
 pub use recorder::{Recorder, continuation};
 pub use replay::{Replay, ReplayError, Replayed};
@@ -110,7 +118,7 @@ pub use told::Told;
 pub use words::WordError;
 
 /// Major and minor version of what is written: a reader of the same major version reads it.
-pub const VERSION: (u8, u8) = (1, 0);
+pub const VERSION: (u8, u8) = (1, 1);
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

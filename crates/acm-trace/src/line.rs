@@ -1,6 +1,6 @@
 //! Facts in words: in one line, or a line for each field.
 use crate::{
-    Told, difference, encode,
+    Crossing, Told, difference, encode,
     fact::{Dated, Fact, Woken},
 };
 use acm_sansio::{Output, Time};
@@ -15,6 +15,8 @@ pub fn of(dated: &Dated) -> String {
     let mark = match &dated.fact {
         Fact::Input(_) | Fact::Timeout(_) => '>',
         Fact::Output(_) => '<',
+        Fact::Crossing(crossing) if crossing.delivered => '<',
+        Fact::Crossing(_) => '>',
         Fact::Lost(_) | Fact::End => '!',
     };
     format!("{} {mark} {}", dated.time, of_fact(&dated.fact))
@@ -27,6 +29,7 @@ pub(crate) fn of_fact(fact: &Fact) -> String {
         Fact::Timeout(woken) => of_timeout(woken),
         Fact::Output(output) => of_output(output),
         Fact::Lost(count) => format!("lost {count} facts"),
+        Fact::Crossing(crossing) => of_crossing(crossing),
         Fact::End => "end".to_owned(),
     }
 }
@@ -92,6 +95,12 @@ fn of_output(output: &Output) -> String {
         Output::Log(event) => format!("{kind} {event}"),
         Output::ShutdownDone => kind.to_string(),
     }
+}
+
+fn of_crossing(crossing: &Crossing) -> String {
+    let Crossing { node, port, way, payload, .. } = crossing;
+    let (kind, from, to) = (crossing.kind(), way.source, way.dest);
+    format!("{kind} {node}/{port} LID {} QP {from} to LID {} QP {to} {}", way.slid, way.dlid, of_mad(payload))
 }
 
 fn of_mad(bytes: &[u8]) -> String {

@@ -17,30 +17,43 @@ const VARIANT_CHECK: usize = 2;
 
 /// What stands in the headers of a datagram's packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Way {
-    pub(crate) slid: Lid,
-    pub(crate) dlid: Lid,
-    pub(crate) sl: ServiceLevel,
-    pub(crate) pkey: Pkey,
-    pub(crate) source: Qpn,
-    pub(crate) dest: Qpn,
-    pub(crate) qkey: Qkey,
-    pub(crate) global: Option<Global>,
+pub struct Way {
+    /// LID that it comes from.
+    pub slid: Lid,
+    /// LID that it goes to.
+    pub dlid: Lid,
+    /// Service level.
+    pub sl: ServiceLevel,
+    /// Partition.
+    pub pkey: Pkey,
+    /// Queue pair that it comes from.
+    pub source: Qpn,
+    /// Queue pair that it goes to.
+    pub dest: Qpn,
+    /// Queue key.
+    pub qkey: Qkey,
+    /// The global route header; `None` if there is none.
+    pub global: Option<Global>,
 }
 
 /// What stands in a global route header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Global {
-    pub(crate) sgid: Gid,
-    pub(crate) dgid: Gid,
-    pub(crate) flow: GrhFlow,
-    pub(crate) hop_limit: u8,
+pub struct Global {
+    /// GID that the packet comes from.
+    pub sgid: Gid,
+    /// GID that it goes to.
+    pub dgid: Gid,
+    /// Traffic class and flow label.
+    pub flow: GrhFlow,
+    /// Hop limit.
+    pub hop_limit: u8,
 }
 
-/// The record of a packet with a payload of 256 bytes, the size of every management datagram.
-pub(crate) fn record(nanos: u64, way: &Way, payload: &[u8; 256]) -> Vec<u8> {
+/// The record of a packet.
+pub(crate) fn record(nanos: u64, way: &Way, payload: &[u8]) -> Vec<u8> {
     let global = if way.global.is_some() { size_of::<Grh>() } else { 0 };
-    let transport = size_of::<Bth>() + size_of::<Deth>() + payload.len() + INVARIANT_CHECK;
+    let padding = payload.len().next_multiple_of(4) - payload.len();
+    let transport = size_of::<Bth>() + size_of::<Deth>() + payload.len() + padding + INVARIANT_CHECK;
     let packet = size_of::<Lrh>() + global + transport;
     let on_wire = packet + VARIANT_CHECK;
     let length = |bytes: usize| u16::try_from(bytes).unwrap_or(u16::MAX);
@@ -76,7 +89,7 @@ pub(crate) fn record(nanos: u64, way: &Way, payload: &[u8; 256]) -> Vec<u8> {
     }
     let bth = Bth {
         op_code: OpCode::UD_SEND_ONLY,
-        flags: BthFlags::default(),
+        flags: BthFlags::default().with_pad_count(u8::try_from(padding).unwrap_or_default()),
         pkey: way.pkey,
         dest_qp: InBytes::new(way.dest),
         ..Bth::default()
@@ -85,7 +98,7 @@ pub(crate) fn record(nanos: u64, way: &Way, payload: &[u8; 256]) -> Vec<u8> {
     let deth = Deth { qkey: way.qkey, src_qp: InBytes::new(way.source), ..Deth::default() };
     bytes.extend_from_slice(ib_mad::as_bytes(&deth));
     bytes.extend_from_slice(payload);
-    bytes.extend_from_slice(&[0; INVARIANT_CHECK + VARIANT_CHECK]);
+    bytes.resize(bytes.len() + padding + INVARIANT_CHECK + VARIANT_CHECK, 0);
     bytes
 }
 
@@ -142,11 +155,14 @@ mod tests {
             qkey: Qkey::GSI,
             global: Some(global),
         };
-        let payload = core::array::from_fn(|index| u8::try_from(index % 256).unwrap());
-        for way in [way, Way { global: None, ..way }] {
-            let bytes = record(1_500_000_000, &way, &payload);
+        let payload: [u8; 256] = core::array::from_fn(|index| u8::try_from(index % 256).unwrap());
+        // Payloads of any length, which are padded to words.
+        let cases = [(way, 256), (Way { global: None, ..way }, 256), (way, 0), (way, 17), (way, 18), (way, 19)];
+        for (way, length) in cases {
+            let payload = &payload[..length];
+            let bytes = record(1_500_000_000, &way, payload);
             let (read, found) = parse(&bytes).unwrap();
-            assert_eq!((read, found), (way, payload.as_slice()));
+            assert_eq!((read, found), (way, payload));
             // Seconds and half of one; the length of the record and of the packet in it.
             assert_eq!(bytes[..8], [0, 0, 0, 0x80, 1, 0, 0, 0]);
             assert_eq!(usize::from(u16::from_be_bytes([bytes[10], bytes[11]])), bytes.len());

@@ -7,7 +7,7 @@ use crate::{
     fact::{Dated, Entry, Fact, Start},
     hash,
     words::{Reading, WordError},
-    writer::{LINKS, RESOLUTION},
+    writer::{FABRIC, LINKS, RESOLUTION},
 };
 use acm_sansio::{Config, Seed, Time};
 use pcap_file::{
@@ -44,6 +44,8 @@ struct Section {
     program: String,
     seed: Seed,
     config: u64,
+    /// There is no core whose options would come first.
+    of_fabric: bool,
     started: bool,
     ended: bool,
 }
@@ -144,7 +146,7 @@ impl<R: Read> Reader<R> {
                 self.ready.push_back(Entry::Start(Box::new(start)));
             }
             Said::Fact(fact) => {
-                if !section.started {
+                if !section.started && !section.of_fabric {
                     return Err(Damage::NoStart);
                 }
                 if time < self.time {
@@ -206,8 +208,9 @@ impl Section {
         let config = words.parsed("config", |text| u64::from_str_radix(text, 16).ok()).map_err(wrong)?;
         let seed = words.parsed("seed", |text| u128::from_str_radix(text, 16).ok()).map_err(wrong)?;
         let (program, seed) = (words.get("program").map_err(wrong)?, Seed::new(seed.to_be_bytes()));
+        let of_fabric = words.text("view") == Some(FABRIC);
         let (started, ended) = (false, false);
-        Ok(Self { offset, minor, program, seed, config, started, ended, parser })
+        Ok(Self { offset, minor, program, seed, config, of_fabric, started, ended, parser })
     }
 
     fn start(&self, config: Config) -> Start {

@@ -55,6 +55,8 @@ pub struct Replayed {
     pub outputs: u64,
     /// What stands behind a hole, where there is no core to compare with.
     pub not_compared: u64,
+    /// Packets of a fabric, in whose trace is no core.
+    pub crossings: u64,
     /// What was left out, or is missing.
     pub notes: Vec<Note>,
 }
@@ -96,6 +98,7 @@ impl<'a> Replay<'a> {
                     before = section.replace(self.section(*start));
                 }
                 Entry::Note(note) => done.notes.push(note),
+                Entry::Fact(Dated { fact: Fact::Crossing(_), .. }) => done.crossings += 1,
                 Entry::Fact(dated) => {
                     let Some(running) = &mut section else { continue };
                     if let (Fact::Lost(count), Some(before)) = (&dated.fact, before.take())
@@ -143,7 +146,7 @@ impl Section {
     fn hear(&mut self, dated: Dated, done: &mut Replayed) -> Result<(), ReplayError> {
         self.facts += match dated.fact {
             Fact::Lost(count) => count,
-            Fact::End => 0,
+            Fact::End | Fact::Crossing(_) => 0,
             Fact::Input(_) | Fact::Timeout(_) | Fact::Output(_) => 1,
         };
         match (&dated.fact, &mut self.core) {
@@ -195,7 +198,7 @@ impl Core {
                 }
                 self.acm.handle_timeout(dated.time);
             }
-            Fact::Output(_) | Fact::Lost(_) | Fact::End => {}
+            Fact::Output(_) | Fact::Lost(_) | Fact::Crossing(_) | Fact::End => {}
         }
         self.wanted.extend(core::iter::from_fn(|| self.acm.poll_output()));
         self.told = Some(dated.fact);

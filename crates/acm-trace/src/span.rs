@@ -1,13 +1,13 @@
 //! What began and ended in a trace.
 use crate::{
-    Told,
+    Crossing, Told,
     fact::{Dated, Entry, Fact},
     line,
 };
 use acm_sansio::{ClientId, KernelRequestId, Output, SaRequestId, Time};
 use acm_wire::client::{ClientStatus, Header};
 use core::{fmt, time::Duration};
-use ib_mad::{Method, MgmtClass, TransactionId, Wire as _, acm::AcmMad, sa::SaMad};
+use ib_mad::{MadHeader, Method, MgmtClass, TransactionId, Wire as _, acm::AcmMad, sa::SaMad};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What is measured: from the first of both to the second.
@@ -76,6 +76,8 @@ pub struct Spans {
     group: BTreeMap<TransactionId, Begun>,
     peers: BTreeMap<TransactionId, Begun>,
     sa: BTreeMap<SaRequestId, Begun>,
+    /// In a trace of a fabric: what a node asked of subnet administration or of its group.
+    nodes: BTreeMap<(u32, TransactionId), Begun>,
 }
 
 fn tid(message: &[u8]) -> [u8; 8] {
@@ -102,6 +104,7 @@ impl Spans {
         let (phase, begun, success) = match &dated.fact {
             Fact::Input(told) => self.input(dated, told),
             Fact::Output(output) => self.output(dated, output),
+            Fact::Crossing(crossing) => self.crossing(dated, crossing),
             Fact::Timeout(_) | Fact::Lost(_) | Fact::End => None,
         }?;
         Some(Span { phase, since: begun.at, until: dated.time, what: line::of_fact(&begun.what), success })
@@ -160,6 +163,25 @@ impl Spans {
             _ => {}
         }
         None
+    }
+
+    /// A request that a node sent for the first time, or the answer that came to it.
+    fn crossing(&mut self, dated: &Dated, crossing: &Crossing) -> Option<(Phase, Begun, bool)> {
+        let (header, _) = MadHeader::parse_prefix(&crossing.payload).ok()?;
+        let phase = match header.mgmt_class {
+            MgmtClass::ACM => Phase::Group,
+            MgmtClass::SUBN_ADM => Phase::Sa,
+            _ => return None,
+        };
+        let key = (crossing.node, header.transaction_id);
+        match (crossing.delivered, header.method.is_response()) {
+            (false, false) => {
+                self.nodes.entry(key).or_insert_with(|| Begun { at: dated.time, what: dated.fact.clone() });
+                None
+            }
+            (true, true) => Some((phase, self.nodes.remove(&key)?, header.status.is_ok())),
+            _ => None,
+        }
     }
 
     /// Replies may come in another order than requests: the oldest with the same transaction id.

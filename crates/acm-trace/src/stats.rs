@@ -25,6 +25,7 @@ impl Stats {
                 Fact::Timeout(_) => (Kind::Timeout, 1),
                 Fact::Output(output) => (encode::kind_of_output(output), 1),
                 Fact::Lost(count) => (Kind::Lost, *count),
+                Fact::Crossing(crossing) => (crossing.kind(), 1),
                 Fact::End => (Kind::End, 1),
             },
         };

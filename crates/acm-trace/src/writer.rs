@@ -1,5 +1,12 @@
 //! Packets into a file.
-use crate::{Kind, VERSION, blocks::Raw, encode::Packet, fact::Start, hash, words::Words};
+use crate::{
+    Kind, VERSION,
+    blocks::Raw,
+    encode::{MessageHead, Packet},
+    fact::Start,
+    hash,
+    words::Words,
+};
 use acm_sansio::Time;
 use pcap_file::{
     DataLink, Endianness,
@@ -17,6 +24,9 @@ use std::io::{self, Write};
 pub(crate) const LINKS: [DataLink; 2] = [DataLink::ERF, DataLink::USER0];
 /// Times are nanoseconds.
 pub(crate) const RESOLUTION: u8 = 9;
+
+/// The word `view` of a section of a fabric.
+pub(crate) const FABRIC: &str = "fabric";
 
 const NAMES: [&str; 2] = ["InfiniBand", "acm"];
 /// In a packet's flags: where it went.
@@ -43,12 +53,18 @@ fn failed(error: pcap_file::PcapError) -> io::Error {
     }
 }
 
-fn section(start: &Start, config: &[u8]) -> SectionHeaderBlock<'static> {
+fn of_core(start: &Start, config: &Packet) -> SectionHeaderBlock<'static> {
     let Start { program, seed, .. } = start;
     let seed: String = seed.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    section(words(program).with("seed", seed).with("config", format_args!("{:016x}", hash::of(&config.data))))
+}
+
+fn words(program: &str) -> Words {
     let (major, minor) = VERSION;
-    let words = Words::new("trace").with("version", format_args!("{major}.{minor}")).with("program", program);
-    let words = words.with("seed", seed).with("config", format_args!("{:016x}", hash::of(config)));
+    Words::new("trace").with("version", format_args!("{major}.{minor}")).with("program", program)
+}
+
+fn section(words: Words) -> SectionHeaderBlock<'static> {
     SectionHeaderBlock {
         endianness: Endianness::native(),
         options: vec![
@@ -62,7 +78,16 @@ fn section(start: &Start, config: &[u8]) -> SectionHeaderBlock<'static> {
 impl<W: Write> Writer<W> {
     /// Begins a file with its first section.
     pub(crate) fn new(out: W, start: &Start, config: &Packet) -> io::Result<Self> {
-        let section = section(start, &config.data);
+        Self::begin(out, of_core(start, config))
+    }
+
+    /// Begins a file of a fabric, which has neither seed nor options: who reads version 1.0 looks for both.
+    pub(crate) fn of_fabric(out: W) -> io::Result<Self> {
+        let words = words(env!("CARGO_PKG_VERSION")).with("seed", 0).with("config", 0).with("view", FABRIC);
+        Self::begin(out, section(words))
+    }
+
+    fn begin(out: W, section: SectionHeaderBlock<'static>) -> io::Result<Self> {
         let blocks = PcapNgWriter::with_section_header(out, section).map_err(failed)?;
         let mut own = Self { blocks, block: Vec::new() };
         own.interfaces()?;
@@ -71,7 +96,7 @@ impl<W: Write> Writer<W> {
 
     /// Begins another section.
     pub(crate) fn section(&mut self, start: &Start, config: &Packet) -> io::Result<()> {
-        self.block(&Block::SectionHeader(section(start, &config.data)))?;
+        self.block(&Block::SectionHeader(of_core(start, config)))?;
         self.interfaces()
     }
 
@@ -90,39 +115,46 @@ impl<W: Write> Writer<W> {
         self.blocks.write_block(block).map(drop).map_err(failed)
     }
 
-    /// Writes a packet, in one piece: its block is laid out here, because a daemon that records does it for each of its
-    /// answers.
+    /// Writes a packet.
     pub(crate) fn packet(&mut self, now: Time, packet: &Packet) -> io::Result<()> {
         let Packet { kind, data, comment } = packet;
+        self.lay_out(now, *kind, [data, &[]], comment.as_ref().map(Words::as_str))
+    }
+
+    /// Writes a client's message or the answer to it, which stands behind its head.
+    pub(crate) fn message(&mut self, now: Time, kind: Kind, head: &MessageHead, bytes: &[u8]) -> io::Result<()> {
+        self.lay_out(now, kind, [head, bytes], None)
+    }
+
+    /// Writes the block of a packet, in one piece. It is laid out here, and in memory that was used before, because a
+    /// daemon that records does it for each of its answers.
+    fn lay_out(&mut self, now: Time, kind: Kind, data: [&[u8]; 2], comment: Option<&str>) -> io::Result<()> {
+        let length = data[0].len() + data[1].len();
+        let padding = length.next_multiple_of(4) - length;
+        let options = comment.map_or(0, |text| 4 + text.len().next_multiple_of(4)) + 12;
+        let number = |size: usize| u32::try_from(size).map_err(io::Error::other);
+        let total = number(FIXED + length + padding + options)?.to_ne_bytes();
+        let nanos = now.as_nanos();
+        let [high, low] =
+            [nanos >> 32, nanos & u64::from(u32::MAX)].map(|half| u32::try_from(half).unwrap_or_default());
+        let (interface, captured) = (u32::from(comment.is_none()), number(length)?);
+        let [kind_of_block, interface, high, low, captured] =
+            [Raw::PACKET, interface, high, low, captured].map(u32::to_ne_bytes);
         let block = &mut self.block;
         block.clear();
-        let number = |block: &mut Vec<u8>, number: u32| block.extend_from_slice(&number.to_ne_bytes());
-        let length = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(io::Error::other);
-        let comment_length = |text: &str| u16::try_from(text.len()).map_err(io::Error::other);
-        let comment = comment.as_ref().map(|words| words.as_str());
-        let options = comment.map_or(0, |text| 4 + text.len().next_multiple_of(4)) + 12;
-        let total = u32::try_from(FIXED + data.len().next_multiple_of(4) + options).map_err(io::Error::other)?;
-        let [high, low] = [now.as_nanos() >> 32, now.as_nanos() & u64::from(u32::MAX)];
-        number(block, Raw::PACKET);
-        number(block, total);
-        number(block, u32::from(comment.is_none()));
-        number(block, u32::try_from(high).unwrap_or_default());
-        number(block, u32::try_from(low).unwrap_or_default());
-        number(block, length(data)?);
-        number(block, length(data)?);
-        block.extend_from_slice(data);
-        block.resize(block.len().next_multiple_of(4), 0);
+        block.extend_from_slice([kind_of_block, total, interface, high, low, captured, captured].as_flattened());
+        block.extend_from_slice(data[0]);
+        block.extend_from_slice(data[1]);
+        block.resize(block.len() + padding, 0);
         if let Some(text) = comment {
-            block.extend_from_slice(&OPTION_COMMENT.to_ne_bytes());
-            block.extend_from_slice(&comment_length(text)?.to_ne_bytes());
+            let size = u16::try_from(text.len()).map_err(io::Error::other)?;
+            block.extend_from_slice([OPTION_COMMENT, size].map(u16::to_ne_bytes).as_flattened());
             block.extend_from_slice(text.as_bytes());
             block.resize(block.len().next_multiple_of(4), 0);
         }
-        block.extend_from_slice(&OPTION_FLAGS.to_ne_bytes());
-        block.extend_from_slice(&4_u16.to_ne_bytes());
-        number(block, direction(*kind));
-        number(block, END_OF_OPTIONS);
-        number(block, total);
+        block.extend_from_slice([OPTION_FLAGS, 4].map(u16::to_ne_bytes).as_flattened());
+        let [flags, end] = [direction(kind), END_OF_OPTIONS].map(u32::to_ne_bytes);
+        block.extend_from_slice([flags, end, total].as_flattened());
         self.blocks.get_mut().write_all(block)
     }
 
@@ -147,6 +179,7 @@ impl<W: Write> Writer<W> {
 const fn direction(kind: Kind) -> u32 {
     match kind {
         Kind::Start | Kind::End | Kind::Lost => 0,
+        Kind::FabricSent => INBOUND,
         kind if kind.is_input() => INBOUND,
         _ => OUTBOUND,
     }

@@ -1,4 +1,6 @@
 //! `acm-replay` as a program: exit codes and what it says.
+mod common;
+
 use acm_trace::VERSION;
 use std::{
     fs,
@@ -124,6 +126,32 @@ fn counted() {
     assert_eq!(words("client to reply")[3], "2");
     assert_eq!(words("group to response")[3], "1");
     assert!(line("phase").contains("99 %"));
+}
+
+/// What crossed a fabric is printed and counted; there is nothing to replay.
+#[test]
+fn of_a_fabric() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fabric");
+    fs::write(&path, common::of_fabric().1).unwrap();
+    let path = path.to_str().unwrap();
+    let (code, out, err) = said(&run(&[path]));
+    let why = "a trace of a fabric, not of a core: there is nothing to replay; --print and --stats show it";
+    assert_eq!((code, out.as_str(), err), (2, "", format!("acm-replay: {path}: {why}\n")));
+    let (code, out, err) = said(&run(&["--print", path]));
+    assert_eq!((code, err.as_str()), (0, ""));
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(
+        lines[0].starts_with("0.000001000s > fabric_sent 1/1 LID 16 QP 0x0 to LID 49152 QP 0xffffff Acm Get "),
+        "{out}"
+    );
+    assert!(lines[1].starts_with("0.000002000s < fabric_delivered 2/1 LID 16 ") && lines.len() == 6, "{out}");
+    assert!(lines[4].ends_with(" 3 bytes") && lines[5].ends_with("! end"), "{out}");
+    let (code, out, _) = said(&run(&["--stats", path]));
+    let has =
+        |words: &str| out.lines().any(|line| line.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(words));
+    assert!(code == 0 && has("fabric_sent 3") && has("fabric_delivered 2"), "{out}");
+    assert!(has("group to response 1 3\u{b5}s 3\u{b5}s"), "from the first node's question to its answer: {out}");
 }
 
 #[test]

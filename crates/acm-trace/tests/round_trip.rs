@@ -2,7 +2,7 @@
 mod common;
 
 use acm_sansio::{Time, failure::Attempt};
-use acm_trace::{Entry, Fact, Told};
+use acm_trace::{AnonymizeError, Crossing, Dated, Entry, Fact, Mask, Replay, Told, anonymize};
 use acm_wire::Address;
 use common::{
     inputs::{INPUTS, input, input_number, input_of},
@@ -59,6 +59,27 @@ fn every_event_comes_back() {
     for event in events(Address::from_text("a\n\"b"), "ff12::1".parse().unwrap(), attempt, Duration::from_secs(1)) {
         output_comes_back(&acm_sansio::Output::Log(event));
     }
+}
+
+#[test]
+fn a_fabric_is_read_as_it_was_recorded() {
+    let (all, trace) = common::of_fabric();
+    let mut entries = read(&trace);
+    assert!(matches!(entries.pop(), Some(Entry::Fact(end)) if matches!(end.fact, Fact::End)));
+    let found: Vec<(Time, Crossing)> = entries
+        .into_iter()
+        .map(|entry| match entry {
+            Entry::Fact(Dated { time, fact: Fact::Crossing(crossing), .. }) => (time, *crossing),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let expected: Vec<_> = (1..).map(|micros| Time::from_nanos(micros * 1000)).zip(all).collect();
+    assert_eq!(found, expected);
+    // There is no core in it.
+    let done = Replay::default().run(trace.as_slice()).unwrap();
+    assert_eq!((done.cores, done.inputs, done.crossings, done.notes.len()), (0, 0, 5, 0));
+    let copy = anonymize(trace.as_slice(), Vec::new(), &Mask::new([1; 16]));
+    assert!(matches!(copy, Err(AnonymizeError::Fabric)));
 }
 
 proptest! {

@@ -45,6 +45,7 @@ extern crate std;
 #[cfg(feature = "client")]
 pub mod client;
 mod counters;
+mod crossing;
 mod datagram;
 mod error;
 mod event;
@@ -64,6 +65,7 @@ mod subnet;
 pub mod uplink;
 
 pub use counters::Counters;
+pub use crossing::Crossing;
 pub use datagram::{Datagram, MadSend, Source};
 pub use error::Error;
 pub use event::Event;

@@ -56,12 +56,12 @@ const RULES: &[Rule] = &[
         &["bitflags", "foldhash", "hashbrown", "siphasher", "slab", "thiserror", "zerocopy"],
         &["arbitrary", "serde"],
     ),
-    // The core is pure; the server, the client and the uplink to ibsim are features.
+    // The core is pure; the server, the client, the uplink to ibsim and the program, which writes traces, are features.
     below(
         "ib-sim",
         &["ib-mad"],
         &["bitflags", "thiserror", "zerocopy"],
-        &["arbitrary", "clap", "mio", "nix", "signal-hook", "socket2", "tracing", "tracing-subscriber"],
+        &["acm-trace", "arbitrary", "clap", "mio", "nix", "signal-hook", "socket2", "tracing", "tracing-subscriber"],
     ),
     above("acm-client", &["acm-wire", "ib-mad", "ib-device"]),
     above("acm-capi", &["acm-client", "acm-wire", "ib-mad"]),
@@ -105,8 +105,11 @@ impl Rule {
     fn defect(&self, to: &Dependency) -> Option<Defect> {
         let (from, name) = (self.name.to_owned(), to.name.clone());
         if to.internal {
+            let behind_a_feature = |own: &Libraries| to.optional && own.optional.contains(&to.name.as_str());
             let allowed = match self.arrows {
-                Arrows::To(arrows) => arrows.contains(&to.name.as_str()),
+                Arrows::To(arrows) => {
+                    arrows.contains(&to.name.as_str()) || self.libraries.as_ref().is_some_and(behind_a_feature)
+                }
                 Arrows::Any => true,
             };
             return (!allowed).then_some(Defect::Arrow { from, to: name });
@@ -181,6 +184,11 @@ mod tests {
         let (from, to) = ("ib-sim".to_owned(), "mio".to_owned());
         let mut sim = member("ib-sim", &["ib-mad"], &["mio"]);
         assert_eq!(check(core::slice::from_ref(&sim)), [Defect::NotOptional { from, to }]);
+        sim.depends.iter_mut().for_each(|to| to.optional = true);
+        assert_eq!(check(&[sim]), []);
+        // A crate of ours that its program alone is built with.
+        let mut sim = member("ib-sim", &["ib-mad", "acm-trace"], &[]);
+        assert_eq!(check(core::slice::from_ref(&sim)), [arrow("ib-sim", "acm-trace")]);
         sim.depends.iter_mut().for_each(|to| to.optional = true);
         assert_eq!(check(&[sim]), []);
     }

@@ -76,7 +76,7 @@ impl Queue {
         let end = waiting.batch.bytes.len();
         waiting.batch.turns.push((end, before));
         // A thread that gathers wakes up by itself.
-        if waiting.idle || (length < MANY && end >= MANY) {
+        if core::mem::take(&mut waiting.idle) || (length < MANY && end >= MANY) {
             self.news.notify_one();
         }
         Put::Taken

@@ -62,6 +62,8 @@ enum Failed {
         "it begins in the middle of a recording: put the files before it in front of it (cat FILE.1 FILE | acm-replay -)"
     )]
     Middle,
+    #[error("a trace of a fabric, not of a core: there is nothing to replay; --print and --stats show it")]
+    Fabric,
     #[error(transparent)]
     Anonymize(#[from] AnonymizeError),
     #[error("no random key: {0}")]
@@ -127,6 +129,9 @@ fn replay(path: &Path, out: &mut dyn Write) -> Result<(), Failed> {
     let done = Replay::default().run(open(path)?)?;
     for note in &done.notes {
         eprintln!("acm-replay: {}: {note}", path.display());
+    }
+    if done.crossings > 0 {
+        return Err(Failed::Fabric);
     }
     if done.inputs == 0 && done.not_compared > 0 {
         return Err(Failed::Middle);

@@ -14,7 +14,7 @@ use acm_sansio::{
     preload::{Hosts, Preload, Route, Routes},
     sa::SaError,
 };
-use acm_trace::{Entry, Fact, Reader, Recorder, Start, Told};
+use acm_trace::{Crossing, Entry, FabricRecorder, Fact, Global, Reader, Recorder, Start, Told, Way};
 use acm_wire::{
     Address, Name,
     client::{ClientStatus, FrameError, Reply},
@@ -22,10 +22,11 @@ use acm_wire::{
 };
 use core::{net::IpAddr, time::Duration};
 use ib_mad::{
-    AddressVector, Gid, GlobalRoute, Guid, Lid, Method, MgmtClass, Mtu, Pkey, Qkey, Qpn, Rate, ServiceId, ServiceLevel,
-    Status, Wire,
+    AddressVector, FlowLabel, Gid, GlobalRoute, Guid, Lid, Method, MgmtClass, Mtu, Pkey, Qkey, Qpn, Rate, ServiceId,
+    ServiceLevel, Status, TransactionId, Wire,
     acm::{AcmControl, AcmMad},
     id::Lmc,
+    packet::GrhFlow,
     sa::{PathRecord, SaMad},
     wire::Bits,
 };
@@ -154,10 +155,43 @@ pub(crate) fn trace<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Vec<u8> {
             Fact::Output(output) => recorder.output(now, output),
             Fact::Timeout(_) => recorder.timeout(now, None),
             Fact::Lost(count) => recorder.lost(now, *count),
-            Fact::End => {}
+            Fact::Crossing(_) | Fact::End => {}
         }
     }
     recorder.finish().unwrap()
+}
+
+/// A trace of a fabric: a question to the group that one node hears, its answer, which is lost, and bytes of an odd length.
+pub(crate) fn of_fabric() -> (Vec<Crossing>, Vec<u8>) {
+    let mut mad = AcmMad { method: Method::GET, transaction_id: TransactionId::new(7), ..AcmMad::default() };
+    (mad.base_version, mad.mgmt_class, mad.class_version) = (1, MgmtClass::ACM, 1);
+    let answer = AcmMad { method: Method::GET_RESP, ..mad };
+    let flow = GrhFlow::default().with_traffic_class(3).with_flow_label(FlowLabel::of::<9>());
+    let global =
+        Some(Global { sgid: "fe80::1".parse().unwrap(), dgid: "ff12::2".parse().unwrap(), flow, hop_limit: 1 });
+    let way = Way {
+        slid: Lid::new(16),
+        dlid: Lid::new(0xc000),
+        dest: Qpn::MULTICAST,
+        qkey: Qkey::GSI,
+        global,
+        ..Way::default()
+    };
+    let back = Way { slid: Lid::new(17), dlid: Lid::new(16), global: None, ..way };
+    let crossing =
+        |delivered, node, way, payload: &[u8]| Crossing { delivered, node, port: 1, way, payload: payload.to_vec() };
+    let all = vec![
+        crossing(false, 1, way, ib_mad::as_bytes(&mad)),
+        crossing(true, 2, way, ib_mad::as_bytes(&mad)),
+        crossing(false, 2, back, ib_mad::as_bytes(&answer)),
+        crossing(true, 1, back, ib_mad::as_bytes(&answer)),
+        crossing(false, 2, back, &[1, 2, 3]),
+    ];
+    let mut recorder = FabricRecorder::new(Vec::new()).unwrap();
+    for (micros, crossing) in (1..).zip(&all) {
+        recorder.crossing(Duration::from_micros(micros), crossing).unwrap();
+    }
+    (all, recorder.finish().unwrap())
 }
 
 /// What a reader finds.

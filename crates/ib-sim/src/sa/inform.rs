@@ -88,6 +88,7 @@ impl Subnet {
         if self.loses_mad() {
             return;
         }
+        self.report_delivered(port, slid, &mad);
         self.tell_event(Event::Report { port, slid, qpn: Qpn::GSI, mad });
     }
 

@@ -12,8 +12,10 @@ mod serve;
 mod tell;
 mod trace;
 mod tree;
+mod watcher;
 
 pub use serve::{Server, ServerCounters, Stopper};
+pub use watcher::Watcher;
 
 #[cfg(test)]
 mod tests;

@@ -4,9 +4,11 @@ use super::{
     connection::{Connection, Role, Sent},
     trace::Trace,
     tree::Tree,
+    watcher::Watcher,
 };
 use crate::{AgentId, NodeId, PortId, QpId, Subnet, proto, uplink::Uplink};
 use alloc::{
+    boxed::Box,
     collections::{BTreeMap, BTreeSet},
     string::String,
     sync::Arc,
@@ -118,6 +120,7 @@ pub struct Server {
     /// Hosts where the kernel's messages are lost.
     pub(super) without_uevents: BTreeSet<String>,
     pub(super) trace: Option<Trace>,
+    pub(super) watcher: Option<Box<dyn Watcher>>,
     pub(super) buffer: Vec<u8>,
 }
 
@@ -168,6 +171,7 @@ impl Server {
             uevents: 0,
             without_uevents: BTreeSet::new(),
             trace: None,
+            watcher: None,
             buffer: vec![0; proto::MAX_MESSAGE],
         })
     }
@@ -269,6 +273,9 @@ impl Server {
             (!self.readable.is_empty()).then_some(now),
         ];
         let timeout = due.into_iter().flatten().min().map(|due| due.saturating_sub(now));
+        if let Some(watcher) = self.watcher.as_mut().filter(|_| timeout.is_none_or(|timeout| !timeout.is_zero())) {
+            watcher.idle();
+        }
         match self.poll.poll(events, timeout) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
             other => other,

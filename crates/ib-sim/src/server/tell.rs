@@ -18,6 +18,7 @@ use mio::Token;
 impl Server {
     /// Tells everybody what the subnet has to tell.
     pub(super) fn tell(&mut self) {
+        self.tell_watcher();
         while let Some(event) = self.subnet.poll_event() {
             match event {
                 Event::Datagram { qp, source, grh, payload } => {

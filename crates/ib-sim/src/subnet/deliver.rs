@@ -41,7 +41,8 @@ impl Subnet {
         // The sender's own key in place of a controlled one, so that only a privileged program can send with those.
         let qkey = if datagram.qkey.get() >> 31 == 1 { queue.qkey } else { datagram.qkey };
         let mut arrival = Arrival {
-            to: from,
+            to: QpId { port: from.port, qpn: datagram.qpn },
+            dlid: datagram.to.dlid,
             slid,
             sl: datagram.to.sl,
             source: from.qpn,
@@ -51,6 +52,7 @@ impl Subnet {
             grh,
             payload: datagram.payload.into(),
         };
+        self.datagram_crossed(from.port, &arrival, false);
         if datagram.to.dlid.is_multicast() {
             self.counters.ud_multicast += 1;
             for to in self.receivers(from, pkey, datagram) {
@@ -135,7 +137,7 @@ impl Subnet {
 
     /// At the receiving port: who takes it.
     pub(super) fn arrive(&mut self, arrival: Arrival) {
-        let Arrival { to, slid, sl, source, path_bits, qkey, pkey, grh, payload } = arrival;
+        let Arrival { to, slid, sl, source, path_bits, qkey, pkey, grh, ref payload, .. } = arrival;
         let refused = match (self.port(to.port), self.queue(to)) {
             (Some(port), _) if !port.carries() => &mut self.counters.ud_port_down,
             (Some(port), Some(queue)) => {
@@ -149,7 +151,8 @@ impl Subnet {
                 } else {
                     self.counters.ud_delivered += 1;
                     let source = Source { slid, qpn: source, sl, path_bits, pkey_index: queue.pkey_index };
-                    self.events.push_back(Event::Datagram { qp: to, source, grh, payload });
+                    self.datagram_crossed(to.port, &arrival, true);
+                    self.events.push_back(Event::Datagram { qp: to, source, grh, payload: arrival.payload });
                     return;
                 }
             }

@@ -4,7 +4,7 @@ use super::{
     pending::{Due, Request, Served},
 };
 use crate::{AgentId, Error, Event, MadSend, PortId, RequestId, SaMode, sa};
-use alloc::boxed::Box;
+use alloc::{boxed::Box, collections::BTreeSet};
 use core::time::Duration;
 use ib_mad::{Method, MgmtClass, Pkey, Qpn, sa::SaMad};
 
@@ -39,6 +39,14 @@ impl Subnet {
         });
     }
 
+    /// Every program at the port is gone, and nothing that they asked is sent again or answered: the system does so when
+    /// their devices are closed.
+    pub fn cancel_all_mads(&mut self, port: PortId) {
+        let agents: BTreeSet<AgentId> =
+            self.requests.values().filter(|request| request.port == port).map(|request| request.send.agent).collect();
+        agents.into_iter().for_each(|agent| self.cancel_mads(port, agent));
+    }
+
     /// The answer of the administrator outside to an [`Event::SaRequest`]. Groups are learnt from it. Its transaction
     /// id does not matter. A request that is over already is counted and ignored.
     pub fn answer_mad(&mut self, now: Duration, request: RequestId, answer: &SaMad) {
@@ -63,6 +71,7 @@ impl Subnet {
                 && send.qpn == Qpn::GSI
                 && mad.header.mgmt_class == MgmtClass::SUBN_ADM
         });
+        self.mad_sent(port, &send, &mad);
         if !reachable || self.settings.sa.mute {
             self.counters.sa_unreachable += 1;
         } else if self.settings.sa.loss.happens(&mut self.rng) {
@@ -111,6 +120,7 @@ impl Subnet {
         };
         self.schedule.cancel(until);
         answer.header.transaction_id = mad.header.transaction_id;
+        self.mad_delivered(port, &send, &answer);
         self.events.push_back(Event::Mad { port, agent: send.agent, mad: answer });
     }
 

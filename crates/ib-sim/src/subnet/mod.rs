@@ -7,6 +7,7 @@
 //! | `deliver` | UD datagrams and the faults of links |
 //! | `mad` | management datagrams and who answers them |
 //! | `pending` | what is under way |
+//! | `watch` | what whoever watches hears of all that |
 mod deliver;
 mod mad;
 mod nodes;
@@ -14,6 +15,7 @@ mod pending;
 mod state;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 pub(crate) use pending::Due;
 pub use state::Subnet;

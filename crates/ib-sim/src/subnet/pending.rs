@@ -22,6 +22,8 @@ pub(crate) enum Due {
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {
     pub(super) to: QpId,
+    /// Where the packet goes: of a multicast the group's.
+    pub(super) dlid: Lid,
     pub(super) slid: Lid,
     pub(super) sl: ServiceLevel,
     pub(super) source: Qpn,

@@ -1,8 +1,8 @@
 //! What a subnet is: its state, its clock, its events.
 use super::pending::{Due, Request};
 use crate::{
-    Counters, Event, Faults, Group, Node, PortChange, PortId, QpId, RequestId, Settings, SubnetConfig, rng::Rng,
-    sa::Sa, schedule::Schedule,
+    Counters, Crossing, Event, Faults, Group, Node, PortChange, PortId, QpId, RequestId, Settings, SubnetConfig,
+    rng::Rng, sa::Sa, schedule::Schedule,
 };
 use alloc::{
     boxed::Box,
@@ -38,6 +38,8 @@ pub struct Subnet {
     pub(super) requests_made: u64,
     pub(super) schedule: Schedule<Due>,
     pub(super) events: VecDeque<Event>,
+    /// `None` if nobody watches.
+    pub(super) crossings: Option<VecDeque<Crossing>>,
     pub(super) now: Duration,
 }
 
@@ -77,6 +79,7 @@ impl Subnet {
             requests_made: 0,
             schedule: Schedule::default(),
             events: VecDeque::new(),
+            crossings: None,
             now: Duration::ZERO,
         }
     }
@@ -109,6 +112,7 @@ impl Subnet {
     pub fn report(&mut self, now: Duration, port: PortId, slid: Lid, mad: &SaMad) {
         self.advance(now);
         if self.port(port).is_some() {
+            self.report_delivered(port, slid, mad);
             self.events.push_back(Event::Report { port, slid, qpn: Qpn::GSI, mad: Box::new(*mad) });
         }
     }

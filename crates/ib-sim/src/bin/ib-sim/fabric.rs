@@ -1,4 +1,5 @@
 //! The subnet that the command line describes.
+use crate::record::Record;
 use clap::Args;
 use core::error::Error;
 use ib_mad::{Lid, Mtu, Pkey, Rate, id::Lmc};
@@ -65,6 +66,9 @@ pub(crate) struct Fabric {
     /// Write what programs send to this file, a line each: `MICROSECONDS NODE/PORT mad|datagram HEX HEADERS`.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Write every packet that crosses the fabric to this file, as Wireshark and `acm-replay --print` read it (pcapng).
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
 }
 
 fn pkey(text: &str) -> Result<Pkey, String> {
@@ -143,6 +147,10 @@ impl Fabric {
         }
         if let Some(trace) = &self.trace {
             server.set_trace(trace).map_err(|error| format!("{}: {error}", trace.display()))?;
+        }
+        if let Some(path) = &self.record {
+            let record = Record::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+            server.set_watcher(Box::new(record));
         }
         if let Some(tree) = &self.tree {
             server.set_tree(tree).map_err(|error| format!("{}: {error}", tree.display()))?;

@@ -9,6 +9,7 @@
 )]
 mod enter;
 mod fabric;
+mod record;
 mod run;
 
 use clap::{Args, Parser, Subcommand};

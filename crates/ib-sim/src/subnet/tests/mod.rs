@@ -4,6 +4,7 @@ mod datagrams;
 mod mads;
 mod ports;
 mod reports;
+mod watched;
 
 use crate::{
     AgentId, Datagram, Error, Event, Faults, MadSend, Port, PortChange, PortId, Probability, QpId, Subnet, SubnetConfig,
