@@ -8,6 +8,7 @@
 //! ibsim takes at most 10 clients, OpenSM being one of them.
 mod manager;
 mod ports;
+mod table;
 mod wire;
 
 use crate::{Node, NodeId, Port, PortId, RequestId, Subnet};
@@ -313,7 +314,8 @@ impl Link {
                 }
                 _ if header.method.is_response() => {
                     let request = header.transaction_id.get() & ((1 << REQUEST_BITS) - 1);
-                    subnet.answer_mad(now, RequestId::new(request), &packet.mad);
+                    let answer = table::as_segment(&packet.mad, packet.length.get());
+                    subnet.answer_mad(now, RequestId::new(request), &answer);
                 }
                 // Of other people's requests, only reports are for somebody here.
                 _ if header.method == Method::REPORT => subnet.report(now, self.port(), packet.slid, &packet.mad),

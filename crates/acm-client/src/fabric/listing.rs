@@ -20,7 +20,7 @@ pub struct Group {
 pub struct Member {
     /// Its GID.
     pub port_gid: Gid,
-    /// What kind of member.
+    /// What kind of member; empty if that is not told.
     pub join_state: JoinState,
     /// What its node is called.
     pub node: Option<String>,
@@ -66,9 +66,11 @@ pub fn groups(administration: &mut Administration, query: &Query<McMemberRecord>
             records.extend(table.records);
         }
     }
-    for record in records.iter().filter(|record| !record.port_gid.is_zero()) {
+    for record in &records {
         let group = found.entry(record.mgid).or_insert(Group { record: *record, members: Vec::new() });
-        let (port_gid, join_state) = (record.port_gid, record.scope_state.join_state());
+        // OpenSM blanks who it is for those it does not trust; they have asked for their own port.
+        let port_gid = if record.port_gid.is_zero() { own } else { record.port_gid };
+        let join_state = record.scope_state.join_state();
         group.members.push(Member { port_gid, join_state, node: None });
     }
     let mut groups: Vec<Group> = found.into_values().collect();

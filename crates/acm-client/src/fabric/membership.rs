@@ -38,8 +38,9 @@ pub struct Join {
 pub struct Joined {
     /// The group as subnet administration has it; its join state is all that the port is.
     pub record: McMemberRecord,
-    /// What the port was before: who leaves ends that, too.
-    pub before: JoinState,
+    /// What the port was before, which leaving ends, too; `None`: no member. Empty: subnet administration does not say
+    /// which kind, as OpenSM does without the `SM_Key`.
+    pub before: Option<JoinState>,
 }
 
 /// What OpenSM gives the groups of IP over InfiniBand.
@@ -79,8 +80,8 @@ impl Join {
         let what = format!("join {mgid}");
         let member = Query::<McMemberRecord>::new().mgid(mgid).port_gid(own);
         let before = match administration.get(&what, &member) {
-            Ok(record) => record.scope_state.join_state(),
-            Err(FabricError::Refused { .. }) => JoinState::empty(),
+            Ok(record) => Some(record.scope_state.join_state()),
+            Err(FabricError::Refused { .. }) => None,
             Err(error) => return Err(error),
         };
         let mut query = member.join_state(self.join_state);

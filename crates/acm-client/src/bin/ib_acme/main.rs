@@ -34,11 +34,8 @@ mod usage;
 mod wanted;
 mod watch;
 
-use output::Output;
+use output::{BROKEN_PIPE, Output};
 use std::{env, io, process::ExitCode};
-
-/// What a shell shows of a program whose reader is gone: 128 and the number of SIGPIPE.
-const BROKEN_PIPE: u8 = 141;
 
 fn main() -> ExitCode {
     let words: Vec<_> = env::args_os().collect();

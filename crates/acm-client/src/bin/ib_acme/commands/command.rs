@@ -1,8 +1,8 @@
 //! Which command it is.
-use super::{groups, vfabric};
-use crate::{BROKEN_PIPE, output::Output};
+use super::{failure::Failure, groups, vfabric};
+use crate::output::{BROKEN_PIPE, Output};
 use clap::{CommandFactory, Parser, Subcommand};
-use std::{ffi::OsString, io, process::ExitCode};
+use std::{ffi::OsString, process::ExitCode};
 
 /// The words that are commands where they come first. Debian's program passes over words that are no options.
 const WORDS: [&str; 2] = ["vfabric", "groups"];
@@ -49,29 +49,6 @@ pub(crate) fn run(words: &[OsString]) -> Option<ExitCode> {
             ExitCode::FAILURE
         }
     })
-}
-
-/// What ended a command.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// A line that says it.
-    Text(String),
-    /// The output has it already.
-    Said,
-    /// Nobody reads any more.
-    NoReader,
-}
-
-impl From<io::Error> for Failure {
-    fn from(_: io::Error) -> Self {
-        Self::NoReader
-    }
-}
-
-impl From<acm_client::fabric::FabricError> for Failure {
-    fn from(error: acm_client::fabric::FabricError) -> Self {
-        Self::Text(error.to_string())
-    }
 }
 
 /// The command line with these commands, for completions and the manual.

@@ -1,6 +1,6 @@
 //! `ib_acme groups`.
 use super::{
-    command::Failure,
+    failure::Failure,
     join,
     local::{Local, sm_key},
     show,

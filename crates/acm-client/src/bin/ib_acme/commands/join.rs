@@ -1,5 +1,5 @@
 //! `ib_acme groups join`.
-use super::{command::Failure, local::Local, show};
+use super::{failure::Failure, local::Local, show};
 use crate::output::Output;
 use acm_client::{
     fabric::{GroupName, Join, leave},
@@ -77,7 +77,7 @@ impl JoinGroup {
         let (port, mgid) = (administration.port().name(), joined.record.mgid);
         out.line(format_args!("{port} joined {mgid} as {kind}"))?;
         out.line(format_args!("  {}", show::parameters(&joined.record)))?;
-        if joined.before.contains(kind) {
+        if joined.before.is_some_and(|before| before.is_empty() || before.contains(kind)) {
             out.line(format_args!("It was one already, and stays one"))?;
             return Ok(());
         }

@@ -3,6 +3,7 @@ use acm_client::{
     fabric::{Administration, FabricError, LocalPort},
     ib_mad::SmKey,
 };
+use core::time::Duration;
 
 /// Which port asks.
 #[derive(Clone, Debug, clap::Args)]
@@ -13,11 +14,15 @@ pub(crate) struct Local {
     /// The number of that port; without it the first that is active.
     #[arg(long, value_name = "N")]
     pub(crate) port: Option<u8>,
+    /// How long each of four sends of a question to subnet administration waits for the answer.
+    #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) timeout: u16,
 }
 
 impl Local {
     pub(crate) fn administration(&self) -> Result<Administration, FabricError> {
-        Administration::open(LocalPort::find(self.device.as_deref(), self.port)?)
+        let port = LocalPort::find(self.device.as_deref(), self.port)?;
+        Ok(Administration::open(port)?.with_timeout(Duration::from_millis(self.timeout.into())))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is asked of the fabric by a word in place of a letter: `ib_acme vfabric`, `ib_acme groups`.
 mod command;
+mod failure;
 mod groups;
 mod join;
 mod lines;

@@ -1,5 +1,5 @@
 //! Who tells of paths, a daemon or subnet administration, and where they lead.
-use super::{command::Failure, local::Local};
+use super::{failure::Failure, local::Local};
 use crate::{
     args::SOCKET,
     output::{Output, strerror},

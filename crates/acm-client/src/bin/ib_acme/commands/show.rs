@@ -17,7 +17,8 @@ pub(super) fn group(out: &mut Output, group: &Group) -> io::Result<()> {
     out.line(format_args!("  {}", parameters(&group.record)))?;
     for Member { port_gid, join_state, node } in &group.members {
         let node = node.as_deref().unwrap_or("?");
-        out.line(format_args!("  {node}  {port_gid}  {join_state}"))?;
+        let kind = if join_state.is_empty() { "member".to_owned() } else { join_state.to_string() };
+        out.line(format_args!("  {node}  {port_gid}  {kind}"))?;
     }
     Ok(())
 }
@@ -26,7 +27,7 @@ pub(super) fn group(out: &mut Output, group: &Group) -> io::Result<()> {
 pub(super) fn parameters(record: &McMemberRecord) -> String {
     let McMemberRecord { qkey, pkey, .. } = record;
     let (mtu, rate, life) = (record.mtu.value(), record.rate.value(), lifetime(record.packet_life_time.value()));
-    let (sl, scope) = (record.sl_flow_hop.sl(), scope(record.scope_state.scope()));
+    let (sl, scope) = (record.sl_flow_hop.sl(), scope(record.mgid.multicast_scope()));
     let mlid = record.mlid.get();
     format!("MLID {mlid:#06x}, P_Key {pkey}, Q_Key {qkey}, SL {sl}, MTU {mtu}, {rate}, lifetime {life}, scope {scope}")
 }
@@ -75,7 +76,7 @@ pub(super) fn group_json(group: &Group) -> Value {
         "traffic_class": record.traffic_class,
         "flow_label": record.sl_flow_hop.flow_label().get(),
         "hop_limit": record.sl_flow_hop.hop_limit(),
-        "scope": record.scope_state.scope(),
+        "scope": record.mgid.multicast_scope(),
         "members": members,
     })
 }

@@ -1,6 +1,6 @@
 //! `ib_acme vfabric`.
 use super::{
-    command::Failure,
+    failure::Failure,
     lines,
     local::Local,
     peers::{Paths, Peer},
