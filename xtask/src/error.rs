@@ -23,6 +23,8 @@ pub(crate) enum TaskError {
     CargoMutantsMissing,
     #[error("fuzzing needs more than is here: run `{0}`")]
     FuzzMissing(&'static str),
+    #[error("not built: {0}")]
+    NotBuilt(String),
     #[error("there is no fuzz target {name}: {all}")]
     NoTarget { name: String, all: String },
     #[error("cargo-deny is missing: run `cargo install cargo-deny --locked`")]
