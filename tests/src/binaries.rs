@@ -41,6 +41,20 @@ pub fn preload() -> PathBuf {
     path
 }
 
+/// Where the library for C is, `libibacm.so` and `libibacm.a`; builds it first.
+#[must_use]
+pub fn c_library() -> PathBuf {
+    let folder = build(&["-p", "acm-capi", "--lib"]);
+    assert!(folder.join("libibacm.so").is_file(), "libibacm.so was not built");
+    folder
+}
+
+/// Where the tasks of this project are; builds them first.
+#[must_use]
+pub fn xtask() -> PathBuf {
+    build(&["-p", "xtask", "--bins"]).join("xtask")
+}
+
 /// Where an example of `acm-client` is; builds it first.
 #[must_use]
 pub fn example(name: &str) -> PathBuf {

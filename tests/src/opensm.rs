@@ -187,11 +187,23 @@ impl OpenSm {
         writeln!(&self.console, "{command}").unwrap();
     }
 
+    /// What ibsim's sockets are called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The fabric of the four nodes; `OpenSM` gives LIDs and joins groups.
     #[must_use]
     pub fn fabric(&self) -> Fabric {
+        self.fabric_with(&[])
+    }
+
+    /// The same with further options of `ib-sim serve`.
+    #[must_use]
+    pub fn fabric_with(&self, options: &[&str]) -> Fabric {
         let nodes = ["--node", "node1", "--node", "node2", "--node", "node3", "--node", "node4"];
-        Fabric::start(&[&nodes[..], &[&format!("--ibsim={}", self.name)]].concat())
+        Fabric::start(&[&nodes[..], &[&format!("--ibsim={}", self.name)], options].concat())
     }
 
     /// Asks the subnet administration with saquery, as one who knows the `SM_Key`; returns the records.

@@ -3,10 +3,12 @@
 //! infiniband-diags, but neither root nor a network.
 //!
 //! With `-ddd` the tools write each frame in hex as the umad library handed it over: smpquery what it sends with the
-//! header of 64 bytes, and what comes without it, as saquery does. The simulator's sockets have names of their own, so that several may run.
+//! header of 64 bytes, and what comes without it, as saquery does. The simulator's sockets have names of their own, so
+//! that several may run.
 #[path = "../../crates/ib-mad/tests/common/text.rs"]
 mod text;
 
+use acm_tests::{library, program};
 use core::time::Duration;
 use ib_mad::{
     MadRef, Method,
@@ -14,7 +16,7 @@ use ib_mad::{
 };
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Child, Command, Output, Stdio},
     thread,
 };
@@ -38,21 +40,8 @@ impl Drop for Fabric {
     }
 }
 
-fn program(name: &str, package: &str) -> PathBuf {
-    ["/usr/bin", "/usr/sbin"]
-        .iter()
-        .map(|directory| Path::new(directory).join(name))
-        .find(|path| path.exists())
-        .unwrap_or_else(|| panic!("{name} is missing: install the Debian package {package}"))
-}
-
-fn library() -> PathBuf {
-    fs::read_dir("/usr/lib")
-        .unwrap()
-        .filter_map(Result::ok)
-        .map(|entry| entry.path().join("umad2sim/libumad2sim.so"))
-        .find(|path| path.exists())
-        .expect("libumad2sim.so is missing: install the Debian package libumad2sim0")
+fn umad2sim() -> PathBuf {
+    library("umad2sim/libumad2sim.so", "libumad2sim0")
 }
 
 /// Looks until it is so, a minute at most.
@@ -81,7 +70,7 @@ impl Fabric {
         let last = format!("@{}:out9", own.socket);
         wait_for("ibsim listens", || fs::read_to_string("/proc/net/unix").unwrap().contains(&last));
         let mut manager = own.on_fabric("h1", Command::new(program("opensm", "opensm")));
-        manager.env("LD_PRELOAD", library()).arg("-e").arg("-f").arg(own.directory.join("log"));
+        manager.env("LD_PRELOAD", umad2sim()).arg("-e").arg("-f").arg(own.directory.join("log"));
         own.spawn(manager);
         wait_for("OpenSM answers about paths", || {
             let answer = own.tool("saquery").arg("PR").output().unwrap();
@@ -93,7 +82,7 @@ impl Fabric {
     /// A program of infiniband-diags. It has a minute: without its fabric it waits for ever.
     fn tool(&self, name: &str) -> Command {
         let mut command = Command::new("timeout");
-        command.args(["60", "env"]).arg(format!("LD_PRELOAD={}", library().display()));
+        command.args(["60", "env"]).arg(format!("LD_PRELOAD={}", umad2sim().display()));
         command.arg(program(name, "infiniband-diags"));
         self.on_fabric("h2", command)
     }

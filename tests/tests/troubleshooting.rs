@@ -61,10 +61,11 @@ fn symptoms() -> Vec<(String, Symptom)> {
 
 /// What differs from run to run has one form: times, processes.
 fn plain(text: &str) -> String {
+    const AFTER: [char; 4] = [' ', '\n', ';', ':'];
     let mut plain = String::new();
     for word in text.split_inclusive([' ', '\n', ';']) {
         let is_number = |word: &str| word.trim_end().parse::<f64>().is_ok();
-        let end = word.trim_end_matches([' ', '\n', ';']);
+        let end = word.trim_end_matches(AFTER);
         match end.split_once('[') {
             Some((program, process)) if process.trim_end_matches(']').parse::<u32>().is_ok() => {
                 plain += &word.replace(end, &format!("{program}[N]"));
@@ -73,7 +74,7 @@ fn plain(text: &str) -> String {
         }
         // "606 ms", "3.7 s".
         if matches!(end, "s" | "ms") {
-            let unit = plain.split_off(plain.trim_end_matches([' ', '\n', ';']).len() - end.len());
+            let unit = plain.split_off(plain.trim_end_matches(AFTER).len() - end.len());
             let before = plain.trim_end().rsplit(' ').next().unwrap_or_default().to_owned();
             if is_number(&before) {
                 plain.truncate(plain.trim_end().len() - before.len());
@@ -124,8 +125,11 @@ fn the_page_has_these_symptoms() {
 
 #[test]
 fn what_differs_from_run_to_run() {
-    let line = "acm: of ib_acme[4711] of user 0; asked group ff12::1 3 times in 3.7 s; for 400 ms (x)\n";
-    assert_eq!(plain(line), "acm: of ib_acme[N] of user 0; asked group ff12::1 3 times in TIME; for TIME (x)\n");
+    let line = "acm: of ib_acme[4711] of user 0; asked group ff12::1 3 times in 3.7 s; for 400 ms (x); in 1 s: 2\n";
+    assert_eq!(
+        plain(line),
+        "acm: of ib_acme[N] of user 0; asked group ff12::1 3 times in TIME; for TIME (x); in TIME: 2\n"
+    );
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub(crate) enum TaskError {
     FuzzMissing(&'static str),
     #[error("not built: {0}")]
     NotBuilt(String),
+    #[error("ThreadSanitizer needs more than is here: run `{0}`")]
+    NightlyMissing(&'static str),
     #[error("there is no fuzz target {name}: {all}")]
     NoTarget { name: String, all: String },
     #[error("cargo-deny is missing: run `cargo install cargo-deny --locked`")]

@@ -1,5 +1,5 @@
-//! The tasks `install` and `uninstall`: the daemon, its client and their files onto this machine, and away again. They write and
-//! remove files; they start, stop, enable and disable nothing.
+//! The tasks `install` and `uninstall`: the daemon, its clients and their files onto this machine, and away again. They
+//! write and remove files; they start, stop, enable and disable nothing.
 mod build;
 mod enabled;
 mod error;
@@ -29,6 +29,9 @@ pub(crate) struct Installation {
     /// Install this client (ib_acme), too.
     #[arg(long, value_name = "FILE", requires = "program")]
     client: Option<PathBuf>,
+    /// Install the library for C, too: libibacm.so and libibacm.a of this directory, with what C needs to use it.
+    #[arg(long, value_name = "DIR", requires = "program")]
+    library: Option<PathBuf>,
     #[command(flatten)]
     packages: packages::Install,
 }
@@ -46,7 +49,10 @@ pub(crate) fn install(installation: &Installation) -> Result<(), InstallError> {
     let programs = match &installation.program {
         None if place.is_dry_run() => Programs::default(),
         None => build::release(installation.packages)?,
-        daemon => Programs { daemon: daemon.clone(), client: installation.client.clone() },
+        daemon => {
+            let Installation { client, library, .. } = installation.clone();
+            Programs { daemon: daemon.clone(), client, library }
+        }
     };
     if place.needs_root() {
         return build::as_root("install", place, &programs);

@@ -46,7 +46,7 @@ fn metadata(target: &str, all_features: bool) -> Result<Metadata, TaskError> {
 fn defect(package: &Package, rules: &Rules) -> Option<String> {
     let source = package.source.as_ref().map(|source| source.repr.as_str());
     let licence = match &package.license {
-        Some(licence) => rules.licence(licence),
+        Some(licence) => rules.licence(package.name.as_str(), licence),
         // Only a file of its own: what its first line says it is.
         None => match package.license_file().and_then(|file| fs::read_to_string(file).ok()) {
             Some(text) => rules.licence_text(&text),

@@ -24,6 +24,7 @@ mod published;
 mod slowest;
 mod stopwatch;
 mod test_run;
+mod tsan;
 mod vm;
 
 use clap::{Parser, Subcommand};
@@ -92,6 +93,12 @@ enum Task {
     /// Run the fuzz targets with libFuzzer, and keep their corpora. Installs a nightly compiler and cargo-fuzz, which take
     /// minutes. CI leaves it out, and replays the corpora.
     Fuzz(Fuzz),
+    /// Run libibacm and the C programs of its tests with ThreadSanitizer. Installs a nightly compiler and the source of
+    /// std, which take minutes. CI leaves it out, and has valgrind watch them.
+    Tsan {
+        #[command(flatten)]
+        install: Install,
+    },
     /// Measure the daemon: `cargo bench -p acm-tests --bench cached`.
     Bench {
         /// Handed on to cargo.
@@ -123,6 +130,7 @@ fn main() -> ExitCode {
         Task::Deviations { list } => deviations::run(list),
         Task::Mutants(mutants) => mutants::run(&mutants),
         Task::Fuzz(fuzz) => fuzz::run(&fuzz),
+        Task::Tsan { install } => tsan::run(install),
         Task::Bench { args } => {
             command::run(command::cargo(&["bench", "-p", "acm-tests", "--bench", "cached"]).args(args))
         }
@@ -154,7 +162,7 @@ mod tests {
             "demo",
             "demo --keep --nodes 64",
             "install",
-            "install --prefix /opt/acm --root /x --dry-run --program /y",
+            "install --prefix /opt/acm --root /x --dry-run --program /y --library /z",
             "uninstall --prefix /opt/acm --root /x --dry-run",
             "test --no-install --fast",
             "ci --no-install",
@@ -169,6 +177,7 @@ mod tests {
             "fuzz",
             "fuzz seed",
             "fuzz core 600 --no-install",
+            "tsan --no-install",
             "bench -- 16 128",
             "vm-test -- ls",
         ] {

@@ -41,7 +41,7 @@ pub(crate) const TEST: &[Package] = &[
     package("libumad2sim0", "libumad2sim.so, puts OpenSM and saquery on ibsim"),
     package("opensm", "opensm, a real subnet manager and administrator"),
     package("infiniband-diags", "saquery and smpquery, to look at the fabric"),
-    package("valgrind", "valgrind, counts the instructions of ib-mad"),
+    package("valgrind", "valgrind, counts the instructions of ib-mad, and watches what C does with libibacm"),
     package("iproute2", "ip, network namespaces and addresses in tests"),
     package("ibverbs-utils", "ibv_devinfo, to look at the simulated devices"),
     package("curl", "curl, reads metrics as docs/operations.md says"),

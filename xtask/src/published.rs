@@ -88,6 +88,17 @@ pub(crate) fn semver_since_release(install: Install) -> Result<(), TaskError> {
     }
 }
 
+/// Tests acm-client's user that has a runtime of its own. It is no member of the workspace, which refuses tokio.
+///
+/// # Errors
+/// It does not build, or a test of it fails.
+pub(crate) fn with_tokio() -> Result<(), TaskError> {
+    let folder = command::root().join("examples/with-tokio");
+    let target = command::root().join("target/with-tokio");
+    command::run(cargo(&["fmt", "--check"]).current_dir(&folder))?;
+    command::run(cargo(&["test", "--target-dir"]).arg(target).current_dir(&folder))
+}
+
 fn last_tag() -> Result<String, TaskError> {
     let mut git = Command::new("git");
     git.args(["describe", "--tags", "--abbrev=0"]).current_dir(command::root());

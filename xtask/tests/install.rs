@@ -110,6 +110,7 @@ fn each_file_is_said_and_is_where_the_units_look() {
     assert!(!machine.path("etc/systemd").exists(), "nothing is enabled");
     assert!(said.contains("systemctl enable --now acm-mio.socket acm-mio.service\n"), "{said}");
     assert!(!machine.path("usr/local/bin").exists(), "nobody named a client");
+    assert!(!machine.path("usr/local/include").exists(), "nor a library");
 }
 
 #[test]
@@ -123,6 +124,24 @@ fn the_client_has_a_name_of_its_own() {
     assert!(machine.text("usr/local/share/man/man1/acm-ib_acme.1").starts_with(".ie"));
     let rehearsed = said(machine.task(&["install", "--dry-run"]));
     assert!(rehearsed.contains("usr/local/bin/acm-ib_acme\n"), "{rehearsed}");
+}
+
+#[test]
+fn the_library_is_where_compilers_look() {
+    let machine = Machine::new();
+    let folder = machine.own.path().join("built");
+    fs::create_dir(&folder).unwrap();
+    for library in ["libibacm.so", "libibacm.a"] {
+        fs::write(folder.join(library), library).unwrap();
+    }
+    machine.install("daemon", &["--prefix", "/opt/acm", "--library", folder.to_str().unwrap()]);
+    assert_eq!(machine.text("opt/acm/lib/libibacm.so.1"), "libibacm.so");
+    assert_eq!(machine.text("opt/acm/lib/libibacm.a"), "libibacm.a");
+    assert!(machine.text("opt/acm/lib/libibacm.so").contains("INPUT(libibacm.so.1)"));
+    assert!(machine.text("opt/acm/lib/pkgconfig/libibacm.pc").starts_with("prefix=/opt/acm\nlibdir=${prefix}/lib\n"));
+    assert!(machine.text("opt/acm/include/ibacm/libacm.h").contains("ib_acm_submit("));
+    said(machine.task(&["uninstall", "--prefix", "/opt/acm"]));
+    assert_eq!(machine.tree(), BTreeMap::new());
 }
 
 #[test]
@@ -269,9 +288,13 @@ fn the_program_is_cargos() {
     let message = format!(
         r#"{{"reason":"compiler-artifact","package_id":"a","manifest_path":"/a","target":{{"kind":["bin"],"name":"a",
         "src_path":"/a"}},"profile":{{"opt_level":"0","debug_assertions":true,"overflow_checks":true,"test":false}},
-        "features":[],"filenames":[],"executable":"{}","fresh":true}}"#,
+        "features":[],"filenames":["{}/libibacm.so"],"executable":"{}","fresh":true}}"#,
+        machine.own.path().display(),
         program.display()
     );
+    for library in ["libibacm.so", "libibacm.a"] {
+        fs::write(machine.own.path().join(library), library).unwrap();
+    }
     let script = format!("#!/bin/sh\necho '{}'\nexit $EXIT\n", message.replace('\n', ""));
     fs::write(&cargo, script).unwrap();
     fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
@@ -286,6 +309,8 @@ fn the_program_is_cargos() {
     let said = said(install("0"));
     assert!(said.contains("$ cargo build --release --locked -p acm-mio --bin acm-mio\n"), "{said}");
     assert!(said.contains("$ cargo build --release --locked -p acm-client --bin ib_acme\n"), "{said}");
+    assert!(said.contains("$ cargo build --release --locked -p acm-capi --lib\n"), "{said}");
     assert_eq!(machine.text("usr/local/sbin/acm-mio"), "built");
     assert_eq!(machine.text("usr/local/bin/acm-ib_acme"), "built");
+    assert_eq!(machine.text("usr/local/lib/libibacm.so.1"), "libibacm.so");
 }

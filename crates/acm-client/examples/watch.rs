@@ -20,10 +20,7 @@ fn main() -> Result<(), ClientError> {
     let service = args.service.map_or_else(Service::find, Ok)?;
     let mut client = Client::connect(service)?;
     let (mut before, mut reconnects) = (None, 0);
-    for time in 0.. {
-        if args.times.is_some_and(|times| time >= times) {
-            break;
-        }
+    for time in 0..args.times.unwrap_or(u64::MAX) {
         if time > 0 {
             thread::sleep(Duration::from_secs(1));
         }

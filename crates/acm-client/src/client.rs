@@ -156,7 +156,7 @@ impl Client {
             Err(AskError::Full(_)) => Ok(None),
             Err(AskError::Connection(error)) => Err(error),
         }?;
-        self.connection = (connection.in_flight() < self.options.depth.max(1)).then_some(connection);
+        self.connection = (!connection.is_full()).then_some(connection);
         let timed_out =
             || ClientError::TimedOut { service: self.service.clone(), after: self.options.timeout.unwrap_or_default() };
         answer.ok_or_else(timed_out)

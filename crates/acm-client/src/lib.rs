@@ -6,6 +6,7 @@
 //! | ask and wait for the answer | [`Client`] |
 //! | have many requests under way on one socket | [`Connection`] |
 //! | drive it by a runtime of your own | [`Session`], which does no I/O |
+//! | ask the fabric, not a daemon: groups, nodes, parameters of a service | `fabric`, with the feature of that name |
 //!
 //! Where the daemon is, [`Service`] knows: where librdmacm looks, or as the user says.
 #![forbid(unsafe_code)]
@@ -23,6 +24,8 @@ mod client;
 mod clock;
 mod connection;
 mod error;
+#[cfg(feature = "fabric")]
+pub mod fabric;
 mod request;
 mod service;
 mod session;

@@ -61,22 +61,15 @@ impl Message<'_> {
 
     fn entries(&self) -> Vec<Entry<'_>> {
         let body = self.bytes.get(16..self.length()).unwrap_or_default();
-        let entry = |bytes: &'_ [u8]| {
-            let number = |at: usize| bytes.get(at).copied().unwrap_or_default();
-            (
-                u32::from_ne_bytes([number(0), number(1), number(2), number(3)]),
-                u16::from_ne_bytes([number(4), number(5)]),
-            )
-        };
         body.chunks_exact(72)
-            .map(|bytes| {
-                let (flags, kind) = entry(bytes);
-                Entry { flags, kind, info: bytes.get(8..).unwrap_or_default() }
+            .filter_map(|bytes| {
+                let &[a, b, c, d, e, f, _, _, ref info @ ..] = bytes else { return None };
+                Some(Entry { flags: u32::from_ne_bytes([a, b, c, d]), kind: u16::from_ne_bytes([e, f]), info })
             })
             .collect()
     }
 
-    /// The first thing that is wrong with the addresses: where it stands, and its status.
+    /// The status of the first thing that is wrong with the addresses.
     fn wrong(&self) -> Option<u8> {
         let entries = self.entries();
         let with = |flag: u32| entries.iter().enumerate().filter(move |(_, entry)| entry.flags & flag != 0);

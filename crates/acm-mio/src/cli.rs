@@ -141,6 +141,11 @@ mod tests {
     }
 
     #[test]
+    fn a_start_has_its_time() {
+        assert_eq!(parse(&["--start-limit", "7"]).start_limit(), Duration::from_secs(7));
+    }
+
+    #[test]
     fn ibacm_command_lines() {
         assert!(parse(&[]).leaves_terminal());
         assert!(parse(&["-D"]).leaves_terminal());

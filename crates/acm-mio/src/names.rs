@@ -156,6 +156,9 @@ mod tests {
         let mut names = DefaultNames::of(Some("rack1.node2"));
         let change = names.choose(ports(&["sim0"]), |_| true);
         assert_eq!(said(&change.added), owned(&[(0, "rack1.node2"), (0, "rack1.node2-1")]));
+        for (port, address) in &change.added {
+            assert!(names.has(*port, address) && !names.has(PortId(1), address), "{address}");
+        }
     }
 
     #[test]

@@ -152,6 +152,30 @@ fn questions_for_many_paths() {
         | MultiPathMask::SGID_COUNT
         | MultiPathMask::DGID_COUNT;
     assert_eq!(query.mask(), mask);
+    let record =
+        MultiPathRecord { reversible_paths: record.reversible_paths.with_reversible(true).with_num_path(9), ..*record };
+    assert_eq!((record.reversible(), record.num_path()), (true, 9));
+}
+
+#[test]
+fn a_copy_of_what_is_selected_is_the_same() {
+    let selected = Selected::new(Selector::LessThan, Mtu::B1024);
+    #[expect(clippy::clone_on_copy, reason = "it is what is tested")]
+    let copy = selected.clone();
+    assert_eq!(copy, selected);
+    assert!(Selected::exactly(Mtu::B1024).admits(Mtu::B1024) && !Selected::exactly(Mtu::B1024).admits(Mtu::B2048));
+}
+
+#[test]
+fn fields_wider_than_a_number_count_in_each_part() {
+    for place in 0..16 {
+        let mut raw = [0; 16];
+        raw[place] = 1;
+        let record = PathRecord { dgid: Gid::from(raw), ..PathRecord::default() };
+        let query = Query::from_non_zero(record);
+        assert_eq!(query.mask(), PathMask::DGID, "byte {place}");
+        assert!(query.matches(&record) && !query.matches(&PathRecord::default()), "byte {place}");
+    }
 }
 
 #[test]

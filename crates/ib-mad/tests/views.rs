@@ -1,6 +1,6 @@
 //! Datagrams by class: what they ask, how they are printed.
 use ib_mad::{
-    AttributeId, Lid, MadRef, Method, MgmtClass, Status, TransactionId,
+    AttributeId, Lid, MadHeader, MadMut, MadRef, Method, MgmtClass, Status, TransactionId, Wire as _,
     acm::AcmMad,
     as_bytes,
     attribute::Structure,
@@ -8,7 +8,7 @@ use ib_mad::{
     sa::{PathMask, PathRecord, Query, SaMad},
     smp::{DrPath, DrSmp, NodeInfo, PortInfo, Smp},
     umad::{Frame, Layout, UmadHeader},
-    wire::{Be32, Host32},
+    wire::{Be32, Host32, InBytes},
 };
 
 const TID: TransactionId = TransactionId::new(0x77);
@@ -131,4 +131,104 @@ fn frames_say_what_went_wrong() {
     assert_eq!(text(&header), format!("agent 3 LID 9 QP 0x0: {inner}"));
     header.status = Host32::new(110);
     assert_eq!(text(&header), format!("agent 3 LID 9 QP 0x0 errno 110: {inner}"));
+}
+
+/// A datagram of 256 bytes of this class.
+fn whole(class: MgmtClass, id: u16, method: Method) -> [u8; 256] {
+    let mut bytes = [0; 256];
+    *MadHeader::parse_mut(&mut bytes).unwrap() = MadHeader::new(class, class.version(), method, id.into(), TID);
+    bytes
+}
+
+#[test]
+fn a_view_knows_requests_from_responses_and_routes_from_lids() {
+    for (method, is_response) in [(Method::GET, false), (Method::GET_RESP, true)] {
+        let bytes = whole(MgmtClass::PERF, 0x12, method);
+        assert_eq!(MadRef::new(&bytes).unwrap().is_response(), is_response);
+    }
+    let by_lid = whole(MgmtClass::SUBN_LID_ROUTED, 0x11, Method::GET);
+    let routed = whole(MgmtClass::SUBN_DIRECTED_ROUTE, 0x11, Method::GET);
+    let (by_lid, routed) = (MadRef::new(&by_lid).unwrap(), MadRef::new(&routed).unwrap());
+    assert!(by_lid.directed_route().is_none() && routed.directed_route().is_some());
+    // The paths are no data.
+    assert_eq!((by_lid.data().len(), routed.data().len()), (192, 64));
+    assert!(DrPath::new().is_empty() && !DrPath::new().then(1).unwrap().is_empty());
+}
+
+#[test]
+fn attributes_of_every_class_are_found() {
+    let name = |bytes: &[u8]| {
+        let attribute = MadRef::new(bytes).unwrap().attribute().unwrap();
+        attribute.structure().map(|structure| structure.name)
+    };
+    assert_eq!(name(&whole(MgmtClass::ACM, 1, Method::GET)), Some("AcmMad"));
+    let mut log = whole(MgmtClass::CONGESTION, 0x13, Method::GET_RESP);
+    for (kind, expected) in [(1, "CongestionLogSwitch"), (2, "CongestionLogCa")] {
+        log[32] = kind;
+        assert_eq!(name(&log), Some(expected));
+    }
+    log[32] = 3;
+    assert_eq!(name(&log), None);
+}
+
+#[test]
+fn a_notice_that_administration_keeps_is_one() {
+    let bytes = whole(MgmtClass::SUBN_ADM, 0xf4, Method::GET_RESP);
+    let attribute = MadRef::new(&bytes).unwrap().attribute().unwrap();
+    assert_eq!(attribute.structure().unwrap().name, "SaNotice");
+    assert!(attribute.notice().is_some());
+    let other = whole(MgmtClass::SUBN_ADM, 0x35, Method::GET_RESP);
+    assert!(MadRef::new(&other).unwrap().attribute().unwrap().notice().is_none());
+}
+
+#[test]
+fn of_records_without_a_length_those_that_are_not_zero_count() {
+    let mut bytes = whole(MgmtClass::SUBN_ADM, 0x35, Method::GET_RESP);
+    // Eight words a record; the second one's first byte, and the first one's last.
+    bytes[45] = 8;
+    for (at, records) in [(56, 1), (56 + 63, 1), (56 + 64, 2), (56 + 127, 2)] {
+        let mut bytes = bytes;
+        bytes[at] = 1;
+        let mad = MadRef::new(&bytes).unwrap();
+        assert_eq!(mad.records::<PathRecord>().unwrap().count(), records, "{at}");
+    }
+}
+
+#[test]
+fn an_answer_that_was_refused_is_on_its_way_back() {
+    for (status, expected) in [(Status::OK, 0x8000), (Status::new(0x0c), 0x800c), (Status::new(0x8004), 0x8004)] {
+        let mut header = MadHeader::new(MgmtClass::SUBN_DIRECTED_ROUTE, 1, Method::GET, 0x11.into(), TID);
+        header.answer(status).unwrap();
+        assert_eq!((header.method, header.status.get()), (Method::GET_RESP, expected));
+    }
+}
+
+#[test]
+fn what_is_changed_in_place_is_printed_as_it_is() {
+    let mut bytes = whole(MgmtClass::PERF, 0x12, Method::GET);
+    let text = format!("{:?}", MadRef::new(&bytes).unwrap());
+    assert!(text.contains("attribute_id=PortCounters"), "{text}");
+    assert_eq!(format!("{:?}", MadMut::new(&mut bytes).unwrap()), text);
+    // Other versions have attributes of their own.
+    bytes[0] = 2;
+    assert!(format!("{:?}", MadHeader::parse(&bytes).unwrap()).contains("attribute_id=0x0012"));
+}
+
+#[test]
+fn a_notices_details_stand_on_lines_of_their_own_where_fields_do() {
+    use ib_mad::notice::{GenericType, Notice, Producer, TrapNumber};
+    let notice = Notice {
+        generic_type: GenericType::default().with_is_generic(true),
+        producer: InBytes::new(Producer::CLASS_MANAGER),
+        trap_number: TrapNumber::GID_IN_SERVICE,
+        ..Notice::default()
+    };
+    let mut bytes = whole(MgmtClass::SUBN_LID_ROUTED, 2, Method::TRAP);
+    bytes[64..128].copy_from_slice(as_bytes(&notice));
+    let (line, lines) = {
+        let mad = MadRef::new(&bytes).unwrap();
+        (format!("{mad}"), format!("{mad:#}"))
+    };
+    assert!(line.contains("class manager") && !line.contains('\n'), "{line}");
+    assert!(lines.contains("class manager") && lines.lines().count() > 8, "{lines}");
 }

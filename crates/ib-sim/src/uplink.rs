@@ -8,6 +8,7 @@
 //! ibsim takes at most 10 clients, OpenSM being one of them.
 mod manager;
 mod ports;
+mod table;
 mod wire;
 
 use crate::{Node, NodeId, Port, PortId, RequestId, Subnet};
@@ -238,14 +239,12 @@ impl Link {
     }
 
     fn message(&self, kind: u32, data: &[u8]) -> ControlMessage {
-        let mut octets = Octets::default();
-        octets.0.iter_mut().zip(data).for_each(|(to, from)| *to = *from);
         ControlMessage {
             magic: Host32::new(MAGIC),
             client: Host32::new(self.client),
             kind: Host32::new(kind),
             length: Host32::new(u32::try_from(data.len()).unwrap_or_default()),
-            data: octets,
+            data: Octets::from_prefix(data),
         }
     }
 
@@ -315,7 +314,8 @@ impl Link {
                 }
                 _ if header.method.is_response() => {
                     let request = header.transaction_id.get() & ((1 << REQUEST_BITS) - 1);
-                    subnet.answer_mad(now, RequestId::new(request), &packet.mad);
+                    let answer = table::as_segment(&packet.mad, packet.length.get());
+                    subnet.answer_mad(now, RequestId::new(request), &answer);
                 }
                 // Of other people's requests, only reports are for somebody here.
                 _ if header.method == Method::REPORT => subnet.report(now, self.port(), packet.slid, &packet.mad),

@@ -1,5 +1,5 @@
 //! A shell with a place of its own.
-use crate::{Binary, binary, node::hide_devices, poll, program};
+use crate::{Binary, binary, node::hide_devices, poll, preload, program};
 use core::time::Duration;
 use std::{
     env, fs,
@@ -47,6 +47,8 @@ impl Shell {
         let mut command = Command::new(program("unshare", "util-linux"));
         command.args(namespaces).arg(program("bash", "bash")).args(["--noprofile", "--norc"]);
         let own = binary(Binary::AcmMio).parent().unwrap().to_owned();
+        // Beside the programs, where ib-sim looks for it.
+        let _ = preload();
         let places = env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect::<Vec<PathBuf>>();
         command.env("PATH", env::join_paths([own].into_iter().chain(places)).unwrap());
         command.env("TMPDIR", folder.path().join("tmp")).current_dir(folder.path().join("home"));

@@ -1,6 +1,6 @@
 //! What ours does otherwise than Debian's, and what it has besides.
 use crate::programs::Two;
-use acm_tests::{Binary, Node, Process, binary, run};
+use acm_tests::{Binary, Kind, Lab, Node, Process, binary, run};
 use std::{io::Read, os::unix::net::UnixListener, process::Command, thread};
 
 /// A daemon that ends while it is asked: Debian's takes it for an answer.
@@ -49,6 +49,28 @@ fn lists_without_a_name_in_them() {
     assert!(ours(&["-P", "257"]).contains("Failed to query perf data: Cannot assign requested address\n"));
 }
 
+/// Nobody answers: is the port in the group at all?
+#[test]
+fn a_trace_looks_at_the_group() {
+    let lab = Lab::new(2, &[]);
+    let nodes = [1, 2].map(|number| lab.start(number, Kind::Rust, &[]));
+    let at = |arguments: &[&str]| lab.run(1, &binary(Binary::IbAcme), arguments);
+    // Each name once: what nobody had a moment ago is not asked for.
+    let says = |name: &str, text: &str| {
+        let traced = at(&["--trace", name, "-f", "n"]);
+        assert!(traced.code == Some(1) && traced.stdout.contains(text), "no {text:?}: {traced}");
+    };
+    let mgid = "ff15:4001:ffff:3:400::";
+    says("node8", &format!("ok   this port is in the multicast group {mgid}, LID "));
+    assert!(at(&["groups", "leave", "acm"]).success().contains(" left "));
+    says("node9", &format!("FAIL this port is not in the multicast group {mgid}\n"));
+    drop(nodes);
+    // From another machine's view: no device here.
+    let two = Two::start();
+    let traced = run(binary(Binary::IbAcme), &["-S", &two.service("node1"), "--trace", "node9", "-f", "n"]);
+    assert!(traced.stdout.contains("note the multicast group was not looked at: no InfiniBand device"), "{traced}");
+}
+
 /// What ours has besides, asked of the same fabric.
 #[test]
 fn options_of_our_own() {
@@ -70,6 +92,9 @@ fn options_of_our_own() {
     said("--json -f n -s node1 -d node2 -v", 0, &json);
     said("--json -e -P", 0, &["\"resolve_count\": ", "\"node1b\"", "\"provider\": \"ibacmp\""]);
     said("--json -P 9", 255, &["\"counters\": []"]);
+    // node1's address, which is no name of it.
+    said("--json -P s -s 10.77.0.1", 0, &["\"resolve_count\": "]);
+    said("--json -P s -s 10.77.0.1 -f n", 255, &["\"counters\": []"]);
     said("--json -f n -s node9 -d node2", 255, &["\"error\": \"Cannot assign requested address\""]);
 
     // What is wanted is part of the question.

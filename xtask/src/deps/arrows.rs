@@ -64,6 +64,7 @@ const RULES: &[Rule] = &[
         &["acm-trace", "arbitrary", "clap", "mio", "nix", "signal-hook", "socket2", "tracing", "tracing-subscriber"],
     ),
     above("acm-client", &["acm-wire", "ib-mad", "ib-device"]),
+    above("acm-capi", &["acm-client", "acm-wire", "ib-mad"]),
     above("acm-trace", &["acm-sansio", "acm-wire", "ib-mad"]),
     above("acm-sim", &["ib-sim", "acm-trace", "acm-sansio", "acm-wire", "ib-mad"]),
     above("ib-device", &["ib-mad"]),

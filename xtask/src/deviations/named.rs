@@ -38,7 +38,7 @@ impl Place {
     fn new(package: &str, target: &Target) -> Self {
         let kind = if target.is_kind(TargetKind::Test) {
             Kind::Tests
-        } else if target.is_kind(TargetKind::Lib) {
+        } else if target.is_kind(TargetKind::Lib) || target.is_kind(TargetKind::RLib) {
             Kind::Library
         } else {
             Kind::Program

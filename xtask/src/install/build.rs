@@ -9,19 +9,32 @@ use std::{path::PathBuf, process::Command};
 /// Builds what is not built, and says where it is.
 pub(super) fn release(install: packages::Install) -> Result<Programs, InstallError> {
     packages::ensure(BUILD, install)?;
-    Ok(Programs { daemon: Some(build("acm-mio", "acm-mio")?), client: Some(build("acm-client", "ib_acme")?) })
+    Ok(Programs {
+        daemon: Some(build("acm-mio", "acm-mio")?),
+        client: Some(build("acm-client", "ib_acme")?),
+        library: Some(library()?),
+    })
 }
 
-fn build(package: &str, name: &str) -> Result<PathBuf, InstallError> {
+/// The folder of the library for C.
+fn library() -> Result<PathBuf, InstallError> {
+    let mut cargo = command::cargo(&["build", "--release", "--locked", "-p", "acm-capi", "--lib"]);
+    let built = built::library(&mut cargo, "libibacm.so").map_err(InstallError::Build)?;
+    built.ok_or(InstallError::NotBuilt("libibacm"))
+}
+
+fn build(package: &'static str, name: &str) -> Result<PathBuf, InstallError> {
     let mut cargo = command::cargo(&["build", "--release", "--locked", "-p", package, "--bin", name]);
-    built::program(&mut cargo).map_err(InstallError::Build)?.ok_or(InstallError::NotBuilt)
+    built::program(&mut cargo).map_err(InstallError::Build)?.ok_or(InstallError::NotBuilt(package))
 }
 
 /// Has the rest done by sudo: building is nobody else's, writing is root's.
 pub(super) fn as_root(task: &str, place: &Place, programs: &Programs) -> Result<(), InstallError> {
     let mut own = Command::new(place::own());
     own.arg(task).args(place.arguments());
-    for (option, program) in [("--program", &programs.daemon), ("--client", &programs.client)] {
+    for (option, program) in
+        [("--program", &programs.daemon), ("--client", &programs.client), ("--library", &programs.library)]
+    {
         if let Some(program) = program {
             own.arg(option).arg(program);
         }

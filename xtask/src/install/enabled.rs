@@ -48,6 +48,7 @@ pub(super) fn after_install(place: &Place) -> Result<(), InstallError> {
         "Nothing was started or enabled. Next, as root (docs/hardware.md says more, and the way back):
   systemd-sysusers acm-mio.conf
   systemctl daemon-reload
+  ldconfig
 {enable}
 To take it away: {}",
         place.command("uninstall")

@@ -21,9 +21,9 @@ pub(crate) enum InstallError {
     Enabled(Vec<PathBuf>),
     #[error("neither root nor sudo: as root, run `{0}`")]
     NotRoot(String),
-    #[error("building acm-mio failed")]
-    NotBuilt,
-    #[error("building acm-mio: {0}")]
+    #[error("building {0} failed")]
+    NotBuilt(&'static str),
+    #[error("building: {0}")]
     Build(io::Error),
     #[error("{0}")]
     Step(#[source] Box<TaskError>),

@@ -8,6 +8,8 @@ use std::{
 
 /// The daemon as the files of `dist/` name it.
 const PROGRAM: &str = "/usr/sbin/acm-mio";
+/// The prefix as the library's .pc file has it.
+const PREFIX: &str = "prefix=/usr\n";
 
 /// Which folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,10 @@ enum Source {
     Daemon,
     /// It is the client for shells.
     Client,
+    /// The library for C, by this name in the folder that it was built into.
+    Library(&'static str),
+    /// A file about it: from the workspace's folder, by this name.
+    OfLibrary(&'static str),
 }
 
 /// What was built.
@@ -36,6 +42,8 @@ enum Source {
 pub(super) struct Programs {
     pub(super) daemon: Option<PathBuf>,
     pub(super) client: Option<PathBuf>,
+    /// The folder that has the library.
+    pub(super) library: Option<PathBuf>,
 }
 
 /// A file that is installed.
@@ -53,6 +61,16 @@ const fn of_dist(source: &'static str, folder: Folder, name: &'static str) -> Fi
     File { source: Source::Dist(source), folder, name, mode: 0o644, is_configuration: false }
 }
 
+const fn of_library(source: &'static str, folder: &'static str, name: &'static str) -> File {
+    File {
+        source: Source::OfLibrary(source),
+        folder: Folder::Prefix(folder),
+        name,
+        mode: 0o644,
+        is_configuration: false,
+    }
+}
+
 const fn program(source: Source, folder: Folder, name: &'static str) -> File {
     File { source, folder, name, mode: 0o755, is_configuration: false }
 }
@@ -66,6 +84,11 @@ pub(super) const FILES: &[File] = &[
     program(Source::Daemon, Folder::Prefix("sbin"), "acm-mio"),
     // Not by the name of Debian's, which stays what it was.
     program(Source::Client, Folder::Prefix("bin"), "acm-ib_acme"),
+    program(Source::Library("libibacm.so"), Folder::Prefix("lib"), "libibacm.so.1"),
+    File { mode: 0o644, ..program(Source::Library("libibacm.a"), Folder::Prefix("lib"), "libibacm.a") },
+    of_library("dist/libibacm.so", "lib", "libibacm.so"),
+    of_library("dist/libibacm.pc", "lib/pkgconfig", "libibacm.pc"),
+    of_library("crates/acm-capi/include/libacm.h", "include/ibacm", "libacm.h"),
     of_dist("acm-ib_acme.1", Folder::Prefix("share/man/man1"), "acm-ib_acme.1"),
     of_dist("acm-mio.8", Folder::Prefix("share/man/man8"), "acm-mio.8"),
     of_dist("grafana-dashboard.json", Folder::Prefix("share/acm-mio"), "grafana-dashboard.json"),
@@ -90,24 +113,32 @@ impl File {
         folder.join(self.name)
     }
 
-    /// Whether it is installed: who names a daemon and no client wants none.
+    /// Whether it is installed: who names a daemon and no client wants none, and no library.
     pub(super) fn is_wanted(&self, programs: &Programs) -> bool {
-        self.source != Source::Client || programs.client.is_some() || programs.daemon.is_none()
+        let is_named = match self.source {
+            Source::Client => programs.client.is_some(),
+            Source::Library(_) | Source::OfLibrary(_) => programs.library.is_some(),
+            Source::Dist(_) | Source::Daemon => true,
+        };
+        is_named || programs.daemon.is_none()
     }
 
     /// What is in it. A rehearsal has no program.
     pub(super) fn bytes(&self, place: &Place, programs: &Programs) -> Result<Vec<u8>, InstallError> {
         let of_program = |program: &Option<PathBuf>| program.as_deref().map_or(Ok(Vec::new()), read);
-        let name = match self.source {
-            Source::Dist(name) => name,
+        let path = match self.source {
+            Source::Dist(name) => dist(name),
+            Source::OfLibrary(path) => command::root().join(path),
             Source::Daemon => return of_program(&programs.daemon),
             Source::Client => return of_program(&programs.client),
+            Source::Library(name) => return of_program(&programs.library.as_ref().map(|folder| folder.join(name))),
         };
-        let bytes = read(&dist(name))?;
-        Ok(match String::from_utf8(bytes) {
-            Ok(text) => text.replace(PROGRAM, &place.below("sbin/acm-mio").to_string_lossy()).into_bytes(),
-            Err(error) => error.into_bytes(),
-        })
+        let with_place = |text: String| {
+            let text = text.replace(PROGRAM, &place.below("sbin/acm-mio").to_string_lossy());
+            text.replace(PREFIX, &format!("prefix={}\n", place.prefix().display()))
+        };
+        let bytes = read(&path)?;
+        Ok(String::from_utf8(bytes).map_or_else(|error| error.into_bytes(), |text| with_place(text).into_bytes()))
     }
 }
 
@@ -124,8 +155,12 @@ fn read(path: &Path) -> Result<Vec<u8>, InstallError> {
 mod tests {
     use super::*;
 
-    fn of_dist() -> impl Iterator<Item = &'static str> {
-        FILES.iter().filter_map(|file| if let Source::Dist(name) = file.source { Some(name) } else { None })
+    fn names_in_dist() -> impl Iterator<Item = &'static str> {
+        FILES.iter().filter_map(|file| match file.source {
+            Source::Dist(name) => Some(name),
+            Source::OfLibrary(path) => path.strip_prefix("dist/"),
+            _ => None,
+        })
     }
 
     #[test]
@@ -143,14 +178,14 @@ mod tests {
             }
         }
         there.sort();
-        let mut listed: Vec<&str> = of_dist().collect();
+        let mut listed: Vec<&str> = names_in_dist().collect();
         listed.sort_unstable();
         assert_eq!(there, listed);
     }
 
     #[test]
     fn the_program_has_one_name() {
-        for file in of_dist() {
+        for file in names_in_dist() {
             let text = fs::read_to_string(dist(file)).unwrap();
             let named = text.lines().filter(|line| line.contains("sbin/") || line.contains("/acm-mio -"));
             assert!(named.clone().all(|line| line.contains(PROGRAM)), "{file}: {:?}", named.collect::<Vec<_>>());

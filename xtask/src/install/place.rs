@@ -11,7 +11,7 @@ const HIDDEN: &[&str] = &["/home", "/root", "/run", "/tmp", "/var/tmp", "/proc",
 /// Where things go.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Place {
-    /// The daemon goes to DIR/sbin, other files to DIR/lib and DIR/share.
+    /// The daemon goes to DIR/sbin, other files to DIR/bin, DIR/lib, DIR/include and DIR/share.
     #[arg(long, value_name = "DIR", default_value = "/usr/local", value_parser = prefix)]
     prefix: PathBuf,
     /// Put everything below this directory, for a package or an image. The paths in the files are as without it.
@@ -39,6 +39,11 @@ fn prefix(text: &str) -> Result<PathBuf, String> {
 }
 
 impl Place {
+    /// Where it goes below.
+    pub(super) fn prefix(&self) -> &Path {
+        &self.prefix
+    }
+
     /// A folder below the prefix.
     pub(super) fn below(&self, folder: &str) -> PathBuf {
         self.prefix.join(folder)

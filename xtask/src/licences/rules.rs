@@ -26,6 +26,16 @@ struct Graph {
 #[derive(Debug, Deserialize)]
 struct Licences {
     allow: Vec<String>,
+    #[serde(default)]
+    exceptions: Vec<Exception>,
+}
+
+/// More that one crate may be under.
+#[derive(Debug, Deserialize)]
+struct Exception {
+    allow: Vec<String>,
+    #[serde(rename = "crate")]
+    name: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -54,14 +64,14 @@ impl Rules {
         self.graph.all_features
     }
 
-    /// Whether an SPDX expression can be met by what is allowed.
-    pub(crate) fn licence(&self, expression: &str) -> Result<(), String> {
+    /// Whether a crate's SPDX expression can be met by what is allowed.
+    pub(crate) fn licence(&self, name: &str, expression: &str) -> Result<(), String> {
         // Old crates write `MIT/Apache-2.0`.
         let parsed = Expression::parse_mode(expression, ParseMode::LAX)
             .map_err(|problem| format!("licence {expression}: {}", problem.reason))?;
         let allowed = parsed.evaluate(|needed| {
             // An exception only gives more, but it is not what was looked at.
-            needed.addition.is_none() && needed.license.id().is_some_and(|id| self.is_allowed(id.name))
+            needed.addition.is_none() && needed.license.id().is_some_and(|id| self.is_allowed(name, id.name))
         });
         if allowed { Ok(()) } else { Err(format!("licence {expression} is not allowed")) }
     }
@@ -93,8 +103,10 @@ impl Rules {
         }
     }
 
-    fn is_allowed(&self, id: &str) -> bool {
-        self.licenses.allow.iter().any(|allowed| allowed == id)
+    fn is_allowed(&self, name: &str, id: &str) -> bool {
+        let exceptions = self.licenses.exceptions.iter().filter(|exception| exception.name == name);
+        let more = exceptions.flat_map(|exception| &exception.allow);
+        self.licenses.allow.iter().chain(more).any(|allowed| allowed == id)
     }
 }
 
@@ -108,6 +120,7 @@ all-features = true
 targets = ["x86_64-unknown-linux-gnu"]
 [licenses]
 allow = ["MIT", "Unicode-3.0"]
+exceptions = [{ allow = ["MPL-2.0"], crate = "tool" }]
 [bans]
 deny = [{ crate = "tokio", reason = "one loop" }]
 "#;
@@ -116,11 +129,14 @@ deny = [{ crate = "tokio", reason = "one loop" }]
     fn an_expression_needs_what_is_allowed() {
         let rules = Rules::parse(FILE).unwrap();
         for good in ["MIT", "MIT/Apache-2.0", "Apache-2.0 OR MIT", "(MIT OR Apache-2.0) AND Unicode-3.0"] {
-            assert_eq!(rules.licence(good), Ok(()), "{good}");
+            assert_eq!(rules.licence("any", good), Ok(()), "{good}");
         }
-        for bad in ["GPL-3.0-only", "MIT AND GPL-3.0-only", "MIT WITH LLVM-exception", "who knows"] {
-            assert!(rules.licence(bad).is_err(), "{bad}");
+        for bad in ["GPL-3.0-only", "MIT AND GPL-3.0-only", "MIT WITH LLVM-exception", "MPL-2.0", "who knows"] {
+            assert!(rules.licence("any", bad).is_err(), "{bad}");
         }
+        // Of one crate alone.
+        assert_eq!(rules.licence("tool", "MPL-2.0"), Ok(()));
+        assert!(rules.licence("tool", "GPL-3.0-only").is_err());
     }
 
     #[test]
@@ -144,7 +160,7 @@ deny = [{ crate = "tokio", reason = "one loop" }]
     #[test]
     fn this_projects_file_can_be_read() {
         let rules = Rules::parse(include_str!("../../../deny.toml")).unwrap();
-        assert!(rules.is_allowed("MIT") && !rules.is_allowed("GPL-3.0-only"));
+        assert!(rules.is_allowed("any", "MIT") && !rules.is_allowed("any", "GPL-3.0-only"));
         assert!(!rules.targets().is_empty() && Rules::parse("[graph]").is_err());
     }
 }

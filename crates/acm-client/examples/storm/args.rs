@@ -26,6 +26,24 @@ pub(crate) struct Args {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Play the start of an MPI job with so many ranks: each asks for the path to each rank of another node, in the
+    /// order of an all-to-all; once with a daemon at each node, once without. Starts a simulated fabric and the daemons.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000),
+        conflicts_with_all = ["address", "service", "source", "cold"])]
+    pub(crate) ranks: Option<u32>,
+    /// On so many nodes.
+    #[arg(long, value_name = "M", default_value_t = 4, requires = "ranks", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub(crate) nodes: u32,
+    /// Administered by the subnet manager of a running ibsim, whose nodes are called node1, node2, ... (at most 9).
+    #[arg(long, value_name = "NAME", requires = "ranks")]
+    pub(crate) ibsim: Option<String>,
+    /// A setting of the fabric, such as sa_service_time=20us; may be given several times.
+    #[arg(long = "set", value_name = "NAME=VALUE", requires = "ranks")]
+    pub(crate) settings: Vec<String>,
+    /// What a process at a node does: ask as its ranks.
+    #[arg(long, hide = true, requires = "ranks")]
+    pub(crate) worker: Option<String>,
     /// The name or IP address to ask for.
-    pub(crate) address: String,
+    #[arg(required_unless_present = "ranks")]
+    pub(crate) address: Option<String>,
 }

@@ -157,6 +157,15 @@ mod tests {
     }
 
     #[test]
+    fn what_interrupts_another_dump_does_not_count() {
+        let mut dumps = Dumps::default();
+        dumps.due(at(0));
+        dumps.interrupted(9);
+        assert_eq!(dumps.done(at(1), 1, false), Next::Ask(Dump::Addresses, 2));
+        assert_eq!(dumps.done(at(2), 2, false), Next::Complete);
+    }
+
+    #[test]
     fn a_dump_that_fails_or_never_ends_is_asked_for_again() {
         let mut dumps = Dumps::default();
         dumps.due(at(0));

@@ -1,10 +1,10 @@
 //! What is asked of subnet administration: as much as is needed to build the datagram when its turn comes.
 use crate::port::PortAttributes;
 use ib_mad::{
-    AttributeId, Lid, Method, Qpn, TimeCode, TransactionId, as_bytes,
+    AttributeId, Lid, Method, Qpn, TimeCode, TransactionId,
     notice::{InformInfo, InformQpnTime, InformType, Producer, TrapNumber},
     sa::{McMemberRecord, PathMask, PathRecord, Query, SaMad},
-    wire::InBytes,
+    wire::{InBytes, Octets},
 };
 
 /// How long an answer to a report may take: 4.096 us x 2^18, a second.
@@ -54,7 +54,7 @@ impl Question {
             Self::Leave(query) => query.delete(tid),
             Self::Inform(inform) => {
                 let mut mad = SaMad::request(Method::SET, AttributeId::INFORM_INFO, tid);
-                mad.data.0.iter_mut().zip(as_bytes(inform)).for_each(|(to, from)| *to = *from);
+                mad.data = Octets::of(inform);
                 mad
             }
         }

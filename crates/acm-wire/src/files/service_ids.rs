@@ -1,14 +1,9 @@
 //! Which service ids path queries name: the value of the option `path_service_ids`.
 use core::{fmt, ops::RangeInclusive};
-use ib_mad::ServiceId;
+use ib_mad::{ServiceId, id::ServiceRange};
 
 /// So many ranges at most.
 const MOST: usize = 64;
-
-/// Service ids of connections by IP address: these and a port (IBTA A11; Linux `include/rdma/ib.h`).
-const PORT_SPACES: [(&str, u64); 3] = [("tcp:", 0x0106_0000), ("udp:", 0x0111_0000), ("ib:", 0x013f_0000)];
-/// Programs by their name: TCP ports 987 and 1191.
-const PROGRAMS: [(&str, u64); 2] = [("lustre", 0x0106_03db), ("storage-scale", 0x0106_04a7)];
 
 /// Which service ids path queries name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,8 +16,8 @@ pub enum ServiceIds<'a> {
     List(ServiceIdList<'a>),
 }
 
-/// Ids and ranges with commas between them: `lustre`, `storage-scale`, `tcp:PORT`, `tcp:A-B`, the same with `udp` and
-/// `ib`, numbers (decimal, or hex behind 0x), `A-B`. No id is in two of them.
+/// Ids and ranges with commas between them: `lustre`, `storage-scale`, `tcp:PORT`, `tcp:A-B`, the same with `udp`,
+/// `ib` and `ipoib`, numbers (decimal, or hex behind 0x), `A-B`. No id is in two of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ServiceIdList<'a>(&'a str);
 
@@ -50,21 +45,7 @@ impl<'a> ServiceIdList<'a> {
 }
 
 fn range(item: &str) -> Option<(u64, u64)> {
-    if let Some((_, id)) = PROGRAMS.iter().find(|(name, _)| item.eq_ignore_ascii_case(name)) {
-        return Some((*id, *id));
-    }
-    for (space, base) in PORT_SPACES {
-        if let Some((head, ports)) = item.split_at_checked(space.len())
-            && head.eq_ignore_ascii_case(space)
-        {
-            let port = |text: &str| text.parse::<u16>().ok().map(|port| base + u64::from(port));
-            let (first, last) = ports.split_once('-').unwrap_or((ports, ports));
-            return port(first).zip(port(last));
-        }
-    }
-    let id = |text: &str| text.parse::<ServiceId>().ok().map(ServiceId::get);
-    let (first, last) = item.split_once('-').unwrap_or((item, item));
-    id(first).zip(id(last))
+    item.parse::<ServiceRange>().ok().map(|range| (range.first().get(), range.last().get()))
 }
 
 impl<'a> ServiceIds<'a> {

@@ -22,12 +22,11 @@ const RMPP_END: usize = RMPP_HEADER + size_of::<RmppHeader>();
 #[must_use]
 pub const fn header_length(class: MgmtClass) -> Option<usize> {
     match class {
-        MgmtClass::SUBN_ADM | MgmtClass::DEVICE_MGMT | MgmtClass::DEVICE_ADM | MgmtClass::BIS => {
-            Some(class.data_offset())
-        }
-        _ if is_vendor_oui(class) => Some(class.data_offset()),
-        _ => None,
+        MgmtClass::SUBN_ADM | MgmtClass::DEVICE_MGMT | MgmtClass::DEVICE_ADM | MgmtClass::BIS => {}
+        _ if is_vendor_oui(class) => {}
+        _ => return None,
     }
+    Some(class.data_offset())
 }
 
 /// The headers of a datagram of a class with the protocol.

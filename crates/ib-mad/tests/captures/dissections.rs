@@ -110,8 +110,7 @@ fn compare(capture: &str, dissection: &str, expected: usize) {
             bits.entry((at + before, width)).or_default().extend(names);
         }
         // Wireshark takes the later segments of a message for the start of a record.
-        let rmpp = mad.and_then(|mad| mad.rmpp());
-        let later = rmpp.is_some_and(|rmpp| rmpp.flags.active() && !rmpp.flags.first());
+        let later = mad.is_some_and(|mad| mad.is_later_segment());
         for field in fields.split('\t').filter(|field| !field.is_empty()) {
             let (name, rest) = field.split_once('@').unwrap();
             let (place, value) = rest.split_once('=').unwrap();
@@ -129,7 +128,7 @@ fn compare(capture: &str, dissection: &str, expected: usize) {
             }
             // Wireshark takes every class with RMPP for subnet administration, and its header for 8 bytes shorter in
             // a packet of an unknown kind.
-            let odd = rmpp.is_some_and(|rmpp| rmpp.rmpp_type.name().is_none());
+            let odd = mad.and_then(|mad| mad.rmpp()).is_some_and(|rmpp| rmpp.rmpp_type.name().is_none());
             if name.starts_with("sa.") && (!is_sa || odd) {
                 continue;
             }

@@ -75,7 +75,7 @@ impl Server {
         let unheard = MadSend { dlid: Lid::default(), ..send };
         let Ok(asker) = self.ask(now, from, Asker::Umad(asked.0, asked.1), unheard, mad) else { return true };
         self.handed_over.retain(|_, asker| self.askers.contains_key(asker));
-        self.handed_over.insert(mad.header.transaction_id, asker);
+        self.handed_over.insert((from, mad.header.transaction_id), asker);
         let header = UmadHeader { id: Host32::new(agent), lid: slid, ..asked.1 };
         self.send(token, umad_frame(header, as_bytes(mad), 0));
         true
@@ -83,12 +83,11 @@ impl Server {
 
     /// The answer of a program to what another one asked it, of any length. False: nobody waits for it.
     pub(super) fn agent_answers(&mut self, to: Lid, tid: TransactionId, answer: &[u8]) -> bool {
-        let Some(asker) = self.handed_over.get(&tid).copied() else { return false };
-        let Some((port, _)) = self.askers.get(&asker).copied() else { return false };
-        if self.subnet.port_by_lid(to) != Some(port) {
+        let Some(port) = self.subnet.port_by_lid(to) else { return false };
+        let Some(asker) = self.handed_over.remove(&(port, tid)) else { return false };
+        if !self.askers.contains_key(&asker) {
             return false;
         }
-        self.handed_over.remove(&tid);
         self.subnet.cancel_mads(port, asker);
         self.answer(asker, answer, 0);
         true

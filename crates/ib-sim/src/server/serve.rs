@@ -103,8 +103,8 @@ pub struct Server {
     pub(super) owners: BTreeMap<QpId, Token>,
     pub(super) askers: BTreeMap<AgentId, (PortId, Asker)>,
     pub(super) asked: u64,
-    /// What programs ask of other programs, by transaction id.
-    pub(super) handed_over: BTreeMap<TransactionId, AgentId>,
+    /// What programs ask of other programs, by the port that asks and the transaction id.
+    pub(super) handed_over: BTreeMap<(PortId, TransactionId), AgentId>,
     /// Agents of umad devices that take in requests.
     pub(super) agents: BTreeMap<(Token, u32), ServingAgent>,
     /// Queue pair blocks handed out, by node.

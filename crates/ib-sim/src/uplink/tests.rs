@@ -103,7 +103,7 @@ fn attached() -> (Ibsim, Uplink, Subnet) {
     let mut subnet = Subnet::new(SubnetConfig { sa: SaMode::External, ..SubnetConfig::default() }, 1);
     for (lid, node) in (7..).zip(nodes) {
         let [port] = &node.ports[..] else { panic!("{node:?}") };
-        assert_eq!((port.guid.get(), node.guid.get() + 1), (node.guid.get() + 1, port.guid.get()));
+        assert_eq!(port.guid.get(), node.guid.get() + 1);
         assert_eq!((port.state, port.lid, port.gid().interface_id()), (PortState::DOWN, Lid::NONE, port.guid));
         let up = Port { state: PortState::ACTIVE, lid: Lid::new(lid), sm_lid: Lid::new(9), ..port.clone() };
         subnet.add_node_with(Node { ports: [up].into(), ..node }).unwrap();
@@ -263,7 +263,7 @@ fn a_manager_that_began_anew_has_forgotten_its_groups() {
         };
         let mut smp = Smp::get::<SmInfo>(0, TransactionId::new(4 << REQUEST_BITS));
         smp.header.method = method;
-        smp.data.0[..size_of::<SmInfo>()].copy_from_slice(as_bytes(&info));
+        smp.data = Octets::of(&info);
         let mad = *SaMad::parse(as_bytes(&smp)).unwrap();
         let packet = Packet { status: Be32::new(status), length: Be64::new(256), mad, ..Packet::default() };
         ibsim.data[0].send(as_bytes(&packet)).unwrap();

@@ -4,16 +4,17 @@ use clap::{ArgAction, Parser, error::ErrorKind};
 use std::ffi::OsString;
 
 /// Where the generated files go.
-pub(crate) const CONF_DIR: &str = "/etc/rdma";
-pub(crate) const ADDR_FILE: &str = "ibacm_addr.cfg";
-pub(crate) const OPTS_FILE: &str = "ibacm_opts.cfg";
+const CONF_DIR: &str = "/etc/rdma";
+const ADDR_FILE: &str = "ibacm_addr.cfg";
+const OPTS_FILE: &str = "ibacm_opts.cfg";
 /// Where the daemon's clients find it.
-const SOCKET: &str = "/run/ibacm-unix.sock";
+pub(crate) const SOCKET: &str = "/run/ibacm-unix.sock";
 
 /// Asks a daemon (ibacm, acm-mio) for paths, counters and endpoints, and writes files for it to begin with.
 ///
 /// Options of one letter, output and exit status are those of rdma-core's ib_acme. A list of names is written
-/// node[1-3,5], which is node1 node2 node3 node5.
+/// node[1-3,5], which is node1 node2 node3 node5. In place of an option, the word vfabric shows what a program's traffic
+/// gets, and groups shows the fabric's multicast groups, joins and leaves them; each has --help.
 #[derive(Debug, Parser)]
 #[command(name = "ib_acme", version, disable_help_flag = true, disable_version_flag = true, args_override_self = true)]
 pub(crate) struct Args {

@@ -3,7 +3,7 @@ use crate::{
     asker::Asker,
     fields::fields,
     output::{Mark, strerror},
-    question::{self, Fault},
+    question,
     ranges::Names,
     server::Server,
 };
@@ -24,8 +24,7 @@ pub(crate) fn show(asker: &mut Asker<'_>, server: &mut Server, dests: &str) -> i
             let question = question::question(asker.args, format, source.as_deref(), &dest);
             let compared = match question {
                 Ok(request) => compare(asker, server, &request),
-                Err(Fault::Text(text)) => Err(text),
-                Err(Fault::Name) => Err("the name is too long".to_owned()),
+                Err(fault) => Err(fault.into()),
             };
             match compared {
                 Ok(lines) if lines.is_empty() => {

@@ -1,6 +1,6 @@
 //! `-e`: endpoints.
 use crate::{asker::Asker, server::Server};
-use acm_client::{Answer, Endpoint, Request};
+use acm_client::Endpoint;
 use std::io;
 
 /// Shows the endpoint with this number, or all for 0. Whether there are any does not change the status.
@@ -25,7 +25,7 @@ fn of_each_port(asker: &mut Asker<'_>, server: &mut Server, index: i32) -> io::R
     let Ok(index) = u8::try_from(index) else { return Ok(false) };
     let (mut port, mut ports, mut found) = (1, u8::MAX, false);
     while port <= ports {
-        if let Ok(Answer::Endpoint(endpoint)) = server.ask(&Request::Endpoint { index, port }) {
+        if let Ok(endpoint) = server.endpoint(index, port) {
             found = true;
             ports = endpoint.ports;
             row(asker, &server.name, index, &endpoint)?;

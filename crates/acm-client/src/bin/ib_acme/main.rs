@@ -12,6 +12,7 @@
 
 mod args;
 mod asker;
+mod commands;
 mod diff;
 mod endpoints;
 mod fields;
@@ -33,14 +34,14 @@ mod usage;
 mod wanted;
 mod watch;
 
-use output::Output;
+use output::{BROKEN_PIPE, Output};
 use std::{env, io, process::ExitCode};
-
-/// What a shell shows of a program whose reader is gone: 128 and the number of SIGPIPE.
-const BROKEN_PIPE: u8 = 141;
 
 fn main() -> ExitCode {
     let words: Vec<_> = env::args_os().collect();
+    if let Some(done) = commands::run(&words) {
+        return done;
+    }
     let args = match args::parse(&words) {
         Ok(args) => args,
         Err(refusal) => return usage::show(&words, &refusal),

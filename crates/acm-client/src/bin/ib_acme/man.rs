@@ -1,13 +1,13 @@
 //! The manual page `dist/acm-ib_acme.1`: what `--help` says, and what a page has besides. It is a file, so that the
 //! program carries no maker of pages.
-use crate::args::Args;
+use crate::{args::Args, commands};
 use clap::CommandFactory;
 use clap_mangen::Man;
 use std::{fs, path::Path};
 
 const REST: &str = r#".SH EXIT STATUS
-0 if the last path was found; 1 for a wrong command line; what becomes of \-1 (255) if there was no path; the error's
-number if the last daemon was not there.
+0 if the last path was found; 1 for a wrong command line, and for what \fB\-\-diff\fR or \fB\-\-trace\fR found amiss;
+what becomes of \-1 (255) if there was no path; the error's number if the last daemon was not there.
 .SH FILES
 .TP
 \fI/run/ibacm\-unix.sock\fR
@@ -25,7 +25,26 @@ fn page() -> String {
     let mut text = Vec::new();
     let man = Man::new(Args::command().name("acm-ib_acme")).section("1").date("").manual("acm");
     man.render(&mut text).unwrap();
+    let mut commands = commands::add_to(clap::Command::new("acm-ib_acme"));
+    commands.build();
+    for command in commands.get_subcommands().filter(|command| command.get_name() != "help") {
+        add(command, "", &mut text);
+    }
     String::from_utf8(text).unwrap() + REST
+}
+
+/// A section for a command, and for each of its own.
+fn add(command: &clap::Command, before: &str, text: &mut Vec<u8>) {
+    let name = format!("{before}{}", command.get_name());
+    let man = Man::new(command.clone());
+    let mut section = Vec::new();
+    man.render_description_section(&mut section).unwrap();
+    man.render_options_section(&mut section).unwrap();
+    let section = String::from_utf8(section).unwrap().replace(".SH DESCRIPTION\n", "").replace(".SH OPTIONS\n", "");
+    text.extend(format!(".SH COMMAND {}\n{section}", name.to_uppercase()).into_bytes());
+    for own in command.get_subcommands().filter(|own| own.get_name() != "help") {
+        add(own, &format!("{name} "), text);
+    }
 }
 
 #[test]

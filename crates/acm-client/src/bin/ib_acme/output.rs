@@ -5,6 +5,9 @@ use std::{
     io::{self, BufWriter, IsTerminal, Stdout, Write},
 };
 
+/// What a shell shows of a program whose reader is gone: 128 and the number of SIGPIPE.
+pub(crate) const BROKEN_PIPE: u8 = 141;
+
 /// Where lines go.
 #[derive(Debug)]
 pub(crate) struct Output {

@@ -6,7 +6,7 @@ use crate::{
     question::LONGEST_NAME,
     server::Server,
 };
-use acm_client::{Address, Answer, Counters, Name, PerfTarget, Request};
+use acm_client::{Address, Counters, Name, PerfTarget};
 use core::net::IpAddr;
 use nix::libc::EADDRNOTAVAIL;
 use std::io;
@@ -50,26 +50,25 @@ fn endpoint(asker: &mut Asker<'_>, server: &mut Server, index: i32) -> Option<Co
 /// Of the endpoint with the address of `-s`.
 fn of_source(asker: &mut Asker<'_>, server: &mut Server) -> io::Result<Option<Counters>> {
     let (format, source) = asker.classify(asker.args.source.clone().unwrap_or_default());
-    let address = match format {
+    match format {
         Format::Ip => {
             asker.tell(format_args!("query_perf_ip: src_addr {source}"))?;
-            let Ok(ip) = source.parse::<IpAddr>() else {
+            if address(format, &source).is_none() {
                 asker.out.line(format_args!("inet_pton error on src address ({source}): 0x0"))?;
                 return Ok(None);
-            };
-            Some(Address::from(ip))
+            }
         }
         Format::Name => {
             asker.tell(format_args!("query_perf_name: src_addr {source}"))?;
-            (source.len() <= LONGEST_NAME).then(|| Address::Name(Name::new(source.as_bytes())))
         }
         Format::Lid | Format::Gid => {
             // The letter of the format, as a number.
-            let letter = u8::try_from(if format == Format::Lid { 'l' } else { 'g' }).unwrap_or_default();
+            let letter = if format == Format::Lid { b'l' } else { b'g' };
             asker.out.line(format_args!("Unsupported src_type {letter}"))?;
             return Ok(None);
         }
-    };
+    }
+    let address = address(format, &source);
     let counters = address.and_then(|address| ask(asker, server, PerfTarget::Address(Some(address))));
     if counters.is_none() {
         asker.out.line(format_args!("ib_acm_query_perf failed: {}", strerror(asker.errno)))?;
@@ -77,15 +76,17 @@ fn of_source(asker: &mut Asker<'_>, server: &mut Server) -> io::Result<Option<Co
     Ok(counters)
 }
 
-fn ask(asker: &mut Asker<'_>, server: &mut Server, target: PerfTarget) -> Option<Counters> {
-    match server.ask(&Request::Counters(target)) {
-        Ok(Answer::Counters(counters)) => Some(counters),
-        Ok(_) => None,
-        Err(errno) => {
-            asker.errno = errno;
-            None
-        }
+/// The address of an endpoint whose counters can be asked for, if the text is one.
+pub(crate) fn address(format: Format, text: &str) -> Option<Address> {
+    match format {
+        Format::Ip => text.parse::<IpAddr>().ok().map(Address::from),
+        Format::Name => (text.len() <= LONGEST_NAME).then(|| Address::Name(Name::new(text.as_bytes()))),
+        Format::Lid | Format::Gid => None,
     }
+}
+
+fn ask(asker: &mut Asker<'_>, server: &mut Server, target: PerfTarget) -> Option<Counters> {
+    server.counters(target).map_err(|errno| asker.errno = errno).ok()
 }
 
 fn row(asker: &mut Asker<'_>, service: &str, counters: &Counters) -> io::Result<()> {

@@ -5,10 +5,10 @@ use crate::{
     server::Server,
 };
 use acm_client::{
-    Address, Answer, Name, Request, Resolved,
-    ib_mad::{Gid, Lid, sa::PathRecord},
+    Address, Name, Request, Resolved,
+    ib_mad::{Lid, sa::PathRecord},
 };
-use core::net::{IpAddr, Ipv6Addr};
+use core::{net::IpAddr, str::FromStr};
 
 /// Bytes that a name may have in a request, which keeps one for its end.
 pub(crate) const LONGEST_NAME: usize = 63;
@@ -22,6 +22,15 @@ pub(crate) enum Fault {
     Name,
 }
 
+impl From<Fault> for String {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Text(text) => text,
+            Fault::Name => "the name is too long".to_owned(),
+        }
+    }
+}
+
 /// The request for a path, with what is asked of it besides.
 ///
 /// # Errors
@@ -30,12 +39,8 @@ pub(crate) fn question(args: &Args, format: Format, source: Option<&str>, dest: 
     let no_delay = args.cached;
     match format {
         Format::Ip => {
-            let read = |which: &str, text: &str| {
-                text.parse::<IpAddr>()
-                    .map_err(|_| Fault::Text(format!("inet_pton error on {which} address ({text}): 0x0")))
-            };
-            let source = source.map(|source| read("source", source)).transpose()?;
-            let dest = read("destination", dest)?;
+            let source: Option<IpAddr> = source.map(|source| read("source", source)).transpose()?;
+            let dest: IpAddr = read("destination", dest)?;
             if source.is_some_and(|source| source.is_ipv4() != dest.is_ipv4()) {
                 return Err(Fault::Text("source and destination address families don't match".to_owned()));
             }
@@ -58,16 +63,16 @@ pub(crate) fn question(args: &Args, format: Format, source: Option<&str>, dest: 
             Ok(Request::Route { path: args.wanted.on(path), no_delay })
         }
         Format::Gid => {
-            let read = |which: &str, text: &str| {
-                let ip: Result<Ipv6Addr, _> = text.parse();
-                ip.map(|ip| Gid::new(ip.octets()))
-                    .map_err(|_| Fault::Text(format!("inet_pton error on {which} address ({text}): 0x0")))
-            };
             let sgid = source.map(|source| read("source", source)).transpose()?.unwrap_or_default();
             let path = PathRecord { sgid, dgid: read("dest", dest)?, ..one_reversible() };
             Ok(Request::Route { path: args.wanted.on(path), no_delay })
         }
     }
+}
+
+/// An address, if the text is one.
+fn read<T: FromStr>(which: &str, text: &str) -> Result<T, Fault> {
+    text.parse().map_err(|_| Fault::Text(format!("inet_pton error on {which} address ({text}): 0x0")))
 }
 
 /// What every path has to be.
@@ -82,11 +87,11 @@ fn one_reversible() -> PathRecord {
 /// # Errors
 /// The number of the error.
 pub(crate) fn ask(server: &mut Server, args: &Args, request: &Request) -> Result<Resolved, i32> {
-    let found = path(server, request)?;
+    let found = server.path(request)?;
     let (false, Request::Resolve { no_delay, .. }) = (args.wanted.is_nothing(), request) else { return Ok(found) };
     let PathRecord { sgid, dgid, pkey, .. } = found.path;
     let ends = PathRecord { sgid, dgid, pkey, ..one_reversible() };
-    let wanted = path(server, &Request::Route { path: args.wanted.on(ends), no_delay: *no_delay })?;
+    let wanted = server.path(&Request::Route { path: args.wanted.on(ends), no_delay: *no_delay })?;
     Ok(Resolved { path: wanted.path, ..found })
 }
 
@@ -97,12 +102,5 @@ pub(crate) fn ask(server: &mut Server, args: &Args, request: &Request) -> Result
 pub(crate) fn ask_sa(server: &mut Server, args: &Args, path: &PathRecord) -> Result<PathRecord, i32> {
     let PathRecord { sgid, dgid, pkey, .. } = *path;
     let ends = args.wanted.on(PathRecord { sgid, dgid, pkey, ..one_reversible() });
-    self::path(server, &Request::QuerySa { path: ends }).map(|found| found.path)
-}
-
-fn path(server: &mut Server, request: &Request) -> Result<Resolved, i32> {
-    match server.ask(request)? {
-        Answer::Path(found) => Ok(found),
-        _ => Err(nix::libc::EPROTO),
-    }
+    server.path(&Request::QuerySa { path: ends }).map(|found| found.path)
 }

@@ -8,8 +8,8 @@ pub(crate) struct Names {
     base: String,
     /// Without ranges, the name is the base alone.
     alone: bool,
-    ranges: std::vec::IntoIter<(RangeInclusive<i64>, usize)>,
-    now: Option<(RangeInclusive<i64>, usize)>,
+    /// Those not at their end, the next one last.
+    ranges: Vec<(RangeInclusive<i64>, usize)>,
 }
 
 impl Names {
@@ -18,10 +18,10 @@ impl Names {
         let (base, list) = text.split_once('[').unwrap_or((text, ""));
         let list = list.trim_start_matches(']');
         let list = list.split(']').next().unwrap_or_default();
-        let ranges: Vec<_> = list.split(',').filter(|range| !range.is_empty()).map(range).collect();
+        let ranges: Vec<_> = list.rsplit(',').filter(|range| !range.is_empty()).map(range).collect();
         let alone = list.is_empty();
         let has_names = if alone { !text.is_empty() } else { ranges.iter().any(|(range, _)| !range.is_empty()) };
-        has_names.then(|| Self { base: base.to_owned(), alone, ranges: ranges.into_iter(), now: None })
+        has_names.then(|| Self { base: base.to_owned(), alone, ranges })
     }
 }
 
@@ -42,12 +42,11 @@ impl Iterator for Names {
             return Some(self.base.clone());
         }
         loop {
-            if let Some((range, width)) = &mut self.now
-                && let Some(number) = range.next()
-            {
+            let (range, width) = self.ranges.last_mut()?;
+            if let Some(number) = range.next() {
                 return Some(format!("{}{number:0width$}", self.base, width = *width));
             }
-            self.now = Some(self.ranges.next()?);
+            self.ranges.pop();
         }
     }
 }

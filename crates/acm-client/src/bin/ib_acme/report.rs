@@ -4,11 +4,11 @@ use crate::{
     asker::Asker,
     fields::fields,
     output::{Output, strerror},
-    question::{self, Fault},
+    perf, question,
     ranges::Names,
     server::Server,
 };
-use acm_client::{Answer, Counters, Endpoint, PerfTarget, Request};
+use acm_client::{Counters, Endpoint, PerfTarget, Request};
 use serde_json::{Map, Value, json};
 use std::io;
 
@@ -44,7 +44,7 @@ fn ask(asker: &mut Asker<'_>, server: &mut Server, document: &mut Map<String, Va
         document.insert("paths".to_owned(), Value::Array(paths));
     }
     if let Some(which) = asker.args.perf() {
-        let rows = counters(server, which, asker.args.source.as_deref());
+        let rows = counters(asker, server, which);
         good &= !rows.is_empty();
         document.insert("counters".to_owned(), Value::Array(rows));
     }
@@ -68,8 +68,7 @@ fn paths(asker: &mut Asker<'_>, server: &mut Server, dests: &str) -> Vec<Value> 
             one.extend(source.as_ref().map(|source| ("source".to_owned(), json!(source))));
             let found = match question::question(asker.args, format, source.as_deref(), &dest) {
                 Ok(request) => question::ask(server, asker.args, &request).map_err(strerror),
-                Err(Fault::Text(text)) => Err(text),
-                Err(Fault::Name) => Err("the name is too long".to_owned()),
+                Err(fault) => Err(fault.into()),
             };
             match found {
                 Ok(found) => {
@@ -91,11 +90,8 @@ fn paths(asker: &mut Asker<'_>, server: &mut Server, dests: &str) -> Vec<Value> 
     paths
 }
 
-fn counters(server: &mut Server, which: Perf, source: Option<&str>) -> Vec<Value> {
-    let mut of = |target| match server.ask(&Request::Counters(target)) {
-        Ok(Answer::Counters(counters)) => Some(counters),
-        _ => None,
-    };
+fn counters(asker: &mut Asker<'_>, server: &mut Server, which: Perf) -> Vec<Value> {
+    let mut of = |target| server.counters(target).ok();
     let row = |index: Option<u8>, counters: Counters| {
         let named = Counters::NAMES.iter().zip(counters.0);
         let named = named.map(|(name, value)| (name.to_lowercase().replace(' ', "_"), json!(value)));
@@ -114,17 +110,16 @@ fn counters(server: &mut Server, which: Perf, source: Option<&str>) -> Vec<Value
             .map_while(|index| of(PerfTarget::Endpoint(index)).map(|counters| row(Some(index), counters)))
             .collect(),
         Perf::Source => {
-            let address = source.map(acm_client::Address::from_text);
-            of(PerfTarget::Address(address)).map(|counters| row(None, counters)).into_iter().collect()
+            let (format, source) = asker.classify(asker.args.source.clone().unwrap_or_default());
+            let address = perf::address(format, &source);
+            let found = address.and_then(|address| of(PerfTarget::Address(Some(address))));
+            found.map(|counters| row(None, counters)).into_iter().collect()
         }
     }
 }
 
 fn endpoints(server: &mut Server, wanted: i32) -> Vec<Value> {
-    let mut one = |index| match server.ask(&Request::Endpoint { index, port: 0 }) {
-        Ok(Answer::Endpoint(endpoint)) => Some(row(index, &endpoint)),
-        _ => None,
-    };
+    let mut one = |index| server.endpoint(index, 0).ok().map(|endpoint| row(index, &endpoint));
     match u8::try_from(wanted) {
         Ok(0) => (1..=u8::MAX).map_while(one).collect(),
         Ok(index) => one(index).into_iter().collect(),

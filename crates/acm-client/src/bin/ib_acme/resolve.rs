@@ -7,11 +7,7 @@ use crate::{
     ranges::Names,
     server::Server,
 };
-use acm_client::{
-    Request,
-    ib_mad::{Gid, sa::PathRecord},
-};
-use core::net::Ipv6Addr;
+use acm_client::{Request, ib_mad::sa::PathRecord};
 use std::io;
 
 /// Asks for the paths from each source to each destination; the status of the last one.
@@ -107,13 +103,12 @@ fn verify(asker: &mut Asker<'_>, server: &mut Server, path: &PathRecord) -> io::
     }
 }
 
-/// The fields of a path, codes as they are.
+/// The fields of a path; of codes the lowest five bits, as they are.
 fn show(out: &mut Output, path: &PathRecord) -> io::Result<()> {
-    let gid = |gid: Gid| Ipv6Addr::from(gid.get());
     let code = |code: u8| code & 0x1f;
     out.line(format_args!("Path information"))?;
-    out.line(format_args!("  dgid: {}", gid(path.dgid)))?;
-    out.line(format_args!("  sgid: {}", gid(path.sgid)))?;
+    out.line(format_args!("  dgid: {}", path.dgid))?;
+    out.line(format_args!("  sgid: {}", path.sgid))?;
     out.line(format_args!("  dlid: {}", path.dlid.get()))?;
     out.line(format_args!("  slid: {}", path.slid.get()))?;
     out.line(format_args!("  flow label: 0x{:x}", path.flow_hop.flow_label().get()))?;

@@ -1,6 +1,9 @@
 //! A daemon that is asked, with errors as rdma-core's library has them: a number of the C library.
 use crate::{lookup, number::atoi, output::Output};
-use acm_client::{Answer, AskError, ClientError, ClientStatus, Connection, Options, Request, Service};
+use acm_client::{
+    Answer, AskError, ClientError, ClientStatus, Connection, Counters, Endpoint, Options, PerfTarget, Request,
+    Resolved, Service,
+};
 use nix::libc::{EADDRNOTAVAIL, ECONNRESET, EINVAL, EIO, ENAMETOOLONG, ENODATA, ENOMEM, ENOTCONN, EPROTO, ETIMEDOUT};
 use std::{fs, io};
 
@@ -48,6 +51,39 @@ impl Server {
             Ok(Answer::Refused(status)) => Err(errno_of(status)),
             Ok(answer) => Ok(answer),
             Err(error) => Err(errno(&error)),
+        }
+    }
+
+    /// Asks for a path.
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask).
+    pub(crate) fn path(&mut self, request: &Request) -> Result<Resolved, i32> {
+        match self.ask(request)? {
+            Answer::Path(found) => Ok(found),
+            _ => Err(EPROTO),
+        }
+    }
+
+    /// Asks for counters.
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask).
+    pub(crate) fn counters(&mut self, target: PerfTarget) -> Result<Counters, i32> {
+        match self.ask(&Request::Counters(target))? {
+            Answer::Counters(counters) => Ok(counters),
+            _ => Err(EPROTO),
+        }
+    }
+
+    /// Asks for an endpoint, counted from 1, of a port or, for 0, of all.
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask).
+    pub(crate) fn endpoint(&mut self, index: u8, port: u8) -> Result<Endpoint, i32> {
+        match self.ask(&Request::Endpoint { index, port })? {
+            Answer::Endpoint(endpoint) => Ok(*endpoint),
+            _ => Err(EPROTO),
         }
     }
 }

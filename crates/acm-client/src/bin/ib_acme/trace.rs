@@ -4,13 +4,20 @@ use crate::{
     asker::Asker,
     diff,
     output::{Mark, Output, strerror},
-    question::{self, Fault},
+    question,
     ranges::Names,
     server::Server,
 };
-use acm_client::{Answer, Counter, Counters, Endpoint, PerfTarget, Request};
+use acm_client::{
+    Counter, Counters, Endpoint, PerfTarget,
+    fabric::{self, Administration, GroupName, LocalPort},
+    ib_mad::sa::Query,
+};
 use nix::libc::{EADDRNOTAVAIL, ENODATA, ENOMEM, ETIMEDOUT};
 use std::io;
+
+/// The scope of a group's GID that reaches the subnet.
+const LINK: u8 = 2;
 
 /// Asks step by step, up to the one that fails; 0 if there is a path, and subnet administration has the same.
 pub(crate) fn trace(args: &Args, out: &mut Output, dest: &str) -> io::Result<i32> {
@@ -60,8 +67,7 @@ fn steps(asker: &mut Asker<'_>, server: &mut Server, dest: &str) -> io::Result<i
     let request = match question::question(asker.args, format, source.as_deref(), &dest) {
         Ok(request) => request,
         Err(fault) => {
-            let text = if let Fault::Text(text) = fault { text } else { "the name is too long".to_owned() };
-            asker.out.marked(Mark::Bad, &text)?;
+            asker.out.marked(Mark::Bad, &String::from(fault))?;
             return Ok(1);
         }
     };
@@ -92,24 +98,45 @@ fn steps(asker: &mut Asker<'_>, server: &mut Server, dest: &str) -> io::Result<i
         Err(errno) => {
             asker.out.marked(Mark::Bad, &format!("no path to {dest}: {}; {}", strerror(errno), story.failed(errno)))?;
             asker.out.line(format_args!("     {}", story.advice(errno, format)))?;
+            if story.asked_group && !story.asked_administration {
+                let is_source = |address: &String| source.as_ref().is_some_and(|own| address.eq_ignore_ascii_case(own));
+                let own = endpoints.iter().find(|endpoint| endpoint.addresses.iter().any(is_source));
+                own.or(endpoints.first()).map_or(Ok(()), |endpoint| group(asker.out, endpoint))?;
+            }
             Ok(1)
         }
     }
 }
 
+/// Whether the daemon's port is in the group that it asked, as subnet administration has it: what is sent to a group
+/// reaches its members only.
+fn group(out: &mut Output, endpoint: &Endpoint) -> io::Result<()> {
+    let mgid = GroupName::Acm.mgid(endpoint.pkey, LINK);
+    let looked = LocalPort::of_device(endpoint.device, endpoint.port).and_then(|port| {
+        let mut administration = Administration::open(port)?;
+        fabric::groups(&mut administration, &Query::new().mgid(mgid))
+    });
+    match looked.map(|found| found.groups.into_iter().next()) {
+        Ok(Some(group)) if !group.members.is_empty() => {
+            out.marked(Mark::Good, &format!("this port is in the multicast group {mgid}, LID {}", group.record.mlid))
+        }
+        Ok(group) => {
+            let what = if group.is_some() { "this port is not in" } else { "subnet administration does not know" };
+            out.marked(Mark::Bad, &format!("{what} the multicast group {mgid}"))?;
+            out.line(format_args!(
+                "     the daemon's log says \"join failed\" or why else; a restart of it joins again"
+            ))
+        }
+        Err(error) => out.marked(Mark::Note, &format!("the multicast group was not looked at: {error}")),
+    }
+}
+
 fn endpoints(server: &mut Server) -> Vec<Endpoint> {
-    let mut one = |index| match server.ask(&Request::Endpoint { index, port: 0 }) {
-        Ok(Answer::Endpoint(endpoint)) => Some(*endpoint),
-        _ => None,
-    };
-    (1..=u8::MAX).map_while(&mut one).collect()
+    (1..=u8::MAX).map_while(|index| server.endpoint(index, 0).ok()).collect()
 }
 
 fn counters(server: &mut Server) -> Counters {
-    match server.ask(&Request::Counters(PerfTarget::Total)) {
-        Ok(Answer::Counters(counters)) => counters,
-        _ => Counters::default(),
-    }
+    server.counters(PerfTarget::Total).unwrap_or_default()
 }
 
 /// What the daemon's counters say of what it did meanwhile. Others may have asked it, too.

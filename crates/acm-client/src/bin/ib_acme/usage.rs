@@ -1,5 +1,8 @@
 //! What is said when the command line is no use.
-use crate::args::{Args, Refusal};
+use crate::{
+    args::{Args, Refusal},
+    commands,
+};
 use clap::CommandFactory;
 use std::{
     ffi::OsString,
@@ -30,7 +33,7 @@ pub(crate) fn show(words: &[OsString], refusal: &Refusal) -> ExitCode {
 /// Prints what the shell's completion needs.
 pub(crate) fn complete(shell: clap_complete::Shell) -> io::Result<i32> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Args::command(), "ib_acme", &mut script);
+    clap_complete::generate(shell, &mut commands::add_to(Args::command()), "ib_acme", &mut script);
     io::stdout().write_all(&script)?;
     Ok(0)
 }
@@ -40,7 +43,8 @@ fn print_usage(program: &str) {
         "usage 1: {program} [-f FORMAT] [-s ADDRESS] -d ADDRESS [-v] [-c] [-C COUNT] [-S SERVICE]\n         \
          {program} -e [N] | -P [WHICH] [-s ADDRESS] [-S SERVICE]\n         \
          {program} --trace ADDRESS [-s ADDRESS] [-S SERVICE]\n\
-         usage 2: {program} -A [FILE] | -O [FILE] [-D DIR] [-V]\n\n{}",
+         usage 2: {program} -A [FILE] | -O [FILE] [-D DIR] [-V]\n\
+         usage 3: {program} vfabric | groups | groups join | groups leave: with --help\n\n{}",
         Args::command().help_template("{options}").render_help()
     );
     // Whoever closed the output wants no more of it.

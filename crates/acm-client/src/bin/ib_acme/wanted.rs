@@ -1,5 +1,5 @@
 //! What a path is to be besides its ends.
-use acm_client::ib_mad::{IpProtocol, Pkey, ServiceId, ServiceLevel, sa::PathRecord};
+use acm_client::ib_mad::{ParseIdError, Pkey, ServiceId, ServiceLevel, id::ServiceRange, sa::PathRecord};
 
 /// What is not given is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
@@ -20,18 +20,9 @@ pub(crate) struct Wanted {
 }
 
 /// A service as one writes it.
-fn service_id(text: &str) -> Result<ServiceId, String> {
-    let of_ip = |protocol, port: &str| {
-        port.parse().map(|port| ServiceId::from_ip_port(protocol, port)).map_err(|_| format!("{port:?} is no port"))
-    };
-    match text.split_once(':') {
-        Some(("tcp", port)) => of_ip(IpProtocol::TCP, port),
-        Some(("udp", port)) => of_ip(IpProtocol::UDP, port),
-        Some(("ib", port)) => of_ip(IpProtocol::IB, port),
-        _ if text == "lustre" => of_ip(IpProtocol::TCP, "987"),
-        _ if text == "storage-scale" => of_ip(IpProtocol::TCP, "1191"),
-        _ => text.parse().map_err(|_| "a number, tcp:PORT, udp:PORT, ib:PORT, lustre or storage-scale".to_owned()),
-    }
+pub(crate) fn service_id(text: &str) -> Result<ServiceId, String> {
+    let range: ServiceRange = text.parse().map_err(|error: ParseIdError| error.to_string())?;
+    if range.first() == range.last() { Ok(range.first()) } else { Err("one service is meant, not a range".to_owned()) }
 }
 
 impl Wanted {
@@ -71,7 +62,7 @@ mod tests {
         ] {
             assert_eq!(service_id(text), Ok(ServiceId::new(id)), "{text}");
         }
-        for bad in ["", "tcp", "tcp:", "tcp:65536", "sctp:1", "x"] {
+        for bad in ["", "tcp", "tcp:", "tcp:65536", "sctp:1", "x", "tcp:1-2"] {
             assert!(service_id(bad).is_err(), "{bad}");
         }
     }

@@ -1,0 +1,21 @@
+//! What C calls, and nothing else: pointers become values, results become pointers, errors become `errno`.
+//!
+//! All `unsafe` code of this crate is here. A caller's pointer is read once, at the beginning, and written at the end;
+//! no lock and no panic is between a block and its pointer.
+mod asynchronous;
+mod blocking;
+mod guard;
+mod read;
+mod types;
+mod write;
+
+pub use asynchronous::{ib_acm_cancel, ib_acm_close, ib_acm_fd, ib_acm_open, ib_acm_poll, ib_acm_submit};
+pub use blocking::{
+    ib_acm_cntr_name, ib_acm_connect, ib_acm_disconnect, ib_acm_enum_ep, ib_acm_free_ep_data, ib_acm_free_paths,
+    ib_acm_free_perf, ib_acm_query_perf, ib_acm_query_perf_ep_addr, ib_acm_resolve_ip, ib_acm_resolve_name,
+    ib_acm_resolve_path,
+};
+pub use types::{
+    Completion, Conn, EpConfigData, EpInfo, IB_ACM_ALL, IB_ACM_ENUM_EP, IB_ACM_QUERY_PERF, IB_ACM_RESOLVE_IP,
+    IB_ACM_RESOLVE_NAME, IB_ACM_RESOLVE_PATH, PathData, PathRecord, SubmittedRequest,
+};

@@ -1,0 +1,124 @@
+//! A socket that never blocks, and may still be on its way to the daemon.
+use crate::errno::{self, Result};
+use acm_client::Service;
+use core::time::Duration;
+use nix::{errno::Errno, libc::MSG_NOSIGNAL};
+use socket2::{Domain, SockAddr, Socket, Type};
+use std::{
+    io::{self, Read},
+    net::ToSocketAddrs,
+    os::fd::{AsFd, BorrowedFd},
+};
+
+/// Where a daemon listens, found once: what comes later waits for no name.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer(SockAddr);
+
+/// A socket.
+#[derive(Debug)]
+pub(crate) struct Link {
+    socket: Socket,
+    is_up: bool,
+}
+
+impl Peer {
+    /// Finds a daemon and connects to it, at a host for as long as `patience` at each of its addresses. A daemon that has
+    /// not accepted others yet is no link now; it can be tried again.
+    pub(crate) fn find(service: &Service, patience: Duration) -> Result<(Self, Option<Link>)> {
+        match service {
+            Service::Unix(path) => {
+                let peer = Self(SockAddr::unix(path).map_err(|error| errno::of_io(&error))?);
+                match Link::start(&peer) {
+                    Ok(link) => Ok((peer, Some(link))),
+                    Err(Errno::EAGAIN) => Ok((peer, None)),
+                    Err(errno) => Err(errno),
+                }
+            }
+            Service::Tcp { host, port } => {
+                let mut last = Errno::ENOENT;
+                // What the resolver says is no error number; the nearest is that there is no such host.
+                for address in (host.as_str(), *port).to_socket_addrs().map_err(|_| Errno::ENOENT)? {
+                    let peer = Self(address.into());
+                    match Link::wait(&peer, patience) {
+                        Ok(link) => return Ok((peer, Some(link))),
+                        Err(error) => last = errno::of_io(&error),
+                    }
+                }
+                Err(last)
+            }
+        }
+    }
+
+    fn socket(&self) -> io::Result<Socket> {
+        let socket = Socket::new(Domain::from(i32::from(self.0.family())), Type::STREAM, None)?;
+        if !self.0.is_unix() {
+            // Requests are small, and each is waited for.
+            socket.set_tcp_nodelay(true)?;
+        }
+        Ok(socket)
+    }
+}
+
+impl Link {
+    /// Begins to connect.
+    pub(crate) fn start(peer: &Peer) -> Result<Self> {
+        let connecting = peer.socket().and_then(|socket| {
+            socket.set_nonblocking(true)?;
+            match socket.connect(&peer.0) {
+                Ok(()) => Ok(Self { socket, is_up: true }),
+                Err(error) if error.raw_os_error() == Some(Errno::EINPROGRESS as i32) => {
+                    Ok(Self { socket, is_up: false })
+                }
+                Err(error) => Err(error),
+            }
+        });
+        connecting.map_err(|error| errno::of_io(&error))
+    }
+
+    fn wait(peer: &Peer, patience: Duration) -> io::Result<Self> {
+        let socket = peer.socket()?;
+        socket.connect_timeout(&peer.0, patience)?;
+        socket.set_nonblocking(true)?;
+        Ok(Self { socket, is_up: true })
+    }
+
+    /// Whether it was still on its way when that was last looked at.
+    pub(crate) const fn is_connecting(&self) -> bool {
+        !self.is_up
+    }
+
+    /// Whether it has reached the daemon. An error is said once.
+    pub(crate) fn is_up(&mut self) -> Result<bool> {
+        if !self.is_up {
+            if let Some(error) = self.socket.take_error().map_err(|error| errno::of_io(&error))? {
+                return Err(errno::of_io(&error));
+            }
+            self.is_up = self.socket.peer_addr().is_ok();
+        }
+        Ok(self.is_up)
+    }
+
+    /// Reads what is there; `None` if there is nothing now, 0 at the end.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<Option<usize>> {
+        now(self.socket.read(buffer))
+    }
+
+    /// Writes what there is room for; `None` if there is none now.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<Option<usize>> {
+        now(self.socket.send_with_flags(bytes, MSG_NOSIGNAL))
+    }
+}
+
+impl AsFd for Link {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+fn now(result: io::Result<usize>) -> Result<Option<usize>> {
+    match result {
+        Ok(count) => Ok(Some(count)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(None),
+        Err(error) => Err(errno::of_io(&error)),
+    }
+}

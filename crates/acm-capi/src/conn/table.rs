@@ -1,0 +1,36 @@
+//! Which connections there are. Each has a number that no other ever gets: one that was closed is noticed.
+use super::engine::Engine;
+use crate::errno::Result;
+use nix::errno::Errno;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, RwLock},
+};
+
+type Open = BTreeMap<usize, Arc<Mutex<Engine>>>;
+
+static TABLE: RwLock<(usize, Open)> = RwLock::new((0, BTreeMap::new()));
+
+/// Gives a connection a number.
+pub(crate) fn open(engine: Engine) -> Result<usize> {
+    let mut table = TABLE.write().map_err(|_| Errno::ENOTRECOVERABLE)?;
+    let (last, open) = &mut *table;
+    let number = last.checked_add(1).ok_or(Errno::EMFILE)?;
+    *last = number;
+    open.insert(number, Arc::new(Mutex::new(engine)));
+    Ok(number)
+}
+
+/// The connection with this number. Who has it keeps it, whoever closes it meanwhile.
+pub(crate) fn find(number: usize) -> Result<Arc<Mutex<Engine>>> {
+    let table = TABLE.read().map_err(|_| Errno::ENOTRECOVERABLE)?;
+    table.1.get(&number).cloned().ok_or(Errno::EBADF)
+}
+
+/// Closes it, when the calls that have it have returned.
+pub(crate) fn close(number: usize) -> Result<()> {
+    let mut table = TABLE.write().map_err(|_| Errno::ENOTRECOVERABLE)?;
+    let closed = table.1.remove(&number);
+    drop(table);
+    closed.map(drop).ok_or(Errno::EBADF)
+}

@@ -1,0 +1,116 @@
+//! Parameters of services as a table, shell variables or JSON.
+use super::{services::Row, show::lifetime};
+use crate::{fields::fields, output::Output};
+use acm_client::{
+    fabric::{LocalPort, Parameters},
+    ib_mad::{Gid, sa::PathRecord},
+};
+use serde_json::{Value, json};
+use std::io;
+
+/// A line for each path; behind several peers what holds for all of them.
+pub(super) fn table(out: &mut Output, rows: &[Row], whom: &str) -> io::Result<()> {
+    let mut cells = vec![["SERVICE", "TO", "P_KEY", "SL", "MTU", "RATE", "LIFETIME"].map(str::to_owned)];
+    let mut said = Vec::new();
+    for row in rows {
+        let mut add = |to: &str, of: Result<Parameters, &String>| match of {
+            Ok(of) => {
+                let life = lifetime(of.packet_life_time);
+                let values = [of.pkey.to_string(), of.sl.to_string(), of.mtu.to_string(), of.rate.to_string(), life];
+                let [pkey, sl, mtu, rate, life] = values;
+                cells.push([row.service(), to.to_owned(), pkey, sl, mtu, rate, life]);
+            }
+            Err(why) => said.push(format!("{} to {to}: {why}", row.service())),
+        };
+        for (to, path) in &row.paths {
+            add(to, path.as_ref().map(Parameters::from));
+        }
+        if row.paths.len() > 1 && row.paths.iter().all(|(_, path)| path.is_ok()) {
+            add("all", row.common.as_ref().copied());
+        }
+    }
+    let widths: Vec<usize> = (0..7).map(|column| widest(&cells, column)).collect();
+    for line in cells.iter().filter(|_| cells.len() > 1) {
+        let padded = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        let line = padded.collect::<Vec<_>>().join("  ");
+        out.line(format_args!("{}", line.trim_end()))?;
+    }
+    for line in said {
+        out.line(format_args!("{line}"))?;
+    }
+    out.line(format_args!("As {whom} says."))
+}
+
+fn widest(cells: &[[String; 7]], column: usize) -> usize {
+    cells.iter().filter_map(|line| line.get(column)).map(String::len).max().unwrap_or(0)
+}
+
+/// The entry of the port's table that a partition has, and where the port is.
+fn place(own: Gid, common: &Parameters) -> Option<(String, u8, Option<u16>)> {
+    let (device, port) = LocalPort::with_gid(own)?;
+    let index = port.pkeys.iter().find(|entry| common.pkey.matches(entry.pkey)).map(|entry| entry.index);
+    Some((device, port.number, index))
+}
+
+/// Variables for `eval`, also where it makes one line of many.
+pub(super) fn shell(out: &mut Output, row: &Row, common: &Parameters, own: Gid) -> io::Result<()> {
+    let Parameters { pkey, sl, mtu, rate, packet_life_time } = *common;
+    let mut variables = vec![
+        ("SERVICE_ID", row.service.unwrap_or_default().to_string()),
+        ("PKEY", pkey.to_string()),
+        ("PARTITION", format!("{:#06x}", pkey.partition())),
+        ("SL", sl.get().to_string()),
+        ("MTU", mtu.bytes().unwrap_or_default().to_string()),
+        ("RATE_MBPS", rate.mbps().unwrap_or_default().to_string()),
+        ("PACKET_LIFE_TIME", packet_life_time.get().to_string()),
+    ];
+    if let Some((device, port, index)) = place(own, common) {
+        variables.extend([("DEVICE", quoted(&device)), ("PORT", port.to_string())]);
+        variables.extend(index.map(|index| ("PKEY_INDEX", index.to_string())));
+    }
+    for (name, value) in variables {
+        out.line(format_args!("export VF_{name}={value};"))?;
+    }
+    Ok(())
+}
+
+/// A word that a shell leaves as it is.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// One document.
+pub(super) fn json(out: &mut Output, rows: &[Row], whom: &str, own: Gid) -> io::Result<()> {
+    let path = |(to, path): &(String, Result<PathRecord, String>)| match path {
+        Ok(path) => json!({ "to": to, "path": fields(path) }),
+        Err(why) => json!({ "to": to, "error": why }),
+    };
+    let row = |row: &Row| {
+        let common = match &row.common {
+            Ok(common) => parameters(common, own),
+            Err(why) => json!({ "error": why }),
+        };
+        json!({
+            "service": row.service(),
+            "service_id": row.service.map(|id| id.to_string()),
+            "paths": row.paths.iter().map(path).collect::<Vec<_>>(),
+            "common": common,
+        })
+    };
+    let rows: Vec<Value> = rows.iter().map(row).collect();
+    out.line(format_args!("{:#}", json!({ "asked": whom, "services": rows })))
+}
+
+fn parameters(common: &Parameters, own: Gid) -> Value {
+    let place = place(own, common);
+    json!({
+        "pkey": common.pkey.to_string(),
+        "pkey_index": place.as_ref().and_then(|(.., index)| *index),
+        "device": place.as_ref().map(|(device, ..)| device),
+        "port": place.as_ref().map(|(_, port, _)| port),
+        "sl": common.sl.get(),
+        "mtu_bytes": common.mtu.bytes(),
+        "rate_mbps": common.rate.mbps(),
+        "packet_life_time": common.packet_life_time.get(),
+    })
+}

@@ -1,0 +1,82 @@
+//! Groups as one reads them.
+use crate::output::Output;
+use acm_client::{
+    fabric::{Group, Member},
+    ib_mad::{PacketLifeTime, id::GroupUse, sa::McMemberRecord},
+};
+use serde_json::{Value, json};
+use std::io;
+
+/// A group and its members.
+pub(super) fn group(out: &mut Output, group: &Group) -> io::Result<()> {
+    let mgid = group.record.mgid;
+    match GroupUse::of(mgid) {
+        Some(of) => out.line(format_args!("{mgid}  {of}"))?,
+        None => out.line(format_args!("{mgid}"))?,
+    }
+    out.line(format_args!("  {}", parameters(&group.record)))?;
+    for Member { port_gid, join_state, node } in &group.members {
+        let node = node.as_deref().unwrap_or("?");
+        let kind = if join_state.is_empty() { "member".to_owned() } else { join_state.to_string() };
+        out.line(format_args!("  {node}  {port_gid}  {kind}"))?;
+    }
+    Ok(())
+}
+
+/// What a group has, in a line.
+pub(super) fn parameters(record: &McMemberRecord) -> String {
+    let McMemberRecord { qkey, pkey, .. } = record;
+    let (mtu, rate, life) = (record.mtu.value(), record.rate.value(), lifetime(record.packet_life_time.value()));
+    let (sl, scope) = (record.sl_flow_hop.sl(), scope(record.mgid.multicast_scope()));
+    let mlid = record.mlid.get();
+    format!("MLID {mlid:#06x}, P_Key {pkey}, Q_Key {qkey}, SL {sl}, MTU {mtu}, {rate}, lifetime {life}, scope {scope}")
+}
+
+/// A lifetime, rounded: `1.07s`, `4.10us`.
+pub(super) fn lifetime(life: PacketLifeTime) -> String {
+    format!("{:.2?}", life.duration()).replace('\u{b5}', "u")
+}
+
+/// The scope's name.
+fn scope(scope: u8) -> String {
+    match scope {
+        2 => "link".to_owned(),
+        5 => "site".to_owned(),
+        8 => "organization".to_owned(),
+        14 => "global".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// The same for programs. A code without a meaning is null.
+pub(super) fn group_json(group: &Group) -> Value {
+    let record = &group.record;
+    let lifetime = u64::try_from(record.packet_life_time.value().duration().as_nanos()).ok();
+    let members: Vec<Value> = group
+        .members
+        .iter()
+        .map(|member| {
+            json!({
+                "node": member.node,
+                "port_gid": member.port_gid.to_string(),
+                "join_state": member.join_state.to_string(),
+            })
+        })
+        .collect();
+    json!({
+        "mgid": record.mgid.to_string(),
+        "use": GroupUse::of(record.mgid).map(|of| of.to_string()),
+        "mlid": record.mlid.get(),
+        "pkey": record.pkey.to_string(),
+        "qkey": record.qkey.to_string(),
+        "sl": record.sl_flow_hop.sl().get(),
+        "mtu_bytes": record.mtu.value().bytes(),
+        "rate_mbps": record.rate.value().mbps(),
+        "packet_life_time_ns": lifetime,
+        "traffic_class": record.traffic_class,
+        "flow_label": record.sl_flow_hop.flow_label().get(),
+        "hop_limit": record.sl_flow_hop.hop_limit(),
+        "scope": record.mgid.multicast_scope(),
+        "members": members,
+    })
+}

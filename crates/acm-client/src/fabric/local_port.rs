@@ -1,0 +1,85 @@
+//! The port of this machine that asks.
+use super::error::FabricError;
+use ib_device::sysfs::{self, Sysfs};
+use ib_mad::{Gid, Guid};
+use std::path::PathBuf;
+
+/// An active port and its umad file.
+#[derive(Clone, Debug)]
+pub struct LocalPort {
+    /// Its device.
+    pub device: String,
+    /// What the kernel says of it.
+    pub port: sysfs::Port,
+    pub(super) umad: PathBuf,
+}
+
+impl LocalPort {
+    /// The first active InfiniBand port, or the first of this device, or with this number.
+    ///
+    /// # Errors
+    /// There is none, or the kernel has no umad file for it.
+    pub fn find(device: Option<&str>, number: Option<u8>) -> Result<Self, FabricError> {
+        let ports = Self::all()?;
+        let is_meant = |name: &str, port: &sysfs::Port| {
+            device.is_none_or(|device| device == name) && number.is_none_or(|number| number == port.number)
+        };
+        let text = |(name, port): &(String, sysfs::Port)| format!("{name} port {}", port.number);
+        let list = |ports: Vec<String>| if ports.is_empty() { "none".to_owned() } else { ports.join(", ") };
+        let active: Vec<_> = ports.iter().filter(|(_, port)| port.is_usable()).collect();
+        let Some((name, port)) = active.iter().find(|(name, port)| is_meant(name, port)) else {
+            let number = number.map(|number| format!("port {number}"));
+            let wanted = device.map(str::to_owned).into_iter().chain(number).collect::<Vec<_>>().join(" ");
+            if ports.is_empty() {
+                return Err(FabricError::NoDevice);
+            } else if wanted.is_empty() {
+                let states = ports.iter().map(|found| format!("{}: {}", text(found), found.1.state)).collect();
+                return Err(FabricError::NoActivePort(list(states)));
+            }
+            let active = list(active.into_iter().map(text).collect());
+            return Err(FabricError::NoSuchPort { wanted, active });
+        };
+        let Some(umad) = &port.umad else {
+            return Err(FabricError::NoUmad(format!("{name} port {}", port.number)));
+        };
+        Ok(Self { device: name.clone(), port: port.clone(), umad: umad.path.clone() })
+    }
+
+    /// The port with this number of the device with this node GUID, if it is active.
+    ///
+    /// # Errors
+    /// As for [`find`](Self::find).
+    pub fn of_device(node_guid: Guid, number: u8) -> Result<Self, FabricError> {
+        let found = devices()?.into_iter().find(|device| device.node_guid == node_guid);
+        let name = found.map_or_else(|| format!("device {node_guid}"), |device| device.name);
+        Self::find(Some(&name), Some(number))
+    }
+
+    /// The device and port that have this GID, if they are this machine's.
+    #[must_use]
+    pub fn with_gid(gid: Gid) -> Option<(String, sysfs::Port)> {
+        Self::all().ok()?.into_iter().find(|(_, port)| port.gid_index(gid).is_some())
+    }
+
+    fn all() -> Result<Vec<(String, sysfs::Port)>, FabricError> {
+        let ports = |device: sysfs::Device| device.ports.into_iter().map(move |port| (device.name.clone(), port));
+        Ok(devices()?.into_iter().flat_map(ports).collect())
+    }
+
+    /// Its first GID, by which subnet administration knows it.
+    #[must_use]
+    pub fn gid(&self) -> Gid {
+        self.port.gids.first().map_or(Gid::ZERO, |entry| entry.gid)
+    }
+
+    /// `mlx5_0 port 1`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{} port {}", self.device, self.port.number)
+    }
+}
+
+fn devices() -> Result<Vec<sysfs::Device>, FabricError> {
+    let scan = Sysfs::default().scan();
+    Ok(scan.map_err(|source| FabricError::Device { what: "InfiniBand devices".to_owned(), source })?.devices)
+}

@@ -1,0 +1,124 @@
+//! What a program's traffic gets, known before there is a connection.
+use core::{cmp::Ordering, fmt};
+use ib_mad::{Mtu, PacketLifeTime, Pkey, Rate, ServiceLevel, sa::PathRecord};
+
+/// What a program that asks no path queries is to be told: good for all of its peers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// The partition.
+    pub pkey: Pkey,
+    /// Service level.
+    pub sl: ServiceLevel,
+    /// The smallest MTU.
+    pub mtu: Mtu,
+    /// The slowest rate.
+    pub rate: Rate,
+    /// The longest packet lifetime.
+    pub packet_life_time: PacketLifeTime,
+}
+
+/// Two peers that no one value is right for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Differs {
+    /// There is no path at all.
+    #[error("there is no path")]
+    Nothing,
+    /// The paths have different partitions.
+    #[error("some paths are in partition {0}, others in {1}: say --pkey")]
+    Pkey(Pkey, Pkey),
+    /// The paths have different service levels.
+    #[error("some paths have service level {0}, others {1}: ask for each peer, or have the policy give one")]
+    ServiceLevel(ServiceLevel, ServiceLevel),
+}
+
+impl Parameters {
+    /// What holds for all of these paths.
+    ///
+    /// # Errors
+    /// [`Differs`]: there are none, or they have not one P_Key and service level.
+    pub fn common<'a>(paths: impl IntoIterator<Item = &'a PathRecord>) -> Result<Self, Differs> {
+        let mut common: Option<Self> = None;
+        for path in paths.into_iter().map(Self::from) {
+            common = Some(match common {
+                None => path,
+                Some(before) if before.pkey != path.pkey => return Err(Differs::Pkey(before.pkey, path.pkey)),
+                Some(before) if before.sl != path.sl => return Err(Differs::ServiceLevel(before.sl, path.sl)),
+                Some(before) => before.and(&path),
+            });
+        }
+        common.ok_or(Differs::Nothing)
+    }
+
+    fn and(self, other: &Self) -> Self {
+        // Codes of rates are not in the order of speed.
+        let slower = match self.rate.mbps().cmp(&other.rate.mbps()) {
+            Ordering::Greater => other.rate,
+            Ordering::Equal | Ordering::Less => self.rate,
+        };
+        Self {
+            mtu: self.mtu.min(other.mtu),
+            rate: slower,
+            packet_life_time: self.packet_life_time.max(other.packet_life_time),
+            ..self
+        }
+    }
+}
+
+impl From<&PathRecord> for Parameters {
+    fn from(path: &PathRecord) -> Self {
+        Self {
+            pkey: path.pkey,
+            sl: path.qos_sl.sl(),
+            mtu: path.mtu.value(),
+            rate: path.rate.value(),
+            packet_life_time: path.packet_life_time.value(),
+        }
+    }
+}
+
+impl fmt::Display for Parameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pkey, sl, mtu, rate, .. } = self;
+        write!(f, "P_Key {pkey}, SL {sl}, MTU {mtu}, {rate}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ib_mad::{Selected, sa::QosSl};
+
+    fn path(pkey: u16, sl: u8, mtu: Mtu, rate: Rate, life: u8) -> PathRecord {
+        PathRecord {
+            pkey: Pkey::new(pkey),
+            qos_sl: QosSl::default().with_sl(ServiceLevel::masked(sl)),
+            mtu: Selected::exactly(mtu),
+            rate: Selected::exactly(rate),
+            packet_life_time: Selected::exactly(PacketLifeTime::masked(life)),
+            ..PathRecord::default()
+        }
+    }
+
+    #[test]
+    fn the_weakest_of_all_paths() {
+        let fast = path(0x8001, 3, Mtu::B4096, Rate::GBPS_100, 14);
+        // 20 Gb/s has a higher code than 30 Gb/s.
+        let slow = path(0x8001, 3, Mtu::B2048, Rate::GBPS_20, 16);
+        let other = path(0x8001, 3, Mtu::B4096, Rate::GBPS_30, 12);
+        for order in [[&fast, &slow, &other], [&other, &slow, &fast], [&slow, &fast, &other]] {
+            assert_eq!(Parameters::common(order), Ok(Parameters::from(&slow)));
+        }
+        assert_eq!(Parameters::common([&fast]).unwrap().to_string(), "P_Key 0x8001, SL 3, MTU 4096, 100 Gb/s");
+    }
+
+    #[test]
+    fn what_has_nothing_in_common() {
+        let one = path(0x8001, 3, Mtu::B4096, Rate::GBPS_100, 14);
+        let pkey = path(0xffff, 3, Mtu::B4096, Rate::GBPS_100, 14);
+        let sl = path(0x8001, 4, Mtu::B4096, Rate::GBPS_100, 14);
+        let said = |paths: &[&PathRecord]| Parameters::common(paths.iter().copied()).unwrap_err().to_string();
+        assert_eq!(said(&[]), "there is no path");
+        assert_eq!(said(&[&one, &pkey]), "some paths are in partition 0x8001, others in 0xffff: say --pkey");
+        assert!(said(&[&one, &sl]).starts_with("some paths have service level 3, others 4: "));
+    }
+}

@@ -1,0 +1,571 @@
+// Uses both interfaces as programs do, and as they should not. Each mode is one test; `interfaces.c MODE SOCKET`.
+//
+// The daemon at SOCKET serves node1 (10.77.0.1, fd00::1) and knows node2 of its fabric.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "libacm.h"
+
+#define MANY 64
+#define THREADS 4
+#define EACH 200
+
+// The layouts that rdma-core's programs were compiled with.
+_Static_assert(sizeof(struct ibv_path_record) == 64 && offsetof(struct ibv_path_record, dlid) == 40, "path record");
+_Static_assert(offsetof(struct ibv_path_record, pkey) == 50 && offsetof(struct ibv_path_record, mtu) == 54, "path record");
+_Static_assert(sizeof(struct ibv_path_data) == 72 && offsetof(struct ibv_path_data, path) == 8, "path data");
+_Static_assert(sizeof(union acm_ep_info) == 64, "address");
+_Static_assert(sizeof(struct acm_ep_config_data) == 80 && offsetof(struct acm_ep_config_data, addrs) == 80, "endpoint");
+_Static_assert(offsetof(struct acm_ep_config_data, pkey) == 12, "endpoint");
+_Static_assert(sizeof(struct ib_acm_request) == 96 && offsetof(struct ib_acm_request, src_name) == 32, "request");
+_Static_assert(sizeof(struct ib_acm_completion) == 232 && offsetof(struct ib_acm_completion, path) == 32, "completion");
+_Static_assert(sizeof(((struct ib_acm_completion *)0)->counters) == ACM_MAX_COUNTER * sizeof(uint64_t), "counters");
+
+static struct sockaddr_in v4(const char *text)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+
+    CHECK(inet_pton(AF_INET, text, &address.sin_addr) == 1);
+    return address;
+}
+
+static struct sockaddr_in6 v6(const char *text)
+{
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6};
+
+    CHECK(inet_pton(AF_INET6, text, &address.sin6_addr) == 1);
+    return address;
+}
+
+// Waits until the connection has something to do; no wait is for ever.
+static void wait_for(struct ib_acm_conn *conn)
+{
+    struct pollfd waiting = {.fd = ib_acm_fd(conn), .events = POLLIN};
+
+    CHECK(waiting.fd >= 0);
+    CHECK(poll(&waiting, 1, 30000) == 1);
+}
+
+// The next completion.
+static struct ib_acm_completion next(struct ib_acm_conn *conn)
+{
+    struct ib_acm_completion done;
+    int given;
+
+    while ((given = ib_acm_poll(conn, &done, 1)) == 0)
+        wait_for(conn);
+    CHECK(given == 1);
+    return done;
+}
+
+static struct ib_acm_completion ask(struct ib_acm_conn *conn, struct ib_acm_request *request)
+{
+    struct ib_acm_completion done;
+
+    CHECK(ib_acm_submit(conn, request, 1) == 1 && request->id != 0);
+    done = next(conn);
+    CHECK(done.id == request->id && done.cookie == request->cookie && done.kind == request->kind);
+    return done;
+}
+
+// The functions of 2009.
+static void blocking(const char *socket)
+{
+    struct sockaddr_in from = v4("10.77.0.1"), to = v4("10.77.0.2");
+    struct sockaddr_in6 from6 = v6("fd00::1"), to6 = v6("fd00::2");
+    const struct sockaddr *src = (struct sockaddr *)&from, *dest = (struct sockaddr *)&to;
+    const struct sockaddr *src6 = (struct sockaddr *)&from6, *dest6 = (struct sockaddr *)&to6;
+    struct sockaddr other = {.sa_family = AF_UNIX};
+    struct ibv_path_data *paths;
+    struct ibv_path_record path;
+    struct acm_ep_config_data *data;
+    uint64_t *counters;
+    char name[65] = {0}, long_path[200];
+    int count;
+
+    // Without a connection.
+    FAILS(ib_acm_resolve_name("node1", "node2", &paths, &count, 0, 0), EBADF);
+    FAILS(ib_acm_query_perf(0, &counters, &count), EBADF);
+    FAILS(ib_acm_enum_ep(1, &data, 0), EBADF);
+    memset(&path, 0, sizeof path);
+    FAILS(ib_acm_resolve_path(&path, 0), EBADF);
+    ib_acm_disconnect();
+
+    // What cannot be connected to.
+    CHECK(ib_acm_connect("/no/such/socket") == ENOENT && errno == ENOENT);
+    memset(long_path, '/', sizeof long_path - 1);
+    long_path[sizeof long_path - 1] = 0;
+    CHECK(ib_acm_connect(long_path) == ENAMETOOLONG && errno == ENAMETOOLONG);
+    CHECK(ib_acm_connect("no such host") < 0 && errno != 0);
+
+    CHECK(ib_acm_connect(socket) == 0);
+    CHECK(ib_acm_resolve_name("node1", "node2", &paths, &count, 0, 0) == 0 && count == 1);
+    CHECK(paths[0].path.pkey == htons(0xffff) && paths[0].path.dlid != 0);
+    CHECK(paths[0].flags == (IBV_PATH_FLAG_GMP | IBV_PATH_FLAG_PRIMARY | IBV_PATH_FLAG_BIDIRECTIONAL));
+    path = paths[0].path;
+    ib_acm_free_paths(paths);
+    CHECK(ib_acm_resolve_ip(src, dest, &paths, &count, 0, 1) == 0 && count == 1);
+    CHECK(!memcmp(&paths[0].path.dgid, &path.dgid, sizeof path.dgid));
+    // As programs do that were compiled with rdma-core's header.
+    free(paths);
+    CHECK(ib_acm_resolve_ip(src6, dest6, &paths, &count, 0, 0) == 0 && count == 1);
+    ib_acm_free_paths(paths);
+    CHECK(ib_acm_resolve_name("node1", "node2", &paths, &count, ACM_FLAGS_NODELAY, 0) == 0);
+    ib_acm_free_paths(paths);
+    CHECK(ib_acm_resolve_path(&path, 0) == 0 && path.dlid != 0);
+    CHECK(ib_acm_resolve_path(&path, ACM_FLAGS_QUERY_SA) == 0);
+    CHECK(ib_acm_query_perf(0, &counters, &count) == 0 && count == ACM_MAX_COUNTER);
+    CHECK(counters[ACM_CNTR_RESOLVE] > 0);
+    ib_acm_free_perf(counters);
+    CHECK(ib_acm_query_perf(1, &counters, &count) == 0);
+    ib_acm_free_perf(counters);
+    CHECK(ib_acm_query_perf_ep_addr((const uint8_t *)"node1", ACM_EP_INFO_NAME, &counters, &count) == 0);
+    ib_acm_free_perf(counters);
+    CHECK(ib_acm_query_perf_ep_addr((const uint8_t *)&from, ACM_EP_INFO_ADDRESS_IP, &counters, &count) == 0);
+    ib_acm_free_perf(counters);
+    CHECK(ib_acm_query_perf_ep_addr((const uint8_t *)&from6, ACM_EP_INFO_ADDRESS_IP6, &counters, &count) == 0);
+    ib_acm_free_perf(counters);
+    CHECK(ib_acm_enum_ep(1, &data, 1) == 0 && data->port_num == 1 && data->pkey == 0xffff && data->addr_cnt == 3);
+    CHECK(!strcmp((char *)data->addrs[0].name, "node1") && data->prov_name[0] != 0 && data->dev_guid != 0);
+    ib_acm_free_ep_data(data);
+    CHECK(!strcmp(ib_acm_cntr_name(ACM_CNTR_NODATA), "No Data") && !strcmp(ib_acm_cntr_name(ACM_MAX_COUNTER), "Unknown"));
+
+    // What the daemon says no to.
+    FAILS(ib_acm_resolve_name("node9", "node2", &paths, &count, 0, 0), EADDRNOTAVAIL);
+    FAILS(ib_acm_resolve_name(NULL, "node2", &paths, &count, 0, 0), EINVAL);
+    FAILS(ib_acm_resolve_name("node1", "nobody", &paths, &count, ACM_FLAGS_NODELAY, 0), ENODATA);
+    FAILS(ib_acm_query_perf(7, &counters, &count), EADDRNOTAVAIL);
+    FAILS(ib_acm_enum_ep(7, &data, 0), EINVAL);
+
+    // What makes no sense, and is not asked.
+    memset(name, 'x', 64);
+    FAILS(ib_acm_resolve_name("node1", name, &paths, &count, 0, 0), ENAMETOOLONG);
+    FAILS(ib_acm_resolve_name("node1", NULL, &paths, &count, 0, 0), EINVAL);
+    FAILS(ib_acm_resolve_name("node1", "node2", NULL, &count, 0, 0), EINVAL);
+    FAILS(ib_acm_resolve_name("node1", "node2", &paths, NULL, 0, 0), EINVAL);
+    FAILS(ib_acm_resolve_ip(src, NULL, &paths, &count, 0, 0), EINVAL);
+    FAILS(ib_acm_resolve_ip(src, dest6, &paths, &count, 0, 0), EINVAL);
+    FAILS(ib_acm_resolve_ip(src, &other, &paths, &count, 0, 0), EAFNOSUPPORT);
+    FAILS(ib_acm_resolve_path(NULL, 0), EINVAL);
+    FAILS(ib_acm_query_perf(0, NULL, &count), EINVAL);
+    FAILS(ib_acm_query_perf(0, &counters, NULL), EINVAL);
+    FAILS(ib_acm_query_perf(256, &counters, &count), EINVAL);
+    FAILS(ib_acm_query_perf(-1, &counters, &count), EINVAL);
+    FAILS(ib_acm_query_perf_ep_addr(NULL, ACM_EP_INFO_NAME, &counters, &count), EINVAL);
+    FAILS(ib_acm_query_perf_ep_addr((const uint8_t *)"node1", 9, &counters, &count), EINVAL);
+    FAILS(ib_acm_enum_ep(1, NULL, 0), EINVAL);
+    FAILS(ib_acm_enum_ep(256, &data, 0), EINVAL);
+    ib_acm_free_paths(NULL);
+    ib_acm_free_perf(NULL);
+    ib_acm_free_ep_data(NULL);
+
+    ib_acm_disconnect();
+    FAILS(ib_acm_query_perf(0, &counters, &count), EBADF);
+}
+
+// Requests that are wrong, each in its own way; those before them are taken.
+static void wrong(struct ib_acm_conn *conn)
+{
+    char name[65] = {0};
+    struct sockaddr_in to = v4("10.77.0.2");
+    struct sockaddr_in6 from6 = v6("fd00::1");
+    struct sockaddr other = {.sa_family = AF_UNIX};
+    struct ibv_path_record path = {0};
+    struct ib_acm_request requests[] = {
+        {.kind = 0},
+        {.kind = 6},
+        {.kind = IB_ACM_RESOLVE_NAME},
+        {.kind = IB_ACM_RESOLVE_NAME, .dest_name = "node2", .flags = ACM_FLAGS_QUERY_SA},
+        {.kind = IB_ACM_RESOLVE_NAME, .dest_name = "node2", .index = 1},
+        {.kind = IB_ACM_RESOLVE_NAME, .dest_name = "node2", .path = &path},
+        {.kind = IB_ACM_RESOLVE_NAME, .dest_name = "node2", .reserved = {1}},
+        {.kind = IB_ACM_RESOLVE_NAME, .dest_name = "node2", .reserved2 = {0, 0, 1}},
+        {.kind = IB_ACM_RESOLVE_IP, .src_ip = (struct sockaddr *)&from6, .dest_ip = (struct sockaddr *)&to},
+        {.kind = IB_ACM_RESOLVE_IP, .dest_name = "node2", .dest_ip = (struct sockaddr *)&to},
+        {.kind = IB_ACM_RESOLVE_PATH},
+        {.kind = IB_ACM_RESOLVE_PATH, .path = &path, .flags = 1},
+        {.kind = IB_ACM_QUERY_PERF, .src_name = "node1", .index = 1},
+        {.kind = IB_ACM_QUERY_PERF, .dest_name = "node1"},
+        {.kind = IB_ACM_ENUM_EP, .index = 1, .src_name = "node1"},
+    };
+    struct ib_acm_request unfit[] = {
+        {.kind = IB_ACM_RESOLVE_NAME, .dest_name = name},
+        {.kind = IB_ACM_RESOLVE_IP, .dest_ip = &other},
+        {.kind = IB_ACM_QUERY_PERF, .cookie = 7},
+        {.kind = 0},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof requests / sizeof *requests; i++)
+        FAILS(ib_acm_submit(conn, &requests[i], 1), EINVAL);
+    memset(name, 'x', 64);
+    FAILS(ib_acm_submit(conn, &unfit[0], 4), ENAMETOOLONG);
+    FAILS(ib_acm_submit(conn, &unfit[1], 3), EAFNOSUPPORT);
+    CHECK(ib_acm_submit(conn, &unfit[2], 2) == 1 && unfit[2].id != 0 && unfit[3].id == 0);
+    CHECK(next(conn).cookie == 7);
+    FAILS(ib_acm_submit(conn, NULL, 1), EINVAL);
+    FAILS(ib_acm_submit(conn, unfit, -1), EINVAL);
+    CHECK(ib_acm_submit(conn, NULL, 0) == 0);
+}
+
+// A descriptor that no connection is, be it closed or made up.
+static void no_connection(struct ib_acm_conn *conn)
+{
+    struct ib_acm_request request = {.kind = IB_ACM_QUERY_PERF};
+    struct ib_acm_completion done;
+
+    FAILS(ib_acm_fd(conn), EBADF);
+    FAILS(ib_acm_submit(conn, &request, 1), EBADF);
+    FAILS(ib_acm_poll(conn, &done, 1), EBADF);
+    FAILS(ib_acm_cancel(conn, 1), EBADF);
+    FAILS(ib_acm_close(conn), EBADF);
+}
+
+// The interface that never waits.
+static void asynchronous(const char *socket)
+{
+    struct sockaddr_in from = v4("10.77.0.1"), to = v4("10.77.0.2");
+    struct sockaddr_in6 to6 = v6("fd00::2");
+    struct ib_acm_conn *conn = ib_acm_open(socket, 0), *second;
+    struct ib_acm_completion done, all[MANY];
+    struct ib_acm_request many[MANY + 1];
+    uint64_t seen = 0;
+    uint16_t dlid;
+    int i, given, count = 0;
+
+    CHECK(conn);
+    {
+        struct ib_acm_request request = {
+            .kind = IB_ACM_RESOLVE_NAME, .src_name = "node1", .dest_name = "node2", .cookie = 1};
+        done = ask(conn, &request);
+        CHECK(done.error == 0 && done.status == ACM_STATUS_SUCCESS && done.path.path.dlid != 0);
+        CHECK(done.path.flags & IBV_PATH_FLAG_PRIMARY);
+        CHECK(done.source_type == 0 && done.endpoint == NULL);
+        dlid = done.path.path.dlid;
+        request.src_name = "node9";
+        done = ask(conn, &request);
+        CHECK(done.error == EADDRNOTAVAIL && done.status == ACM_STATUS_ESRCADDR && done.path.path.dlid == 0);
+        request = (struct ib_acm_request){.kind = IB_ACM_RESOLVE_NAME, .src_name = "node1", .dest_name = "nobody",
+                                          .flags = ACM_FLAGS_NODELAY};
+        done = ask(conn, &request);
+        CHECK(done.error == ENODATA && done.status == ACM_STATUS_ENODATA);
+    }
+    {
+        struct ib_acm_request request = {
+            .kind = IB_ACM_RESOLVE_IP, .src_ip = (struct sockaddr *)&from, .dest_ip = (struct sockaddr *)&to};
+        done = ask(conn, &request);
+        CHECK(done.error == 0 && done.path.path.dlid != 0);
+        request.src_ip = NULL;
+        request.dest_ip = (struct sockaddr *)&to6;
+        done = ask(conn, &request);
+        // Whether this machine has a route there is not ours to say.
+        CHECK(done.error == 0 || done.error == EADDRNOTAVAIL || done.error == EINVAL || done.error == ENODATA);
+    }
+    {
+        struct ibv_path_record path = {.dlid = dlid};
+        struct ib_acm_request request = {.kind = IB_ACM_RESOLVE_PATH, .path = &path};
+        done = ask(conn, &request);
+        CHECK(done.error == 0 && done.path.path.dlid == dlid);
+        request.flags = ACM_FLAGS_QUERY_SA;
+        done = ask(conn, &request);
+        CHECK(done.error == 0 && done.path.path.dlid == dlid);
+    }
+    {
+        struct ib_acm_request request = {.kind = IB_ACM_QUERY_PERF};
+        done = ask(conn, &request);
+        CHECK(done.error == 0 && done.counters[ACM_CNTR_RESOLVE] > 0);
+        request.index = 9;
+        done = ask(conn, &request);
+        CHECK(done.error == EADDRNOTAVAIL && done.counters[ACM_CNTR_RESOLVE] == 0);
+        request = (struct ib_acm_request){.kind = IB_ACM_QUERY_PERF, .src_name = "node1"};
+        CHECK(ask(conn, &request).error == 0);
+        request = (struct ib_acm_request){.kind = IB_ACM_QUERY_PERF, .src_ip = (struct sockaddr *)&from};
+        CHECK(ask(conn, &request).error == 0);
+    }
+    {
+        struct ib_acm_request request = {.kind = IB_ACM_ENUM_EP, .index = 1, .port = 1};
+        done = ask(conn, &request);
+        CHECK(done.error == 0 && done.endpoint && !strcmp((char *)done.endpoint->addrs[0].name, "node1"));
+        ib_acm_free_ep_data(done.endpoint);
+        request.index = 9;
+        done = ask(conn, &request);
+        CHECK(done.error == EINVAL && done.endpoint == NULL);
+    }
+    wrong(conn);
+
+    // As many as may be, and one more.
+    for (i = 0; i <= MANY; i++)
+        many[i] = (struct ib_acm_request){
+            .kind = IB_ACM_RESOLVE_NAME, .src_name = "node1", .dest_name = "node2", .cookie = (uint64_t)i};
+    CHECK(ib_acm_submit(conn, many, MANY + 1) == MANY);
+    FAILS(ib_acm_submit(conn, &many[MANY], 1), EAGAIN);
+    while (count < MANY) {
+        wait_for(conn);
+        given = ib_acm_poll(conn, all, 10);
+        CHECK(given >= 0 && given <= 10);
+        for (i = 0; i < given; i++) {
+            CHECK(all[i].error == 0 && all[i].cookie < MANY && !(seen & (1ULL << all[i].cookie)));
+            CHECK(many[all[i].cookie].id == all[i].id);
+            seen |= 1ULL << all[i].cookie;
+        }
+        count += given;
+    }
+    CHECK(ib_acm_poll(conn, all, MANY) == 0);
+    FAILS(ib_acm_poll(conn, all, -1), EINVAL);
+    FAILS(ib_acm_poll(conn, NULL, 1), EINVAL);
+    CHECK(ib_acm_poll(conn, NULL, 0) == 0);
+
+    // What is cancelled has its completion at once; nobody answers for `nobody`.
+    many[0].dest_name = many[1].dest_name = "nobody";
+    CHECK(ib_acm_submit(conn, many, 2) == 2);
+    CHECK(ib_acm_cancel(conn, many[1].id) == 0);
+    FAILS(ib_acm_cancel(conn, many[1].id), ENOENT);
+    FAILS(ib_acm_cancel(conn, 1u << 31), ENOENT);
+    done = next(conn);
+    CHECK(done.id == many[1].id && done.error == ECANCELED && done.status == 0);
+    CHECK(ib_acm_cancel(conn, IB_ACM_ALL) == 0 && ib_acm_cancel(conn, IB_ACM_ALL) == 0);
+    done = next(conn);
+    CHECK(done.id == many[0].id && done.error == ECANCELED);
+
+    // Whose time is over: the daemon would take longer.
+    many[0].timeout_ms = 1;
+    done = ask(conn, &many[0]);
+    CHECK(done.error == ETIMEDOUT && done.status == 0);
+
+    // Others are not meant.
+    second = ib_acm_open(socket, 1);
+    CHECK(second && second != conn && ib_acm_fd(second) != ib_acm_fd(conn));
+    CHECK(ib_acm_submit(second, &many[2], 2) == 1);
+    CHECK(ib_acm_poll(conn, all, MANY) == 0);
+    done = next(second);
+    CHECK(done.cookie == 2);
+    // With a request under way.
+    CHECK(ib_acm_submit(second, &many[2], 1) == 1);
+    CHECK(ib_acm_close(second) == 0);
+    no_connection(second);
+    no_connection(NULL);
+    no_connection((struct ib_acm_conn *)&done);
+
+    errno = 0;
+    CHECK(ib_acm_open("/no/such/socket", 0) == NULL && errno == ENOENT);
+    CHECK(ib_acm_open("", 0) == NULL && errno == EINVAL);
+    CHECK(ib_acm_open(socket, 1 << 17) == NULL && errno == EINVAL);
+    CHECK(ib_acm_open("no such host:1", 0) == NULL && errno == EINVAL);
+    CHECK(ib_acm_open("127.0.0.1:1", 0) == NULL && errno == ECONNREFUSED);
+    CHECK(ib_acm_close(conn) == 0);
+}
+
+struct shared {
+    struct ib_acm_conn *conn;
+    const char *socket;
+    pthread_mutex_t lock;
+    int given;
+    unsigned char seen[THREADS * EACH];
+};
+
+// Submits and polls on a connection that others have, too.
+static void *worker(void *argument)
+{
+    struct shared *shared = argument;
+    struct ib_acm_completion done[8];
+    struct pollfd waiting = {.fd = ib_acm_fd(shared->conn), .events = POLLIN};
+    static int last;
+    int number, next_one = 0, all, i, given;
+
+    pthread_mutex_lock(&shared->lock);
+    number = last++;
+    pthread_mutex_unlock(&shared->lock);
+    do {
+        struct ib_acm_request request = {.kind = IB_ACM_RESOLVE_NAME, .src_name = "node1", .dest_name = "node2",
+                                         .cookie = (uint64_t)(number * EACH + next_one)};
+        if (next_one < EACH) {
+            if (ib_acm_submit(shared->conn, &request, 1) == 1)
+                next_one++;
+            else
+                CHECK(errno == EAGAIN);
+            // Now and then one that may be done already.
+            if (next_one % 16 == 0 && ib_acm_cancel(shared->conn, request.id))
+                CHECK(errno == ENOENT);
+        }
+        given = ib_acm_poll(shared->conn, done, 8);
+        CHECK(given >= 0);
+        pthread_mutex_lock(&shared->lock);
+        for (i = 0; i < given; i++) {
+            CHECK(done[i].error == 0 || done[i].error == ECANCELED);
+            CHECK(shared->seen[done[i].cookie]++ == 0);
+        }
+        all = shared->given += given;
+        pthread_mutex_unlock(&shared->lock);
+        // Another thread may have what woke this one.
+        if (!given)
+            CHECK(poll(&waiting, 1, 1) >= 0);
+    } while (all < THREADS * EACH);
+    return NULL;
+}
+
+// The process's one connection, which others open and close meanwhile.
+static void *asker(void *argument)
+{
+    struct shared *shared = argument;
+    struct ibv_path_data *paths;
+    uint64_t *counters;
+    int i, count;
+
+    for (i = 0; i < EACH; i++) {
+        if (i % 50 == 0)
+            CHECK(ib_acm_connect(shared->socket) == 0);
+        if (ib_acm_resolve_name("node1", "node2", &paths, &count, 0, 0) == 0) {
+            CHECK(count == 1 && paths[0].path.dlid != 0);
+            ib_acm_free_paths(paths);
+        } else {
+            CHECK(errno == EBADF);
+        }
+        if (ib_acm_query_perf(0, &counters, &count) == 0)
+            ib_acm_free_perf(counters);
+        else
+            CHECK(errno == EBADF);
+        if (i % 70 == 0)
+            ib_acm_disconnect();
+    }
+    return NULL;
+}
+
+// Opens and closes connections of its own, and one that another thread has.
+static void *closer(void *argument)
+{
+    struct shared *shared = argument;
+    struct ib_acm_request request = {.kind = IB_ACM_QUERY_PERF};
+    int i;
+
+    for (i = 0; i < 20; i++) {
+        struct ib_acm_conn *own = ib_acm_open(shared->socket, 4);
+        CHECK(own && ib_acm_submit(own, &request, 1) == 1);
+        CHECK(next(own).error == 0 && ib_acm_close(own) == 0);
+    }
+    return NULL;
+}
+
+static void threads(const char *socket)
+{
+    struct shared shared = {.conn = ib_acm_open(socket, 16), .socket = socket, .lock = PTHREAD_MUTEX_INITIALIZER};
+    void *(*const work[])(void *) = {asker, asker, closer};
+    pthread_t ids[THREADS + 3];
+    size_t i;
+
+    CHECK(shared.conn);
+    for (i = 0; i < THREADS + 3; i++)
+        CHECK(pthread_create(&ids[i], NULL, i < THREADS ? worker : work[i - THREADS], &shared) == 0);
+    for (i = 0; i < THREADS + 3; i++)
+        CHECK(pthread_join(ids[i], NULL) == 0);
+    for (i = 0; i < THREADS * EACH; i++)
+        CHECK(shared.seen[i] == 1);
+    CHECK(ib_acm_close(shared.conn) == 0);
+    ib_acm_disconnect();
+}
+
+// The daemon is started anew. The file GONE is there while it is not.
+static void restart(const char *socket, const char *gone)
+{
+    struct ib_acm_conn *conn = ib_acm_open(socket, 0);
+    struct ib_acm_request request = {.kind = IB_ACM_RESOLVE_NAME, .src_name = "node1", .dest_name = "node2"};
+    struct ib_acm_request hasty = {.kind = IB_ACM_QUERY_PERF, .timeout_ms = 20, .cookie = 20};
+    struct ibv_path_data *paths;
+    int count, fd = ib_acm_fd(conn), tries;
+
+    CHECK(conn && ask(conn, &request).error == 0);
+    CHECK(ib_acm_connect(socket) == 0);
+    puts("connected");
+    fflush(stdout);
+    for (tries = 0; access(gone, F_OK); tries++) {
+        CHECK(tries < 30000);
+        usleep(1000);
+    }
+    // Nobody is there: who cannot wait hears why.
+    CHECK(ib_acm_submit(conn, &request, 1) == 1 && ib_acm_submit(conn, &hasty, 1) == 1);
+    {
+        struct ib_acm_completion done = next(conn);
+        CHECK(done.cookie == 20 && (done.error == ECONNREFUSED || done.error == ENOENT));
+    }
+    puts("waiting");
+    fflush(stdout);
+    {
+        struct ib_acm_completion done = next(conn);
+        CHECK(done.id == request.id && done.error == 0 && done.path.path.dlid != 0);
+    }
+    CHECK(ib_acm_fd(conn) == fd);
+    CHECK(ib_acm_resolve_name("node1", "node2", &paths, &count, 0, 0) == 0);
+    ib_acm_free_paths(paths);
+    CHECK(ib_acm_close(conn) == 0);
+    ib_acm_disconnect();
+}
+
+// What each answer of a daemon becomes, by both interfaces. The destination tells this daemon what to answer.
+static void answers(const char *socket, char **names)
+{
+    struct ib_acm_conn *conn = ib_acm_open(socket, 0);
+
+    CHECK(conn && ib_acm_connect(socket) == 0);
+    for (; *names; names++) {
+        struct ib_acm_request request = {.kind = IB_ACM_RESOLVE_NAME, .src_name = "node1", .dest_name = *names};
+        struct ib_acm_completion done;
+        struct ibv_path_data *paths;
+        int found, failed = ib_acm_resolve_name("node1", *names, &paths, &found, 0, 1);
+
+        printf("%s: %s", *names, failed ? strerror(errno) : "found");
+        if (!failed)
+            ib_acm_free_paths(paths);
+        done = ask(conn, &request);
+        printf(", %s, %u, %u\n", done.error ? strerror(done.error) : "found", done.status, done.source_type);
+    }
+    CHECK(ib_acm_close(conn) == 0);
+    ib_acm_disconnect();
+}
+
+// Where librdmacm asks, by both interfaces.
+static void default_place(void)
+{
+    struct ib_acm_request request = {.kind = IB_ACM_RESOLVE_NAME, .src_name = "node1", .dest_name = "node1"};
+    struct ib_acm_conn *conn = ib_acm_open(NULL, 0);
+    struct ibv_path_data *paths;
+    int count;
+
+    CHECK(conn && ask(conn, &request).error == 0 && ib_acm_close(conn) == 0);
+    CHECK(ib_acm_connect(NULL) == 0);
+    CHECK(ib_acm_resolve_name("node1", "node1", &paths, &count, 0, 0) == 0);
+    ib_acm_free_paths(paths);
+    ib_acm_disconnect();
+    // What the port file says, too.
+    if (access("/run/ibacm-tcp.port", F_OK) == 0) {
+        CHECK(ib_acm_connect("127.0.0.1") == 0);
+        CHECK(ib_acm_resolve_name("node1", "node1", &paths, &count, 0, 0) == 0);
+        ib_acm_free_paths(paths);
+        CHECK(ib_acm_connect("127.0.0.2") == -1 && errno == ECONNREFUSED);
+        FAILS(ib_acm_resolve_name("node1", "node1", &paths, &count, 0, 0), EBADF);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 2 ? argv[1] : "";
+
+    if (!strcmp(mode, "blocking"))
+        blocking(argv[2]);
+    else if (!strcmp(mode, "asynchronous"))
+        asynchronous(argv[2]);
+    else if (!strcmp(mode, "threads"))
+        threads(argv[2]);
+    else if (!strcmp(mode, "restart") && argc > 3)
+        restart(argv[2], argv[3]);
+    else if (!strcmp(mode, "default_place"))
+        default_place();
+    else if (!strcmp(mode, "answers"))
+        answers(argv[2], argv + 3);
+    else
+        return 2;
+    return 0;
+}

@@ -1,0 +1,66 @@
+//! The task `tsan`: libibacm and the C programs of its tests with ThreadSanitizer.
+use crate::{
+    command::{self, cargo, root},
+    error::TaskError,
+    packages::Install,
+};
+use std::{path::Path, process::Command};
+
+/// What the tests of the C library look at: which library to link in the place of the installed one.
+const LIBRARY: &str = "ACM_SANITIZED";
+
+/// Builds the library, and std with it, so that each access to memory is seen, then runs the tests with it.
+///
+/// # Errors
+/// What is missing may not be installed, or cannot; something does not build; a test fails, or ThreadSanitizer has
+/// something to say.
+pub(crate) fn run(install: Install) -> Result<(), TaskError> {
+    ready(install)?;
+    let host = command::output(&mut nightly(&["rustc", "--print", "host-tuple"]))?;
+    let (host, folder) = (host.trim(), root().join("target/tsan"));
+    let mut build = nightly(&["cargo", "build", "-Zbuild-std", "-p", "acm-capi", "--lib", "--target", host]);
+    build.arg("--target-dir").arg(&folder).env("RUSTFLAGS", "-Zsanitizer=thread");
+    command::run(&mut build)?;
+    let library = folder.join(host).join("debug/libibacm.a");
+    command::run(cargo(&["test", "-p", "acm-tests", "--test", "c_library", "interfaces"]).env(LIBRARY, library))
+}
+
+/// Of another toolchain than this cargo's, which takes no `+nightly`.
+fn nightly(words: &[&str]) -> Command {
+    let mut command = Command::new("rustup");
+    command.args(["run", "nightly"]).args(words).current_dir(root());
+    for name in ["CARGO", "RUSTC", "RUSTUP_TOOLCHAIN"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Makes sure that a nightly compiler and the source of std are here.
+fn ready(install: Install) -> Result<(), TaskError> {
+    let get = |words: &'static str| {
+        if install.no_install {
+            return Err(TaskError::NightlyMissing(words));
+        }
+        command::run(Command::new("rustup").args(words.split(' ').skip(1)))
+    };
+    if !command::succeeds(&mut nightly(&["rustc", "--version"])) {
+        get("rustup toolchain install nightly --profile minimal")?;
+    }
+    let sysroot = command::output(&mut nightly(&["rustc", "--print", "sysroot"]))?;
+    if !Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library").is_dir() {
+        get("rustup component add rust-src --toolchain nightly")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tests_look_at_the_variable() {
+        let path = root().join("tests/tests/c_library/installed.rs");
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.contains(&format!("\"{LIBRARY}\"")));
+    }
+}
