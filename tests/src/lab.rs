@@ -136,6 +136,16 @@ impl Lab {
     /// The same with further lines of its address file.
     #[must_use]
     pub fn start_with(&self, number: u32, kind: Kind, options: &[&str], addresses: &str) -> LabNode {
+        self.start_as(number, kind, options, addresses, &[])
+    }
+
+    /// Starts a daemon of ours that records itself into a file.
+    #[must_use]
+    pub fn start_recording(&self, number: u32, options: &[&str], file: &Path) -> LabNode {
+        self.start_as(number, Kind::Rust, options, "", &["--record", file.to_str().unwrap()])
+    }
+
+    fn start_as(&self, number: u32, kind: Kind, options: &[&str], addresses: &str, arguments: &[&str]) -> LabNode {
         let name = format!("node{number}");
         let home = self.home(number);
         fs::create_dir_all(home.join("etc-rdma")).unwrap();
@@ -148,7 +158,7 @@ impl Lab {
             Kind::Rust => binary(Binary::AcmMio),
         };
         let mut command = self.command_at(number, &daemon);
-        command.arg("-P");
+        command.arg("-P").args(arguments);
         let node = LabNode { process: Process::start(&mut command), number, kind, home };
         until(&format!("{name} serves and is in its group"), || {
             let joined = node.log().contains("join successful");

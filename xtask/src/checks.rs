@@ -3,7 +3,7 @@ use crate::{
     command::{self, TESTED, cargo},
     deps, deviations,
     error::TaskError,
-    licences, no_std,
+    fuzz, licences, no_std,
     packages::{self, Install},
     published,
     stopwatch::Stopwatch,
@@ -24,8 +24,8 @@ pub(crate) fn test(install: Install, fast: bool) -> Result<(), TaskError> {
 }
 
 /// The task `ci`: [`test()`], what cargo-deny finds beyond that, the oldest compiler, the packages of published crates,
-/// their interfaces since the last release, and the example that is no part of the workspace; what that needs is
-/// installed.
+/// their interfaces since the last release, the example that is no part of the workspace, and each fuzz target for 15 s;
+/// what that needs is installed.
 pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
     let mut steps = Steps::default();
     ready(&mut steps, install)?;
@@ -34,6 +34,7 @@ pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
     steps.step("oldest compiler", || published::msrv(install))?;
     steps.step("packages", published::package)?;
     steps.step("interfaces", || published::semver_since_release(install))?;
+    steps.step("fuzzing", || fuzz::each(install.no_install))?;
     steps.step("example with tokio", published::with_tokio)?;
     real_kernel(&mut steps)?;
     tests(steps)

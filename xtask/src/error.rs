@@ -23,6 +23,8 @@ pub(crate) enum TaskError {
     CargoMutantsMissing,
     #[error("fuzzing needs more than is here: run `{0}`")]
     FuzzMissing(&'static str),
+    #[error("not built: {0}")]
+    NotBuilt(String),
     #[error("ThreadSanitizer needs more than is here: run `{0}`")]
     NightlyMissing(&'static str),
     #[error("there is no fuzz target {name}: {all}")]

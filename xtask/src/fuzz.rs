@@ -1,4 +1,6 @@
 //! The task `fuzz`: libFuzzer on the targets of `fuzz/`, and their corpora.
+mod coverage;
+
 use crate::{
     command::{self, cargo, root},
     error::TaskError,
@@ -14,7 +16,8 @@ use std::{
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Fuzz {
     /// A target of fuzz/fuzz_targets, or `all`. `seed` writes seeds into the corpora from testdata; `minimize` keeps of the
-    /// corpora, and of what was found since, only what shows something new.
+    /// corpora, and of what was found since, only what shows something new; `coverage` says how much of each crate the
+    /// corpora reach.
     #[arg(default_value = "all")]
     target: String,
     /// How long each target runs.
@@ -28,10 +31,18 @@ pub(crate) struct Fuzz {
 /// Longer inputs than this are not made: they are slow, and corpora are checked in.
 const MAX_LENGTH: &str = "-max_len=4096";
 
+/// Each target for a short while.
+pub(crate) fn each(no_install: bool) -> Result<(), TaskError> {
+    run(&Fuzz { target: "all".to_owned(), seconds: 15, no_install })
+}
+
 /// The task.
 pub(crate) fn run(fuzz: &Fuzz) -> Result<(), TaskError> {
     if fuzz.target == "seed" {
         return command::run(&mut cargo(&["run", "--quiet", "-p", "acm-fuzz", "--example", "seed"]));
+    }
+    if fuzz.target == "coverage" {
+        return coverage::print(fuzz.no_install);
     }
     let all = targets()?;
     let chosen: Vec<&String> = match fuzz.target.as_str() {

@@ -27,7 +27,9 @@ fn every_trace_is_replayed_as_recorded() {
     }
     assert!(inputs > 500, "{inputs}");
     assert!(bytes < 5_000_000, "{bytes}");
-    assert!(SESSIONS.iter().all(|session| files.contains(session.name)), "{files:?}");
+    // That of a daemon beside C ibacm is recorded by a script of its own.
+    let mut names = SESSIONS.iter().map(|session| session.name).chain(["mixed"]);
+    assert!(names.all(|name| files.contains(name)), "{files:?}");
 }
 
 #[test]
