@@ -320,8 +320,8 @@ static void asynchronous(const char *socket)
     FAILS(ib_acm_poll(conn, NULL, 1), EINVAL);
     CHECK(ib_acm_poll(conn, NULL, 0) == 0);
 
-    // What is cancelled has its completion at once; nobody answers for `nobody`.
-    many[0].dest_name = many[1].dest_name = "nobody";
+    // What is cancelled has its completion at once; nobody answers for these.
+    many[0].dest_name = many[1].dest_name = "nobody-1";
     CHECK(ib_acm_submit(conn, many, 2) == 2);
     CHECK(ib_acm_cancel(conn, many[1].id) == 0);
     FAILS(ib_acm_cancel(conn, many[1].id), ENOENT);
@@ -333,6 +333,7 @@ static void asynchronous(const char *socket)
     CHECK(done.id == many[0].id && done.error == ECANCELED);
 
     // Whose time is over: the daemon would take longer.
+    many[0].dest_name = "nobody-2";
     many[0].timeout_ms = 1;
     done = ask(conn, &many[0]);
     CHECK(done.error == ETIMEDOUT && done.status == 0);

@@ -63,7 +63,7 @@ fn as_ib_acme_says_it() {
 #[test]
 fn with_c_ibacm() {
     let lab = Lab::new(2, &[]);
-    let nodes = [1, 2].map(|number| lab.start(number, Kind::C, &["retries 0", "timeout 100"]));
+    let nodes = [1, 2].map(|number| lab.start(number, Kind::C, &["retries 0", "timeout 2000"]));
     let socket = nodes[0].socket().display().to_string();
     let acme = shared("acme");
     let questions = [

@@ -19,7 +19,7 @@ pub(crate) struct Plan {
     pub(crate) packages: &'static [&'static str],
     /// Which of those crates' tests; none is all of them. They take seconds, acm-fuzz's half a minute. They serve
     /// simulated fabrics from threads and start no other program; ib-sim-preload's `device` and acm-mio's start
-    /// themselves again, under the preload library.
+    /// themselves again, under the preload library, and those of acm-tests start daemons, as root.
     pub(crate) tests: &'static [&'static str],
     /// Files that are not changed.
     pub(crate) without: &'static [&'static str],
@@ -53,8 +53,24 @@ impl Package {
                 without: &["crates/ib-mad/src/wire/*"],
                 target: 8,
             },
-            // It has no library, and cargo takes `--lib` amiss then.
-            Self::AcmMio => Plan { packages: &["acm-mio"], tests: &["--bins"], without: &[], target: 20 },
+            Self::AcmMio => Plan {
+                packages: &["acm-mio", "acm-tests"],
+                // It has no library, and cargo takes `--lib` amiss then. How it starts and ends, its options and its log
+                // only a process shows; these programs take a second or three each.
+                tests: &[
+                    "--bins",
+                    "--test=check",
+                    "--test=config",
+                    "--test=daemon_mode",
+                    "--test=events",
+                    "--test=faults",
+                    "--test=log",
+                    "--test=messages",
+                    "--test=reload",
+                ],
+                without: &[],
+                target: 20,
+            },
             Self::IbDevice => Plan {
                 packages: &["ib-device", "ib-sim-preload"],
                 tests: &["--lib", "--test=device"],

@@ -202,9 +202,17 @@ fn a_host() {
 /// The daemon is gone for good: the request ends with its time, and says why there was no answer.
 #[test]
 fn nobody_to_ask() {
-    let (folder, service, _) = daemon(|_| None);
-    let mut engine = Engine::open(&service, 64, LONG).unwrap();
-    drop(folder);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let listener = UnixListener::bind(&path).unwrap();
+    let mut engine = Engine::open(&Service::Unix(path), 64, LONG).unwrap();
+    drop((listener, folder));
+    while engine.link.is_some() {
+        engine.wake.wait();
+        let now = clock::now();
+        engine.drive(now);
+        engine.settle(now).unwrap();
+    }
     let now = clock::now();
     engine.submit(route(1), now + Duration::from_millis(30)).unwrap();
     engine.flush(now).unwrap();
