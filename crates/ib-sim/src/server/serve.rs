@@ -210,6 +210,12 @@ impl Server {
         Ok(())
     }
 
+    /// Lets somebody watch from now on, in the place of whoever did.
+    pub fn set_watcher(&mut self, watcher: Box<dyn Watcher>) {
+        self.subnet.watch();
+        self.watcher = Some(watcher);
+    }
+
     /// What ends [`run`](Self::run) from another thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {

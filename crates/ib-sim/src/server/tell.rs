@@ -40,6 +40,15 @@ impl Server {
         }
     }
 
+    /// Tells whoever watches what crossed since the last time.
+    fn tell_watcher(&mut self) {
+        while let Some(crossing) = self.subnet.poll_crossing() {
+            if let Some(watcher) = &mut self.watcher {
+                watcher.crossed(&crossing);
+            }
+        }
+    }
+
     pub(super) fn answer(&mut self, agent: AgentId, mad: &[u8], status: u32) {
         let Some((port, asker)) = self.askers.remove(&agent) else { return };
         let (token, message) = match asker {
