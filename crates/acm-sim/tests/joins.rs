@@ -2,7 +2,8 @@
 use acm_sansio::{Output, Time};
 use acm_sim::{World, WorldConfig};
 use core::time::Duration;
-use ib_mad::{AttributeId, Method, PortState, Status};
+use ib_mad::{AttributeId, Lid, Method, Pkey, PortState, Status};
+use ib_sim::Port;
 
 /// When node 0 asked to join.
 fn joins(world: &World, since: usize) -> Vec<Time> {
@@ -61,4 +62,26 @@ fn what_was_granted_at_the_instant_of_forgetting_is_asked_for_again() {
     assert_eq!((members(&world), joins(&world, since).len()), (vec![1], 1), "it waits for a while of its own");
     world.run_for(Duration::from_secs(60));
     assert_eq!((members(&world), joins(&world, since).len()), (vec![2], 2));
+}
+
+/// A request to leave is lost; before the device repeats it, the port has another LID and is in the partition again.
+#[test]
+fn a_repeated_farewell_does_not_come_behind_the_next_join() {
+    let mut world = World::new(WorldConfig::default());
+    world.run_for(Duration::from_secs(1));
+    let pkeys = |world: &mut World, pkey| {
+        let port = Port { pkeys: vec![pkey], ..world.port(0).clone() };
+        world.subnet.set_port(World::port_id(0), port).unwrap();
+        world.read_port(0);
+    };
+    world.subnet.settings_mut().sa.mute = true;
+    pkeys(&mut world, Pkey::new(0x8001));
+    world.subnet.settings_mut().sa.mute = false;
+    let port = Port { lid: Lid::new(300), ..world.port(0).clone() };
+    world.subnet.set_port(World::port_id(0), port).unwrap();
+    world.settle();
+    pkeys(&mut world, Pkey::DEFAULT_FULL);
+    world.run_for(Duration::from_secs(60));
+    let members: Vec<usize> = world.subnet.groups().map(|group| group.members.len()).collect();
+    assert_eq!(members, [2], "{:?}", world.subnet.groups().collect::<Vec<_>>());
 }

@@ -23,7 +23,7 @@ impl Acm {
         }
         // Before anything is asked because of the change: that goes to the right place as it is, and first.
         let elsewhere = !change.came_up && (change.moved || change.other_manager);
-        let unneeded = if elsewhere { self.context.sa_moved(port) } else { Vec::new() };
+        let unneeded = if elsewhere { self.context.sa_moved(port, change.other_manager) } else { Vec::new() };
         let before: Vec<EndpointId> = self.context.ports.endpoints_of(port).collect();
         self.reconcile(port);
         // Endpoints that were made just now hear of the port when they are open.

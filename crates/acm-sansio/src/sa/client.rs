@@ -224,16 +224,22 @@ impl Context {
 
     /// The subnet manager or the port is elsewhere: what was sent waits again, until [`Context::sa_pump`] sends it to
     /// where it is now. Gives back what nobody needs any more: that ends.
+    ///
+    /// What gives something back goes on as it is if the manager is where it was: the device repeats it, and a repetition
+    /// that comes behind a second sending could give back what was asked for since.
     #[must_use]
-    pub(crate) fn sa_moved(&mut self, port: PortId) -> Vec<QuestionId> {
+    pub(crate) fn sa_moved(&mut self, port: PortId, other_manager: bool) -> Vec<QuestionId> {
         let all: Vec<QuestionId> =
             self.sa.ports.get(&port).map(|line| line.all.iter().copied().collect()).unwrap_or_default();
         let (mut again, mut unneeded) = (0, Vec::new());
         // The oldest is put to the front last.
         for id in all.into_iter().rev() {
             let Some(pending) = self.sa.questions.get_mut(id) else { continue };
+            let under_way = matches!(pending.progress, Progress::InFlight { .. });
             if !pending.is_needed() {
                 unneeded.push(id);
+            } else if under_way && !other_manager && pending.question.gives_back() {
+                continue;
             } else if !matches!(pending.progress, Progress::Waiting) {
                 // Another administration has all its time.
                 (pending.busy, pending.first_sent) = (0, None);
