@@ -172,8 +172,8 @@ fn attributes_of_every_class_are_found() {
 }
 
 #[test]
-fn a_notice_that_administration_keeps_is_one() {
-    let bytes = whole(MgmtClass::SUBN_ADM, 0xf4, Method::GET_RESP);
+fn a_notice_that_administration_forwards_is_one() {
+    let bytes = whole(MgmtClass::SUBN_ADM, 2, Method::REPORT);
     let attribute = MadRef::new(&bytes).unwrap().attribute().unwrap();
     assert_eq!(attribute.structure().unwrap().name, "SaNotice");
     assert!(attribute.notice().is_some());
@@ -183,7 +183,7 @@ fn a_notice_that_administration_keeps_is_one() {
 
 #[test]
 fn of_records_without_a_length_those_that_are_not_zero_count() {
-    let mut bytes = whole(MgmtClass::SUBN_ADM, 0x35, Method::GET_RESP);
+    let mut bytes = whole(MgmtClass::SUBN_ADM, 0x35, Method::GET_TABLE_RESP);
     // Eight words a record; the second one's first byte, and the first one's last.
     bytes[45] = 8;
     for (at, records) in [(56, 1), (56 + 63, 1), (56 + 64, 2), (56 + 127, 2)] {
