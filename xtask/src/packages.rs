@@ -37,6 +37,7 @@ pub(crate) const BUILD: &[Package] = &[
 /// To run the tests, on top of [`BUILD`]: programs that are not ours, to check ours against.
 pub(crate) const TEST: &[Package] = &[
     package("ibacm", "ib_acme, the client of C ibacm"),
+    package("libibumad-dev", "umad.h, which the header of ibacm's providers includes"),
     package("ibsim-utils", "ibsim, a simulated fabric for OpenSM"),
     package("libumad2sim0", "libumad2sim.so, puts OpenSM and saquery on ibsim"),
     package("opensm", "opensm, a real subnet manager and administrator"),

@@ -70,6 +70,7 @@ const RULES: &[Rule] = &[
     above("ib-device", &["ib-mad"]),
     above("acm-mio", &["acm-sansio", "acm-wire", "ib-mad", "ib-sim", "ib-device", "acm-trace"]),
     above("ib-sim-preload", &["ib-sim", "ib-mad"]),
+    above("acm-provider", &["acm-wire", "ib-mad"]),
     end("acm-tests"),
     end("acm-fuzz"),
     end("xtask"),

@@ -1,6 +1,7 @@
 //! The door: what the core is told, what it wants, what it says, what it counts.
 mod deadline;
 mod event;
+mod external;
 mod failed;
 mod gauge;
 mod input;
@@ -11,6 +12,7 @@ mod stats;
 
 pub use deadline::{Deadline, Reason};
 pub use event::Event;
+pub use external::{CallId, ExternalRequestId, ExternalSaId, ProviderCall, ProviderId, ProviderSaid};
 pub use failed::{FailedRequest, RequestedBy, Served};
 pub use gauge::{Of, Tell, Waiting};
 pub use input::{DatagramSource, Input, SendFailure};
