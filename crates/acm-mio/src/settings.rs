@@ -112,7 +112,7 @@ impl Settings {
             }
         }
         others.retain(|prefix| !ours.contains(prefix));
-        if default { Subnets::AllBut(others) } else { Subnets::Only(ours) }
+        if default { Subnets::all_but(others) } else { Subnets::only(ours) }
     }
 
     /// The core's share of the options, for a process that may have so many file descriptors.

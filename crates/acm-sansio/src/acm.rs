@@ -3,7 +3,7 @@ use crate::{
     Config, Stats, Time,
     account::AccountKind,
     context::{Context, Running},
-    door::{Deadline, Event, Input, Output, Reason, SendFailure},
+    door::{Deadline, Event, Input, Output, ProviderId, Reason, SendFailure},
     histogram::Latencies,
     ibacmp::Ibacmp,
     id::{ClientId, PortId},
@@ -17,6 +17,9 @@ use crate::{
 };
 use acm_wire::client::Counters;
 use alloc::{boxed::Box, string::String, vec::Vec};
+
+/// How many providers there may be beside the built-in one.
+const MAX_PROVIDERS: u8 = 16;
 
 /// The core: see the [crate's page](crate) for its door.
 #[derive(Debug)]
@@ -37,6 +40,15 @@ impl Acm {
     #[must_use]
     pub fn with_provider(config: Config, seed: impl Into<Seed>, provider: Box<dyn Provider>) -> Self {
         Self { context: Context::new(config, seed.into()), provider }
+    }
+
+    /// Another provider, which is not built in: its number, unless there are too many. It serves the subnets that
+    /// [`Config::subnets`] gives it, from the next fact on; to be added before the first one, so that a trace has it.
+    pub fn add_provider(&mut self, name: &str) -> Option<ProviderId> {
+        let providers = &mut self.context.config.providers;
+        let number = u8::try_from(providers.len() + 1).ok().filter(|number| *number <= MAX_PROVIDERS)?;
+        providers.push(name.into());
+        Some(ProviderId(number))
     }
 
     /// Tells one fact. Outputs of the fact before must have been drained, and time does not go back.
@@ -79,6 +91,7 @@ impl Acm {
             Input::Preloaded(preload) => self.provider.preload(&mut self.context, preload),
             Input::Configure(config) => self.configure(config),
             Input::Interfaces(all) => self.interfaces(all),
+            Input::Provider { .. } => self.context.stats.stale_inputs += 1,
             Input::Shutdown => self.shutdown(),
         }
         self.check_shutdown();

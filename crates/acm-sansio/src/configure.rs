@@ -15,7 +15,8 @@ impl Acm {
     pub(crate) fn configure(&mut self, config: &Config) {
         let cx = &mut self.context;
         let Config { min_mtu, min_rate, loopback, groups, sa_notices, .. } = cx.config;
-        let new = Config { min_mtu, min_rate, loopback, groups, sa_notices, ..config.clone() };
+        let providers = core::mem::take(&mut cx.config.providers);
+        let new = Config { min_mtu, min_rate, loopback, groups, sa_notices, providers, ..config.clone() };
         let before = core::mem::replace(&mut cx.config, new);
         cx.widest.widen(&cx.config);
         let ports: Vec<PortId> = cx.ports.iter().map(|(port, _, _)| port).collect();
@@ -50,7 +51,7 @@ impl Acm {
         let Some(prefix) = self.context.ports.attributes(port).map(|attributes| attributes.gid().prefix()) else {
             return;
         };
-        if !self.context.config.subnets.serves(prefix) {
+        if self.context.config.subnets.provider(prefix).is_none() {
             self.context.log(Event::NotServed(port, prefix));
         }
     }

@@ -55,7 +55,7 @@ pub(super) fn reconfigured(number: u8) -> Config {
         config.limits.destinations = 6;
     }
     if number.is_multiple_of(64) {
-        config.subnets = Subnets::AllBut(vec![Gid::DEFAULT_PREFIX]);
+        config.subnets = Subnets::all_but([Gid::DEFAULT_PREFIX]);
     }
     config
 }

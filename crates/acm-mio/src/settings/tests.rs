@@ -41,15 +41,15 @@ fn settings_of(text: &str) -> Settings {
 #[test]
 fn providers_divide_the_subnets() {
     let cases: [(&str, Subnets); 8] = [
-        ("", Subnets::AllBut(vec![])),
-        ("provider ibacmp default\n", Subnets::AllBut(vec![])),
+        ("", Subnets::all_but([])),
+        ("provider ibacmp default\n", Subnets::all_but([])),
         // The last default counts, and without one it is ours, as in C ibacm.
-        ("provider other default\nprovider ibacmp default\n", Subnets::AllBut(vec![])),
-        ("provider ibacmp 2\n", Subnets::AllBut(vec![])),
-        ("provider other 0x1\nprovider Ibacmp 2\n", Subnets::AllBut(vec![1])),
-        ("provider other default\n", Subnets::Only(vec![])),
-        ("provider other default\nprovider ibacmp 0x2\n", Subnets::Only(vec![2])),
-        ("provider other 3\nprovider ibacmp 3\n", Subnets::AllBut(vec![])),
+        ("provider other default\nprovider ibacmp default\n", Subnets::all_but([])),
+        ("provider ibacmp 2\n", Subnets::all_but([])),
+        ("provider other 0x1\nprovider Ibacmp 2\n", Subnets::all_but([1])),
+        ("provider other default\n", Subnets::only([])),
+        ("provider other default\nprovider ibacmp 0x2\n", Subnets::only([2])),
+        ("provider other 3\nprovider ibacmp 3\n", Subnets::all_but([])),
     ];
     for (text, expected) in cases {
         assert_eq!(settings_of(text).core(1024).subnets, expected, "{text}");
@@ -245,7 +245,7 @@ const OTHER_VALUES: &[(&str, &str, Counts)] = &[
     ("addr_data_file", "/other", Elsewhere("tests/ preload_files")),
     ("support_ips_in_addr_cfg", "yes", Elsewhere("tests/ config")),
     ("provider_lib_path", "/other", Elsewhere("does nothing")),
-    ("provider", "none default", InCore(|core| core.subnets = Subnets::Only(Vec::new()))),
+    ("provider", "none default", InCore(|core| core.subnets = Subnets::only([]))),
     ("connections", "7", InCore(|core| core.limits.connections.total = 7)),
     ("connection_share", "7", InCore(|core| core.limits.connections.percent = 7)),
     ("requests", "7", InCore(|core| core.limits.requests.total = 7)),

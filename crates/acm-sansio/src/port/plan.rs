@@ -2,6 +2,7 @@
 use super::{LocalAddress, Ports};
 use crate::{
     config::Subnets,
+    door::ProviderId,
     id::{EndpointId, PortId},
 };
 use acm_wire::Address;
@@ -32,7 +33,7 @@ impl Ports {
         let first = attributes.pkeys.iter().copied().find(|pkey| pkey.is_valid());
         let mut wanted: Vec<(u16, Pkey, Vec<Address>)> =
             partitions.iter().map(|(index, pkey)| (*index, *pkey, Vec::new())).collect();
-        let served = subnets.serves(attributes.gid().prefix());
+        let served = subnets.provider(attributes.gid().prefix()) == Some(ProviderId::BUILT_IN);
         for local in self.local.of_port(port, attributes).filter(|_| served) {
             let place = local
                 .pkey
