@@ -41,6 +41,12 @@ pub fn write_into(log: Option<OwnedFd>) {
     }
 }
 
+/// Whether a library runs.
+#[must_use]
+pub fn is_watching() -> bool {
+    INSTALLED.is_completed()
+}
+
 /// Ends the program at once, without destructors of libraries that still run.
 pub fn leave(code: u8) -> ! {
     // SAFETY: it does not return.
