@@ -4,7 +4,6 @@ use crate::fabric::Depths;
 use crate::{
     cli::{ADDR_FILE, Args, OPTION_FILE},
     descriptors,
-    providers::{Known, NOBODY},
 };
 use acm_sansio::{
     Config,
@@ -293,10 +292,12 @@ fn service_ids(ids: files::ServiceIds<'_>) -> ServiceIds {
     }
 }
 
+mod loaded;
 mod missing;
 mod nearest;
 mod place;
 mod read;
+pub(crate) use loaded::{Known, NOBODY};
 pub(crate) use missing::MissingFile;
 use place::FilePlace;
 pub(crate) use read::{BUILT_IN, ConfiguredAddress, SkippedIp};

@@ -1,6 +1,5 @@
 //! Which providers the options name.
-use crate::settings::{BUILT_IN, Settings};
-use acm_sansio::door::ProviderId;
+use crate::settings::{BUILT_IN, NOBODY, Settings};
 use acm_wire::files::opts::Options;
 use std::path::{Path, PathBuf};
 
@@ -13,26 +12,6 @@ const FOLDERS: [&str; 3] = [
     "/usr/lib64/ibacm",
     "/usr/lib/ibacm",
 ];
-
-/// What a line calls a provider that there is none of: its subnets are nobody's.
-pub(crate) const NOBODY: &str = "none";
-
-/// A provider that was loaded when the daemon began.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Known {
-    pub(crate) id: ProviderId,
-    /// What it calls itself.
-    pub(crate) name: String,
-    /// What lines of the options call it.
-    pub(crate) names: Vec<String>,
-}
-
-impl Known {
-    /// Whether a line means it.
-    pub(crate) fn is_called(&self, name: &str) -> bool {
-        self.names.iter().any(|known| known.eq_ignore_ascii_case(name))
-    }
-}
 
 /// A provider that a line names.
 #[derive(Clone, Debug, PartialEq, Eq)]

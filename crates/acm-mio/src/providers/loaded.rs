@@ -1,6 +1,9 @@
 //! Libraries that were opened, before there is a core that could want something of them.
-use super::{Chosen, Known, Providers, chosen, folder};
-use crate::{log::Lines, settings::Settings};
+use super::{Chosen, Providers, chosen, folder};
+use crate::{
+    log::Lines,
+    settings::{Known, Settings},
+};
 use acm_plugin::{Library, OpenDevice, Plugins, Search};
 use acm_sansio::door::ProviderId;
 use mio::Waker;

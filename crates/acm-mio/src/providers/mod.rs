@@ -10,7 +10,7 @@ mod none;
 #[cfg(feature = "plugins")]
 mod running;
 
-pub(crate) use chosen::{Chosen, Known, NOBODY, chosen, folder};
+pub(crate) use chosen::{Chosen, chosen, folder};
 #[cfg(feature = "plugins")]
 pub(crate) use loaded::{Loaded, Looked, look};
 #[cfg(not(feature = "plugins"))]
