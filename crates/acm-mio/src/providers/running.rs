@@ -46,13 +46,13 @@ impl Providers {
         let name = number.and_then(|number| self.names.get(number)).map_or("?", String::as_str);
         match &heard.said {
             Said::Line(LogLine { level: 0, text }) => {
-                limited!(self.lines, INFO, "provider", of provider, "{name}: {text}");
+                limited!(self.lines, INFO, "provider", of(provider, function(text)), "{name}: {text}");
             }
             Said::Line(LogLine { level: 1, text }) => {
-                limited!(self.lines, DEBUG, "provider", of provider, "{name}: {text}");
+                limited!(self.lines, DEBUG, "provider", of(provider, function(text)), "{name}: {text}");
             }
             Said::Line(LogLine { text, .. }) => {
-                limited!(self.lines, TRACE, "provider", of provider, "{name}: {text}");
+                limited!(self.lines, TRACE, "provider", of(provider, function(text)), "{name}: {text}");
             }
             Said::LinesLost(count) => {
                 limited!(self.lines, WARN, "provider", of provider, "{count} lines of providers are lost: they come faster than they are written");
@@ -82,6 +82,11 @@ impl Providers {
             tracing::warn!(target: "provider", "a call has not returned; nobody waits for it any more");
         }
     }
+}
+
+/// The function that a line is from, as `acm_log` writes it: each may say something.
+fn function(text: &str) -> &str {
+    text.split(':').next().unwrap_or_default()
 }
 
 /// Something that a library said.
