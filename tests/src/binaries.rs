@@ -49,6 +49,14 @@ pub fn c_library() -> PathBuf {
     folder
 }
 
+/// Where our provider for C `ibacm` is; builds it first.
+#[must_use]
+pub fn acmrs() -> PathBuf {
+    let path = build(&["-p", "acmrs", "--lib"]).join("libacmrs.so");
+    assert!(path.is_file(), "{} was not built", path.display());
+    path
+}
+
 /// Where the provider in Rust of `examples/provider-hosts` is; builds it first.
 #[must_use]
 pub fn provider_hosts() -> PathBuf {

@@ -1,5 +1,5 @@
 //! Providers in C `ibacm`: ours, and those of `examples/provider-hosts`.
-use acm_tests::{Kind, Lab, LabNode, Path, provider_hosts};
+use acm_tests::{Kind, Lab, LabNode, Path, acmrs, provider_hosts};
 use ib_mad::{Mtu, Rate};
 use std::{fs, path::Path as File, process::Command};
 use tempfile::TempDir;
@@ -79,4 +79,39 @@ fn the_example_in_rust_finds_paths_in_a_file() {
 #[test]
 fn the_example_in_c_finds_paths_in_a_file() {
     finds_paths_in_a_file(provider_hosts_in_c);
+}
+
+/// A folder with our provider, as a node's options name it.
+fn ours() -> (TempDir, [String; 2]) {
+    folder("acmrs", |to| {
+        fs::copy(acmrs(), to).unwrap();
+    })
+}
+
+/// One C daemon with our provider, one with its own, and a daemon of ours: each finds each other one.
+fn all_find_all(route_prot: &str) {
+    let lab = Lab::new(3, &[]);
+    let (_folder, options) = ours();
+    let route_prot = format!("route_prot {route_prot}");
+    let with_ours = [options[0].as_str(), options[1].as_str(), &route_prot];
+    let nodes = [
+        lab.start(1, Kind::C, &with_ours),
+        lab.start(2, Kind::C, &[&route_prot]),
+        lab.start(3, Kind::Rust, &[&route_prot]),
+    ];
+    for (from, to) in [(1, 2), (1, 3), (2, 1), (3, 1), (1, 1)] {
+        every_way(&lab, &nodes[from - 1], u32::try_from(to).unwrap());
+    }
+    let endpoints = nodes[0].acme(&["-e"]).endpoints();
+    assert_eq!(endpoints.iter().map(|row| row.provider.as_str()).collect::<Vec<_>>(), ["acmrs"]);
+}
+
+#[test]
+fn all_find_all_with_routes_from_subnet_administration() {
+    all_find_all("sa");
+}
+
+#[test]
+fn all_find_all_with_routes_from_the_group() {
+    all_find_all("acm");
 }

@@ -109,6 +109,24 @@ impl Request {
         &self.message
     }
 
+    /// The message's bytes, header and all.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let header = &self.message.header;
+        let mut bytes = vec![header.version, header.opcode, header.status];
+        bytes.extend(header.data);
+        bytes.extend(header.length.to_ne_bytes());
+        bytes.extend(header.tid.to_ne_bytes());
+        for entry in &self.message.entries {
+            bytes.extend(entry.flags.to_ne_bytes());
+            bytes.extend(entry.kind.to_ne_bytes());
+            bytes.extend(entry.reserved.to_ne_bytes());
+            bytes.extend(entry.info.0);
+        }
+        bytes.truncate(header.length.into());
+        bytes
+    }
+
     /// Answers with a path.
     pub fn answer(self, path: &PathRecord) {
         let mut answer = self.answer_head(Status::SUCCESS);
