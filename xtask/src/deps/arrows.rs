@@ -72,6 +72,7 @@ const RULES: &[Rule] = &[
     above("ib-sim-preload", &["ib-sim", "ib-mad"]),
     above("acm-provider", &["acm-wire", "ib-mad"]),
     above("acm-plugin", &["acm-provider", "acm-sansio", "acm-wire", "ib-mad", "ib-device"]),
+    above("acmrs", &["acm-provider", "acm-sansio", "acm-wire", "ib-device", "ib-mad"]),
     end("acm-tests"),
     end("acm-fuzz"),
     end("xtask"),
