@@ -18,7 +18,7 @@ pub use answers::answers;
 pub use fields::fields;
 pub use harness::core;
 pub use nodes::nodes;
-pub use operation::{Link, Operation, Peer, Port, ReportOf, Resolve, Response, SaAnswer};
+pub use operation::{Link, Operation, Peer, Port, ReportOf, Resolve, Response, SaAnswer, Says};
 
 pub use packets::{packets, umad};
 pub use providers::providers;

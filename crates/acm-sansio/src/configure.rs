@@ -4,6 +4,7 @@ use crate::{
     acm::Acm,
     door::Event,
     id::{EndpointId, PortId},
+    port::Endpoint,
     provider::PortEvent,
 };
 use alloc::vec::Vec;
@@ -39,10 +40,11 @@ impl Acm {
 
     /// Joins and leaves groups, as for another link.
     fn groups_changed(&mut self, port: PortId) {
-        let open = |endpoint: &EndpointId| self.context.endpoint(*endpoint).is_some_and(|found| found.qpn.is_some());
+        let open = |endpoint: &EndpointId| self.context.endpoint(*endpoint).is_some_and(Endpoint::is_open);
         let endpoints: Vec<EndpointId> = self.context.ports.endpoints_of(port).filter(open).collect();
         for endpoint in endpoints {
-            self.provider.port_event(&mut self.context, endpoint, PortEvent::OtherLink);
+            let Some(provider) = self.context.endpoint(endpoint).map(|found| found.provider) else { continue };
+            self.providers.get_mut(provider).port_event(&mut self.context, endpoint, PortEvent::OtherLink);
         }
     }
 
@@ -51,7 +53,7 @@ impl Acm {
         let Some(prefix) = self.context.ports.attributes(port).map(|attributes| attributes.gid().prefix()) else {
             return;
         };
-        if self.context.config.subnets.provider(prefix).is_none() {
+        if self.wanted_provider(port).is_none() {
             self.context.log(Event::NotServed(port, prefix));
         }
     }

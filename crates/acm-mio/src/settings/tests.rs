@@ -411,7 +411,7 @@ fn the_tables_of_times_have_the_policies() {
     let policies = named! { JOIN OPEN_ENDPOINT SA_BUSY NOTICES DEVICE RENEW };
     let times = named! {
         RENEW_SPREAD ANNOUNCE_SPREAD ANNOUNCE_PAUSE REJOIN_SPREAD NOTICES_SPREAD NOTICES_RENEWED SENDER_MARGIN
-        FAILURES_TOLD SHUTDOWN
+        FAILURES_TOLD PROVIDER_CALL SHUTDOWN
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let source = fs::read_to_string(root.join("crates/acm-sansio/src/retry.rs")).unwrap();

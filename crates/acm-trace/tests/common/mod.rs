@@ -8,8 +8,8 @@ use acm_sansio::{
     SaRequestId, Time,
     config::{RouteProtocol, SaDepth, ServiceIds, Subnets},
     door::{
-        CallId, DatagramSource, ExternalRequestId, ExternalSaId, FailedRequest, Level, ProviderCall, ProviderId,
-        RequestedBy, SaAddress, SaSend, SendFailure, SendTo,
+        CallId, DatagramSource, ExternalRequestId, ExternalSaId, FailedRequest, Level, ProviderCall, ProviderEvent,
+        ProviderFunction, ProviderId, RequestedBy, SaAddress, SaSend, SendFailure, SendTo,
     },
     failure::{Attempt, Bound, GroupAsked, SaAsked, Tried},
     ibacmp,

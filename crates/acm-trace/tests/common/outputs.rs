@@ -42,6 +42,10 @@ fn failure() -> BoxedStrategy<Failure> {
         Failure::TooMany(Bound::Lookups),
         Failure::NotYet,
         Failure::KernelDeadline,
+        Failure::ProviderRefused(ClientStatus::ENODATA),
+        Failure::ProviderSilent,
+        Failure::ProviderDown,
+        Failure::ProviderGarbage,
     ])
     .boxed()
 }
@@ -61,7 +65,7 @@ pub(crate) fn events(address: Address, mgid: Gid, attempt: Attempt, time: Durati
     let (client, endpoint, port) = (ClientId::new(3, 1), EndpointId::new(2, 9), PortId(4));
     let (lid, key, number) = (Lid::new(0xc001), Pkey::new(0x8001), u64::MAX);
     let by = RequestedBy::Client(client, Account::User(7));
-    let counts = serde_json::from_str("[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]").unwrap();
+    let counts = serde_json::from_str("[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]").unwrap();
     let failed = FailedRequest {
         by: RequestedBy::Kernel(KernelRequestId(3)),
         dest: Some(address),
@@ -114,6 +118,11 @@ pub(crate) fn events(address: Address, mgid: Gid, attempt: Attempt, time: Durati
         Event::Subscribed(port, true),
         Event::NotSubscribed(port, SaError::PortDown),
         Event::BadSaAnswer(port),
+        Event::Provider(ProviderId(1), ProviderEvent::Hangs(ProviderFunction::Resolve, 10)),
+        Event::Provider(ProviderId(1), ProviderEvent::Returned),
+        Event::Provider(ProviderId(1), ProviderEvent::PortRefused(port, number)),
+        Event::Provider(ProviderId(1), ProviderEvent::EndpointRefused(endpoint, number)),
+        Event::Provider(ProviderId(1), ProviderEvent::AddressRefused(endpoint, address)),
     ];
     own.into_iter().map(Event::Ibacmp).chain(core).collect()
 }
