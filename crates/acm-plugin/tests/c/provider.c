@@ -129,10 +129,21 @@ static struct acm_sa_mad *mad_for(const struct acm_endpoint *endpoint)
 	return mad;
 }
 
+/* Where the destination is: the first entry, if none says that it is one. */
+static int dest(const struct acm_msg *message)
+{
+	int i;
+
+	for (i = 0; i < 8; i++)
+		if (message->resolve_data[i].flags & ACM_EP_FLAG_DEST)
+			return i;
+	return 0;
+}
+
 static int resolve(void *context, struct acm_msg *message, uint64_t id)
 {
 	const struct acm_endpoint *endpoint = ((struct address *) context)->given->endpoint;
-	const char *wish = (const char *) message->resolve_data[0].info.name;
+	const char *wish = (const char *) message->resolve_data[dest(message)].info.name;
 	struct acm_sa_mad *mad;
 	int first;
 

@@ -49,8 +49,8 @@ impl External {
         if !is_request || self.sa.len() >= SA_REQUESTS {
             return Err(SaError::NotSent);
         }
-        let is_open = |state: &super::ports::EndpointState| state.open && state.wanted;
-        if !self.endpoints.get(&endpoint).is_some_and(is_open) {
+        // It may ask before it has opened it: it is in the middle of that then.
+        if !self.endpoints.get(&endpoint).is_some_and(|state| state.wanted) {
             return Err(SaError::PortDown);
         }
         let token = self.token(Task::Sa(id));
