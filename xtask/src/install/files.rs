@@ -191,4 +191,10 @@ mod tests {
             assert!(named.clone().all(|line| line.contains(PROGRAM)), "{file}: {:?}", named.collect::<Vec<_>>());
         }
     }
+
+    #[test]
+    fn the_library_says_its_version() {
+        let text = fs::read_to_string(dist("libibacm.pc")).unwrap();
+        assert!(text.contains(&format!("\nVersion: {}\n", env!("CARGO_PKG_VERSION"))), "{text}");
+    }
 }
