@@ -385,13 +385,14 @@ static void *worker(void *argument)
         struct ib_acm_request request = {.kind = IB_ACM_RESOLVE_NAME, .src_name = "node1", .dest_name = "node2",
                                          .cookie = (uint64_t)(number * EACH + next_one)};
         if (next_one < EACH) {
-            if (ib_acm_submit(shared->conn, &request, 1) == 1)
+            if (ib_acm_submit(shared->conn, &request, 1) == 1) {
                 next_one++;
-            else
+                // Now and then one that may be done already.
+                if (next_one % 16 == 0 && ib_acm_cancel(shared->conn, request.id))
+                    CHECK(errno == ENOENT);
+            } else {
                 CHECK(errno == EAGAIN);
-            // Now and then one that may be done already.
-            if (next_one % 16 == 0 && ib_acm_cancel(shared->conn, request.id))
-                CHECK(errno == ENOENT);
+            }
         }
         given = ib_acm_poll(shared->conn, done, 8);
         CHECK(given >= 0);

@@ -49,6 +49,22 @@ pub fn c_library() -> PathBuf {
     folder
 }
 
+/// Where our provider for C `ibacm` is; builds it first.
+#[must_use]
+pub fn acmrs() -> PathBuf {
+    let path = build(&["-p", "acmrs", "--lib"]).join("libacmrs.so");
+    assert!(path.is_file(), "{} was not built", path.display());
+    path
+}
+
+/// Where the provider in Rust of `examples/provider-hosts` is; builds it first.
+#[must_use]
+pub fn provider_hosts() -> PathBuf {
+    let path = build(&["-p", "acm-provider", "--example", "hosts"]).join("examples/libhosts.so");
+    assert!(path.is_file(), "{} was not built", path.display());
+    path
+}
+
 /// Where the tasks of this project are; builds them first.
 #[must_use]
 pub fn xtask() -> PathBuf {

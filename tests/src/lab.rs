@@ -11,6 +11,9 @@ use tempfile::TempDir;
 /// The file of a node's addresses, below its directory.
 const ADDRESSES: &str = "etc-rdma/ibacm_addr.cfg";
 
+/// What both daemons say when they are in their group.
+const JOINED: &str = "join successful";
+
 /// Which implementation of the daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -136,16 +139,30 @@ impl Lab {
     /// The same with further lines of its address file.
     #[must_use]
     pub fn start_with(&self, number: u32, kind: Kind, options: &[&str], addresses: &str) -> LabNode {
-        self.start_as(number, kind, options, addresses, &[])
+        self.start_as(number, kind, options, addresses, &[], JOINED)
+    }
+
+    /// Starts a daemon whose provider joins no group, and waits until its log has `sign`.
+    #[must_use]
+    pub fn start_until(&self, number: u32, kind: Kind, options: &[&str], sign: &str) -> LabNode {
+        self.start_as(number, kind, options, "", &[], sign)
     }
 
     /// Starts a daemon of ours that records itself into a file.
     #[must_use]
     pub fn start_recording(&self, number: u32, options: &[&str], file: &Path) -> LabNode {
-        self.start_as(number, Kind::Rust, options, "", &["--record", file.to_str().unwrap()])
+        self.start_as(number, Kind::Rust, options, "", &["--record", file.to_str().unwrap()], JOINED)
     }
 
-    fn start_as(&self, number: u32, kind: Kind, options: &[&str], addresses: &str, arguments: &[&str]) -> LabNode {
+    fn start_as(
+        &self,
+        number: u32,
+        kind: Kind,
+        options: &[&str],
+        addresses: &str,
+        arguments: &[&str],
+        sign: &str,
+    ) -> LabNode {
         let name = format!("node{number}");
         let home = self.home(number);
         fs::create_dir_all(home.join("etc-rdma")).unwrap();
@@ -160,9 +177,8 @@ impl Lab {
         let mut command = self.command_at(number, &daemon);
         command.arg("-P").args(arguments);
         let node = LabNode { process: Process::start(&mut command), number, kind, home };
-        until(&format!("{name} serves and is in its group"), || {
-            let joined = node.log().contains("join successful");
-            (joined && std::os::unix::net::UnixStream::connect(node.socket()).is_ok()).then_some(())
+        until(&format!("{name} serves and says {sign:?}"), || {
+            (node.log().contains(sign) && std::os::unix::net::UnixStream::connect(node.socket()).is_ok()).then_some(())
         });
         node
     }

@@ -19,7 +19,7 @@ mod process;
 mod program;
 
 pub use acme::{Acme, AcmeAnswer, CounterRow, EndpointRow, Path, Verification, ib_acme};
-pub use binaries::{Binary, binary, c_library, example, preload, xtask};
+pub use binaries::{Binary, acmrs, binary, c_library, example, preload, provider_hosts, xtask};
 pub use daemons::{Daemon, Daemons, Sign, moves, renews};
 pub use documents::{Report, check};
 pub use fabric::{Fabric, Group, Port};

@@ -24,7 +24,7 @@ pub(crate) fn test(install: Install, fast: bool) -> Result<(), TaskError> {
 }
 
 /// The task `ci`: [`test()`], what cargo-deny finds beyond that, the oldest compiler, the packages of published crates,
-/// their interfaces since the last release, the example that is no part of the workspace, and each fuzz target for 15 s;
+/// their interfaces since the last release, the examples that are no part of the workspace, and each fuzz target for 15 s;
 /// what that needs is installed.
 pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
     let mut steps = Steps::default();
@@ -36,6 +36,7 @@ pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
     steps.step("interfaces", || published::semver_since_release(install))?;
     steps.step("fuzzing", || fuzz::each(install.no_install))?;
     steps.step("example with tokio", published::with_tokio)?;
+    steps.step("example of a provider", published::provider_hosts)?;
     real_kernel(&mut steps)?;
     tests(steps)
 }

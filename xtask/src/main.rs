@@ -62,8 +62,8 @@ enum Task {
         #[arg(long)]
         fast: bool,
     },
-    /// All of `test`, what only cargo-deny finds, `msrv` and `package`. Installs cargo-deny and a toolchain, too, which
-    /// takes minutes.
+    /// All of `test`, what only cargo-deny finds, `msrv`, `package`, `semver`, each fuzz target for 15 s, and the examples
+    /// with workspaces of their own. Installs what these need, too (toolchains, cargo-deny, cargo-fuzz), which takes minutes.
     Ci {
         #[command(flatten)]
         install: Install,
@@ -91,7 +91,7 @@ enum Task {
     /// it out. Needs cargo-mutants.
     Mutants(Mutants),
     /// Run the fuzz targets with libFuzzer, and keep their corpora. Installs a nightly compiler and cargo-fuzz, which take
-    /// minutes. CI leaves it out, and replays the corpora.
+    /// minutes. `ci` runs each target for 15 s; `.ci/run` replays the corpora.
     Fuzz(Fuzz),
     /// Run libibacm and the C programs of its tests with ThreadSanitizer. Installs a nightly compiler and the source of
     /// std, which take minutes. CI leaves it out, and has valgrind watch them.
@@ -162,7 +162,7 @@ mod tests {
             "demo",
             "demo --keep --nodes 64",
             "install",
-            "install --prefix /opt/acm --root /x --dry-run --program /y --library /z",
+            "install --prefix /opt/acm --root /x --dry-run --program /y --library /z --provider /p",
             "uninstall --prefix /opt/acm --root /x --dry-run",
             "test --no-install --fast",
             "ci --no-install",

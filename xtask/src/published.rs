@@ -99,6 +99,17 @@ pub(crate) fn with_tokio() -> Result<(), TaskError> {
     command::run(cargo(&["test", "--target-dir"]).arg(target).current_dir(&folder))
 }
 
+/// Builds a provider as somebody else would, in a workspace of its own.
+///
+/// # Errors
+/// It does not build.
+pub(crate) fn provider_hosts() -> Result<(), TaskError> {
+    let folder = command::root().join("examples/provider-hosts");
+    let target = command::root().join("target/provider-hosts");
+    command::run(cargo(&["fmt", "--check"]).current_dir(&folder))?;
+    command::run(cargo(&["build", "--target-dir"]).arg(target).current_dir(&folder))
+}
+
 fn last_tag() -> Result<String, TaskError> {
     let mut git = Command::new("git");
     git.args(["describe", "--tags", "--abbrev=0"]).current_dir(command::root());

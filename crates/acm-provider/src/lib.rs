@@ -8,3 +8,8 @@
     clippy::cast_sign_loss
 )]
 pub mod abi;
+pub mod daemon;
+pub mod plugin;
+
+pub use acm_wire;
+pub use ib_mad;

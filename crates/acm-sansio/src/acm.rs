@@ -6,7 +6,7 @@ use crate::{
     door::{Deadline, Event, Input, Output, ProviderId, Reason, SendFailure},
     histogram::Latencies,
     ibacmp::Ibacmp,
-    id::{ClientId, PortId},
+    id::{ClientId, EndpointId, PortId},
     port::{LocalAddress, PortAttributes},
     provider::{PortEvent, Provider},
     providers::Providers,
@@ -198,6 +198,12 @@ impl Acm {
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.context.counters
+    }
+
+    /// An endpoint's own; `None` if there is no such endpoint any more.
+    #[must_use]
+    pub fn endpoint_counters(&self, endpoint: EndpointId) -> Option<&Counters> {
+        self.context.ports.endpoint(endpoint).map(|endpoint| &endpoint.counters)
     }
 
     /// What the core itself counts beside them.

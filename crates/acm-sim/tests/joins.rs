@@ -64,9 +64,8 @@ fn what_was_granted_at_the_instant_of_forgetting_is_asked_for_again() {
     assert_eq!((members(&world), joins(&world, since).len()), (vec![2], 2));
 }
 
-/// A request to leave is lost; before the device repeats it, the port has another LID and is in the partition again.
-#[test]
-fn a_repeated_farewell_does_not_come_behind_the_next_join() {
+/// A request to leave is lost; before it is repeated, something happens to the port, and it is in the partition again.
+fn after_a_lost_farewell(happens: impl Fn(&mut World)) {
     let mut world = World::new(WorldConfig::default());
     world.run_for(Duration::from_secs(1));
     let pkeys = |world: &mut World, pkey| {
@@ -77,11 +76,50 @@ fn a_repeated_farewell_does_not_come_behind_the_next_join() {
     world.subnet.settings_mut().sa.mute = true;
     pkeys(&mut world, Pkey::new(0x8001));
     world.subnet.settings_mut().sa.mute = false;
-    let port = Port { lid: Lid::new(300), ..world.port(0).clone() };
-    world.subnet.set_port(World::port_id(0), port).unwrap();
+    happens(&mut world);
     world.settle();
     pkeys(&mut world, Pkey::DEFAULT_FULL);
     world.run_for(Duration::from_secs(60));
     let members: Vec<usize> = world.subnet.groups().map(|group| group.members.len()).collect();
     assert_eq!(members, [2], "{:?}", world.subnet.groups().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_repeated_farewell_does_not_come_behind_the_next_join() {
+    after_a_lost_farewell(|world| {
+        let port = Port { lid: Lid::new(300), ..world.port(0).clone() };
+        world.subnet.set_port(World::port_id(0), port).unwrap();
+    });
+}
+
+/// The subnet manager forgets a port that is down: what was to be left is left.
+#[test]
+fn a_farewell_ends_with_the_port() {
+    after_a_lost_farewell(|world| {
+        for state in [PortState::DOWN, PortState::ACTIVE] {
+            world.subnet.set_port_state(World::port_id(0), state).unwrap();
+            world.settle();
+        }
+    });
+}
+
+/// The sender does not repeat it, so the core does.
+#[test]
+fn a_lost_farewell_is_repeated() {
+    let mut world = World::new(WorldConfig::default());
+    world.run_for(Duration::from_secs(1));
+    let members = |world: &World| {
+        let group = world.subnet.groups().find(|group| group.pkey == Pkey::DEFAULT_FULL);
+        group.map(|group| group.members.len())
+    };
+    assert_eq!(members(&world), Some(2));
+    world.subnet.settings_mut().sa.mute = true;
+    let port = Port { pkeys: vec![Pkey::new(0x8001)], ..world.port(0).clone() };
+    world.subnet.set_port(World::port_id(0), port).unwrap();
+    world.read_port(0);
+    world.run_for(Duration::from_secs(1));
+    world.subnet.settings_mut().sa.mute = false;
+    assert_eq!(members(&world), Some(2), "it is lost");
+    world.run_for(Duration::from_secs(10));
+    assert_eq!(members(&world), Some(1));
 }

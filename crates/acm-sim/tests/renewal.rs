@@ -227,6 +227,34 @@ fn a_forged_move_costs_a_query_and_changes_nothing() {
     assert_eq!((confirmed_then - confirmed, refuted_then > refuted), (0, true));
 }
 
+/// A peer at another LID asks while its path is being asked for anew: that is strangers' question, too.
+#[test]
+fn a_peer_that_moved_shares_the_question_that_is_under_way() {
+    let core = Config { route_timeout: Some(16 * MINUTE), sa_notices: false, ..Config::default() };
+    let mut world = known(core);
+    cached(&mut world, 1);
+    world.run_for(11 * MINUTE);
+    world.subnet.settings_mut().sa.mute = true;
+    let queries = path_queries(&world).len();
+    let asked = |world: &World| path_queries(world).len() > queries;
+    for _ in 0..4 * 600 {
+        if !asked(&world) {
+            world.run_for(Duration::from_millis(100));
+        }
+    }
+    assert!(asked(&world), "it is under way");
+    move_to(&mut world, 1, 77);
+    let stranger = world.stranger(1);
+    for _ in 0..20 {
+        world.forge_request(stranger, 0, 5, &name(1), &name(0));
+        world.run_for(Duration::from_millis(500));
+        assert_eq!(world.node(0).acm.check(), Ok(()));
+    }
+    world.subnet.settings_mut().sa.mute = false;
+    world.run_for(2 * MINUTE);
+    assert_eq!(world.resolve(0, &name(0), &name(1)).unwrap().dlid, Lid::new(77));
+}
+
 #[test]
 fn a_path_that_the_administration_does_not_know_any_more_is_dropped() {
     let mut world = known(Config { sa_notices: false, ..Config::default() });

@@ -1,7 +1,7 @@
 //! A trace without names.
 use crate::{
     error::{Note, TraceError},
-    fact::{Dated, Entry, Fact},
+    fact::{Entry, Fact},
     mask::Mask,
     reader::Reader,
     recorder::Recorder,
@@ -41,15 +41,17 @@ pub fn anonymize<W: Write>(trace: impl Read, out: W, mask: &Mask) -> Result<(W, 
                     recorder = Some(Recorder::new(out, &start)?.masked(mask.clone()));
                 }
             }
-            // The reader gives no fact before a start.
-            (Entry::Fact(Dated { fact: Fact::Crossing(_), .. }), _) => return Err(AnonymizeError::Fabric),
+            (Entry::Fact(dated), None) if matches!(dated.fact, Fact::Crossing(_)) => {
+                return Err(AnonymizeError::Fabric);
+            }
+            // The reader gives no other fact before a start.
             (Entry::Fact(_), None) => {}
             (Entry::Fact(dated), Some(recorder)) => match &dated.fact {
                 Fact::Input(told) => recorder.input(dated.time, &told.as_input()),
                 Fact::Timeout(woken) => recorder.woken(dated.time, woken),
                 Fact::Output(output) => recorder.output(dated.time, output),
                 Fact::Lost(count) => recorder.lost(dated.time, *count),
-                Fact::Crossing(_) => {}
+                Fact::Crossing(_) => return Err(AnonymizeError::Fabric),
                 Fact::End => recorder.end(),
             },
         }

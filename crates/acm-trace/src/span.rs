@@ -68,6 +68,9 @@ struct Begun {
     what: Fact,
 }
 
+/// A request is not sent again after so long.
+const REPEATED: Duration = Duration::from_secs(60);
+
 /// Finds what began and ended. What has not ended takes room until its core ends.
 #[derive(Debug, Default)]
 pub struct Spans {
@@ -76,8 +79,8 @@ pub struct Spans {
     group: BTreeMap<TransactionId, Begun>,
     peers: BTreeMap<TransactionId, Begun>,
     sa: BTreeMap<SaRequestId, Begun>,
-    /// In a trace of a fabric: what a node asked of subnet administration or of its group.
-    nodes: BTreeMap<(u32, TransactionId), Begun>,
+    /// In a trace of a fabric: what a node's port asked of subnet administration or of its group.
+    ports: BTreeMap<(u32, u8, Phase, TransactionId), Begun>,
 }
 
 fn tid(message: &[u8]) -> [u8; 8] {
@@ -173,13 +176,18 @@ impl Spans {
             MgmtClass::SUBN_ADM => Phase::Sa,
             _ => return None,
         };
-        let key = (crossing.node, header.transaction_id);
+        let key = (crossing.node, crossing.port, phase, header.transaction_id);
         match (crossing.delivered, header.method.is_response()) {
             (false, false) => {
-                self.nodes.entry(key).or_insert_with(|| Begun { at: dated.time, what: dated.fact.clone() });
+                let begun = || Begun { at: dated.time, what: dated.fact.clone() };
+                let first = self.ports.entry(key).or_insert_with(begun);
+                // A program that begins its transaction ids anew asks something else.
+                if dated.time.since(first.at) > REPEATED {
+                    *first = begun();
+                }
                 None
             }
-            (true, true) => Some((phase, self.nodes.remove(&key)?, header.status.is_ok())),
+            (true, true) => Some((phase, self.ports.remove(&key)?, header.status.is_ok())),
             _ => None,
         }
     }

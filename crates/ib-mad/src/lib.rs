@@ -45,7 +45,7 @@
 //!
 //! Features: `classes` (default) is one for each module that is not subnet management's or administration's: `acm`,
 //! `baseboard`, `cm`, `congestion`, `device`, `opa`, `packet`, `perf`, `umad`. Without it attributes of these classes are
-//! [`AttributeRef::Unknown`]; who needs `sa` alone builds the crate in less than half of the time. `std` (default) for
+//! [`AttributeRef::Unknown`]; who needs `sa` alone builds the crate sooner. `std` (default) for
 //! `std::error::Error`; `arbitrary` for fuzzing: any value, and datagrams that are nearly right (`Mad::plausible`); `serde`
 //! to serialize every structure with field names and values as a person reads them, and to read identifiers,
 //! codes, sets of bits, numbers, `Selected` and `Packed` again.

@@ -46,6 +46,10 @@ async fn drive(stream: UnixStream, mut questions: mpsc::Receiver<Question>) -> i
     let mut waiting: HashMap<RequestId, oneshot::Sender<Answer>> = HashMap::new();
     let mut buffer = [0; 4096];
     loop {
+        // Nothing came for any of them, and no place is left for others.
+        if session.in_flight() >= DEPTH && waiting.values().all(oneshot::Sender::is_closed) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
         tokio::select! {
             question = questions.recv(), if session.in_flight() < DEPTH => match question {
                 // Who asked may have gone away meanwhile.

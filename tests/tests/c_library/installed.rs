@@ -46,13 +46,14 @@ fn compile(source: &Path, name: &str, flags: &[String]) -> PathBuf {
     // One that did not compile fails its own test alone.
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
     let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    if !compiled.insert(name.to_owned()) {
+    if compiled.contains(name) {
         return to;
     }
     let mut command = Command::new(program("cc", "gcc"));
     command.args(STRICT).arg(source).arg("-o").arg(&to).args(flags);
     let finished = Process::start(&mut command).wait();
     assert_eq!(finished.code, Some(0), "{finished}");
+    compiled.insert(name.to_owned());
     to
 }
 

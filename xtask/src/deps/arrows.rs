@@ -71,6 +71,7 @@ const RULES: &[Rule] = &[
     above("acm-mio", &["acm-sansio", "acm-wire", "ib-mad", "ib-sim", "ib-device", "acm-trace"]),
     above("ib-sim-preload", &["ib-sim", "ib-mad"]),
     above("acm-provider", &["acm-wire", "ib-mad"]),
+    above("acmrs", &["acm-provider", "acm-sansio", "acm-wire", "ib-device", "ib-mad"]),
     end("acm-tests"),
     end("acm-fuzz"),
     end("xtask"),

@@ -1,7 +1,8 @@
 //! What C calls, and nothing else: pointers become values, results become pointers, errors become `errno`.
 //!
-//! All `unsafe` code of this crate is here. A caller's pointer is read once, at the beginning, and written at the end;
-//! no lock and no panic is between a block and its pointer.
+//! All `unsafe` code of this crate is here. A caller's pointer is read at the beginning and written at the end of a
+//! call; `ib_acm_submit` and `ib_acm_poll` go through the caller's array element by element, under the connection's lock. No
+//! panic is between a block and its pointer.
 mod asynchronous;
 mod blocking;
 mod guard;

@@ -28,7 +28,7 @@ pub(crate) struct Args {
     pub(crate) json: bool,
     /// Play the start of an MPI job with so many ranks: each asks for the path to each rank of another node, in the
     /// order of an all-to-all; once with a daemon at each node, once without. Starts a simulated fabric and the daemons.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000),
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=4096),
         conflicts_with_all = ["address", "service", "source", "cold"])]
     pub(crate) ranks: Option<u32>,
     /// On so many nodes.

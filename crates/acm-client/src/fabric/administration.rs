@@ -145,7 +145,7 @@ impl Administration {
         let to = MadAddress::general_services(way, port.sa_pkey_index());
         let expect = Expect::Answer { timeout: self.timeout, retries: RETRIES };
         self.umad.send(self.agent, &to, expect, as_bytes(&question)).map_err(failed)?;
-        let no_answer = FabricError::NoAnswer { sm_lid: port.sm_lid, trusted: !self.sm_key.is_zero() };
+        let no_answer = FabricError::NoAnswer { sm_lid: port.sm_lid, trusted: self.is_trusted() };
         let deadline = Deadline::after(Some(self.timeout * (RETRIES + 1) + SLACK));
         loop {
             let Some(left) = deadline.left() else { return Err(no_answer) };

@@ -58,6 +58,12 @@ pub enum FabricError {
         /// Its status.
         status: Status,
     },
+    /// There is more than arrived.
+    #[error("there are more of {what}: only the first datagram of an answer arrived (ibsim?)")]
+    Cut {
+        /// What was asked for.
+        what: String,
+    },
     /// The answer is none to what was asked.
     #[error("subnet administration's answer cannot be read: {0}")]
     Answer(#[from] ib_mad::DecodeError),

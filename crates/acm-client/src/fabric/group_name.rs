@@ -23,9 +23,12 @@ pub enum GroupName {
     Broadcast,
     /// `rdmacm:239.0.0.1`, `rdmacm:ff05::1`: the group that `rdma_join_multicast` joins in the port space UDP.
     RdmaCm(IpAddr),
-    /// `acm`: the base group of ibacm's multicast protocol.
+    /// `acm`: the base group of ibacm's multicast protocol, where no daemon has another `min_rate` or `min_mtu`.
     Acm,
 }
+
+/// The scope of a group's GID that reaches the subnet, which groups of IP over InfiniBand have as a rule.
+pub const LINK_SCOPE: u8 = 2;
 
 impl GroupName {
     /// The group's GID in a partition and with a scope, where the name does not say them.

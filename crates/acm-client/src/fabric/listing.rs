@@ -42,12 +42,11 @@ pub struct Groups {
 /// # Errors
 /// Subnet administration does not answer, or refuses.
 pub fn groups(administration: &mut Administration, query: &Query<McMemberRecord>) -> Result<Groups, FabricError> {
-    let mut is_cut = false;
     let mut found: BTreeMap<Gid, Group> = BTreeMap::new();
     let own = administration.port().gid();
     // As one who is not trusted one is told of each group once, with members or without.
     let every = administration.without_key(|administration| administration.table("groups", query))?;
-    is_cut |= every.is_cut;
+    let mut is_cut = every.is_cut;
     for record in every.records {
         found.entry(record.mgid).or_insert(Group { record, members: Vec::new() });
     }

@@ -1,5 +1,9 @@
 //! Being in a group.
-use super::{administration::Administration, error::FabricError, group_name::GroupName};
+use super::{
+    administration::Administration,
+    error::FabricError,
+    group_name::{GroupName, LINK_SCOPE},
+};
 use core::net::Ipv4Addr;
 use ib_mad::{
     FlowLabel, Gid, Mtu, Pkey, Qkey, Rate, Selector, ServiceLevel, Status,
@@ -55,7 +59,7 @@ impl Join {
         Self {
             name,
             pkey: Pkey::DEFAULT_FULL,
-            scope: 2,
+            scope: LINK_SCOPE,
             join_state: JoinState::FULL_MEMBER,
             create: false,
             qkey: None,
@@ -81,7 +85,7 @@ impl Join {
         let member = Query::<McMemberRecord>::new().mgid(mgid).port_gid(own);
         let before = match administration.get(&what, &member) {
             Ok(record) => Some(record.scope_state.join_state()),
-            Err(FabricError::Refused { .. }) => None,
+            Err(FabricError::Refused { status: Status::SA_NO_RECORDS | Status::SA_REQUEST_INVALID, .. }) => None,
             Err(error) => return Err(error),
         };
         let mut query = member.join_state(self.join_state);

@@ -29,7 +29,7 @@ mod parameters;
 
 pub use administration::{Administration, Table};
 pub use error::FabricError;
-pub use group_name::{GroupName, NoGroup};
+pub use group_name::{GroupName, LINK_SCOPE, NoGroup};
 pub use listing::{Group, Groups, Member, groups};
 pub use local_port::LocalPort;
 pub use membership::{Join, Joined, leave};

@@ -61,7 +61,7 @@ impl NodeNames {
     /// `node7 mlx5_0`. Among several it is the first.
     ///
     /// # Errors
-    /// Subnet administration does not answer.
+    /// Subnet administration does not answer, or [`FabricError::Cut`]: it may be among those that did not arrive.
     pub fn find(administration: &mut Administration, wanted: &str) -> Result<Option<Gid>, FabricError> {
         let prefix = administration.port().gid().prefix();
         let gid = |node: &NodeRecord| Gid::from_parts(prefix, node.node_info.port_guid);
@@ -70,9 +70,12 @@ impl NodeNames {
         if let Some(node) = administration.table("a node", &query)?.records.first() {
             return Ok(Some(gid(node)));
         }
-        let nodes = administration.table("nodes", &Query::<NodeRecord>::new())?.records;
+        let nodes = administration.table("nodes", &Query::<NodeRecord>::new())?;
         let is_meant = |node: &&NodeRecord| name(node).is_some_and(|name| name.split(' ').next() == Some(wanted));
-        Ok(nodes.iter().find(is_meant).map(gid))
+        match nodes.records.iter().find(is_meant).map(gid) {
+            None if nodes.is_cut => Err(FabricError::Cut { what: "the nodes' names".to_owned() }),
+            found => Ok(found),
+        }
     }
 }
 

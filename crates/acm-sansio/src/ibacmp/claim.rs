@@ -10,7 +10,7 @@ use super::{
     state::Ibacmp,
     token::{DestId, Task},
 };
-use crate::context::Context;
+use crate::{account::STRANGERS, context::Context};
 use alloc::boxed::Box;
 
 /// How often the group is asked before somebody else than the known one is believed.
@@ -60,7 +60,9 @@ impl Ibacmp {
         let now = cx.now();
         let Some(DestState::Ready(ready)) = self.cache.get_mut(id).map(|dest| &mut dest.state) else { return };
         if let (Some(renewal), Some(responder)) = (&mut ready.renewal, respond) {
-            if !renewal.lookup.add_responder(cx, responder) {
+            if renewal.lookup.add_responder(cx, responder) {
+                cx.sa_join(renewal.question, STRANGERS);
+            } else {
                 self.stats.responders_refused += 1;
             }
             return;

@@ -21,10 +21,9 @@ impl Acm {
             self.context.stats.stale_inputs += 1;
             return;
         };
-        if error == SaError::TimedOut {
-            self.context.sa_silent(id);
+        if error != SaError::TimedOut || self.context.sa_silent(id) {
+            self.sa_done(id, Err(error));
         }
-        self.sa_done(id, Err(error));
     }
 
     /// A question is answered, or will not be; the next one has its credit.

@@ -115,11 +115,13 @@ impl Context {
             return;
         };
         let mad = pending.question.mad(attributes, TransactionId::new(tid.into()));
-        let (timeout, retries) = (self.config.timeout, self.config.retries);
+        let retries = if pending.question.gives_back() { 0 } else { self.config.retries };
+        let timeout = self.config.timeout;
         let send = SaSend { port, id: send, to: attributes.sa_address(), mad, timeout, retries };
         self.output(Output::SaSend(send));
         // The sender repeats and reports; this is for a sender that forgets to.
-        self.timers.set(TimerKey::Question(id), self.now + self.config.sa_time() + SENDER_MARGIN);
+        let time = timeout.saturating_mul(retries.saturating_add(1));
+        self.timers.set(TimerKey::Question(id), self.now + time + SENDER_MARGIN);
     }
 
     /// Takes an answer.
@@ -192,10 +194,7 @@ impl Context {
                 self.stats.sa_no_turn += 1;
                 Some(SaError::NoTurn)
             }
-            Progress::InFlight { .. } => {
-                self.sa_silent(id);
-                Some(SaError::TimedOut)
-            }
+            Progress::InFlight { .. } => self.sa_silent(id).then_some(SaError::TimedOut),
             Progress::Pausing => {
                 self.sa.wait_again(id);
                 self.timers.set(TimerKey::Question(id), self.now + self.config.queue_deadline);
@@ -205,14 +204,25 @@ impl Context {
         }
     }
 
-    /// No answer came to what was sent.
-    pub(crate) fn sa_silent(&mut self, id: QuestionId) {
+    /// No answer came to what was sent; whether that is the end of it.
+    ///
+    /// What gives something back is repeated here and not by the sender, who knows nothing of what is asked for next: its
+    /// repetition could come behind that, and give it back.
+    pub(crate) fn sa_silent(&mut self, id: QuestionId) -> bool {
         let now = self.now;
-        if let Some(Pending { port, progress: Progress::InFlight { sent, .. }, .. }) = self.sa.questions.get(id)
-            && let Some(line) = self.sa.ports.get_mut(port)
-        {
+        let Some(pending) = self.sa.questions.get_mut(id) else { return true };
+        let (port, Progress::InFlight { sent, .. }) = (pending.port, &pending.progress) else { return true };
+        if let Some(line) = self.sa.ports.get_mut(&port) {
             line.window.troubled(now, *sent);
         }
+        pending.silent = pending.silent.saturating_add(1);
+        if !pending.question.gives_back() || pending.silent > self.config.retries {
+            return true;
+        }
+        self.sa.wait_again(id);
+        self.timers.set(TimerKey::Question(id), now + self.config.queue_deadline);
+        self.sa_pump(port);
+        false
     }
 
     /// How subnet administration was asked from an endpoint since then; `None` if its port is down.
@@ -230,8 +240,8 @@ impl Context {
     /// The subnet manager or the port is elsewhere: what was sent waits again, until [`Context::sa_pump`] sends it to
     /// where it is now. Gives back what nobody needs any more: that ends.
     ///
-    /// What gives something back goes on as it is if the manager is where it was: the device repeats it, and a repetition
-    /// that comes behind a second sending could give back what was asked for since.
+    /// What gives something back goes on as it is if the manager is where it was: it may have arrived, and nothing is
+    /// asked for before it is answered or repeated in vain.
     #[must_use]
     pub(crate) fn sa_moved(&mut self, port: PortId, other_manager: bool) -> Vec<QuestionId> {
         let all: Vec<QuestionId> =
@@ -247,7 +257,7 @@ impl Context {
                 continue;
             } else if !matches!(pending.progress, Progress::Waiting) {
                 // Another administration has all its time.
-                (pending.busy, pending.first_sent) = (0, None);
+                (pending.busy, pending.silent, pending.first_sent) = (0, 0, None);
                 self.sa.wait_again(id);
                 self.timers.set(TimerKey::Question(id), self.now + self.config.queue_deadline);
                 again += 1;

@@ -55,6 +55,8 @@ pub(crate) struct Pending {
     pub(crate) progress: Progress,
     /// How often the administration was busy.
     pub(crate) busy: u32,
+    /// How often it was sent and not answered.
+    pub(crate) silent: u32,
     /// When it was asked.
     pub(crate) since: Time,
     /// When it was sent first: the time of all repetitions counts from here.
@@ -161,6 +163,7 @@ impl SaQueues {
             places: Places::default(),
             progress: Progress::Waiting,
             busy: 0,
+            silent: 0,
             since: Time::ZERO,
             first_sent: None,
         });

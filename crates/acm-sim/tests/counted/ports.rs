@@ -102,7 +102,16 @@ fn what_waits_at_the_end_of_shutdown_is_not_sent() {
     world.input(0, Input::Shutdown);
     world.run_for(5 * SECOND);
     assert!(world.node(0).host.stopped);
-    assert_eq!(outputs(&world, since, |output| matches!(output, Output::SaSend(_))), 1, "of two groups");
+    let mut left: Vec<_> = world.transcript[since..]
+        .iter()
+        .filter_map(|(_, node, output)| match output {
+            Output::SaSend(send) if *node == 0 => Some(send.mad.data),
+            _ => None,
+        })
+        .collect();
+    assert!(!left.is_empty());
+    left.dedup();
+    assert_eq!(left.len(), 1, "of two groups");
 }
 
 /// An endpoint that lost its queue pair hears of its port's end, and of nothing else.

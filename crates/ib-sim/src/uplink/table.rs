@@ -9,8 +9,8 @@ use ib_mad::{
 /// Bytes before the payload of a segment.
 const HEADERS: u64 = 36;
 
-/// The answer with the header that a first segment has, which OpenSM leaves to the kernel: what is behind `length` is whatever lay in OpenSM's memory, and of
-/// a longer answer ibsim has no more than this.
+/// The answer with the header that a first segment has, which OpenSM leaves to the kernel: what is behind `length` is
+/// whatever lay in OpenSM's memory, and of a longer answer ibsim has no more than this.
 pub(super) fn as_segment(answer: &SaMad, length: u64) -> SaMad {
     if answer.header.method != Method::GET_TABLE_RESP || answer.rmpp.rmpp_type == RmppType::DATA {
         return *answer;

@@ -76,7 +76,7 @@ fn read<T: FromStr>(which: &str, text: &str) -> Result<T, Fault> {
 }
 
 /// What every path has to be.
-fn one_reversible() -> PathRecord {
+pub(crate) fn one_reversible() -> PathRecord {
     let record = PathRecord::default();
     let reversible_paths = record.reversible_paths.with_reversible(true).with_num_path(1);
     PathRecord { reversible_paths, ..record }

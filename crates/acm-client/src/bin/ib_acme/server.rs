@@ -86,6 +86,11 @@ impl Server {
             _ => Err(EPROTO),
         }
     }
+
+    /// Asks for all endpoints, as far as there are numbers for them.
+    pub(crate) fn endpoints(&mut self) -> Vec<Endpoint> {
+        (1..=u8::MAX).map_while(|index| self.endpoint(index, 0).ok()).collect()
+    }
 }
 
 fn open(service: &Service) -> Result<Connection, ClientError> {

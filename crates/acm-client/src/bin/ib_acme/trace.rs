@@ -10,14 +10,11 @@ use crate::{
 };
 use acm_client::{
     Counter, Counters, Endpoint, PerfTarget,
-    fabric::{self, Administration, GroupName, LocalPort},
-    ib_mad::sa::Query,
+    fabric::{self, Administration, LocalPort},
+    ib_mad::{id::GroupUse, sa::Query},
 };
 use nix::libc::{EADDRNOTAVAIL, ENODATA, ENOMEM, ETIMEDOUT};
 use std::io;
-
-/// The scope of a group's GID that reaches the subnet.
-const LINK: u8 = 2;
 
 /// Asks step by step, up to the one that fails; 0 if there is a path, and subnet administration has the same.
 pub(crate) fn trace(args: &Args, out: &mut Output, dest: &str) -> io::Result<i32> {
@@ -39,7 +36,7 @@ pub(crate) fn trace(args: &Args, out: &mut Output, dest: &str) -> io::Result<i32
 
 fn steps(asker: &mut Asker<'_>, server: &mut Server, dest: &str) -> io::Result<i32> {
     asker.out.marked(Mark::Good, &format!("a daemon answers at {}", server.name))?;
-    let endpoints = endpoints(server);
+    let endpoints = server.endpoints();
     let served: Vec<&str> = endpoints.iter().flat_map(|endpoint| &endpoint.addresses).map(String::as_str).collect();
     if served.is_empty() {
         asker.out.marked(Mark::Bad, "it serves no address")?;
@@ -108,31 +105,32 @@ fn steps(asker: &mut Asker<'_>, server: &mut Server, dest: &str) -> io::Result<i
     }
 }
 
-/// Whether the daemon's port is in the group that it asked, as subnet administration has it: what is sent to a group
+/// Whether the daemon's port is in a group of its partition, as subnet administration has it: what is sent to a group
 /// reaches its members only.
 fn group(out: &mut Output, endpoint: &Endpoint) -> io::Result<()> {
-    let mgid = GroupName::Acm.mgid(endpoint.pkey, LINK);
     let looked = LocalPort::of_device(endpoint.device, endpoint.port).and_then(|port| {
-        let mut administration = Administration::open(port)?;
-        fabric::groups(&mut administration, &Query::new().mgid(mgid))
+        let own = Query::new().port_gid(port.gid());
+        fabric::groups(&mut Administration::open(port)?, &own)
     });
-    match looked.map(|found| found.groups.into_iter().next()) {
-        Ok(Some(group)) if !group.members.is_empty() => {
-            out.marked(Mark::Good, &format!("this port is in the multicast group {mgid}, LID {}", group.record.mlid))
+    // Its rate and MTU are the daemon's options, and in the GID.
+    let is_its = |group: &fabric::Group| match GroupUse::of(group.record.mgid) {
+        Some(GroupUse::Acm { pkey, .. }) => pkey.same_partition(endpoint.pkey) && !group.members.is_empty(),
+        _ => false,
+    };
+    match looked.map(|found| found.groups.into_iter().find(is_its)) {
+        Ok(Some(fabric::Group { record, .. })) => {
+            let (mgid, mlid) = (record.mgid, record.mlid);
+            out.marked(Mark::Good, &format!("this port is in the multicast group {mgid}, LID {mlid}"))
         }
-        Ok(group) => {
-            let what = if group.is_some() { "this port is not in" } else { "subnet administration does not know" };
-            out.marked(Mark::Bad, &format!("{what} the multicast group {mgid}"))?;
+        Ok(None) => {
+            let pkey = endpoint.pkey;
+            out.marked(Mark::Bad, &format!("this port is in no multicast group of ibacm's of partition {pkey}"))?;
             out.line(format_args!(
                 "     the daemon's log says \"join failed\" or why else; a restart of it joins again"
             ))
         }
         Err(error) => out.marked(Mark::Note, &format!("the multicast group was not looked at: {error}")),
     }
-}
-
-fn endpoints(server: &mut Server) -> Vec<Endpoint> {
-    (1..=u8::MAX).map_while(|index| server.endpoint(index, 0).ok()).collect()
 }
 
 fn counters(server: &mut Server) -> Counters {

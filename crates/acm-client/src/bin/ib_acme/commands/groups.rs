@@ -1,16 +1,11 @@
 //! `ib_acme groups`.
-use super::{
-    failure::Failure,
-    join,
-    local::{Local, sm_key},
-    show,
-};
+use super::{failure::Failure, join, local::Local, membership::Membership, show};
 use crate::output::Output;
 use acm_client::{
-    fabric::{self, GroupName, leave},
+    fabric::{self, GroupName, LINK_SCOPE, leave},
     ib_mad::{
         Pkey, SmKey,
-        sa::{JoinState, McMemberRecord, Query},
+        sa::{McMemberRecord, Query},
     },
 };
 use clap::{Args, Subcommand};
@@ -33,11 +28,11 @@ pub(crate) struct Groups {
     #[arg(long, value_name = "PKEY")]
     pkey: Option<Pkey>,
     /// Scope of a group by name.
-    #[arg(long, value_name = "SCOPE", default_value_t = 2, value_parser = clap::value_parser!(u8).range(..16))]
+    #[arg(long, value_name = "SCOPE", default_value_t = LINK_SCOPE, value_parser = clap::value_parser!(u8).range(..16))]
     scope: u8,
     /// Ask as one who knows the SM_Key: only such a one is told who is in the groups. OpenSM's is 1 if nobody chose
     /// another.
-    #[arg(long, value_name = "KEY", value_parser = sm_key)]
+    #[arg(long, value_name = "KEY")]
     sm_key: Option<SmKey>,
     /// Print JSON.
     #[arg(long)]
@@ -58,18 +53,8 @@ enum Action {
 /// ended, too.
 #[derive(Debug, Args)]
 struct LeaveGroup {
-    /// The group.
-    #[arg(value_name = "GROUP")]
-    name: GroupName,
-    /// The partition of a group by name.
-    #[arg(long, value_name = "PKEY", default_value_t = Pkey::DEFAULT_FULL)]
-    pkey: Pkey,
-    /// Scope of a group by name.
-    #[arg(long, value_name = "SCOPE", default_value_t = 2, value_parser = clap::value_parser!(u8).range(..16))]
-    scope: u8,
-    /// End the membership that only sends.
-    #[arg(long)]
-    send_only: bool,
+    #[command(flatten)]
+    membership: Membership,
     #[command(flatten)]
     local: Local,
 }
@@ -120,8 +105,7 @@ impl Groups {
 impl LeaveGroup {
     fn run(&self, out: &mut Output) -> Result<(), Failure> {
         let mut administration = self.local.administration()?;
-        let mgid = self.name.mgid(self.pkey, self.scope);
-        let kind = if self.send_only { JoinState::SEND_ONLY_NON_MEMBER } else { JoinState::FULL_MEMBER };
+        let (mgid, kind) = (self.membership.mgid(), self.membership.kind());
         let port = administration.port().name();
         if leave(&mut administration, mgid, kind)? {
             out.line(format_args!("{port} left {mgid}"))?;

@@ -1,9 +1,9 @@
 //! `ib_acme groups join`.
-use super::{failure::Failure, local::Local, show};
+use super::{failure::Failure, local::Local, membership::Membership, show};
 use crate::output::Output;
 use acm_client::{
-    fabric::{GroupName, Join, leave},
-    ib_mad::{Mtu, Pkey, Qkey, Rate, ServiceLevel, sa::JoinState},
+    fabric::{Join, leave},
+    ib_mad::{Mtu, Qkey, Rate, ServiceLevel},
 };
 use nix::sys::signal::{SigSet, Signal};
 
@@ -13,18 +13,8 @@ use nix::sys::signal::{SigSet, Signal};
 /// for it, and a subnet manager that starts anew may not know it. If the port is a member already, it stays one.
 #[derive(Debug, clap::Args)]
 pub(crate) struct JoinGroup {
-    /// The group.
-    #[arg(value_name = "GROUP")]
-    name: GroupName,
-    /// The partition of the group.
-    #[arg(long, value_name = "PKEY", default_value_t = Pkey::DEFAULT_FULL)]
-    pkey: Pkey,
-    /// Scope of a group by name.
-    #[arg(long, value_name = "SCOPE", default_value_t = 2, value_parser = clap::value_parser!(u8).range(..16))]
-    scope: u8,
-    /// Only send to the group.
-    #[arg(long)]
-    send_only: bool,
+    #[command(flatten)]
+    membership: Membership,
     /// Make the group if it is not there. What is not given is as in the broadcast group of the partition.
     #[arg(long, conflicts_with = "send_only")]
     create: bool,
@@ -61,35 +51,42 @@ impl JoinGroup {
         let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP]);
         signals.thread_block().map_err(|errno| Failure::Text(format!("signals: {errno}")))?;
         let mut administration = self.local.administration()?;
-        let kind = if self.send_only { JoinState::SEND_ONLY_NON_MEMBER } else { JoinState::FULL_MEMBER };
+        let kind = self.membership.kind();
         let join = Join {
-            pkey: self.pkey,
-            scope: self.scope,
+            pkey: self.membership.pkey,
+            scope: self.membership.scope,
             join_state: kind,
             create: self.create,
             qkey: self.qkey,
             mtu: self.mtu,
             rate: self.rate,
             sl: self.sl,
-            ..Join::new(self.name)
+            ..Join::new(self.membership.name)
         };
         let joined = join.join(&mut administration)?;
-        let (port, mgid) = (administration.port().name(), joined.record.mgid);
-        out.line(format_args!("{port} joined {mgid} as {kind}"))?;
-        out.line(format_args!("  {}", show::parameters(&joined.record)))?;
+        let (port, mgid) = (administration.port(), joined.record.mgid);
+        let said = format!("{} joined {mgid} as {kind}\n  {}", port.name(), show::parameters(&joined.record));
         if joined.before.is_some_and(|before| before.is_empty() || before.contains(kind)) {
-            out.line(format_args!("It was one already, and stays one"))?;
+            out.line(format_args!("{said}\nIt was one already, and stays one"))?;
             return Ok(());
         }
         if self.stay {
-            out.line(format_args!("It stays one until: ib_acme groups leave {mgid}"))?;
+            out.line(format_args!("{said}\nIt stays one until: ib_acme groups leave {mgid}"))?;
             return Ok(());
         }
-        out.line(format_args!("Until SIGINT (Ctrl-C), SIGTERM or SIGHUP"))?;
-        out.flush()?;
-        signals.wait().map_err(|errno| Failure::Text(format!("signals: {errno}")))?;
-        leave(&mut administration, mgid, kind)?;
-        out.line(format_args!("{port} left {mgid}"))?;
+        let waited = until_signal(out, &signals, &said);
+        // Whatever ended the waiting. The subnet manager may be elsewhere by now, so the port is looked at anew.
+        let local = Local { device: Some(port.device.clone()), port: Some(port.port.number), ..self.local.clone() };
+        leave(&mut local.administration()?, mgid, kind)?;
+        waited?;
+        out.line(format_args!("{} left {mgid}", port.name()))?;
         Ok(())
     }
+}
+
+fn until_signal(out: &mut Output, signals: &SigSet, said: &str) -> Result<(), Failure> {
+    out.line(format_args!("{said}\nUntil SIGINT (Ctrl-C), SIGTERM or SIGHUP"))?;
+    out.flush()?;
+    signals.wait().map_err(|errno| Failure::Text(format!("signals: {errno}")))?;
+    Ok(())
 }

@@ -1,6 +1,9 @@
 //! Parameters of services as a table, shell variables or JSON.
 use super::{services::Row, show::lifetime};
-use crate::{fields::fields, output::Output};
+use crate::{
+    fields::{fields, nanoseconds},
+    output::Output,
+};
 use acm_client::{
     fabric::{LocalPort, Parameters},
     ib_mad::{Gid, sa::PathRecord},
@@ -48,7 +51,8 @@ fn widest(cells: &[[String; 7]], column: usize) -> usize {
 /// The entry of the port's table that a partition has, and where the port is.
 fn place(own: Gid, common: &Parameters) -> Option<(String, u8, Option<u16>)> {
     let (device, port) = LocalPort::with_gid(own)?;
-    let index = port.pkeys.iter().find(|entry| common.pkey.matches(entry.pkey)).map(|entry| entry.index);
+    let may_talk = || port.pkeys.iter().find(|entry| common.pkey.matches(entry.pkey)).map(|entry| entry.index);
+    let index = port.pkey_index(common.pkey).or_else(may_talk);
     Some((device, port.number, index))
 }
 
@@ -111,6 +115,6 @@ fn parameters(common: &Parameters, own: Gid) -> Value {
         "sl": common.sl.get(),
         "mtu_bytes": common.mtu.bytes(),
         "rate_mbps": common.rate.mbps(),
-        "packet_life_time": common.packet_life_time.get(),
+        "packet_life_time_ns": nanoseconds(common.packet_life_time),
     })
 }

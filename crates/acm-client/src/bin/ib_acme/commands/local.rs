@@ -1,8 +1,5 @@
 //! The port that asks subnet administration.
-use acm_client::{
-    fabric::{Administration, FabricError, LocalPort},
-    ib_mad::SmKey,
-};
+use acm_client::fabric::{Administration, FabricError, LocalPort};
 use core::time::Duration;
 
 /// Which port asks.
@@ -24,10 +21,4 @@ impl Local {
         let port = LocalPort::find(self.device.as_deref(), self.port)?;
         Ok(Administration::open(port)?.with_timeout(Duration::from_millis(self.timeout.into())))
     }
-}
-
-/// A key as one writes it: a number.
-pub(crate) fn sm_key(text: &str) -> Result<SmKey, String> {
-    let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
-    u64::from_str_radix(digits, radix).map(SmKey::new).map_err(|_| "an SM_Key is a number of 64 bits".to_owned())
 }

@@ -5,6 +5,7 @@ mod groups;
 mod join;
 mod lines;
 mod local;
+mod membership;
 mod peers;
 mod services;
 mod show;

@@ -3,10 +3,11 @@ use super::{failure::Failure, local::Local};
 use crate::{
     args::SOCKET,
     output::{Output, strerror},
+    question::one_reversible,
     server::Server,
 };
 use acm_client::{
-    Address, Answer, Request,
+    Address, Request,
     fabric::{Administration, NodeNames},
     ib_mad::{
         Gid, Lid, Pkey,
@@ -62,23 +63,22 @@ impl Paths {
     }
 
     fn of_daemon(mut server: Box<Server>) -> Result<Self, Failure> {
-        let mut endpoint = |index| match server.ask(&Request::Endpoint { index, port: 0 }) {
-            Ok(Answer::Endpoint(endpoint)) => Some(*endpoint),
-            _ => None,
-        };
-        let endpoints: Vec<_> = (1..=u8::MAX).map_while(&mut endpoint).collect();
+        let endpoints = server.endpoints();
         let own = endpoints.iter().flat_map(|endpoint| &endpoint.addresses).next();
         let Some(own) = own else {
             let name = &server.name;
             return Err(Failure::Text(format!("the daemon at {name} has no address yet: ib_acme -e, and its log")));
         };
         let own = Address::from_text(own);
-        let mut pkeys: Vec<Pkey> = endpoints.iter().map(|endpoint| endpoint.pkey).collect();
-        pkeys.dedup();
+        let mut pkeys = Vec::new();
+        for endpoint in &endpoints {
+            if !pkeys.contains(&endpoint.pkey) {
+                pkeys.push(endpoint.pkey);
+            }
+        }
         let to_itself = Request::Resolve { source: Some(own), dest: own, no_delay: false };
-        match server.ask(&to_itself) {
-            Ok(Answer::Path(found)) => Ok(Self::Daemon { server, own, pkeys, sgid: found.path.sgid }),
-            Ok(_) => Err(Failure::Text(format!("the daemon at {} gives no path", server.name))),
+        match server.path(&to_itself) {
+            Ok(found) => Ok(Self::Daemon { server, own, pkeys, sgid: found.path.sgid }),
             Err(errno) => Err(Failure::Text(format!(
                 "the daemon at {} has no path to its own address {own}: {}; ib_acme --trace {own}",
                 server.name,
@@ -114,8 +114,7 @@ impl Paths {
     /// A peer by its GID, LID, IP address or name; this port itself without one.
     pub(super) fn peer(&mut self, name: Option<&str>) -> Result<Peer, String> {
         let sgid = self.own_gid();
-        let mut ends = PathRecord { sgid, dgid: sgid, ..PathRecord::default() };
-        ends.reversible_paths = ends.reversible_paths.with_reversible(true).with_num_path(1);
+        let mut ends = PathRecord { sgid, dgid: sgid, ..one_reversible() };
         let Some(name) = name else { return Ok(Peer { name: "itself".to_owned(), ends }) };
         let gid = name.parse::<Gid>().ok().filter(|gid| gid.prefix() == sgid.prefix());
         match (gid, name.parse::<u16>()) {
@@ -132,11 +131,9 @@ impl Paths {
             Self::Daemon { server, own, .. } => {
                 let dest = Address::from_text(name);
                 let source = if name.parse::<IpAddr>().is_ok() { None } else { Some(*own) };
-                match server.ask(&Request::Resolve { source, dest, no_delay: false }) {
-                    Ok(Answer::Path(found)) => Ok(found.path.dgid),
-                    Ok(_) => Err(format!("the daemon gives no path to {name}")),
-                    Err(errno) => Err(format!("the daemon does not find {name}: {}", strerror(errno))),
-                }
+                let found = server.path(&Request::Resolve { source, dest, no_delay: false });
+                let found = found.map_err(|errno| format!("the daemon does not find {name}: {}", strerror(errno)))?;
+                Ok(found.path.dgid)
             }
             Self::Umad(administration) => match NodeNames::find(administration, name) {
                 Ok(Some(gid)) => Ok(gid),
@@ -149,11 +146,9 @@ impl Paths {
     /// The path that subnet administration has for this.
     pub(super) fn path(&mut self, wanted: &PathRecord) -> Result<PathRecord, String> {
         match self {
-            Self::Daemon { server, .. } => match server.ask(&Request::QuerySa { path: *wanted }) {
-                Ok(Answer::Path(found)) => Ok(found.path),
-                Ok(_) => Err("the daemon answers something else".to_owned()),
-                Err(errno) => Err(strerror(errno)),
-            },
+            Self::Daemon { server, .. } => {
+                server.path(&Request::QuerySa { path: *wanted }).map(|found| found.path).map_err(strerror)
+            }
             Self::Umad(administration) => {
                 let query = Query::from_non_zero(*wanted);
                 administration.get("the path", &query).map_err(|error| error.to_string())

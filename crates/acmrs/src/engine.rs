@@ -1,0 +1,221 @@
+//! The thread that has everything: one turn after the other.
+use crate::{
+    clients::Clients,
+    clock::Clock,
+    command::{self, Command, Commands, Inbox, WAKE},
+    devices::{Devices, Fact},
+    host::Host,
+    log::Log,
+    options::Settings,
+    ports::Ports,
+};
+use acm_provider::{
+    daemon::{self, Level},
+    plugin::{Endpoint, Port, Request, SaAnswer, SaFailure},
+};
+use acm_sansio::{Acm, Input, PortId, SaRequestId, Seed, Time, door::SendFailure};
+use core::time::Duration;
+use mio::{Events, Poll};
+use std::io;
+
+/// Messages, or datagrams, before it is the others' turn.
+const TURN: usize = 256;
+
+/// Starts the engine, whose thread lives as long as the process.
+///
+/// # Errors
+/// The system has no thread, or no file descriptors, for it.
+pub(crate) fn start() -> io::Result<Commands> {
+    let (commands, inbox, poll) = command::ends()?;
+    let own = commands.clone();
+    // The core stays in the thread that made it.
+    let run = move || match Engine::new(poll, inbox, own) {
+        Ok(engine) => engine.run(),
+        Err(error) => daemon::log(Level::Always, format_args!("ERROR - nothing is served: {error}")),
+    };
+    std::thread::Builder::new().name("acmrs".into()).spawn(run)?;
+    Ok(commands)
+}
+
+#[derive(Debug)]
+struct Engine {
+    acm: Acm,
+    host: Host,
+    poll: Poll,
+    inbox: Inbox,
+    clock: Clock,
+    /// There may be more than one turn took.
+    has_more: bool,
+}
+
+impl Engine {
+    fn new(poll: Poll, inbox: Inbox, commands: Commands) -> io::Result<Self> {
+        let settings = Settings::read();
+        let mut seed = [0; 16];
+        getrandom::fill(&mut seed).map_err(|_| io::Error::other("no random numbers"))?;
+        let devices = Devices::new(poll.registry().try_clone()?, &settings);
+        let clients = Clients::default();
+        let host = Host { ports: Ports::default(), devices, clients, commands, log: Log::default() };
+        let acm = Acm::new(settings.config, Seed::new(seed));
+        Ok(Self { acm, host, poll, inbox, clock: Clock::start(), has_more: false })
+    }
+
+    fn run(mut self) {
+        let _last_words = LastWords;
+        let mut events = Events::with_capacity(64);
+        loop {
+            if let Err(error) = self.turn(&mut events) {
+                return daemon::log(Level::Always, format_args!("ERROR - cannot wait for events: {error}"));
+            }
+        }
+    }
+
+    fn turn(&mut self, events: &mut Events) -> io::Result<()> {
+        match self.poll.poll(events, self.timeout()) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
+            result => result?,
+        }
+        let now = self.clock.now();
+        if self.acm.poll_timeout().is_some_and(|at| at <= now) {
+            self.acm.handle_timeout(now);
+            let Self { acm, host, .. } = self;
+            acm.drain(now, |output| host.carry_out(now, output));
+        }
+        let mut changed = Vec::new();
+        for event in events.iter().filter(|event| event.token() != WAKE) {
+            self.host.devices.wake(event.token(), |device, number| changed.push((device.to_owned(), number)));
+        }
+        for (device, number) in changed {
+            if let Some(id) = self.host.ports.named(&device, number) {
+                self.port_up(now, id);
+            }
+        }
+        self.has_more = self.commands(now) | self.datagrams(now);
+        self.host.ports.publish(&self.acm);
+        self.host.clients.send_answers();
+        Ok(())
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        if self.has_more || self.host.devices.has_more() {
+            return Some(Duration::ZERO);
+        }
+        let now = self.clock.now();
+        self.acm.poll_timeout().map(|at| at.since(now))
+    }
+
+    /// Does what was left for it; whether there may be more.
+    fn commands(&mut self, now: Time) -> bool {
+        for _ in 0..TURN {
+            let Some(command) = self.inbox.take() else { return false };
+            self.command(now, command);
+        }
+        true
+    }
+
+    fn datagrams(&mut self, now: Time) -> bool {
+        for _ in 0..TURN {
+            let Self { acm, host, .. } = self;
+            match host.devices.next() {
+                None => return false,
+                Some(Fact::Datagram(endpoint, source, length)) => {
+                    let payload = host.devices.payload(length);
+                    acm.handle_input(now, Input::Datagram { endpoint, source, payload });
+                    acm.drain(now, |output| host.carry_out(now, output));
+                }
+                Some(Fact::Lost(endpoint, error)) => {
+                    daemon::log(Level::Always, format_args!("ERROR - queue pair lost: {error}"));
+                    host.tell(acm, now, Input::EndpointLost(endpoint));
+                }
+            }
+        }
+        true
+    }
+
+    fn command(&mut self, now: Time, command: Command) {
+        match command {
+            Command::PortOpened(id, port) => self.port_opened(now, id, port),
+            Command::PortClosed(id) => {
+                self.tell(now, Input::PortDown(id));
+                self.host.ports.close(id);
+            }
+            Command::Reregister(id) => self.tell(now, Input::ClientReregister(id)),
+            Command::EndpointOpened(id, endpoint, counters) => self.host.ports.open_endpoint(id, endpoint, counters),
+            Command::EndpointClosed(id, endpoint) => self.endpoint_closed(now, id, &endpoint),
+            Command::AddressAdded(port, endpoint, address) => {
+                self.host.ports.add_address(port, &endpoint, address);
+                self.tell(now, Input::AddressAdded { port, pkey: Some(endpoint.pkey()), address });
+            }
+            Command::AddressRemoved(port, endpoint, address) => {
+                self.host.ports.remove_address(port, &endpoint, &address);
+                self.tell(now, Input::AddressRemoved { port, pkey: Some(endpoint.pkey()), address });
+            }
+            Command::Resolve(request) | Command::Query(request) => self.request(now, request),
+            Command::SaAnswered(id, answer) => self.sa_answered(now, id, &answer),
+        }
+    }
+
+    fn tell(&mut self, now: Time, input: Input<'_>) {
+        self.host.tell(&mut self.acm, now, input);
+    }
+
+    fn request(&mut self, now: Time, request: Request) {
+        if let Some(wanted) = Clients::wanted_by_kernel(&request) {
+            let id = self.host.clients.wait_of_kernel(request);
+            return self.tell(now, Input::KernelRequest { id, port: None, wanted: &wanted });
+        }
+        let (client, opened) = self.host.clients.of(&request);
+        if let Some(opened) = opened {
+            self.tell(now, opened);
+        }
+        let message = self.host.clients.wait(client, request);
+        self.tell(now, Input::ClientMessage { client, message: &message });
+    }
+
+    fn port_opened(&mut self, now: Time, id: PortId, port: Port) {
+        match self.host.devices.name(&port) {
+            Ok(device) => {
+                self.host.ports.open(id, device, port);
+                self.port_up(now, id);
+            }
+            Err(error) => daemon::log(Level::Always, format_args!("ERROR - port {}: {error}", port.number())),
+        }
+    }
+
+    /// Tells the core how a port is now. That one is not active any more is for ibacm to say.
+    fn port_up(&mut self, now: Time, id: PortId) {
+        let Some((device, number)) = self.host.ports.name(id) else { return };
+        let device = device.to_owned();
+        match self.host.devices.attributes(&device, number) {
+            Ok(Some(attributes)) => self.tell(now, Input::PortUp { port: id, attributes: &attributes }),
+            Ok(None) => {}
+            Err(error) => daemon::log(Level::Always, format_args!("ERROR - {device} port {number}: {error}")),
+        }
+    }
+
+    fn endpoint_closed(&mut self, now: Time, port: PortId, endpoint: &Endpoint) {
+        for address in self.host.ports.close_endpoint(port, endpoint) {
+            self.tell(now, Input::AddressRemoved { port, pkey: Some(endpoint.pkey()), address });
+        }
+    }
+
+    fn sa_answered(&mut self, now: Time, id: SaRequestId, answer: &SaAnswer) {
+        let input = match answer {
+            Ok(mad) => Input::SaAnswer { id, mad },
+            Err(SaFailure::TimedOut) => Input::SaFailed { id, failure: SendFailure::TimedOut },
+            Err(SaFailure::NotSent(_)) => Input::SaFailed { id, failure: SendFailure::NotSent },
+        };
+        self.tell(now, input);
+    }
+}
+
+/// Says that the thread ends by a panic: whoever asks from then on is told that there is no data.
+struct LastWords;
+
+impl Drop for LastWords {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            daemon::log(Level::Always, format_args!("ERROR - the engine has panicked: restart ibacm"));
+        }
+    }
+}

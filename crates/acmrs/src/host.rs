@@ -1,0 +1,87 @@
+//! What carries out the core's wishes.
+use crate::{
+    clients::Clients,
+    command::{Command, Commands},
+    devices::Devices,
+    log::Log,
+    ports::Ports,
+};
+use acm_provider::daemon::{self, Level};
+use acm_sansio::{
+    Acm, EndpointId, Input, Output, PortId, Time,
+    door::{SaSend, SendFailure},
+};
+use ib_mad::Pkey;
+
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) ports: Ports,
+    pub(crate) devices: Devices,
+    pub(crate) clients: Clients,
+    pub(crate) commands: Commands,
+    pub(crate) log: Log,
+}
+
+impl Host {
+    /// Tells the core one fact, and carries out what it wants then.
+    pub(crate) fn tell(&mut self, acm: &mut Acm, now: Time, input: Input<'_>) {
+        acm.drive(now, input, |output| self.carry_out(now, output));
+    }
+
+    /// Carries out one wish; what the core must be told about it.
+    pub(crate) fn carry_out(&mut self, now: Time, output: Output) -> Option<Input<'static>> {
+        match output {
+            Output::Reply { reply, .. } => self.clients.reply(&reply),
+            Output::LongReply { bytes, .. } => self.clients.reply(&bytes),
+            Output::KernelReply { id, path } => self.clients.kernel_reply(id, path),
+            Output::CloseClient(client) => self.clients.close(client),
+            Output::SelectSource { request, .. } => {
+                return Some(Input::SourceSelected { request, source: self.clients.chosen() });
+            }
+            Output::SaSend(send) => return self.ask_sa(&send),
+            Output::OpenEndpoint { endpoint, port, pkey_index, pkey } => {
+                return Some(self.open_endpoint(endpoint, port, pkey_index, pkey));
+            }
+            Output::CloseEndpoint(endpoint) => {
+                self.ports.core_closes(endpoint);
+                self.devices.close_pair(endpoint);
+            }
+            Output::Attach { endpoint, mgid, mlid } => {
+                if let Err(error) = self.devices.attach(endpoint, mgid, mlid) {
+                    daemon::log(Level::Always, format_args!("ERROR - group {mgid}: {error}"));
+                }
+            }
+            Output::Detach { endpoint, mgid, .. } => {
+                // It may have gone with its device.
+                let _ = self.devices.detach(endpoint, mgid);
+            }
+            Output::Send { endpoint, to, mad } => self.devices.send(endpoint, &to, &mad),
+            Output::Log(event) => self.log.say(now, &event, &self.ports),
+            // Reports come to ibacm, and nobody shuts this down.
+            Output::SaReply { .. } | Output::ShutdownDone => {}
+        }
+        None
+    }
+
+    fn ask_sa(&self, send: &SaSend) -> Option<Input<'static>> {
+        let (id, commands) = (send.id, self.commands.clone());
+        let answered = move |answer| commands.leave(Command::SaAnswered(id, answer));
+        let endpoint = self.ports.any_endpoint(send.port);
+        let sent = endpoint.is_some_and(|endpoint| endpoint.ask_sa(&send.mad, answered).is_ok());
+        (!sent).then_some(Input::SaFailed { id, failure: SendFailure::NotSent })
+    }
+
+    fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, index: u16, pkey: Pkey) -> Input<'static> {
+        let Some((device, number)) = self.ports.name(port) else { return Input::EndpointFailed(endpoint) };
+        match self.devices.open_pair(endpoint, device, number, index) {
+            Ok(qpn) => {
+                self.ports.core_opens(endpoint, port, pkey);
+                Input::EndpointOpened { endpoint, qpn }
+            }
+            Err(error) => {
+                daemon::log(Level::Always, format_args!("ERROR - {device} port {number} pkey {pkey}: {error}"));
+                Input::EndpointFailed(endpoint)
+            }
+        }
+    }
+}

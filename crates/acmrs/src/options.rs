@@ -1,0 +1,91 @@
+//! The daemon's options that are the protocol's.
+use acm_provider::daemon::{self, Level};
+use acm_sansio::{
+    Config,
+    config::{RouteProtocol, SaDepth, Share},
+    door,
+};
+use acm_wire::files::opts::{self, LogLevel, LoopbackProt, Opt, Options, RouteProt};
+use core::num::NonZeroU32;
+use std::fs;
+
+/// What the engine reads once, when it starts.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) config: Config,
+    pub(crate) recv_depth: NonZeroU32,
+    pub(crate) send_depth: NonZeroU32,
+}
+
+impl Settings {
+    /// From the file that ibacm reads its own options from. A line that cannot be understood is skipped, and what the file
+    /// does not say is as in ibacm.
+    pub(crate) fn read() -> Self {
+        let path = daemon::options_file();
+        // ibacm goes on without the file, too.
+        let text = fs::read(&path).unwrap_or_default();
+        let mut options = Options::default();
+        for line in opts::parse(&text) {
+            match line {
+                Ok((_, option)) => {
+                    not_here(&option);
+                    options.set(option);
+                }
+                Err(error) => {
+                    let (line, word) = (error.line, error.word(&text).escape_ascii().to_string());
+                    let path = path.display();
+                    daemon::log(Level::Info, format_args!("{path}:{line}: {}: {word}; skipped", error.kind));
+                }
+            }
+        }
+        let (recv_depth, send_depth) = (options.recv_depth, options.send_depth);
+        Self { config: config(&options), recv_depth, send_depth }
+    }
+}
+
+/// Preloaded files are acm-mio's.
+fn not_here(option: &Opt<'_>) {
+    use acm_wire::files::opts::{AddrPreload, RoutePreload};
+    let ignored = match option {
+        Opt::RoutePreload(kind) if *kind != RoutePreload::None => "route_preload",
+        Opt::AddrPreload(kind) if *kind != AddrPreload::None => "addr_preload",
+        _ => return,
+    };
+    daemon::log(Level::Always, format_args!("{ignored} is for ibacmp and acm-mio: it does nothing here"));
+}
+
+fn config(options: &Options<'_>) -> Config {
+    let defaults = Config::default();
+    // ibacm counts connections and bounds them; each of its clients is an account here.
+    let share = |total| Share { total, percent: 90 };
+    let limits =
+        acm_sansio::config::Limits { connections: share(4096), requests_per_client: u32::MAX, ..defaults.limits };
+    Config {
+        addr_timeout: options.addr_timeout,
+        route_protocol: match options.route_prot {
+            RouteProt::Sa => RouteProtocol::Sa,
+            RouteProt::Acm => RouteProtocol::Acm,
+        },
+        route_timeout: options.route_timeout,
+        negative_timeout: options.negative_timeout,
+        loopback: options.loopback_prot == LoopbackProt::Local,
+        timeout: options.timeout,
+        retries: options.retries,
+        resolve_depth: options.resolve_depth.get(),
+        // ibacm sends so many, one if the file does not say, and lets the others wait without a limit: then it is better
+        // that they wait here.
+        sa_depth: SaDepth::Fixed(options.sa_depth.map_or(1, NonZeroU32::get)),
+        // Reports come to ibacm, which does not take them.
+        sa_notices: false,
+        groups: options.groups.get(),
+        min_mtu: options.min_mtu,
+        min_rate: options.min_rate,
+        log_level: match options.log_level {
+            LogLevel::Basic => door::Level::Always,
+            LogLevel::Verbose => door::Level::Verbose,
+            LogLevel::Operation => door::Level::Debug,
+        },
+        limits,
+        ..defaults
+    }
+}

@@ -1,0 +1,122 @@
+//! What ibacm calls: everything becomes a message for the engine.
+use crate::{
+    command::{Command, Commands},
+    counters::Shared,
+    engine,
+};
+use acm_provider::plugin::{Address, Endpoint, Port, Provider, Refused, Request};
+use acm_sansio::PortId;
+use std::sync::{Mutex, PoisonError};
+
+/// The provider. Its engine starts with its first port: ibacm loads every library of its folder, whether it is named in
+/// the options or not.
+#[derive(Debug, Default)]
+pub(crate) struct Acmrs(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    commands: Option<Commands>,
+    /// A port keeps its number, however often it comes and goes.
+    ports: Vec<(PortName, PortId)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct PortName {
+    device: Option<String>,
+    node_guid: [u8; 8],
+    number: u8,
+}
+
+/// A port that is open.
+#[derive(Debug)]
+pub(crate) struct OpenPort {
+    id: PortId,
+    commands: Commands,
+}
+
+/// An endpoint that is open.
+#[derive(Debug)]
+pub(crate) struct OpenEndpoint {
+    port: PortId,
+    handle: Endpoint,
+    counters: Shared,
+    commands: Commands,
+}
+
+impl Provider for Acmrs {
+    type Port = OpenPort;
+    type Endpoint = OpenEndpoint;
+
+    fn load() -> Result<Self, Refused> {
+        Ok(Self::default())
+    }
+
+    fn open_port(&self, port: &Port) -> Result<OpenPort, Refused> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let commands = match &state.commands {
+            Some(commands) => commands.clone(),
+            None => state.commands.insert(engine::start().map_err(Refused::new)?).clone(),
+        };
+        let id = state.id(port);
+        commands.leave(Command::PortOpened(id, port.clone()));
+        Ok(OpenPort { id, commands })
+    }
+
+    fn open_endpoint(&self, port: &OpenPort, endpoint: &Endpoint) -> Result<OpenEndpoint, Refused> {
+        let (counters, commands) = (Shared::default(), port.commands.clone());
+        commands.leave(Command::EndpointOpened(port.id, endpoint.clone(), counters.clone()));
+        Ok(OpenEndpoint { port: port.id, handle: endpoint.clone(), counters, commands })
+    }
+
+    fn add_address(&self, endpoint: &OpenEndpoint, address: &Address) -> Result<(), Refused> {
+        let handle = endpoint.handle.clone();
+        endpoint.commands.leave(Command::AddressAdded(endpoint.port, handle, *address));
+        Ok(())
+    }
+
+    fn remove_address(&self, endpoint: &OpenEndpoint, address: &Address) {
+        let handle = endpoint.handle.clone();
+        endpoint.commands.leave(Command::AddressRemoved(endpoint.port, handle, *address));
+    }
+
+    fn resolve(&self, endpoint: &OpenEndpoint, request: Request) {
+        endpoint.commands.ask(request, Command::Resolve);
+    }
+
+    fn query(&self, endpoint: &OpenEndpoint, request: Request) {
+        endpoint.commands.ask(request, Command::Query);
+    }
+
+    fn reregister(&self, port: &OpenPort) {
+        port.commands.leave(Command::Reregister(port.id));
+    }
+
+    fn counters(&self, endpoint: &OpenEndpoint) -> Vec<u64> {
+        endpoint.counters.read()
+    }
+}
+
+impl State {
+    fn id(&mut self, port: &Port) -> PortId {
+        let device = port.device().map(str::to_owned);
+        let name = PortName { device, node_guid: port.node_guid(), number: port.number() };
+        if let Some((_, id)) = self.ports.iter().find(|(known, _)| *known == name) {
+            return *id;
+        }
+        let id = PortId(u32::try_from(self.ports.len()).unwrap_or(u32::MAX));
+        self.ports.push((name, id));
+        id
+    }
+}
+
+impl Drop for OpenPort {
+    fn drop(&mut self) {
+        self.commands.leave(Command::PortClosed(self.id));
+    }
+}
+
+impl Drop for OpenEndpoint {
+    fn drop(&mut self) {
+        self.commands.leave(Command::EndpointClosed(self.port, self.handle.clone()));
+    }
+}
