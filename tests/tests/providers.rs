@@ -18,9 +18,9 @@ fn provider_hosts_in_c(to: &File) {
 }
 
 /// A folder of providers with this one, and the options for it.
-fn folder(name: &str, library: impl FnOnce(&File)) -> (TempDir, [String; 2]) {
+fn folder(name: &str, put: impl FnOnce(&File)) -> (TempDir, [String; 2]) {
     let folder = tempfile::tempdir().unwrap();
-    library(&folder.path().join(format!("lib{name}.so")));
+    put(&folder.path().join(format!("lib{name}.so")));
     let options = [format!("provider_lib_path {}", folder.path().display()), format!("provider {name} default")];
     (folder, options)
 }
@@ -45,9 +45,9 @@ fn every_way(lab: &Lab, from: &LabNode, to: u32) -> Vec<Path> {
 }
 
 /// The example finds its paths in its file, and the daemon shows its name and its counters.
-fn finds_paths_in_a_file(library: impl FnOnce(&File)) {
+fn finds_paths_in_a_file(put: impl FnOnce(&File)) {
     let lab = Lab::new(2, &[]);
-    let (folder, options) = folder("hosts", library);
+    let (folder, options) = folder("hosts", put);
     let (file, ports) = (folder.path().join("hosts.data"), [lab.fabric.port(1), lab.fabric.port(2)]);
     let lines = |number: usize| {
         let port = &ports[number - 1];
@@ -171,6 +171,37 @@ fn answers_are_those_of_ibacms_own_provider() {
     assert_eq!(names, ["its own name", "a LID that is not there, of subnet administration"], "{differ:#?}");
 }
 
+/// What `ib_acme` says of a path without a source, which the daemon then takes from its routing table.
+fn without_source(lab: &Lab, provider: &str) -> String {
+    let text = format!("log_file /run/log\nlog_level 1\nsupport_ips_in_addr_cfg 1\n{provider}");
+    lab.write(1, "ibacm_opts.cfg", &text);
+    lab.write(1, "ibacm_addr.cfg", "10.77.0.1 ibsim0 1 default\n");
+    let (ibacm, ib_acme) = (program("ibacm", "ibacm"), program("ib_acme", "ibacm"));
+    let script = format!(
+        "ip link set lo up && ip address add 10.77.0.1/24 dev lo && {} -P & daemon=$!
+         for time in $(seq 300); do
+             {} -S /run/ibacm-unix.sock -f i -d 10.77.0.2 > /run/said; grep -q 'Path information' /run/said && break
+             sleep 0.1
+         done
+         kill $daemon; cat /run/said",
+        ibacm.display(),
+        ib_acme.display()
+    );
+    let ended = lab.run(1, File::new("/bin/sh"), &["-c", &script]);
+    assert!(ended.stdout.contains("Path information"), "{ended}");
+    ended.stdout
+}
+
+#[test]
+fn a_source_that_ibacm_chooses_is_in_the_answer() {
+    let lab = Lab::new(2, &[]);
+    let _other = lab.start(2, Kind::C, &[]);
+    let (_folder, options) = ours();
+    let theirs = without_source(&lab, "");
+    assert_eq!(without_source(&lab, &options.map(|line| line + "\n").concat()), theirs);
+    assert!(theirs.contains("Source: 10.77.0.1\n"), "{theirs}");
+}
+
 /// Ports that go down, come up, get another LID; a subnet manager that forgets; other partitions.
 #[test]
 fn what_happens_to_a_port_is_followed() {
@@ -190,7 +221,7 @@ fn what_happens_to_a_port_is_followed() {
     };
     finds("at first");
     lab.fabric.control("down node1 1");
-    nodes[0].wait_for("is down", 1);
+    nodes[0].wait_for("acmrs: ibsim0 port 1 is down", 1);
     assert!(!nodes[0].acme(&["-f", "n", "-s", "node1", "-d", "node2"]).failure().is_empty());
     lab.fabric.control("up node1 1");
     joined(2);
@@ -218,16 +249,25 @@ fn counters_are_shown() {
     assert_eq!(own.get("Route Cache Count"), 1, "{own:?}");
 }
 
-/// ibacm lets its providers go while their threads run, if it cannot listen: it ends as it does without ours.
+/// ibacm unloads its providers while their threads run, if it cannot listen. Ours stays, and it ends well.
 #[test]
-fn a_daemon_that_cannot_listen_ends_by_itself() {
+fn a_daemon_that_cannot_listen_does_not_unload_ours() {
     let lab = Lab::new(1, &[]);
-    let (_folder, options) = ours();
+    let (folder, options) = ours();
+    // To see that the other one goes, which has no threads.
+    provider_hosts_in_c(&folder.path().join("libhosts.so"));
     lab.write(1, "ibacm_opts.cfg", &format!("log_file stdout\nlog_level 1\n{}\n{}\n", options[0], options[1]));
     lab.write(1, "ibacm_addr.cfg", "node1 ibsim0 1 default\n");
     let ibacm = program("ibacm", "ibacm");
-    let script = format!("mkdir -p /run/ibacm-unix.sock/in_the_way; exec {} -P", ibacm.display());
+    // The loader says what it unloads.
+    let script = format!(
+        "mkdir -p /run/ibacm-unix.sock/in_the_way; LD_DEBUG=files LD_DEBUG_OUTPUT=/run/loader {} -P; status=$?; \
+         cat /run/loader.*; exit $status",
+        ibacm.display()
+    );
     let ended = lab.run(1, File::new("/bin/sh"), &["-c", &script]);
     assert_eq!(ended.code, Some(0), "{ended}");
-    assert!(ended.stdout.contains("server listen failed") && ended.stdout.contains("acmrs"), "{ended}");
+    assert!(ended.stdout.contains("server listen failed") && ended.stdout.contains("Provider acmrs"), "{ended}");
+    let unloaded = |name: &str| ended.stdout.contains(&format!("{name} [0];  destroying link map"));
+    assert_eq!(["libhosts.so", "libacmrs.so"].map(unloaded), [true, false], "{ended}");
 }
