@@ -56,8 +56,8 @@ impl Host {
             }
             Output::Send { endpoint, to, mad } => self.devices.send(endpoint, &to, &mad),
             Output::Log(event) => self.log.say(now, &event, &self.ports),
-            // Reports come to ibacm, the kernel is a client of its, and nobody shuts this down.
-            Output::SaReply { .. } | Output::KernelReply { .. } | Output::ShutdownDone => {}
+            // Reports come to ibacm, the kernel is a client of its, nobody shuts this down, and there is no other provider.
+            _ => {}
         }
         None
     }
