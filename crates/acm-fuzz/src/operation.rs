@@ -64,6 +64,8 @@ pub enum Operation {
     Sleep(u8),
     /// The options are others.
     Configure(u8),
+    /// A provider outside of the core says something.
+    Provider(u8, Says),
     /// Everything is left.
     Shutdown,
 }
@@ -78,7 +80,8 @@ impl<'a> Arbitrary<'a> for Operation {
     /// What makes lookups and ends them is drawn most often.
     fn arbitrary(input: &mut Unstructured<'a>) -> Result<Self> {
         Ok(match input.arbitrary::<u8>()? {
-            0..=69 => Self::Resolve(input.arbitrary()?, input.arbitrary()?),
+            0..=10 => Self::Provider(input.arbitrary()?, input.arbitrary()?),
+            11..=69 => Self::Resolve(input.arbitrary()?, input.arbitrary()?),
             70..=89 => Self::Route(input.arbitrary()?, input.arbitrary()?, input.arbitrary()?),
             90..=114 => Self::Ask(input.arbitrary()?, input.arbitrary()?, input.arbitrary()?, input.arbitrary()?),
             115..=139 => Self::Respond(input.arbitrary()?, input.arbitrary()?, input.arbitrary()?),
@@ -173,6 +176,31 @@ pub enum SaAnswer {
     TimedOut,
     /// It was not sent.
     NotSent,
+}
+
+/// What a provider says.
+#[derive(Clone, Debug, Arbitrary)]
+pub enum Says {
+    /// A call returned: which one of those that have not, and whether all was well.
+    Returned(u8, bool),
+    /// It answers a request with a path.
+    Path(u8),
+    /// It answers with this status.
+    Status(u8, u8),
+    /// It answers with so many bytes of a path, or with something else.
+    Garbage(u8, u8),
+    /// It answers a question about counters, with so many.
+    Counters(u8, u8),
+    /// It answers what nobody asked, or what was asked of another.
+    Stale(u8, u8),
+    /// It asks subnet administration from an endpoint, well or badly.
+    SaAsked(u8, u8),
+    /// It asks so often.
+    SaFlood(u8),
+    /// From now on its calls return by themselves, or do not.
+    Returns(bool),
+    /// It counts something.
+    Counted,
 }
 
 /// A peer on the fabric.

@@ -96,7 +96,7 @@ impl Host {
             Output::Attach { .. } | Output::Detach { .. } | Output::CloseEndpoint(_) => {}
             // Nobody here asks for these.
             Output::LongReply { .. } | Output::KernelReply { .. } | Output::SaReply { .. } => {}
-            Output::CloseClient(_) | Output::ShutdownDone => {}
+            Output::CloseClient(_) | Output::Provider { .. } | Output::ShutdownDone => {}
         }
         None
     }

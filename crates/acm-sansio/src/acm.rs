@@ -3,12 +3,13 @@ use crate::{
     Config, Stats, Time,
     account::AccountKind,
     context::{Context, Running},
-    door::{Deadline, Event, Input, Output, Reason, SendFailure},
+    door::{Deadline, Event, Input, Output, ProviderId, Reason, SendFailure},
     histogram::Latencies,
     ibacmp::Ibacmp,
     id::{ClientId, EndpointId, PortId},
     port::{LocalAddress, PortAttributes},
     provider::{PortEvent, Provider},
+    providers::Providers,
     random::Seed,
     report::Report,
     retry,
@@ -22,7 +23,7 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 #[derive(Debug)]
 pub struct Acm {
     pub(crate) context: Context,
-    pub(crate) provider: Box<dyn Provider>,
+    pub(crate) providers: Providers,
 }
 
 impl Acm {
@@ -33,10 +34,23 @@ impl Acm {
         Self::with_provider(config, seed, Box::new(Ibacmp::new(seed)))
     }
 
-    /// A core with another provider.
+    /// A core with another provider in the place of the built-in one.
     #[must_use]
-    pub fn with_provider(config: Config, seed: impl Into<Seed>, provider: Box<dyn Provider>) -> Self {
-        Self { context: Context::new(config, seed.into()), provider }
+    pub fn with_provider(mut config: Config, seed: impl Into<Seed>, provider: Box<dyn Provider>) -> Self {
+        let names = core::mem::take(&mut config.providers);
+        let mut acm = Self { context: Context::new(config, seed.into()), providers: Providers::new(provider) };
+        for name in names {
+            acm.add_provider(&name);
+        }
+        acm
+    }
+
+    /// Another provider, which is not built in: its number, unless there are too many. It serves the subnets that
+    /// [`Config::subnets`] gives it, from the next fact on; to be added before the first one, so that a trace has it.
+    pub fn add_provider(&mut self, name: &str) -> Option<ProviderId> {
+        let id = self.providers.add(name)?;
+        self.context.config.providers.push(name.into());
+        Some(id)
     }
 
     /// Tells one fact. Outputs of the fact before must have been drained, and time does not go back.
@@ -55,10 +69,10 @@ impl Acm {
             Input::SaFailed { id, failure: SendFailure::TimedOut } => self.sa_failed(id, SaError::TimedOut),
             Input::SaFailed { id, failure: SendFailure::NotSent } => self.sa_failed(id, SaError::NotSent),
             Input::Datagram { endpoint, source, payload } => {
-                if self.context.ports.endpoint(endpoint).is_none() {
-                    self.context.stats.stale_inputs += 1;
+                if let Some(provider) = self.context.ports.endpoint(endpoint).map(|found| found.provider) {
+                    self.providers.get_mut(provider).datagram(&mut self.context, endpoint, &source, payload);
                 } else {
-                    self.provider.datagram(&mut self.context, endpoint, &source, payload);
+                    self.context.stats.stale_inputs += 1;
                 }
             }
             Input::EndpointOpened { endpoint, qpn } => self.endpoint_opened(endpoint, qpn),
@@ -76,9 +90,16 @@ impl Acm {
                     self.reconcile(port);
                 }
             }
-            Input::Preloaded(preload) => self.provider.preload(&mut self.context, preload),
+            // The files are those of the built-in provider.
+            Input::Preloaded(preload) => {
+                self.providers.get_mut(ProviderId::BUILT_IN).preload(&mut self.context, preload);
+            }
             Input::Configure(config) => self.configure(config),
             Input::Interfaces(all) => self.interfaces(all),
+            Input::Provider { provider, said } => match self.providers.external(provider) {
+                Some(provider) => provider.said(&mut self.context, &said),
+                None => self.context.stats.stale_inputs += 1,
+            },
             Input::Shutdown => self.shutdown(),
         }
         self.check_shutdown();
@@ -89,7 +110,9 @@ impl Acm {
         self.advance(now);
         while let Some(key) = self.context.timers.pop_due(now) {
             match key {
-                TimerKey::Provider(token) => self.provider.timeout(&mut self.context, token),
+                TimerKey::Provider(token) => {
+                    self.providers.get_mut(token.provider).timeout(&mut self.context, token);
+                }
                 TimerKey::Question(id) => {
                     if let Some(error) = self.context.sa_due(id) {
                         self.sa_done(id, Err(error));
@@ -146,7 +169,7 @@ impl Acm {
             TimerKey::Endpoint(_) => Reason::OpenEndpoint,
             TimerKey::Notices(_) => Reason::Notices,
             TimerKey::Failures => Reason::Failures,
-            TimerKey::Provider(token) => Reason::Provider(self.provider.timer_name(token)),
+            TimerKey::Provider(token) => Reason::Provider(self.providers.get(token.provider).timer_name(token)),
             TimerKey::Shutdown => Reason::Shutdown,
         };
         Some(Deadline { at, reason })
@@ -206,7 +229,7 @@ impl Acm {
     /// account, its value.
     pub fn each_stat(&self, mut tell: impl FnMut(&'static str, Option<AccountKind>, u64)) {
         self.context.stats.each(&mut tell);
-        self.provider.each_stat(&mut |name, value| tell(name, None, value));
+        self.providers.iter().for_each(|provider| provider.each_stat(&mut |name, value| tell(name, None, value)));
     }
 
     /// One counter by its name, of all kinds of account together; `None` if there is none with this name.
@@ -224,7 +247,7 @@ impl Acm {
     /// Everything that an administrator may want to see: ports, endpoints, accounts, queues, counters.
     #[must_use]
     pub fn report(&self) -> Report<'_> {
-        Report::new(&self.context, self.provider.as_ref())
+        Report::new(&self.context, &self.providers)
     }
 
     /// The active ports.
@@ -244,7 +267,8 @@ impl Acm {
     /// What does not fit.
     pub fn check(&self) -> Result<(), String> {
         crate::check::context(&self.context)?;
-        self.provider.check(&self.context)
+        crate::check::lookups(&self.context, &self.providers)?;
+        self.providers.iter().try_for_each(|provider| provider.check(&self.context))
     }
 
     fn advance(&mut self, now: Time) {
@@ -271,14 +295,17 @@ impl Acm {
             self.close_endpoint(endpoint);
         }
         self.context.ports.index_addresses();
+        let ports: Vec<_> = self.context.ports.iter().map(|(port, ..)| port).collect();
+        ports.into_iter().for_each(|port| self.serve_by(port, None));
         self.context.end_notices();
         self.context.running = Running::Leaving;
         self.context.timers.set(TimerKey::Shutdown, self.context.now + retry::SHUTDOWN);
     }
 
-    /// Whether the last group is left.
+    /// Whether the last group is left and the last provider has closed what it had.
     fn check_shutdown(&mut self) {
-        if self.context.running == Running::Leaving && self.context.sa.questions.len() == 0 {
+        let is_over = || self.context.sa.questions.len() == 0 && self.providers.iter().all(Provider::is_closed);
+        if self.context.running == Running::Leaving && is_over() {
             self.stopped();
         }
     }
@@ -320,7 +347,7 @@ mod tests {
             let seen = (acm.takes_requests(client), acm.has_requests(client));
             let waiting = Waiting::Lookup {
                 endpoint: EndpointId::new(0, 0),
-                token: Token { kind: 1, index: 0, generation: 0 },
+                token: Token { provider: ProviderId::BUILT_IN, kind: 1, index: 0, generation: 0 },
                 dest: Address::from_text("a"),
                 chosen_source: None,
             };

@@ -3,6 +3,7 @@ use crate::{
     account::{AccountId, Holding},
     client::{Asker, Waiting},
     context::Context,
+    providers::Providers,
     sa::Progress,
     timers::TimerKey,
 };
@@ -27,6 +28,17 @@ pub(crate) fn context(cx: &Context) -> Result<(), String> {
     ensure(total.lookups <= limits.lookups.total, || format!("{} lookups", total.lookups))?;
     if let Some((at, key)) = cx.timers.next() {
         ensure(at >= cx.now, || format!("{key:?} was due at {at}, now {}", cx.now))?;
+    }
+    Ok(())
+}
+
+/// Whether each account is charged for the lookups that providers have of it, and for no other.
+pub(crate) fn lookups(cx: &Context, providers: &Providers) -> Result<(), String> {
+    let mut needed: BTreeMap<AccountId, usize> = BTreeMap::new();
+    providers.iter().for_each(|provider| provider.each_lookup(&mut |account| *needed.entry(account).or_default() += 1));
+    for (account, id, held) in cx.accounts.iter() {
+        let lookups = needed.get(&id).copied().unwrap_or(0);
+        ensure(held.lookups == lookups, || format!("{account} is charged {} of {lookups} lookups", held.lookups))?;
     }
     Ok(())
 }

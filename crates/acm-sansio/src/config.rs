@@ -1,8 +1,11 @@
 //! Options of the core, with their units and defaults.
 use crate::door::Level;
-use alloc::vec::Vec;
+use alloc::{string::String, vec::Vec};
 use core::{ops::RangeInclusive, time::Duration};
 use ib_mad::{Mtu, Rate, ServiceId};
+
+mod subnets;
+pub use subnets::Subnets;
 
 /// Where a route to a known address comes from (`route_prot`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -24,33 +27,6 @@ pub enum SaDepth {
     Auto,
     /// So many; at least 1.
     Fixed(u32),
-}
-
-/// Which subnets are served, by their prefix (`provider`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Subnets {
-    /// All but these.
-    AllBut(Vec<u64>),
-    /// These.
-    Only(Vec<u64>),
-}
-
-impl Subnets {
-    /// Whether ports of the subnet with this prefix are served.
-    #[must_use]
-    pub fn serves(&self, prefix: u64) -> bool {
-        match self {
-            Self::AllBut(others) => !others.contains(&prefix),
-            Self::Only(ours) => ours.contains(&prefix),
-        }
-    }
-}
-
-impl Default for Subnets {
-    fn default() -> Self {
-        Self::AllBut(Vec::new())
-    }
 }
 
 /// Which service ids of requests path queries name (`path_service_ids`). The others are left out: rdma_cm has one for
@@ -133,7 +109,10 @@ pub struct Config {
     pub queue_deadline: Duration,
     /// The least important events that are told; others cost nothing.
     pub log_level: Level,
-    /// `provider`: a port of another subnet has no endpoints.
+    /// The providers that are not built in, by name, in the order of their numbers:
+    /// [`Acm::add_provider`](crate::Acm::add_provider). The core has those that it began with.
+    pub providers: Vec<String>,
+    /// `provider`: which provider serves which subnet. A port of another subnet has no endpoints.
     pub subnets: Subnets,
     /// Bounds of what is kept.
     pub limits: Limits,
@@ -159,6 +138,7 @@ impl Default for Config {
             kernel_deadline: Duration::from_millis(1800),
             queue_deadline: Duration::from_secs(60),
             log_level: Level::Verbose,
+            providers: Vec::new(),
             subnets: Subnets::default(),
             limits: Limits::default(),
         }

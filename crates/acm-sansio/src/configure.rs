@@ -4,6 +4,7 @@ use crate::{
     acm::Acm,
     door::Event,
     id::{EndpointId, PortId},
+    port::Endpoint,
     provider::PortEvent,
 };
 use alloc::vec::Vec;
@@ -15,7 +16,8 @@ impl Acm {
     pub(crate) fn configure(&mut self, config: &Config) {
         let cx = &mut self.context;
         let Config { min_mtu, min_rate, loopback, groups, sa_notices, .. } = cx.config;
-        let new = Config { min_mtu, min_rate, loopback, groups, sa_notices, ..config.clone() };
+        let providers = core::mem::take(&mut cx.config.providers);
+        let new = Config { min_mtu, min_rate, loopback, groups, sa_notices, providers, ..config.clone() };
         let before = core::mem::replace(&mut cx.config, new);
         cx.widest.widen(&cx.config);
         let ports: Vec<PortId> = cx.ports.iter().map(|(port, _, _)| port).collect();
@@ -38,10 +40,11 @@ impl Acm {
 
     /// Joins and leaves groups, as for another link.
     fn groups_changed(&mut self, port: PortId) {
-        let open = |endpoint: &EndpointId| self.context.endpoint(*endpoint).is_some_and(|found| found.qpn.is_some());
+        let open = |endpoint: &EndpointId| self.context.endpoint(*endpoint).is_some_and(Endpoint::is_open);
         let endpoints: Vec<EndpointId> = self.context.ports.endpoints_of(port).filter(open).collect();
         for endpoint in endpoints {
-            self.provider.port_event(&mut self.context, endpoint, PortEvent::OtherLink);
+            let Some(provider) = self.context.endpoint(endpoint).map(|found| found.provider) else { continue };
+            self.providers.get_mut(provider).port_event(&mut self.context, endpoint, PortEvent::OtherLink);
         }
     }
 
@@ -50,7 +53,7 @@ impl Acm {
         let Some(prefix) = self.context.ports.attributes(port).map(|attributes| attributes.gid().prefix()) else {
             return;
         };
-        if !self.context.config.subnets.serves(prefix) {
+        if self.wanted_provider(port).is_none() {
             self.context.log(Event::NotServed(port, prefix));
         }
     }

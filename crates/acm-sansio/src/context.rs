@@ -3,7 +3,7 @@ use crate::{
     Config, Time,
     account::{AccountId, Accounts, Holding},
     client::{Connections, FailedRequests, Requests},
-    door::{Event, Input, Level, Output, SendTo, Stats},
+    door::{CallId, Event, Input, Level, Output, ProviderCall, ProviderEvent, ProviderId, SendTo, Stats},
     failure::Bound,
     histogram::{Latencies, Phase},
     id::{EndpointId, PortId, Token},
@@ -214,6 +214,45 @@ impl Context {
         self.output(Output::Detach { endpoint, mgid, mlid });
     }
 
+    /// An endpoint is open that has no queue pair of ours, for the first time or again.
+    pub fn opened(&mut self, endpoint: EndpointId) {
+        if let Some(found) = self.ports.endpoint_mut(endpoint) {
+            (found.open, found.opening, found.failures) = (true, false, 0);
+            self.timers.clear(TimerKey::Endpoint(endpoint));
+        }
+    }
+
+    /// It is not open now, and its provider will open it again by itself.
+    pub fn not_open(&mut self, endpoint: EndpointId) {
+        if let Some(found) = self.ports.endpoint_mut(endpoint) {
+            (found.open, found.opening) = (false, true);
+        }
+    }
+
+    /// An endpoint could not be opened; it is tried again after a while, and at the port's next change.
+    pub fn not_opened(&mut self, endpoint: EndpointId) {
+        let Some(found) = self.ports.endpoint_mut(endpoint) else { return };
+        found.opening = false;
+        found.failures = found.failures.saturating_add(1);
+        let provider = found.provider;
+        let pause = retry::OPEN_ENDPOINT.pause(found.failures);
+        let pause = self.jitter(pause);
+        let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+        if provider == ProviderId::BUILT_IN {
+            self.stats.endpoints_failed += 1;
+            self.log(Event::EndpointFailed(endpoint, pause_ms));
+        } else {
+            self.stats.provider_refused += 1;
+            self.log(Event::Provider(provider, ProviderEvent::EndpointRefused(endpoint, pause_ms)));
+        }
+        self.timers.set(TimerKey::Endpoint(endpoint), self.now + pause);
+    }
+
+    /// Calls a provider outside of the core.
+    pub(crate) fn call(&mut self, provider: ProviderId, call: Option<CallId>, what: ProviderCall) {
+        self.output(Output::Provider { provider, call, what });
+    }
+
     /// [`Provider::timeout`](crate::provider::Provider::timeout) is called with `token` then, and not at an earlier
     /// time that was set for it.
     pub fn set_timer(&mut self, token: Token, at: Time) {
@@ -253,7 +292,8 @@ mod tests {
     #[test]
     fn timers_are_set_and_cleared() {
         let mut cx = Context::new(Config::default(), 1.into());
-        let (token, at) = (Token { kind: 1, index: 2, generation: 3 }, Time::from_nanos(5));
+        let (token, at) =
+            (Token { provider: ProviderId::BUILT_IN, kind: 1, index: 2, generation: 3 }, Time::from_nanos(5));
         cx.set_timer(token, at);
         assert_eq!(cx.timer(token), Some(at));
         cx.clear_timer(token);
@@ -264,7 +304,7 @@ mod tests {
     fn an_endpoint_has_its_port() {
         let mut cx = Context::new(Config::default(), 1.into());
         let port = PortId(3);
-        let endpoint = cx.ports.open(port, 0, ib_mad::Pkey::DEFAULT_FULL);
+        let endpoint = cx.ports.open(port, 0, ib_mad::Pkey::DEFAULT_FULL, ProviderId::BUILT_IN);
         assert_eq!((cx.port_id(endpoint), cx.port_id(EndpointId::new(9, 9))), (Some(port), None));
         assert!(cx.port_of(endpoint).is_none() && cx.lmc_of(endpoint) == Lmc::default(), "it is down");
         let lmc = Lmc::new(3).unwrap();

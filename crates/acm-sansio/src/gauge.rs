@@ -32,9 +32,9 @@ impl Acm {
         queues(&cx.sa, tell);
         let open = cx.ports.all_endpoints().filter_map(|id| cx.ports.endpoint(id));
         for endpoint in open {
-            tell("endpoint_open", Of::Endpoint(endpoint.port, endpoint.pkey), usize::from(endpoint.qpn.is_some()));
+            tell("endpoint_open", Of::Endpoint(endpoint.port, endpoint.pkey), usize::from(endpoint.is_open()));
         }
-        self.provider.each_gauge(cx, tell);
+        self.providers.iter().for_each(|provider| provider.each_gauge(cx, tell));
     }
 }
 

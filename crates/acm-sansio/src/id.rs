@@ -1,4 +1,6 @@
 //! What names the things of the core.
+use crate::door::ProviderId;
+
 macro_rules! handle {
     ($($(#[$m:meta])* $vis:vis $name:ident $short:literal;)*) => {$(
         $(#[$m])*
@@ -107,9 +109,11 @@ pub struct KernelRequestId(pub u32);
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PortId(pub u32);
 
-/// Names something that a provider does; the core gives it back. The parts are the provider's own.
+/// Names something that a provider does; the core gives it back. All but the provider's number is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Token {
+    /// Which provider.
+    pub provider: ProviderId,
     /// What kind of thing.
     pub kind: u32,
     /// Which one of its kind.

@@ -40,9 +40,9 @@ impl Acm {
         self.context.request_took(&request);
         let Waiting::Lookup { endpoint, token, dest, .. } = request.waiting else { return };
         self.context.stats.kernel_late += 1;
-        let tried = self.provider.tried(&self.context, token);
+        let tried = self.providers.get(token.provider).tried(&self.context, token);
         let late = Attempt { failure: Failure::KernelDeadline, tried };
         self.context.finish(request.asker, endpoint, &dest, None, Err(late));
-        self.provider.waiter_left(&mut self.context, token, request.account, true);
+        self.providers.get_mut(token.provider).waiter_left(&mut self.context, token, request.account, true);
     }
 }

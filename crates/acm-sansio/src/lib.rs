@@ -71,6 +71,7 @@
 //! | [`Output::CloseEndpoint`] | close it | nothing |
 //! | [`Output::Attach`], [`Output::Detach`] | attach the queue pair to the group | [`Input::Datagram`] for what comes |
 //! | [`Output::Send`] | send it with a global route header; it may be lost | nothing |
+//! | [`Output::Provider`] | call that provider, one call after another | [`Input::Provider`]: that the call returned, and what it says |
 //! | [`Output::Log`] | write it | nothing |
 //! | [`Output::ShutdownDone`] | stop | nothing (`contracts::after_shutdown_the_groups_are_left_or_have_had_their_time`) |
 //!
@@ -90,6 +91,7 @@
 //! | [`turns`] | whose turn it is to be read: a fabric's sources, urgent ones first |
 //! | [`histogram`] | how long things take |
 //! | [`provider`], [`context`] | how a resolution protocol plugs in, and all that it may do |
+//! | `external` | the one that stands for a provider outside of the core: calls, answers, and what a hanging one costs |
 //! | [`ibacmp`] | the built-in one: multicast requests, or subnet administration, and a cache |
 #![no_std]
 #![deny(
@@ -112,6 +114,7 @@ mod configure;
 pub mod context;
 mod credit;
 pub mod door;
+mod external;
 pub mod failure;
 mod fair;
 mod gauge;
@@ -123,6 +126,7 @@ mod list;
 pub mod port;
 pub mod preload;
 pub mod provider;
+mod providers;
 mod random;
 mod report;
 pub mod retry;

@@ -34,6 +34,8 @@ pub struct Need {
 pub enum IfPending {
     /// It waits until it is told that the lookup is complete, or leaves.
     Waits,
+    /// It does not wait (NODELAY), and the provider itself says what it knows: it waits for that alone.
+    Asks,
     /// It does not wait (NODELAY) and leaves a ticket: the lookup goes on for the cache.
     LeavesTicket,
     /// It may not wait: there is no room for another request that waits. Only what is known now helps it.
@@ -49,6 +51,17 @@ pub enum Answer {
     Pending(Token),
     /// It cannot be had.
     Failed(Attempt),
+}
+
+/// What a provider says when it is asked for the counters of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountersAnswer {
+    /// They are those that the core counts.
+    OfCore,
+    /// It counts itself: [`Context::complete_counters`] will be called with this token.
+    Pending(Token),
+    /// They cannot be had.
+    Failed(Failure),
 }
 
 impl From<Failure> for Answer {
@@ -91,7 +104,25 @@ pub enum Notice {
 /// A resolution protocol.
 pub trait Provider: fmt::Debug {
     /// Its name, as EP answers give it.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
+    /// Whether its endpoints have a queue pair of ours. Those of a provider that has its own are opened without one, and
+    /// it says when they are open: [`Context::opened`], [`Context::not_opened`].
+    fn has_queue_pairs(&self) -> bool {
+        true
+    }
+    /// Whether it answers by itself who does not wait ([`IfPending::Asks`]).
+    fn answers_no_delay(&self) -> bool {
+        false
+    }
+    /// A port of its subnets is active. Also when it is still, with other attributes or the same.
+    fn open_port(&mut self, _cx: &mut Context, _port: PortId) {}
+    /// A port is not active any more, or another provider's. Its endpoints are closed before, or heard
+    /// [`PortEvent::Down`].
+    fn close_port(&mut self, _cx: &mut Context, _port: PortId) {}
+    /// Whether nothing is open: the daemon waits for that before it ends, for a while.
+    fn is_closed(&self) -> bool {
+        true
+    }
     /// An endpoint has a queue pair. Also when it has another one than before.
     fn open_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId);
     /// An endpoint goes away: what is under way on it must be completed now.
@@ -113,6 +144,10 @@ pub trait Provider: fmt::Debug {
     ) -> Answer;
     /// The path from an endpoint to a port that is known by LID or GID; other fields of `wanted` narrow it.
     fn route(&mut self, cx: &mut Context, endpoint: EndpointId, wanted: &PathRecord, need: Need) -> Answer;
+    /// The counters of an endpoint.
+    fn counters(&mut self, _cx: &mut Context, _endpoint: EndpointId, _need: Need) -> CountersAnswer {
+        CountersAnswer::OfCore
+    }
     /// One request less of an account waits for what a token names: its client left. With `ticket` the lookup goes on
     /// for the cache all the same, charged to the account.
     fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool);
@@ -143,6 +178,8 @@ pub trait Provider: fmt::Debug {
     /// # Errors
     /// Those of the formatter.
     fn report(&self, cx: &Context, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+    /// Each account that is charged for a lookup, once for each: for [`Acm::check`](crate::Acm::check).
+    fn each_lookup(&self, _tell: &mut dyn FnMut(AccountId)) {}
     /// Whether what it keeps fits together: for tests and fuzzing. It may look at everything.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! Everything that an administrator may want to see, a line for each thing.
 use crate::{
     context::Context,
-    door::{Ids, Names, Worded},
-    provider::Provider,
+    door::{Ids, Names, ProviderId, Worded},
+    providers::Providers,
 };
 use acm_wire::client::Counter;
 use core::fmt;
@@ -11,13 +11,13 @@ use core::fmt;
 #[derive(Clone, Copy)]
 pub struct Report<'a> {
     context: &'a Context,
-    provider: &'a dyn Provider,
+    providers: &'a Providers,
     names: &'a dyn Names,
 }
 
 impl<'a> Report<'a> {
-    pub(crate) fn new(context: &'a Context, provider: &'a dyn Provider) -> Self {
-        Self { context, provider, names: &Ids }
+    pub(crate) fn new(context: &'a Context, providers: &'a Providers) -> Self {
+        Self { context, providers, names: &Ids }
     }
 
     /// The same, with these names for ports and endpoints.
@@ -53,6 +53,10 @@ impl fmt::Display for Report<'_> {
             write!(f, "{name}: {port} pkey {} addresses {}", found.pkey, found.addresses.len())?;
             match found.qpn {
                 Some(qpn) => write!(f, " qpn {qpn}")?,
+                None if found.provider != ProviderId::BUILT_IN => {
+                    let state = if found.is_open() { "open" } else { "not open" };
+                    write!(f, " {state} at provider {}, failures {}", found.provider.0, found.failures)?;
+                }
                 None => write!(f, " no queue pair, failures {}", found.failures)?,
             }
             for (name, counter) in COUNTERS {
@@ -65,7 +69,7 @@ impl fmt::Display for Report<'_> {
             let (connections, requests, lookups) = (held.connections, held.requests, held.lookups);
             writeln!(f, "{account}: connections {connections} requests {requests} lookups {lookups}")?;
         }
-        self.provider.report(cx, self.names, f)?;
+        self.providers.iter().try_for_each(|provider| provider.report(cx, self.names, f))?;
         write!(f, "counters:")?;
         for (name, counter) in COUNTERS {
             write!(f, " {name} {}", cx.counters.get(counter))?;
@@ -78,7 +82,7 @@ impl fmt::Display for Report<'_> {
             }
         };
         cx.stats.each_counter(&mut tell);
-        self.provider.each_stat(&mut |name, value| tell(name, &value));
+        self.providers.iter().for_each(|provider| provider.each_stat(&mut |name, value| tell(name, &value)));
         result
     }
 }

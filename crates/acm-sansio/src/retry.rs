@@ -56,6 +56,9 @@ pub const NOTICES_RENEWED: Duration = Duration::from_secs(30 * 60);
 pub const SENDER_MARGIN: Duration = Duration::from_secs(1);
 /// After so long the administrator is told of requests that failed, all at once.
 pub const FAILURES_TOLD: Duration = Duration::from_secs(60);
+/// A provider outside of the core that does not return from a call for so long hangs. Those before it count: the time
+/// begins anew with each that returns.
+pub const PROVIDER_CALL: Duration = Duration::from_secs(10);
 /// A group's leaving may take so long at shutdown.
 pub const SHUTDOWN: Duration = Duration::from_secs(2);
 

@@ -265,6 +265,8 @@ impl Host {
                 // An answer that cannot be sent is one that was lost.
                 let _ = subnet.send_mad(now.since_start(), self.sim_port(port), answer_send(to), &mad);
             }
+            // No node has a provider that is not built in.
+            Output::Provider { .. } => {}
             Output::Log(event) => self.events.push((now, event)),
             Output::ShutdownDone => self.stopped = true,
         }

@@ -110,7 +110,7 @@ fn a_port_of_another_providers_subnet_is_not_served() {
     world.settle();
     let prefix = world.port(0).gids[0].prefix();
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
-    configure(&mut world, |config| config.subnets = Subnets::AllBut(vec![prefix]));
+    configure(&mut world, |config| config.subnets = Subnets::all_but([prefix]));
     world.settle();
     assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ESRCADDR));
     assert_eq!(sent(&world, |output| matches!(output, Output::CloseEndpoint(_))), 1);
@@ -119,10 +119,10 @@ fn a_port_of_another_providers_subnet_is_not_served() {
             == format!("notice - port 0: not served: no provider for subnet prefix {prefix:#018x}"))
     };
     assert_eq!(sent(&world, said), 1);
-    configure(&mut world, |config| config.subnets = Subnets::Only(vec![1, prefix]));
+    configure(&mut world, |config| config.subnets = Subnets::only([1, prefix]));
     world.settle();
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
-    configure(&mut world, |config| config.subnets = Subnets::Only(vec![1]));
+    configure(&mut world, |config| config.subnets = Subnets::only([1]));
     assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ESRCADDR));
     assert_eq!(sent(&world, said), 2);
 }

@@ -113,6 +113,7 @@ fn known(kind: Kind, body: &[u8]) -> Result<Said, Damage> {
         | Kind::Attach
         | Kind::Detach
         | Kind::Log
+        | Kind::ProviderCall
         | Kind::ShutdownDone => Output::from(text::<Wish>(body)?).into(),
         Kind::FabricSent | Kind::FabricDelivered => Said::Unknown(format!("{kind} that is no packet")),
         _ => text::<Told>(body)?.into(),

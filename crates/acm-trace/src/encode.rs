@@ -192,6 +192,7 @@ pub(crate) fn kind_of_input(input: &Input<'_>) -> Kind {
         Input::Configure(_) => Kind::Configure,
         Input::Interfaces(_) => Kind::Interfaces,
         Input::Shutdown => Kind::Shutdown,
+        Input::Provider { .. } => Kind::ProviderSaid,
     }
 }
 
@@ -212,6 +213,7 @@ pub(crate) fn kind_of_output(output: &Output) -> Kind {
         Output::Send { .. } => Kind::Send,
         Output::Log(_) => Kind::Log,
         Output::ShutdownDone => Kind::ShutdownDone,
+        Output::Provider { .. } => Kind::ProviderCall,
     }
 }
 
@@ -255,6 +257,9 @@ pub(crate) fn output(fabric: &Fabric, now: Time, output: &Output) -> Encoded {
         }
         Output::Log(ref event) => return text(kind, &Wish::Log(event.clone())),
         Output::ShutdownDone => return text(kind, &Wish::ShutdownDone),
+        Output::Provider { provider, call, ref what } => {
+            return text(kind, &Wish::Provider { provider, call, what: what.clone().into() });
+        }
     })
 }
 

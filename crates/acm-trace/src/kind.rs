@@ -106,6 +106,8 @@ kinds! {
     Interfaces 0x25 "interfaces",
     /// [`Input::Shutdown`](acm_sansio::Input::Shutdown).
     Shutdown 0x26 "shutdown",
+    /// [`Input::Provider`](acm_sansio::Input::Provider).
+    ProviderSaid 0x27 "provider_said",
 
     /// [`Output::Reply`](acm_sansio::Output::Reply).
     Reply 0x40 "reply",
@@ -137,6 +139,8 @@ kinds! {
     Log 0x4d "log",
     /// [`Output::ShutdownDone`](acm_sansio::Output::ShutdownDone).
     ShutdownDone 0x4e "shutdown_done",
+    /// [`Output::Provider`](acm_sansio::Output::Provider).
+    ProviderCall 0x4f "provider_call",
 
     /// A port sent it, in a trace of a fabric ([`Crossing`](crate::Crossing)).
     FabricSent 0x60 "fabric_sent",
@@ -170,6 +174,6 @@ mod tests {
         let codes: Vec<u16> = Kind::ALL.iter().map(|kind| kind.code()).collect();
         assert!(codes.windows(2).all(|pair| pair[0] < pair[1]), "{codes:?}");
         assert_eq!((Kind::of(0x99), Kind::named("telepathy")), (None, None));
-        assert!(Kind::Shutdown.is_input() && !Kind::Reply.is_input());
+        assert!(Kind::ProviderSaid.is_input() && !Kind::Reply.is_input());
     }
 }

@@ -50,6 +50,9 @@
 //! alone: `fabric_sent` inbound, `fabric_delivered` outbound, with the number of the `node` and of its `port`. What is
 //! lost on its way was sent only. There is no core in it to replay. It is new in version 1.1.
 //!
+//! Version 1.2 has `provider_call` and `provider_said`, whose messages and datagrams are text, two digits for each byte, and
+//! `start` says which providers there are and which subnet each serves.
+//!
 //! Numbers are in network order. A client's message is in the order of its machine, which the section's header tells.
 //!
 //! Who reads a newer minor version leaves out what it does not know, with a [`Note`]; another major version is an error.
@@ -90,6 +93,7 @@ mod kind;
 pub mod line;
 mod mask;
 mod packet;
+mod provider;
 mod reader;
 mod recorder;
 mod replay;
@@ -110,6 +114,7 @@ pub use fact::{Dated, Entry, Fact, Start, Woken};
 pub use kind::Kind;
 pub use mask::Mask;
 pub use packet::{Global, Way};
+pub use provider::{Hex, Said};
 pub use reader::Reader;
 pub use recorder::{Recorder, continuation};
 pub use replay::{Replay, ReplayError, Replayed};
@@ -120,7 +125,7 @@ pub use told::Told;
 pub use words::WordError;
 
 /// Major and minor version of what is written: a reader of the same major version reads it.
-pub const VERSION: (u8, u8) = (1, 1);
+pub const VERSION: (u8, u8) = (1, 2);
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -2,6 +2,7 @@
 use crate::{
     Crossing, Told, difference, encode,
     fact::{Dated, Fact, Woken},
+    provider,
 };
 use acm_sansio::{Output, Time};
 use acm_wire::client::{Entry, EntryKind, Header};
@@ -56,6 +57,7 @@ fn of_input(told: &Told) -> String {
             let gid = source.gid.map_or_else(|| "no GID".to_owned(), |gid| format!("GID {gid}"));
             format!("{kind} {endpoint} from LID {} QP {} {gid} {}", source.lid, source.qpn, of_mad(payload))
         }
+        Told::Provider { provider, said } => format!("{kind} provider {} {}", provider.0, provider::of_said(said)),
         other => format!("{kind} {}", json(other)),
     }
 }
@@ -94,6 +96,10 @@ fn of_output(output: &Output) -> String {
         }
         Output::Log(event) => format!("{kind} {event}"),
         Output::ShutdownDone => kind.to_string(),
+        Output::Provider { provider, call, what } => {
+            let call = call.map_or_else(|| "no answer".to_owned(), |call| call.to_string());
+            format!("{kind} provider {} {call} {}", provider.0, provider::of_call(what))
+        }
     }
 }
 
@@ -103,14 +109,14 @@ fn of_crossing(crossing: &Crossing) -> String {
     format!("{kind} {node}/{port} LID {} QP {from} to LID {} QP {to} {}", way.slid, way.dlid, of_mad(payload))
 }
 
-fn of_mad(bytes: &[u8]) -> String {
+pub(crate) fn of_mad(bytes: &[u8]) -> String {
     match MadRef::new(bytes) {
         Ok(mad) => mad.to_string(),
         Err(_) => format!("{} bytes", bytes.len()),
     }
 }
 
-fn of_message(bytes: &[u8]) -> String {
+pub(crate) fn of_message(bytes: &[u8]) -> String {
     let Ok((header, body)) = Header::parse_prefix(bytes) else { return format!("{} bytes", bytes.len()) };
     let mut text = format!("{} {}", header.opcode, header.status);
     if header.opcode.base() == acm_wire::client::Opcode::RESOLVE {
@@ -130,7 +136,7 @@ fn entries(body: &[u8]) -> impl Iterator<Item = &Entry> {
     body.chunks_exact(size_of::<Entry>()).filter_map(|bytes| Entry::parse(bytes).ok())
 }
 
-fn json(value: &impl Serialize) -> String {
+pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
@@ -225,7 +231,9 @@ fn split(text: &str, line: &mut Line<'_>) {
     difference::lines(text).for_each(|(name, value)| line(name, &value));
 }
 
-struct Hex<'a>(&'a [u8]);
+/// Two digits for each byte.
+pub(crate) struct Hex<'a>(pub(crate) &'a [u8]);
+
 impl core::fmt::Display for Hex<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

@@ -1,7 +1,11 @@
 //! Other names and IP addresses in the place of those that a trace has, the same everywhere.
-use crate::Told;
+use crate::{
+    Told,
+    provider::{Hex, Said},
+};
 use acm_sansio::{
     Account, Event, Input, Output,
+    door::ProviderCall,
     port::InterfaceAddress,
     preload::{Hosts, Preload},
 };
@@ -150,6 +154,10 @@ impl Mask {
             Told::AddressRemoved { port, pkey, address } => {
                 Told::AddressRemoved { port, pkey, address: self.address(&address) }
             }
+            Told::Provider { provider, said: Said::Answered { request, message } } => {
+                let message = Hex(self.message(&message.0));
+                Told::Provider { provider, said: Said::Answered { request, message } }
+            }
             Told::Interfaces(all) => {
                 let masked = |own: InterfaceAddress| InterfaceAddress { address: self.ip(own.address), ..own };
                 Told::Interfaces(all.into_iter().map(masked).collect())
@@ -170,6 +178,7 @@ impl Mask {
             | Told::ClientReregister(_)
             | Told::Preloaded(Preload::Routes(_))
             | Told::Configure(_)
+            | Told::Provider { .. }
             | Told::Shutdown) => other,
         })
     }
@@ -185,6 +194,9 @@ impl Mask {
             Output::SelectSource { request, dest } => Output::SelectSource { request: *request, dest: self.ip(*dest) },
             Output::Send { endpoint, to, mad } => Output::Send { endpoint: *endpoint, to: *to, mad: self.mad(mad) },
             Output::Log(event) => Output::Log(self.event(event)?),
+            Output::Provider { provider, call, what } => {
+                Output::Provider { provider: *provider, call: *call, what: self.call(what) }
+            }
             Output::KernelReply { .. }
             | Output::CloseClient(_)
             | Output::SaSend(_)
@@ -195,6 +207,27 @@ impl Mask {
             | Output::Detach { .. }
             | Output::ShutdownDone => output.clone(),
         })
+    }
+
+    fn call(&self, what: &ProviderCall) -> ProviderCall {
+        let mut what = what.clone();
+        match &mut what {
+            ProviderCall::AddAddress { address, .. } | ProviderCall::RemoveAddress { address, .. } => {
+                *address = self.address(address);
+            }
+            ProviderCall::Resolve { source, message, .. } => {
+                *source = self.address(source);
+                *message = self.message(message);
+            }
+            ProviderCall::OpenPort { .. }
+            | ProviderCall::ClosePort(_)
+            | ProviderCall::OpenEndpoint { .. }
+            | ProviderCall::CloseEndpoint(_)
+            | ProviderCall::Reregister(_)
+            | ProviderCall::QueryCounters { .. }
+            | ProviderCall::SaDone { .. } => {}
+        }
+        what
     }
 
     fn hosts(&self, hosts: &Hosts) -> Hosts {

@@ -1,7 +1,8 @@
 //! Inputs that own what they hold.
+use crate::provider::Said;
 use acm_sansio::{
     Account, ClientId, Config, EndpointId, Input, KernelRequestId, PortId, RequestId, SaRequestId,
-    door::{DatagramSource, SendFailure},
+    door::{DatagramSource, ProviderId, SendFailure},
     port::{InterfaceAddress, PortAttributes},
     preload::Preload,
 };
@@ -65,6 +66,8 @@ pub enum Told {
     Configure(Box<Config>),
     /// [`Input::Interfaces`].
     Interfaces(Vec<InterfaceAddress>),
+    /// [`Input::Provider`].
+    Provider { provider: ProviderId, said: Said },
     /// [`Input::Shutdown`].
     Shutdown,
 }
@@ -96,6 +99,7 @@ impl From<&Input<'_>> for Told {
             Input::Preloaded(ref preload) => Self::Preloaded(preload.clone()),
             Input::Configure(config) => Self::Configure(Box::new(config.clone())),
             Input::Interfaces(all) => Self::Interfaces(all.to_vec()),
+            Input::Provider { provider, ref said } => Self::Provider { provider, said: Said::from(said) },
             Input::Shutdown => Self::Shutdown,
         }
     }
@@ -128,6 +132,7 @@ impl Told {
             Self::Preloaded(ref preload) => Input::Preloaded(preload.clone()),
             Self::Configure(ref config) => Input::Configure(config),
             Self::Interfaces(ref all) => Input::Interfaces(all),
+            Self::Provider { provider, ref said } => Input::Provider { provider, said: said.as_said() },
             Self::Shutdown => Input::Shutdown,
         }
     }

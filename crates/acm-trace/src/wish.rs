@@ -1,5 +1,9 @@
 //! Outputs that are neither bytes nor packets.
-use acm_sansio::{ClientId, EndpointId, Event, Failure, KernelRequestId, Output, PortId, RequestId};
+use crate::provider::Called;
+use acm_sansio::{
+    ClientId, EndpointId, Event, Failure, KernelRequestId, Output, PortId, RequestId,
+    door::{CallId, ProviderId},
+};
 use core::net::IpAddr;
 use ib_mad::{Gid, Lid, Pkey};
 use serde::{Deserialize, Serialize};
@@ -16,6 +20,7 @@ pub(crate) enum Wish {
     Detach { endpoint: EndpointId, mgid: Gid, mlid: Lid },
     Log(Event),
     ShutdownDone,
+    Provider { provider: ProviderId, call: Option<CallId>, what: Called },
 }
 
 impl From<Wish> for Output {
@@ -32,6 +37,7 @@ impl From<Wish> for Output {
             Wish::Detach { endpoint, mgid, mlid } => Self::Detach { endpoint, mgid, mlid },
             Wish::Log(event) => Self::Log(event),
             Wish::ShutdownDone => Self::ShutdownDone,
+            Wish::Provider { provider, call, what } => Self::Provider { provider, call, what: what.into() },
         }
     }
 }

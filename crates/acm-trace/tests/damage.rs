@@ -261,7 +261,7 @@ fn a_file_that_cannot_be_written_stops_the_recording_and_not_the_core() {
 fn kinds_are_one_for_each_variant() {
     // Four of the trace's own; an answer to the kernel has two; two of a fabric.
     assert_eq!(Kind::ALL.len(), 4 + common::inputs::INPUTS + common::outputs::OUTPUTS + 1 + 2);
-    assert_eq!((VERSION, Kind::ALL.len()), ((1, 1), 44), "another kind is another minor version");
+    assert_eq!((VERSION, Kind::ALL.len()), ((1, 2), 46), "another kind is another minor version");
 }
 
 /// What tshark shows of a trace: its numbers have names there, too.

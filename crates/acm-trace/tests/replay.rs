@@ -26,7 +26,7 @@ struct Forgetful {
 }
 
 impl Provider for Forgetful {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         self.own.name()
     }
     fn open_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {

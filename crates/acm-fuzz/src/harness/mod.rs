@@ -1,5 +1,6 @@
 //! A core with everything around it played by operations, and what must hold after each.
 mod fabric;
+mod providers;
 mod run;
 mod state;
 mod values;

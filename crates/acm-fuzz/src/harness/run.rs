@@ -100,6 +100,7 @@ impl Harness {
                     self.tell(Input::SourceSelected { request, source });
                 }
             }
+            Operation::Provider(which, says) => self.provider_says(*which, says),
             _ => self.operate_fabric(operation),
         }
     }
@@ -155,5 +156,6 @@ impl Harness {
         }
         assert!(self.kernel.is_empty(), "the kernel waits for {:?}", self.kernel);
         assert!(!self.shut_down || self.stopped, "groups are being left for ever");
+        self.providers.finish();
     }
 }

@@ -1,6 +1,12 @@
 //! What is around the core: what it is told, and what it wants.
-use super::values::{config, pick};
-use acm_sansio::{Acm, ClientId, EndpointId, Input, KernelRequestId, Output, RequestId, Time, door::SaSend};
+use super::{
+    providers::Providers,
+    values::{config, pick},
+};
+use acm_sansio::{
+    Acm, ClientId, EndpointId, Event, Input, KernelRequestId, Output, RequestId, Time,
+    door::{ProviderSaid, SaSend},
+};
 use core::time::Duration;
 use ib_mad::{Lid, Method, Qpn, acm::AcmMad};
 use std::collections::BTreeMap;
@@ -27,6 +33,7 @@ pub(super) struct Harness {
     pub(super) stopped: bool,
     /// Where the subnet manager of each port is.
     pub(super) sm_lids: [Lid; PORTS as usize],
+    pub(super) providers: Providers,
 }
 
 impl Harness {
@@ -47,6 +54,7 @@ impl Harness {
             shut_down: false,
             stopped: false,
             sm_lids: [Lid::NONE; PORTS as usize],
+            providers: Providers::default(),
         }
     }
 
@@ -59,12 +67,19 @@ impl Harness {
         while let Some(output) = self.acm.poll_output() {
             self.carry_out(output);
         }
+        if let Some((provider, call)) = self.providers.next_return() {
+            self.tell(Input::Provider { provider, said: ProviderSaid::Returned { call, is_ok: true } });
+        }
     }
 
     fn carry_out(&mut self, output: Output) {
         let on_fabric = matches!(
             output,
-            Output::OpenEndpoint { .. } | Output::Attach { .. } | Output::Send { .. } | Output::SaSend(_)
+            Output::Provider { call: Some(_), .. }
+                | Output::OpenEndpoint { .. }
+                | Output::Attach { .. }
+                | Output::Send { .. }
+                | Output::SaSend(_)
         );
         assert!(!(self.stopped && on_fabric), "after the end: {output:?}");
         match output {
@@ -81,9 +96,7 @@ impl Harness {
             Output::OpenEndpoint { endpoint, .. } => {
                 assert!(!self.opening.contains(&endpoint), "{endpoint} is opened twice");
                 self.opening.push(endpoint);
-                if !self.endpoints.contains(&endpoint) {
-                    self.endpoints.push(endpoint);
-                }
+                self.know(endpoint);
             }
             Output::CloseEndpoint(endpoint) => {
                 self.opening.retain(|other| *other != endpoint);
@@ -97,10 +110,20 @@ impl Harness {
             }
             Output::ShutdownDone => self.stopped = true,
             Output::Log(event) => {
+                if let Event::EndpointAdded(endpoint, ..) = event {
+                    self.know(endpoint);
+                }
                 let _ = (event.to_string(), event.dest(), event.endpoint(), event.port(), event.client());
             }
             Output::SaReply { mad, .. } => assert_eq!(mad.header.method, Method::REPORT_RESP),
+            Output::Provider { provider, call, what } => self.providers.called(provider, call, what),
             Output::Attach { .. } | Output::Detach { .. } => {}
+        }
+    }
+
+    fn know(&mut self, endpoint: EndpointId) {
+        if !self.endpoints.contains(&endpoint) {
+            self.endpoints.push(endpoint);
         }
     }
 

@@ -3,7 +3,7 @@ use crate::operation::{Link, Peer, Port};
 use acm_sansio::{
     Config, PortId,
     config::{Limits, RouteProtocol, SaDepth, Share, Subnets},
-    door::{DatagramSource, Level},
+    door::{DatagramSource, Level, ProviderId},
     port::PortAttributes,
     preload::{Hosts, Preload, Route, Routes},
 };
@@ -27,7 +27,7 @@ pub(super) fn config(number: usize) -> Config {
         strangers: 3,
         destinations: 12,
         unsolicited: 5,
-        negatives: 2,
+        negatives: 1,
         renewals: 1,
         responders: 1,
         reports: 2,
@@ -40,11 +40,18 @@ pub(super) fn config(number: usize) -> Config {
         route_timeout: number.is_multiple_of(7).then_some(Duration::from_secs(20)),
         negative_timeout: number.is_multiple_of(3).then_some(Duration::from_secs(100)),
         log_level: Level::Debug,
+        providers: vec!["one".to_owned(), "two".to_owned()],
+        // Every eighth sequence begins with a provider outside of the core.
+        subnets: served_by(u8::from(number % 8 == 1)),
         ..Config::default()
     }
 }
 
-/// Other options while it runs: smaller bounds, and now and then another provider's subnet.
+fn served_by(provider: u8) -> Subnets {
+    Subnets { default: Some(ProviderId(provider)), ..Subnets::default() }
+}
+
+/// Other options while it runs: smaller bounds, and another provider, or nobody.
 pub(super) fn reconfigured(number: u8) -> Config {
     let mut config = config(number.into());
     config.resolve_depth = u32::from(number % 3);
@@ -54,8 +61,9 @@ pub(super) fn reconfigured(number: u8) -> Config {
         config.limits.requests_per_client = 1;
         config.limits.destinations = 6;
     }
+    config.subnets = served_by(if number % 6 == 5 { 1 + number / 6 % 2 } else { 0 });
     if number.is_multiple_of(64) {
-        config.subnets = Subnets::AllBut(vec![Gid::DEFAULT_PREFIX]);
+        config.subnets = Subnets::all_but([Gid::DEFAULT_PREFIX]);
     }
     config
 }

@@ -120,6 +120,10 @@ fn labels(of: Of, source: &Source<'_>) -> Labels {
         Of::PortQueue(id, waiting) => vec![port(id), who(waiting)],
         Of::Endpoint(id, pkey) => vec![port(id), ("pkey", pkey.to_string())],
         Of::EndpointQueue(id, pkey, waiting) => vec![port(id), ("pkey", pkey.to_string()), who(waiting)],
+        Of::Provider(id) => {
+            let name = usize::from(id.0).checked_sub(1).and_then(|place| source.acm.config().providers.get(place));
+            vec![("provider", name.cloned().unwrap_or_else(|| id.0.to_string()))]
+        }
         Of::State(state) => vec![("state", state.to_owned())],
     }
 }
@@ -169,7 +173,8 @@ mod tests {
 
     #[test]
     fn numbers_have_their_help_their_type_and_their_labels() {
-        let acm = Acm::new(Config::default(), 1);
+        let mut acm = Acm::new(Config::default(), 1);
+        acm.add_provider("dsap");
         let source = Source {
             now: Time::ZERO,
             acm: &acm,
@@ -199,6 +204,8 @@ mod tests {
         let (known, unknown) = (("port", "mlx5_0/1".to_owned()), ("port", "9".to_owned()));
         let who = ("who", "strangers".to_owned());
         assert_eq!(labels(Of::Daemon), []);
+        let provider = |number| labels(Of::Provider(acm_sansio::door::ProviderId(number)));
+        assert_eq!([provider(1), provider(2)], [[("provider", "dsap".to_owned())], [("provider", "2".to_owned())]]);
         assert_eq!(labels(Of::Port(PortId(9))), [unknown]);
         assert_eq!(labels(Of::PortQueue(PortId(1), Waiting::Strangers)), [known.clone(), who]);
         let pkey = ("pkey", Pkey::DEFAULT_FULL.to_string());

@@ -1,7 +1,7 @@
 //! Files, and what the daemon takes from them.
 use super::*;
 use crate::in_time::in_time;
-use acm_sansio::retry;
+use acm_sansio::{door::ProviderId, retry};
 use acm_wire::Address;
 use clap::Parser;
 use core::time::Duration;
@@ -25,7 +25,7 @@ fn problems_have_their_place_and_nothing_else_is_lost() {
         .iter()
         .map(|problem| problem.rsplit('/').next().unwrap().split(": ").next().unwrap().to_owned())
         .collect();
-    assert_eq!(places, ["opts:2:1", "opts:4:1", "opts:5:9", "addrs:2", "addrs:3:10"]);
+    assert_eq!(places, ["opts:2:1", "opts:5:9", "addrs:2", "addrs:3:10"]);
     let addresses = settings.addresses.unwrap();
     assert_eq!(addresses.len(), 2);
     assert_eq!((addresses[1].pkey, addresses[1].port), (Some(Pkey::new(0x8001)), 2));
@@ -41,19 +41,64 @@ fn settings_of(text: &str) -> Settings {
 #[test]
 fn providers_divide_the_subnets() {
     let cases: [(&str, Subnets); 8] = [
-        ("", Subnets::AllBut(vec![])),
-        ("provider ibacmp default\n", Subnets::AllBut(vec![])),
+        ("", Subnets::all_but([])),
+        ("provider ibacmp default\n", Subnets::all_but([])),
         // The last default counts, and without one it is ours, as in C ibacm.
-        ("provider other default\nprovider ibacmp default\n", Subnets::AllBut(vec![])),
-        ("provider ibacmp 2\n", Subnets::AllBut(vec![])),
-        ("provider other 0x1\nprovider Ibacmp 2\n", Subnets::AllBut(vec![1])),
-        ("provider other default\n", Subnets::Only(vec![])),
-        ("provider other default\nprovider ibacmp 0x2\n", Subnets::Only(vec![2])),
-        ("provider other 3\nprovider ibacmp 3\n", Subnets::AllBut(vec![])),
+        ("provider other default\nprovider ibacmp default\n", Subnets::all_but([])),
+        ("provider ibacmp 2\n", Subnets::all_but([])),
+        ("provider other 0x1\nprovider Ibacmp 2\n", Subnets::all_but([1])),
+        ("provider other default\n", Subnets::only([])),
+        ("provider other default\nprovider ibacmp 0x2\n", Subnets::only([2])),
+        ("provider other 3\nprovider ibacmp 3\n", Subnets::all_but([])),
     ];
     for (text, expected) in cases {
         assert_eq!(settings_of(text).core(1024).subnets, expected, "{text}");
     }
+}
+
+/// Settings in which two libraries were loaded.
+fn with_libraries(text: &str) -> Settings {
+    let known = |id, name: &str, names: &[&str]| Known {
+        id: ProviderId(id),
+        name: name.to_owned(),
+        names: names.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    let providers = vec![known(1, "dsap", &["dsap"]), known(2, "ibacmp", &["libibacmp.so", "/x/libibacmp.so"])];
+    Settings { providers, ..settings_of(text) }
+}
+
+#[test]
+fn libraries_have_the_subnets_that_lines_give_them() {
+    let (one, two) = (Some(ProviderId(1)), Some(ProviderId(2)));
+    let subnets = |text: &str| with_libraries(text).core(1024).subnets;
+    let who = |text: &str| [1, 2, 3].map(|prefix| subnets(text).provider(prefix));
+    let ours = Some(ProviderId::BUILT_IN);
+    assert_eq!(who(""), [ours; 3]);
+    assert_eq!(who("provider DSAP 1\nprovider libibacmp.so 2\n"), [one, two, ours]);
+    assert_eq!(who("provider /x/libibacmp.so default\nprovider ibacmp 3\n"), [two, two, ours]);
+    assert_eq!(who("provider dsap default\nprovider none 2\nprovider other 3\n"), [one, None, None]);
+    // The first line that gives it to a library, or ours.
+    assert_eq!(who("provider dsap 1\nprovider libibacmp.so 1\n"), [one, ours, ours]);
+    assert_eq!(who("provider dsap default\nprovider dsap 1\nprovider ibacmp 1\n"), [ours, one, one]);
+    assert_eq!(with_libraries("").core(1024).providers, ["dsap", "ibacmp"]);
+}
+
+#[test]
+fn a_library_that_was_not_loaded_needs_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("opts");
+    let text = "provider dsap 1\nprovider none 2\nprovider ibacmp 3\nprovider other 4\n";
+    fs::write(&path, text).unwrap();
+    fs::write(dir.path().join("addrs"), "").unwrap();
+    let addresses = dir.path().join("addrs");
+    let words = ["acm-mio", "-O", path.to_str().unwrap(), "-A", addresses.to_str().unwrap()];
+    let args = Args::try_parse_from(words).unwrap();
+    let first = Settings { providers: with_libraries("").providers, ..Settings::read(&args) };
+    assert!(first.problems.is_empty(), "{:?}", first.problems);
+    let again = first.read_again();
+    assert_eq!(again.providers, first.providers);
+    let said = format!("{}:4:1: provider other: needs a restart; its subnets are not served", path.display());
+    assert_eq!(again.problems, [said]);
 }
 
 #[test]
@@ -244,8 +289,8 @@ const OTHER_VALUES: &[(&str, &str, Counts)] = &[
     ("addr_preload", "acm_hosts", Elsewhere("tests/ preload_files")),
     ("addr_data_file", "/other", Elsewhere("tests/ preload_files")),
     ("support_ips_in_addr_cfg", "yes", Elsewhere("tests/ config")),
-    ("provider_lib_path", "/other", Elsewhere("does nothing")),
-    ("provider", "none default", InCore(|core| core.subnets = Subnets::Only(Vec::new()))),
+    ("provider_lib_path", "/other", Elsewhere("tests/ providers")),
+    ("provider", "none default", InCore(|core| core.subnets = Subnets::only([]))),
     ("connections", "7", InCore(|core| core.limits.connections.total = 7)),
     ("connection_share", "7", InCore(|core| core.limits.connections.percent = 7)),
     ("requests", "7", InCore(|core| core.limits.requests.total = 7)),
@@ -269,7 +314,7 @@ fn each_option_counts_where_it_should() {
     let mut names: Vec<&str> = OTHER_VALUES.iter().map(|(name, ..)| *name).collect();
     for &(name, value, ref counts) in OTHER_VALUES {
         let settings = settings_of(&format!("{name} {value}\n"));
-        assert!(settings.problems.is_empty() || name == "provider", "{name}: {:?}", settings.problems);
+        assert!(settings.problems.is_empty(), "{name}: {:?}", settings.problems);
         let mut expected = default.core(1024);
         let place = match counts {
             InCore(change) => {
@@ -366,7 +411,7 @@ fn the_tables_of_times_have_the_policies() {
     let policies = named! { JOIN OPEN_ENDPOINT SA_BUSY NOTICES DEVICE RENEW };
     let times = named! {
         RENEW_SPREAD ANNOUNCE_SPREAD ANNOUNCE_PAUSE REJOIN_SPREAD NOTICES_SPREAD NOTICES_RENEWED SENDER_MARGIN
-        FAILURES_TOLD SHUTDOWN
+        FAILURES_TOLD PROVIDER_CALL SHUTDOWN
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let source = fs::read_to_string(root.join("crates/acm-sansio/src/retry.rs")).unwrap();

@@ -33,7 +33,7 @@ fn client(cx: &mut Context, index: u32) -> ClientId {
 }
 
 fn lookup() -> Waiting {
-    let token = Token { kind: 1, index: 2, generation: 3 };
+    let token = Token { provider: crate::door::ProviderId::BUILT_IN, kind: 1, index: 2, generation: 3 };
     Waiting::Lookup { endpoint: EndpointId::new(0, 0), token, dest: Address::from_text("a"), chosen_source: None }
 }
 

@@ -7,14 +7,14 @@ use crate::{
     account::{AccountKind, Holding},
     context::Context,
     door::{Event, Level, Output},
-    failure::Attempt,
+    failure::{Attempt, Failure},
     histogram::Phase,
     id::{ClientId, EndpointId, RequestId, Token},
     timers::TimerKey,
 };
 use acm_wire::{
     Address,
-    client::{ClientStatus, Counter, Reply},
+    client::{ClientStatus, Counter, Counters, Opcode, Reply},
 };
 use ib_mad::sa::PathRecord;
 
@@ -30,6 +30,39 @@ impl Context {
             }
             self.finish(request.asker, endpoint, &dest, chosen_source.as_ref(), result);
         }
+    }
+
+    /// What [`CountersAnswer::Pending`](crate::provider::CountersAnswer::Pending) promised: who waits for it is answered.
+    pub fn complete_counters(&mut self, token: Token, result: Result<&Counters, Failure>) {
+        while let Some(id) = self.requests.first(token) {
+            let Some(request) = self.take_request(id) else { return };
+            let (Waiting::Counters { endpoint, .. }, Asker::Client { id: client, tid }) =
+                (request.waiting, request.asker)
+            else {
+                return;
+            };
+            self.request_took(&request);
+            self.finish_counters(client, tid, endpoint, result);
+        }
+    }
+
+    /// Answers who asks for the counters of an endpoint.
+    pub(crate) fn finish_counters(
+        &mut self,
+        client: ClientId,
+        tid: [u8; 8],
+        endpoint: EndpointId,
+        result: Result<&Counters, Failure>,
+    ) {
+        let reply = match result {
+            Ok(counters) => Reply::counters(tid, counters),
+            Err(failure) => {
+                let about = About { endpoint: Some(endpoint), ..About::default() };
+                self.request_failed(Asker::Client { id: client, tid }, failure.into(), &about);
+                Reply::refused(Opcode::PERF, tid, failure.status())
+            }
+        };
+        self.reply(client, reply);
     }
 
     /// How many requests wait for it.

@@ -20,7 +20,7 @@ impl Acm {
             port: attributes.port_number,
             port_count: attributes.port_count,
             pkey: endpoint.pkey,
-            provider: Text::new(self.provider.name().as_bytes()),
+            provider: Text::new(self.providers.get(endpoint.provider).name().as_bytes()),
             ..EpHead::default()
         };
         let mut bytes = Vec::new();

@@ -6,7 +6,7 @@ use super::{
 use crate::{
     account::{Account, AccountId, Holding},
     acm::Acm,
-    door::{Event, Output},
+    door::{Event, Output, ProviderId},
     failure::Failure,
     id::{ClientId, RequestId},
     provider::IfPending,
@@ -74,8 +74,8 @@ impl Acm {
         self.context.stats.requests_abandoned += 1;
         match request.waiting {
             Waiting::Source { .. } => {}
-            Waiting::Lookup { token, .. } => {
-                self.provider.waiter_left(&mut self.context, token, request.account, false);
+            Waiting::Lookup { token, .. } | Waiting::Counters { token, .. } => {
+                self.providers.get_mut(token.provider).waiter_left(&mut self.context, token, request.account, false);
             }
             Waiting::Query { question, .. } => {
                 if let Some(question) = question {
@@ -108,7 +108,7 @@ impl Acm {
         let tid = frame.header.tid.0;
         let asker = Asker::Client { id: client, tid };
         match ClientRequest::parse(&frame) {
-            ClientRequest::Perf(target) => self.perf(client, tid, target),
+            ClientRequest::Perf(target) => self.perf(client, tid, account, target),
             ClientRequest::Endpoint { index, port } => self.endpoint_query(client, tid, index, port),
             ClientRequest::Resolve(asked) => {
                 self.context.counters.count(Counter::Resolve);
@@ -153,9 +153,17 @@ impl Acm {
         }
     }
 
-    pub(crate) fn if_pending(&self, asker: Asker, account: AccountId, no_delay: bool) -> IfPending {
-        match (no_delay, self.may_wait(asker, account)) {
+    pub(crate) fn if_pending(
+        &self,
+        asker: Asker,
+        account: AccountId,
+        provider: ProviderId,
+        no_delay: bool,
+    ) -> IfPending {
+        let asks = no_delay && self.providers.get(provider).answers_no_delay();
+        match (no_delay && !asks, self.may_wait(asker, account)) {
             (true, _) => IfPending::LeavesTicket,
+            (false, true) if asks => IfPending::Asks,
             (false, true) => IfPending::Waits,
             (false, false) => IfPending::HasNoRoom,
         }

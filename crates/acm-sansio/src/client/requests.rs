@@ -32,8 +32,20 @@ pub(crate) enum Waiting {
     Source { dest: Address, no_delay: bool },
     /// A lookup of the provider.
     Lookup { endpoint: EndpointId, token: Token, dest: Address, chosen_source: Option<Address> },
+    /// The counters of an endpoint that its provider counts.
+    Counters { endpoint: EndpointId, token: Token },
     /// Subnet administration's own answer.
     Query { question: Option<QuestionId>, entry: Entry, dest: Option<Address> },
+}
+
+impl Waiting {
+    /// What it waits for of a provider.
+    const fn token(&self) -> Option<Token> {
+        match self {
+            Self::Lookup { token, .. } | Self::Counters { token, .. } => Some(*token),
+            Self::Source { .. } | Self::Query { .. } => None,
+        }
+    }
 }
 
 /// A request that is not answered yet.
@@ -83,7 +95,7 @@ impl Requests {
     pub(crate) fn insert(&mut self, request: OpenRequest) -> RequestId {
         let waiting = request.waiting;
         let id = self.all.insert(request);
-        if let Waiting::Lookup { token, .. } = waiting {
+        if let Some(token) = waiting.token() {
             self.waiting.entry(token).or_default().push_last(&mut self.all, id);
         }
         id
@@ -91,7 +103,7 @@ impl Requests {
 
     /// Takes a request out, whatever it waits for.
     pub(crate) fn remove(&mut self, id: RequestId) -> Option<OpenRequest> {
-        if let Waiting::Lookup { token, .. } = self.all.get(id)?.waiting
+        if let Some(token) = self.all.get(id)?.waiting.token()
             && let Some(list) = self.waiting.get_mut(&token)
         {
             list.remove(&mut self.all, id);
@@ -119,7 +131,7 @@ pub(super) mod tests {
     use crate::account::KERNEL;
     use alloc::vec::Vec;
 
-    const TOKEN: Token = Token { kind: 1, index: 2, generation: 3 };
+    const TOKEN: Token = Token { provider: crate::door::ProviderId::BUILT_IN, kind: 1, index: 2, generation: 3 };
 
     pub(crate) fn request(client: ClientId) -> OpenRequest {
         let waiting = Waiting::Lookup {

@@ -6,6 +6,7 @@ use super::{
 use crate::{
     account::AccountId,
     acm::Acm,
+    door::ProviderId,
     failure::{Bound, Failure},
     id::{EndpointId, PortId},
     provider::{Answer, IfPending, Need},
@@ -30,9 +31,9 @@ impl Acm {
         let Some(endpoint) = self.context.ports.by_address(source) else {
             return self.refuse(asker, Failure::NoSource, &About::address(source, dest));
         };
-        self.count_resolve(endpoint);
-        let need = Need { account, if_pending: self.if_pending(asker, account, no_delay) };
-        let answer = self.provider.resolve(&mut self.context, endpoint, source, dest, need);
+        let provider = self.count_resolve(endpoint);
+        let need = Need { account, if_pending: self.if_pending(asker, account, provider, no_delay) };
+        let answer = self.providers.get_mut(provider).resolve(&mut self.context, endpoint, source, dest, need);
         self.answer(asker, endpoint, *dest, chosen_source, answer, need);
     }
 
@@ -50,17 +51,19 @@ impl Acm {
         let Some(endpoint) = self.context.ports.by_path(port, path) else {
             return self.refuse(asker, Failure::NoSource, &About::path(path));
         };
-        self.count_resolve(endpoint);
-        let need = Need { account, if_pending: self.if_pending(asker, account, no_delay) };
-        let answer = self.provider.route(&mut self.context, endpoint, path, need);
+        let provider = self.count_resolve(endpoint);
+        let need = Need { account, if_pending: self.if_pending(asker, account, provider, no_delay) };
+        let answer = self.providers.get_mut(provider).route(&mut self.context, endpoint, path, need);
         let dest = if path.dlid.is_zero() { Address::Gid(path.dgid) } else { Address::Lid(path.dlid) };
         self.answer(asker, endpoint, dest, None, answer, need);
     }
 
-    fn count_resolve(&mut self, endpoint: EndpointId) {
-        if let Some(endpoint) = self.context.ports.endpoint_mut(endpoint) {
+    /// Counts a request of an endpoint; who serves it.
+    fn count_resolve(&mut self, endpoint: EndpointId) -> ProviderId {
+        self.context.ports.endpoint_mut(endpoint).map_or(ProviderId::BUILT_IN, |endpoint| {
             endpoint.counters.count(Counter::Resolve);
-        }
+            endpoint.provider
+        })
     }
 
     /// Answers with what the provider says, or lets the request wait.
@@ -81,7 +84,7 @@ impl Acm {
                 }
                 Err(*attempt)
             }
-            (Answer::Pending(token), IfPending::Waits) => {
+            (Answer::Pending(token), IfPending::Waits | IfPending::Asks) => {
                 let waiting = Waiting::Lookup { endpoint, token: *token, dest, chosen_source };
                 let request = self.context.keep_request(OpenRequest::new(asker, need.account, waiting));
                 if matches!(asker, Asker::Kernel(_)) {

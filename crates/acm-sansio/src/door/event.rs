@@ -1,8 +1,10 @@
 //! What an administrator may want to read.
 use super::{
+    external::ProviderId,
     failed::{FailedRequest, RequestedBy},
     level::Level,
     names::{Ids, Names, Worded},
+    provider_event::ProviderEvent,
 };
 use crate::{
     account::Account,
@@ -62,6 +64,8 @@ pub enum Event {
     NotSubscribed(PortId, SaError),
     /// An answer of subnet administration does not fit its request.
     BadSaAnswer(PortId),
+    /// Something about a provider outside of the core.
+    Provider(ProviderId, ProviderEvent),
     /// Something that the built-in protocol says.
     Ibacmp(ibacmp::Event),
 }
@@ -76,6 +80,7 @@ impl Event {
             | Self::Subscribed(_, true)
             | Self::EndpointFailed(..)
             | Self::EndpointLost(..)
+            | Self::Provider(..)
             | Self::PortUp(..)
             | Self::PortDown(..)
             | Self::NotServed(..)
@@ -108,6 +113,7 @@ impl Event {
             | Self::AddressRemoved(_, address)
             | Self::Answered(_, address) => Some(*address),
             Self::Failed(failed) => failed.dest,
+            Self::Provider(_, event) => event.address(),
             Self::Ibacmp(event) => event.dest(),
             _ => None,
         }
@@ -127,6 +133,7 @@ impl Event {
             | Self::Subscribed(port, _)
             | Self::NotSubscribed(port, _)
             | Self::BadSaAnswer(port) => Some(*port),
+            Self::Provider(_, event) => event.port(),
             _ => None,
         }
     }
@@ -142,6 +149,7 @@ impl Event {
             | Self::AddressAdded(endpoint, _)
             | Self::AddressRemoved(endpoint, _) => Some(*endpoint),
             Self::Failed(failed) => failed.endpoint,
+            Self::Provider(_, event) => event.endpoint(),
             Self::Ibacmp(event) => Some(event.endpoint()),
             _ => None,
         }
@@ -241,6 +249,7 @@ impl Worded for Event {
             Self::BadSaAnswer(port) => {
                 write!(f, "ERROR - {port}: SA answer does not fit its request", port = port.named(names))
             }
+            Self::Provider(provider, event) => event.write_of(*provider, names, f),
             Self::Ibacmp(event) => event.write(names, f),
         }
     }

@@ -10,6 +10,7 @@ use crate::{
 };
 use acm_wire::{Address, client::Counter};
 use alloc::{boxed::Box, vec::Vec};
+use core::fmt;
 use ib_mad::{Pkey, sa::SaMad};
 
 /// A provider. The built-in one is the first; others have numbers in the order in which they were added.
@@ -100,6 +101,59 @@ pub enum ProviderCall {
         /// The answer, with the transaction id of the request, or why there is none.
         answer: Result<Box<SaMad>, SaError>,
     },
+}
+
+impl ProviderCall {
+    /// Which function of the provider it calls.
+    #[must_use]
+    pub const fn function(&self) -> ProviderFunction {
+        match self {
+            Self::OpenPort { .. } => ProviderFunction::OpenPort,
+            Self::ClosePort(_) => ProviderFunction::ClosePort,
+            Self::OpenEndpoint { .. } => ProviderFunction::OpenEndpoint,
+            Self::CloseEndpoint(_) => ProviderFunction::CloseEndpoint,
+            Self::AddAddress { .. } => ProviderFunction::AddAddress,
+            Self::RemoveAddress { .. } => ProviderFunction::RemoveAddress,
+            Self::Resolve { .. } => ProviderFunction::Resolve,
+            Self::Reregister(_) => ProviderFunction::HandleEvent,
+            Self::QueryCounters { .. } => ProviderFunction::QueryPerf,
+            Self::SaDone { .. } => ProviderFunction::SaHandler,
+        }
+    }
+}
+
+/// A function of a provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[expect(missing_docs, reason = "they are named as ibacm names them")]
+pub enum ProviderFunction {
+    OpenPort,
+    ClosePort,
+    OpenEndpoint,
+    CloseEndpoint,
+    AddAddress,
+    RemoveAddress,
+    Resolve,
+    HandleEvent,
+    QueryPerf,
+    SaHandler,
+}
+
+impl fmt::Display for ProviderFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::OpenPort => "open_port",
+            Self::ClosePort => "close_port",
+            Self::OpenEndpoint => "open_endpoint",
+            Self::CloseEndpoint => "close_endpoint",
+            Self::AddAddress => "add_address",
+            Self::RemoveAddress => "remove_address",
+            Self::Resolve => "resolve",
+            Self::HandleEvent => "handle_event",
+            Self::QueryPerf => "query_perf",
+            Self::SaHandler => "the handler of acm_send_sa_mad",
+        })
+    }
 }
 
 /// What a provider says.

@@ -1,4 +1,5 @@
 //! What numbers of the moment are of.
+use super::external::ProviderId;
 use crate::{account::AccountKind, id::PortId};
 use ib_mad::Pkey;
 
@@ -17,6 +18,8 @@ pub enum Of {
     Endpoint(PortId, Pkey),
     /// Those who wait at an endpoint.
     EndpointQueue(PortId, Pkey, Waiting),
+    /// A provider outside of the core.
+    Provider(ProviderId),
     /// Destinations in this state.
     State(&'static str),
 }

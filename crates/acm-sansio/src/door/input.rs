@@ -1,6 +1,7 @@
 //! What the core is told.
 use crate::{
     Account, Config,
+    door::{ProviderId, ProviderSaid},
     id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},
     port::{InterfaceAddress, PortAttributes},
     preload::Preload,
@@ -143,6 +144,13 @@ pub enum Input<'a> {
     /// All addresses of this machine's interfaces on InfiniBand ports, as they are now: what was told before counts no
     /// more. Where one of [`Input::AddressAdded`] is among them, it is where its interface is.
     Interfaces(&'a [InterfaceAddress]),
+    /// A provider outside of the core said something: see [`ProviderSaid`] for what it answers.
+    Provider {
+        /// Which one.
+        provider: ProviderId,
+        /// What it said.
+        said: ProviderSaid<'a>,
+    },
     /// Leave all groups; [`Output::ShutdownDone`](crate::Output::ShutdownDone) follows.
     Shutdown,
 }

@@ -1,4 +1,5 @@
 //! What ids are called in words that an administrator reads.
+use super::external::ProviderId;
 use crate::id::{ClientId, EndpointId, PortId};
 use core::fmt;
 
@@ -18,6 +19,14 @@ pub trait Names {
     /// Those of the formatter.
     fn endpoint(&self, endpoint: EndpointId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{endpoint}")
+    }
+
+    /// A provider: `provider dsap`.
+    ///
+    /// # Errors
+    /// Those of the formatter.
+    fn provider(&self, provider: ProviderId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "provider {}", provider.0)
     }
 
     /// A client: `ib_acme[4711]`.
@@ -71,6 +80,12 @@ impl<T: fmt::Debug + ?Sized> fmt::Debug for Named<'_, T> {
 impl Worded for PortId {
     fn write(&self, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         names.port(*self, f)
+    }
+}
+
+impl Worded for ProviderId {
+    fn write(&self, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        names.provider(*self, f)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the core wants.
 use crate::{
-    door::Event,
+    door::{CallId, Event, ProviderCall, ProviderId},
     failure::Failure,
     id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},
 };
@@ -99,6 +99,17 @@ pub enum Output {
         to: SendTo,
         /// What is sent, 256 bytes.
         mad: AcmMad,
+    },
+    /// Call a provider outside of the core. Those of one provider are to be made one after another, in their order;
+    /// [`Input::Provider`](crate::Input::Provider) says what came of each.
+    Provider {
+        /// Which one.
+        provider: ProviderId,
+        /// To be given back with [`ProviderSaid::Returned`](crate::door::ProviderSaid::Returned); `None` where nothing
+        /// is: [`ProviderCall::SaDone`].
+        call: Option<CallId>,
+        /// What is called.
+        what: ProviderCall,
     },
     /// Something that an administrator may want to read.
     Log(Event),

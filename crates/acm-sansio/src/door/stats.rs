@@ -148,6 +148,18 @@ stats! {
         endpoints_failed: u64,
         /// Queue pairs that were lost with their device.
         endpoints_lost: u64,
+        /// Times that a provider outside of the core did not return from a call in time.
+        provider_hangs: u64,
+        /// Ports, endpoints and addresses that such a provider did not take.
+        provider_refused: u64,
+        /// Requests that waited for their turn at such a provider for too long.
+        provider_no_turn: u64,
+        /// Requests that such a provider did not answer in time.
+        provider_silent: u64,
+        /// Answers of such a provider that are malformed.
+        provider_bad_answers: u64,
+        /// Requests of such a provider to subnet administration that were not sent: malformed, or too many.
+        provider_sa_refused: u64,
     }
 }
 

@@ -23,6 +23,11 @@ impl Failure {
             Self::EndpointClosed => "is the port up (ibstat), and still in that partition?",
             Self::TooMany(Bound::Destinations) => "who asks for so much? acm-mio --status",
             Self::TooMany(_) => "raise it, or look who asks for so much: acm-mio --status",
+            Self::ProviderRefused(_) | Self::ProviderGarbage => {
+                "what the provider's library does is its own: its documents"
+            }
+            Self::ProviderSilent => "is its peer up? Its library gave no answer in time",
+            Self::ProviderDown => "this log says since when, and in which call",
             Self::NotYet => "it is being looked up: ask again, or without NODELAY (ib_acme without -c)",
             Self::KernelDeadline => "it is still looked up; the kernel asks subnet administration itself",
         }

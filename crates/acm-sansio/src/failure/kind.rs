@@ -57,6 +57,8 @@ kinds! {
     BadRequest "bad request",
     /// The asker does not wait.
     NotYet "not known yet",
+    /// A provider outside of the core gave none.
+    Provider "none from the provider",
 }
 
 impl Failure {
@@ -80,6 +82,9 @@ impl Failure {
             }
             Self::TooMany(_) => FailureKind::Bound,
             Self::NotYet => FailureKind::NotYet,
+            Self::ProviderRefused(_) | Self::ProviderSilent | Self::ProviderDown | Self::ProviderGarbage => {
+                FailureKind::Provider
+            }
             Self::KernelDeadline => FailureKind::KernelDeadline,
         }
     }
@@ -174,6 +179,10 @@ mod tests {
             (Failure::BadRequest(ClientStatus::EINVAL), FailureKind::BadRequest),
             (Failure::NotAnAddress, FailureKind::BadRequest),
             (Failure::NotYet, FailureKind::NotYet),
+            (Failure::ProviderRefused(ClientStatus::ENODATA), FailureKind::Provider),
+            (Failure::ProviderSilent, FailureKind::Provider),
+            (Failure::ProviderDown, FailureKind::Provider),
+            (Failure::ProviderGarbage, FailureKind::Provider),
         ];
         for (failure, kind) in table {
             assert_eq!(failure.kind(), kind, "{failure}");

@@ -46,6 +46,18 @@ pub enum Failure {
     /// It goes on, and whoever asked does not wait for it.
     #[error("not known yet, and the asker does not wait")]
     NotYet,
+    /// The provider outside of the core says no.
+    #[error("the provider says: {0}")]
+    ProviderRefused(ClientStatus),
+    /// It says nothing.
+    #[error("no answer from the provider")]
+    ProviderSilent,
+    /// It hangs, or has not opened the endpoint or the address.
+    #[error("the provider hangs, or has not opened the endpoint")]
+    ProviderDown,
+    /// What it says is no answer.
+    #[error("malformed answer of the provider")]
+    ProviderGarbage,
     /// The kernel's time is over; the lookup goes on.
     #[error("no answer within the kernel's deadline")]
     KernelDeadline,
@@ -71,12 +83,16 @@ impl Failure {
     #[must_use]
     pub const fn status(self) -> ClientStatus {
         match self {
-            Self::BadRequest(status) | Self::PeerRefused(status) => status,
+            Self::BadRequest(status) | Self::PeerRefused(status) | Self::ProviderRefused(status) => status,
             Self::NoSource | Self::NoRoute => ClientStatus::ESRCADDR,
-            Self::NotAnAddress | Self::NoGroup | Self::NoSharedGroup | Self::EndpointClosed | Self::NotYet => {
-                ClientStatus::ENODATA
-            }
-            Self::NoTurn | Self::NoResponse | Self::KernelDeadline => ClientStatus::ETIMEDOUT,
+            Self::NotAnAddress
+            | Self::NoGroup
+            | Self::NoSharedGroup
+            | Self::EndpointClosed
+            | Self::ProviderDown
+            | Self::ProviderGarbage
+            | Self::NotYet => ClientStatus::ENODATA,
+            Self::NoTurn | Self::NoResponse | Self::ProviderSilent | Self::KernelDeadline => ClientStatus::ETIMEDOUT,
             Self::Sa(error) => error.client_status(),
             Self::TooMany(_) => ClientStatus::ENOMEM,
         }

@@ -6,17 +6,11 @@ use super::{
     state::Ibacmp,
     token::{DestId, Task},
 };
-use crate::{
-    account::{AccountId, Holding},
-    check::ensure,
-    context::Context,
-    id::EndpointId,
-};
+use crate::{account::AccountId, check::ensure, context::Context, id::EndpointId};
 use alloc::{collections::BTreeMap, format, string::String};
 
 #[derive(Default)]
 struct Counted {
-    lookups: BTreeMap<AccountId, usize>,
     credits: BTreeMap<EndpointId, u32>,
     asked: usize,
     busy: usize,
@@ -29,14 +23,14 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
         counted.busy += usize::from(dest.state.is_busy());
         match &dest.state {
             DestState::Asking(asking) => {
-                lookup(&mut counted, id, &asking.lookup, waiting)?;
+                lookup(id, &asking.lookup, waiting)?;
                 ask(&mut counted, provider, cx, id, dest.endpoint, asking)?;
             }
             DestState::Routing(Routing { lookup: needed, question, .. }) => {
                 let known = cx.sa.questions.get(*question).map(|pending| pending.accounts.len());
                 let accounts = needed.accounts().count();
                 ensure(known == Some(accounts), || format!("{id}: {accounts} need {question}, {known:?} are known"))?;
-                lookup(&mut counted, id, needed, waiting)?;
+                lookup(id, needed, waiting)?;
             }
             DestState::Ready(ready) if !is_at_end_of_its_path(provider, cx, dest.endpoint, ready) => {
                 return Err(format!(
@@ -46,7 +40,7 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
             }
             DestState::Ready(Ready { claim, renewal, .. }) if claim.is_some() || renewal.is_some() => {
                 if let Some(claim) = claim {
-                    lookup(&mut counted, id, &claim.asking.lookup, waiting)?;
+                    lookup(id, &claim.asking.lookup, waiting)?;
                     ask(&mut counted, provider, cx, id, dest.endpoint, &claim.asking)?;
                 }
                 if let Some(renewal) = renewal {
@@ -55,7 +49,7 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
                     ensure(known == Some(accounts), || {
                         format!("{id}: {accounts} need a renewal, {known:?} are known")
                     })?;
-                    lookup(&mut counted, id, &renewal.lookup, waiting)?;
+                    lookup(id, &renewal.lookup, waiting)?;
                 }
             }
             _ => ensure(waiting == 0, || format!("{id}: {waiting} wait for nothing"))?,
@@ -65,11 +59,6 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
         let found = provider.cache.iter().filter(|(_, dest)| dest.state.kind() == kind).count();
         let noted = provider.cache.count_of(kind);
         ensure(noted == found, || format!("{found} destinations are {kind:?}, {noted} are noted"))?;
-    }
-    for (account, id, held) in cx.accounts.iter() {
-        let lookups = counted.lookups.get(&id).copied().unwrap_or(0);
-        ensure(held.lookups == lookups, || format!("{account} is charged {} of {lookups} lookups", held.lookups))?;
-        debug_assert_eq!(cx.accounts.held(id, Holding::Lookups), lookups);
     }
     for (id, state) in &provider.endpoints {
         let credits = counted.credits.get(id).copied().unwrap_or(0);
@@ -97,6 +86,22 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
     ensure(provider.cache.len() <= limits.destinations, || format!("{} destinations", provider.cache.len()))
 }
 
+/// Each account that needs a lookup, once for each.
+pub(super) fn each_lookup(provider: &Ibacmp, tell: &mut dyn FnMut(AccountId)) {
+    let mut all = |lookup: &Lookup| lookup.accounts().for_each(&mut *tell);
+    for (_, dest) in provider.cache.iter() {
+        match &dest.state {
+            DestState::Asking(asking) => all(&asking.lookup),
+            DestState::Routing(routing) => all(&routing.lookup),
+            DestState::Ready(Ready { claim, renewal, .. }) => {
+                claim.iter().for_each(|claim| all(&claim.asking.lookup));
+                renewal.iter().for_each(|renewal| all(&renewal.lookup));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Whether a path leads to where its end is known to be. One that counts no more may lead anywhere.
 fn is_at_end_of_its_path(provider: &Ibacmp, cx: &Context, endpoint: EndpointId, ready: &Ready) -> bool {
     let counts = provider.endpoints.get(&endpoint).is_some_and(|state| !state.is_void(ready.epoch));
@@ -106,10 +111,7 @@ fn is_at_end_of_its_path(provider: &Ibacmp, cx: &Context, endpoint: EndpointId, 
     }
 }
 
-fn lookup(counted: &mut Counted, id: DestId, lookup: &Lookup, waiting: usize) -> Result<(), String> {
-    for account in lookup.accounts() {
-        *counted.lookups.entry(account).or_default() += 1;
-    }
+fn lookup(id: DestId, lookup: &Lookup, waiting: usize) -> Result<(), String> {
     ensure(lookup.waiters() == waiting, || format!("{id}: {waiting} wait, {} are known", lookup.waiters()))
 }
 

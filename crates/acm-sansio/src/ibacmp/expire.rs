@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn the_sweep_takes_what_counts_no_more_and_leaves_the_rest() {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
-        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL);
+        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::door::ProviderId::BUILT_IN);
         let gone = EndpointId::new(9, 9);
         let mut make = |endpoint, name, state| {
             let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(Address::from_text(name))).unwrap();
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_sweep_goes_on_where_the_last_one_ended() {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
-        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL);
+        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::door::ProviderId::BUILT_IN);
         for number in 0..=1024 {
             let name = alloc::format!("x{number}");
             ibacmp.acquire(&mut cx, here, DestKey::Address(Address::from_text(&name))).unwrap();
@@ -272,7 +272,7 @@ mod tests {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
         let attributes = crate::port::PortAttributes { mtu: ib_mad::Mtu::B256, ..Default::default() };
         cx.ports.up(crate::PortId(0), &attributes);
-        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL);
+        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::door::ProviderId::BUILT_IN);
         let id = ibacmp.acquire(&mut cx, here, DestKey::Address(Address::from_text("a"))).unwrap();
         let mtu = ib_mad::Selected::exactly(ib_mad::Mtu::B4096);
         let path = ib_mad::sa::PathRecord { mtu, ..Default::default() };

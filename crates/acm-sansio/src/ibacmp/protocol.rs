@@ -289,6 +289,10 @@ impl Provider for Ibacmp {
         Ok(())
     }
 
+    fn each_lookup(&self, tell: &mut dyn FnMut(AccountId)) {
+        super::check::each_lookup(self, tell);
+    }
+
     fn check(&self, cx: &Context) -> Result<(), String> {
         super::check::ibacmp(self, cx)
     }

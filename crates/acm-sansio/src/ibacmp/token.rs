@@ -1,5 +1,8 @@
 //! The provider's names for what it does.
-use crate::id::{EndpointId, Token, handle};
+use crate::{
+    door::ProviderId,
+    id::{EndpointId, Token, handle},
+};
 
 handle! {
     /// A destination in the cache.
@@ -57,7 +60,7 @@ impl Task {
             Self::Renewals => (RENEWALS, 0, 0),
             Self::Announce(id) => (ANNOUNCE, id.index(), id.generation()),
         };
-        Token { kind, index, generation }
+        Token { provider: ProviderId::BUILT_IN, kind, index, generation }
     }
 
     pub(super) const fn of(token: Token) -> Self {

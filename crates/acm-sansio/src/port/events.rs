@@ -1,12 +1,11 @@
 //! What ports, queue pairs and local addresses change.
-use super::{InterfaceAddress, PortAttributes};
+use super::{Endpoint, InterfaceAddress, PortAttributes};
 use crate::{
     acm::Acm,
-    context::Running,
-    door::{Event, Output},
+    context::{Context, Running},
+    door::{Event, Output, ProviderId},
     id::{EndpointId, PortId},
-    provider::PortEvent,
-    retry::OPEN_ENDPOINT,
+    provider::{PortEvent, Provider},
     sa::SaError,
     timers::TimerKey,
 };
@@ -29,7 +28,8 @@ impl Acm {
         // Endpoints that were made just now hear of the port when they are open.
         for endpoint in before {
             let Some(found) = self.context.ports.endpoint(endpoint) else { continue };
-            if found.qpn.is_none() {
+            let provider = found.provider;
+            if !found.is_open() {
                 self.open(endpoint);
                 continue;
             }
@@ -40,7 +40,7 @@ impl Acm {
                 (!change.came_up && change.other_manager, PortEvent::OtherManager),
             ];
             for (_, event) in events.into_iter().filter(|(happened, _)| *happened) {
-                self.provider.port_event(&mut self.context, endpoint, event);
+                self.providers.get_mut(provider).port_event(&mut self.context, endpoint, event);
             }
         }
         for unneeded in unneeded {
@@ -62,6 +62,7 @@ impl Acm {
         self.context.log(Event::PortDown(port));
         self.context.ports.index_addresses();
         self.port_event(port, PortEvent::Down);
+        self.serve_by(port, None);
         self.context.forget_notices(port);
         self.sa_abandon(port);
     }
@@ -69,54 +70,79 @@ impl Acm {
     pub(crate) fn port_event(&mut self, port: PortId, event: PortEvent) {
         let endpoints: Vec<EndpointId> = self.context.ports.endpoints_of(port).collect();
         for endpoint in endpoints {
-            let has_queue_pair = self.context.ports.endpoint(endpoint).is_some_and(|found| found.qpn.is_some());
-            // What is under way ends with the port, whether there is a queue pair or not.
-            if has_queue_pair || event == PortEvent::Down {
-                self.provider.port_event(&mut self.context, endpoint, event);
+            let Some(found) = self.context.ports.endpoint(endpoint) else { continue };
+            // What is under way ends with the port, whether the endpoint is open or not.
+            if found.is_open() || event == PortEvent::Down {
+                self.providers.get_mut(found.provider).port_event(&mut self.context, endpoint, event);
             }
         }
     }
 
-    /// Asks for a queue pair, if that is not done already.
-    fn open(&mut self, endpoint: EndpointId) {
-        let Some(found) = self.context.ports.endpoint_mut(endpoint) else { return };
-        if !core::mem::replace(&mut found.opening, true) {
-            let (port, pkey_index, pkey) = (found.port, found.pkey_index, found.pkey);
-            self.context.timers.clear(TimerKey::Endpoint(endpoint));
-            self.context.output(Output::OpenEndpoint { endpoint, port, pkey_index, pkey });
+    /// Another provider serves the port from now on, or nobody does.
+    pub(crate) fn serve_by(&mut self, port: PortId, provider: Option<ProviderId>) {
+        let before = self.context.ports.set_provider(port, provider);
+        if let Some(before) = before.filter(|before| provider != Some(*before)) {
+            self.providers.get_mut(before).close_port(&mut self.context, port);
+        }
+        if let Some(provider) = provider {
+            self.providers.get_mut(provider).open_port(&mut self.context, port);
         }
     }
 
-    pub(crate) fn endpoint_opened(&mut self, endpoint: EndpointId, qpn: Qpn) {
-        let Some(found) = self.context.ports.endpoint_mut(endpoint) else {
-            self.context.stats.stale_inputs += 1;
+    /// Who is to serve the subnet of a port; `None` while it is down.
+    pub(crate) fn wanted_provider(&self, port: PortId) -> Option<ProviderId> {
+        let prefix = self.context.ports.attributes(port)?.gid().prefix();
+        self.context.config.subnets.provider(prefix).filter(|provider| self.providers.has(*provider))
+    }
+
+    /// Asks for a queue pair, or the provider, if that is not done already.
+    fn open(&mut self, endpoint: EndpointId) {
+        let Some(found) = self.context.ports.endpoint_mut(endpoint) else { return };
+        if !core::mem::replace(&mut found.opening, true) {
+            self.context.timers.clear(TimerKey::Endpoint(endpoint));
+            self.begin_to_open(endpoint);
+        }
+    }
+
+    fn begin_to_open(&mut self, endpoint: EndpointId) {
+        let Some(&Endpoint { port, pkey_index, pkey, provider, .. }) = self.context.ports.endpoint(endpoint) else {
             return;
         };
+        let provider = self.providers.get_mut(provider);
+        if provider.has_queue_pairs() {
+            self.context.output(Output::OpenEndpoint { endpoint, port, pkey_index, pkey });
+        } else {
+            provider.open_endpoint(&mut self.context, endpoint);
+        }
+    }
+
+    /// An endpoint that has, or is to have, a queue pair; what is said of another is counted.
+    fn with_queue_pair(&mut self, endpoint: EndpointId) -> Option<&mut Endpoint> {
+        let providers = &self.providers;
+        let found = self.context.ports.endpoint_mut(endpoint);
+        let found = found.filter(|found| providers.get(found.provider).has_queue_pairs());
+        if found.is_none() {
+            self.context.stats.stale_inputs += 1;
+        }
+        found
+    }
+
+    pub(crate) fn endpoint_opened(&mut self, endpoint: EndpointId, qpn: Qpn) {
+        let Some(found) = self.with_queue_pair(endpoint) else { return };
+        let provider = found.provider;
         (found.qpn, found.opening, found.failures) = (Some(qpn), false, 0);
         self.context.timers.clear(TimerKey::Endpoint(endpoint));
-        self.provider.open_endpoint(&mut self.context, endpoint);
+        self.providers.get_mut(provider).open_endpoint(&mut self.context, endpoint);
     }
 
     pub(crate) fn endpoint_failed(&mut self, endpoint: EndpointId) {
-        let Some(found) = self.context.ports.endpoint_mut(endpoint) else {
-            self.context.stats.stale_inputs += 1;
-            return;
-        };
-        found.opening = false;
-        found.failures = found.failures.saturating_add(1);
-        let pause = OPEN_ENDPOINT.pause(found.failures);
-        let pause = self.context.jitter(pause);
-        self.context.stats.endpoints_failed += 1;
-        let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-        self.context.log(Event::EndpointFailed(endpoint, pause_ms));
-        self.context.timers.set(TimerKey::Endpoint(endpoint), self.context.now + pause);
+        if self.with_queue_pair(endpoint).is_some() {
+            self.context.not_opened(endpoint);
+        }
     }
 
     pub(crate) fn endpoint_lost(&mut self, endpoint: EndpointId) {
-        let Some(found) = self.context.ports.endpoint_mut(endpoint) else {
-            self.context.stats.stale_inputs += 1;
-            return;
-        };
+        let Some(found) = self.with_queue_pair(endpoint) else { return };
         found.qpn = None;
         found.opening = false;
         self.context.stats.endpoints_lost += 1;
@@ -127,7 +153,7 @@ impl Acm {
     /// Another try for an endpoint without a queue pair. While its port is down there is none: it is opened when the
     /// port comes up.
     pub(crate) fn open_again(&mut self, endpoint: EndpointId) {
-        let waits = self.context.ports.endpoint(endpoint).is_some_and(|found| found.qpn.is_none());
+        let waits = self.context.ports.endpoint(endpoint).is_some_and(|found| !found.is_open());
         if waits && self.context.port_of(endpoint).is_some() {
             self.open(endpoint);
         }
@@ -147,9 +173,9 @@ impl Acm {
     fn forget_elsewhere(&mut self, endpoint: EndpointId, address: &Address) {
         let others: Vec<EndpointId> = self.context.ports.all_endpoints().filter(|other| *other != endpoint).collect();
         for other in others {
-            let has = self.context.ports.endpoint(other).is_some_and(|other| other.has(address));
-            if !has {
-                self.provider.forget_address(&mut self.context, other, address);
+            let Some(found) = self.context.ports.endpoint(other) else { continue };
+            if !found.has(address) {
+                self.providers.get_mut(found.provider).forget_address(&mut self.context, other, address);
             }
         }
     }
@@ -160,7 +186,8 @@ impl Acm {
         if self.context.running != Running::Serving {
             return;
         }
-        let plan = self.context.ports.plan(port, &self.context.config.subnets);
+        let provider = self.wanted_provider(port);
+        let plan = self.context.ports.plan(port, provider);
         for local in plan.unassigned {
             self.context.log(Event::NoPartition(port, local.address, local.pkey));
         }
@@ -174,13 +201,17 @@ impl Acm {
                 found.addresses.retain(|other| *other != address);
             }
             self.context.log(Event::AddressRemoved(endpoint, address));
-            self.provider.remove_address(&mut self.context, endpoint, &address);
+            self.of_endpoint(endpoint, |provider, cx| provider.remove_address(cx, endpoint, &address));
             self.forget_elsewhere(endpoint, &address);
+        }
+        if self.context.ports.attributes(port).is_some() {
+            self.serve_by(port, provider);
         }
         let mut added = plan.add;
         for (pkey_index, pkey, addresses) in plan.open {
-            let endpoint = self.context.ports.open(port, pkey_index, pkey);
-            self.context.output(Output::OpenEndpoint { endpoint, port, pkey_index, pkey });
+            let Some(provider) = provider else { continue };
+            let endpoint = self.context.ports.open(port, pkey_index, pkey, provider);
+            self.begin_to_open(endpoint);
             // Who opened it knows its name.
             self.context.log(Event::EndpointAdded(endpoint, port, pkey));
             added.extend(addresses.into_iter().map(|address| (endpoint, address)));
@@ -190,14 +221,21 @@ impl Acm {
                 found.addresses.push(address);
             }
             self.context.log(Event::AddressAdded(endpoint, address));
-            self.provider.add_address(&mut self.context, endpoint, &address);
+            self.of_endpoint(endpoint, |provider, cx| provider.add_address(cx, endpoint, &address));
             self.forget_elsewhere(endpoint, &address);
         }
         self.context.ports.index_addresses();
     }
 
+    /// Tells the provider of an endpoint.
+    fn of_endpoint(&mut self, endpoint: EndpointId, tell: impl FnOnce(&mut dyn Provider, &mut Context)) {
+        if let Some(provider) = self.context.ports.endpoint(endpoint).map(|found| found.provider) {
+            tell(self.providers.get_mut(provider), &mut self.context);
+        }
+    }
+
     pub(crate) fn close_endpoint(&mut self, endpoint: EndpointId) {
-        self.provider.close_endpoint(&mut self.context, endpoint);
+        self.of_endpoint(endpoint, |provider, cx| provider.close_endpoint(cx, endpoint));
         self.context.timers.clear(TimerKey::Endpoint(endpoint));
         if let Some(closed) = self.context.ports.close(endpoint) {
             self.context.output(Output::CloseEndpoint(endpoint));

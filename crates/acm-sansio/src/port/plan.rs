@@ -1,7 +1,7 @@
 //! Which endpoints a port's table and the local addresses ask for.
 use super::{LocalAddress, Ports};
 use crate::{
-    config::Subnets,
+    door::ProviderId,
     id::{EndpointId, PortId},
 };
 use acm_wire::Address;
@@ -24,16 +24,15 @@ pub(crate) struct Plan {
 }
 
 impl Ports {
-    /// What has to change on an active port.
-    pub(crate) fn plan(&self, port: PortId, subnets: &Subnets) -> Plan {
+    /// What has to change on an active port, for the provider that serves it.
+    pub(crate) fn plan(&self, port: PortId, provider: Option<ProviderId>) -> Plan {
         let mut plan = Plan::default();
         let Some(attributes) = self.attributes(port) else { return plan };
         let partitions = attributes.partitions();
         let first = attributes.pkeys.iter().copied().find(|pkey| pkey.is_valid());
         let mut wanted: Vec<(u16, Pkey, Vec<Address>)> =
             partitions.iter().map(|(index, pkey)| (*index, *pkey, Vec::new())).collect();
-        let served = subnets.serves(attributes.gid().prefix());
-        for local in self.local.of_port(port, attributes).filter(|_| served) {
+        for local in self.local.of_port(port, attributes).filter(|_| provider.is_some()) {
             let place = local
                 .pkey
                 .or(first)
@@ -54,7 +53,8 @@ impl Ports {
             let Some(endpoint) = self.endpoints.get(id) else { continue };
             let same =
                 |(index, pkey, _): &(u16, Pkey, Vec<Address>)| *index == endpoint.pkey_index && *pkey == endpoint.pkey;
-            let Some(place) = wanted.iter().position(same) else {
+            let place = wanted.iter().position(same).filter(|_| Some(endpoint.provider) == provider);
+            let Some(place) = place else {
                 plan.close.push(id);
                 continue;
             };

@@ -5,6 +5,7 @@ use super::{
 };
 use crate::{
     arena::Arena,
+    door::ProviderId,
     id::{EndpointId, PortId},
 };
 use acm_wire::{Address, client::Counters};
@@ -20,19 +21,29 @@ pub struct Endpoint {
     pub pkey: Pkey,
     /// The place in the port's table.
     pub pkey_index: u16,
+    /// Who serves it.
+    pub provider: ProviderId,
     /// Its queue pair; `None` until it has one.
     pub qpn: Option<Qpn>,
     /// Its addresses, in the order they came.
     pub addresses: Vec<Address>,
     /// What was counted at this endpoint since it was made.
     pub counters: Counters,
-    /// A queue pair was asked for, and there is no answer yet.
+    /// Its provider has opened it, without a queue pair of ours.
+    pub(crate) open: bool,
+    /// A queue pair was asked for, or the provider is to open it, and there is no answer yet.
     pub(crate) opening: bool,
     /// How often in a row it could not be opened.
     pub(crate) failures: u32,
 }
 
 impl Endpoint {
+    /// Whether it can be used: it has a queue pair, or its provider has opened it without one.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        self.qpn.is_some() || self.open
+    }
+
     /// Whether the endpoint has this address. Names are compared without regard to ASCII case.
     #[must_use]
     pub fn has(&self, address: &Address) -> bool {
@@ -45,6 +56,8 @@ impl Endpoint {
 struct Port {
     attributes: PortAttributes,
     up: bool,
+    /// Who serves it, while it is active.
+    provider: Option<ProviderId>,
 }
 
 /// What is new about a port that is active.
@@ -95,6 +108,16 @@ impl Ports {
             other_manager: (old.sm_lid, old.sm_sl) != (attributes.sm_lid, attributes.sm_sl),
             other_link: (old.mtu, old.rate) != (attributes.mtu, attributes.rate),
         }
+    }
+
+    /// Who serves a port.
+    pub(crate) fn provider(&self, port: PortId) -> Option<ProviderId> {
+        self.ports.get(&port)?.provider
+    }
+
+    /// Another provider serves the port, or nobody; who did before.
+    pub(crate) fn set_provider(&mut self, port: PortId, provider: Option<ProviderId>) -> Option<ProviderId> {
+        self.ports.get_mut(&port).and_then(|port| core::mem::replace(&mut port.provider, provider))
     }
 
     /// Marks the port not active; whether it was.
@@ -174,10 +197,19 @@ impl Ports {
         self.local.interfaces.len()
     }
 
-    pub(crate) fn open(&mut self, port: PortId, pkey_index: u16, pkey: Pkey) -> EndpointId {
-        let counters = Counters::default();
-        let addresses = Vec::new();
-        let endpoint = Endpoint { port, pkey, pkey_index, qpn: None, addresses, counters, opening: true, failures: 0 };
+    pub(crate) fn open(&mut self, port: PortId, pkey_index: u16, pkey: Pkey, provider: ProviderId) -> EndpointId {
+        let endpoint = Endpoint {
+            port,
+            pkey,
+            pkey_index,
+            provider,
+            qpn: None,
+            addresses: Vec::new(),
+            counters: Counters::default(),
+            open: false,
+            opening: true,
+            failures: 0,
+        };
         let id = self.endpoints.insert(endpoint);
         self.order.insert((port, pkey_index), id);
         id

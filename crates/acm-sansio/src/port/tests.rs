@@ -1,6 +1,6 @@
 //! Ports, addresses and endpoints together.
 use super::{LocalAddress, PortAttributes, Ports, plan::Plan};
-use crate::{config::Subnets, id::PortId};
+use crate::{door::ProviderId, id::PortId};
 use acm_wire::Address;
 use alloc::{vec, vec::Vec};
 use ib_mad::{Lid, Pkey, sa::PathRecord};
@@ -14,12 +14,12 @@ fn attributes(pkeys: &[u16]) -> PortAttributes {
     }
 }
 fn apply(ports: &mut Ports, port: PortId) -> Plan {
-    let plan = ports.plan(port, &Subnets::default());
+    let plan = ports.plan(port, Some(ProviderId::BUILT_IN));
     for id in &plan.close {
         ports.close(*id);
     }
     for (index, pkey, addresses) in &plan.open {
-        let id = ports.open(port, *index, *pkey);
+        let id = ports.open(port, *index, *pkey, ProviderId::BUILT_IN);
         ports.endpoint_mut(id).unwrap().addresses.clone_from(addresses);
     }
     for (id, address) in &plan.add {
@@ -82,7 +82,7 @@ fn a_number_picks_endpoints_and_0_all_of_active_ports() {
     let ids = [1, 2, 3].map(|number: u8| {
         let port = PortId(u32::from(number));
         ports.up(port, &PortAttributes { port_number: number, ..attributes(&[0xffff]) });
-        ports.open(port, 0, Pkey::DEFAULT_FULL)
+        ports.open(port, 0, Pkey::DEFAULT_FULL, ProviderId::BUILT_IN)
     });
     ports.down(PortId(3));
     let active = |number| ports.active(number).collect::<Vec<_>>();
@@ -104,9 +104,9 @@ fn an_address_of_two_endpoints_is_a_duplicate_and_another_one_is_not() {
 #[test]
 fn an_endpoint_that_is_closed_is_listed_no_more() {
     let mut ports = Ports::new(1);
-    let [old, other] = [0, 1].map(|index| ports.open(PortId(0), index, Pkey::DEFAULT_FULL));
+    let [old, other] = [0, 1].map(|index| ports.open(PortId(0), index, Pkey::DEFAULT_FULL, ProviderId::BUILT_IN));
     // Its place has another endpoint by now.
-    let new = ports.open(PortId(0), 0, Pkey::DEFAULT_FULL);
+    let new = ports.open(PortId(0), 0, Pkey::DEFAULT_FULL, ProviderId::BUILT_IN);
     assert!(ports.close(old).is_some() && ports.close(old).is_none());
     assert_eq!(ports.all_endpoints().collect::<Vec<_>>(), [new, other]);
     ports.close(new);

@@ -35,7 +35,7 @@ impl Acm {
             Purpose::Client(endpoint, request) => self.query_done(endpoint, request, answer),
             Purpose::Provider(endpoint, token) => {
                 if self.context.ports.endpoint(endpoint).is_some() {
-                    self.provider.sa_done(&mut self.context, endpoint, token, answer);
+                    self.providers.get_mut(token.provider).sa_done(&mut self.context, endpoint, token, answer);
                 }
             }
         }

@@ -135,6 +135,7 @@ impl Context {
         else {
             return Verdict::Nothing;
         };
+        let is_datagram = matches!(question, Question::Datagram(_));
         let (port, tid, sent, attribute) = (*port, u64::from(*tid), *sent, question.attribute());
         let mad = match SaMad::parse(bytes) {
             // Of something else: the right one may still come.
@@ -156,12 +157,16 @@ impl Context {
             if let Some(line) = self.sa.ports.get_mut(&port) {
                 line.window.troubled(self.now, sent);
             }
-            return if self.sa_pause(id) { Verdict::Nothing } else { Verdict::Done(id, Err(SaError::Status(status))) };
+            return match self.sa_pause(id) {
+                true => Verdict::Nothing,
+                false if is_datagram => Verdict::Done(id, Ok(mad)),
+                false => Verdict::Done(id, Err(SaError::Status(status))),
+            };
         }
         if let Some(line) = self.sa.ports.get_mut(&port) {
             line.window.answered();
         }
-        Verdict::Done(id, if status.is_ok() { Ok(mad) } else { Err(SaError::Status(status)) })
+        Verdict::Done(id, if status.is_ok() || is_datagram { Ok(mad) } else { Err(SaError::Status(status)) })
     }
 
     /// Leaves a busy administration alone for a while; whether there is time for that.

@@ -176,7 +176,9 @@ impl Acm {
         cx.output(Output::SaReply { port, to, mad: answer });
         if let Some(notice) = noticed(mad) {
             cx.stats.notices += 1;
-            self.provider.noticed(&mut self.context, port, notice);
+            if let Some(provider) = self.context.ports.provider(port) {
+                self.providers.get_mut(provider).noticed(&mut self.context, port, notice);
+            }
         }
     }
 }

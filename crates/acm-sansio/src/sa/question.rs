@@ -1,5 +1,6 @@
 //! What is asked of subnet administration: as much as is needed to build the datagram when its turn comes.
 use crate::port::PortAttributes;
+use alloc::boxed::Box;
 use ib_mad::{
     AttributeId, Lid, Method, Qpn, TimeCode, TransactionId,
     notice::{InformInfo, InformQpnTime, InformType, Producer, TrapNumber},
@@ -10,9 +11,14 @@ use ib_mad::{
 /// How long an answer to a report may take: 4.096 us x 2^18, a second.
 const REPORT_TIME: TimeCode = TimeCode::of::<18>();
 
+/// Whether a datagram is about being in a group.
+const fn is_membership(attribute: AttributeId) -> bool {
+    attribute.get() == AttributeId::MC_MEMBER_RECORD.get()
+}
+
 /// What is asked of subnet administration. Where it says so, the port's GID is put in when the datagram is built: it
 /// may be another one by then.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Question {
     /// A path: one record is asked for.
     Path {
@@ -27,13 +33,19 @@ pub enum Question {
     Leave(Query<McMemberRecord>),
     /// Notices, to be sent from now on or no more.
     Inform(InformInfo),
+    /// A datagram as it is, but for its transaction id. Whatever status the answer has, it is the answer.
+    Datagram(Box<SaMad>),
 }
 
 impl Question {
     /// Whether it is about being in a group. Those go first, because nothing works without them, and one at a time, so
     /// that leaving a group and joining it again cannot change places on the way.
     pub(crate) const fn is_membership(&self) -> bool {
-        matches!(self, Self::Join(_) | Self::Leave(_))
+        match self {
+            Self::Join(_) | Self::Leave(_) => true,
+            Self::Datagram(mad) => is_membership(mad.header.attribute_id),
+            Self::Path { .. } | Self::Inform(_) => false,
+        }
     }
 
     /// The attribute that an answer must have.
@@ -42,6 +54,7 @@ impl Question {
             Self::Path { .. } => AttributeId::PATH_RECORD,
             Self::Join(_) | Self::Leave(_) => AttributeId::MC_MEMBER_RECORD,
             Self::Inform(_) => AttributeId::INFORM_INFO,
+            Self::Datagram(mad) => mad.header.attribute_id,
         }
     }
 
@@ -52,6 +65,11 @@ impl Question {
             Self::Path { query, from_port: false } => query.get(tid),
             Self::Join(query) => query.port_gid(port.gid()).mad(Method::SET, tid),
             Self::Leave(query) => query.delete(tid),
+            Self::Datagram(mad) => {
+                let mut mad = **mad;
+                mad.header.transaction_id = tid;
+                mad
+            }
             Self::Inform(inform) => {
                 let mut mad = SaMad::request(Method::SET, AttributeId::INFORM_INFO, tid);
                 mad.data = Octets::of(inform);
@@ -65,6 +83,9 @@ impl Question {
         match self {
             Self::Leave(_) => true,
             Self::Inform(inform) => inform.subscribe == 0,
+            Self::Datagram(mad) => {
+                is_membership(mad.header.attribute_id) && mad.header.method.get() == Method::DELETE.get()
+            }
             Self::Path { .. } | Self::Join(_) => false,
         }
     }

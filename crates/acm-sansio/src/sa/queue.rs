@@ -154,6 +154,7 @@ impl SaQueues {
         question: Question,
         account: AccountId,
     ) -> QuestionId {
+        let is_membership = question.is_membership();
         let id = self.questions.insert(Pending {
             port,
             purpose,
@@ -169,7 +170,7 @@ impl SaQueues {
         let Self { depth, questions, ports, .. } = self;
         let line = ports.entry(port).or_insert_with(|| PortQueue::new(*depth));
         line.all.insert(id);
-        if question.is_membership() {
+        if is_membership {
             line.memberships.push_back(id);
         } else if let Some(pending) = questions.get_mut(id) {
             line.queue.join(&mut pending.places, account, id);
@@ -328,13 +329,13 @@ mod tests {
     fn what_is_worth_sending_again() {
         use ib_mad::sa::Query;
         let mut queues = SaQueues::new(SaDepth::Fixed(9));
-        let token = Token { kind: 1, index: 0, generation: 0 };
+        let token = Token { provider: crate::door::ProviderId::BUILT_IN, kind: 1, index: 0, generation: 0 };
         let provider = Purpose::Provider(EndpointId::new(0, 0), token);
-        let path = Question::of_client(&PathRecord::default());
+        let path = || Question::of_client(&PathRecord::default());
         let asks = [
-            (provider, path),
-            (Purpose::Client(EndpointId::new(0, 0), RequestId::new(0, 0)), path),
-            (Purpose::Nobody, path),
+            (provider, path()),
+            (Purpose::Client(EndpointId::new(0, 0), RequestId::new(0, 0)), path()),
+            (Purpose::Nobody, path()),
             (Purpose::Nobody, Question::Leave(Query::new())),
         ];
         let ids = asks.map(|(purpose, question)| queues.push(PORT, purpose, question, A));

@@ -2,7 +2,7 @@
 use super::*;
 
 /// Every variant of an input, in their order.
-pub(crate) const INPUTS: usize = 23;
+pub(crate) const INPUTS: usize = 24;
 
 /// Which one it is. A new one does not compile here.
 pub(crate) fn input_number(input: &Input<'_>) -> usize {
@@ -29,7 +29,8 @@ pub(crate) fn input_number(input: &Input<'_>) -> usize {
         Input::Preloaded(_) => 19,
         Input::Configure(_) => 20,
         Input::Interfaces(_) => 21,
-        Input::Shutdown => 22,
+        Input::Provider { .. } => 22,
+        Input::Shutdown => 23,
     }
 }
 
@@ -101,10 +102,31 @@ pub(crate) fn input_of(number: usize) -> BoxedStrategy<Told> {
                 Told::Interfaces(all.into_iter().map(one).collect())
             })
             .boxed(),
+        22 => (any::<u8>(), said())
+            .prop_map(|(provider, said)| Told::Provider { provider: ProviderId(provider), said })
+            .boxed(),
         _ => Just(Told::Shutdown).boxed(),
     }
 }
 
 pub(crate) fn input() -> BoxedStrategy<Told> {
     (0..INPUTS).prop_flat_map(input_of).boxed()
+}
+
+fn said() -> BoxedStrategy<Said> {
+    let call = any::<(u32, u32)>().prop_map(|(index, generation)| CallId::new(index, generation));
+    let request = any::<(u32, u32)>().prop_map(|(index, generation)| ExternalRequestId::new(index, generation));
+    let endpoint = any::<(u32, u32)>().prop_map(|(index, generation)| EndpointId::new(index, generation));
+    prop_oneof![
+        (call, any::<bool>()).prop_map(|(call, is_ok)| Said::Returned { call, is_ok }),
+        (request.clone(), bytes(200)).prop_map(|(request, message)| Said::Answered { request, message: Hex(message) }),
+        (request, vec(any::<u64>(), 0..9)).prop_map(|(request, values)| Said::Counters { request, values }),
+        (any::<u64>(), endpoint, bytes(300)).prop_map(|(id, endpoint, mad)| Said::SaAsked {
+            id: ExternalSaId(id),
+            endpoint,
+            mad: Hex(mad)
+        }),
+        proptest::sample::select(vec![Counter::Error, Counter::RouteCache]).prop_map(Said::Counted),
+    ]
+    .boxed()
 }

@@ -7,17 +7,20 @@ use acm_sansio::{
     Account, ClientId, Config, EndpointId, Event, Failure, Input, KernelRequestId, Output, PortId, RequestId,
     SaRequestId, Time,
     config::{RouteProtocol, SaDepth, ServiceIds, Subnets},
-    door::{DatagramSource, FailedRequest, Level, RequestedBy, SaAddress, SaSend, SendFailure, SendTo},
+    door::{
+        CallId, DatagramSource, ExternalRequestId, ExternalSaId, FailedRequest, Level, ProviderCall, ProviderEvent,
+        ProviderFunction, ProviderId, RequestedBy, SaAddress, SaSend, SendFailure, SendTo,
+    },
     failure::{Attempt, Bound, GroupAsked, SaAsked, Tried},
     ibacmp,
     port::{InterfaceAddress, PortAttributes},
     preload::{Hosts, Preload, Route, Routes},
     sa::SaError,
 };
-use acm_trace::{Crossing, Entry, FabricRecorder, Fact, Global, Reader, Recorder, Start, Told, Way};
+use acm_trace::{Crossing, Entry, FabricRecorder, Fact, Global, Hex, Reader, Recorder, Said, Start, Told, Way};
 use acm_wire::{
     Address, Name,
-    client::{ClientStatus, FrameError, Reply},
+    client::{ClientStatus, Counter, FrameError, Reply},
     multicast::MessageError,
 };
 use core::{net::IpAddr, time::Duration};
@@ -115,7 +118,11 @@ pub(crate) fn config() -> BoxedStrategy<Config> {
             min_rate: Rate::new(c),
             kernel_deadline: time,
             log_level: [Level::Always, Level::Verbose, Level::Debug][usize::from(a % 3)],
-            subnets: if flag { Subnets::Only(vec![d.into()]) } else { Subnets::AllBut(vec![]) },
+            subnets: if flag {
+                Subnets::only([d.into()])
+            } else {
+                Subnets::all_but([b.into()]).with(a.into(), ProviderId(c))
+            },
             retries: a.into(),
             ..Config::default()
         })

@@ -2,7 +2,7 @@
 use super::*;
 
 /// Every variant of an output, in their order.
-pub(crate) const OUTPUTS: usize = 14;
+pub(crate) const OUTPUTS: usize = 15;
 
 /// Which one it is. A new one does not compile here.
 pub(crate) fn output_number(output: &Output) -> usize {
@@ -20,7 +20,8 @@ pub(crate) fn output_number(output: &Output) -> usize {
         Output::Detach { .. } => 10,
         Output::Send { .. } => 11,
         Output::Log(_) => 12,
-        Output::ShutdownDone => 13,
+        Output::Provider { .. } => 13,
+        Output::ShutdownDone => 14,
     }
 }
 
@@ -41,6 +42,10 @@ fn failure() -> BoxedStrategy<Failure> {
         Failure::TooMany(Bound::Lookups),
         Failure::NotYet,
         Failure::KernelDeadline,
+        Failure::ProviderRefused(ClientStatus::ENODATA),
+        Failure::ProviderSilent,
+        Failure::ProviderDown,
+        Failure::ProviderGarbage,
     ])
     .boxed()
 }
@@ -60,7 +65,7 @@ pub(crate) fn events(address: Address, mgid: Gid, attempt: Attempt, time: Durati
     let (client, endpoint, port) = (ClientId::new(3, 1), EndpointId::new(2, 9), PortId(4));
     let (lid, key, number) = (Lid::new(0xc001), Pkey::new(0x8001), u64::MAX);
     let by = RequestedBy::Client(client, Account::User(7));
-    let counts = serde_json::from_str("[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]").unwrap();
+    let counts = serde_json::from_str("[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]").unwrap();
     let failed = FailedRequest {
         by: RequestedBy::Kernel(KernelRequestId(3)),
         dest: Some(address),
@@ -113,6 +118,11 @@ pub(crate) fn events(address: Address, mgid: Gid, attempt: Attempt, time: Durati
         Event::Subscribed(port, true),
         Event::NotSubscribed(port, SaError::PortDown),
         Event::BadSaAnswer(port),
+        Event::Provider(ProviderId(1), ProviderEvent::Hangs(ProviderFunction::Resolve, 10)),
+        Event::Provider(ProviderId(1), ProviderEvent::Returned),
+        Event::Provider(ProviderId(1), ProviderEvent::PortRefused(port, number)),
+        Event::Provider(ProviderId(1), ProviderEvent::EndpointRefused(endpoint, number)),
+        Event::Provider(ProviderId(1), ProviderEvent::AddressRefused(endpoint, address)),
     ];
     own.into_iter().map(Event::Ibacmp).chain(core).collect()
 }
@@ -203,8 +213,50 @@ pub(crate) fn output_of(number: usize) -> BoxedStrategy<Output> {
             })
             .boxed(),
         12 => event().prop_map(Output::Log).boxed(),
+        13 => (any::<u8>(), proptest::option::of(any::<(u32, u32)>()), call())
+            .prop_map(|(provider, call, what)| Output::Provider {
+                provider: ProviderId(provider),
+                call: call.map(|(index, generation)| CallId::new(index, generation)),
+                what,
+            })
+            .boxed(),
         _ => Just(Output::ShutdownDone).boxed(),
     }
+}
+
+fn call() -> BoxedStrategy<ProviderCall> {
+    let ids = any::<(u32, u32)>();
+    let endpoint = ids.prop_map(|(index, generation)| EndpointId::new(index, generation));
+    let request = ids.prop_map(|(index, generation)| ExternalRequestId::new(index, generation));
+    let port = any::<u32>().prop_map(PortId);
+    let on_endpoint = (endpoint.clone(), address(), any::<bool>()).prop_map(|(endpoint, address, adds)| match adds {
+        true => ProviderCall::AddAddress { endpoint, address },
+        false => ProviderCall::RemoveAddress { endpoint, address },
+    });
+    let answer = prop_oneof![
+        structure::<SaMad>().prop_map(|mad| Ok(Box::new(mad))),
+        Just(Err(SaError::TimedOut)),
+        Just(Err(SaError::Status(Status::BUSY))),
+    ];
+    prop_oneof![
+        (port.clone(), attributes())
+            .prop_map(|(port, attributes)| ProviderCall::OpenPort { port, attributes: Box::new(attributes) }),
+        port.clone().prop_map(ProviderCall::ClosePort),
+        (endpoint.clone(), port.clone(), any::<u16>()).prop_map(|(endpoint, port, pkey)| ProviderCall::OpenEndpoint {
+            endpoint,
+            port,
+            pkey: Pkey::new(pkey)
+        }),
+        endpoint.clone().prop_map(ProviderCall::CloseEndpoint),
+        on_endpoint,
+        (request.clone(), endpoint.clone(), address(), bytes(200)).prop_map(|(request, endpoint, source, message)| {
+            ProviderCall::Resolve { request, endpoint, source, message }
+        }),
+        port.prop_map(ProviderCall::Reregister),
+        (request, endpoint).prop_map(|(request, endpoint)| ProviderCall::QueryCounters { request, endpoint }),
+        (any::<u64>(), answer).prop_map(|(id, answer)| ProviderCall::SaDone { id: ExternalSaId(id), answer }),
+    ]
+    .boxed()
 }
 
 pub(crate) fn output() -> BoxedStrategy<Output> {

@@ -117,6 +117,7 @@ impl fmt::Debug for Reply {
 
 /// A counter of [`Counters`], in the order of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Counter {
     /// Requests that failed.
     Error,

@@ -101,7 +101,7 @@ fn a_path_of_the_groups_parameters() {
 fn a_path_to_ourselves() {
     let mut cx = Context::new(Config::default(), 1.into());
     cx.ports.up(PortId(0), &port());
-    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_LIMITED);
+    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_LIMITED, crate::door::ProviderId::BUILT_IN);
     let path = PathRecord {
         dgid: gid("fe80::1"),
         sgid: gid("fe80::1"),
@@ -144,7 +144,7 @@ fn the_class_of_the_base_group_is_asked_for() {
     use crate::{account::KERNEL, door::Output, provider::IfPending};
     let mut cx = Context::new(Config::default(), 1.into());
     cx.ports.up(PortId(0), &port());
-    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_FULL);
+    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_FULL, crate::door::ProviderId::BUILT_IN);
     let mut group = Group::new(0, Pkey::DEFAULT_FULL, Rate::GBPS_10, Mtu::B2048);
     group.member = Some(McMemberRecord { mgid: group.mgid, traffic_class: 7, ..McMemberRecord::default() });
     let mut ibacmp = Ibacmp::new(1);

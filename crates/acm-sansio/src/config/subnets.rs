@@ -1,0 +1,99 @@
+//! Which provider serves which subnet.
+use crate::door::ProviderId;
+use alloc::{collections::BTreeMap, vec::Vec};
+
+/// Which provider serves which subnet, by the prefix of its GIDs (`provider`). A provider that there is none of serves
+/// nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subnets {
+    /// Subnets that a provider has, or nobody.
+    pub by_prefix: BTreeMap<u64, Option<ProviderId>>,
+    /// Who serves the others.
+    pub default: Option<ProviderId>,
+}
+
+impl Subnets {
+    /// The built-in provider serves all but these.
+    #[must_use]
+    pub fn all_but(prefixes: impl IntoIterator<Item = u64>) -> Self {
+        let by_prefix = prefixes.into_iter().map(|prefix| (prefix, None)).collect();
+        Self { by_prefix, default: Some(ProviderId::BUILT_IN) }
+    }
+
+    /// The built-in provider serves these, and no other.
+    #[must_use]
+    pub fn only(prefixes: impl IntoIterator<Item = u64>) -> Self {
+        let by_prefix = prefixes.into_iter().map(|prefix| (prefix, Some(ProviderId::BUILT_IN))).collect();
+        Self { by_prefix, default: None }
+    }
+
+    /// The same, with this provider for one subnet.
+    #[must_use]
+    pub fn with(mut self, prefix: u64, provider: ProviderId) -> Self {
+        self.by_prefix.insert(prefix, Some(provider));
+        self
+    }
+
+    /// Who serves the subnet with this prefix; `None` if nobody does.
+    #[must_use]
+    pub fn provider(&self, prefix: u64) -> Option<ProviderId> {
+        self.by_prefix.get(&prefix).copied().unwrap_or(self.default)
+    }
+}
+
+impl Default for Subnets {
+    /// The built-in provider serves all.
+    fn default() -> Self {
+        Self::all_but(Vec::new())
+    }
+}
+
+/// What it is as text. Traces of before there were others than the built-in provider say `AllBut` or `Only`.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct AsText {
+    #[serde(rename = "AllBut", skip_serializing)]
+    all_but: Option<Vec<u64>>,
+    #[serde(rename = "Only", skip_serializing)]
+    only: Option<Vec<u64>>,
+    by_prefix: Vec<(u64, Option<ProviderId>)>,
+    default: Option<ProviderId>,
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Subnets {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let by_prefix = self.by_prefix.iter().map(|(prefix, provider)| (*prefix, *provider)).collect();
+        AsText { by_prefix, default: self.default, ..AsText::default() }.serialize(serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Subnets {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match AsText::deserialize(deserializer)? {
+            AsText { all_but: Some(prefixes), .. } => Self::all_but(prefixes),
+            AsText { only: Some(prefixes), .. } => Self::only(prefixes),
+            AsText { by_prefix, default, .. } => Self { by_prefix: by_prefix.into_iter().collect(), default },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subnet_has_its_provider_or_the_default_one_or_none() {
+        let (one, two) = (ProviderId(1), ProviderId(2));
+        let who = |subnets: &Subnets| [1, 2, 3].map(|prefix| subnets.provider(prefix));
+        let ours = Some(ProviderId::BUILT_IN);
+        assert_eq!(who(&Subnets::default()), [ours; 3]);
+        assert_eq!(who(&Subnets::all_but([2])), [ours, None, ours]);
+        assert_eq!(who(&Subnets::only([2])), [None, ours, None]);
+        assert_eq!(who(&Subnets::all_but([2]).with(1, one)), [Some(one), None, ours]);
+        assert_eq!(who(&Subnets { default: Some(two), ..Subnets::only([2]) }), [Some(two), ours, Some(two)]);
+    }
+}

@@ -1,0 +1,82 @@
+//! Calls that have not returned, and what becomes of a provider that does not return.
+use super::{
+    ports::LifeCall,
+    state::External,
+    token::{OwnCall, Task},
+};
+use crate::{
+    context::Context,
+    door::{CallId, Event, ProviderCall, ProviderEvent, ProviderFunction},
+    failure::Failure,
+    id::EndpointId,
+    retry::PROVIDER_CALL,
+};
+use alloc::vec::Vec;
+
+/// A call that has not returned.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) function: ProviderFunction,
+    /// What it opens or closes.
+    life: Option<LifeCall>,
+}
+
+impl External {
+    /// Makes a call.
+    pub(super) fn call(&mut self, cx: &mut Context, what: ProviderCall, life: Option<LifeCall>) {
+        if self.calls.len() == 0 {
+            cx.set_timer(self.token(Task::Call), cx.now() + PROVIDER_CALL);
+        }
+        let opens_or_closes = life.is_some();
+        let call = self.calls.insert(Call { function: what.function(), life });
+        if opens_or_closes {
+            self.life = Some(call);
+        }
+        cx.call(self.id, Some(call.at_door(self.id)), what);
+    }
+
+    /// A call returned.
+    pub(super) fn returned(&mut self, cx: &mut Context, call: CallId, is_ok: bool) {
+        let call = OwnCall::from_door(call, self.id);
+        let Some((call, done)) = call.and_then(|call| Some((call, self.calls.remove(call)?))) else {
+            cx.stats.stale_inputs += 1;
+            return;
+        };
+        let timer = self.token(Task::Call);
+        if self.calls.len() == 0 {
+            cx.clear_timer(timer);
+        } else {
+            cx.set_timer(timer, cx.now() + PROVIDER_CALL);
+        }
+        if core::mem::take(&mut self.hangs) {
+            cx.log(Event::Provider(self.id, ProviderEvent::Returned));
+            self.serve_again(cx);
+        }
+        if self.life == Some(call) {
+            self.life = None;
+        }
+        if let Some(life) = done.life {
+            self.life_done(cx, life, is_ok);
+        }
+        self.go_on(cx);
+    }
+
+    /// The oldest call did not return in time: whoever waits is answered, and nobody waits from now on.
+    pub(super) fn call_due(&mut self, cx: &mut Context) {
+        let Some((_, call)) = self.calls.iter().next() else { return };
+        let function = call.function;
+        self.hangs = true;
+        cx.stats.provider_hangs += 1;
+        cx.log(Event::Provider(self.id, ProviderEvent::Hangs(function, PROVIDER_CALL.as_secs())));
+        let endpoints: Vec<EndpointId> = self.endpoints.keys().copied().collect();
+        for endpoint in endpoints {
+            self.serve_no_more(cx, endpoint, Failure::ProviderDown);
+        }
+    }
+
+    /// Does what there is to do: opens, closes, asks.
+    pub(super) fn go_on(&mut self, cx: &mut Context) {
+        self.sync(cx);
+        self.pump(cx);
+    }
+}

@@ -1,0 +1,85 @@
+//! What a provider was told of ports, endpoints and addresses.
+use crate::{
+    id::{EndpointId, PortId},
+    port::PortAttributes,
+};
+use acm_wire::Address;
+use alloc::{boxed::Box, vec::Vec};
+use ib_mad::Pkey;
+
+/// A port.
+#[derive(Debug, Default)]
+pub(super) struct PortState {
+    /// As it is now; `None` if it is down, or another provider's.
+    pub(super) wanted: Option<Box<PortAttributes>>,
+    /// As it was opened.
+    pub(super) open: Option<Box<PortAttributes>>,
+    /// The subnet manager forgot its groups, and the provider has not heard of it.
+    pub(super) reregister: bool,
+    /// How often in a row it was not opened.
+    pub(super) failures: u32,
+    /// It was not opened, and waits until it is tried again.
+    pub(super) pauses: bool,
+}
+
+impl PortState {
+    /// Whether it is open as it is.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some() && !self.must_close()
+    }
+
+    /// Whether it is open and must not be: it is down, or has another LID or GID.
+    pub(super) fn must_close(&self) -> bool {
+        match (&self.open, &self.wanted) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(open), Some(wanted)) => (open.lid, open.lmc, &open.gids) != (wanted.lid, wanted.lmc, &wanted.gids),
+        }
+    }
+}
+
+/// An endpoint.
+#[derive(Debug)]
+pub(super) struct EndpointState {
+    pub(super) port: PortId,
+    pub(super) pkey: Pkey,
+    /// The core has it.
+    pub(super) wanted: bool,
+    /// The provider has opened it.
+    pub(super) open: bool,
+    /// It was not opened, and waits until the core asks again.
+    pub(super) pauses: bool,
+    /// It is asked for what there is: it is open, wanted, on a port that is as it was, and the provider does not hang.
+    pub(super) serves: bool,
+    /// Addresses that the provider was told, and whether it took them.
+    pub(super) addresses: Vec<(Address, bool)>,
+}
+
+impl EndpointState {
+    pub(super) const fn new(port: PortId, pkey: Pkey) -> Self {
+        Self { port, pkey, wanted: true, open: false, pauses: false, serves: false, addresses: Vec::new() }
+    }
+
+    /// Its address as the provider knows it, if it took it.
+    pub(super) fn took(&self, address: &Address) -> Option<Address> {
+        let wanted = address.canonical();
+        self.addresses.iter().find(|(known, took)| *took && known.canonical() == wanted).map(|(known, _)| *known)
+    }
+
+    /// The first address that the provider took.
+    pub(super) fn first(&self) -> Option<Address> {
+        self.addresses.iter().find(|(_, took)| *took).map(|(known, _)| *known)
+    }
+}
+
+/// A call that opens or closes something.
+#[derive(Debug)]
+pub(super) enum LifeCall {
+    OpenPort(PortId, Box<PortAttributes>),
+    ClosePort(PortId),
+    Reregister(PortId),
+    OpenEndpoint(EndpointId),
+    CloseEndpoint(EndpointId),
+    AddAddress(EndpointId, Address),
+    RemoveAddress(EndpointId, Address),
+}

@@ -1,0 +1,116 @@
+//! The adapter's names for what it does, and its ids at the door.
+use crate::{
+    door::{CallId, ExternalRequestId, ExternalSaId, ProviderId},
+    id::{PortId, Token, handle},
+};
+
+handle! {
+    /// A request, in the adapter's own numbers.
+    pub(super) AskId "ask";
+    /// A call, in the adapter's own numbers.
+    pub(super) OwnCall "own call";
+}
+
+/// What a [`Token`] is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Task {
+    /// A request: a client waits for it; as a timer, it ends without an answer.
+    Ask(AskId),
+    /// A request of the provider to subnet administration.
+    Sa(ExternalSaId),
+    /// The oldest call must have returned.
+    Call,
+    /// A port that was not opened is tried again.
+    Port(PortId),
+}
+
+const ASK: u32 = 1;
+const SA: u32 = 2;
+const CALL: u32 = 3;
+const PORT: u32 = 4;
+
+/// Bits of a small number that are the adapter's own; the provider's number stands above them, so that what one provider
+/// says of another's request finds nothing.
+const OWN_BITS: u32 = 24;
+
+impl Task {
+    #[expect(clippy::cast_possible_truncation, reason = "both halves are taken")]
+    pub(super) const fn token(self, provider: ProviderId) -> Token {
+        let (kind, index, generation) = match self {
+            Self::Ask(id) => (ASK, id.index(), id.generation()),
+            Self::Sa(id) => (SA, id.0 as u32, (id.0 >> 32) as u32),
+            Self::Call => (CALL, 0, 0),
+            Self::Port(port) => (PORT, port.0, 0),
+        };
+        Token { provider, kind, index, generation }
+    }
+
+    pub(super) fn of(token: Token) -> Self {
+        match token.kind {
+            ASK => Self::Ask(AskId::new(token.index, token.generation)),
+            SA => Self::Sa(ExternalSaId(u64::from(token.generation) << 32 | u64::from(token.index))),
+            PORT => Self::Port(PortId(token.index)),
+            _ => Self::Call,
+        }
+    }
+}
+
+const fn outer(provider: ProviderId, index: u32) -> u32 {
+    (provider.0 as u32) << OWN_BITS | index
+}
+
+fn inner(provider: ProviderId, index: u32) -> Option<u32> {
+    (index >> OWN_BITS == u32::from(provider.0)).then_some(index & ((1 << OWN_BITS) - 1))
+}
+
+impl AskId {
+    /// At the door.
+    pub(super) const fn at_door(self, provider: ProviderId) -> ExternalRequestId {
+        ExternalRequestId::new(outer(provider, self.index()), self.generation())
+    }
+
+    /// From the door; `None` for another provider's.
+    pub(super) fn from_door(id: ExternalRequestId, provider: ProviderId) -> Option<Self> {
+        Some(Self::new(inner(provider, id.index())?, id.generation()))
+    }
+}
+
+impl OwnCall {
+    /// At the door.
+    pub(super) const fn at_door(self, provider: ProviderId) -> CallId {
+        CallId::new(outer(provider, self.index()), self.generation())
+    }
+
+    /// From the door; `None` for another provider's.
+    pub(super) fn from_door(id: CallId, provider: ProviderId) -> Option<Self> {
+        Some(Self::new(inner(provider, id.index())?, id.generation()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_come_back_as_what_they_were() {
+        for task in [
+            Task::Ask(AskId::new(3, 9)),
+            Task::Sa(ExternalSaId(0x0123_4567_89ab_cdef)),
+            Task::Call,
+            Task::Port(PortId(7)),
+        ] {
+            assert_eq!(Task::of(task.token(ProviderId(3))), task);
+        }
+    }
+
+    #[test]
+    fn an_id_is_of_one_provider() {
+        let (one, two) = (ProviderId(1), ProviderId(2));
+        let (ask, call) = (AskId::new(5, 7), OwnCall::new(5, 7));
+        assert_ne!(ask.at_door(one), ask.at_door(two));
+        assert_eq!(AskId::from_door(ask.at_door(one), one), Some(ask));
+        assert_eq!(AskId::from_door(ask.at_door(one), two), None);
+        assert_eq!(OwnCall::from_door(call.at_door(two), two), Some(call));
+        assert_eq!(OwnCall::from_door(call.at_door(two), one), None);
+    }
+}

@@ -1,0 +1,60 @@
+//! The providers of a core, by their numbers.
+use crate::{door::ProviderId, external::External, provider::Provider};
+use alloc::{boxed::Box, vec::Vec};
+
+/// How many there may be beside the built-in one.
+const MOST: u8 = 16;
+
+/// The built-in provider, and those outside of the core.
+#[derive(Debug)]
+pub(crate) struct Providers {
+    first: Box<dyn Provider>,
+    /// By their numbers, from 1.
+    others: Vec<External>,
+}
+
+impl Providers {
+    pub(crate) fn new(first: Box<dyn Provider>) -> Self {
+        Self { first, others: Vec::new() }
+    }
+
+    /// One more, unless there are too many.
+    pub(crate) fn add(&mut self, name: &str) -> Option<ProviderId> {
+        let number = u8::try_from(self.others.len() + 1).ok().filter(|number| *number <= MOST)?;
+        let id = ProviderId(number);
+        self.others.push(External::new(id, name));
+        Some(id)
+    }
+
+    /// Whether there is one with this number.
+    pub(crate) fn has(&self, id: ProviderId) -> bool {
+        usize::from(id.0) <= self.others.len()
+    }
+
+    /// One that there is. Endpoints and tokens have no other number.
+    pub(crate) fn get(&self, id: ProviderId) -> &dyn Provider {
+        match usize::from(id.0).checked_sub(1).and_then(|place| self.others.get(place)) {
+            None => self.first.as_ref(),
+            Some(other) => other,
+        }
+    }
+
+    /// One that there is.
+    pub(crate) fn get_mut(&mut self, id: ProviderId) -> &mut dyn Provider {
+        match usize::from(id.0).checked_sub(1).and_then(|place| self.others.get_mut(place)) {
+            None => self.first.as_mut(),
+            Some(other) => other,
+        }
+    }
+
+    /// One outside of the core.
+    pub(crate) fn external(&mut self, id: ProviderId) -> Option<&mut External> {
+        self.others.get_mut(usize::from(id.0).checked_sub(1)?)
+    }
+
+    /// All of them, in the order of their numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &dyn Provider> {
+        let others = self.others.iter().map(|other| -> &dyn Provider { other });
+        core::iter::once(self.first.as_ref()).chain(others)
+    }
+}
