@@ -32,6 +32,9 @@ pub(crate) struct Installation {
     /// Install the library for C, too: libibacm.so and libibacm.a of this directory, with what C needs to use it.
     #[arg(long, value_name = "DIR", requires = "program")]
     library: Option<PathBuf>,
+    /// Install this provider for C ibacm (libacmrs.so), too.
+    #[arg(long, value_name = "FILE", requires = "program")]
+    provider: Option<PathBuf>,
     #[command(flatten)]
     packages: packages::Install,
 }
@@ -50,8 +53,8 @@ pub(crate) fn install(installation: &Installation) -> Result<(), InstallError> {
         None if place.is_dry_run() => Programs::default(),
         None => build::release(installation.packages)?,
         daemon => {
-            let Installation { client, library, .. } = installation.clone();
-            Programs { daemon: daemon.clone(), client, library }
+            let Installation { client, library, provider, .. } = installation.clone();
+            Programs { daemon: daemon.clone(), client, library, provider }
         }
     };
     if place.needs_root() {

@@ -162,7 +162,7 @@ mod tests {
             "demo",
             "demo --keep --nodes 64",
             "install",
-            "install --prefix /opt/acm --root /x --dry-run --program /y --library /z",
+            "install --prefix /opt/acm --root /x --dry-run --program /y --library /z --provider /p",
             "uninstall --prefix /opt/acm --root /x --dry-run",
             "test --no-install --fast",
             "ci --no-install",

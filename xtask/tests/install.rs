@@ -288,11 +288,11 @@ fn the_program_is_cargos() {
     let message = format!(
         r#"{{"reason":"compiler-artifact","package_id":"a","manifest_path":"/a","target":{{"kind":["bin"],"name":"a",
         "src_path":"/a"}},"profile":{{"opt_level":"0","debug_assertions":true,"overflow_checks":true,"test":false}},
-        "features":[],"filenames":["{}/libibacm.so"],"executable":"{}","fresh":true}}"#,
+        "features":[],"filenames":["{0}/libibacm.so","{0}/libacmrs.so"],"executable":"{1}","fresh":true}}"#,
         machine.own.path().display(),
         program.display()
     );
-    for library in ["libibacm.so", "libibacm.a"] {
+    for library in ["libibacm.so", "libibacm.a", "libacmrs.so"] {
         fs::write(machine.own.path().join(library), library).unwrap();
     }
     let script = format!("#!/bin/sh\necho '{}'\nexit $EXIT\n", message.replace('\n', ""));
@@ -310,7 +310,9 @@ fn the_program_is_cargos() {
     assert!(said.contains("$ cargo build --release --locked -p acm-mio --bin acm-mio\n"), "{said}");
     assert!(said.contains("$ cargo build --release --locked -p acm-client --bin ib_acme\n"), "{said}");
     assert!(said.contains("$ cargo build --release --locked -p acm-capi --lib\n"), "{said}");
+    assert!(said.contains("$ cargo build --release --locked -p acmrs --lib\n"), "{said}");
     assert_eq!(machine.text("usr/local/sbin/acm-mio"), "built");
     assert_eq!(machine.text("usr/local/bin/acm-ib_acme"), "built");
     assert_eq!(machine.text("usr/local/lib/libibacm.so.1"), "libibacm.so");
+    assert_eq!(machine.text("usr/local/lib/ibacm/libacmrs.so"), "libacmrs.so");
 }

@@ -4,7 +4,7 @@ use crate::abi::imports;
 use core::{
     ffi::{CStr, c_int},
     fmt,
-    sync::atomic::{AtomicPtr, Ordering},
+    sync::atomic::{AtomicBool, AtomicPtr, Ordering},
 };
 use std::{ffi::CString, ffi::OsStr, os::unix::ffi::OsStrExt as _, path::PathBuf};
 
@@ -36,6 +36,17 @@ pub enum Counter {
 /// The provider's name, which stands before its lines.
 static NAME: AtomicPtr<core::ffi::c_char> = AtomicPtr::new(core::ptr::null_mut());
 
+/// The process ends, and with it what the functions of the daemon need: they are not called any more.
+static OVER: AtomicBool = AtomicBool::new(false);
+
+pub(crate) extern "C" fn end() {
+    OVER.store(true, Ordering::Release);
+}
+
+pub(crate) fn is_over() -> bool {
+    OVER.load(Ordering::Acquire)
+}
+
 pub(crate) fn set_name(name: &'static CStr) {
     NAME.store(name.as_ptr().cast_mut(), Ordering::Release);
 }
@@ -43,6 +54,9 @@ pub(crate) fn set_name(name: &'static CStr) {
 /// Writes a line into the daemon's log: the provider's name, and the text. Line ends and other control characters of the
 /// text are escaped.
 pub fn log(level: Level, text: fmt::Arguments<'_>) {
+    if is_over() {
+        return;
+    }
     let mut line = String::new();
     for character in text.to_string().chars() {
         if character.is_control() { line.extend(character.escape_default()) } else { line.push(character) }

@@ -160,10 +160,6 @@ impl Engine {
     }
 
     fn request(&mut self, now: Time, request: Request) {
-        if let Some(wanted) = Clients::wanted_by_kernel(&request) {
-            let id = self.host.clients.wait_of_kernel(request);
-            return self.tell(now, Input::KernelRequest { id, port: None, wanted: &wanted });
-        }
         let (client, opened) = self.host.clients.of(&request);
         if let Some(opened) = opened {
             self.tell(now, opened);

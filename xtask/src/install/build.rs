@@ -12,15 +12,18 @@ pub(super) fn release(install: packages::Install) -> Result<Programs, InstallErr
     Ok(Programs {
         daemon: Some(build("acm-mio", "acm-mio")?),
         client: Some(build("acm-client", "ib_acme")?),
-        library: Some(library()?),
+        library: Some(library("acm-capi", "libibacm.so")?),
+        provider: Some(library("acmrs", PROVIDER)?.join(PROVIDER)),
     })
 }
 
-/// The folder of the library for C.
-fn library() -> Result<PathBuf, InstallError> {
-    let mut cargo = command::cargo(&["build", "--release", "--locked", "-p", "acm-capi", "--lib"]);
-    let built = built::library(&mut cargo, "libibacm.so").map_err(InstallError::Build)?;
-    built.ok_or(InstallError::NotBuilt("libibacm"))
+/// The provider for C ibacm.
+const PROVIDER: &str = "libacmrs.so";
+
+/// The folder of a library.
+fn library(package: &'static str, name: &str) -> Result<PathBuf, InstallError> {
+    let mut cargo = command::cargo(&["build", "--release", "--locked", "-p", package, "--lib"]);
+    built::library(&mut cargo, name).map_err(InstallError::Build)?.ok_or(InstallError::NotBuilt(package))
 }
 
 fn build(package: &'static str, name: &str) -> Result<PathBuf, InstallError> {
@@ -32,9 +35,12 @@ fn build(package: &'static str, name: &str) -> Result<PathBuf, InstallError> {
 pub(super) fn as_root(task: &str, place: &Place, programs: &Programs) -> Result<(), InstallError> {
     let mut own = Command::new(place::own());
     own.arg(task).args(place.arguments());
-    for (option, program) in
-        [("--program", &programs.daemon), ("--client", &programs.client), ("--library", &programs.library)]
-    {
+    for (option, program) in [
+        ("--program", &programs.daemon),
+        ("--client", &programs.client),
+        ("--library", &programs.library),
+        ("--provider", &programs.provider),
+    ] {
         if let Some(program) = program {
             own.arg(option).arg(program);
         }

@@ -33,7 +33,9 @@ enum Source {
     Client,
     /// The library for C, by this name in the folder that it was built into.
     Library(&'static str),
-    /// A file about it: from the workspace's folder, by this name.
+    /// The provider for C ibacm.
+    Provider,
+    /// A file about the library: from the workspace's folder, by this name.
     OfLibrary(&'static str),
 }
 
@@ -44,6 +46,7 @@ pub(super) struct Programs {
     pub(super) client: Option<PathBuf>,
     /// The folder that has the library.
     pub(super) library: Option<PathBuf>,
+    pub(super) provider: Option<PathBuf>,
 }
 
 /// A file that is installed.
@@ -86,6 +89,8 @@ pub(super) const FILES: &[File] = &[
     program(Source::Client, Folder::Prefix("bin"), "acm-ib_acme"),
     program(Source::Library("libibacm.so"), Folder::Prefix("lib"), "libibacm.so.1"),
     File { mode: 0o644, ..program(Source::Library("libibacm.a"), Folder::Prefix("lib"), "libibacm.a") },
+    // A folder of its own: ibacm loads every library of its folder, whether it is to be used or not.
+    File { mode: 0o644, ..program(Source::Provider, Folder::Prefix("lib/ibacm"), "libacmrs.so") },
     of_library("dist/libibacm.so", "lib", "libibacm.so"),
     of_library("dist/libibacm.pc", "lib/pkgconfig", "libibacm.pc"),
     of_library("crates/acm-capi/include/libacm.h", "include/ibacm", "libacm.h"),
@@ -113,10 +118,11 @@ impl File {
         folder.join(self.name)
     }
 
-    /// Whether it is installed: who names a daemon and no client wants none, and no library.
+    /// Whether it is installed: who names a daemon and no client wants none, and no library, and no provider.
     pub(super) fn is_wanted(&self, programs: &Programs) -> bool {
         let is_named = match self.source {
             Source::Client => programs.client.is_some(),
+            Source::Provider => programs.provider.is_some(),
             Source::Library(_) | Source::OfLibrary(_) => programs.library.is_some(),
             Source::Dist(_) | Source::Daemon => true,
         };
@@ -131,6 +137,7 @@ impl File {
             Source::OfLibrary(path) => command::root().join(path),
             Source::Daemon => return of_program(&programs.daemon),
             Source::Client => return of_program(&programs.client),
+            Source::Provider => return of_program(&programs.provider),
             Source::Library(name) => return of_program(&programs.library.as_ref().map(|folder| folder.join(name))),
         };
         let with_place = |text: String| {

@@ -14,7 +14,7 @@ case \$task in
     xtask) CARGO=$run/bin/cargo exec $programs/xtask "\$@" ;;
     build)
         case "\$*" in *"--bin ib_acme"*) program=ib_acme ;; *) program=acm-mio ;; esac
-        sed "s|PROGRAM|$run/built.\$program|; s|LIBRARY|$run/library|" $run/built
+        sed "s|PROGRAM|$run/built.\$program|; s|LIBRARY|$run/library|g" $run/built
         ;;
     *) exit 1 ;;
 esac
@@ -22,11 +22,11 @@ END
 chmod 755 $run/bin/*
 printf '%s' '{"reason":"compiler-artifact","package_id":"a","manifest_path":"/a","target":{"kind":["bin"],"name":"a",' \
     '"src_path":"/a"},"profile":{"opt_level":"3","debug_assertions":false,"overflow_checks":false,"test":false},' \
-    '"features":[],"filenames":["LIBRARY/libibacm.so"],"executable":"PROGRAM","fresh":true}' > $run/built
+    '"features":[],"filenames":["LIBRARY/libibacm.so","LIBRARY/libacmrs.so"],"executable":"PROGRAM","fresh":true}' > $run/built
 echo >> $run/built
 # Nobody links with it here.
 mkdir $run/library
-for file in libibacm.so libibacm.a; do echo $file > $run/library/$file; done
+for file in libibacm.so libibacm.a libacmrs.so; do echo $file > $run/library/$file; done
 # As those that are installed are: this machine's memory is its disk.
 for program in acm-mio ib_acme; do strip -o $run/built.$program "$programs/$program"; done
 

@@ -22,8 +22,11 @@ fn text(panicked: &(dyn Any + Send)) -> &str {
     text.or_else(|| panicked.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text")
 }
 
-/// Keeps the library that has this function for good: ibacm lets its providers go while their threads run.
+/// Keeps the library that has this function for good: ibacm lets its providers go while their threads run. They leave the
+/// daemon alone when the process ends.
 pub(super) fn keep(function: *const c_void) {
+    // SAFETY: a function without arguments, in a library that stays. A system without room for it goes without.
+    unsafe { libc::atexit(daemon::end) };
     let mut found = core::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: any address may be looked up, and zeros are a value of the structure.
     let found = unsafe {

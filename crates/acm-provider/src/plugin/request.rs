@@ -1,7 +1,10 @@
 //! A client's request, and the one answer to it.
 #![allow(unsafe_code, reason = "functions of the daemon")]
 use super::{Address, Status};
-use crate::abi::{self, imports};
+use crate::{
+    abi::{self, imports},
+    daemon,
+};
 use acm_wire::client::{
     Entry, EntryFlags,
     entry::{ANSWER_PATH_FLAGS, ENTRY_SIZE, TYPE_PATH},
@@ -197,7 +200,7 @@ impl Request {
     }
 
     fn send_once(&mut self, mut answer: abi::Message) {
-        if core::mem::replace(&mut self.answered, true) {
+        if core::mem::replace(&mut self.answered, true) || daemon::is_over() {
             return;
         }
         // SAFETY: the daemon waits for one answer to this id, which this is; the message is ours, and is copied.

@@ -1,7 +1,10 @@
 //! Questions to subnet administration, which the daemon sends.
 #![allow(unsafe_code, reason = "functions of the daemon")]
 use super::loaded::no_panic;
-use crate::abi::{self, imports};
+use crate::{
+    abi::{self, imports},
+    daemon,
+};
 use core::sync::atomic::{AtomicU32, Ordering};
 use ib_mad::sa::SaMad;
 
@@ -50,6 +53,9 @@ pub(super) unsafe fn send(
     question: &SaMad,
     then: Box<dyn FnOnce(SaAnswer) + Send>,
 ) -> Result<(), SaRefused> {
+    if daemon::is_over() {
+        return Err(SaRefused::Closed);
+    }
     // ibacm finds the question by the lower half of its transaction id, among all that the port waits for.
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let mut bytes = [0; 256];

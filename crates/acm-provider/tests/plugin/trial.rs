@@ -1,0 +1,96 @@
+//! The provider that is tried: its first address says what it does.
+use acm_provider::plugin::{Address, Endpoint, Port, Provider, Refused, Request, SaRefused};
+use ib_mad::{
+    Lid, TransactionId,
+    sa::{PathRecord, SaMad},
+};
+use std::{
+    sync::{Mutex, mpsc},
+    thread,
+};
+
+acm_provider::export!(Trial, "trial");
+
+struct Trial;
+
+/// Handles that are kept longer than what they are of.
+static KEPT: Mutex<Vec<Endpoint>> = Mutex::new(Vec::new());
+static ANSWERS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+fn kept(pkey: u16) -> Endpoint {
+    KEPT.lock().unwrap().iter().find(|endpoint| endpoint.pkey().get() == pkey).unwrap().clone()
+}
+
+/// Asks subnet administration from the endpoint in this partition.
+pub(crate) fn ask_sa(pkey: u16) -> Result<(), SaRefused> {
+    let mut question = SaMad::default();
+    question.header.transaction_id = TransactionId::new(0x1122_3344_5566_7788);
+    kept(pkey).ask_sa(&question, |answer| {
+        let said = match answer {
+            Ok(mad) => format!("answer with tid {:#x}", u64::from_be_bytes(mad[8..16].try_into().unwrap())),
+            Err(failure) => failure.to_string(),
+        };
+        ANSWERS.lock().unwrap().push(said);
+    })
+}
+
+/// What came back, once.
+pub(crate) fn sa_answers() -> Vec<String> {
+    core::mem::take(&mut ANSWERS.lock().unwrap())
+}
+
+pub(crate) fn gid(pkey: u16) -> Option<[u8; 16]> {
+    kept(pkey).port().gid(0).map(|gid| gid.get())
+}
+
+impl Provider for Trial {
+    type Port = ();
+    type Endpoint = Mutex<Vec<Address>>;
+
+    fn load() -> Result<Self, Refused> {
+        Ok(Self)
+    }
+
+    fn open_port(&self, port: &Port) -> Result<(), Refused> {
+        assert_eq!((port.device(), port.node_guid(), port.number(), port.gids().len()), (None, [1; 8], 1, 1));
+        Ok(())
+    }
+
+    fn open_endpoint(&self, (): &(), endpoint: &Endpoint) -> Result<Self::Endpoint, Refused> {
+        KEPT.lock().unwrap().push(endpoint.clone());
+        Ok(Mutex::default())
+    }
+
+    fn add_address(&self, endpoint: &Self::Endpoint, address: &Address) -> Result<(), Refused> {
+        if *address == Address::from_text("refused") {
+            return Err(Refused::new("not this one\n, nor a forged line"));
+        }
+        if *address == Address::from_text("panic at add") {
+            panic!("asked to");
+        }
+        endpoint.lock().unwrap().push(*address);
+        Ok(())
+    }
+
+    fn resolve(&self, endpoint: &Self::Endpoint, request: Request) {
+        let what = endpoint.lock().unwrap()[0].to_string();
+        match what.as_str() {
+            "answer" => {
+                assert_eq!(request.destination(), Some(Address::from_text("node2")));
+                assert_eq!(request.source(), Some(Address::from_text("10.77.0.1")));
+                thread::spawn(|| request.answer(&PathRecord { dlid: Lid::new(2), ..PathRecord::default() }));
+            }
+            "panic" => panic!("asked to"),
+            "elsewhere" => {
+                let (sender, receiver) = mpsc::channel();
+                sender.send(request).unwrap();
+                drop(receiver);
+            }
+            _ => {}
+        }
+    }
+
+    fn counters(&self, _endpoint: &Self::Endpoint) -> Vec<u64> {
+        (1..=20).collect()
+    }
+}
