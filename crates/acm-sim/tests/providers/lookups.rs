@@ -167,3 +167,25 @@ fn an_account_pays_until_the_provider_answers_or_its_time_is_over() {
     assert_eq!((machine.gauge("lookups"), machine.gauge("provider_waiting")), (64, 0));
     machine.replay();
 }
+
+/// It returns at once, and answers nothing: those beyond what it may have wait until the first of these end.
+#[test]
+fn no_more_are_asked_than_it_may_have_unanswered() {
+    let mut machine = Machine::started();
+    machine.fake(ONE).answers = Answers::Nothing;
+    let calls = machine.fake(ONE).calls.len();
+    let clients: Vec<ClientId> = (0..1100)
+        .map(|user| {
+            let client = machine.resolve(user, "one");
+            machine.run(Duration::ZERO);
+            client
+        })
+        .collect();
+    let asked = |machine: &mut Machine| machine.fake(ONE).calls.len() - calls;
+    assert_eq!((asked(&mut machine), machine.gauge("provider_waiting")), (1024, 76));
+    machine.run(Duration::from_secs(13));
+    assert_eq!((asked(&mut machine), machine.gauge("provider_waiting")), (1100, 0));
+    assert_eq!(machine.replies.len(), 1024);
+    machine.run(Duration::from_secs(13));
+    assert!(clients.iter().all(|client| machine.status(*client) == Some(6)));
+}
