@@ -1,6 +1,4 @@
 //! What names the things of the core.
-use crate::door::ProviderId;
-
 macro_rules! handle {
     ($($(#[$m:meta])* $vis:vis $name:ident $short:literal;)*) => {$(
         $(#[$m])*
@@ -108,6 +106,16 @@ pub struct KernelRequestId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PortId(pub u32);
+
+/// A provider. The built-in one is the first; others have numbers in the order in which they were added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ProviderId(pub u8);
+
+impl ProviderId {
+    /// The one that is built in, `ibacmp`.
+    pub const BUILT_IN: Self = Self(0);
+}
 
 /// Names something that a provider does; the core gives it back. All but the provider's number is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

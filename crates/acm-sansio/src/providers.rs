@@ -1,5 +1,5 @@
 //! The providers of a core, by their numbers.
-use crate::{door::ProviderId, external::External, provider::Provider};
+use crate::{external::External, id::ProviderId, provider::Provider};
 use alloc::{boxed::Box, vec::Vec};
 
 /// How many there may be beside the built-in one.

@@ -2,9 +2,9 @@
 use crate::{
     Crossing, Told, difference, encode,
     fact::{Dated, Fact, Woken},
-    provider,
+    provider::{Called, Digits, Said},
 };
-use acm_sansio::{Output, Time};
+use acm_sansio::{Output, Time, door::ProviderCall};
 use acm_wire::client::{Entry, EntryKind, Header};
 use core::fmt::Write as _;
 use ib_mad::{MadRef, Wire, attribute::Structure, sa::PathRecord};
@@ -57,7 +57,7 @@ fn of_input(told: &Told) -> String {
             let gid = source.gid.map_or_else(|| "no GID".to_owned(), |gid| format!("GID {gid}"));
             format!("{kind} {endpoint} from LID {} QP {} {gid} {}", source.lid, source.qpn, of_mad(payload))
         }
-        Told::Provider { provider, said } => format!("{kind} provider {} {}", provider.0, provider::of_said(said)),
+        Told::Provider { provider, said } => format!("{kind} provider {} {}", provider.0, of_said(said)),
         other => format!("{kind} {}", json(other)),
     }
 }
@@ -98,7 +98,7 @@ fn of_output(output: &Output) -> String {
         Output::ShutdownDone => kind.to_string(),
         Output::Provider { provider, call, what } => {
             let call = call.map_or_else(|| "no answer".to_owned(), |call| call.to_string());
-            format!("{kind} provider {} {call} {}", provider.0, provider::of_call(what))
+            format!("{kind} provider {} {call} {}", provider.0, of_call(what))
         }
     }
 }
@@ -109,14 +109,14 @@ fn of_crossing(crossing: &Crossing) -> String {
     format!("{kind} {node}/{port} LID {} QP {from} to LID {} QP {to} {}", way.slid, way.dlid, of_mad(payload))
 }
 
-pub(crate) fn of_mad(bytes: &[u8]) -> String {
+fn of_mad(bytes: &[u8]) -> String {
     match MadRef::new(bytes) {
         Ok(mad) => mad.to_string(),
         Err(_) => format!("{} bytes", bytes.len()),
     }
 }
 
-pub(crate) fn of_message(bytes: &[u8]) -> String {
+fn of_message(bytes: &[u8]) -> String {
     let Ok((header, body)) = Header::parse_prefix(bytes) else { return format!("{} bytes", bytes.len()) };
     let mut text = format!("{} {}", header.opcode, header.status);
     if header.opcode.base() == acm_wire::client::Opcode::RESOLVE {
@@ -136,7 +136,7 @@ fn entries(body: &[u8]) -> impl Iterator<Item = &Entry> {
     body.chunks_exact(size_of::<Entry>()).filter_map(|bytes| Entry::parse(bytes).ok())
 }
 
-pub(crate) fn json(value: &impl Serialize) -> String {
+fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
@@ -207,7 +207,7 @@ fn message_fields(bytes: &[u8], line: &mut Line<'_>) {
             }
         }
     }
-    line("bytes", &Hex(bytes));
+    line("bytes", &Digits(bytes));
 }
 
 fn path_fields(path: &PathRecord, line: &mut Line<'_>) {
@@ -223,7 +223,7 @@ fn mad_fields(bytes: &[u8], line: &mut Line<'_>) {
         Err(error) => line("mad", &error),
     }
     // What no field shows must be the same, too.
-    line("bytes", &Hex(bytes));
+    line("bytes", &Digits(bytes));
 }
 
 /// Lines of ib-mad's own: names and values.
@@ -231,11 +231,26 @@ fn split(text: &str, line: &mut Line<'_>) {
     difference::lines(text).for_each(|(name, value)| line(name, &value));
 }
 
-/// Two digits for each byte.
-pub(crate) struct Hex<'a>(pub(crate) &'a [u8]);
+/// A call in one line.
+fn of_call(call: &ProviderCall) -> String {
+    match call {
+        ProviderCall::Resolve { request, endpoint, source, message } => {
+            format!("resolve {request} {endpoint} {source} {}", of_message(message))
+        }
+        ProviderCall::SaDone { id, answer: Ok(mad) } => {
+            format!("sa_done {} {}", id.0, of_mad(ib_mad::as_bytes(&**mad)))
+        }
+        other => json(&Called::from(other.clone())),
+    }
+}
 
-impl core::fmt::Display for Hex<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+/// What was said in one line.
+fn of_said(said: &Said) -> String {
+    match said {
+        Said::Answered { request, message } => format!("answered {request} {}", of_message(&message.0)),
+        Said::SaAsked { id, endpoint, mad } => {
+            format!("sa_asked {} {endpoint} {}", id.0, of_mad(&mad.0))
+        }
+        other => json(other),
     }
 }

@@ -1,5 +1,4 @@
 //! What providers outside of the core are asked and say, as text of a trace.
-use crate::line;
 use acm_sansio::{
     EndpointId, PortId,
     door::{CallId, ExternalRequestId, ExternalSaId, ProviderCall, ProviderSaid},
@@ -10,13 +9,22 @@ use acm_wire::{Address, client::Counter};
 use ib_mad::{Pkey, Wire, sa::SaMad};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
+/// Two digits for each byte.
+pub(crate) struct Digits<'a>(pub(crate) &'a [u8]);
+
+impl core::fmt::Display for Digits<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
 /// Bytes, as text two digits for each.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Hex(pub Vec<u8>);
 
 impl Serialize for Hex {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&line::Hex(&self.0))
+        serializer.collect_str(&Digits(&self.0))
     }
 }
 
@@ -98,7 +106,7 @@ pub(crate) struct Mad(Box<SaMad>);
 
 impl Serialize for Mad {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&line::Hex(ib_mad::as_bytes(&*self.0)))
+        serializer.collect_str(&Digits(ib_mad::as_bytes(&*self.0)))
     }
 }
 
@@ -146,29 +154,5 @@ impl From<Called> for ProviderCall {
             Called::SaAnswered { id, mad } => Self::SaDone { id, answer: Ok(mad.0) },
             Called::SaFailed { id, error } => Self::SaDone { id, answer: Err(error) },
         }
-    }
-}
-
-/// A call in one line.
-pub(crate) fn of_call(call: &ProviderCall) -> String {
-    match call {
-        ProviderCall::Resolve { request, endpoint, source, message } => {
-            format!("resolve {request} {endpoint} {source} {}", line::of_message(message))
-        }
-        ProviderCall::SaDone { id, answer: Ok(mad) } => {
-            format!("sa_done {} {}", id.0, line::of_mad(ib_mad::as_bytes(&**mad)))
-        }
-        other => line::json(&Called::from(other.clone())),
-    }
-}
-
-/// What was said in one line.
-pub(crate) fn of_said(said: &Said) -> String {
-    match said {
-        Said::Answered { request, message } => format!("answered {request} {}", line::of_message(&message.0)),
-        Said::SaAsked { id, endpoint, mad } => {
-            format!("sa_asked {} {endpoint} {}", id.0, line::of_mad(&mad.0))
-        }
-        other => line::json(other),
     }
 }

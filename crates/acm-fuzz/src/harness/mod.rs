@@ -2,6 +2,7 @@
 mod fabric;
 mod providers;
 mod run;
+mod says;
 mod state;
 mod values;
 

@@ -1,5 +1,5 @@
 //! Which provider serves which subnet.
-use crate::door::ProviderId;
+use crate::id::ProviderId;
 use alloc::{collections::BTreeMap, vec::Vec};
 
 /// Which provider serves which subnet, by the prefix of its GIDs (`provider`). A provider that there is none of serves

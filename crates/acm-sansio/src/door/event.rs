@@ -1,6 +1,5 @@
 //! What an administrator may want to read.
 use super::{
-    external::ProviderId,
     failed::{FailedRequest, RequestedBy},
     level::Level,
     names::{Ids, Names, Worded},
@@ -10,7 +9,7 @@ use crate::{
     account::Account,
     failure::FailureCounts,
     ibacmp,
-    id::{ClientId, EndpointId, PortId},
+    id::{ClientId, EndpointId, PortId, ProviderId},
     sa::SaError,
 };
 use acm_wire::{Address, client::FrameError};

@@ -13,16 +13,6 @@ use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
 use ib_mad::{Pkey, sa::SaMad};
 
-/// A provider. The built-in one is the first; others have numbers in the order in which they were added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct ProviderId(pub u8);
-
-impl ProviderId {
-    /// The one that is built in, `ibacmp`.
-    pub const BUILT_IN: Self = Self(0);
-}
-
 crate::id::handle! {
     /// A call of a provider that has not returned.
     pub CallId "call";

@@ -1,6 +1,8 @@
 //! What numbers of the moment are of.
-use super::external::ProviderId;
-use crate::{account::AccountKind, id::PortId};
+use crate::{
+    account::AccountKind,
+    id::{PortId, ProviderId},
+};
 use ib_mad::Pkey;
 
 /// What a number is of.

@@ -1,8 +1,8 @@
 //! What the core is told.
 use crate::{
     Account, Config,
-    door::{ProviderId, ProviderSaid},
-    id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},
+    door::ProviderSaid,
+    id::{ClientId, EndpointId, KernelRequestId, PortId, ProviderId, RequestId, SaRequestId},
     port::{InterfaceAddress, PortAttributes},
     preload::Preload,
 };

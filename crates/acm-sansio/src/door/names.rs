@@ -1,6 +1,5 @@
 //! What ids are called in words that an administrator reads.
-use super::external::ProviderId;
-use crate::id::{ClientId, EndpointId, PortId};
+use crate::id::{ClientId, EndpointId, PortId, ProviderId};
 use core::fmt;
 
 /// What ids are called. Whoever knows names says them; where it does not, the id stands.

@@ -1,14 +1,14 @@
 //! What the core wants.
 use crate::{
-    door::{CallId, Event, ProviderCall, ProviderId},
+    door::{CallId, Event, ProviderCall, SaAddress},
     failure::Failure,
-    id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId},
+    id::{ClientId, EndpointId, KernelRequestId, PortId, ProviderId, RequestId, SaRequestId},
 };
 use acm_wire::client::Reply;
 use alloc::vec::Vec;
 use core::{net::IpAddr, time::Duration};
 use ib_mad::{
-    AddressVector, Gid, Lid, Pkey, Qkey, Qpn, ServiceLevel,
+    AddressVector, Gid, Lid, Pkey, Qkey, Qpn,
     acm::AcmMad,
     sa::{PathRecord, SaMad},
 };
@@ -132,17 +132,6 @@ pub struct SaSend {
     pub timeout: Duration,
     /// How often it is sent again.
     pub retries: u32,
-}
-
-/// Where subnet administration is, seen from a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SaAddress {
-    /// LID of the subnet manager.
-    pub lid: Lid,
-    /// Service level to it.
-    pub sl: ServiceLevel,
-    /// Place of the partition key to use in the port's table.
-    pub pkey_index: u16,
 }
 
 /// Where a datagram goes: a group or a queue pair. A global route header always goes with it, so that the receiver

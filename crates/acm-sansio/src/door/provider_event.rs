@@ -1,9 +1,9 @@
 //! What an administrator may want to read of providers outside of the core.
 use super::{
-    external::{ProviderFunction, ProviderId},
+    external::ProviderFunction,
     names::{Names, Worded},
 };
-use crate::id::{EndpointId, PortId};
+use crate::id::{EndpointId, PortId, ProviderId};
 use acm_wire::Address;
 use core::fmt;
 

@@ -4,11 +4,11 @@ use super::{
     message::{self, Wanted},
     state::External,
     token::{AskId, Task},
+    under_way::{Asked, Stage},
 };
 use crate::{
-    account::AccountId,
     context::Context,
-    credit::{Credit, Places},
+    credit::Places,
     door::ProviderCall,
     failure::{Bound, Failure},
     id::{EndpointId, Token},
@@ -19,27 +19,6 @@ use acm_wire::client::Counters;
 use alloc::vec::Vec;
 use core::time::Duration;
 use ib_mad::sa::PathRecord;
-
-/// A request that is not answered.
-#[derive(Debug)]
-pub(super) struct Asked {
-    pub(super) endpoint: EndpointId,
-    /// Who pays, until the provider answers or its time is over, even if the asker left.
-    pub(super) account: AccountId,
-    pub(super) wanted: Wanted,
-    pub(super) stage: Stage,
-    /// The asker is there still.
-    pub(super) waits: bool,
-}
-
-/// How far a request is.
-#[derive(Debug)]
-pub(super) enum Stage {
-    /// It waits for its turn.
-    Queued(Places),
-    /// The provider was asked.
-    Called(Credit),
-}
 
 /// How a request ends.
 #[derive(Clone, Copy, Debug)]

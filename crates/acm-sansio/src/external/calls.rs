@@ -3,23 +3,16 @@ use super::{
     ports::LifeCall,
     state::External,
     token::{OwnCall, Task},
+    under_way::Call,
 };
 use crate::{
     context::Context,
-    door::{CallId, Event, ProviderCall, ProviderEvent, ProviderFunction},
+    door::{CallId, Event, ProviderCall, ProviderEvent},
     failure::Failure,
     id::EndpointId,
     retry::PROVIDER_CALL,
 };
 use alloc::vec::Vec;
-
-/// A call that has not returned.
-#[derive(Debug)]
-pub(super) struct Call {
-    pub(super) function: ProviderFunction,
-    /// What it opens or closes.
-    life: Option<LifeCall>,
-}
 
 impl External {
     /// Makes a call.

@@ -1,9 +1,9 @@
 //! Whether what the adapter keeps fits together: for tests and fuzzing.
 use super::{
-    ask::Stage,
     bounds::{CALLS, SA_REQUESTS, UNANSWERED},
     state::External,
     token::Task,
+    under_way::Stage,
 };
 use crate::{check::ensure, context::Context};
 use alloc::{format, string::String};

@@ -17,5 +17,6 @@ mod sa;
 mod said;
 mod state;
 mod token;
+mod under_way;
 
 pub(crate) use state::External;

@@ -1,5 +1,11 @@
 //! What a provider asks of subnet administration: through the port's queue, and answered exactly once.
-use super::{bounds::SA_REQUESTS, state::External, token::Task};
+use super::{
+    bounds::SA_REQUESTS,
+    ports::{EndpointState, PortState},
+    state::External,
+    token::Task,
+    under_way::SaAsked,
+};
 use crate::{
     account::DAEMON,
     context::Context,
@@ -8,16 +14,7 @@ use crate::{
     sa::{Question, SaError},
 };
 use alloc::{boxed::Box, vec::Vec};
-use ib_mad::{MgmtClass, TransactionId, Wire, sa::SaMad};
-
-/// A request of the provider that is not answered.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SaAsked {
-    pub(super) endpoint: EndpointId,
-    pub(super) question: QuestionId,
-    /// The provider's own.
-    pub(super) tid: TransactionId,
-}
+use ib_mad::{MgmtClass, Wire, sa::SaMad};
 
 impl External {
     /// The provider asks. The daemon pays; how much it may ask is bounded.
@@ -49,8 +46,10 @@ impl External {
         if !is_request || self.sa.len() >= SA_REQUESTS {
             return Err(SaError::NotSent);
         }
-        // It may ask before it has opened it: it is in the middle of that then.
-        if !self.endpoints.get(&endpoint).is_some_and(|state| state.wanted) {
+        // It may ask while it opens the endpoint: joins are, there.
+        let is_told =
+            |state: &EndpointState| state.wanted && self.ports.get(&state.port).is_some_and(PortState::is_open);
+        if !self.endpoints.get(&endpoint).is_some_and(is_told) {
             return Err(SaError::PortDown);
         }
         let token = self.token(Task::Sa(id));

@@ -1,9 +1,10 @@
 //! What a provider says, and whom it concerns.
 use super::{
-    ask::{Asked, End, Stage},
+    ask::End,
     message::{self, Said, Wanted},
     state::External,
     token::AskId,
+    under_way::{Asked, Stage},
 };
 use crate::{
     context::Context,

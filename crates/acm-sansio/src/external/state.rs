@@ -1,16 +1,14 @@
 //! What the adapter keeps.
 use super::{
-    ask::Asked,
-    calls::Call,
     ports::{EndpointState, PortState},
-    sa::SaAsked,
     token::{AskId, OwnCall, Task},
+    under_way::{Asked, Call, SaAsked},
 };
 use crate::{
     arena::Arena,
     credit::CreditQueue,
-    door::{ExternalSaId, ProviderId},
-    id::{EndpointId, PortId, Token},
+    door::ExternalSaId,
+    id::{EndpointId, PortId, ProviderId, Token},
 };
 use alloc::{collections::BTreeMap, string::String};
 

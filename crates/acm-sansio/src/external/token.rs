@@ -1,7 +1,7 @@
 //! The adapter's names for what it does, and its ids at the door.
 use crate::{
-    door::{CallId, ExternalRequestId, ExternalSaId, ProviderId},
-    id::{PortId, Token, handle},
+    door::{CallId, ExternalRequestId, ExternalSaId},
+    id::{PortId, ProviderId, Token, handle},
 };
 
 handle! {

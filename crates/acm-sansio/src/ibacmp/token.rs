@@ -1,8 +1,5 @@
 //! The provider's names for what it does.
-use crate::{
-    door::ProviderId,
-    id::{EndpointId, Token, handle},
-};
+use crate::id::{EndpointId, ProviderId, Token, handle};
 
 handle! {
     /// A destination in the cache.

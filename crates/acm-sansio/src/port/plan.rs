@@ -1,9 +1,6 @@
 //! Which endpoints a port's table and the local addresses ask for.
 use super::{LocalAddress, Ports};
-use crate::{
-    door::ProviderId,
-    id::{EndpointId, PortId},
-};
+use crate::id::{EndpointId, PortId, ProviderId};
 use acm_wire::Address;
 use alloc::vec::Vec;
 use ib_mad::Pkey;

@@ -5,8 +5,7 @@ use super::{
 };
 use crate::{
     arena::Arena,
-    door::ProviderId,
-    id::{EndpointId, PortId},
+    id::{EndpointId, PortId, ProviderId},
 };
 use acm_wire::{Address, client::Counters};
 use alloc::{collections::BTreeMap, vec::Vec};
