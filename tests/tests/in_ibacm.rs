@@ -265,6 +265,19 @@ fn counters_are_shown() {
     assert_eq!(own.get("Route Cache Count"), 1, "{own:?}");
 }
 
+/// With ibacm's own provider a client that leaves at once ends the daemon by SIGPIPE, unless systemd started it.
+#[test]
+fn clients_that_leave_without_their_answers_end_nothing() {
+    let lab = Lab::new(1, &[]);
+    let (_folder, options) = ours();
+    let node = lab.start(1, Kind::C, &[options[0].as_str(), options[1].as_str()]);
+    for tid in 0..200 {
+        let mut client = Connection::open(&node.socket());
+        client.send(&request(tid, &[Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, "node1")]));
+    }
+    assert_eq!(node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path().slid, lab.fabric.port(1).lid);
+}
+
 /// ibacm unloads its providers while their threads run, if it cannot listen. Ours stays, and it ends well.
 #[test]
 fn a_daemon_that_cannot_listen_does_not_unload_ours() {
