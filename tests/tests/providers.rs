@@ -132,13 +132,19 @@ fn two_providers_serve_two_subnets() {
     }
 }
 
-/// A node whose daemon has a library of our own, which does what it is asked for.
-fn with_own_library(lab: &Lab) -> (LabNode, TempDir) {
+/// A library of our own, `libtest.so`, in a directory.
+fn own_library() -> TempDir {
     let libraries = tempfile::tempdir().unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/acm-plugin/tests/c/provider.c");
     let library = libraries.path().join("libtest.so");
     let words = ["-shared", "-fPIC", "-pthread", "-o", library.to_str().unwrap(), source.to_str().unwrap()];
     let _ = run(program("cc", "gcc"), &words).success();
+    libraries
+}
+
+/// A node whose daemon has a library of our own, which does what it is asked for.
+fn with_own_library(lab: &Lab) -> (LabNode, TempDir) {
+    let libraries = own_library();
     // C ibacm's provider joins a group, and this one has none: the other endpoint does.
     let lines =
         [format!("provider_lib_path {}", libraries.path().display()), "provider test 0xfec0000000000000".into()];
@@ -176,6 +182,21 @@ fn a_library_that_hangs_holds_up_nobody_else() {
     node.process.signal(Signal::SIGTERM);
     node.process.wait();
     assert!(node.log().contains("shutting down"), "{}", node.log());
+}
+
+#[test]
+fn so_many_libraries_are_loaded_and_no_more() {
+    let (lab, libraries) = (Lab::new(1, &[]), own_library());
+    let mut lines = vec![format!("provider_lib_path {}", libraries.path().display())];
+    for number in 1..=17 {
+        fs::copy(libraries.path().join("libtest.so"), libraries.path().join(format!("lib{number}.so"))).unwrap();
+        lines.push(format!("provider lib{number}.so {number}"));
+    }
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let log = lab.start(1, Kind::Rust, &lines).log();
+    assert_eq!(log.matches("provider: test is ").count(), 16, "{log}");
+    assert_eq!(log.matches(": more than 16 libraries: its subnets are not served").count(), 1, "{log}");
+    assert!(log.contains("provider lib17.so: more than 16"), "{log}");
 }
 
 #[test]

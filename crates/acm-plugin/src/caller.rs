@@ -7,7 +7,7 @@ use crate::{
     slots::{Slot, SlotId},
 };
 use acm_sansio::door::{CallId, ProviderCall};
-use core::mem::ManuallyDrop;
+use core::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 
 /// A call for the thread.
@@ -25,12 +25,13 @@ pub(crate) fn run(
     functions: Functions,
     open_device: OpenDevice,
 ) {
-    // What is open at the end stays: the library's threads go on until the program ends.
-    let mut objects = ManuallyDrop::new(Objects::new(functions, slot_id, open_device));
+    let mut objects = Box::new(Objects::new(functions, slot_id, open_device));
     for Command { call, what } in commands {
         let is_ok = carry_out(&mut objects, slot_id, slot, what);
         slot.queue.push(slot.provider, Said::Returned { call, is_ok });
     }
+    // What is open at the end stays: the library's threads go on until the program ends.
+    slot.kept.store(Box::into_raw(objects).cast(), Ordering::Relaxed);
 }
 
 fn carry_out(objects: &mut Objects, slot_id: SlotId, slot: &Slot, what: ProviderCall) -> bool {

@@ -1,19 +1,39 @@
 //! How a library gets a device's `struct ibv_context`.
 use acm_provider::abi::VerbsContext;
-use core::{any::Any, fmt};
+use core::fmt;
 use ib_mad::Guid;
 use std::sync::Arc;
+
+/// What keeps a device open.
+pub trait Keep {
+    /// Takes the device's events out of the kernel's list, which grows otherwise. Nobody needs them here: the daemon hears
+    /// of them by an opening of its own.
+    fn forget_events(&self) {}
+}
+
+impl Keep for () {}
+
+#[cfg(feature = "verbs")]
+impl Keep for ib_device::verbs::Context {
+    fn forget_events(&self) {
+        while let Ok(Some(_)) = self.next_event() {}
+    }
+}
 
 /// An open device, closed when this is dropped.
 pub struct OpenedDevice {
     verbs: *mut VerbsContext,
-    _keep: Box<dyn Any>,
+    keep: Box<dyn Keep>,
 }
 
 impl OpenedDevice {
     /// A context that is valid as long as `keep` lives.
-    pub fn new(verbs: *mut VerbsContext, keep: impl Any) -> Self {
-        Self { verbs, _keep: Box::new(keep) }
+    pub fn new(verbs: *mut VerbsContext, keep: impl Keep + 'static) -> Self {
+        Self { verbs, keep: Box::new(keep) }
+    }
+
+    pub(crate) fn forget_events(&self) {
+        self.keep.forget_events();
     }
 
     pub(crate) const fn verbs(&self) -> *mut VerbsContext {

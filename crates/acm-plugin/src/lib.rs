@@ -18,8 +18,8 @@
 //! another thread, as in ibacm: a handler may run while a function does. What a library says may come from any thread, also
 //! in the middle of a call.
 //!
-//! There are two locks: that of the registry and that of the queue. Whoever holds one takes no other, and calls no
-//! library. The loop holds the queue's for as long as it takes one thing out. A library's thread that finds the queue full
+//! There are two locks: that of the registry and that of the queue (a third one has the path of the options, written once
+//! at the start). Whoever holds one takes no other, and calls no library. The loop holds the queue's for as long as it takes one thing out. A library's thread that finds the queue full
 //! waits for room, 10 s at most (`queue::PATIENCE`).
 //!
 //! A library is never closed: whoever started threads in it cannot tell that they are gone.
@@ -50,7 +50,7 @@ mod said;
 mod slots;
 pub mod text;
 
-pub use devices::{OpenDevice, OpenedDevice};
+pub use devices::{Keep, OpenDevice, OpenedDevice};
 pub use exports::set_log_level;
 pub use find::{NotFound, Search};
 pub use library::{Library, Refused};

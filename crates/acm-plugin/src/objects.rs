@@ -109,7 +109,10 @@ impl Objects {
             ports: BTreeMap::new(),
         });
         let context = match &device.opened {
-            Some((_, context)) => *context,
+            Some((opened, context)) => {
+                opened.forget_events();
+                *context
+            }
             None => {
                 let opened = opener.open(guid)?;
                 let mut context = ptr::null_mut();
@@ -171,6 +174,9 @@ impl Objects {
     fn close_device_without_ports(&mut self, guid: Guid) {
         let Some(device) = self.devices.get_mut(&guid) else { return };
         if device.ports.values().any(|port| port.opened.is_some()) {
+            if let Some((opened, _)) = &device.opened {
+                opened.forget_events();
+            }
             return;
         }
         let (Some((opened, context)), pointer) = (device.opened.take(), device.c.pointer()) else { return };
@@ -255,6 +261,10 @@ impl Objects {
     }
 
     pub(crate) fn reregister(&self, id: PortId) -> bool {
+        self.devices
+            .values()
+            .filter_map(|device| device.opened.as_ref())
+            .for_each(|(opened, _)| opened.forget_events());
         let Some((_, context)) = self.port(id) else { return false };
         let _running = self.running("handle_event");
         // SAFETY: the library's own pointer of an open port.

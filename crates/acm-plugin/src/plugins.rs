@@ -74,7 +74,7 @@ impl Plugins {
     ) -> Result<(), StartError> {
         let (functions, range) = (library.functions(), library.range());
         let label = format!("{} ({})", library.name(), library.path().display());
-        let slot = Slot { provider, label, range, queue: Arc::clone(&self.queue) };
+        let slot = Slot::new(provider, label, range, Arc::clone(&self.queue));
         let slot_id = slots::take(slot).ok_or(StartError::TooMany)?;
         crash::watch();
         let (calls, commands) = channel();

@@ -1,6 +1,7 @@
 //! Which library is at which place of the program, and whose an id is.
 use crate::queue::Queue;
 use acm_sansio::door::{ExternalRequestId, ProviderId};
+use core::{ffi::c_void, sync::atomic::AtomicPtr};
 use std::sync::{Arc, OnceLock};
 
 /// How many libraries a program can load.
@@ -23,6 +24,14 @@ pub(crate) struct Slot {
     /// Where the library is in memory.
     pub(crate) range: (usize, usize),
     pub(crate) queue: Arc<Queue>,
+    /// What the library had open when nobody called it any more: it has pointers into it until the program ends.
+    pub(crate) kept: AtomicPtr<c_void>,
+}
+
+impl Slot {
+    pub(crate) const fn new(provider: ProviderId, label: String, range: (usize, usize), queue: Arc<Queue>) -> Self {
+        Self { provider, label, range, queue, kept: AtomicPtr::new(core::ptr::null_mut()) }
+    }
 }
 
 static TAKEN: [OnceLock<Slot>; SLOTS] = [const { OnceLock::new() }; SLOTS];
@@ -82,7 +91,7 @@ mod tests {
 
     fn slot(number: u8) -> Slot {
         let range = (usize::from(number) * 0x1000 + 1, usize::from(number) * 0x1000 + 0x11);
-        Slot { provider: ProviderId(number), label: String::new(), range, queue: Arc::new(Queue::new(|| {})) }
+        Slot::new(ProviderId(number), String::new(), range, Arc::new(Queue::new(|| {})))
     }
 
     #[test]

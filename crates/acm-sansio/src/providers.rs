@@ -58,3 +58,22 @@ impl Providers {
         core::iter::once(self.first.as_ref()).chain(others)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Acm, Config};
+
+    #[test]
+    fn sixteen_providers_beside_the_built_in_one() {
+        let config =
+            Config { providers: (0..9).map(|number| alloc::format!("p{number}")).collect(), ..Config::default() };
+        let mut acm = Acm::new(config, 1);
+        let added: Vec<_> = (0..9).map(|_| acm.add_provider("more").map(|id| id.0)).collect();
+        assert_eq!(added, [Some(10), Some(11), Some(12), Some(13), Some(14), Some(15), Some(16), None, None]);
+        assert_eq!((acm.config().providers.len(), acm.providers.iter().count()), (16, 17));
+        assert!(acm.providers.has(ProviderId(16)) && !acm.providers.has(ProviderId(17)));
+        let names = [0, 1, 16].map(|number| acm.providers.get(ProviderId(number)).name());
+        assert_eq!(names, ["ibacmp", "p0", "more"]);
+    }
+}

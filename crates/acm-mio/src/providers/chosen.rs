@@ -42,3 +42,34 @@ pub(crate) fn folder(settings: &Settings, start_dir: &Path) -> PathBuf {
     let found = FOLDERS.iter().map(Path::new).find(|folder| folder.is_dir());
     found.unwrap_or_else(|| Path::new(path)).to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Args;
+    use clap::Parser;
+
+    fn settings(text: &str) -> Settings {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("opts");
+        std::fs::write(&path, text).unwrap();
+        Settings::read(&Args::parse_from(["acm-mio", "-O", path.to_str().unwrap(), "-A", "/none"]))
+    }
+
+    #[test]
+    fn what_is_not_built_in_is_chosen_once_with_its_place() {
+        let text = "provider dsap 1\nprovider IBACMP default\nprovider DSAP 2\nprovider none 3\n  provider ./x.so 4\n";
+        let found = chosen(&settings(text));
+        let found: Vec<_> =
+            found.iter().map(|chosen| (chosen.name.as_str(), chosen.place.rsplit('/').next().unwrap())).collect();
+        assert_eq!(found, [("dsap", "opts:1:1"), ("./x.so", "opts:5:3")]);
+    }
+
+    #[test]
+    fn libraries_are_where_the_options_say() {
+        let folder = |text: &str| folder(&settings(text), Path::new("/start"));
+        assert_eq!(folder("provider_lib_path /opt/ibacm\n"), Path::new("/opt/ibacm"));
+        assert_eq!(folder("provider_lib_path own\n"), Path::new("/start/own"));
+        assert!(FOLDERS.iter().any(|known| folder("") == Path::new(known)));
+    }
+}

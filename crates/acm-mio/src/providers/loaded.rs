@@ -15,6 +15,9 @@ use std::{
     sync::Arc,
 };
 
+/// How many libraries there may be, as in the core.
+const MOST: usize = 16;
+
 /// Libraries that the options name, in the order of the providers' numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
@@ -59,6 +62,10 @@ impl Loaded {
         let mut loaded = Self { libraries: Vec::new(), option_file: start_dir.join(settings.option_file()) };
         for (name, library) in looked.found {
             let place = loaded.libraries.iter().position(|known| known.path() == library.path());
+            if place.is_none() && loaded.libraries.len() >= MOST {
+                tracing::warn!(target: "config", "provider {name}: more than {MOST} libraries: its subnets are not served");
+                continue;
+            }
             let place = place.unwrap_or_else(|| {
                 tracing::info!(target: "provider", "{} is {}", library.name(), library.path().display());
                 loaded.libraries.push(Arc::clone(&library));

@@ -70,3 +70,47 @@ pub(super) fn answer(message: &[u8]) -> Said {
     });
     path.into_iter().next().map_or(Said::Garbage, Said::Path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ib_mad::{Gid, Lid};
+
+    fn with(status: ClientStatus, entries: &[Entry]) -> Vec<u8> {
+        let mut message = ib_mad::as_bytes(&Header::new(Opcode::RESOLVE, status, 16, [0; 8])).to_vec();
+        entries.iter().for_each(|entry| message.extend_from_slice(ib_mad::as_bytes(entry)));
+        message
+    }
+
+    fn path(dlid: u16) -> PathRecord {
+        PathRecord { dlid: Lid::new(dlid), ..PathRecord::default() }
+    }
+
+    /// The first path counts that leads somewhere, whatever stands beside it; its length in the header does not.
+    #[test]
+    fn an_answer_is_its_first_path_that_leads_somewhere() {
+        let source = Entry::address(EntryFlags::SOURCE, &Address::from_text("a"));
+        let by_gid = PathRecord { dgid: Gid::new([7; 16]), ..PathRecord::default() };
+        let ok = ClientStatus::SUCCESS;
+        let entries = [source, Entry::path(0, &path(0)), Entry::path(0, &path(5)), Entry::path(0, &path(6))];
+        assert_eq!(answer(&with(ok, &entries)), Said::Path(path(5)));
+        assert_eq!(answer(&with(ok, &[Entry::path(0, &by_gid)])), Said::Path(by_gid));
+        let mut acked = with(ok, &[Entry::path(0, &path(5))]);
+        acked[1] |= Opcode::ACK;
+        assert_eq!(answer(&acked), Said::Path(path(5)));
+    }
+
+    #[test]
+    fn a_status_counts_before_a_path_and_what_is_neither_is_garbage() {
+        let entry = Entry::path(0, &path(5));
+        let status = ClientStatus::ETIMEDOUT;
+        assert_eq!(answer(&with(status, &[entry])), Said::Status(status));
+        let good = with(ClientStatus::SUCCESS, &[entry]);
+        let mut perf = good.clone();
+        perf[1] = Opcode::PERF.get();
+        let none = with(ClientStatus::SUCCESS, &[Entry::path(0, &path(0))]);
+        for garbage in [&good[..15], &good[..16], &good[..87], &perf, &none, &[]] {
+            assert_eq!(answer(garbage), Said::Garbage, "{garbage:?}");
+        }
+    }
+}
