@@ -1,4 +1,4 @@
-//! Providers in C `ibacm`: ours, and those of `examples/provider-hosts`.
+//! Providers in C `ibacm`: ours, and those of `examples/provider-hosts`, which are in acm-mio, too.
 use acm_tests::{
     Connection, Entry, Kind, Lab, LabNode, Path, Received, acmrs, program, provider_hosts, request, until,
 };
@@ -44,8 +44,13 @@ fn every_way(lab: &Lab, from: &LabNode, to: u32) -> Vec<Path> {
     asked.iter().map(path).collect()
 }
 
-/// The example finds its paths in its file, and the daemon shows its name and its counters.
-fn finds_paths_in_a_file(put: impl FnOnce(&File)) {
+/// The example finds its paths in its file, and either daemon shows its name and its counters.
+fn finds_paths_in_a_file(put: impl Fn(&File)) {
+    finds_paths_in(Kind::C, &put);
+    finds_paths_in(Kind::Rust, &put);
+}
+
+fn finds_paths_in(kind: Kind, put: impl FnOnce(&File)) {
     let lab = Lab::new(2, &[]);
     let (folder, options) = folder("hosts", put);
     let (file, ports) = (folder.path().join("hosts.data"), [lab.fabric.port(1), lab.fabric.port(2)]);
@@ -56,7 +61,7 @@ fn finds_paths_in_a_file(put: impl FnOnce(&File)) {
     fs::write(&file, format!("# a comment\n\n{}{}", lines(1), lines(2))).unwrap();
     let place = format!("hosts_file {}", file.display());
     let options = [options[0].as_str(), options[1].as_str(), &place];
-    let node = lab.start_until(1, Kind::C, &options, "6 addresses");
+    let node = lab.start_until(1, kind, &options, "6 addresses");
     let paths = every_way(&lab, &node, 2);
     assert!(paths.iter().all(|path| (path.mtu, path.rate, path.reversible) == (Mtu::B2048, Rate::GBPS_10, true)));
     let failed = node.acme(&["-f", "n", "-s", "node1", "-d", "nobody"]).failure();
@@ -119,6 +124,17 @@ fn all_find_all_with_routes_from_subnet_administration() {
 #[test]
 fn all_find_all_with_routes_from_the_group() {
     all_find_all("acm");
+}
+
+/// acm-mio needs it least of all, and can load it.
+#[test]
+fn acm_mio_loads_it_too() {
+    let lab = Lab::new(2, &[]);
+    let (_folder, options) = ours();
+    let nodes = [lab.start(1, Kind::Rust, &[options[0].as_str(), options[1].as_str()]), lab.start(2, Kind::C, &[])];
+    every_way(&lab, &nodes[0], 2);
+    every_way(&lab, &nodes[1], 1);
+    assert_eq!(nodes[0].acme(&["-e"]).endpoints()[0].provider, "acmrs");
 }
 
 /// What a daemon with this provider answers, byte by byte, to requests of every kind.
@@ -247,6 +263,19 @@ fn counters_are_shown() {
         ["Error Count", "Resolve Count", "No Data", "Addr Query Count", "Addr Cache Count", "Route Query Count"];
     assert_eq!(names.map(|name| own.get(name)), [1, 2, 0, 1, 0, 0], "{own:?}");
     assert_eq!(own.get("Route Cache Count"), 1, "{own:?}");
+}
+
+/// With ibacm's own provider a client that leaves at once ends the daemon by SIGPIPE, unless systemd started it.
+#[test]
+fn clients_that_leave_without_their_answers_end_nothing() {
+    let lab = Lab::new(1, &[]);
+    let (_folder, options) = ours();
+    let node = lab.start(1, Kind::C, &[options[0].as_str(), options[1].as_str()]);
+    for tid in 0..200 {
+        let mut client = Connection::open(&node.socket());
+        client.send(&request(tid, &[Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST, "node1")]));
+    }
+    assert_eq!(node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path().slid, lab.fabric.port(1).lid);
 }
 
 /// ibacm unloads its providers while their threads run, if it cannot listen. Ours stays, and it ends well.

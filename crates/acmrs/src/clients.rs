@@ -4,13 +4,15 @@ use acm_sansio::{Account, ClientId, Input};
 use core::net::IpAddr;
 use std::collections::BTreeMap;
 
+/// The most clients of the core, each with an account of its own. ibacm numbers its connections from 0, the kernel, to 1022,
+/// and uses a number again for another connection; acm-mio numbers requests, which share these.
+const CLIENTS: u64 = 1024;
 /// Where a message has its transaction id.
 const TID: core::ops::Range<usize> = 8..16;
 
 #[derive(Debug, Default)]
 pub(crate) struct Clients {
-    /// By ibacm's numbers, of which there are about a thousand, each for one connection after the other; 0 is the kernel.
-    open: BTreeMap<u64, ClientId>,
+    open: BTreeMap<u32, ClientId>,
     generation: u32,
     waiting: BTreeMap<u64, (ClientId, Request)>,
     next: u64,
@@ -23,14 +25,13 @@ pub(crate) struct Clients {
 impl Clients {
     /// The core's client of a request, and what the core must be told first if it has none yet.
     pub(crate) fn of(&mut self, request: &Request) -> (ClientId, Option<Input<'static>>) {
-        let number = request.client();
-        if let Some(client) = self.open.get(&number) {
+        let index = u32::try_from(request.client() % CLIENTS).unwrap_or_default();
+        if let Some(client) = self.open.get(&index) {
             return (*client, None);
         }
         self.generation = self.generation.wrapping_add(1);
-        let index = u32::try_from(number).unwrap_or(u32::MAX);
         let client = ClientId::new(index, self.generation);
-        self.open.insert(number, client);
+        self.open.insert(index, client);
         (client, Some(Input::ClientOpened { client, account: Account::User(index) }))
     }
 
