@@ -1,5 +1,4 @@
 //! The daemon has the functions that providers are linked against.
-#![cfg(feature = "plugins")]
 use std::{collections::BTreeSet, process::Command};
 
 #[test]
