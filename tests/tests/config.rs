@@ -33,7 +33,7 @@ fn mistakes_in_the_option_file() {
              addr_timeout 5",
         )
         .join();
-    assert_eq!(places(&node, "opts"), ["5:1", "6:8", "7:9", "8:11", "9:1", "11:13"]);
+    assert_eq!(places(&node, "opts"), ["5:1", "6:8", "7:9", "8:11", "11:13", "9:1"]);
     let log = node.log();
     for option in ["timeout 500", "retries 2", "min_mtu 2048", "route_prot acm", "addr_timeout 5", "server_mode unix"] {
         assert!(log.contains(&format!("options: {option}\n")), "{option}");

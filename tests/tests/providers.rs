@@ -1,233 +1,220 @@
-//! Providers in C `ibacm`: ours, and those of `examples/provider-hosts`.
-use acm_tests::{
-    Connection, Entry, Kind, Lab, LabNode, Path, Received, acmrs, program, provider_hosts, request, until,
-};
-use ib_mad::{Mtu, Rate};
-use std::{fs, path::Path as File, process::Command};
+//! Providers as shared libraries: Debian's own `libibacmp.so` in our daemon, beside C ibacm; libraries that cannot be used,
+//! and one that ends the daemon.
+use acm_tests::{Connection, Entry, Kind, Lab, LabNode, program, request, run, until};
+use nix::sys::signal::Signal;
+use std::{fs, path::Path};
 use tempfile::TempDir;
 
-/// Flag of an entry: subnet administration's own answer.
-const QUERY_SA: u32 = 1 << 31;
-
-/// The provider of `examples/provider-hosts/c`.
-fn provider_hosts_in_c(to: &File) {
-    let source = File::new(env!("CARGO_MANIFEST_DIR")).join("../examples/provider-hosts/c/hosts.c");
-    let arguments = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o"];
-    let compiled = Command::new("cc").args(arguments).arg(to).arg(source).output().expect("cc: install gcc");
-    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+/// A daemon of ours in which C ibacm's provider serves every subnet.
+fn start(lab: &Lab, number: u32, options: &[&str]) -> LabNode {
+    let own = ["provider libibacmp.so default"];
+    let node = lab.start(number, Kind::Rust, &[&own, options].concat());
+    assert!(node.log().contains("provider: ibacmp is /usr/lib/"), "{}", node.log());
+    node
 }
 
-/// A folder of providers with this one, and the options for it.
-fn folder(name: &str, library: impl FnOnce(&File)) -> (TempDir, [String; 2]) {
-    let folder = tempfile::tempdir().unwrap();
-    library(&folder.path().join(format!("lib{name}.so")));
-    let options = [format!("provider_lib_path {}", folder.path().display()), format!("provider {name} default")];
-    (folder, options)
+/// Asks `from` for `to` in every way; each answer must be the path between the two ports.
+fn resolves_every_way(lab: &Lab, from: &LabNode, to: &LabNode) {
+    let (a, b) = (from.number, to.number);
+    let (source, dest) = (lab.fabric.port(a), lab.fabric.port(b));
+    for arguments in [
+        format!("-f n -s node{a} -d node{b} -v"),
+        format!("-f i -s 10.77.0.{a} -d 10.77.0.{b} -v"),
+        format!("-f i -s fd00::{a} -d fd00::{b} -v"),
+        format!("-f l -s {} -d {} -v", source.lid, dest.lid),
+        format!("-f g -s {} -d {} -v", source.gid, dest.gid),
+    ] {
+        let path = from.acme(&arguments.split(' ').collect::<Vec<_>>()).verified();
+        let what = format!("node{a} asks node{b}: {arguments}");
+        assert_eq!((path.slid, path.dlid), (source.lid, dest.lid), "{what}");
+        assert_eq!((path.sgid, path.dgid), (source.gid, dest.gid), "{what}");
+    }
 }
 
-/// Asks in each way; each answer leads from one port to the other.
-fn every_way(lab: &Lab, from: &LabNode, to: u32) -> Vec<Path> {
-    let (a, source, dest) = (from.number, lab.fabric.port(from.number), lab.fabric.port(to));
-    let asked = [
-        format!("-f n -s node{a} -d NODE{to}"),
-        format!("-f i -s 10.77.0.{a} -d 10.77.0.{to}"),
-        format!("-f i -s fd00::{a} -d fd00::{to}"),
-        format!("-f l -s {} -d {}", source.lid, dest.lid),
-        format!("-f g -s {} -d {}", source.gid, dest.gid),
-    ];
-    let path = |arguments: &String| {
-        let path = from.acme(&arguments.split(' ').collect::<Vec<_>>()).path();
-        assert_eq!((path.slid, path.dlid), (source.lid, dest.lid), "{arguments}");
-        assert_eq!((path.sgid, path.dgid), (source.gid, dest.gid), "{arguments}");
-        path
-    };
-    asked.iter().map(path).collect()
-}
-
-/// The example finds its paths in its file, and the daemon shows its name and its counters.
-fn finds_paths_in_a_file(library: impl FnOnce(&File)) {
-    let lab = Lab::new(2, &[]);
-    let (folder, options) = folder("hosts", library);
-    let (file, ports) = (folder.path().join("hosts.data"), [lab.fabric.port(1), lab.fabric.port(2)]);
-    let lines = |number: usize| {
-        let port = &ports[number - 1];
-        ["node", "10.77.0.", "fd00::"].map(|start| format!("{start}{number} {} {}\n", port.gid, port.lid)).concat()
-    };
-    fs::write(&file, format!("# a comment\n\n{}{}", lines(1), lines(2))).unwrap();
-    let place = format!("hosts_file {}", file.display());
-    let options = [options[0].as_str(), options[1].as_str(), &place];
-    let node = lab.start_until(1, Kind::C, &options, "6 addresses");
-    let paths = every_way(&lab, &node, 2);
-    assert!(paths.iter().all(|path| (path.mtu, path.rate, path.reversible) == (Mtu::B2048, Rate::GBPS_10, true)));
-    let failed = node.acme(&["-f", "n", "-s", "node1", "-d", "nobody"]).failure();
-    assert!(failed.ends_with("No data available"), "{failed}");
-    let endpoints = node.acme(&["-e"]).endpoints();
-    assert_eq!(endpoints.iter().map(|row| row.provider.as_str()).collect::<Vec<_>>(), ["hosts"]);
-    assert_eq!(endpoints[0].addresses, ["node1", "10.77.0.1", "fd00::1"]);
-    let own = &node.acme(&["-P", "1"]).counters()[0];
-    assert_eq!((own.get("Error Count"), own.get("Resolve Count")), (1, 6));
-    // The file is read anew when the port was down, and an address without a line is not found any more.
-    fs::write(&file, lines(1)).unwrap();
-    lab.fabric.control("down node1 1");
-    lab.fabric.control("up node1 1");
-    node.wait_for("3 addresses", 1);
-    assert!(!node.acme(&["-f", "n", "-s", "node1", "-d", "node2"]).failure().is_empty());
-}
-
-#[test]
-fn the_example_in_rust_finds_paths_in_a_file() {
-    finds_paths_in_a_file(|to| {
-        fs::copy(provider_hosts(), to).unwrap();
+/// Waits until node1 resolves node2 by name.
+fn resolves(from: &LabNode, to: u32) {
+    let (own, other) = (format!("node{}", from.number), format!("node{to}"));
+    until(&format!("{own} resolves {other}"), || {
+        let asked = from.acme(&["-f", "n", "-s", &own, "-d", &other]);
+        (asked.finished.code == Some(0)).then_some(())
     });
 }
 
-#[test]
-fn the_example_in_c_finds_paths_in_a_file() {
-    finds_paths_in_a_file(provider_hosts_in_c);
-}
-
-/// A folder with our provider, as a node's options name it.
-fn ours() -> (TempDir, [String; 2]) {
-    folder("acmrs", |to| {
-        fs::copy(acmrs(), to).unwrap();
-    })
-}
-
-/// One C daemon with our provider, one with its own, and a daemon of ours: each finds each other one.
-fn all_find_all(route_prot: &str) {
+/// Every way and every direction, between the library in our daemon, C ibacm, and our own provider.
+fn every_direction(option: &str) {
     let lab = Lab::new(3, &[]);
-    let (_folder, options) = ours();
-    let route_prot = format!("route_prot {route_prot}");
-    let with_ours = [options[0].as_str(), options[1].as_str(), &route_prot];
-    let nodes = [
-        lab.start(1, Kind::C, &with_ours),
-        lab.start(2, Kind::C, &[&route_prot]),
-        lab.start(3, Kind::Rust, &[&route_prot]),
-    ];
-    for (from, to) in [(1, 2), (1, 3), (2, 1), (3, 1), (1, 1)] {
-        every_way(&lab, &nodes[from - 1], u32::try_from(to).unwrap());
+    let all = [start(&lab, 1, &[option]), lab.start(2, Kind::C, &[option]), lab.start(3, Kind::Rust, &[option])];
+    for from in &all {
+        for to in all.iter().filter(|to| to.number != from.number) {
+            resolves_every_way(&lab, from, to);
+        }
     }
-    let endpoints = nodes[0].acme(&["-e"]).endpoints();
-    assert_eq!(endpoints.iter().map(|row| row.provider.as_str()).collect::<Vec<_>>(), ["acmrs"]);
+    // One base group, made by whoever came first and used by all.
+    let groups = lab.fabric.groups();
+    assert!(groups.iter().all(|group| group.members.len() == 3), "{groups:?}");
+    // To itself, and what nobody has.
+    resolves(&all[0], 1);
+    let none = all[0].acme(&["-f", "n", "-s", "node1", "-d", "node9"]);
+    assert_ne!(none.finished.code, Some(0), "{}", none.finished);
 }
 
 #[test]
-fn all_find_all_with_routes_from_subnet_administration() {
-    all_find_all("sa");
+fn debians_provider_resolves_with_routes_from_subnet_administration() {
+    every_direction("route_prot sa");
 }
 
 #[test]
-fn all_find_all_with_routes_from_the_group() {
-    all_find_all("acm");
-}
-
-/// What a daemon with this provider answers, byte by byte, to requests of every kind.
-fn answers(lab: &Lab, options: &[&str]) -> Vec<(&'static str, Received)> {
-    const PATH: u16 = 0x10;
-    let node = lab.start(1, Kind::C, options);
-    let dest = lab.fabric.port(2);
-    let (lid, gid) = (dest.lid.get().to_be_bytes(), dest.gid.get());
-    let path = |flags, at: usize, bytes: &[u8]| {
-        let mut record = [0; 64];
-        record[at..at + bytes.len()].copy_from_slice(bytes);
-        vec![Entry::new(flags, PATH, &record)]
-    };
-    let names = |to: &str, flags| vec![Entry::name(Entry::SOURCE, "node1"), Entry::name(Entry::DEST | flags, to)];
-    let mut connection = Connection::open(&node.socket());
-    let asked = [
-        ("a name", names("node2", 0)),
-        ("a name that is known", names("NODE2", 0)),
-        ("the destination first", names("node2", 0).into_iter().rev().collect()),
-        ("its own name", names("node1", 0)),
-        ("nobody, without delay", names("nobody", Entry::NO_DELAY)),
-        ("nobody", names("nobody", 0)),
-        ("a LID", path(0, 40, &lid)),
-        ("a GID", path(0, 8, &gid)),
-        ("a LID, of subnet administration", path(QUERY_SA, 40, &lid)),
-        ("a LID that is not there", path(0, 40, &[0x12, 0x34])),
-        ("a LID that is not there, of subnet administration", path(QUERY_SA, 40, &[0x12, 0x34])),
-        ("a LID that is not there, without delay", path(Entry::NO_DELAY, 40, &[0x12, 0x35])),
-    ];
-    let tids = 0x0102_0304_0506_0700_u64..;
-    let ask = |((what, entries), tid): ((&'static str, Vec<Entry>), u64)| {
-        connection.send(&request(tid, &entries));
-        (what, connection.receive())
-    };
-    asked.into_iter().zip(tids).map(ask).collect()
+fn debians_provider_resolves_with_routes_from_the_group() {
+    every_direction("route_prot acm");
 }
 
 #[test]
-fn answers_are_those_of_ibacms_own_provider() {
-    let lab = Lab::new(2, &["--subnet-timeout", "8"]);
-    let _other = lab.start(2, Kind::C, &[]);
-    let (_folder, options) = ours();
-    let common = ["timeout 200", "retries 1"];
-    let theirs = answers(&lab, &common);
-    let ours = answers(&lab, &[options[0].as_str(), options[1].as_str(), common[0], common[1]]);
-    let differ: Vec<_> = theirs.iter().zip(&ours).filter(|(theirs, ours)| theirs != ours).collect();
-    let names: Vec<_> = differ.iter().map(|(theirs, _)| theirs.0).collect();
-    // As in acm-mio: the path to itself says that its MTU and rate are exact (docs/deviations.md), and where subnet
-    // administration has nothing the client's own record comes back, not that of the error's datagram.
-    assert_eq!(names, ["its own name", "a LID that is not there, of subnet administration"], "{differ:#?}");
-}
-
-/// Ports that go down, come up, get another LID; a subnet manager that forgets; other partitions.
-#[test]
-fn what_happens_to_a_port_is_followed() {
+fn debians_provider_lists_its_endpoints_and_counts() {
     let lab = Lab::new(2, &[]);
-    let (_folder, options) = ours();
-    let options = [options[0].as_str(), options[1].as_str(), "timeout 200"];
-    let nodes = [lab.start(1, Kind::C, &options), lab.start(2, Kind::Rust, &["timeout 200"])];
-    let joined = |times| nodes[0].wait_for("join successful", times);
-    // ibacm's own provider answers to the old LID for ever.
-    let finds = |what: &str| {
-        let (source, dest) = (lab.fabric.port(1), lab.fabric.port(2));
-        let found = until(what, || {
-            let asked = nodes[0].acme(&["-f", "n", "-s", "node1", "-d", "node2"]);
-            (asked.finished.code == Some(0)).then(|| asked.path())
-        });
-        assert_eq!((found.slid, found.dlid), (source.lid, dest.lid), "{what}");
-    };
-    finds("at first");
+    let (node, _other) = (start(&lab, 1, &[]), lab.start(2, Kind::C, &[]));
+    let rows = node.acme(&["-e", "all"]).endpoints();
+    let listed: Vec<_> = rows.iter().map(|row| (row.provider.as_str(), row.addresses.join(" "))).collect();
+    assert_eq!(listed, [("ibacmp", "node1 10.77.0.1 fd00::1".to_owned())]);
+    // Its own, of its endpoint.
+    let resolved = || node.acme(&["-P", "s", "-f", "n", "-s", "node1"]).counters()[0].get("Resolve Count");
+    let before = resolved();
+    resolves(&node, 2);
+    assert!(resolved() > before);
+}
+
+#[test]
+fn debians_provider_follows_its_port() {
+    let lab = Lab::new(2, &[]);
+    let (node, _other) = (start(&lab, 1, &[]), lab.start(2, Kind::C, &[]));
+    resolves(&node, 2);
     lab.fabric.control("down node1 1");
-    nodes[0].wait_for("is down", 1);
-    assert!(!nodes[0].acme(&["-f", "n", "-s", "node1", "-d", "node2"]).failure().is_empty());
+    node.wait_for("is down", 1);
+    node.wait_for("acmp_close_endpoint: ibsim0 1 pkey 0xffff", 1);
     lab.fabric.control("up node1 1");
-    joined(2);
-    finds("up again");
-    lab.fabric.control("lid node1 1 77");
-    joined(3);
-    finds("with another LID");
+    node.wait_for("acmp_open_endpoint: endpoint for pkey 0xffff already exists", 1);
+    // It keeps its queue pair, and joins again on the word of the subnet manager, as in C ibacm.
     lab.fabric.control("rereg node1 1");
-    joined(4);
-    finds("after the subnet manager forgot");
+    node.wait_for("join successful", 2);
+    resolves(&node, 2);
+    lab.fabric.control("lid node1 1 77");
+    node.wait_for("is active, LID 77", 1);
+    // Where it has been it knows already: C's provider keeps that.
+    until("node1 answers from its new LID", || {
+        let asked = node.acme(&["-f", "i", "-s", "10.77.0.1", "-d", "10.77.0.2"]);
+        (asked.finished.code == Some(0) && asked.path().slid.get() == 77).then_some(())
+    });
 }
 
-/// ibacm shows the counters of the engine, endpoint by endpoint.
+/// Two devices, each with a subnet of its own: the library has one, our own provider the other.
 #[test]
-fn counters_are_shown() {
-    let lab = Lab::new(1, &["--subnet-timeout", "8"]);
-    let (_folder, options) = ours();
-    let node = lab.start(1, Kind::C, &[options[0].as_str(), options[1].as_str(), "timeout 100", "retries 0"]);
-    assert!(!node.acme(&["-f", "n", "-s", "node1", "-d", "nobody"]).failure().is_empty());
-    assert_eq!(node.acme(&["-f", "n", "-s", "node1", "-d", "node1"]).path().slid, lab.fabric.port(1).lid);
-    let own = &node.acme(&["-P", "1"]).counters()[0];
-    let names =
-        ["Error Count", "Resolve Count", "No Data", "Addr Query Count", "Addr Cache Count", "Route Query Count"];
-    assert_eq!(names.map(|name| own.get(name)), [1, 2, 0, 1, 0, 0], "{own:?}");
-    assert_eq!(own.get("Route Cache Count"), 1, "{own:?}");
+fn two_providers_serve_two_subnets() {
+    let lab = Lab::with_nodes(&["node1", "node1:1", "node2", "node2:1"], &[]);
+    for node in ["node1:1", "node2:1"] {
+        lab.fabric.control(&format!("gid {node} 1 0 fec0::{}", node.replace("node", "").replace(':', "")));
+    }
+    let names = |number: u32| format!("a{number} ibsim0 1 default\nb{number} ibsim1 1 default\n");
+    let lines = ["provider libibacmp.so default", "provider ibacmp 0xfec0000000000000"];
+    let nodes = [1, 2].map(|number| {
+        lab.write(number, "ibacm_addr.cfg", &names(number));
+        lab.start(number, Kind::Rust, &lines)
+    });
+    for node in &nodes {
+        node.wait_for("join successful", 2);
+        // The library says its lines, ours its own.
+        node.wait_for("provider: ibacmp: acmp_process_join_resp: join successful", 1);
+    }
+    for name in ["a", "b"] {
+        let (own, other) = (format!("{name}1"), format!("{name}2"));
+        until(&format!("{own} resolves {other}"), || {
+            let asked = nodes[0].acme(&["-f", "n", "-s", &own, "-d", &other]);
+            (asked.finished.code == Some(0)).then_some(())
+        });
+    }
 }
 
-/// ibacm lets its providers go while their threads run, if it cannot listen: it ends as it does without ours.
+/// A library of our own, `libtest.so`, in a directory.
+fn own_library() -> TempDir {
+    let libraries = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/acm-plugin/tests/c/provider.c");
+    let library = libraries.path().join("libtest.so");
+    let words = ["-shared", "-fPIC", "-pthread", "-o", library.to_str().unwrap(), source.to_str().unwrap()];
+    let _ = run(program("cc", "gcc"), &words).success();
+    libraries
+}
+
+/// A node whose daemon has a library of our own, which does what it is asked for.
+fn with_own_library(lab: &Lab) -> (LabNode, TempDir) {
+    let libraries = own_library();
+    // C ibacm's provider joins a group, and this one has none: the other endpoint does.
+    let lines =
+        [format!("provider_lib_path {}", libraries.path().display()), "provider test 0xfec0000000000000".into()];
+    lab.fabric.control("gid node1:1 1 0 fec0::11");
+    lab.write(1, "ibacm_addr.cfg", "a1 ibsim0 1 default\nb1 ibsim1 1 default\n");
+    let node = lab.start(1, Kind::Rust, &[&lines[0], &lines[1]]);
+    node.wait_for("provider: test: add_address: b1 type 1 endpoint 1", 1);
+    (node, libraries)
+}
+
 #[test]
-fn a_daemon_that_cannot_listen_ends_by_itself() {
+fn a_library_that_crashes_ends_the_daemon_with_a_clear_last_line() {
+    let lab = Lab::with_nodes(&["node1", "node1:1"], &[]);
+    let (mut node, _libraries) = with_own_library(&lab);
+    let asked = node.acme(&["-f", "n", "-s", "b1", "-d", "crash"]);
+    assert_ne!(asked.finished.code, Some(0), "{}", asked.finished);
+    node.process.wait();
+    let log = node.log();
+    let last = log.lines().last().unwrap_or_default();
+    let ends = last.starts_with("acm-mio: provider test (/") && last.ends_with("ends the daemon: SIGSEGV in resolve");
+    assert!(ends, "{log}");
+}
+
+/// The other subnet is served meanwhile, and the end waits for nobody.
+#[test]
+fn a_library_that_hangs_holds_up_nobody_else() {
+    let lab = Lab::with_nodes(&["node1", "node1:1"], &[]);
+    let (mut node, _libraries) = with_own_library(&lab);
+    let mut client = Connection::open(&node.socket());
+    client.send(&request(1, &[Entry::name(Entry::SOURCE, "b1"), Entry::name(Entry::DEST, "hang")]));
+    until("a1 resolves itself", || {
+        let asked = node.acme(&["-f", "n", "-s", "a1", "-d", "a1"]);
+        (asked.finished.code == Some(0)).then_some(())
+    });
+    node.process.signal(Signal::SIGTERM);
+    node.process.wait();
+    assert!(node.log().contains("shutting down"), "{}", node.log());
+}
+
+#[test]
+fn so_many_libraries_are_loaded_and_no_more() {
+    let (lab, libraries) = (Lab::new(1, &[]), own_library());
+    let mut lines = vec![format!("provider_lib_path {}", libraries.path().display())];
+    for number in 1..=17 {
+        fs::copy(libraries.path().join("libtest.so"), libraries.path().join(format!("lib{number}.so"))).unwrap();
+        lines.push(format!("provider lib{number}.so {number}"));
+    }
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let log = lab.start(1, Kind::Rust, &lines).log();
+    assert_eq!(log.matches("provider: test is ").count(), 16, "{log}");
+    assert_eq!(log.matches(": more than 16 libraries: its subnets are not served").count(), 1, "{log}");
+    assert!(log.contains("provider lib17.so: more than 16"), "{log}");
+}
+
+#[test]
+fn a_library_that_cannot_be_used_is_refused_and_the_daemon_goes_on() {
     let lab = Lab::new(1, &[]);
-    let (_folder, options) = ours();
-    lab.write(1, "ibacm_opts.cfg", &format!("log_file stdout\nlog_level 1\n{}\n{}\n", options[0], options[1]));
-    lab.write(1, "ibacm_addr.cfg", "node1 ibsim0 1 default\n");
-    let ibacm = program("ibacm", "ibacm");
-    let script = format!("mkdir -p /run/ibacm-unix.sock/in_the_way; exec {} -P", ibacm.display());
-    let ended = lab.run(1, File::new("/bin/sh"), &["-c", &script]);
-    assert_eq!(ended.code, Some(0), "{ended}");
-    assert!(ended.stdout.contains("server listen failed") && ended.stdout.contains("acmrs"), "{ended}");
+    let libraries = tempfile::tempdir().unwrap();
+    fs::write(libraries.path().join("libdsap.so"), "no library").unwrap();
+    let own = format!("provider_lib_path {}", libraries.path().display());
+    let node =
+        lab.start(1, Kind::Rust, &[&own, "provider dsap 0xfec0000000000000", "provider /none.so 0xfed0000000000000"]);
+    let log = node.log();
+    let refused =
+        format!("config: provider library {}/libdsap.so: ", fs::canonicalize(libraries.path()).unwrap().display());
+    assert!(log.contains(&refused), "{log}");
+    assert!(log.contains("provider dsap: no library in "), "{log}");
+    assert!(log.contains("config: provider library /none.so: No such file or directory"), "{log}");
+    resolves(&node, 1);
+    let checked = lab.check(1, &[]);
+    let said = format!("{checked}");
+    assert!(said.contains("provider dsap: no library in "), "{said}");
 }

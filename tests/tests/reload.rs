@@ -106,7 +106,7 @@ fn another_providers_subnet() {
     let mut client = node.connect();
     reload(&mut node, "provider other default\n", "node1 sim0 1 default\n");
     let log = node.log();
-    assert!(log.contains("provider other is not built in: its subnets are not served"), "{log}");
+    assert!(log.contains("provider other: needs a restart; its subnets are not served"), "{log}");
     assert!(log.contains("sim0 port 1: not served: no provider for subnet prefix 0xfe80000000000000"), "{log}");
     assert_eq!(resolve(&mut client, "node1", "node1"), ClientStatus::ESRCADDR);
     reload(&mut node, "provider other default\nprovider ibacmp 0xfe80000000000000\n", "node1 sim0 1 default\n");

@@ -26,7 +26,7 @@ const fn package(name: &'static str, what_for: &'static str) -> Package {
 
 /// To build the whole workspace.
 pub(crate) const BUILD: &[Package] = &[
-    package("gcc", "cc, the linker"),
+    package("gcc", "cc, the linker, and the compiler of acm-plugin's part in C"),
     package("libc6-dev", "the C library to link with"),
     package("pkg-config", "pkg-config, finds libibverbs for ib-device"),
     package("libibverbs-dev", "libibverbs and its headers, for ib-device's queue pairs"),

@@ -8,6 +8,7 @@ mod netlink;
 mod nodes;
 mod operation;
 mod packets;
+mod providers;
 mod records;
 mod rtnetlink;
 mod traces;
@@ -20,6 +21,7 @@ pub use nodes::nodes;
 pub use operation::{Link, Operation, Peer, Port, ReportOf, Resolve, Response, SaAnswer, Says};
 
 pub use packets::{packets, umad};
+pub use providers::providers;
 pub use records::records;
 pub use rtnetlink::rtnetlink;
 pub use traces::traces;
@@ -36,7 +38,7 @@ struct Readme;
 pub type Body = fn(&[u8]);
 
 /// Every target, by its name: that of its file in `fuzz/fuzz_targets`, and of its folder in `fuzz/corpus`.
-pub const TARGETS: [(&str, Body); 15] = [
+pub const TARGETS: [(&str, Body); 16] = [
     ("answers", answers),
     ("client_stream", client_stream),
     ("core", core_bytes),
@@ -47,6 +49,7 @@ pub const TARGETS: [(&str, Body); 15] = [
     ("netlink", netlink),
     ("nodes", nodes),
     ("packets", packets),
+    ("providers", providers),
     ("records", records),
     ("rtnetlink", rtnetlink),
     ("traces", traces),

@@ -53,10 +53,10 @@ pub(crate) const fn effect(option: &Opt<'_>) -> Effect {
         | Opt::SendDepth(_)
         | Opt::RecvDepth(_)
         | Opt::MinMtu(_)
-        | Opt::MinRate(_) => Effect::Restart,
+        | Opt::MinRate(_)
+        | Opt::ProviderLibPath(_) => Effect::Restart,
         Opt::UmadDebugLevel(_) => Effect::Nothing("there is no libibumad"),
         Opt::AddrProt(_) => Effect::Nothing("it has one value"),
-        Opt::ProviderLibPath(_) => Effect::Nothing("the provider is built in"),
     }
 }
 

@@ -27,6 +27,7 @@ mod metrics;
 mod names;
 mod peer;
 mod preload;
+mod providers;
 mod record;
 mod regular;
 mod server;
@@ -72,11 +73,11 @@ fn main() -> ExitCode {
         };
     }
     match server::run(&args) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => providers::exit(0),
         Err(error) => {
             // For a person at the terminal, if it is still there. The log has it already, unless it goes there, too.
             say(&error.to_string());
-            ExitCode::from(error.exit_code())
+            providers::exit(error.exit_code())
         }
     }
 }

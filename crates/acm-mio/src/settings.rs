@@ -8,7 +8,7 @@ use crate::{
 use acm_sansio::{
     Config,
     config::{Limits, RouteProtocol, SaDepth, ServiceIds, Share, Subnets},
-    door::Level,
+    door::{Level, ProviderId},
 };
 use acm_wire::files::{
     self,
@@ -32,6 +32,8 @@ pub(crate) struct Settings {
     pub(crate) problems: Vec<String>,
     /// Files that were read again and not applied.
     pub(crate) not_applied: u64,
+    /// Providers that were loaded when the daemon began.
+    pub(crate) providers: Vec<Known>,
 }
 
 impl Settings {
@@ -48,7 +50,17 @@ impl Settings {
         }
         let ips = parse_options(&text, defaults).support_ips_in_addr_cfg;
         let (addresses, skipped_ips) = read_addresses(&addr_file, ips, Reading::First, &mut problems).value.split();
-        Self { option_file, addr_file, text, defaults, addresses, skipped_ips, problems, not_applied: 0 }
+        Self {
+            option_file,
+            addr_file,
+            text,
+            defaults,
+            addresses,
+            skipped_ips,
+            problems,
+            not_applied: 0,
+            providers: Vec::new(),
+        }
     }
 
     /// Reads both files again. One with something that cannot be understood counts for nothing: what it said before
@@ -57,6 +69,7 @@ impl Settings {
         let Self { option_file, addr_file, defaults, .. } = self;
         let mut problems = Vec::new();
         let options = read_options(option_file, Reading::Again, &mut problems);
+        self.not_loaded(&options.value, &mut problems);
         let text = if options.bad { self.text.clone() } else { options.value };
         let ips = parse_options(&text, *defaults).support_ips_in_addr_cfg;
         let found = read_addresses(addr_file, ips, Reading::Again, &mut problems);
@@ -70,7 +83,8 @@ impl Settings {
             }
         }
         let (option_file, addr_file, defaults) = (option_file.clone(), addr_file.clone(), *defaults);
-        Self { option_file, addr_file, text, defaults, addresses, skipped_ips, problems, not_applied }
+        let providers = self.providers.clone();
+        Self { option_file, addr_file, text, defaults, addresses, skipped_ips, problems, not_applied, providers }
     }
 
     /// Where options are read.
@@ -98,21 +112,58 @@ impl Settings {
         opts::parse(&self.text).filter_map(|line| Some(line.ok()?.1))
     }
 
-    /// Which subnets `ibacmp` serves: those that a line gives it, and unless another provider is the default, all that
-    /// no line gives to another.
+    /// Which provider a line means; `None` if there is no such one.
+    fn provider(&self, name: &str) -> Option<ProviderId> {
+        if name.eq_ignore_ascii_case(BUILT_IN) {
+            return Some(ProviderId::BUILT_IN);
+        }
+        self.providers.iter().find(|known| known.is_called(name)).map(|known| known.id)
+    }
+
+    /// Which provider serves which subnets: those that a line gives it, and the default one all that no line gives to
+    /// another. That is the built-in one, unless a line says otherwise; it has, too, what lines give to it and to others.
     fn subnets(&self) -> Subnets {
-        let (mut ours, mut others, mut default) = (Vec::new(), Vec::new(), true);
+        let mut subnets = Subnets::default();
         for option in self.set_by_file() {
-            let Opt::Provider(Provider { name, subnets }) = option else { continue };
-            let here = name.eq_ignore_ascii_case(BUILT_IN);
-            match subnets {
-                ProviderSubnets::Default => default = here,
-                ProviderSubnets::Prefix(prefix) if here => ours.push(prefix),
-                ProviderSubnets::Prefix(prefix) => others.push(prefix),
+            let Opt::Provider(Provider { name, subnets: which }) = option else { continue };
+            let provider = self.provider(name);
+            match which {
+                ProviderSubnets::Default => subnets.default = provider,
+                ProviderSubnets::Prefix(prefix) if provider == Some(ProviderId::BUILT_IN) => {
+                    subnets.by_prefix.insert(prefix, provider);
+                }
+                ProviderSubnets::Prefix(prefix) => {
+                    subnets.by_prefix.entry(prefix).or_insert(provider);
+                }
             }
         }
-        others.retain(|prefix| !ours.contains(prefix));
-        if default { Subnets::all_but(others) } else { Subnets::only(ours) }
+        let default = subnets.default;
+        subnets.by_prefix.retain(|_, provider| *provider != default);
+        subnets
+    }
+
+    /// Says which lines of a file that was read again name providers that were not loaded: libraries are when the daemon
+    /// begins.
+    fn not_loaded(&self, text: &[u8], problems: &mut Vec<String>) {
+        for (place, name) in self.providers_of(text) {
+            if self.provider(name).is_none() && !name.eq_ignore_ascii_case(NOBODY) {
+                let name = name.escape_debug();
+                problems.push(format!("{place}: provider {name}: needs a restart; its subnets are not served"));
+            }
+        }
+    }
+
+    /// The lines `provider`: where each stands, and which provider it names.
+    pub(crate) fn provider_lines(&self) -> impl Iterator<Item = (String, &str)> {
+        self.providers_of(&self.text)
+    }
+
+    fn providers_of<'a>(&self, text: &'a [u8]) -> impl Iterator<Item = (String, &'a str)> {
+        let file = self.option_file.path.display().to_string();
+        opts::parse(text).flatten().filter_map(move |(place, option)| match option {
+            Opt::Provider(Provider { name, .. }) => Some((format!("{file}:{}:{}", place.line, place.column), name)),
+            _ => None,
+        })
     }
 
     /// The core's share of the options, for a process that may have so many file descriptors.
@@ -159,10 +210,11 @@ impl Settings {
             // The devices'.
             send_depth: _,
             recv_depth: _,
+            // The libraries'.
+            provider_lib_path: _,
             // They do nothing.
             umad_debug_level: _,
             addr_prot: _,
-            provider_lib_path: _,
         } = self.options();
         let defaults = Config::default();
         let as_size = |number: NonZeroU32| usize::try_from(number.get()).unwrap_or(usize::MAX);
@@ -195,6 +247,7 @@ impl Settings {
             min_mtu,
             min_rate,
             log_level: level(log_level),
+            providers: self.providers.iter().map(|known| known.name.clone()).collect(),
             subnets: self.subnets(),
             limits,
             ..defaults
@@ -239,14 +292,16 @@ fn service_ids(ids: files::ServiceIds<'_>) -> ServiceIds {
     }
 }
 
+mod loaded;
 mod missing;
 mod nearest;
 mod place;
 mod read;
+pub(crate) use loaded::{Known, NOBODY};
 pub(crate) use missing::MissingFile;
 use place::FilePlace;
-use read::{BUILT_IN, Reading, parse_options, read_addresses, read_options};
-pub(crate) use read::{ConfiguredAddress, SkippedIp};
+pub(crate) use read::{BUILT_IN, ConfiguredAddress, SkippedIp};
+use read::{Reading, parse_options, read_addresses, read_options};
 
 #[cfg(test)]
 mod tests;

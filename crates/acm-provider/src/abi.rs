@@ -9,7 +9,8 @@
 //! - A message is the caller's: it is valid until the function returns. A provider that answers later copies it.
 //! - `acm_resolve_response` and `acm_query_response` may be called by any thread, also before `resolve` returns, once
 //!   for each id.
-//! - A [`Device`], [`Port`], [`Endpoint`] or [`Address`] is valid until the provider's function that closes it returned.
+//! - A [`Device`], [`Port`], [`Endpoint`] or [`Address`] is valid until the provider's function that closes it returned;
+//!   but C ibacm moves an address when its endpoint gets another one, so that a provider copies it.
 #![allow(unsafe_code, reason = "it says which functions there are on the other side")]
 use core::{
     ffi::{CStr, c_char, c_int, c_uint, c_void},

@@ -16,6 +16,7 @@ use acm_provider::{
 use acm_sansio::{Acm, Input, PortId, SaRequestId, Seed, Time, door::SendFailure};
 use core::time::Duration;
 use mio::{Events, Poll};
+use nix::sys::signal::SigSet;
 use std::io;
 
 /// Messages, or datagrams, before it is the others' turn.
@@ -29,9 +30,13 @@ pub(crate) fn start() -> io::Result<Commands> {
     let (commands, inbox, poll) = command::ends()?;
     let own = commands.clone();
     // The core stays in the thread that made it.
-    let run = move || match Engine::new(poll, inbox, own) {
-        Ok(engine) => engine.run(),
-        Err(error) => daemon::log(Level::Always, format_args!("ERROR - nothing is served: {error}")),
+    let run = move || {
+        // Signals are ibacm's. SIGPIPE is nobody's: a client that left before its answer would end the daemon.
+        let _ = SigSet::all().thread_block();
+        match Engine::new(poll, inbox, own) {
+            Ok(engine) => engine.run(),
+            Err(error) => daemon::log(Level::Always, format_args!("ERROR - nothing is served: {error}")),
+        }
     };
     std::thread::Builder::new().name("acmrs".into()).spawn(run)?;
     Ok(commands)
@@ -160,10 +165,6 @@ impl Engine {
     }
 
     fn request(&mut self, now: Time, request: Request) {
-        if let Some(wanted) = Clients::wanted_by_kernel(&request) {
-            let id = self.host.clients.wait_of_kernel(request);
-            return self.tell(now, Input::KernelRequest { id, port: None, wanted: &wanted });
-        }
         let (client, opened) = self.host.clients.of(&request);
         if let Some(opened) = opened {
             self.tell(now, opened);

@@ -33,7 +33,6 @@ impl Host {
         match output {
             Output::Reply { reply, .. } => self.clients.reply(&reply),
             Output::LongReply { bytes, .. } => self.clients.reply(&bytes),
-            Output::KernelReply { id, path } => self.clients.kernel_reply(id, path),
             Output::CloseClient(client) => self.clients.close(client),
             Output::SelectSource { request, .. } => {
                 return Some(Input::SourceSelected { request, source: self.clients.chosen() });
@@ -57,8 +56,8 @@ impl Host {
             }
             Output::Send { endpoint, to, mad } => self.devices.send(endpoint, &to, &mad),
             Output::Log(event) => self.log.say(now, &event, &self.ports),
-            // Reports come to ibacm, and nobody shuts this down.
-            Output::SaReply { .. } | Output::ShutdownDone => {}
+            // Reports come to ibacm, the kernel is a client of its, nobody shuts this down, and there is no other provider.
+            _ => {}
         }
         None
     }

@@ -10,6 +10,7 @@ mod log;
 mod options;
 mod places;
 mod preload;
+mod providers;
 mod report;
 mod run;
 mod units;

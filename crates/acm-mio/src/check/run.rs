@@ -4,7 +4,7 @@ use super::{
     fabric::{self, Looked},
     host, interfaces, log, options,
     places::Places,
-    preload,
+    preload, providers,
     report::Report,
     units,
 };
@@ -25,6 +25,7 @@ pub(crate) fn run(args: &Args) -> u8 {
     }
     options::files(&settings, &mut report);
     options::idle(args, &settings, &mut report);
+    providers::look(&settings, &mut report);
     if !args.is_simulated() {
         devices::modules(&places, &mut report);
         devices::devices(&places, &mut report);

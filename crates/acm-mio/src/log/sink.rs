@@ -110,6 +110,15 @@ impl Log {
         }
     }
 
+    /// What it goes to, if it was opened for that, for somebody else.
+    #[cfg(feature = "plugins")]
+    pub(crate) fn duplicate(&self) -> Option<std::os::fd::OwnedFd> {
+        match &self.lock().out {
+            Out::Own(file) => file.try_clone().ok().map(Into::into),
+            Out::Passed(_) => None,
+        }
+    }
+
     /// Lines that could not be written since the start.
     pub(crate) fn lost(&self) -> u64 {
         self.lock().lost

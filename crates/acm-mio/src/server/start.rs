@@ -22,6 +22,7 @@ use crate::{
     metrics::Metrics,
     names::DefaultNames,
     preload::Files,
+    providers::{Loaded, Providers},
     record::{Core, RecordError, Recording},
     settings::{MissingFile, Settings},
 };
@@ -124,11 +125,12 @@ pub(crate) fn run(args: &Args) -> Result<(), StartError> {
 /// Opens all that a daemon needs, and serves.
 fn serve(
     args: &Args,
-    settings: Settings,
+    mut settings: Settings,
     signals: Signals,
     log: Log,
     (run_dir, start_dir): (&Path, PathBuf),
 ) -> Result<(), StartError> {
+    let libraries = Loaded::open(&mut settings, &start_dir);
     let options = settings.options();
     let descriptors = descriptors::raise();
     let mut seed = [0; 16];
@@ -157,6 +159,8 @@ fn serve(
     let registry = daemon.host.poll.registry();
     daemon.metrics = Metrics::open(run_dir, registry);
     daemon.metrics.configure(metrics_listen, registry);
+    start_providers(libraries, &mut daemon).map_err(LoopError::Poll)?;
+    daemon.host.providers.log_to(&daemon.log, options.log_level);
     if let Some(fabric) = &mut daemon.host.fabric {
         // They have their addresses now, and are no news later.
         fabric.has_new_ports();
@@ -168,10 +172,21 @@ fn serve(
     daemon.tell_preload_ports();
     if args.detach {
         leave_terminal(&daemon.log, &options)?;
+        daemon.host.providers.log_to(&daemon.log, options.log_level);
     }
     daemon.systemd = Systemd::new(args.systemd);
     daemon.systemd.ready();
-    Ok(daemon.run()?)
+    let ended = daemon.run();
+    daemon.host.providers.stop();
+    Ok(ended?)
+}
+
+/// Starts the providers that are not built in, if there are any.
+fn start_providers(libraries: Loaded, daemon: &mut Daemon) -> io::Result<()> {
+    if !libraries.is_empty() {
+        daemon.host.providers = libraries.start(daemon.waker()?, daemon.host.lines.clone())?;
+    }
+    Ok(())
 }
 
 /// The core, recorded from its beginning if that is wanted.
@@ -278,7 +293,16 @@ fn assemble(
     }
     let alarm = Alarm::new(poll.registry(), ALARM)?;
     let names = DefaultNames::of(fabric.as_ref().and_then(|fabric| fabric.node_name()));
-    let host = Host { fabric, kernel, interfaces, poll, clients: Connections::default(), lines, done: false };
+    let host = Host {
+        fabric,
+        kernel,
+        interfaces,
+        providers: Providers::default(),
+        poll,
+        clients: Connections::default(),
+        lines,
+        done: false,
+    };
     Ok(Daemon {
         acm,
         host,
@@ -294,7 +318,7 @@ fn assemble(
         ready: Ready::default(),
         received: ReceiveBuffer::default(),
         preload: None,
-        preload_waker: None,
+        waker: None,
         alarm,
         linger: Linger::default(),
     })

@@ -4,8 +4,8 @@ use mio::Token;
 
 pub(super) const LISTENER: Token = Token(0);
 pub(super) const SIGNALS: Token = Token(1);
-/// A table was read from a file.
-pub(super) const PRELOAD: Token = Token(2);
+/// A thread of ours has something: a table was read from a file, a provider said something.
+pub(super) const WOKEN: Token = Token(2);
 pub(super) const KERNEL: Token = Token(3);
 pub(super) const ALARM: Token = Token(14);
 pub(super) const INTERFACES: Token = Token(15);

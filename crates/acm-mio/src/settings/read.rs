@@ -6,7 +6,7 @@ use acm_wire::{
     files::{
         LineError, LineErrorKind,
         addr::{self, PkeyChoice},
-        opts::{self, Opt, Options},
+        opts::{self, Options},
     },
 };
 use core::net::IpAddr;
@@ -17,7 +17,7 @@ use std::{
 };
 
 /// The provider that is built in.
-pub(super) const BUILT_IN: &str = "ibacmp";
+pub(crate) const BUILT_IN: &str = "ibacmp";
 
 /// A local address from the address file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,21 +96,9 @@ pub(super) fn read_options(file: &FilePlace, reading: Reading, problems: &mut Ve
     let Found { value, mut bad } = read_file(file, reading, problems);
     let value = value.unwrap_or_default();
     for line in opts::parse(&value) {
-        match line {
-            Ok((location, Opt::Provider(provider))) if !provider.name.eq_ignore_ascii_case(BUILT_IN) => {
-                problems.push(format!(
-                    "{}:{}:{}: provider {} is not built in: its subnets are not served",
-                    file.path.display(),
-                    location.line,
-                    location.column,
-                    provider.name.escape_debug()
-                ));
-            }
-            Ok(_) => {}
-            Err(error) => {
-                problems.push(problem(&file.path, &value, error, reading));
-                bad = true;
-            }
+        if let Err(error) = line {
+            problems.push(problem(&file.path, &value, error, reading));
+            bad = true;
         }
     }
     Found { value, bad }

@@ -1,7 +1,7 @@
 //! Files, and what the daemon takes from them.
 use super::*;
 use crate::in_time::in_time;
-use acm_sansio::retry;
+use acm_sansio::{door::ProviderId, retry};
 use acm_wire::Address;
 use clap::Parser;
 use core::time::Duration;
@@ -25,7 +25,7 @@ fn problems_have_their_place_and_nothing_else_is_lost() {
         .iter()
         .map(|problem| problem.rsplit('/').next().unwrap().split(": ").next().unwrap().to_owned())
         .collect();
-    assert_eq!(places, ["opts:2:1", "opts:4:1", "opts:5:9", "addrs:2", "addrs:3:10"]);
+    assert_eq!(places, ["opts:2:1", "opts:5:9", "addrs:2", "addrs:3:10"]);
     let addresses = settings.addresses.unwrap();
     assert_eq!(addresses.len(), 2);
     assert_eq!((addresses[1].pkey, addresses[1].port), (Some(Pkey::new(0x8001)), 2));
@@ -54,6 +54,51 @@ fn providers_divide_the_subnets() {
     for (text, expected) in cases {
         assert_eq!(settings_of(text).core(1024).subnets, expected, "{text}");
     }
+}
+
+/// Settings in which two libraries were loaded.
+fn with_libraries(text: &str) -> Settings {
+    let known = |id, name: &str, names: &[&str]| Known {
+        id: ProviderId(id),
+        name: name.to_owned(),
+        names: names.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    let providers = vec![known(1, "dsap", &["dsap"]), known(2, "ibacmp", &["libibacmp.so", "/x/libibacmp.so"])];
+    Settings { providers, ..settings_of(text) }
+}
+
+#[test]
+fn libraries_have_the_subnets_that_lines_give_them() {
+    let (one, two) = (Some(ProviderId(1)), Some(ProviderId(2)));
+    let subnets = |text: &str| with_libraries(text).core(1024).subnets;
+    let who = |text: &str| [1, 2, 3].map(|prefix| subnets(text).provider(prefix));
+    let ours = Some(ProviderId::BUILT_IN);
+    assert_eq!(who(""), [ours; 3]);
+    assert_eq!(who("provider DSAP 1\nprovider libibacmp.so 2\n"), [one, two, ours]);
+    assert_eq!(who("provider /x/libibacmp.so default\nprovider ibacmp 3\n"), [two, two, ours]);
+    assert_eq!(who("provider dsap default\nprovider none 2\nprovider other 3\n"), [one, None, None]);
+    // The first line that gives it to a library, or ours.
+    assert_eq!(who("provider dsap 1\nprovider libibacmp.so 1\n"), [one, ours, ours]);
+    assert_eq!(who("provider dsap default\nprovider dsap 1\nprovider ibacmp 1\n"), [ours, one, one]);
+    assert_eq!(with_libraries("").core(1024).providers, ["dsap", "ibacmp"]);
+}
+
+#[test]
+fn a_library_that_was_not_loaded_needs_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("opts");
+    let text = "provider dsap 1\nprovider none 2\nprovider ibacmp 3\nprovider other 4\n";
+    fs::write(&path, text).unwrap();
+    fs::write(dir.path().join("addrs"), "").unwrap();
+    let addresses = dir.path().join("addrs");
+    let words = ["acm-mio", "-O", path.to_str().unwrap(), "-A", addresses.to_str().unwrap()];
+    let args = Args::try_parse_from(words).unwrap();
+    let first = Settings { providers: with_libraries("").providers, ..Settings::read(&args) };
+    assert!(first.problems.is_empty(), "{:?}", first.problems);
+    let again = first.read_again();
+    assert_eq!(again.providers, first.providers);
+    let said = format!("{}:4:1: provider other: needs a restart; its subnets are not served", path.display());
+    assert_eq!(again.problems, [said]);
 }
 
 #[test]
@@ -244,7 +289,7 @@ const OTHER_VALUES: &[(&str, &str, Counts)] = &[
     ("addr_preload", "acm_hosts", Elsewhere("tests/ preload_files")),
     ("addr_data_file", "/other", Elsewhere("tests/ preload_files")),
     ("support_ips_in_addr_cfg", "yes", Elsewhere("tests/ config")),
-    ("provider_lib_path", "/other", Elsewhere("does nothing")),
+    ("provider_lib_path", "/other", Elsewhere("tests/ providers")),
     ("provider", "none default", InCore(|core| core.subnets = Subnets::only([]))),
     ("connections", "7", InCore(|core| core.limits.connections.total = 7)),
     ("connection_share", "7", InCore(|core| core.limits.connections.percent = 7)),
@@ -269,7 +314,7 @@ fn each_option_counts_where_it_should() {
     let mut names: Vec<&str> = OTHER_VALUES.iter().map(|(name, ..)| *name).collect();
     for &(name, value, ref counts) in OTHER_VALUES {
         let settings = settings_of(&format!("{name} {value}\n"));
-        assert!(settings.problems.is_empty() || name == "provider", "{name}: {:?}", settings.problems);
+        assert!(settings.problems.is_empty(), "{name}: {:?}", settings.problems);
         let mut expected = default.core(1024);
         let place = match counts {
             InCore(change) => {

@@ -52,8 +52,8 @@ impl Request {
         Self { id, kind, message: Box::new(*message), answered: false }
     }
 
-    /// Who asks, as the daemon counts its clients: a request of the same client may have the same number, and 0 is the
-    /// kernel.
+    /// The daemon's number for its answer. Of C ibacm it is that of a client, from 0, the kernel, to 1022, and another
+    /// request may have it at the same time; acm-mio has one for each request.
     #[must_use]
     pub const fn client(&self) -> u64 {
         self.id

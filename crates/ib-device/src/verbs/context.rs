@@ -114,6 +114,13 @@ impl Context {
         &self.inner.name
     }
 
+    /// libibverbs' own `struct ibv_context`, for a library that takes one. It is open as long as a clone of this lives;
+    /// async events and the flags of its files are ours.
+    #[must_use]
+    pub fn as_ptr(&self) -> *mut c_void {
+        self.context().cast()
+    }
+
     /// Attributes of a port, among them what sysfs does not have: MTU and subnet timeout.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ impl Daemon {
         let config = new.core(self.reload.descriptors);
         self.input(now, Input::Configure(&config));
         self.client_timeout = options.client_timeout;
+        self.host.providers.log_to(&self.log, options.log_level);
         if options.metrics_listen != self.reload.current.options().metrics_listen {
             self.metrics.configure(options.metrics_listen, self.host.poll.registry());
         }

@@ -5,6 +5,7 @@ use crate::{
     fabric::Fabric,
     kernel::Kernel,
     log::{Known, Lines, limited},
+    providers::Providers,
     source,
 };
 use acm_sansio::{ClientId, Event, Input, Output, door::SendFailure};
@@ -16,6 +17,7 @@ pub(crate) struct Host {
     pub(crate) fabric: Option<Box<dyn Fabric>>,
     pub(crate) kernel: Option<Kernel>,
     pub(crate) interfaces: Option<Interfaces>,
+    pub(crate) providers: Providers,
     pub(crate) poll: Poll,
     pub(crate) clients: Connections,
     pub(crate) lines: Lines,
@@ -39,6 +41,7 @@ impl Host {
                 let source = source::select(dest, self.interfaces.iter().flat_map(Interfaces::link_local));
                 return Some(Input::SourceSelected { request, source });
             }
+            Output::Provider { provider, call, what } => self.providers.call(provider, call, what),
             Output::Log(event) => self.say(&event),
             Output::ShutdownDone => self.done = true,
             other => return self.carry_out_on_fabric(other),

@@ -1,7 +1,7 @@
 //! The loop: events in, inputs to the core, outputs out.
 //!
 //! `turn` waits (`alarm` ends a wait, `linger` puts it off) and says whose turn it is; `clients`, `kernel` and
-//! `addresses` are parts of a turn; `preload` hands over what was read from files; `host` carries out what the core
+//! `addresses` are parts of a turn; `preload` hands over what was read from files, `providers` what libraries say; `host` carries out what the core
 //! wants; `apply` reads the files again, `reload` is what that needs to know; `connections` is the table of all clients,
 //! `turns` the order in which they are served; `base_group` says whether a port can be in it.
 mod addresses;
@@ -16,6 +16,7 @@ mod kernel;
 mod linger;
 mod measure;
 mod preload;
+mod providers;
 mod reload;
 mod report;
 mod systemd;

@@ -1,5 +1,5 @@
 //! Tables that were read from files.
-use super::{super::tokens::PRELOAD, turn::Daemon};
+use super::{super::tokens::WOKEN, turn::Daemon};
 use crate::preload::{Files, Loader, nothing};
 use acm_sansio::{Input, Time};
 use mio::Waker;
@@ -44,13 +44,18 @@ impl Daemon {
         if files == Files::default() {
             return Ok(());
         }
-        // mio has one for each poll.
-        let waker = match &self.preload_waker {
-            Some(waker) => Arc::clone(waker),
-            None => Arc::new(Waker::new(self.host.poll.registry(), PRELOAD)?),
-        };
-        self.preload_waker = Some(Arc::clone(&waker));
+        let waker = self.waker()?;
         self.preload = Some(Loader::start(files, waker)?);
         Ok(())
+    }
+
+    /// What threads wake the loop by: mio has one for each poll.
+    pub(crate) fn waker(&mut self) -> io::Result<Arc<Waker>> {
+        let waker = match &self.waker {
+            Some(waker) => Arc::clone(waker),
+            None => Arc::new(Waker::new(self.host.poll.registry(), WOKEN)?),
+        };
+        self.waker = Some(Arc::clone(&waker));
+        Ok(waker)
     }
 }

@@ -3,7 +3,7 @@ use super::{
     super::{
         listener::Listener,
         receive::ReceiveBuffer,
-        tokens::{ALARM, FABRIC, FIRST_CLIENT, INTERFACES, KERNEL, LISTENER, PRELOAD, SIGNALS},
+        tokens::{ALARM, FABRIC, FIRST_CLIENT, INTERFACES, KERNEL, LISTENER, SIGNALS, WOKEN},
     },
     alarm::Alarm,
     base_group::beyond,
@@ -49,8 +49,8 @@ pub(crate) struct Daemon {
     pub(crate) received: ReceiveBuffer,
     /// Reads routes and hosts from files; `None` if there are no such files.
     pub(crate) preload: Option<Loader>,
-    /// What wakes the loop for it, once there was one.
-    pub(crate) preload_waker: Option<Arc<Waker>>,
+    /// What wakes the loop for it and for providers, once there was one of them.
+    pub(crate) waker: Option<Arc<Waker>>,
     /// What systemd is told.
     pub(crate) systemd: Systemd,
     /// Scrapers.
@@ -69,6 +69,7 @@ pub(crate) struct Ready {
     pub(super) fabric: bool,
     pub(super) kernel: bool,
     pub(super) interfaces: bool,
+    pub(super) providers: bool,
     pub(super) listener: bool,
     /// Nobody is accepted before.
     pub(super) accept_at: Option<Time>,
@@ -115,7 +116,10 @@ impl Daemon {
                 SIGNALS => self.signals(now),
                 KERNEL => self.ready.kernel = true,
                 ALARM => self.alarm.rung(),
-                PRELOAD => self.take_preloads(now),
+                WOKEN => {
+                    self.take_preloads(now);
+                    self.ready.providers = true;
+                }
                 INTERFACES => self.ready.interfaces = true,
                 token if token >= FABRIC => self.fabric_ready(token),
                 token if Metrics::owns(token) => self.metrics.ready(token),
@@ -130,6 +134,9 @@ impl Daemon {
         self.interface_events(now);
         if self.ready.kernel {
             self.kernel_requests(now);
+        }
+        if self.ready.providers {
+            self.hear_providers(now);
         }
         self.send_answers(now);
         self.accept(now);
@@ -161,6 +168,7 @@ impl Daemon {
             || self.ready.fabric
             || self.ready.kernel
             || self.ready.interfaces
+            || self.ready.providers
             || accepting
             || self.metrics.is_ready()
     }

@@ -1,0 +1,260 @@
+//! The functions that libraries call, and what `shim.c` needs for its own.
+//!
+//! A library may call them from any thread, at any time, with any pointer that it was given, and with one that is gone.
+#![expect(unsafe_code, reason = "C calls them")]
+use crate::{
+    convert::{self, HEADER},
+    rates, registry,
+    running::running,
+    said::{LogLine, Said},
+    slots::{self, Slot},
+    text,
+};
+use acm_provider::abi::{Endpoint, Header, Message, Port, SaHandler, SaMad};
+use acm_wire::client::Counter;
+use core::{
+    ffi::{CStr, c_char, c_int, c_void},
+    ptr, slice,
+    sync::atomic::{AtomicI32, Ordering},
+};
+use std::{ffi::CString, fs, sync::RwLock};
+
+/// What a function says that has nothing better to say.
+const FAILED: c_int = -1;
+
+static LOG_LEVEL: AtomicI32 = AtomicI32::new(0);
+static OPTION_FILE: RwLock<Option<&'static CStr>> = RwLock::new(None);
+
+/// What the log takes of libraries: lines up to this level, from 0 to 2.
+pub fn set_log_level(level: u8) {
+    LOG_LEVEL.store(level.into(), Ordering::Relaxed);
+}
+
+/// Which file libraries read their options from. It stays in memory for ever: libraries keep the pointer.
+pub(crate) fn set_option_file(path: CString) {
+    if let Ok(mut file) = OPTION_FILE.write()
+        && file.is_none_or(|known| known != path.as_c_str())
+    {
+        *file = Some(Box::leak(path.into_boxed_c_str()));
+    }
+}
+
+/// Has the linker keep what only libraries call.
+pub(crate) fn keep() {
+    let functions: [*const (); 17] = [
+        acm_write as _,
+        acm_increment_counter as _,
+        acm_format_name as _,
+        ib_any_gid as _,
+        acm_gid_index as _,
+        acm_get_gid as _,
+        acm_if_get_sgid as _,
+        acm_path_comp_mask as _,
+        acm_resolve_response as _,
+        acm_query_response as _,
+        acm_get_rate as _,
+        acm_convert_mtu as _,
+        acm_convert_rate as _,
+        acm_alloc_sa_mad as _,
+        acm_free_sa_mad as _,
+        acm_send_sa_mad as _,
+        acm_get_opts_file as _,
+    ];
+    core::hint::black_box(functions);
+}
+
+unsafe extern "C" {
+    /// In `shim.c`.
+    fn acm_write(level: c_int, format: *const c_char, ...);
+    fn acm_increment_counter(counter: c_int);
+}
+
+/// Whose code this address is, or else who is being called by this thread, or else the only one that there is.
+fn caller(address: *const c_void) -> Option<&'static Slot> {
+    let called = || running().and_then(|(slot, _)| slot.slot());
+    let only = || {
+        let mut all = slots::all();
+        let (_, first) = all.next()?;
+        all.next().is_none().then_some(first)
+    };
+    slots::at(address.addr()).map(|(_, slot)| slot).or_else(called).or_else(only)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn acm_plugin_takes(level: c_int) -> c_int {
+    (level <= LOG_LEVEL.load(Ordering::Relaxed)).into()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn acm_plugin_write(level: c_int, text: *const u8, size: usize, address: *const c_void) {
+    let Some(slot) = caller(address) else { return };
+    // SAFETY: `shim.c` gives so many bytes.
+    let text = unsafe { slice::from_raw_parts(text, size) };
+    let level = u8::try_from(level).unwrap_or(0);
+    for text in text::lines(text) {
+        slot.queue.push_line(slot.provider, LogLine { level, text });
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn acm_plugin_count(counter: c_int, address: *const c_void) {
+    const ALL: [Counter; 7] = [
+        Counter::Error,
+        Counter::Resolve,
+        Counter::NoData,
+        Counter::AddrQuery,
+        Counter::AddrCache,
+        Counter::RouteQuery,
+        Counter::RouteCache,
+    ];
+    let counter = usize::try_from(counter).ok().and_then(|counter| ALL.get(counter));
+    if let (Some(counter), Some(slot)) = (counter, caller(address)) {
+        slot.queue.push(slot.provider, Said::Counted(*counter));
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn acm_format_name(
+    level: c_int,
+    name: *mut c_char,
+    name_size: usize,
+    kind: u8,
+    address: *const u8,
+    address_size: usize,
+) {
+    if acm_plugin_takes(level) == 0 || name.is_null() || address.is_null() || name_size == 0 {
+        return;
+    }
+    // SAFETY: the library says that so many bytes are there; no more are looked at than any address has.
+    let address = unsafe { slice::from_raw_parts(address, address_size.min(64)) };
+    let text = text::name(kind, address);
+    // SAFETY: the library says that there is room for so many; one is kept for the zero byte.
+    let room = unsafe { slice::from_raw_parts_mut(name.cast::<u8>(), name_size) };
+    let text = text.iter().copied().take(name_size - 1).chain([0]);
+    for (to, from) in room.iter_mut().zip(text) {
+        *to = from;
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ib_any_gid(gid: *const [u8; 16]) -> c_int {
+    // SAFETY: the library gives a GID, or null.
+    unsafe { gid.as_ref() }.is_some_and(|gid| *gid == [0; 16]).into()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn acm_gid_index(port: *const Port, gid: *const [u8; 16]) -> u8 {
+    // SAFETY: the library gives a GID, or null.
+    let Some(gid) = (unsafe { gid.as_ref() }) else { return u8::MAX };
+    let place = registry::with_gids(port, |gids| gids.iter().position(|known| known == gid).unwrap_or(gids.len()));
+    u8::try_from(place.unwrap_or_default()).unwrap_or(u8::MAX)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn acm_get_gid(port: *const Port, index: c_int, gid: *mut [u8; 16]) -> c_int {
+    let look = |gids: &[[u8; 16]]| usize::try_from(index).ok().and_then(|index| gids.get(index).copied());
+    let found = registry::with_gids(port, look).flatten();
+    match found {
+        Some(found) if !gid.is_null() => {
+            // SAFETY: the library gives room for a GID.
+            unsafe { gid.write(found) };
+            0
+        }
+        _ => FAILED,
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn acm_if_get_sgid(name: *const c_char, gid: *mut [u8; 16]) -> c_int {
+    if name.is_null() || gid.is_null() {
+        return FAILED;
+    }
+    // SAFETY: the library gives a text.
+    let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default();
+    if name.is_empty() || name.starts_with('.') || name.contains('/') {
+        return FAILED;
+    }
+    let text = fs::read_to_string(format!("/sys/class/net/{name}/address")).unwrap_or_default();
+    let Some(found) = convert::gid_of_interface(&text) else { return FAILED };
+    // SAFETY: the library gives room for a GID.
+    unsafe { gid.write(found) };
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn acm_path_comp_mask(path: *const [u8; 64]) -> u64 {
+    // SAFETY: the library gives a path record, or null.
+    unsafe { path.as_ref() }.map_or(0, convert::component_mask).to_be()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn acm_resolve_response(id: u64, message: *const Message) -> c_int {
+    if message.is_null() {
+        return FAILED;
+    }
+    let Some((slot, request)) = slots::request(id) else { return FAILED };
+    // SAFETY: a message begins with its header.
+    let header = unsafe { message.cast::<Header>().read() };
+    let length = convert::length(&header);
+    let mut bytes = vec![0; length.max(HEADER)];
+    // SAFETY: as many bytes are there as the header says, and the header.
+    unsafe { ptr::copy_nonoverlapping(message.cast::<u8>(), bytes.as_mut_ptr(), length) };
+    push(slot, Said::Answered { request, message: bytes })
+}
+
+/// Nobody asks for one: the core never calls `query`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn acm_query_response(id: u64, message: *const Message) -> c_int {
+    // SAFETY: it is the same.
+    unsafe { acm_resolve_response(id, message) }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn acm_get_rate(width: u8, speed: u8) -> u32 {
+    rates::of_link(width, speed)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn acm_convert_mtu(bytes: c_int) -> u32 {
+    rates::of_mtu(bytes)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn acm_convert_rate(gbps: c_int) -> u32 {
+    rates::of_gbps(gbps)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn acm_alloc_sa_mad(
+    endpoint: *const Endpoint,
+    context: *mut c_void,
+    handler: Option<SaHandler>,
+) -> *mut SaMad {
+    registry::allocate(endpoint, context, handler).map_or(ptr::null_mut(), ptr::NonNull::as_ptr)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn acm_free_sa_mad(mad: *const SaMad) {
+    registry::free(mad);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn acm_send_sa_mad(mad: *const SaMad) -> c_int {
+    let Some(registry::Sent { slot, id, endpoint, mad }) = registry::send(mad) else { return FAILED };
+    let result = push(slot, Said::SaAsked { id, endpoint, mad });
+    if result != 0 {
+        registry::take_back(id);
+    }
+    result
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn acm_get_opts_file() -> *const c_char {
+    let file = OPTION_FILE.read().ok().and_then(|file| *file);
+    file.unwrap_or(c"/etc/rdma/ibacm_opts.cfg").as_ptr()
+}
+
+fn push(slot: slots::SlotId, said: Said) -> c_int {
+    let taken = slot.slot().is_some_and(|slot| slot.queue.push(slot.provider, said));
+    if taken { 0 } else { FAILED }
+}

@@ -1,0 +1,51 @@
+//! The functions of a provider, each of them there.
+use acm_provider::abi::{Address, Device, Endpoint, Message, Port, Provider};
+use core::ffi::{c_int, c_uint, c_void};
+
+/// What opens something: gives zero, and writes the provider's own pointer.
+pub(crate) type Open<T> = unsafe extern "C" fn(*const T, *mut c_void, *mut *mut c_void) -> c_int;
+/// What closes something.
+pub(crate) type Close = unsafe extern "C" fn(*mut c_void);
+
+/// The functions of [`Provider`] that are called. `query` is not: no client asks for it any more, and the core has its own
+/// answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Functions {
+    pub(crate) open_device: unsafe extern "C" fn(*const Device, *mut *mut c_void) -> c_int,
+    pub(crate) close_device: Close,
+    pub(crate) open_port: Open<Port>,
+    pub(crate) close_port: Close,
+    pub(crate) open_endpoint: Open<Endpoint>,
+    pub(crate) close_endpoint: Close,
+    pub(crate) add_address: Open<Address>,
+    pub(crate) remove_address: Close,
+    pub(crate) resolve: unsafe extern "C" fn(*mut c_void, *mut Message, u64) -> c_int,
+    pub(crate) handle_event: unsafe extern "C" fn(*mut c_void, c_uint) -> c_int,
+    pub(crate) query_perf: unsafe extern "C" fn(*mut c_void, *mut u64, *mut u8),
+}
+
+impl Functions {
+    /// All of them, or the name of one that is not there.
+    pub(crate) fn of(provider: &Provider) -> Result<Self, &'static str> {
+        macro_rules! function {
+            ($name:ident) => {
+                provider.$name.ok_or(stringify!($name))?
+            };
+        }
+        let functions = Self {
+            open_device: function!(open_device),
+            close_device: function!(close_device),
+            open_port: function!(open_port),
+            close_port: function!(close_port),
+            open_endpoint: function!(open_endpoint),
+            close_endpoint: function!(close_endpoint),
+            add_address: function!(add_address),
+            remove_address: function!(remove_address),
+            resolve: function!(resolve),
+            handle_event: function!(handle_event),
+            query_perf: function!(query_perf),
+        };
+        provider.query.ok_or("query")?;
+        Ok(functions)
+    }
+}

@@ -1,0 +1,95 @@
+//! Numbers for rates and MTUs, as libibverbs has them (`enum ibv_rate`, `enum ibv_mtu`).
+use ib_device::LinkRate;
+
+/// `IBV_RATE_MAX`: no rate is said.
+const UNKNOWN: u32 = 0;
+/// `IBV_RATE_10_GBPS`, which an unknown number is taken for.
+const GBPS_10: u32 = 3;
+/// `IBV_MTU_2048`, which an unknown number is taken for.
+const MTU_2048: u32 = 4;
+
+/// Gbit/s in the options and their codes.
+const RATES: [(i32, u32); 23] = [
+    (2, 2),
+    (5, 5),
+    (10, GBPS_10),
+    (20, 6),
+    (30, 4),
+    (40, 7),
+    (60, 8),
+    (80, 9),
+    (120, 10),
+    (14, 11),
+    (56, 12),
+    (112, 13),
+    (168, 14),
+    (25, 15),
+    (100, 16),
+    (200, 17),
+    (300, 18),
+    // Those that ibacm takes for 10 Gbit/s.
+    (28, 19),
+    (50, 20),
+    (400, 21),
+    (600, 22),
+    (800, 23),
+    (1200, 24),
+];
+
+/// The code for a link's `active_width` and `active_speed`; 0 for what is none.
+#[must_use]
+pub fn of_link(width: u8, speed: u8) -> u32 {
+    LinkRate::from_codes(width, speed.into()).map_or(UNKNOWN, |rate| rate.code().get().into())
+}
+
+/// The code for so many Gbit/s; that of 10 if there is none.
+#[must_use]
+pub fn of_gbps(gbps: i32) -> u32 {
+    RATES.iter().find(|(known, _)| *known == gbps).map_or(GBPS_10, |(_, code)| *code)
+}
+
+/// The code for an MTU of so many bytes; that of 2048 if there is none.
+#[must_use]
+pub fn of_mtu(bytes: i32) -> u32 {
+    match bytes {
+        256 => 1,
+        512 => 2,
+        1024 => 3,
+        4096 => 5,
+        _ => MTU_2048,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What ibacm 44.0 gives where it is right, and what it does not know: HDR, NDR, two lanes.
+    #[test]
+    fn rates_of_links() {
+        let widths = [1, 2, 4, 8];
+        let ibacm = [
+            (1, [2, 3, 6, 4]),
+            (2, [5, 6, 7, 8]),
+            (4, [3, 7, 9, 10]),
+            (8, [3, 7, 9, 10]),
+            (16, [11, 12, 13, 14]),
+            (32, [15, 16, 17, 18]),
+        ];
+        for (speed, codes) in ibacm {
+            assert_eq!(widths.map(|width| of_link(width, speed)), codes, "speed {speed}");
+        }
+        assert_eq!([1, 16, 2, 4, 8].map(|width| of_link(width, 64)), [20, 16, 17, 21, 22]);
+        assert_eq!([1, 16, 2, 4, 8].map(|width| of_link(width, 128)), [16, 17, 21, 23, 24]);
+        assert_eq!([of_link(0, 1), of_link(3, 1), of_link(1, 0), of_link(1, 3)], [0; 4]);
+    }
+
+    #[test]
+    fn rates_and_mtus_of_options() {
+        let known = [2, 5, 10, 20, 30, 40, 60, 80, 120, 14, 56, 112, 168, 25, 100, 200, 300];
+        assert_eq!(known.map(of_gbps), [2, 5, 3, 6, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]);
+        assert_eq!([28, 50, 400, 600, 800, 1200].map(of_gbps), [19, 20, 21, 22, 23, 24]);
+        assert_eq!([0, -1, 3, i32::MAX].map(of_gbps), [3; 4]);
+        assert_eq!([256, 512, 1024, 2048, 4096, 0, -5, 1500].map(of_mtu), [1, 2, 3, 4, 5, 4, 4, 4]);
+    }
+}

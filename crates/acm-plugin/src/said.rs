@@ -1,0 +1,73 @@
+//! What a library says, until the core or the log has it.
+use acm_sansio::{
+    EndpointId,
+    door::{CallId, ExternalRequestId, ExternalSaId, ProviderSaid},
+};
+use acm_wire::client::Counter;
+
+/// Something that a library said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// A call returned.
+    Returned {
+        /// Which one.
+        call: CallId,
+        /// Whether it gave zero, or nothing.
+        is_ok: bool,
+    },
+    /// A request was answered.
+    Answered {
+        /// Which one.
+        request: ExternalRequestId,
+        /// The message, as long as its header says.
+        message: Vec<u8>,
+    },
+    /// Counters of an endpoint.
+    Counters {
+        /// Which request.
+        request: ExternalRequestId,
+        /// In the host's byte order.
+        values: Vec<u64>,
+    },
+    /// A request to subnet administration.
+    SaAsked {
+        /// Which one.
+        id: ExternalSaId,
+        /// From where.
+        endpoint: EndpointId,
+        /// The datagram.
+        mad: Box<[u8; 256]>,
+    },
+    /// One of the daemon's counters.
+    Counted(Counter),
+    /// A line for the log.
+    Line(LogLine),
+    /// So many lines are lost: they came faster than they were written.
+    LinesLost(u64),
+}
+
+/// A line that a library wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// From 0, always, to 2.
+    pub level: u8,
+    /// One line of printable characters.
+    pub text: String,
+}
+
+impl Said {
+    /// What the core is told; `None` if it is for the log.
+    #[must_use]
+    pub fn to_core(&self) -> Option<ProviderSaid<'_>> {
+        Some(match self {
+            Self::Returned { call, is_ok } => ProviderSaid::Returned { call: *call, is_ok: *is_ok },
+            Self::Answered { request, message } => ProviderSaid::Answered { request: *request, message },
+            Self::Counters { request, values } => ProviderSaid::Counters { request: *request, values },
+            Self::SaAsked { id, endpoint, mad } => {
+                ProviderSaid::SaAsked { id: *id, endpoint: *endpoint, mad: mad.as_slice() }
+            }
+            Self::Counted(counter) => ProviderSaid::Counted(*counter),
+            Self::Line(_) | Self::LinesLost(_) => return None,
+        })
+    }
+}
