@@ -43,9 +43,13 @@ fn a_port_is_opened_before_its_endpoints_and_closed_behind_them() {
     machine.up(1, &link);
     machine.run(MS);
     assert!(machine.fake(ONE).functions().is_empty());
-    machine.up(1, &attributes(OF_ONE, 9));
+    link.lid = ib_mad::Lid::new(9);
+    machine.up(1, &link);
     machine.run(MS);
     assert_eq!(machine.fake(ONE).functions(), again, "another LID");
+    machine.up(1, &attributes(OF_ONE, 9));
+    machine.run(MS);
+    assert_eq!(machine.fake(ONE).functions(), again, "another GID");
     machine.tell(Input::ClientReregister(PortId(1)));
     machine.run(MS);
     assert_eq!(machine.fake(ONE).functions(), ["handle_event"]);

@@ -82,6 +82,12 @@ fn an_answer_to_nothing_harms_nobody() {
     let client = machine.resolve(1, "one");
     machine.run(MS);
     let (request, _) = asked(&machine).pop().unwrap();
+    // The other one has a request of the same place.
+    machine.resolve(1, "two");
+    machine.run(MS);
+    machine.fake(TWO).answers = Answers::Nothing;
+    let other = machine.resolve(1, "two");
+    machine.run(MS);
     let answer = message(0, Some(&PathRecord { dlid: Lid::new(5), ..PathRecord::default() }));
     let said = ProviderSaid::Answered { request, message: &answer };
     machine.say(TWO, said.clone());
@@ -89,6 +95,7 @@ fn an_answer_to_nothing_harms_nobody() {
     machine.say(ONE, ProviderSaid::Answered { request: ExternalRequestId::new(77, 1), message: &answer });
     machine.say(acm_sansio::door::ProviderId(9), said.clone());
     assert_eq!((machine.status(client), machine.stat("stale_inputs")), (None, 5));
+    assert_eq!(machine.status(other), None);
     machine.run(Duration::from_secs(13));
     assert_eq!(machine.status(client), Some(6));
     machine.say(ONE, said);
