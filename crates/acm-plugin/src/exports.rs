@@ -98,16 +98,7 @@ unsafe extern "C" fn acm_plugin_write(level: c_int, text: *const u8, size: usize
 
 #[unsafe(no_mangle)]
 extern "C" fn acm_plugin_count(counter: c_int, address: *const c_void) {
-    const ALL: [Counter; 7] = [
-        Counter::Error,
-        Counter::Resolve,
-        Counter::NoData,
-        Counter::AddrQuery,
-        Counter::AddrCache,
-        Counter::RouteQuery,
-        Counter::RouteCache,
-    ];
-    let counter = usize::try_from(counter).ok().and_then(|counter| ALL.get(counter));
+    let counter = usize::try_from(counter).ok().and_then(|counter| Counter::ALL.get(counter));
     if let (Some(counter), Some(slot)) = (counter, caller(address)) {
         slot.queue.push(slot.provider, Said::Counted(*counter));
     }

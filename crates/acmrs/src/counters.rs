@@ -3,23 +3,12 @@ use acm_wire::client::{Counter, Counters};
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-/// In the order of PERF's answer.
-const ORDER: [Counter; 7] = [
-    Counter::Error,
-    Counter::Resolve,
-    Counter::NoData,
-    Counter::AddrQuery,
-    Counter::AddrCache,
-    Counter::RouteQuery,
-    Counter::RouteCache,
-];
-
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shared(Arc<[AtomicU64; ORDER.len()]>);
+pub(crate) struct Shared(Arc<[AtomicU64; Counter::ALL.len()]>);
 
 impl Shared {
     pub(crate) fn write(&self, counters: &Counters) {
-        for (place, counter) in self.0.iter().zip(ORDER) {
+        for (place, counter) in self.0.iter().zip(Counter::ALL) {
             place.store(counters.get(counter), Ordering::Relaxed);
         }
     }

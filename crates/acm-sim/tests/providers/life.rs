@@ -73,6 +73,24 @@ fn a_port_is_opened_before_its_endpoints_and_closed_behind_them() {
 }
 
 /// The second port's subnet is the other provider's, and then the built-in one's.
+/// An endpoint comes or goes with its partition; the others are left alone.
+#[test]
+fn a_port_with_another_partition_stays_open() {
+    let mut machine = Machine::started();
+    machine.fake(ONE).functions();
+    let mut with_another = attributes(OF_ONE, 8);
+    with_another.pkeys.push(ib_mad::Pkey::new(0x8005));
+    machine.up(1, &with_another);
+    let address = crate::shared::name("one in five");
+    machine.tell(Input::AddressAdded { port: PortId(1), pkey: Some(ib_mad::Pkey::new(0x8005)), address });
+    machine.run(MS);
+    assert_eq!(machine.fake(ONE).functions(), ["open_endpoint", "add_address"]);
+    machine.up(1, &attributes(OF_ONE, 8));
+    machine.run(MS);
+    assert_eq!(machine.fake(ONE).functions(), ["remove_address", "close_endpoint"]);
+    machine.replay();
+}
+
 #[test]
 fn a_port_with_another_prefix_is_another_providers() {
     let mut machine = Machine::started();

@@ -5,7 +5,11 @@ use acm_sansio::{
     door::{ProviderCall, ProviderId, ProviderSaid, SendFailure},
     sa::SaError,
 };
-use ib_mad::{AttributeId, Method, Status, TransactionId, sa::SaMad};
+use acm_wire::client::{EntryFlags, path_request};
+use ib_mad::{
+    AttributeId, Lid, Method, Status, TransactionId,
+    sa::{PathRecord, SaMad},
+};
 
 const OF_ONE: EndpointId = EndpointId::new(1, 0);
 
@@ -96,4 +100,24 @@ fn a_provider_asks_from_its_own_endpoints_and_for_subnet_administration_alone() 
     let refused = [1, 2, 3].map(|number| (number, Err(SaError::NotSent)));
     assert_eq!(done(&mut machine, ONE), refused);
     assert_eq!((machine.sa.len(), machine.stat("provider_sa_refused")), (0, 3));
+}
+
+/// A client's QUERY_SA is a question to subnet administration, whoever serves the endpoint.
+#[test]
+fn a_query_of_a_client_passes_the_provider_by() {
+    let mut machine = Machine::started();
+    machine.sa.clear();
+    machine.fake(ONE).functions();
+    let slid = machine.acm.ports().nth(1).unwrap().1.lid;
+    let path = PathRecord { slid, dlid: Lid::new(9), ..PathRecord::default() };
+    let client = machine.ask(1, &path_request(&path, EntryFlags::QUERY_SA, [1; 8]));
+    let sent: Vec<_> = machine.sa.iter().map(|send| (send.port, send.mad.header.attribute_id)).collect();
+    assert_eq!(sent, [(PortId(1), AttributeId::PATH_RECORD)]);
+    assert!(machine.fake(ONE).functions().is_empty());
+    let send = machine.sa.pop().unwrap();
+    let mut answer = send.mad;
+    answer.header.method = Method::GET_RESP;
+    machine.tell(Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&answer) });
+    assert_eq!(machine.status(client), Some(0));
+    machine.replay();
 }

@@ -135,6 +135,19 @@ pub enum Counter {
     RouteCache,
 }
 
+impl Counter {
+    /// All, in the order of the protocol.
+    pub const ALL: [Self; 7] = [
+        Self::Error,
+        Self::Resolve,
+        Self::NoData,
+        Self::AddrQuery,
+        Self::AddrCache,
+        Self::RouteQuery,
+        Self::RouteCache,
+    ];
+}
+
 /// The seven counters of PERF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Counters(
@@ -243,16 +256,7 @@ mod tests {
 
     #[test]
     fn each_counter_has_its_place() {
-        let all = [
-            Counter::Error,
-            Counter::Resolve,
-            Counter::NoData,
-            Counter::AddrQuery,
-            Counter::AddrCache,
-            Counter::RouteQuery,
-            Counter::RouteCache,
-        ];
-        for (place, counter) in all.into_iter().enumerate() {
+        for (place, counter) in Counter::ALL.into_iter().enumerate() {
             let mut counters = Counters([7, 8, 9, 10, 11, 12, 13]);
             let before = counters.get(counter);
             counters.count(counter);
