@@ -279,6 +279,25 @@ impl LabNode {
         ib_acme(self.socket().to_str().unwrap(), arguments)
     }
 
+    /// Asks in each way for another node of the lab, and has the answer compared with subnet administration's: it must be
+    /// the path between the two ports.
+    pub fn resolves_every_way(&self, lab: &Lab, to: &Self) {
+        let (a, b) = (self.number, to.number);
+        let (source, dest) = (lab.fabric.port(a), lab.fabric.port(b));
+        for arguments in [
+            format!("-f n -s node{a} -d node{b} -v"),
+            format!("-f i -s 10.77.0.{a} -d 10.77.0.{b} -v"),
+            format!("-f i -s fd00::{a} -d fd00::{b} -v"),
+            format!("-f l -s {} -d {} -v", source.lid, dest.lid),
+            format!("-f g -s {} -d {} -v", source.gid, dest.gid),
+        ] {
+            let path = self.acme(&arguments.split(' ').collect::<Vec<_>>()).verified();
+            let what = format!("{:?} node{a} asks {:?} node{b}: {arguments}", self.kind, to.kind);
+            assert_eq!((path.slid, path.dlid), (source.lid, dest.lid), "{what}");
+            assert_eq!((path.sgid, path.dgid), (source.gid, dest.gid), "{what}");
+        }
+    }
+
     /// Waits until its log has `text` so many times.
     pub fn wait_for(&self, text: &str, times: usize) {
         until(&format!("{times} x {text:?} in the log of node{}:\n{}", self.number, self.log()), || {

@@ -8,31 +8,12 @@ fn mixed(lab: &Lab, nodes: u32, option: &str) -> Vec<LabNode> {
     (1..=nodes).map(|number| lab.start(number, if number % 2 == 1 { Kind::C } else { Kind::Rust }, &[option])).collect()
 }
 
-/// Asks `from` for `to` in every way; each answer must be the path between the two ports, and subnet administration
-/// must agree with it.
-fn resolves_every_way(lab: &Lab, from: &LabNode, to: &LabNode) {
-    let (a, b) = (from.number, to.number);
-    let (source, dest) = (lab.fabric.port(a), lab.fabric.port(b));
-    for arguments in [
-        format!("-f n -s node{a} -d node{b} -v"),
-        format!("-f i -s 10.77.0.{a} -d 10.77.0.{b} -v"),
-        format!("-f i -s fd00::{a} -d fd00::{b} -v"),
-        format!("-f l -s {} -d {} -v", source.lid, dest.lid),
-        format!("-f g -s {} -d {} -v", source.gid, dest.gid),
-    ] {
-        let path = from.acme(&arguments.split(' ').collect::<Vec<_>>()).verified();
-        let what = format!("{:?} node{a} asks {:?} node{b}: {arguments}", from.kind, to.kind);
-        assert_eq!((path.slid, path.dlid), (source.lid, dest.lid), "{what}");
-        assert_eq!((path.sgid, path.dgid), (source.gid, dest.gid), "{what}");
-    }
-}
-
 fn every_direction(nodes: u32, option: &str) {
     let lab = Lab::new(nodes, &[]);
     let all = mixed(&lab, nodes, option);
     for from in &all {
         for to in all.iter().filter(|to| to.number != from.number) {
-            resolves_every_way(&lab, from, to);
+            from.resolves_every_way(&lab, to);
         }
     }
     // One base group, made by whoever came first and used by all.
@@ -69,12 +50,12 @@ fn restarts_are_followed_on_both_sides() {
     for (first, second) in [(Kind::C, Kind::Rust), (Kind::Rust, Kind::C)] {
         let stays = lab.start(1, first, &[]);
         let goes = lab.start(2, second, &[]);
-        resolves_every_way(&lab, &stays, &goes);
+        stays.resolves_every_way(&lab, &goes);
         drop(goes);
         // Another queue pair from here on.
         let back = lab.start(2, second, &[]);
-        resolves_every_way(&lab, &back, &stays);
-        resolves_every_way(&lab, &stays, &back);
+        back.resolves_every_way(&lab, &stays);
+        stays.resolves_every_way(&lab, &back);
     }
 }
 

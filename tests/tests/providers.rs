@@ -13,24 +13,6 @@ fn start(lab: &Lab, number: u32, options: &[&str]) -> LabNode {
     node
 }
 
-/// Asks `from` for `to` in every way; each answer must be the path between the two ports.
-fn resolves_every_way(lab: &Lab, from: &LabNode, to: &LabNode) {
-    let (a, b) = (from.number, to.number);
-    let (source, dest) = (lab.fabric.port(a), lab.fabric.port(b));
-    for arguments in [
-        format!("-f n -s node{a} -d node{b} -v"),
-        format!("-f i -s 10.77.0.{a} -d 10.77.0.{b} -v"),
-        format!("-f i -s fd00::{a} -d fd00::{b} -v"),
-        format!("-f l -s {} -d {} -v", source.lid, dest.lid),
-        format!("-f g -s {} -d {} -v", source.gid, dest.gid),
-    ] {
-        let path = from.acme(&arguments.split(' ').collect::<Vec<_>>()).verified();
-        let what = format!("node{a} asks node{b}: {arguments}");
-        assert_eq!((path.slid, path.dlid), (source.lid, dest.lid), "{what}");
-        assert_eq!((path.sgid, path.dgid), (source.gid, dest.gid), "{what}");
-    }
-}
-
 /// Waits until node1 resolves node2 by name.
 fn resolves(from: &LabNode, to: u32) {
     let (own, other) = (format!("node{}", from.number), format!("node{to}"));
@@ -46,7 +28,7 @@ fn every_direction(option: &str) {
     let all = [start(&lab, 1, &[option]), lab.start(2, Kind::C, &[option]), lab.start(3, Kind::Rust, &[option])];
     for from in &all {
         for to in all.iter().filter(|to| to.number != from.number) {
-            resolves_every_way(&lab, from, to);
+            from.resolves_every_way(&lab, to);
         }
     }
     // One base group, made by whoever came first and used by all.

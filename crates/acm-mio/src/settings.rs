@@ -304,4 +304,4 @@ pub(crate) use read::{BUILT_IN, ConfiguredAddress, SkippedIp};
 use read::{Reading, parse_options, read_addresses, read_options};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

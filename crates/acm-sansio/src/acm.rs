@@ -45,6 +45,9 @@ impl Acm {
         acm
     }
 
+    /// How many providers there may be beside the built-in one.
+    pub const MOST_PROVIDERS: u8 = crate::providers::MOST;
+
     /// Another provider, which is not built in: its number, unless there are too many. It serves the subnets that
     /// [`Config::subnets`] gives it, from the next fact on; to be added before the first one, so that a trace has it.
     pub fn add_provider(&mut self, name: &str) -> Option<ProviderId> {

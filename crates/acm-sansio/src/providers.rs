@@ -3,7 +3,7 @@ use crate::{external::External, id::ProviderId, provider::Provider};
 use alloc::{boxed::Box, vec::Vec};
 
 /// How many there may be beside the built-in one.
-const MOST: u8 = 16;
+pub(crate) const MOST: u8 = 16;
 
 /// The built-in provider, and those outside of the core.
 #[derive(Debug)]

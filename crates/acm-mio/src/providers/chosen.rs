@@ -46,15 +46,7 @@ pub(crate) fn folder(settings: &Settings, start_dir: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::Args;
-    use clap::Parser;
-
-    fn settings(text: &str) -> Settings {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("opts");
-        std::fs::write(&path, text).unwrap();
-        Settings::read(&Args::parse_from(["acm-mio", "-O", path.to_str().unwrap(), "-A", "/none"]))
-    }
+    use crate::settings::tests::settings_of as settings;
 
     #[test]
     fn what_is_not_built_in_is_chosen_once_with_its_place() {

@@ -5,7 +5,7 @@ use crate::{
     settings::{Known, Settings},
 };
 use acm_plugin::{Library, OpenDevice, Plugins, Search};
-use acm_sansio::door::ProviderId;
+use acm_sansio::{Acm, door::ProviderId};
 use mio::Waker;
 use std::{
     ffi::CString,
@@ -14,9 +14,6 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-
-/// How many libraries there may be, as in the core.
-const MOST: usize = 16;
 
 /// Libraries that the options name, in the order of the providers' numbers.
 #[derive(Debug, Default)]
@@ -62,8 +59,9 @@ impl Loaded {
         let mut loaded = Self { libraries: Vec::new(), option_file: start_dir.join(settings.option_file()) };
         for (name, library) in looked.found {
             let place = loaded.libraries.iter().position(|known| known.path() == library.path());
-            if place.is_none() && loaded.libraries.len() >= MOST {
-                tracing::warn!(target: "config", "provider {name}: more than {MOST} libraries: its subnets are not served");
+            let most = Acm::MOST_PROVIDERS;
+            if place.is_none() && loaded.libraries.len() >= usize::from(most) {
+                tracing::warn!(target: "config", "provider {name}: more than {most} libraries: its subnets are not served");
                 continue;
             }
             let place = place.unwrap_or_else(|| {

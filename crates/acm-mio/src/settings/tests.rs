@@ -31,7 +31,7 @@ fn problems_have_their_place_and_nothing_else_is_lost() {
     assert_eq!((addresses[1].pkey, addresses[1].port), (Some(Pkey::new(0x8001)), 2));
 }
 
-fn settings_of(text: &str) -> Settings {
+pub(crate) fn settings_of(text: &str) -> Settings {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("opts");
     fs::write(&path, text).unwrap();

@@ -95,15 +95,7 @@ fn changes(started: &Settings, current: &Settings, new: &Settings) -> Vec<(Chang
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{cli::Args, log::said};
-    use clap::Parser;
-
-    fn settings(text: &str) -> Settings {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("opts");
-        std::fs::write(&path, text).unwrap();
-        Settings::read(&Args::parse_from(["acm-mio", "-O", path.to_str().unwrap(), "-A", "/none"]))
-    }
+    use crate::{log::said, settings::tests::settings_of as settings};
 
     #[test]
     fn what_differs_and_whether_it_is_new() {
