@@ -148,6 +148,13 @@ impl Lab {
         self.start_as(number, kind, options, "", &[], sign)
     }
 
+    /// Starts another build of our daemon, as [`start`](Self::start) starts this one.
+    #[must_use]
+    pub fn start_build(&self, number: u32, daemon: &Path, options: &[&str]) -> LabNode {
+        self.prepare(number, options, "");
+        self.start_daemon(number, Kind::Rust, daemon, &[], JOINED)
+    }
+
     /// Starts a daemon of ours that records itself into a file.
     #[must_use]
     pub fn start_recording(&self, number: u32, options: &[&str], file: &Path) -> LabNode {
@@ -163,21 +170,29 @@ impl Lab {
         arguments: &[&str],
         sign: &str,
     ) -> LabNode {
-        let name = format!("node{number}");
+        self.prepare(number, options, addresses);
+        let daemon = match kind {
+            Kind::C => program("ibacm", "ibacm"),
+            Kind::Rust => binary(Binary::AcmMio),
+        };
+        self.start_daemon(number, kind, &daemon, arguments, sign)
+    }
+
+    /// Writes a node's files.
+    fn prepare(&self, number: u32, options: &[&str], addresses: &str) {
         let home = self.home(number);
         fs::create_dir_all(home.join("etc-rdma")).unwrap();
         fs::create_dir_all(home.join("run")).unwrap();
         write_files(&home, number, options, addresses);
         // What an earlier daemon of this node left: C ibacm does not remove its socket.
         let _ = fs::remove_file(home.join("run/ibacm-unix.sock"));
-        let daemon = match kind {
-            Kind::C => program("ibacm", "ibacm"),
-            Kind::Rust => binary(Binary::AcmMio),
-        };
-        let mut command = self.command_at(number, &daemon);
+    }
+
+    fn start_daemon(&self, number: u32, kind: Kind, daemon: &Path, arguments: &[&str], sign: &str) -> LabNode {
+        let mut command = self.command_at(number, daemon);
         command.arg("-P").args(arguments);
-        let node = LabNode { process: Process::start(&mut command), number, kind, home };
-        until(&format!("{name} serves and says {sign:?}"), || {
+        let node = LabNode { process: Process::start(&mut command), number, kind, home: self.home(number) };
+        until(&format!("node{number} serves and says {sign:?}"), || {
             (node.log().contains(sign) && std::os::unix::net::UnixStream::connect(node.socket()).is_ok()).then_some(())
         });
         node

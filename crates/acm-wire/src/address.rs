@@ -1,6 +1,7 @@
 //! What is looked up.
 use core::{
     fmt,
+    hash::{Hash, Hasher},
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
 use ib_mad::{Gid, Lid, Wire, acm::AcmAddressType, wire::Text};
@@ -9,33 +10,65 @@ use ib_mad::{Gid, Lid, Wire, acm::AcmAddressType, wire::Text};
 pub const ADDRESS_SIZE: usize = 64;
 
 /// A name: up to 64 bytes, ended by the first NUL. Bytes after it never count.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Name([u8; ADDRESS_SIZE]);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name {
+    /// Zero from `length` on.
+    bytes: [u8; ADDRESS_SIZE],
+    length: u8,
+}
 
 impl Name {
     /// The bytes before the first NUL, cut at 64.
     #[must_use]
     pub fn new(text: &[u8]) -> Self {
         let text = text.get(..ADDRESS_SIZE).unwrap_or(text);
-        let length = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
-        let mut name = [0; ADDRESS_SIZE];
-        if let (Some(to), Some(from)) = (name.get_mut(..length), text.get(..length)) {
-            to.copy_from_slice(from);
-        }
-        Self(name)
+        let mut bytes = [0; ADDRESS_SIZE];
+        bytes.iter_mut().zip(text).for_each(|(to, from)| *to = *from);
+        Self::from_padded(bytes)
+    }
+
+    #[inline]
+    fn from_padded(mut bytes: [u8; ADDRESS_SIZE]) -> Self {
+        let length = first_nul(&bytes);
+        bytes.iter_mut().skip(length).for_each(|byte| *byte = 0);
+        #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
+        Self { bytes, length: length as u8 }
     }
 
     /// The bytes of the name.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
-        self.0.split(|byte| *byte == 0).next().unwrap_or_default()
+        self.bytes.get(..usize::from(self.length)).unwrap_or_default()
     }
 
     /// The name in lower case: names of hosts are compared without regard to ASCII case.
     #[must_use]
     pub fn to_lowercase(mut self) -> Self {
-        self.0.make_ascii_lowercase();
+        self.bytes.make_ascii_lowercase();
         self
+    }
+}
+
+/// Where the first NUL is; 64 if there is none. Eight bytes at a time: each request has two names.
+fn first_nul(bytes: &[u8; ADDRESS_SIZE]) -> usize {
+    const LOW: u64 = u64::from_ne_bytes([1; 8]);
+    let (words, _) = bytes.as_chunks();
+    for (number, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // The lowest bit that is set is that of the first zero byte; only those above may be set in vain.
+        let zeros = word.wrapping_sub(LOW) & !word & (LOW << 7);
+        if zeros != 0 {
+            return number * 8 + zeros.trailing_zeros() as usize / 8;
+        }
+    }
+    ADDRESS_SIZE
+}
+
+/// What is behind the name is not looked at.
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u8(self.length);
+        state.write(self.as_bytes());
     }
 }
 
@@ -47,7 +80,7 @@ impl fmt::Display for Name {
 }
 impl fmt::Debug for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Text(self.0).show(f)
+        Text(self.bytes).show(f)
     }
 }
 
@@ -87,12 +120,13 @@ pub enum Address {
 impl Address {
     /// From its 64 bytes in an ACM format; `None` for a type that is not known.
     #[must_use]
+    #[inline]
     pub fn decode(kind: AcmAddressType, bytes: &[u8; ADDRESS_SIZE]) -> Option<Self> {
         fn head<const N: usize>(bytes: &[u8; ADDRESS_SIZE]) -> [u8; N] {
             bytes.first_chunk().copied().unwrap_or([0; N])
         }
         Some(match kind {
-            AcmAddressType::NAME => Self::Name(Name::new(bytes)),
+            AcmAddressType::NAME => Self::Name(Name::from_padded(*bytes)),
             AcmAddressType::IP => Self::Ip4(Ipv4Addr::from(head::<4>(bytes))),
             AcmAddressType::IP6 => Self::Ip6(Ipv6Addr::from(head::<16>(bytes))),
             AcmAddressType::GID => Self::Gid(Gid::new(head::<16>(bytes))),
@@ -108,7 +142,7 @@ impl Address {
             Text::<ADDRESS_SIZE>::new(bytes).0
         }
         match self {
-            Self::Name(name) => (AcmAddressType::NAME, name.0),
+            Self::Name(name) => (AcmAddressType::NAME, name.bytes),
             Self::Ip4(ip) => (AcmAddressType::IP, pad(&ip.octets())),
             Self::Ip6(ip) => (AcmAddressType::IP6, pad(&ip.octets())),
             Self::Gid(gid) => (AcmAddressType::GID, pad(&gid.get())),
@@ -173,8 +207,9 @@ impl fmt::Display for Address {
 mod tests {
     extern crate std;
     use super::*;
+    use core::hash::{BuildHasher, BuildHasherDefault};
     use proptest::prelude::*;
-    use std::string::ToString;
+    use std::{string::ToString, vec};
 
     #[test]
     fn padding_and_case() {
@@ -199,6 +234,19 @@ mod tests {
     }
 
     proptest! {
+        /// Zeros, and the bytes beside zero that a search by words could take for one.
+        #[test]
+        fn a_name_ends_at_its_first_nul(bytes in proptest::collection::vec(prop::sample::select(vec![0_u8, 1, 0x80, 0x81, 0xff, b'a', b'b', b'c']), 64)) {
+            let bytes: [u8; 64] = bytes.try_into().unwrap();
+            let before = bytes.split(|byte| *byte == 0).next().unwrap();
+            let Some(Address::Name(name)) = Address::decode(AcmAddressType::NAME, &bytes) else { panic!() };
+            prop_assert_eq!(name.as_bytes(), before);
+            prop_assert_eq!(name, Name::new(before));
+            let hash = |name: &Name| BuildHasherDefault::<std::hash::DefaultHasher>::default().hash_one(name);
+            prop_assert_eq!(hash(&name), hash(&Name::new(before)));
+            prop_assert_eq!(name.cmp(&Name::new(b"ab")), before.cmp(b"ab"));
+        }
+
         #[test]
         fn round_trip(kind in 0_u8..8, bytes in any::<[u8; 32]>(), rest in any::<[u8; 32]>()) {
             let mut all = [0; 64];

@@ -20,6 +20,11 @@ use std::{
 
 pub(crate) const REQUEST: usize = 160;
 pub(crate) const ANSWER: usize = 88;
+/// A server that runs no longer than [`IDLE_NS`] in this time is idle.
+const REST: Duration = Duration::from_millis(10);
+const IDLE_NS: u64 = 500_000;
+/// So many times of [`REST`] are enough for any.
+const LONGEST_REST: usize = 100;
 /// A client's thread needs little; 512 of them should not need much.
 const STACK: usize = 64 * 1024;
 
@@ -54,7 +59,7 @@ impl Load {
     pub(crate) fn measure(&self, connections: usize, time: Duration) -> Measured {
         // All are connected and served once before the time begins.
         let (start, over) = (Barrier::new(connections + 1), AtomicBool::new(false));
-        thread::scope(|scope| {
+        let measured = thread::scope(|scope| {
             let client = || {
                 let mut stream = UnixStream::connect(&self.socket).unwrap();
                 self.ask(&mut stream);
@@ -77,7 +82,20 @@ impl Load {
             let (answered, elapsed, cpu) = (f64::from(answered), began.elapsed(), self.cpu_ns() - cpu);
             let cpu_us = Duration::from_nanos(cpu).as_secs_f64() * 1e6;
             Measured { rate: answered / elapsed.as_secs_f64(), cpu_us: cpu_us / answered }
-        })
+        });
+        self.rest();
+        measured
+    }
+
+    /// Waits until the server has seen its clients off: the next one does not share its processor with that.
+    fn rest(&self) {
+        for _ in 0..LONGEST_REST {
+            let before = self.cpu_ns();
+            thread::sleep(REST);
+            if self.cpu_ns() - before < IDLE_NS {
+                return;
+            }
+        }
     }
 
     /// What all threads of the server have run so far.

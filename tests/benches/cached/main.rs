@@ -7,8 +7,8 @@
 //! system puts two programs that wake each other on one or on two is worth more than what either does, and is another
 //! in each run. What counts are the ratios: they hold on another machine, the rates do not.
 //!
-//! Further arguments are numbers of connections, and `record`: then a daemon that records takes part, and the same that
-//! does not.
+//! Further arguments are numbers of connections; `rounds=N`; `record`: then a daemon that records takes part, and the
+//! same that does not; and `before=FILE`: then another build of acm-mio takes part, to see what a change is worth.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a benchmark stops")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 mod echo;
@@ -32,34 +32,36 @@ fn main() {
     if let Some(place) = args.iter().position(|arg| arg == "--echo") {
         return echo::serve(Path::new(&args[place + 1]));
     }
+    let chosen = |what: &str| args.iter().find_map(|arg| arg.strip_prefix(what)?.parse().ok());
     // `cargo test --benches` only wants to see that it runs.
-    let (rounds, time) =
-        if args.iter().any(|arg| arg == "--bench") { (ROUNDS, TIME) } else { (1, Duration::from_millis(20)) };
+    let (rounds, time) = match args.iter().any(|arg| arg == "--bench") {
+        true => (chosen("rounds=").unwrap_or(ROUNDS), TIME),
+        false => (1, Duration::from_millis(20)),
+    };
     let servers = Servers::start();
     let apart = processors::set_apart(servers.all.iter().map(|(_, load)| load.server()));
     let names: Vec<&str> = servers.all.iter().map(|(name, _)| *name).collect();
     println!("{}", if apart { "each server has the first processor, its clients the others" } else { "one processor" });
-    println!("requests/s and the server's own us of CPU for each, medians of {rounds} x {time:?}; acm-mio's ratios");
+    println!(
+        "requests/s and the server's own us of CPU for each, medians of {rounds} x {time:?}; acm-mio's ratios to each"
+    );
+    println!("in the same round: the median, and its interval of confidence (95 %)");
     print!("{:>11}", "connections");
     names.iter().for_each(|name| print!("  {:>17}", format!("{name} (us)")));
-    names.iter().filter(|name| **name != OURS).for_each(|name| print!("  {:>10}", format!("to {name}")));
+    names.iter().filter(|name| **name != OURS).for_each(|name| print!("  {:>17}", format!("to {name}")));
     println!();
     let chosen: Vec<usize> = args.iter().filter_map(|arg| arg.parse().ok()).collect();
     for connections in if chosen.is_empty() { CONNECTIONS.to_vec() } else { chosen } {
-        let mut turns = vec![Vec::new(); names.len()];
-        for _ in 0..rounds {
-            for (turns, (_, load)) in turns.iter_mut().zip(&servers.all) {
-                turns.push(load.measure(connections, time));
-            }
-        }
-        let rates: Vec<f64> = turns.iter().map(|turns| median(turns, |turn| turn.rate)).collect();
-        let ours = rates[names.iter().position(|name| *name == OURS).unwrap()];
+        let turns = servers.measure(connections, rounds, time);
         print!("{connections:>11}");
-        for (rate, turns) in rates.iter().zip(&turns) {
-            print!("  {rate:>9.0} ({:>5.2})", median(turns, |turn| turn.cpu_us));
+        for turns in &turns {
+            print!("  {:>9.0} ({:>5.2})", median(turns, |turn| turn.rate), median(turns, |turn| turn.cpu_us));
         }
-        let others = rates.iter().zip(&names).filter(|(_, name)| **name != OURS);
-        others.for_each(|(rate, _)| print!("  {:>10.2}", ours / rate));
+        let ours = &turns[names.iter().position(|name| *name == OURS).unwrap()];
+        for (theirs, _) in turns.iter().zip(&names).filter(|(_, name)| **name != OURS) {
+            let Ratio { median, low, high } = Ratio::of(ours, theirs);
+            print!("  {:>17}", format!("{median:.2} ({low:.2}-{high:.2})"));
+        }
         println!();
     }
 }
@@ -68,6 +70,28 @@ fn median(turns: &[Measured], of: impl Fn(&Measured) -> f64) -> f64 {
     let mut values: Vec<f64> = turns.iter().map(of).collect();
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
+}
+
+/// How many times the other's rate ours is.
+struct Ratio {
+    median: f64,
+    /// Its interval of confidence, 95 %, by the ranks that the binomial distribution gives, whatever the rates' own is.
+    low: f64,
+    high: f64,
+}
+
+impl Ratio {
+    fn of(ours: &[Measured], theirs: &[Measured]) -> Self {
+        let mut ratios: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| ours.rate / theirs.rate).collect();
+        ratios.sort_by(f64::total_cmp);
+        let (last, half_width) = (ratios.len() - 1, (0.98 * (ratios.len() as f64).sqrt()).ceil() as usize);
+        let middle = ratios.len() / 2;
+        Self {
+            median: ratios[middle],
+            low: ratios[middle.saturating_sub(half_width)],
+            high: ratios[(middle + half_width).min(last)],
+        }
+    }
 }
 
 const OURS: &str = "acm-mio";
@@ -92,6 +116,20 @@ enum Daemons {
 }
 
 impl Servers {
+    /// So many rounds with so many connections: the turns of each server.
+    fn measure(&self, connections: usize, rounds: usize, time: Duration) -> Vec<Vec<Measured>> {
+        let mut turns = vec![Vec::new(); self.all.len()];
+        let mut order: Vec<usize> = (0..self.all.len()).collect();
+        for _ in 0..rounds {
+            for &place in &order {
+                turns[place].push(self.all[place].1.measure(connections, time));
+            }
+            // What a turn leaves behind is not always the same one's to bear.
+            order.reverse();
+        }
+        turns
+    }
+
     fn start() -> Self {
         let echo = echo::Echo::start();
         let (mut all, daemons) = if can_run_c() { both() } else { ours() };
@@ -128,13 +166,15 @@ fn load(name: &str, socket: PathBuf, server: Pid) -> Load {
 }
 
 fn both() -> Started {
-    let lab = Lab::new(2, &[]);
-    let nodes: Vec<LabNode> =
-        (1..).zip([Kind::C, Kind::Rust]).map(|(number, kind)| lab.start(number, kind, &["log_level 1"])).collect();
-    let loads = vec![
-        ("C ibacm", load("node1", nodes[0].socket(), nodes[0].process.id())),
-        (OURS, load("node2", nodes[1].socket(), nodes[1].process.id())),
-    ];
+    let lab = Lab::new(3, &[]);
+    let options = ["log_level 1"];
+    let mut nodes = vec![("C ibacm", lab.start(1, Kind::C, &options)), (OURS, lab.start(2, Kind::Rust, &options))];
+    if let Some(before) = std::env::args().find_map(|arg| arg.strip_prefix("before=").map(PathBuf::from)) {
+        nodes.push(("before", lab.start_build(3, &before, &options)));
+    }
+    let load_of = |node: &LabNode| load(&format!("node{}", node.number), node.socket(), node.process.id());
+    let loads = nodes.iter().map(|(name, node)| (*name, load_of(node))).collect();
+    let nodes = nodes.into_iter().map(|(_, node)| node).collect();
     (loads, Daemons::Both(nodes, lab))
 }
 

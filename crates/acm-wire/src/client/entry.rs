@@ -86,15 +86,19 @@ impl Entry {
         EntryFlags::from_bits_retain(self.flags.get())
     }
 
+    /// The path that it holds, if it is one.
+    pub(super) fn as_path(&self) -> Option<&PathRecord> {
+        (self.entry_type.get() == TYPE_PATH).then(|| PathRecord::parse(&self.info.0).ok()).flatten()
+    }
+
     /// What the entry holds.
     #[must_use]
+    #[inline]
     pub fn kind(&self) -> EntryKind<'_> {
-        let number = self.entry_type.get();
-        if number == TYPE_PATH
-            && let Ok(path) = PathRecord::parse(&self.info.0)
-        {
+        if let Some(path) = self.as_path() {
             return EntryKind::Path(path);
         }
+        let number = self.entry_type.get();
         u8::try_from(number)
             .ok()
             .and_then(|kind| Address::decode(AcmAddressType::new(kind), &self.info.0))

@@ -65,6 +65,7 @@ pub enum PerfTarget {
 impl<'a> ClientRequest<'a> {
     /// What a message from [`next_frame`](super::next_frame) asks.
     #[must_use]
+    #[inline]
     pub fn parse(frame: &Frame<'a>) -> Self {
         match frame.operation {
             Operation::Resolve => Self::Resolve(resolve(frame.body)),
@@ -92,10 +93,9 @@ fn perf(frame: &Frame<'_>) -> PerfTarget {
 }
 
 /// The order of the checks is ibacm's: clients see the first thing that is wrong.
+#[inline]
 fn resolve(body: &[u8]) -> Result<Resolve<'_>, ClientStatus> {
-    if let Some(entry) = entries(body).next()
-        && let EntryKind::Path(path) = entry.kind()
-    {
+    if let Some((entry, path)) = entries(body).next().and_then(|entry| Some((entry, entry.as_path()?))) {
         let flags = entry.request_flags();
         return if !flags.contains(EntryFlags::QUERY_SA) {
             Ok(Resolve::Route(Route { path, no_delay: flags.contains(EntryFlags::NO_DELAY) }))
