@@ -4,6 +4,9 @@
 # starts the first two, and prints ibsim's name.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
+# ibsim's library for OpenSM leaves a tree of files wherever that runs.
+cd "$DIR"
+DIR=$(pwd)
 export IBSIM_SOCKNAME="vfabric-$$" OSM_TMP_DIR="$DIR" OSM_CACHE_DIR="$DIR"
 umad=$(ls /usr/lib/*/umad2sim/libumad2sim.so)
 
