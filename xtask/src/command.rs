@@ -24,9 +24,10 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     command
 }
 
-/// Builds all programs and libraries, with what the tests are built with: whoever builds less of it builds it anew.
+/// Builds all programs and libraries, with what the tests are built with: whoever builds less of it builds it anew. With
+/// the examples, cargo chooses the features that the dependencies of tests want.
 pub(crate) fn build_programs() -> Command {
-    cargo(&["build", "--workspace", "--bins", "--lib", "--features", TESTED])
+    cargo(&["build", "--workspace", "--bins", "--lib", "--examples", "--features", TESTED])
 }
 
 /// The command as one would type it.
