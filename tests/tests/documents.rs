@@ -1,9 +1,15 @@
 //! What the documents say is so: every block of commands is run, and what it shows is compared.
 //!
 //! `cargo test -p acm-tests --test documents -- --nocapture` lists the blocks that are not run, and why.
-use acm_tests::{LIMIT, check};
-use core::time::Duration;
-use std::{fs, path::Path};
+use acm_tests::{LIMIT, Report, check};
+use core::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+use std::{fs, path::Path, thread};
+
+/// Documents that are read at the same time.
+const READERS: usize = 3;
 
 /// The documents with commands for readers, each with its name.
 fn documents() -> Vec<(String, String)> {
@@ -22,9 +28,24 @@ fn documents() -> Vec<(String, String)> {
 
 #[test]
 fn every_block_of_commands_does_what_it_shows() {
+    let (documents, next) = (documents(), AtomicUsize::new(0));
+    // Each has a shell and a network of its own, and waits for its daemons most of the time.
+    let reader = || {
+        let mut reports = Vec::new();
+        while let place = next.fetch_add(1, Ordering::Relaxed)
+            && let Some((name, text)) = documents.get(place)
+        {
+            reports.push((place, check(name, text, LIMIT)));
+        }
+        reports
+    };
+    let mut reports: Vec<(usize, Report)> = thread::scope(|scope| {
+        let readers: Vec<_> = (0..READERS).map(|_| scope.spawn(reader)).collect();
+        readers.into_iter().flat_map(|reader| reader.join().unwrap()).collect()
+    });
+    reports.sort_by_key(|(place, _)| *place);
     let (mut commands, mut not_run, mut faults) = (0, Vec::new(), Vec::new());
-    for (name, text) in documents() {
-        let report = check(&name, &text, LIMIT);
+    for (_, report) in reports {
         commands += report.commands;
         not_run.extend(report.not_run);
         faults.extend(report.faults);
