@@ -1,7 +1,7 @@
 //! Files that `acm-trace` wrote, or somebody else.
-use acm_trace::{Entry, Mask, Reader, Stats, Timeline, anonymize, line};
+use acm_trace::{Entry, Mask, Reader, Replay, Stats, Timeline, anonymize, line};
 
-/// A trace is read, printed, counted, drawn and copied without its names.
+/// A trace is read, printed, counted, drawn, replayed and copied without its names.
 ///
 /// # Panics
 /// If a copy of what can be read cannot be read.
@@ -22,6 +22,7 @@ pub fn traces(bytes: &[u8]) {
         }
     }
     let _ = (stats.to_string(), timeline.to_string());
+    let _ = Replay::default().run(bytes);
     if let (true, Ok((copy, _))) = (whole, anonymize(bytes, Vec::new(), &Mask::new([7; 16]))) {
         let again = Reader::new(copy.as_slice()).find_map(Result::err);
         assert!(copy.is_empty() || again.is_none(), "{again:?}");

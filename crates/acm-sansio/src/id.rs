@@ -97,6 +97,12 @@ handle! {
     pub EndpointId "endpoint";
 }
 
+impl ClientId {
+    /// Numbers of clients are below this, and who comes with another is refused: the core has a table of them, and a trace
+    /// may say anything. Linux lets no process have more files open, if nobody says otherwise (`fs.nr_open`).
+    pub const MOST: u32 = 1 << 20;
+}
+
 /// A request of the kernel. Its owner, who hears the kernel, makes the number; it is free again with the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -21,7 +21,7 @@ impl Acm {
             self.client_gone(before);
         }
         let id = self.context.accounts.id(account);
-        if !self.make_room(id) {
+        if client.index() >= ClientId::MOST || !self.make_room(id) {
             self.context.accounts.forget_idle(id);
             self.context.stats.connections_refused.count(account.kind());
             self.context.log(Event::ConnectionRefused(client, account));

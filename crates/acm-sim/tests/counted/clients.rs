@@ -42,6 +42,20 @@ fn a_client_number_that_is_used_again_without_a_word() {
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
+#[test]
+fn a_client_whose_number_is_out_of_bounds_is_refused() {
+    let mut world = quiet();
+    let [last, beyond] = [ClientId::MOST - 1, ClientId::MOST].map(|number| ClientId::new(number, 0));
+    for client in [last, beyond, ClientId::new(u32::MAX, 0)] {
+        world.input(0, Input::ClientOpened { client, account: USER });
+    }
+    let refused = |event: &Event| matches!(event, Event::ConnectionRefused(client, USER) if *client != last);
+    assert_eq!((world.stat(0, "connections_refused"), told(&world, refused)), (2, 2));
+    assert_eq!(outputs(&world, 0, |output| matches!(output, Output::CloseClient(_))), 2);
+    world.input(0, Input::ClientGone(last));
+    assert_eq!((world.stat(0, "stale_inputs"), world.node(0).acm.check()), (0, Ok(())));
+}
+
 /// Whoever has as many as the newcomer loses nothing for it.
 #[test]
 fn of_two_with_as_many_the_newcomer_loses_its_own() {
