@@ -1,6 +1,6 @@
 //! Whether what the core keeps fits together: for tests and fuzzing.
 use crate::{
-    account::{AccountId, Holding},
+    account::{Account, AccountId, Holding},
     client::{Asker, Waiting},
     context::Context,
     providers::Providers,
@@ -26,8 +26,27 @@ pub(crate) fn context(cx: &Context) -> Result<(), String> {
     ensure(total.connections <= limits.connections.total, || format!("{} connections", total.connections))?;
     ensure(total.requests <= limits.requests.total, || format!("{} requests", total.requests))?;
     ensure(total.lookups <= limits.lookups.total, || format!("{} lookups", total.lookups))?;
+    shares(cx)?;
     if let Some((at, key)) = cx.timers.next() {
         ensure(at >= cx.now, || format!("{key:?} was due at {at}, now {}", cx.now))?;
+    }
+    Ok(())
+}
+
+/// Whether no account has more than its share of all that there is: then there is something left for others.
+fn shares(cx: &Context) -> Result<(), String> {
+    let limits = &cx.widest.limits;
+    // What the daemon does and what strangers are owed have bounds of their own.
+    let shares = |account: &Account| matches!(account, Account::User(_) | Account::Peer(_) | Account::Kernel);
+    for (account, _, held) in cx.accounts.iter().filter(|(account, ..)| shares(account)) {
+        for (held, share, what) in [
+            (held.connections, limits.connections, "connections"),
+            (held.requests, limits.requests, "requests"),
+            (held.lookups, limits.lookups, "lookups"),
+        ] {
+            let most = share.of(share.total);
+            ensure(held <= most, || format!("{account} has {held} {what}, its share is {most}"))?;
+        }
     }
     Ok(())
 }
@@ -98,6 +117,10 @@ fn questions(cx: &Context) -> Result<(), String> {
         let counted = in_flight.get(port).copied().unwrap_or(0);
         ensure(line.queue.held() == counted, || {
             format!("port {}: {} credits are held, {counted} requests are in flight", port.0, line.queue.held())
+        })?;
+        let most = cx.widest.sa_depth.most();
+        ensure(line.queue.is_within(most), || {
+            format!("port {}: {counted} in flight of {most}, or a part of them", port.0)
         })?;
         ensure(line.all.iter().all(|id| cx.sa.questions.get(*id).is_some()), || {
             format!("port {}: a question is gone", port.0)

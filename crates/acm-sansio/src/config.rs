@@ -29,12 +29,25 @@ pub enum SaDepth {
     Fixed(u32),
 }
 
+impl SaDepth {
+    /// What [`SaDepth::Auto`] grows to.
+    pub(crate) const MOST_AUTO: u32 = 64;
+
+    /// How many there may ever be.
+    pub(crate) fn most(self) -> u32 {
+        match self {
+            Self::Auto => Self::MOST_AUTO,
+            Self::Fixed(depth) => depth.max(1),
+        }
+    }
+}
+
 /// Which service ids of requests path queries name (`path_service_ids`). The others are left out: rdma_cm has one for
 /// each TCP port, and a query for each would be too many.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ServiceIds {
-    /// None.
+    /// Queries name no service id.
     #[default]
     None,
     /// Each as it is.
@@ -155,10 +168,13 @@ impl Config {
     /// Raises each bound to that of `other`: what was allowed once may be there still.
     pub(crate) fn widen(&mut self, other: &Self) {
         self.resolve_depth = self.resolve_depth.max(other.resolve_depth);
+        if other.sa_depth.most() > self.sa_depth.most() {
+            self.sa_depth = other.sa_depth;
+        }
         let (ours, theirs) = (&mut self.limits, &other.limits);
-        ours.connections.total = ours.connections.total.max(theirs.connections.total);
-        ours.requests.total = ours.requests.total.max(theirs.requests.total);
-        ours.lookups.total = ours.lookups.total.max(theirs.lookups.total);
+        ours.connections.widen(theirs.connections);
+        ours.requests.widen(theirs.requests);
+        ours.lookups.widen(theirs.lookups);
         ours.requests_per_client = ours.requests_per_client.max(theirs.requests_per_client);
         ours.destinations = ours.destinations.max(theirs.destinations);
     }
@@ -179,7 +195,14 @@ impl Share {
     /// The account's part of what is free to it, rounded up.
     #[must_use]
     pub fn of(self, free: usize) -> usize {
-        (free * usize::from(self.percent.clamp(1, 100))).div_ceil(100)
+        let percent = usize::from(self.percent.clamp(1, 100));
+        // In two parts: who has no bound says the largest number.
+        free / 100 * percent + (free % 100 * percent).div_ceil(100)
+    }
+
+    fn widen(&mut self, other: Self) {
+        self.total = self.total.max(other.total);
+        self.percent = self.percent.max(other.percent);
     }
 }
 

@@ -11,6 +11,11 @@ const PART: u32 = 4;
 /// Accounts that have places of their own for one item; those beyond wait with them.
 const MOST_PLACES: usize = 16;
 
+/// What strangers may have of `depth` credits, and what goes on in the background.
+fn part(depth: u32) -> u32 {
+    (depth / PART).max(1)
+}
+
 /// A credit that is held. To be given back to the queue that it came from.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Credit {
@@ -101,7 +106,7 @@ impl<T: Copy> CreditQueue<T> {
         if self.held >= depth {
             return None;
         }
-        let part = (depth / PART).max(1);
+        let part = part(depth);
         let mut next = self.local.pop().map(|item| (item, By::Accounts));
         if next.is_none() && self.held_by_strangers < part {
             next = self.strangers.pop().map(|item| (item, By::Strangers));
@@ -135,6 +140,12 @@ impl<T: Copy> CreditQueue<T> {
         self.held
     }
 
+    /// Whether nobody holds more than `depth` allows: for checks.
+    pub(crate) fn is_within(&self, depth: u32) -> bool {
+        let parts = [self.held_by_strangers, self.held_by_background];
+        self.held <= depth.max(1) && parts.iter().all(|held| *held <= part(depth))
+    }
+
     /// Places that are taken: of accounts here, of strangers.
     pub(crate) const fn waiting(&self) -> (usize, usize) {
         (self.local.len(), self.strangers.len())
@@ -166,6 +177,20 @@ mod tests {
                 places
             })
             .collect()
+    }
+
+    #[test]
+    fn strangers_and_the_background_have_their_part_of_a_depth() {
+        for account in [STRANGERS, DAEMON] {
+            let mut queue = CreditQueue::default();
+            let _places = wait(&mut queue, account, 0..9);
+            let _held: Vec<_> = core::iter::from_fn(|| queue.next(8)).collect();
+            assert_eq!((queue.held(), queue.is_within(8), queue.is_within(7)), (2, true, false));
+        }
+        let mut queue = CreditQueue::default();
+        let _places = wait(&mut queue, A, 0..9);
+        let _held: Vec<_> = core::iter::from_fn(|| queue.next(8)).collect();
+        assert_eq!((queue.held(), queue.is_within(8), queue.is_within(7)), (8, true, false));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use acm_wire::{
     Address,
     client::{ClientStatus, EntryFlags, resolve_request},
 };
+use core::net::Ipv4Addr;
 use ib_mad::{AttributeId, Gid, Lid, Pkey, Qpn, sa::PathRecord};
 
 const PORT: PortId = PortId(0);
@@ -74,7 +75,8 @@ fn cached_path_for_the_kernel() {
     let mut acm = core();
     let dgid: Gid = "fe80::2".parse().unwrap();
     let wanted: &'static PathRecord = Box::leak(Box::new(PathRecord { dgid, ..PathRecord::default() }));
-    let ask = || Input::KernelRequest { id: KernelRequestId(1), port: Some(PORT), wanted };
+    let ask_at = |port| move || Input::KernelRequest { id: KernelRequestId(1), port, wanted };
+    let ask = ask_at(Some(PORT));
     // The join is answered by nobody here; the path is.
     let send = tell(&mut acm, ask()).asked.unwrap();
     let mut mad = send.mad;
@@ -82,4 +84,14 @@ fn cached_path_for_the_kernel() {
     mad.header.method = mad.header.method.response().unwrap();
     tell(&mut acm, Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&mad) });
     costs_nothing(&mut acm, ask);
+    // The port is found by what is wanted.
+    costs_nothing(&mut acm, ask_at(None));
+}
+
+#[test]
+fn cached_address_for_the_kernel() {
+    let mut acm = core();
+    let ip = Ipv4Addr::new(10, 0, 0, 1).into();
+    tell(&mut acm, Input::AddressAdded { port: PORT, pkey: None, address: Address::Ip4(Ipv4Addr::new(10, 0, 0, 1)) });
+    costs_nothing(&mut acm, || Input::KernelAddressRequest { id: KernelRequestId(1), source: ip, dest: ip });
 }

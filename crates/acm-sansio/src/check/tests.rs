@@ -2,8 +2,9 @@
 use super::*;
 use crate::{
     Account, Config,
-    account::KERNEL,
+    account::{KERNEL, STRANGERS},
     client::OpenRequest,
+    config::SaDepth,
     context::Context,
     id::{ClientId, EndpointId, KernelRequestId, PortId, QuestionId, RequestId, Token},
     sa::{Purpose, Question},
@@ -171,6 +172,40 @@ fn all_together_have_their_bounds() {
     assert_eq!(context(&cx), Ok(()));
     of_kernel(&mut cx);
     fails(&cx, "2 requests");
+}
+
+#[test]
+fn each_account_has_its_share() {
+    for (holding, name) in [(Holding::Connections, "connections"), (Holding::Lookups, "lookups")] {
+        let mut cx = empty();
+        let share = crate::config::Share { total: 4, percent: 50 };
+        (cx.widest.limits.connections, cx.widest.limits.lookups) = (share, share);
+        [KERNEL, USER, KERNEL, USER].into_iter().for_each(|id| cx.accounts.take(id, holding));
+        (0..9).for_each(|_| cx.accounts.take(STRANGERS, holding));
+        assert_eq!(context(&cx), Ok(()));
+        cx.accounts.give_back(KERNEL, holding);
+        cx.accounts.take(USER, holding);
+        fails(&cx, &format!("user 7 has 3 {name}, its share is 2"));
+    }
+    let mut cx = empty();
+    cx.widest.limits.requests = crate::config::Share { total: 2, percent: 50 };
+    of_kernel(&mut cx);
+    assert_eq!(context(&cx), Ok(()));
+    of_kernel(&mut cx);
+    fails(&cx, "kernel has 2 requests, its share is 1");
+}
+
+#[test]
+fn no_more_is_in_flight_than_the_depth() {
+    let mut cx = empty();
+    for tid in [1, 2] {
+        question(&mut cx);
+        cx.sa.next(PORT, cx.now, tid).unwrap();
+    }
+    cx.widest.sa_depth = SaDepth::Fixed(2);
+    assert_eq!(context(&cx), Ok(()));
+    cx.widest.sa_depth = SaDepth::Fixed(1);
+    fails(&cx, "2 in flight of 1");
 }
 
 #[test]

@@ -64,7 +64,7 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
         let credits = counted.credits.get(id).copied().unwrap_or(0);
         let held = state.queue.held();
         ensure(held == credits, || format!("{id}: {held} credits are held, {credits} are used"))?;
-        ensure(held <= cx.widest.resolve_depth.max(1), || format!("{id}: {held} credits"))?;
+        ensure(state.queue.is_within(cx.widest.resolve_depth), || format!("{id}: {held} credits, or a part of them"))?;
     }
     let busy: usize = provider.endpoints.keys().map(|id| provider.cache.busy_count(*id)).sum();
     ensure(busy <= counted.busy, || format!("{busy} of {} destinations are busy", counted.busy))?;

@@ -3,8 +3,6 @@ use crate::{Time, config::SaDepth};
 
 /// What `auto` begins with.
 const FIRST: u32 = 4;
-/// What `auto` grows to.
-const MOST: u32 = 64;
 
 /// The depth of a port's requests. `auto` grows by one with each answer until the first trouble, and by one with each
 /// depth's worth of answers from then on; trouble (BUSY, or no answer) halves it, once for what was sent before.
@@ -22,7 +20,7 @@ impl Window {
     pub(crate) fn new(depth: SaDepth) -> Self {
         let (depth, auto) = match depth {
             SaDepth::Auto => (FIRST, true),
-            SaDepth::Fixed(depth) => (depth.max(1), false),
+            SaDepth::Fixed(_) => (depth.most(), false),
         };
         Self { depth, auto, careful: false, answers: 0, halved_at: Time::ZERO }
     }
@@ -33,7 +31,7 @@ impl Window {
 
     /// An answer came in time.
     pub(crate) fn answered(&mut self) {
-        if !self.auto || self.depth >= MOST {
+        if !self.auto || self.depth >= SaDepth::MOST_AUTO {
             return;
         }
         self.answers += 1;
