@@ -1,6 +1,6 @@
 //! A simulated fabric that a process of its own serves.
 use crate::{Binary, Process, binary, process::run};
-use ib_mad::{Gid, Lid, Mtu, Pkey, Rate};
+use ib_mad::{Gid, Lid, Mtu, Pkey, Rate, id::Lmc};
 use nix::sys::signal::Signal;
 use std::{
     path::{Path, PathBuf},
@@ -23,6 +23,8 @@ pub struct Port {
     pub state: String,
     /// LID.
     pub lid: Lid,
+    /// It has 2^LMC LIDs.
+    pub lmc: Lmc,
     /// First GID that is not a hole.
     pub gid: Gid,
     /// `P_Key` table.
@@ -139,6 +141,7 @@ impl Fabric {
         Port {
             state: line.split(' ').next().unwrap().to_owned(),
             lid: value(line, "lid").parse().unwrap(),
+            lmc: Lmc::new(value(line, "lmc").parse().unwrap()).unwrap(),
             gid: value(line, "gid").parse().unwrap(),
             pkeys: value(line, "pkeys").split(',').map(pkey).collect(),
             mtu: mtu(line),

@@ -1,7 +1,7 @@
 //! A fabric that a real `OpenSM` administers, on ibsim.
 use crate::{Fabric, Process, acme::number, library, poll, program};
 use core::sync::atomic::{AtomicU32, Ordering};
-use ib_mad::{Guid, Lid};
+use ib_mad::{Guid, Lid, id::Lmc};
 use nix::{
     sys::{signal::Signal, stat::Mode},
     unistd::mkfifo,
@@ -69,23 +69,29 @@ impl OpenSm {
     /// Starts both and waits until the subnet manager is master.
     #[must_use]
     pub fn start() -> Self {
-        Self::start_with(&[])
+        Self::start_with(&[], &[])
     }
 
     /// The same with partitions, which are all that there is then.
     #[must_use]
     pub fn start_with_partitions(partitions: &str) -> Self {
-        Self::start_with(&[("partitions", "-P", partitions)])
+        Self::start_with(&[("partitions", "-P", partitions)], &[])
     }
 
     /// The same with partitions, and with a policy of the quality of service.
     #[must_use]
     pub fn start_with_policy(partitions: &str, qos_policy: &str) -> Self {
-        Self::start_with(&[("partitions", "-P", partitions), ("qos", "-Y", qos_policy)])
+        Self::start_with(&[("partitions", "-P", partitions), ("qos", "-Y", qos_policy)], &[])
     }
 
-    /// With files: name, the argument that names it, text.
-    fn start_with(files: &[(&str, &str, &str)]) -> Self {
+    /// The same with 2^`lmc` LIDs for each port.
+    #[must_use]
+    pub fn start_with_lmc(lmc: Lmc) -> Self {
+        Self::start_with(&[], &["-l", &lmc.get().to_string()])
+    }
+
+    /// With files: name, the argument that names it, text; and with further arguments.
+    fn start_with(files: &[(&str, &str, &str)], further: &[&str]) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         // ibsim's sockets are abstract: one set of names for all of the machine.
         let name = format!("acm-test-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -115,6 +121,7 @@ impl OpenSm {
             }
             arguments.extend([argument.into(), file.into()]);
         }
+        arguments.extend(further.iter().map(OsString::from));
         if files.iter().any(|(name, ..)| *name == "qos") {
             arguments.push("-Q".into());
         }

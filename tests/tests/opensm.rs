@@ -1,7 +1,7 @@
 //! Daemons on a fabric that a real `OpenSM` administers: it gives LIDs, joins groups and answers path queries.
 use acm_tests::{Fabric, Node, OpenSm, Path, Received, Record};
 use acm_wire::client::{EntryFlags, path_request};
-use ib_mad::{Gid, Mtu, Pkey, Rate, ServiceId, Wire, sa::PathRecord};
+use ib_mad::{Gid, Mtu, Pkey, Rate, ServiceId, Wire, id::Lmc, sa::PathRecord};
 
 /// The daemons of all four nodes, joined.
 fn four(fabric: &Fabric, option: &str) -> Vec<Node> {
@@ -97,6 +97,41 @@ fn names_and_paths_of_the_group() {
     assert_eq!(groups, [(Mtu::B1024, Rate::GBPS_5), (port.mtu, port.rate)]);
     assert_eq!((path.mtu, path.rate), (port.mtu, port.rate), "those of the better group");
     assert_eq!(path.dlid, fabric.port(4).lid);
+}
+
+/// A port has four LIDs, and OpenSM a path between each two of them.
+#[test]
+fn ports_with_four_lids_each() {
+    let lmc = Lmc::of::<2>();
+    let opensm = OpenSm::start_with_lmc(lmc);
+    let fabric = opensm.fabric();
+    let ports = [1, 2, 3, 4].map(|number| fabric.port(number));
+    assert!(ports.iter().all(|port| port.lmc == lmc && port.lid == port.lid.base(lmc)), "{ports:?}");
+    for option in ["route_prot sa", "route_prot acm"] {
+        let nodes = four(&fabric, option);
+        for (from, node) in (1..).zip(&nodes) {
+            for (to, other) in (1..).zip(&ports).filter(|(to, _)| *to != from) {
+                let own = &ports[from - 1];
+                let path =
+                    node.acme(&["-f", "n", "-s", &format!("node{from}"), "-d", &format!("node{to}"), "-v"]).verified();
+                assert_eq!((path.slid.base(lmc), path.dlid.base(lmc)), (own.lid, other.lid), "{option}");
+                // A path of the group has the group's lifetime.
+                if option == "route_prot acm" {
+                    continue;
+                }
+                let records = opensm.saquery(&["-p", "--sgid-to-dgid", &format!("{}-{}", own.gid, other.gid)]);
+                let lids = [path.slid, path.dlid].map(|lid| u64::from(lid.get()));
+                let record = records.iter().find(|record| ["slid", "dlid"].map(|name| record.number(name)) == lids);
+                assert_same(&path, record.unwrap_or_else(|| panic!("no {path:?} in {records:?}")));
+            }
+        }
+        // By another one of its LIDs.
+        let last = ports[3].lid.get() + 3;
+        let path = nodes[0]
+            .acme(&["-f", "l", "-s", &ports[0].lid.get().to_string(), "-d", &last.to_string(), "-v"])
+            .verified();
+        assert_eq!((path.dlid.get(), path.dgid), (last, ports[3].gid));
+    }
 }
 
 const PARTITIONS: &str = "Default=0x7fff,ipoib:ALL=full;\nOther=0x1:ALL=full;\n";
