@@ -17,12 +17,17 @@ pub(crate) fn lab() -> MutexGuard<'static, ()> {
     assert!(std::env::var_os("ACM_VM").is_some(), "not in the virtual machine: run `cargo xtask vm-test`");
     let make = || {
         cable("v0", "v1");
-        for (netdev, device) in [("v0", "rxe0"), ("v1", "rxe1")] {
-            run(&format!("rdma link add {device} type rxe netdev {netdev}"));
-        }
+        add_devices();
         Mutex::new(())
     };
     LAB.get_or_init(make).lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Makes the two devices on the cable.
+pub(crate) fn add_devices() {
+    for (netdev, device) in [("v0", "rxe0"), ("v1", "rxe1")] {
+        run(&format!("rdma link add {device} type rxe netdev {netdev}"));
+    }
 }
 
 /// A pair of Ethernet devices in this namespace that talk to each other.

@@ -1,5 +1,5 @@
 //! A device that is deleted while it is in use, and made again.
-use crate::lab::{cable, devices, lab, port, run, wait_for, way_to};
+use crate::lab::{add_devices, cable, devices, lab, port, run, wait_for, way_to};
 use ib_device::{
     Error,
     sysfs::Sysfs,
@@ -8,7 +8,7 @@ use ib_device::{
     verbs::{Completion, Context, UdConfig, UdQueuePair},
 };
 use ib_mad::Qkey;
-use std::thread;
+use std::{path::Path, thread};
 
 /// Waits for a message of the kernel about one of these things.
 fn wait_for_message(socket: &UeventSocket, action: Action, names: &[String]) {
@@ -29,6 +29,38 @@ fn open(device: &str) -> (Context, UdQueuePair) {
     (context, pair)
 }
 
+/// Sends a datagram from one queue pair to the other, which is of this device.
+fn carries(from: &mut UdQueuePair, device: &str, context: &Context, to: &mut UdQueuePair, payload: u8) {
+    from.send(&way_to(device), to.qpn(), Qkey::GSI, &[payload]).unwrap();
+    wait_for(context.completion_fd(), "datagram", || {
+        while context.next_completion().unwrap().is_some() {}
+        match to.poll().unwrap() {
+            Some(Completion::Received(datagram)) => {
+                assert_eq!(datagram.payload, [payload]);
+                Some(())
+            }
+            _ => None,
+        }
+    });
+}
+
+#[test]
+fn datagrams_go_before_the_driver_is_unloaded_and_after_it_is_loaded_again() {
+    let _lab = lab();
+    for round in 0..3 {
+        let (sender, mut from) = open("rxe0");
+        let (context, mut to) = open("rxe1");
+        carries(&mut from, "rxe1", &context, &mut to, round);
+        drop((sender, from, to));
+        assert_eq!(context.leaked(), 0);
+        drop(context);
+        run("rdma link delete rxe0; rdma link delete rxe1; rmmod rdma_rxe");
+        assert!(!Path::new("/sys/module/rdma_rxe").exists() && devices().is_empty());
+        run("modprobe rdma_rxe");
+        add_devices();
+    }
+}
+
 #[test]
 fn datagrams_go_before_a_device_is_deleted_and_after_it_is_made_again() {
     let _lab = lab();
@@ -44,17 +76,7 @@ fn datagrams_go_before_a_device_is_deleted_and_after_it_is_made_again() {
         let (_sender, mut from) = open("rxe4");
         let (context, mut to) = open("rxe5");
         let umad = UmadPort::open(&file.path).unwrap();
-        from.send(&way_to("rxe5"), to.qpn(), Qkey::GSI, &[round]).unwrap();
-        wait_for(context.completion_fd(), "datagram", || {
-            while context.next_completion().unwrap().is_some() {}
-            match to.poll().unwrap() {
-                Some(Completion::Received(datagram)) => {
-                    assert_eq!(datagram.payload, [round]);
-                    Some(())
-                }
-                _ => None,
-            }
-        });
+        carries(&mut from, "rxe5", &context, &mut to, round);
 
         // This driver waits until everybody has closed the device. What it says first is that a file of it is gone.
         let deleting = thread::spawn(|| run("rdma link delete rxe5"));
