@@ -5,7 +5,6 @@
 //!   of a name that is there takes so long. The time-out is 500 ms, a quarter of the default, asked three times.
 //! - **a moved peer**: the peer's port gets another LID; its path from the cache leads there after so long. Both ends
 //!   have the same kind of daemon.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a benchmark stops")]
 use acm_tests::{Kind, Lab, LabNode};
 use core::time::Duration;
 use std::{fs, os::unix::fs::PermissionsExt, process::Command, thread, time::Instant};

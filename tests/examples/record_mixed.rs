@@ -3,7 +3,6 @@
 //! with the package `ibacm` installed.
 //!
 //! Unlike the sessions of acm-sim this one happens in real time, so that it is another one each time.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a tool for developers stops")]
 use acm_tests::{Kind, Lab, LabNode};
 use acm_trace::Replay;
 use nix::sys::signal::Signal;

@@ -2,7 +2,6 @@
 //!
 //! In each scenario another user, of another uid, resolves fresh live names alone and then beside a hostile one. Both
 //! are printed (`--nocapture`); what is asserted are counts, and ratios of what the same run measured.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
 use acm_tests::{Fabric, Node, Process};
 use acm_wire::{Address, Name, multicast};
 use core::{
@@ -23,8 +22,6 @@ const BAD: u32 = 60_002;
 const ASKS: u32 = 60;
 /// How long the good user waits for an answer.
 const LIMIT_MS: u32 = 10_000;
-/// Whether the core has accounts and serves them by turns. Without them some of this can only be shown.
-const ACCOUNTS: bool = true;
 
 /// What a user saw: times of the answers that are paths, and what else came.
 struct Seen {
@@ -138,13 +135,6 @@ fn served(alone: &Seen, beside: &Seen, times: u64) {
     assert!(now <= before * times, "{before} us alone, {now} us beside: more than {times} times");
 }
 
-/// What the core does only with accounts.
-fn served_with_accounts(alone: &Seen, beside: &Seen, times: u64) {
-    if ACCOUNTS {
-        served(alone, beside, times);
-    }
-}
-
 /// A user asks for names that nobody has, does not wait, and leaves.
 fn dead_names(dead: u64) {
     let scene = Scene::new("");
@@ -155,16 +145,12 @@ fn dead_names(dead: u64) {
     let meanwhile = scene.fabric.statistic("ud_multicast") - before;
     first.print(&format!("first beside {dead} dead names"));
     println!("{meanwhile:>40} datagrams to the group in the meantime");
-    // The rest of a core without turns would take many minutes.
-    let asks = if ACCOUNTS { ASKS } else { 1 };
-    let beside = scene.ask(ASKS, asks);
+    let beside = scene.ask(ASKS, ASKS);
     beside.print(&format!("beside {dead} dead names"));
-    if ACCOUNTS {
-        assert_eq!(first.failures, Vec::<String>::new());
-        // A few are asked for while the good user's program starts on a busy machine; so many are not.
-        assert!(dead < 1000 || meanwhile < dead / 2, "answered when {meanwhile} of {dead} dead names were asked for");
-    }
-    served_with_accounts(&alone, &beside, 100);
+    assert_eq!(first.failures, Vec::<String>::new());
+    // A few are asked for while the good user's program starts on a busy machine; so many are not.
+    assert!(dead < 1000 || meanwhile < dead / 2, "answered when {meanwhile} of {dead} dead names were asked for");
+    served(&alone, &beside, 100);
 }
 
 #[test]
@@ -186,7 +172,7 @@ fn a_user_who_takes_all_connections() {
     println!("{:>40} connections", hog.stdout().trim());
     let beside = scene.ask(ASKS, ASKS);
     beside.print("beside the hog");
-    served_with_accounts(&alone, &beside, 100);
+    served(&alone, &beside, 100);
     // In any case everything is as before when it has left.
     hog.signal(Signal::SIGKILL);
     hog.wait();
@@ -265,6 +251,6 @@ fn strangers_who_flood_the_group() {
     });
     beside.print("beside made-up sources");
     println!("{:>40} datagrams", sent.load(Ordering::Relaxed));
-    served_with_accounts(&alone, &beside, 1000);
+    served(&alone, &beside, 1000);
     assert!(scene.node.connect().ask(1, &[]) == acm_wire::client::ClientStatus::EDESTTYPE);
 }

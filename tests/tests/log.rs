@@ -1,5 +1,4 @@
 //! The log: what cannot be written ends nobody, what others can cause does not fill it.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
 use acm_tests::{Binary, Connection, Entry, Node, Process, Received, binary, program, run, until};
 use acm_wire::client::ClientStatus;
 use nix::{

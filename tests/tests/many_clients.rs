@@ -1,5 +1,4 @@
 //! Ten thousand connections of several users.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used, reason = "test code")]
 use acm_tests::{Node, Process};
 use nix::sys::resource::{Resource, getrlimit};
 use std::{fs, os::unix::fs::PermissionsExt, process::Command};

@@ -1,7 +1,6 @@
 //! Writes what a fuzzer begins with into `fuzz/corpus`: packets, messages and files of `testdata`.
 //! `cargo xtask fuzz seed` runs it; what libFuzzer finds is added to it, and `cargo xtask fuzz minimize` throws away what
 //! shows nothing new.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a tool that stops")]
 use acm_trace::{Entry, Fact, Reader, Told};
 use ib_mad::MadRef;
 use std::{

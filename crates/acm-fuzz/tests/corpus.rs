@@ -1,5 +1,4 @@
 //! The fuzz bodies on stable Rust: captured MADs, whole, cut short and with each byte changed.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 use acm_fuzz as bodies;
 use std::{fs, io::Read, path::Path};
 

@@ -1,7 +1,6 @@
 //! How fast traces are replayed: `cargo bench -p acm-trace --bench replay [-- FILE...]`, of testdata/traces unless others
 //! are named.
-#![allow(clippy::unwrap_used, reason = "a benchmark stops")]
-#![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 use acm_trace::{Reader, Replay};
 use core::time::Duration;
 use std::{

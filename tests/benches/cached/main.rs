@@ -9,8 +9,7 @@
 //!
 //! Further arguments are numbers of connections; `rounds=N`; `record`: then a daemon that records takes part, and the
 //! same that does not; and `before=FILE`: then another build of acm-mio takes part, to see what a change is worth.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a benchmark stops")]
-#![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 mod echo;
 mod load;
 mod processors;
