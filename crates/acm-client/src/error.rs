@@ -16,9 +16,9 @@ pub enum ProtocolError {
     /// The answer is one to another kind of request.
     #[error("asked for {asked:?}, answered {answered:?}")]
     Other {
-        /// The request's.
+        /// The operation of the request.
         asked: Operation,
-        /// The answer's.
+        /// The operation of the answer.
         answered: Operation,
     },
     /// It says success, and does not hold what it should.

@@ -34,7 +34,7 @@ pub enum Request {
         /// What is known of the path.
         path: PathRecord,
     },
-    /// Counters.
+    /// Counters of the daemon, or of one of its endpoints.
     Counters(PerfTarget),
     /// One of the daemon's endpoints.
     Endpoint {

@@ -19,7 +19,7 @@ pub enum Service {
     Tcp {
         /// Name or IP address.
         host: String,
-        /// TCP port.
+        /// The TCP port, 6125 as a rule.
         port: u16,
     },
 }
@@ -30,7 +30,7 @@ pub enum ServiceError {
     /// A file that should hold a port.
     #[error("{path}: {text:?} is no TCP port")]
     PortFile {
-        /// The file.
+        /// The file that should hold the number.
         path: PathBuf,
         /// Its first line.
         text: String,
@@ -38,7 +38,7 @@ pub enum ServiceError {
     /// A file that is there and cannot be read.
     #[error("{path}: {source}")]
     Io {
-        /// The file.
+        /// The file that was to be read.
         path: PathBuf,
         /// What the system says.
         source: io::Error,

@@ -64,7 +64,7 @@ pub(crate) fn keep() {
 }
 
 unsafe extern "C" {
-    /// In `shim.c`.
+    /// In `shim.c`: Rust cannot define a function with any number of arguments.
     fn acm_write(level: c_int, format: *const c_char, ...);
     fn acm_increment_counter(counter: c_int);
 }

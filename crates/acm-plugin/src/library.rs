@@ -21,7 +21,7 @@ const LONGEST_NAME: usize = 63;
 #[derive(Debug, thiserror::Error)]
 #[error("provider library {}: {why}", path.display())]
 pub struct Refused {
-    /// Which file.
+    /// The library's file.
     pub path: PathBuf,
     /// What is wrong with it.
     pub why: Wrong,
@@ -93,7 +93,7 @@ impl Library {
         &self.name
     }
 
-    /// Its file.
+    /// The library's file, an absolute path without symbolic links.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -10,32 +10,32 @@ use acm_wire::client::Counter;
 pub enum Said {
     /// A call returned.
     Returned {
-        /// Which one.
+        /// The call that returned.
         call: CallId,
         /// Whether it gave zero, or nothing.
         is_ok: bool,
     },
     /// A request was answered.
     Answered {
-        /// Which one.
+        /// The request that it answers.
         request: ExternalRequestId,
         /// The message, as long as its header says.
         message: Vec<u8>,
     },
     /// Counters of an endpoint.
     Counters {
-        /// Which request.
+        /// The request that asked for them.
         request: ExternalRequestId,
         /// In the host's byte order.
         values: Vec<u64>,
     },
     /// A request to subnet administration.
     SaAsked {
-        /// Which one.
+        /// To be given back with the answer.
         id: ExternalSaId,
-        /// From where.
+        /// The endpoint whose port it is sent from.
         endpoint: EndpointId,
-        /// The datagram.
+        /// The whole datagram, in the byte order of the wire.
         mad: Box<[u8; 256]>,
     },
     /// One of the daemon's counters.

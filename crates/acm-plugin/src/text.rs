@@ -3,7 +3,7 @@ use acm_wire::Address;
 use core::{fmt::Write as _, net::Ipv6Addr};
 use ib_mad::acm::AcmAddressType;
 
-/// `ACM_EP_INFO_PATH`.
+/// `ACM_EP_INFO_PATH`: a path record stands where an address could.
 const PATH: u8 = 0x10;
 
 /// The lines of what a library wrote: printable ASCII, the rest as `\x1b`. Empty ones are left out.

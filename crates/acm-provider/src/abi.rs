@@ -34,7 +34,7 @@ pub struct VerbsContext {
     _inside: [u8; 0],
 }
 
-/// `struct acm_device`.
+/// `struct acm_device`: a device, as the provider is told of it.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Device {
@@ -44,7 +44,7 @@ pub struct Device {
     pub guid: [u8; 8],
 }
 
-/// `struct acm_port`.
+/// `struct acm_port`: a port, as the provider is told of it.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Port {
@@ -54,7 +54,7 @@ pub struct Port {
     pub port_number: u8,
 }
 
-/// `struct acm_endpoint`.
+/// `struct acm_endpoint`: a port in a partition, as the provider is told of it.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Endpoint {
@@ -92,7 +92,7 @@ pub struct Header {
     pub version: u8,
     /// `ACM_OP_RESOLVE` (1); an answer has `ACM_OP_ACK` (0x80) beside it.
     pub opcode: u8,
-    /// `ACM_STATUS_*`.
+    /// `ACM_STATUS_*`: zero if all is well.
     pub status: u8,
     /// `data`, of which `acm.h` names the parts `src_out`, `src_index`, `dst_index`.
     pub data: [u8; 3],
@@ -106,9 +106,9 @@ pub struct Header {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EpAddrData {
-    /// `ACM_EP_FLAG_*`, `ACM_FLAGS_*`.
+    /// `ACM_EP_FLAG_*`: what the entry is for; `ACM_FLAGS_*`: how to resolve.
     pub flags: u32,
-    /// `ACM_EP_INFO_*`.
+    /// `ACM_EP_INFO_*`: what `info` holds.
     pub kind: u16,
     /// Not used.
     pub reserved: u16,
@@ -177,7 +177,7 @@ pub type SaHandler = unsafe extern "C" fn(mad: *mut SaMad);
 pub struct Provider {
     /// Size of this structure.
     pub size: usize,
-    /// [`VERSION`].
+    /// Version of the interface that the provider was built for: [`VERSION`].
     pub version: u32,
     /// What `provider` lines of the options call it.
     pub name: *const c_char,

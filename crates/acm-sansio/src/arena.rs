@@ -5,7 +5,6 @@ use core::{fmt, marker::PhantomData};
 /// Names a thing in an [`Arena`]: its place, and how often the place was used before.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Handle {
-    /// Place.
     pub(crate) index: u32,
     /// How often the place was used before.
     pub(crate) generation: u32,

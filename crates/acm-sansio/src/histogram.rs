@@ -16,7 +16,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Counts one.
+    /// Counts one more that took this long, rounded up to whole microseconds.
     pub(crate) fn count(&mut self, time: Duration) {
         let micros = u64::try_from(time.as_nanos().div_ceil(1000)).unwrap_or(u64::MAX);
         let place = BOUNDS_US.partition_point(|bound| *bound < micros);

@@ -126,7 +126,7 @@ impl ProviderId {
 /// Names something that a provider does; the core gives it back. All but the provider's number is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Token {
-    /// Which provider.
+    /// The provider that it is given back to.
     pub provider: ProviderId,
     /// What kind of thing.
     pub kind: u32,

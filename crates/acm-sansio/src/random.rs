@@ -37,7 +37,7 @@ impl core::fmt::Debug for Seed {
 /// datagram for all to see.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
-    /// Transaction ids.
+    /// Transaction ids, which peers see.
     TransactionIds = 1,
     /// Pauses that are not the same on every node.
     Jitter = 2,

@@ -1,4 +1,5 @@
-//! Every policy by which something is tried again: how long the first pause is, how it grows, and when it ends.
+//! Every policy by which the core and the fabrics try something again: how long the first pause is, how it grows, and
+//! when it ends. What only acm-mio repeats (dumps of interfaces, accepting clients) is beside what it does.
 //!
 //! | what | first | longest | growth | jitter | ends |
 //! |---|---|---|---|---|---|

@@ -6,7 +6,7 @@ use core::{fmt, ops::Add, time::Duration};
 pub struct Time(u64);
 
 impl Time {
-    /// The start.
+    /// The start that the caller chose.
     pub const ZERO: Self = Self(0);
 
     /// So many nanoseconds after the start.

@@ -30,7 +30,7 @@ pub enum Error {
     /// A call to the kernel or to libibverbs that failed.
     #[error("{call}: {errno}")]
     Call {
-        /// The call.
+        /// Name of the function, or what was being done.
         call: &'static str,
         /// Its error number.
         errno: Errno,
@@ -48,9 +48,9 @@ pub enum Error {
         what: &'static str,
         /// Its length in bytes.
         got: usize,
-        /// Shortest possible.
+        /// Shortest possible length in bytes.
         min: usize,
-        /// Longest possible.
+        /// Longest possible length in bytes.
         max: usize,
     },
     /// Every send buffer waits for its completion: poll, then try again.

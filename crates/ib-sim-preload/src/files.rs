@@ -29,7 +29,7 @@ impl Place {
     /// # Safety
     /// `given` is null or ends with a zero byte.
     unsafe fn of(given: *const c_char) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller gives null, or a path that ends with a zero byte and lives through this call.
         let own = unsafe { bytes(given) }.and_then(|path| {
             let tree = environment::get()?.tree.as_os_str().as_bytes();
             CString::new(redirected(path, tree)?).ok()
@@ -45,7 +45,7 @@ impl Place {
 /// # Safety
 /// `path` is null or ends with a zero byte.
 unsafe fn bytes<'a>(path: *const c_char) -> Option<&'a [u8]> {
-    // SAFETY: not null, and the caller's promise.
+    // SAFETY: it is not null, so that it ends with a zero byte, and the caller keeps it while the bytes are used.
     (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) }.to_bytes())
 }
 
@@ -54,7 +54,7 @@ unsafe fn bytes<'a>(path: *const c_char) -> Option<&'a [u8]> {
 /// # Safety
 /// `path` is null or ends with a zero byte.
 unsafe fn umad(path: *const c_char, flags: c_int) -> Option<c_int> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller gives null, or a path that ends with a zero byte and lives through this call.
     let place = umad_place(unsafe { bytes(path) }?)?;
     Some(umad::open(environment::get()?, place, flags))
 }

@@ -147,7 +147,7 @@ unsafe fn receive(
         return -1;
     }
     if !sender.is_null() && !sender_length.is_null() {
-        // SAFETY: the caller's promise.
+        // SAFETY: as for `recvfrom`, `sender_length` can be read and written, and `sender` has room for so many bytes.
         unsafe { tell_sender(port_id, sender, sender_length) };
     }
     length
@@ -161,7 +161,7 @@ unsafe fn tell_sender(port_id: u32, sender: *mut c_void, length: *mut libc::sock
     address.nl_family = libc::sa_family_t::try_from(libc::AF_NETLINK).unwrap_or_default();
     address.nl_pid = port_id;
     address.nl_groups = 1;
-    // SAFETY: the caller's promise; no more is copied than there is room for, and than there is.
+    // SAFETY: `length` can be read and written, and says how much room `sender` has; no more is copied than both hold.
     unsafe {
         let room = usize::try_from(length.read()).unwrap_or(0).min(size_of_val(&address));
         ptr::copy_nonoverlapping((&raw const address).cast::<u8>(), sender.cast(), room);

@@ -288,7 +288,7 @@ unsafe extern "C" fn read(fd: c_int, to: *mut c_void, count: usize) -> isize {
 /// # Safety
 /// `count` bytes may be written to `to`.
 unsafe fn read_frame(fd: c_int, to: *mut c_void, count: usize) -> isize {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller gives `count` bytes at `to` that may be written through this call; no more are.
     let length = unsafe { libc::recv(fd, to, count, libc::MSG_PEEK | libc::MSG_TRUNC) };
     match usize::try_from(length) {
         Ok(length) if length > count => {
@@ -300,7 +300,7 @@ unsafe fn read_frame(fd: c_int, to: *mut c_void, count: usize) -> isize {
             set_errno(libc::EIO);
             -1
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller gives `count` bytes at `to` that may be written through this call; no more are.
         Ok(_) => unsafe { libc::recv(fd, to, count, 0) },
         Err(_) => length,
     }

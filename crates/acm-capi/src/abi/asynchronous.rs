@@ -45,7 +45,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_open(service: *const c_char, depth: c_uint) -> *mut Conn {
     guard(ptr::null_mut(), || {
-        // SAFETY: the caller's word, for as long as this call lasts.
+        // SAFETY: `service` is NULL, or a NUL-terminated string that the caller keeps through this call (libacm.h).
         let service = place::service(unsafe { read::text(service) })?;
         let depth = match usize::try_from(depth) {
             Ok(0) => DEPTH,
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn ib_acm_submit(conn: *mut Conn, requests: *mut Submitted
             for index in 0..length {
                 // SAFETY: the caller says that there are so many.
                 let (request, place) = unsafe { (requests.add(index).read(), requests.add(index)) };
-                // SAFETY: the caller's word for what is in it.
+                // SAFETY: its pointers are NULL or what its kind asks for, valid through this call (libacm.h).
                 let asked = unsafe { asked(&request, now) };
                 match asked.and_then(|(asked, deadline)| engine.submit(asked, deadline)) {
                     // SAFETY: as it was read.
@@ -178,7 +178,7 @@ fn length(is_null: bool, count: c_int) -> Result<usize> {
 /// # Safety
 /// Its pointers are NULL, or what their names say.
 unsafe fn asked(from: &SubmittedRequest, now: Instant) -> Result<(Asked, Instant)> {
-    // SAFETY: the caller's word for each.
+    // SAFETY: each is NULL, or a NUL-terminated name, a whole address of its family or a readable path record.
     let (src_name, dest_name, src_ip, dest_ip, path) = unsafe {
         let (src_name, dest_name) = (read::name(from.src_name)?, read::name(from.dest_name)?);
         (src_name, dest_name, read::ip(from.src_ip)?, read::ip(from.dest_ip)?, read::path(from.path)?)

@@ -29,7 +29,7 @@ use nix::{
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_connect(dest_svc: *const c_char) -> c_int {
     guard(-1, || {
-        // SAFETY: the caller's word, for as long as this call lasts.
+        // SAFETY: `dest_svc` is NULL, or a NUL-terminated string that the caller keeps through this call (libacm.h).
         let dest = unsafe { read::text(dest_svc) };
         Ok(match blocking::connect(dest) {
             Ok(()) => 0,
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn ib_acm_resolve_name(
     print: c_int,
 ) -> c_int {
     guard(-1, || {
-        // SAFETY: the caller's word, for all four.
+        // SAFETY: both names are NULL or NUL-terminated, and `paths` and `count` NULL or writable, through this call.
         unsafe { resolve(|| Ok((read::name(src)?, read::name(dest)?)), paths, count, flags, print) }
     })
 }
@@ -90,14 +90,14 @@ pub unsafe extern "C" fn ib_acm_resolve_ip(
     print: c_int,
 ) -> c_int {
     let addresses = || {
-        // SAFETY: the caller's word.
+        // SAFETY: each is NULL or a whole address of its family, which the caller keeps through this call (libacm.h).
         let (src, dest) = unsafe { (read::ip(src)?, read::ip(dest)?) };
         if src.zip(dest).is_some_and(|(src, dest)| src.is_ipv4() != dest.is_ipv4()) {
             return Err(Errno::EINVAL);
         }
         Ok((src.map(Address::from), dest.map(Address::from)))
     };
-    // SAFETY: the caller's word.
+    // SAFETY: `paths` and `count` are NULL, or the caller's variables, writable through this call (libacm.h).
     guard(-1, || unsafe { resolve(addresses, paths, count, flags, print) })
 }
 
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn ib_acm_resolve_ip(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_resolve_path(path: *mut PathRecord, flags: u32) -> c_int {
     guard(-1, || {
-        // SAFETY: the caller's word.
+        // SAFETY: `path` is NULL, or a record of the caller's that can be read through this call (libacm.h).
         let asked = unsafe { read::path(path) }?.ok_or(Errno::EINVAL)?;
         let Answer::Path(found) = blocking::ask(&path_request(asked, EntryFlags::from_bits_retain(flags)))? else {
             return Err(Errno::EPROTO);
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn ib_acm_query_perf(index: c_int, counters: *mut *mut u64
             0 => PerfTarget::Total,
             index => PerfTarget::Endpoint(index),
         };
-        // SAFETY: the caller's word.
+        // SAFETY: `counters` and `count` are NULL, or the caller's variables, writable through this call (libacm.h).
         unsafe { perf(target, counters, count) }
     })
 }
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn ib_acm_query_perf_ep_addr(
     count: *mut c_int,
 ) -> c_int {
     guard(-1, || {
-        // SAFETY: the caller's word.
+        // SAFETY: `src` is NULL or what `type` says, a NUL-terminated string or a whole address, through this call.
         let address = unsafe {
             match AcmAddressType::new(r#type) {
                 AcmAddressType::NAME => read::name(src.cast())?,
@@ -164,7 +164,7 @@ pub unsafe extern "C" fn ib_acm_query_perf_ep_addr(
             }
         };
         let target = PerfTarget::Address(Some(address.ok_or(Errno::EINVAL)?));
-        // SAFETY: the caller's word.
+        // SAFETY: `counters` and `count` are NULL, or the caller's variables, writable through this call (libacm.h).
         unsafe { perf(target, counters, count) }
     })
 }
@@ -214,7 +214,7 @@ pub extern "C" fn ib_acm_cntr_name(index: c_int) -> *const c_char {
 /// `paths` is from there, and is used no more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_free_paths(paths: *mut PathData) {
-    // SAFETY: the caller's word.
+    // SAFETY: `paths` is NULL, or of `ib_acm_resolve_name` or `ib_acm_resolve_ip`, and used no more (libacm.h).
     unsafe { write::free_memory(paths) };
 }
 
@@ -224,7 +224,7 @@ pub unsafe extern "C" fn ib_acm_free_paths(paths: *mut PathData) {
 /// `counters` is from there, and is used no more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_free_perf(counters: *mut u64) {
-    // SAFETY: the caller's word.
+    // SAFETY: `counters` is NULL, or of one of the two `ib_acm_query_perf` functions, and used no more (libacm.h).
     unsafe { write::free_memory(counters) };
 }
 
@@ -234,7 +234,7 @@ pub unsafe extern "C" fn ib_acm_free_perf(counters: *mut u64) {
 /// `data` is from there, and is used no more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_free_ep_data(data: *mut EpConfigData) {
-    // SAFETY: the caller's word.
+    // SAFETY: `data` is NULL, or of `ib_acm_enum_ep` or a completion, and used no more (libacm.h).
     unsafe { write::free_memory(data) };
 }
 

@@ -26,7 +26,7 @@ pub enum FabricError {
     /// The umad file cannot be opened, or does not do what it should.
     #[error("{what}: {source}{}", advice(source))]
     Device {
-        /// Which.
+        /// The port, as `mlx5_0 port 1`, or the devices where all were looked at.
         what: String,
         /// What is wrong.
         source: ib_device::Error,
@@ -34,12 +34,12 @@ pub enum FabricError {
     /// Waiting for it failed.
     #[error("{what}: {source}")]
     Wait {
-        /// Which.
+        /// The port, as `mlx5_0 port 1`.
         what: String,
         /// What is wrong.
         source: io::Error,
     },
-    /// No answer.
+    /// No answer came in time, retries included.
     #[error(
         "subnet administration (LID {sm_lid}) does not answer: does the subnet manager run (sminfo)?{}",
         if *trusted { " OpenSM does not answer a wrong SM_Key either" } else { "" }
@@ -55,7 +55,7 @@ pub enum FabricError {
     Refused {
         /// What was asked.
         what: String,
-        /// Its status.
+        /// Status of its answer, which says why.
         status: Status,
     },
     /// There is more than arrived.

@@ -15,7 +15,7 @@ use ib_mad::{Gid, Mtu, Pkey, Rate, acm::group_mgid};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupName {
-    /// `ff12:401b:ffff::1`.
+    /// `ff12:401b:ffff::1`: the group with this GID.
     Mgid(Gid),
     /// `224.0.0.1`, `ip:224.0.0.1`, `ip:ff02::1`: the group of IP over InfiniBand.
     Ip(IpAddr),

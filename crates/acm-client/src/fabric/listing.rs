@@ -6,7 +6,7 @@ use ib_mad::{
 };
 use std::collections::BTreeMap;
 
-/// A group.
+/// A multicast group of the subnet and its members.
 #[derive(Clone, Debug)]
 pub struct Group {
     /// The group's parameters. Its port GID and join state are a member's, or nobody's.
@@ -18,7 +18,7 @@ pub struct Group {
 /// A port that is in a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its GID.
+    /// GID that the port joined with.
     pub port_gid: Gid,
     /// What kind of member; empty if that is not told.
     pub join_state: JoinState,

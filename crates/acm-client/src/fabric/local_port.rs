@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// An active port and its umad file.
 #[derive(Clone, Debug)]
 pub struct LocalPort {
-    /// Its device.
+    /// Name of the device that has it, as `mlx5_0`.
     pub device: String,
     /// What the kernel says of it.
     pub port: sysfs::Port,

@@ -17,7 +17,7 @@ use ib_mad::{
 /// program that asked for it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Join {
-    /// The group.
+    /// The group to join.
     pub name: GroupName,
     /// Its partition; full or limited member does not count.
     pub pkey: Pkey,

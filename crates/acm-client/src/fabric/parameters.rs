@@ -5,9 +5,9 @@ use ib_mad::{Mtu, PacketLifeTime, Pkey, Rate, ServiceLevel, sa::PathRecord};
 /// What a program that asks no path queries is to be told: good for all of its peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// The partition.
+    /// P_Key of the partition that all paths are in.
     pub pkey: Pkey,
-    /// Service level.
+    /// Service level that all paths have.
     pub sl: ServiceLevel,
     /// The smallest MTU.
     pub mtu: Mtu,

@@ -6,7 +6,7 @@ use core::str::FromStr;
 pub(crate) enum InterfaceChoice {
     /// Those of IPoIB interfaces.
     On,
-    /// Nobody's.
+    /// Nobody's: interfaces are not looked at.
     Off,
     /// Those of interfaces whose alias names a port, whatever they are: `infiniband GID [PKEY]`.
     Alias,

@@ -17,7 +17,7 @@ pub(super) struct Dumps {
     sequence: u32,
     /// Something is amiss, and what is under way gives is of two times or not all: from the start again.
     wanted: bool,
-    /// Not before.
+    /// The next series of dumps does not begin before this.
     not_before: Time,
     /// Dumps in a row that came to nothing.
     in_vain: u32,

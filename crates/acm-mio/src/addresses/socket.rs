@@ -28,7 +28,7 @@ pub(super) enum Received {
     Datagram(usize),
     /// Somebody else sent something.
     Foreign,
-    /// None now.
+    /// No datagram is there to be read now.
     Nothing,
     /// Some are lost; there may be more.
     Lost,

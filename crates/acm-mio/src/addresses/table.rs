@@ -39,7 +39,7 @@ struct Entry {
 /// What is known of an interface's partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Partition {
-    /// This one.
+    /// The one with this P_Key.
     Of(Pkey),
     /// The first of the port's table, as somebody said.
     First,
@@ -50,7 +50,6 @@ enum Partition {
 /// What a fact changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Nothing.
     Nothing,
     /// The addresses, perhaps.
     Addresses,

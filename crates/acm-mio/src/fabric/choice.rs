@@ -5,13 +5,13 @@ use std::path::PathBuf;
 /// What `--fabric` chose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FabricChoice {
-    /// Real devices.
+    /// The RDMA devices of this machine.
     Devices,
     /// A simulated fabric in this process.
     Embedded,
     /// A simulated fabric that somebody else serves.
     Sim {
-        /// Its socket.
+        /// The unix socket that it is served at.
         path: PathBuf,
         /// Which node to be; any free one without.
         node: Option<String>,

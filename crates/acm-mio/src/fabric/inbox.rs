@@ -38,7 +38,7 @@ enum Source {
     Datagrams(EndpointId),
 }
 
-/// The queues.
+/// What came for the core and it was not told yet: one queue for notices, one for each endpoint.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     turns: Turns<Source>,

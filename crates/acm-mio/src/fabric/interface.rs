@@ -58,7 +58,7 @@ pub(crate) trait Fabric {
     fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError>;
     /// Opens an endpoint's queue pair.
     fn open_endpoint(&mut self, endpoint: EndpointId, port: PortId, pkey_index: u16) -> Result<Qpn, FabricError>;
-    /// Closes it.
+    /// Closes the endpoint's queue pair.
     fn close_endpoint(&mut self, endpoint: EndpointId);
     /// Receives what is sent to a group.
     fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid);

@@ -26,7 +26,7 @@ pub(crate) struct Kernel {
 /// What a datagram asks for.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
-    /// Paths.
+    /// Requests for a path.
     pub(crate) paths: Vec<PathRequest>,
     /// GIDs of addresses.
     pub(crate) addresses: Vec<AddressRequest>,

@@ -57,7 +57,7 @@ pub(super) struct KernelDatagram {
     pub(super) refusals: Vec<NlHeader>,
 }
 
-/// An answer.
+/// The message that answers one request of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
     Path(PathAnswer),

@@ -25,7 +25,7 @@ pub(crate) enum SocketError {
     /// The kernel has no such protocol.
     #[error("NETLINK_RDMA: {0}; load the module ib_core before this daemon starts")]
     NoProtocol(Errno),
-    /// Not allowed.
+    /// The kernel does not let this process join the group.
     #[error("NETLINK_RDMA, group of the local service: {0}; run as root, or with CAP_NET_ADMIN")]
     Bind(Errno),
 }
@@ -39,21 +39,20 @@ pub(super) struct Socket {
 /// What reading gave.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Received {
-    /// A datagram.
     Datagram {
-        /// Its bytes.
+        /// Bytes of the datagram that were read.
         length: usize,
         /// Whether the kernel sent it.
         from_kernel: bool,
     },
-    /// None now.
+    /// No datagram is there to be read now.
     Nothing,
     /// Some are lost; there may be more.
     Lost,
 }
 
 impl Socket {
-    /// Opens one.
+    /// A socket that is in the group of the local service.
     pub(super) fn open() -> Result<Self, SocketError> {
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let fd = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRDMA)

@@ -18,7 +18,7 @@ pub(super) enum Progress {
     Over,
 }
 
-/// One scraper.
+/// The connection of one scraper: its request, then the answer.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) stream: Stream,

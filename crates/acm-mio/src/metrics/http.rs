@@ -3,7 +3,7 @@
 /// What can be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Page {
-    /// OpenMetrics text.
+    /// OpenMetrics text, for programs.
     Metrics,
     /// Text for people. It names users: only on the status socket.
     Status,

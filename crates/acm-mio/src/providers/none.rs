@@ -11,7 +11,7 @@ use acm_wire::files::opts::LogLevel;
 use mio::Waker;
 use std::{io, path::Path, process::ExitCode, sync::Arc};
 
-/// None.
+/// Stands for the libraries that were loaded: there are none.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded;
 
@@ -41,7 +41,7 @@ impl Loaded {
     }
 }
 
-/// None.
+/// Stands for the libraries that run: there are none.
 #[derive(Debug, Default)]
 pub(crate) struct Providers {}
 

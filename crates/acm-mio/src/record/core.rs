@@ -30,7 +30,7 @@ impl Core {
         Self { acm, recording }
     }
 
-    /// [`Acm::handle_input`].
+    /// [`Acm::handle_input`], put on record if there is a recording.
     pub(crate) fn handle_input(&mut self, now: Time, input: Input<'_>) {
         if let Some(recording) = &mut self.recording {
             recording.input(now, &input);
@@ -38,7 +38,7 @@ impl Core {
         self.acm.handle_input(now, input);
     }
 
-    /// [`Acm::handle_timeout`].
+    /// [`Acm::handle_timeout`], put on record if there is a recording.
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         if let Some(recording) = &mut self.recording {
             recording.timeout(&self.acm, now);
@@ -46,7 +46,7 @@ impl Core {
         self.acm.handle_timeout(now);
     }
 
-    /// [`Acm::drain`].
+    /// [`Acm::drain`], put on record if there is a recording.
     pub(crate) fn drain(&mut self, now: Time, carry_out: impl FnMut(Output) -> Option<Input<'static>>) {
         match &mut self.recording {
             None => self.acm.drain(now, carry_out),
@@ -54,7 +54,7 @@ impl Core {
         }
     }
 
-    /// [`Acm::drive`].
+    /// [`Acm::drive`], put on record if there is a recording.
     pub(crate) fn drive(
         &mut self,
         now: Time,

@@ -23,7 +23,7 @@ pub(super) enum Received {
         /// A stream socket that gave less than it could is empty (epoll(7)).
         short: bool,
     },
-    /// None now.
+    /// No bytes are there to be read now.
     Nothing,
     /// The other side writes no more.
     End,

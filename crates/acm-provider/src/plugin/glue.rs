@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 /// The provider that [`export!`](crate::export) named.
 pub trait Exported: 'static {
-    /// Its type.
+    /// The type that serves as the provider.
     type Provider: Provider;
     /// Where it is once it is loaded.
     fn place() -> &'static OnceLock<Self::Provider>;
@@ -77,7 +77,7 @@ impl Table {
         if refused("load", loaded).is_none() {
             return -1;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller gives two places, `provider` and `version`, that can be written to through this call.
         unsafe {
             *provider = (&raw const self.0).cast_mut();
             *version = abi::VERSION;
@@ -119,7 +119,7 @@ fn refused<T>(what: &str, result: Option<Result<T, Refused>>) -> Option<T> {
 /// `place` can be written to.
 unsafe fn open<T>(what: &str, place: *mut *mut c_void, make: impl FnOnce() -> Result<T, Refused>) -> c_int {
     let Some(made) = refused(what, no_panic(what, make)) else { return -1 };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller gives a `place` for one pointer that can be written to through this call.
     unsafe { *place = Box::into_raw(Box::new(made)).cast() };
     0
 }
@@ -129,7 +129,7 @@ unsafe fn open<T>(what: &str, place: *mut *mut c_void, make: impl FnOnce() -> Re
 /// # Safety
 /// The context is one of [`open`] with this `T`, and is not used again.
 unsafe fn close<T>(context: *mut c_void, what: &str, last: impl FnOnce(&T)) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the context is a box that `open` made with this `T`, and the caller does not use it again.
     let opened = unsafe { Box::from_raw(context.cast::<T>()) };
     no_panic(what, || {
         last(&opened);
@@ -237,9 +237,9 @@ unsafe extern "C" fn query<E: Exported>(context: *mut c_void, message: *mut abi:
 /// A context of [`add_address`] that is not removed, a valid message, and an id that waits for one answer.
 unsafe fn ask<E: Exported>(context: *mut c_void, message: *mut abi::Message, id: u64, kind: Kind) -> c_int {
     no_panic("resolve", || {
-        // SAFETY: the caller's promise.
+        // SAFETY: the message is valid until this returns, and is copied; the daemon waits for one answer to `id`.
         let request = unsafe { Request::new(id, kind, &*message) };
-        // SAFETY: as above.
+        // SAFETY: the context is one of `add_address`, which is not removed before this returns.
         let opened = unsafe { &*context.cast::<OpenAddress<E::Provider>>() };
         let (Ok(provider), Some(endpoint)) = (loaded::<E>(), opened.endpoint.upgrade()) else { return };
         match kind {

@@ -71,7 +71,7 @@ impl Port {
         (status == 0).then(|| Gid::new(gid))
     }
 
-    /// Its GIDs.
+    /// The GIDs of its table up to the first unused place; none if the port is closed.
     #[must_use]
     pub fn gids(&self) -> Vec<Gid> {
         (0..=u16::MAX).map_while(|index| self.gid(index)).collect()

@@ -52,7 +52,7 @@ impl OfAccount {
     }
 }
 
-/// All connections.
+/// The connections of all accounts.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     slots: Slots,

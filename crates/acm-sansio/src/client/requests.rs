@@ -20,7 +20,7 @@ pub(crate) type RequestList = List<RequestId, BY_CLIENT>;
 pub(crate) enum Asker {
     /// A client, with its own id of the request.
     Client { id: ClientId, tid: [u8; 8] },
-    /// The kernel.
+    /// The kernel, by the number of its request.
     Kernel(KernelRequestId),
 }
 

@@ -32,7 +32,7 @@ pub struct ExternalSaId(pub u64);
 pub enum ProviderCall {
     /// A port of the provider's is active: `open_port`, and `open_device` before the first port of a device.
     OpenPort {
-        /// The port.
+        /// The port; later calls name it by this id.
         port: PortId,
         /// As it is until [`ProviderCall::ClosePort`]: when its LID or a GID changes it is closed and opened.
         attributes: Box<PortAttributes>,
@@ -41,23 +41,23 @@ pub enum ProviderCall {
     ClosePort(PortId),
     /// A partition of the port has an address: `open_endpoint`.
     OpenEndpoint {
-        /// The endpoint.
+        /// The endpoint; later calls name it by this id.
         endpoint: EndpointId,
-        /// Its port.
+        /// The port that it is on, open.
         port: PortId,
         /// The partition, with its membership bit.
         pkey: Pkey,
     },
     /// It has none any more; they are removed: `close_endpoint`.
     CloseEndpoint(EndpointId),
-    /// `add_address`.
+    /// The endpoint has one more address: `add_address`.
     AddAddress {
-        /// Whose address.
+        /// The endpoint that has it now.
         endpoint: EndpointId,
         /// A name or an IP address.
         address: Address,
     },
-    /// `remove_address`.
+    /// The endpoint has an address no more: `remove_address`.
     RemoveAddress {
         /// Whose address it was.
         endpoint: EndpointId,
@@ -81,12 +81,12 @@ pub enum ProviderCall {
     QueryCounters {
         /// To be given back with the counters.
         request: ExternalRequestId,
-        /// Whose counters.
+        /// The endpoint that counted them.
         endpoint: EndpointId,
     },
     /// What became of [`ProviderSaid::SaAsked`]: its handler is called.
     SaDone {
-        /// Which request.
+        /// As [`ProviderSaid::SaAsked`] had it.
         id: ExternalSaId,
         /// The answer, with the transaction id of the request, or why there is none.
         answer: Result<Box<SaMad>, SaError>,
@@ -151,21 +151,21 @@ impl fmt::Display for ProviderFunction {
 pub enum ProviderSaid<'a> {
     /// A call returned.
     Returned {
-        /// Which one.
+        /// As [`Output::Provider`](crate::Output::Provider) had it.
         call: CallId,
         /// Whether all was well: it gave zero, or nothing.
         is_ok: bool,
     },
     /// `acm_resolve_response`: the answer to [`ProviderCall::Resolve`].
     Answered {
-        /// Which request.
+        /// As the call had it.
         request: ExternalRequestId,
         /// The message that it made of the request's.
         message: &'a [u8],
     },
     /// The answer to [`ProviderCall::QueryCounters`].
     Counters {
-        /// Which request.
+        /// As the call had it.
         request: ExternalRequestId,
         /// As many as it gave, seven as a rule.
         values: &'a [u64],
@@ -179,6 +179,6 @@ pub enum ProviderSaid<'a> {
         /// The datagram, 256 bytes.
         mad: &'a [u8],
     },
-    /// `acm_increment_counter`.
+    /// `acm_increment_counter`: one more of what this counter counts.
     Counted(Counter),
 }

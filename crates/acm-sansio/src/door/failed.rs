@@ -32,7 +32,7 @@ impl Worded for RequestedBy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FailedRequest {
-    /// Who asked.
+    /// Who asked, to be named in the log.
     pub by: RequestedBy,
     /// For what; `None` if the request does not say.
     pub dest: Option<Address>,

@@ -8,15 +8,15 @@ use ib_mad::Pkey;
 /// What a number is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Of {
-    /// The daemon.
+    /// The whole daemon, not one of its parts.
     Daemon,
     /// All accounts of a kind.
     Account(AccountKind),
-    /// A port.
+    /// A port, with all of its partitions.
     Port(PortId),
     /// Those who wait at a port: accounts here, or strangers.
     PortQueue(PortId, Waiting),
-    /// An endpoint.
+    /// An endpoint: a port in a partition.
     Endpoint(PortId, Pkey),
     /// Those who wait at an endpoint.
     EndpointQueue(PortId, Pkey, Waiting),
@@ -26,12 +26,12 @@ pub enum Of {
     State(&'static str),
 }
 
-/// Who waits.
+/// For whom something waits in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Waiting {
-    /// Accounts here.
+    /// Accounts of this node: its users, its kernel, the daemon itself, and peers by TCP.
     Local,
-    /// Strangers.
+    /// Peers on the fabric that nobody here asked for.
     Strangers,
 }
 

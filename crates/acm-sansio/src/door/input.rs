@@ -146,7 +146,7 @@ pub enum Input<'a> {
     Interfaces(&'a [InterfaceAddress]),
     /// A provider outside of the core said something: see [`ProviderSaid`] for what it answers.
     Provider {
-        /// Which one.
+        /// The provider that said it.
         provider: ProviderId,
         /// What it said.
         said: ProviderSaid<'a>,

@@ -56,7 +56,7 @@ pub enum Output {
         port: PortId,
         /// Where subnet administration is.
         to: SaAddress,
-        /// The datagram.
+        /// The whole answer, with the transaction id of the report.
         mad: SaMad,
     },
     /// Open a queue pair: [`Input::EndpointOpened`](crate::Input::EndpointOpened) or
@@ -103,7 +103,7 @@ pub enum Output {
     /// Call a provider outside of the core. Those of one provider are to be made one after another, in their order;
     /// [`Input::Provider`](crate::Input::Provider) says what came of each.
     Provider {
-        /// Which one.
+        /// The provider whose function is called.
         provider: ProviderId,
         /// To be given back with [`ProviderSaid::Returned`](crate::door::ProviderSaid::Returned); `None` where nothing
         /// is: [`ProviderCall::SaDone`].

@@ -43,7 +43,7 @@ pub(super) fn external(provider: &External, cx: &Context) -> Result<(), String> 
         ensure(endpoint.wanted == is_ours, || format!("{id} is wanted: {}", endpoint.wanted))?;
         let is_open = known.is_some_and(|found| found.open);
         ensure(!is_ours || endpoint.serves == is_open, || format!("{id} serves: {}", endpoint.serves))?;
-        let port = provider.ports.get(&endpoint.port).is_some_and(super::ports::PortState::is_open);
+        let port = provider.ports.get(&endpoint.port).is_some_and(super::ports::ServedPort::is_open);
         let may = endpoint.open && endpoint.wanted && port && !provider.hangs;
         ensure(endpoint.serves == may, || format!("{id} serves: {}, and may: {may}", endpoint.serves))?;
     }

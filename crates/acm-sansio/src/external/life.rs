@@ -1,6 +1,6 @@
 //! Opening and closing: what differs between what a provider was told and what is so, one call after the other.
 use super::{
-    ports::{EndpointState, LifeCall, PortState},
+    ports::{EndpointState, LifeCall, ServedPort},
     state::External,
     token::Task,
 };
@@ -43,7 +43,7 @@ impl External {
     }
 
     fn ports_changed(&mut self, cx: &mut Context, port: PortId) {
-        let must_close = self.ports.get(&port).is_some_and(PortState::must_close);
+        let must_close = self.ports.get(&port).is_some_and(ServedPort::must_close);
         if must_close {
             let on_port = self.endpoints.iter().filter(|(_, endpoint)| endpoint.port == port);
             let all: Vec<EndpointId> = on_port.map(|(id, _)| *id).collect();
@@ -89,7 +89,7 @@ impl External {
     pub(super) fn serve_again(&mut self, cx: &mut Context) {
         let Self { endpoints, ports, .. } = self;
         for (id, state) in endpoints {
-            let port_is_open = ports.get(&state.port).is_some_and(PortState::is_open);
+            let port_is_open = ports.get(&state.port).is_some_and(ServedPort::is_open);
             if state.open && state.wanted && !state.serves && port_is_open {
                 state.serves = true;
                 cx.opened(*id);
@@ -158,7 +158,7 @@ impl External {
     /// The first of what must be closed: an endpoint's addresses before it, and endpoints before their port.
     fn to_close(&self) -> Option<LifeCall> {
         let must_close = |endpoint: &EndpointState| {
-            !endpoint.wanted || self.ports.get(&endpoint.port).is_none_or(PortState::must_close)
+            !endpoint.wanted || self.ports.get(&endpoint.port).is_none_or(ServedPort::must_close)
         };
         let mut open = self.endpoints.iter().filter(|(_, endpoint)| endpoint.open);
         if let Some((id, endpoint)) = open.find(|(_, endpoint)| must_close(endpoint)) {
@@ -182,7 +182,7 @@ impl External {
             }
         }
         for (id, endpoint) in &self.endpoints {
-            if !self.ports.get(&endpoint.port).is_some_and(PortState::is_open) {
+            if !self.ports.get(&endpoint.port).is_some_and(ServedPort::is_open) {
                 continue;
             }
             if !endpoint.open {

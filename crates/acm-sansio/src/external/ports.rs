@@ -7,9 +7,9 @@ use acm_wire::Address;
 use alloc::{boxed::Box, vec::Vec};
 use ib_mad::Pkey;
 
-/// A port.
+/// How a port should be, and how the provider has it open.
 #[derive(Debug, Default)]
-pub(super) struct PortState {
+pub(super) struct ServedPort {
     /// As it is now; `None` if it is down, or another provider's.
     pub(super) wanted: Option<Box<PortAttributes>>,
     /// As it was opened.
@@ -22,7 +22,7 @@ pub(super) struct PortState {
     pub(super) pauses: bool,
 }
 
-impl PortState {
+impl ServedPort {
     /// Whether it is open as it is.
     pub(super) fn is_open(&self) -> bool {
         self.open.is_some() && !self.must_close()
@@ -38,7 +38,7 @@ impl PortState {
     }
 }
 
-/// An endpoint.
+/// How an endpoint should be, and how the provider has it open.
 #[derive(Debug)]
 pub(super) struct EndpointState {
     pub(super) port: PortId,

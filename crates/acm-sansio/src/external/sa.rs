@@ -1,7 +1,7 @@
 //! What a provider asks of subnet administration: through the port's queue, and answered exactly once.
 use super::{
     bounds::SA_REQUESTS,
-    ports::{EndpointState, PortState},
+    ports::{EndpointState, ServedPort},
     state::External,
     token::Task,
     under_way::SaAsked,
@@ -48,7 +48,7 @@ impl External {
         }
         // It may ask while it opens the endpoint: joins are, there.
         let is_told =
-            |state: &EndpointState| state.wanted && self.ports.get(&state.port).is_some_and(PortState::is_open);
+            |state: &EndpointState| state.wanted && self.ports.get(&state.port).is_some_and(ServedPort::is_open);
         if !self.endpoints.get(&endpoint).is_some_and(is_told) {
             return Err(SaError::PortDown);
         }

@@ -1,6 +1,6 @@
 //! What the adapter keeps.
 use super::{
-    ports::{EndpointState, PortState},
+    ports::{EndpointState, ServedPort},
     token::{AskId, OwnCall, Task},
     under_way::{Asked, Call, SaAsked},
 };
@@ -18,7 +18,7 @@ pub(crate) struct External {
     pub(super) id: ProviderId,
     pub(super) name: String,
     /// Ports that it was told of, or is to be told of.
-    pub(super) ports: BTreeMap<PortId, PortState>,
+    pub(super) ports: BTreeMap<PortId, ServedPort>,
     /// Endpoints, in the same way.
     pub(super) endpoints: BTreeMap<EndpointId, EndpointState>,
     /// Calls that have not returned.

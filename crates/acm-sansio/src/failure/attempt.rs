@@ -38,7 +38,7 @@ pub struct Tried {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GroupAsked {
-    /// Which one.
+    /// The MGID of the group that the question was sent to.
     pub mgid: Gid,
     /// How often; 0 while the lookup waits for its turn.
     pub times: u32,

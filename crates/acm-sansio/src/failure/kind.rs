@@ -15,7 +15,7 @@ macro_rules! kinds {
             /// All of them.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
 
-            /// In words.
+            /// What it is called where failures are counted.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {

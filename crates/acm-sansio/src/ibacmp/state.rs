@@ -70,6 +70,6 @@ pub(super) struct Sweep {
     pub(super) scheduled: bool,
     /// The destination that it came to is to be asked for anew, and too many others are.
     pub(super) stalled: bool,
-    /// That destination.
+    /// The destination that the sweep stalled at last, until it comes to it again.
     pub(super) stalled_at: Option<DestId>,
 }

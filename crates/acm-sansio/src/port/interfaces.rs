@@ -12,7 +12,7 @@ pub struct InterfaceAddress {
     pub gid: Gid,
     /// The partition that the interface is in; `None` for the first of the port's table.
     pub pkey: Option<Pkey>,
-    /// The address.
+    /// An IPv4 or IPv6 address of the interface.
     pub address: IpAddr,
 }
 

@@ -60,7 +60,7 @@ impl RoutesBuilder {
         }
     }
 
-    /// The table.
+    /// The table of the routes that were added.
     #[must_use]
     pub fn finish(mut self) -> Routes {
         self.close();

@@ -82,7 +82,7 @@ impl HostsBuilder {
         Self { left_out: self.left_out + more, ..self }
     }
 
-    /// The table.
+    /// The table of the addresses that were added.
     #[must_use]
     pub fn finish(self) -> Hosts {
         let Self { text, names, ip4, ip6, left_out } = self;

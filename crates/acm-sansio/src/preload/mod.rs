@@ -41,7 +41,7 @@ pub use routes::{Route, Routes};
 pub enum Preload {
     /// Routes by LID.
     Routes(Arc<Routes>),
-    /// Addresses.
+    /// GIDs by name or IP address.
     Hosts(Arc<Hosts>),
 }
 

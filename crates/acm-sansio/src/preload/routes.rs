@@ -9,7 +9,7 @@ use ib_mad::{Guid, Lid, Mtu, Rate, ServiceLevel, id::Lmc};
 pub struct Route {
     /// Where it leads: a unicast LID.
     pub dlid: Lid,
-    /// Service level.
+    /// Service level that packets on the way must have.
     pub sl: ServiceLevel,
     /// The largest MTU on the way.
     pub mtu: Mtu,
@@ -32,7 +32,7 @@ pub(super) struct Port {
 pub(super) struct Section {
     pub(super) guid: Guid,
     pub(super) lid: Lid,
-    /// By destination.
+    /// In the order of their destination LIDs.
     pub(super) routes: Box<[Route]>,
 }
 

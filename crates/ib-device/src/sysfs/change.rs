@@ -25,7 +25,7 @@ bitflags! {
     /// What changed at a port.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct PortChange: u8 {
-        /// Logical state.
+        /// Logical state: whether the port can carry packets.
         const STATE = 1;
         /// LID or LMC.
         const LID = 2;

@@ -1,4 +1,4 @@
-//! A device.
+//! An RDMA device as sysfs shows it, with its ports.
 use super::{
     Port,
     files::{Dir, guid},

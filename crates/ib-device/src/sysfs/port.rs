@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub struct Port {
     /// Its number in the device, from 1 (0 is a switch's own).
     pub number: u8,
-    /// Logical state.
+    /// Logical state; packets pass only in [`PortState::ACTIVE`].
     pub state: PortState,
     /// What is below the packets. LIDs and subnet manager count on InfiniBand only.
     pub link_layer: LinkLayer,
@@ -34,7 +34,7 @@ pub struct Port {
 /// The MAD interface of one port: `/sys/class/infiniband_mad/umadN`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UmadFile {
-    /// `umadN`.
+    /// The kernel's name for it, `umadN`.
     pub name: String,
     /// The file to open, `/dev/infiniband/umadN`.
     pub path: PathBuf,
@@ -115,7 +115,7 @@ impl Port {
     }
 }
 
-/// `4: ACTIVE`.
+/// The state in a text like `4: ACTIVE`.
 fn state(text: &str) -> Option<PortState> {
     let (code, _) = text.split_once(':').unwrap_or((text, ""));
     number(code).map(PortState::new)

@@ -29,7 +29,7 @@ pub enum Rmpp {
 /// An agent: which datagrams it sends and receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agent {
-    /// Management class.
+    /// Management class of its datagrams.
     pub class: MgmtClass,
     /// Version of the class's format.
     pub class_version: u8,

@@ -64,7 +64,7 @@ pub(super) struct AddressHandles<T = AddressHandle> {
     handles: BTreeMap<AddressVector, Kept<T>>,
     /// How many to keep, at least 1.
     limit: usize,
-    /// Counts uses.
+    /// How often handles were used so far: the time of `last_use`.
     now: u64,
 }
 

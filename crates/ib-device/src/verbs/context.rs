@@ -30,7 +30,7 @@ pub struct Context {
 /// Attributes of a port, from the device's own answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortAttributes {
-    /// Logical state.
+    /// Logical state; packets pass only in [`PortState::ACTIVE`].
     pub state: PortState,
     /// What is below the packets.
     pub link_layer: LinkLayer,
@@ -38,7 +38,7 @@ pub struct PortAttributes {
     pub max_mtu: Mtu,
     /// MTU that it has.
     pub active_mtu: Mtu,
-    /// Base LID.
+    /// Base LID, the first one of those that the port answers to.
     pub lid: Lid,
     /// The port answers to 2^LMC LIDs.
     pub lmc: Lmc,

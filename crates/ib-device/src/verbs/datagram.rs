@@ -7,7 +7,7 @@ pub(super) const GRH_LEN: u32 = 40;
 code! {
     /// How a send or a receive ended (`enum ibv_wc_status`).
     pub struct CompletionStatus(u8) {
-        /// Well.
+        /// It ended without an error.
         SUCCESS = 0 "success",
         /// A packet longer than the buffer, or a message longer than the port's MTU.
         LOCAL_LENGTH = 1 "local length error",
@@ -56,9 +56,9 @@ pub enum Completion<'a> {
     Sent(SendId),
     /// A datagram did not go out. The queue pair goes on by itself: send again.
     SendFailed {
-        /// Which one.
+        /// The send that failed.
         id: SendId,
-        /// Why.
+        /// How it ended; not [`CompletionStatus::SUCCESS`].
         status: CompletionStatus,
     },
     /// Receiving failed. The queue pair goes on by itself, with the same number and in

@@ -6,9 +6,9 @@ use super::QueueKey;
 pub enum Event {
     /// About a port.
     Port {
-        /// Its number.
+        /// The port's number in the device, from 1.
         port: u8,
-        /// What happened.
+        /// What happened to the port.
         event: PortEvent,
     },
     /// The queue pair cannot go on: call [`super::UdQueuePair::recover`].

@@ -24,9 +24,9 @@ pub(super) const RECEIVE_PIECES: u8 = 2;
 #[derive(Debug)]
 pub(super) struct Queues {
     qp: NonNull<ibv_qp>,
-    /// Of sends.
+    /// Completions of sends.
     pub(super) sent: CompletionQueue,
-    /// Of receives.
+    /// Completions of receives.
     pub(super) received: CompletionQueue,
     /// Longest payload that a send can carry in itself.
     inline: usize,

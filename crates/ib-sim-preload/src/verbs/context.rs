@@ -191,7 +191,7 @@ unsafe extern "C" fn ibv_open_device(device: *mut ibv_device) -> *mut ibv_contex
         set_errno(libc::ENODEV);
         return ptr::null_mut();
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: the device is of `ibv_get_device_list`, whose devices live as long as the process.
     let node = at.device(unsafe { number_of(device) });
     let opened = Client::connect(&at.socket, Some(&node)).map_err(|_| libc::ENODEV);
     let queues = || Ok((Events::new()?, Stalled::new()?));

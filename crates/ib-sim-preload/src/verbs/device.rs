@@ -76,7 +76,7 @@ unsafe extern "C" fn ibv_get_device_list(count: *mut c_int) -> *mut *mut ibv_dev
     if list.is_null() {
         return list;
     }
-    // SAFETY: there is room for one more than there are; the caller's promise about the count.
+    // SAFETY: the list has room for one more than there are devices; `count` is null or may be written.
     unsafe {
         for (place, device) in devices.iter().enumerate() {
             list.add(place).write(ptr::from_ref(*device).cast_mut().cast());
@@ -124,7 +124,7 @@ unsafe extern "C" fn ibv_get_device_guid(device: *mut ibv_device) -> u64 {
 /// The device is of `ibv_get_device_list`.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_get_device_index(device: *mut ibv_device) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the device is of `ibv_get_device_list`, whose devices live as long as the process.
     unsafe { number_of(device) }.into()
 }
 

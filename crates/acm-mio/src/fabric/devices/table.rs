@@ -25,7 +25,7 @@ pub(crate) struct Depths {
     pub(crate) send: NonZeroU32,
 }
 
-/// All devices.
+/// The RDMA devices of this machine, and what is open of them.
 #[derive(Debug)]
 pub(crate) struct Devices {
     pub(super) sysfs: Sysfs,

@@ -4,7 +4,6 @@ use acm_sansio::{ClientId, Time};
 use slab::Slab;
 use std::collections::BTreeSet;
 
-/// All clients.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     pub(super) open: Slab<Connection>,

@@ -53,7 +53,7 @@ pub(crate) struct Daemon {
     pub(crate) waker: Option<Arc<Waker>>,
     /// What systemd is told.
     pub(crate) systemd: Systemd,
-    /// Scrapers.
+    /// Serves numbers and status to scrapers.
     pub(crate) metrics: Metrics,
     /// A client that takes nothing of what is there for it for so long is closed.
     pub(crate) client_timeout: Duration,
