@@ -93,8 +93,9 @@ enum Task {
     /// Run the fuzz targets with libFuzzer, and keep their corpora. Installs a nightly compiler and cargo-fuzz, which take
     /// minutes. `ci` runs each target for 15 s; `.ci/run` replays the corpora.
     Fuzz(Fuzz),
-    /// Run libibacm and the C programs of its tests with ThreadSanitizer. Installs a nightly compiler and the source of
-    /// std, which take minutes. CI leaves it out, and has valgrind watch them.
+    /// Run libibacm and the C programs of its tests with ThreadSanitizer, and the tests of acm-plugin, the host of ibacm's
+    /// providers. Installs a nightly compiler and the source of std, which take minutes. CI leaves it out, and has
+    /// valgrind watch the C programs.
     Tsan {
         #[command(flatten)]
         install: Install,

@@ -246,6 +246,13 @@ mod tests {
     }
 
     #[test]
+    fn shares_are_rounded_up_even_of_the_largest_number() {
+        let of = |percent, free| Share { total: 0, percent }.of(free);
+        assert_eq!((of(1, 100), of(1, 101), of(33, 7), of(0, 7), of(200, 7)), (1, 2, 3, 1, 7));
+        assert_eq!((of(100, usize::MAX), of(50, usize::MAX)), (usize::MAX, usize::MAX / 2 + 1));
+    }
+
+    #[test]
     fn a_total_of_one_is_one() {
         let mut accounts = Accounts::new();
         let (a, b) = (accounts.id(Account::User(1)), accounts.id(Account::User(2)));
