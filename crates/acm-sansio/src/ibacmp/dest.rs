@@ -310,6 +310,96 @@ impl Dest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::Failure;
+    use ib_mad::TransactionId;
+
+    fn key(name: &str) -> DestKey {
+        DestKey::Address(Address::from_text(name))
+    }
+
+    fn remote(gid: &str) -> Remote {
+        Remote { gid: gid.parse().unwrap(), ..Remote::default() }
+    }
+
+    fn asking() -> Asking {
+        Asking::new(Time::ZERO, TransactionId::new(1), Address::from_text("a"), Lookup::default())
+    }
+
+    fn ready(remote: Option<Remote>) -> Ready {
+        let path = PathRecord { dgid: "fe80::7".parse().unwrap(), ..PathRecord::default() };
+        Ready::new(remote, path, 0)
+    }
+
+    /// One of each, in the order of [`StateKind::ALL`].
+    fn states() -> [DestState; 6] {
+        let question = QuestionId::new(0, 0);
+        let routing = Routing {
+            remote: Some(remote("fe80::6")),
+            addr_until: None,
+            question,
+            since: Time::ZERO,
+            lookup: Lookup::default(),
+        };
+        [
+            DestState::Unknown,
+            DestState::Failed(Failed { attempt: Failure::NoResponse.into(), until: Time::ZERO, epoch: 0 }),
+            DestState::Asking(Box::new(asking())),
+            DestState::Known { remote: remote("fe80::5"), addr_until: None },
+            DestState::Routing(routing),
+            DestState::Ready(ready(Some(remote("fe80::8")))),
+        ]
+    }
+
+    #[test]
+    fn keys_are_equal_without_regard_to_case_and_stay_as_they_came() {
+        assert_eq!(key("Node1").canonical(), key("node1"));
+        assert!(key("nODE1").is(&key("node1")) && !key("node2").is(&key("node1")));
+        assert!(!key("nODE1").is(&key("Node1")), "that is no canonical form");
+        let route = |dlid| DestKey::Route(RouteKey { dlid: Lid::new(dlid), ..RouteKey::default() });
+        assert_eq!(route(7).canonical(), route(7));
+        assert!(route(7).is(&route(7)) && !route(7).is(&route(8)) && !route(7).is(&key("a")));
+    }
+
+    #[test]
+    fn who_needs_a_destination_is_in_the_states_in_which_something_is_under_way() {
+        let mut states = states();
+        assert_eq!(states.each_ref().map(DestState::kind), StateKind::ALL);
+        let busy = [false, false, true, false, true, false];
+        assert_eq!(states.each_ref().map(DestState::is_busy), busy);
+        assert_eq!(states.each_mut().map(|state| state.lookup_mut().is_some()), busy);
+        let asks = [false, false, true, false, false, false];
+        assert_eq!(states.each_mut().map(|state| state.asking_mut().is_some()), asks);
+    }
+
+    #[test]
+    fn beside_a_path_that_is_served_a_claim_or_a_renewal_may_be_under_way() {
+        let claimed = Claim { asking: asking(), found: None, probe: false };
+        let mut state = DestState::Ready(Ready { claim: Some(Box::new(claimed)), ..ready(None) });
+        assert!(state.is_busy() && state.asking_mut().is_some() && state.lookup_mut().is_some());
+        let (question, lookup) = (QuestionId::new(0, 0), Lookup::default());
+        let renewal = Renewal { question, lookup, epoch: 0, claimed: None };
+        let mut state = DestState::Ready(Ready { renewal: Some(Box::new(renewal)), ..ready(None) });
+        assert!(state.is_busy() && state.asking_mut().is_none() && state.lookup_mut().is_none());
+    }
+
+    #[test]
+    fn where_it_is_is_said_of_what_is_located_or_has_a_path() {
+        let gid = |text: &str| Some(text.parse::<Gid>().unwrap());
+        let at = states().each_ref().map(|state| state.known_at(&key("a")));
+        assert_eq!(at, [None, None, None, gid("fe80::5"), None, gid("fe80::8")]);
+        let own = DestState::Ready(ready(None));
+        assert_eq!(own.known_at(&key("a")), None, "ourselves");
+        assert_eq!(own.known_at(&DestKey::Route(RouteKey::default())), gid("fe80::7"), "where the path leads");
+    }
+
+    #[test]
+    fn what_failed_says_when_it_is_tried_again() {
+        let until = Time::from_nanos(900);
+        let failed = Failed { attempt: Failure::NoResponse.into(), until, epoch: 0 };
+        let again = failed.again(Time::from_nanos(300));
+        assert_eq!(again.failure, Failure::NoResponse);
+        assert_eq!(again.tried.again_in, Some(core::time::Duration::from_nanos(600)));
+    }
 
     #[test]
     fn a_route_is_named_by_its_lid_or_else_its_gid() {
