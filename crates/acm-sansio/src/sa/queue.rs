@@ -6,12 +6,16 @@ use crate::{
     arena::Arena,
     config::SaDepth,
     credit::{Credit, CreditQueue, Places},
+    fair::{FairQueue, Place},
     id::{EndpointId, PortId, QuestionId, RequestId, SaRequestId, Token},
 };
 use alloc::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet},
     vec::Vec,
 };
+
+/// Joins and leaves take no turns by account: all wait in one line.
+const ONE_LINE: u32 = 0;
 
 /// Whom an answer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +56,8 @@ pub(crate) struct Pending {
     /// Those who need the answer.
     pub(crate) accounts: Vec<AccountId>,
     pub(crate) places: Places,
+    /// The place of a join or leave that waits.
+    turn: Option<Place>,
     pub(crate) progress: Progress,
     /// How often the administration was busy.
     pub(crate) busy: u32,
@@ -84,7 +90,7 @@ impl Pending {
 pub(crate) struct PortQueue {
     pub(crate) queue: CreditQueue<QuestionId>,
     /// Joins and leaves.
-    memberships: VecDeque<QuestionId>,
+    memberships: FairQueue<QuestionId>,
     /// One of them is in flight or pausing.
     membership_under_way: Option<QuestionId>,
     pub(crate) window: Window,
@@ -106,7 +112,7 @@ impl PortQueue {
     fn new(depth: SaDepth) -> Self {
         Self {
             queue: CreditQueue::default(),
-            memberships: VecDeque::new(),
+            memberships: FairQueue::new(),
             membership_under_way: None,
             window: Window::new(depth),
             all: BTreeSet::new(),
@@ -116,11 +122,12 @@ impl PortQueue {
     /// The next question and its credit.
     fn next(&mut self) -> Option<(QuestionId, Credit)> {
         let depth = self.window.depth();
-        if self.membership_under_way.is_none()
-            && let Some(id) = self.memberships.front().copied()
-        {
+        if self.membership_under_way.is_none() && self.memberships() > 0 {
             let credit = self.queue.take_credit(depth)?;
-            self.memberships.pop_front();
+            let Some(id) = self.memberships.pop() else {
+                self.queue.give_back(credit);
+                return None;
+            };
             self.membership_under_way = Some(id);
             return Some((id, credit));
         }
@@ -161,6 +168,7 @@ impl SaQueues {
             question,
             accounts: Vec::from([account]),
             places: Places::default(),
+            turn: None,
             progress: Progress::Waiting,
             busy: 0,
             silent: 0,
@@ -170,10 +178,12 @@ impl SaQueues {
         let Self { depth, questions, ports, .. } = self;
         let line = ports.entry(port).or_insert_with(|| PortQueue::new(*depth));
         line.all.insert(id);
-        if is_membership {
-            line.memberships.push_back(id);
-        } else if let Some(pending) = questions.get_mut(id) {
-            line.queue.join(&mut pending.places, account, id);
+        if let Some(pending) = questions.get_mut(id) {
+            if is_membership {
+                pending.turn = Some(line.memberships.push(ONE_LINE, id));
+            } else {
+                line.queue.join(&mut pending.places, account, id);
+            }
         }
         id
     }
@@ -185,6 +195,7 @@ impl SaQueues {
         let send = self.sends.insert(id);
         let pending = self.questions.get_mut(id)?;
         line.queue.leave_all(&mut pending.places);
+        pending.turn = None;
         pending.progress = Progress::InFlight { send, tid, credit, sent: now };
         pending.first_sent.get_or_insert(now);
         Some((send, id))
@@ -209,8 +220,8 @@ impl SaQueues {
             line.all.remove(&id);
             if line.membership_under_way == Some(id) {
                 line.membership_under_way = None;
-            } else if pending.question.is_membership() {
-                line.memberships.retain(|other| *other != id);
+            } else if let Some(place) = pending.turn {
+                line.memberships.remove(place);
             }
         }
         Some(pending)
@@ -233,7 +244,7 @@ impl SaQueues {
         if pending.question.is_membership() {
             if line.membership_under_way == Some(id) {
                 line.membership_under_way = None;
-                line.memberships.push_front(id);
+                pending.turn = Some(line.memberships.push_first(ONE_LINE, id));
             }
         } else {
             line.queue.join_again(&mut pending.places, pending.accounts.iter().copied(), id);
