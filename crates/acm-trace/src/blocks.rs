@@ -9,7 +9,7 @@ const LONGEST: u32 = 1 << 28;
 pub(crate) struct Raw {
     /// Where it begins in the file.
     pub(crate) offset: u64,
-    /// Its type.
+    /// Its pcapng block type.
     pub(crate) number: u32,
     /// All of it.
     pub(crate) bytes: Vec<u8>,

@@ -11,7 +11,7 @@ pub enum TraceError {
     Read {
         /// Bytes that were read before.
         offset: u64,
-        /// Why.
+        /// What the reading failed with.
         source: std::io::Error,
     },
     /// A file of another kind.
@@ -23,7 +23,7 @@ pub enum TraceError {
     /// A trace of another major version.
     #[error("version {major} of traces at byte {offset}; this program reads version {ours}", ours = crate::VERSION.0)]
     Version {
-        /// The version.
+        /// Major version that the file says.
         major: u8,
         /// Where it is said.
         offset: u64,
@@ -106,7 +106,7 @@ pub enum Note {
     Block {
         /// Where it begins.
         offset: u64,
-        /// Its type.
+        /// Its pcapng block type.
         number: u32,
     },
     /// A packet of a kind that this version does not know, or of another interface.

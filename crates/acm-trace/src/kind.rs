@@ -30,7 +30,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// Its name.
+            /// Its name, the word behind `acm` in a packet's comment.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {

@@ -22,15 +22,15 @@ pub struct Way {
     pub slid: Lid,
     /// LID that it goes to.
     pub dlid: Lid,
-    /// Service level.
+    /// Service level in the local route header, 0..=15.
     pub sl: ServiceLevel,
-    /// Partition.
+    /// P_Key in the base transport header.
     pub pkey: Pkey,
     /// Queue pair that it comes from.
     pub source: Qpn,
     /// Queue pair that it goes to.
     pub dest: Qpn,
-    /// Queue key.
+    /// Queue key in the datagram header (DETH).
     pub qkey: Qkey,
     /// The global route header; `None` if there is none.
     pub global: Option<Global>,
@@ -45,7 +45,7 @@ pub struct Global {
     pub dgid: Gid,
     /// Traffic class and flow label.
     pub flow: GrhFlow,
-    /// Hop limit.
+    /// Hop limit; with 0 or 1 no router forwards the packet.
     pub hop_limit: u8,
 }
 

@@ -158,12 +158,12 @@ impl<W: Write> Writer<W> {
         self.blocks.get_mut().write_all(block)
     }
 
-    /// The file.
+    /// What the blocks are written to, with those so far.
     pub(crate) fn get_ref(&self) -> &W {
         self.blocks.get_ref()
     }
 
-    /// The same.
+    /// What the blocks are written to, to be taken away between two packets.
     pub(crate) fn get_mut(&mut self) -> &mut W {
         self.blocks.get_mut()
     }

@@ -111,9 +111,9 @@ pub enum Address {
     Ip4(Ipv4Addr),
     /// An IPv6 address.
     Ip6(Ipv6Addr),
-    /// A GID.
+    /// A GID, 128 bits.
     Gid(Gid),
-    /// A LID.
+    /// A LID, 16 bits.
     Lid(Lid),
 }
 

@@ -56,11 +56,11 @@ pub enum MessageError {
     /// A version or class that is not ACM's.
     #[error("base version {base}, class {class:?} version {version} are not ACM's")]
     NotAcm {
-        /// Base version.
+        /// Base version that the datagram has.
         base: u8,
-        /// Class.
+        /// Management class that the datagram has.
         class: MgmtClass,
-        /// Class version.
+        /// Class version that the datagram has.
         version: u8,
     },
     /// Not about resolving, or a method that is not known.

@@ -10,17 +10,17 @@ use ib_mad::{Lid, Pkey, Qkey, Qpn, ServiceLevel, packet::Grh};
 /// of two nodes ask of each other through umad devices does not pass through the subnet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crossing {
-    /// When.
+    /// When it was sent or received, in the time of the subnet.
     pub at: Duration,
     /// Whether the port received it; else the port sent it.
     pub delivered: bool,
-    /// The port.
+    /// The port that sent or received it, as `delivered` says.
     pub port: PortId,
     /// LID that it comes from.
     pub slid: Lid,
     /// LID that it goes to.
     pub dlid: Lid,
-    /// Service level.
+    /// Service level of the packet, 0..=15.
     pub sl: ServiceLevel,
     /// The sender's partition.
     pub pkey: Pkey,
@@ -28,7 +28,7 @@ pub struct Crossing {
     pub source: Qpn,
     /// Queue pair that it goes to; [`Qpn::MULTICAST`] for a group.
     pub dest: Qpn,
-    /// Queue key.
+    /// Queue key in its datagram header (DETH).
     pub qkey: Qkey,
     /// The global route header, if there is one.
     pub grh: Option<Grh>,

@@ -55,7 +55,7 @@ pub struct MadSend {
     pub dlid: Lid,
     /// Queue pair of the destination: 1.
     pub qpn: Qpn,
-    /// Service level.
+    /// Service level of the packet, 0..=15.
     pub sl: ServiceLevel,
     /// Which of the sending port's P_Keys.
     pub pkey_index: u16,

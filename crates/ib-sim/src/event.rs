@@ -23,7 +23,7 @@ pub enum Event {
         port: PortId,
         /// Whose request it answers.
         agent: AgentId,
-        /// The answer.
+        /// The answer, whatever its status.
         mad: Box<SaMad>,
     },
     /// No answer came to any transmission of a request: Linux hands it back with status 110 (`ETIMEDOUT`).
@@ -44,7 +44,7 @@ pub enum Event {
         slid: Lid,
         /// Queue pair of the sender.
         qpn: Qpn,
-        /// The report.
+        /// The `SubnAdmReport()`, with the notice as its data.
         mad: Box<SaMad>,
     },
     /// A port changed; [`Subnet::port`](crate::Subnet::port) has its attributes now.

@@ -12,7 +12,7 @@ impl NodeId {
     pub const fn new(number: u32) -> Self {
         Self(number)
     }
-    /// The number.
+    /// The number, from 1, in the order of adding.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0

@@ -22,7 +22,7 @@ macro_rules! changes {
         }
 
         impl PortChange {
-            /// Every change.
+            /// Every change, in the order of the numbers.
             pub const ALL: [Self; [$($code),*].len()] = [$(Self::$change),*];
 
             /// The number of `enum ibv_event_type`.
@@ -70,9 +70,9 @@ changes! {
 /// What a port has now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// Its GUID.
+    /// GUID of the port, not of its node.
     pub guid: Guid,
-    /// State.
+    /// Logical state: down, init, armed or active.
     pub state: PortState,
     /// Base LID; [`Lid::NONE`] before the subnet manager came.
     pub lid: Lid,
@@ -147,9 +147,9 @@ impl Port {
 /// What a node has now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Its name.
+    /// Name of its host, with `:1`, `:2` behind it for the host's second device, third device.
     pub name: String,
-    /// Its GUID.
+    /// GUID of the node; its ports have their own.
     pub guid: Guid,
     /// Its ports; the first is number 1.
     pub ports: Vec<Port>,

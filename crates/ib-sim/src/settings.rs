@@ -39,7 +39,7 @@ impl Default for Settings {
 /// What a link does to UD datagrams. The default is a perfect link: delivery at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Faults {
-    /// Loss.
+    /// How likely a datagram is lost on its way to one receiver.
     pub loss: Probability,
     /// Sending twice. The second copy has a delay of its own.
     pub duplicate: Probability,
@@ -97,13 +97,13 @@ pub struct PathSettings {
     pub rate: Option<Rate>,
     /// Packet lifetime; of a path from a port to itself it is 0.
     pub packet_life_time: PacketLifeTime,
-    /// Service level.
+    /// Service level of the path, 0..=15.
     pub sl: ServiceLevel,
-    /// Traffic class.
+    /// TClass for the global route header, 8 bits.
     pub traffic_class: u8,
-    /// Flow label.
+    /// Flow label for the global route header, 20 bits.
     pub flow_label: FlowLabel,
-    /// Hop limit.
+    /// Hop limit of every path: what the asker says does not change it.
     pub hop_limit: u8,
     /// Number of paths.
     pub num_path: u8,

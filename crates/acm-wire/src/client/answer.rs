@@ -55,7 +55,7 @@ impl Counters {
 /// What an EP answer says.
 #[derive(Clone, Copy, Debug)]
 pub struct EpAnswer<'a> {
-    /// The endpoint.
+    /// What the answer says of the endpoint before its addresses.
     pub head: &'a EpHead,
     addresses: &'a [u8],
 }

@@ -34,7 +34,7 @@ pub const ANSWER_PATH_FLAGS: u32 = 0x2b;
 /// What an entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind<'a> {
-    /// An address.
+    /// Address of a source or of a destination.
     Address(Address),
     /// A path record.
     Path(&'a PathRecord),

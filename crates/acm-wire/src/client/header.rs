@@ -47,11 +47,11 @@ impl Opcode {
 /// The operations of the protocol: there is one for every [`Opcode`] with a name, and no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// [`Opcode::RESOLVE`].
+    /// Asks for the path to a destination: [`Opcode::RESOLVE`].
     Resolve,
-    /// [`Opcode::PERF`].
+    /// Asks for counters: [`Opcode::PERF`].
     Perf,
-    /// [`Opcode::EP`].
+    /// Asks about an endpoint: [`Opcode::EP`].
     Endpoint,
 }
 
@@ -77,7 +77,7 @@ wire! {
     /// 8  transaction id (8 bytes, the client's own, echoed)
     /// ```
     pub struct Header [16] {
-        /// [`VERSION`].
+        /// Version of the protocol, [`VERSION`].
         pub version: u8,
         /// What is asked, or answered.
         pub opcode: Opcode,

@@ -184,7 +184,7 @@ impl Counters {
 wire! {
     /// What an EP answer says of an endpoint before its addresses; 80 bytes, in network order.
     pub struct EpHead [80] {
-        /// The device.
+        /// GUID of the device that the endpoint is on.
         pub device_guid: Guid,
         /// Number of the port at the device, from 1.
         pub port: u8,

@@ -76,7 +76,7 @@ pub struct AddrLine<'a> {
     pub device: &'a str,
     /// Port of the device, from 1.
     pub port: u8,
-    /// Partition.
+    /// Partition of the address: a P_Key or the default.
     pub pkey: PkeyChoice,
 }
 

@@ -10,7 +10,7 @@ use nom::{
 /// A place in a text, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Location {
-    /// Line.
+    /// Number of the line in the text.
     pub line: u32,
     /// Column, in bytes.
     pub column: u32,
@@ -222,7 +222,7 @@ pub(super) const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
 }
 
-/// Skips blanks.
+/// Skips spaces, tabs, carriage returns, vertical tabs and form feeds.
 pub(super) fn blanks(input: &[u8]) -> Parsed<'_, ()> {
     let (rest, _) = take_while(is_blank)(input)?;
     Ok((rest, ()))

@@ -78,11 +78,11 @@ words! {
 /// Where the log goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LogTarget<'a> {
-    /// Standard output.
+    /// Standard output of the process.
     Stdout,
-    /// Standard error.
+    /// Standard error of the process.
     Stderr,
-    /// A file.
+    /// The file at this path.
     File(&'a str),
 }
 
@@ -107,7 +107,7 @@ impl<'a> LogTarget<'a> {
 /// Where counters are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MetricsTarget<'a> {
-    /// Nowhere.
+    /// Counters are not served.
     None,
     /// On a unix socket.
     Unix(&'a str),
@@ -277,7 +277,7 @@ impl fmt::Display for NumberOrAuto {
     }
 }
 
-/// A path.
+/// An option whose value is a path, taken as it is written.
 pub(super) mod path {
     use core::fmt;
     #[expect(clippy::unnecessary_wraps, reason = "one signature for the readers of every option")]
@@ -313,7 +313,7 @@ impl ProviderSubnets {
 pub struct Provider<'a> {
     /// Name of the provider, as written.
     pub name: &'a str,
-    /// Its subnets.
+    /// Subnets that the provider serves.
     pub subnets: ProviderSubnets,
 }
 

@@ -77,7 +77,7 @@ pub struct Destination {
 /// The values of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// Service level.
+    /// Service level of the path, 0 to 15.
     pub sl: ServiceLevel,
     /// MTU, a code of 6 bits.
     pub mtu: Mtu,

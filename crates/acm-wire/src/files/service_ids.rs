@@ -8,7 +8,7 @@ const MOST: usize = 64;
 /// Which service ids path queries name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ServiceIds<'a> {
-    /// None.
+    /// Path queries name no service id.
     None,
     /// Each as it is.
     All,

@@ -16,7 +16,7 @@ bitflags::bitflags! {
     /// What a path record in an answer may be used for (`IB_PATH_*`). Unknown bits are kept.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
     pub struct PathFlags: u32 {
-        /// Management datagrams.
+        /// Management datagrams of general services (GMPs).
         const GMP = 1;
         /// The path to use first.
         const PRIMARY = 1 << 1;
@@ -35,7 +35,7 @@ bitflags::bitflags! {
 wire! {
     /// Value of a path record attribute, 72 bytes.
     pub struct PathData [72] {
-        /// [`PathFlags`].
+        /// What the path may be used for: bits of [`PathFlags`].
         pub flags: Host32,
         /// Zero.
         pub reserved: Reserved<4>,
@@ -49,7 +49,7 @@ wire! {
     pub struct PathAnswer [92] {
         /// Made from the request's header.
         pub header: NlHeader,
-        /// [`AttributeType::PATH_RECORD`].
+        /// Header of an attribute of type [`AttributeType::PATH_RECORD`].
         pub attribute: AttributeHeader,
         /// The path, and what it may be used for.
         pub data: PathData,
@@ -61,7 +61,7 @@ wire! {
     pub struct IpAnswer [36] {
         /// Made from the request's header.
         pub header: NlHeader,
-        /// [`AttributeType::DGID`].
+        /// Header of an attribute of type [`AttributeType::DGID`].
         pub attribute: AttributeHeader,
         /// The GID of the address that was asked for.
         pub gid: Gid,
@@ -71,11 +71,11 @@ wire! {
 wire! {
     /// Asks the kernel to wait this long for answers, 24 bytes. It refuses less than 100 ms and more than 200 s.
     pub struct SetTimeout [24] {
-        /// Header.
+        /// Netlink header of the message.
         pub header: NlHeader,
-        /// [`AttributeType::TIMEOUT`].
+        /// Header of an attribute of type [`AttributeType::TIMEOUT`].
         pub attribute: AttributeHeader,
-        /// Milliseconds.
+        /// How long the kernel should wait for answers, in milliseconds.
         pub timeout_ms: Host32,
     }
 }
@@ -147,7 +147,7 @@ pub enum KernelAnswer<'a> {
     Path {
         /// What it may be used for.
         flags: PathFlags,
-        /// The path.
+        /// The path record that the answer carries.
         path: &'a PathRecord,
     },
     /// The GID of an IP address.

@@ -19,13 +19,13 @@ pub struct AttributeType(u16);
 impl AttributeType {
     /// Flags and a path record.
     pub const PATH_RECORD: Self = Self(1);
-    /// Milliseconds, `u32`.
+    /// How long the kernel waits for answers: milliseconds, `u32`.
     pub const TIMEOUT: Self = Self(2);
     /// Service id, `u64` in the machine's order.
     pub const SERVICE_ID: Self = Self(3);
-    /// Destination GID.
+    /// Destination GID, 16 bytes.
     pub const DGID: Self = Self(4);
-    /// Source GID.
+    /// Source GID, 16 bytes.
     pub const SGID: Self = Self(5);
     /// Traffic class, `u8`.
     pub const TRAFFIC_CLASS: Self = Self(6);
@@ -35,7 +35,7 @@ impl AttributeType {
     pub const QOS_CLASS: Self = Self(8);
     /// IPv4 address, network order.
     pub const IPV4: Self = Self(9);
-    /// IPv6 address.
+    /// IPv6 address, 16 bytes.
     pub const IPV6: Self = Self(10);
 
     /// Bit of the raw type: who does not know this attribute must not answer (`RDMA_NLA_F_MANDATORY`).
@@ -48,7 +48,7 @@ impl AttributeType {
     pub const fn new(value: u16) -> Self {
         Self(value & !Self::FLAGS)
     }
-    /// The number.
+    /// The number of the type, without flags.
     #[must_use]
     pub const fn get(self) -> u16 {
         self.0
@@ -65,7 +65,7 @@ impl AttributeType {
     }
 }
 
-/// One attribute.
+/// One attribute as it is read: its type, its flag "mandatory" and its value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attribute<'a> {
     pub(super) attribute_type: AttributeType,

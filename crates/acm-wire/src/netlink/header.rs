@@ -14,7 +14,7 @@ wire! {
     pub struct NlHeader [16] {
         /// Bytes of the message with this header, without the padding behind it.
         pub length: Host32,
-        /// See [`NlHeader::message_type`].
+        /// Client and operation in one number: see [`NlHeader::message_type`].
         pub raw_type: Host16,
         /// [`FLAG_REQUEST`], [`FLAG_ERROR`] and others.
         pub flags: Host16,
@@ -43,7 +43,7 @@ pub enum MessageType {
     },
 }
 
-/// `RDMA_NL_LS`.
+/// Client number of the local service (`RDMA_NL_LS`).
 const LOCAL_SERVICE: u8 = 4;
 
 impl MessageType {
@@ -101,7 +101,7 @@ impl NlHeader {
 /// One message of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NlMessage<'a> {
-    /// Its header.
+    /// Netlink header of the message, 16 bytes.
     pub header: &'a NlHeader,
     /// What follows the header.
     pub payload: &'a [u8],
@@ -113,7 +113,7 @@ pub const fn messages(datagram: &[u8]) -> Messages<'_> {
     Messages { rest: datagram }
 }
 
-/// See [`messages`].
+/// Iterator over the messages of a datagram: see [`messages`].
 #[derive(Clone, Debug)]
 pub struct Messages<'a> {
     rest: &'a [u8],

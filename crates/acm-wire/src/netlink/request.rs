@@ -57,7 +57,7 @@ wire! {
 /// What a message asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KernelRequest {
-    /// A path.
+    /// A path, with what the kernel knows of it.
     Resolve(ResolveRequest),
     /// User space asks the kernel to wait this long for answers; the kernel takes 100 ms to 200 s.
     SetTimeout(Duration),
@@ -70,15 +70,15 @@ pub enum KernelRequest {
 pub struct ResolveRequest {
     /// Where the path begins, and what for.
     pub header: ResolveHeader,
-    /// Service.
+    /// Service that the path is for.
     pub service_id: Option<ServiceId>,
-    /// Destination GID.
+    /// GID of the port that the path leads to.
     pub dgid: Option<Gid>,
-    /// Source GID.
+    /// GID of the port that the path starts from.
     pub sgid: Option<Gid>,
-    /// Traffic class.
+    /// Traffic class of the global route header, 8 bits.
     pub traffic_class: Option<u8>,
-    /// Partition.
+    /// Partition key of the path, 16 bits.
     pub pkey: Option<Pkey>,
     /// Quality of service class, 12 bits.
     pub qos_class: Option<u16>,

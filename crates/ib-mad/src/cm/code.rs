@@ -4,9 +4,9 @@ use crate::code;
 code! {
     /// Which message another one is about (IBTA 12.6.6, 12.6.7).
     pub struct CmMessage(u8) {
-        /// A REQ.
+        /// A request for a connection (REQ).
         REQ = 0 "REQ",
-        /// A REP.
+        /// The reply to such a request (REP).
         REP = 1 "REP",
         /// An LAP; in a REJ: no message, but something else.
         LAP = 2 "LAP or none",
@@ -30,7 +30,7 @@ code! {
 code! {
     /// More transports (IBTA A14).
     pub struct ExtendedTransport(u8) {
-        /// None.
+        /// No extended transport.
         NONE = 0 "none",
         /// Extended reliable connection.
         XRC = 1 "XRC",
@@ -44,7 +44,7 @@ code! {
         NO_QP = 1 "no QP available",
         /// No end-to-end context is free.
         NO_EEC = 2 "no EEC available",
-        /// No resources.
+        /// The sender has no resources for the connection.
         NO_RESOURCES = 3 "no resources available",
         /// No answer in time.
         TIMEOUT = 4 "timeout",
@@ -56,7 +56,7 @@ code! {
         INVALID_COMM_INSTANCE = 7 "invalid communication instance",
         /// Nobody serves this service id.
         INVALID_SERVICE_ID = 8 "invalid service id",
-        /// Wrong transport.
+        /// Wrong transport service type in the request.
         INVALID_TRANSPORT = 9 "invalid transport service type",
         /// The id is of an older connection.
         STALE_CONNECTION = 10 "stale connection",
@@ -88,7 +88,7 @@ code! {
         INVALID_ALT_PACKET_RATE = 23 "invalid alternate packet rate",
         /// Ask another port or manager.
         REDIRECT = 24 "port and CM redirection",
-        /// Wrong MTU.
+        /// Wrong MTU: the receiver of the request cannot use it.
         INVALID_MTU = 26 "invalid path MTU",
         /// Too few responder resources.
         INSUFFICIENT_RESPONDER_RESOURCES = 27 "insufficient responder resources",
@@ -120,7 +120,7 @@ code! {
         REJECTED = 2 "rejected by the service provider",
         /// No queue pair is free.
         NO_QP = 3 "no QP available",
-        /// Ask elsewhere.
+        /// Ask elsewhere: the additional information says where.
         REDIRECT = 4 "redirect",
         /// Wrong class version.
         UNSUPPORTED_VERSION = 5 "unsupported version",
@@ -136,7 +136,7 @@ code! {
         INVALID_COMM_ID = 1 "invalid communication id",
         /// Other paths are not supported.
         UNSUPPORTED = 2 "not supported",
-        /// Refused.
+        /// The receiver refuses the alternate path.
         REJECT = 3 "rejected",
         /// Ask elsewhere.
         REDIRECT = 4 "redirect",
@@ -144,9 +144,9 @@ code! {
         IS_CURRENT = 5 "already the current path",
         /// Wrong queue pair or end-to-end context.
         INVALID_QPN = 6 "invalid QPN or EECN",
-        /// Wrong LID.
+        /// Wrong LID in the alternate path.
         INVALID_LID = 7 "LID rejected",
-        /// Wrong GID.
+        /// Wrong GID in the alternate path.
         INVALID_GID = 8 "GID rejected",
         /// Wrong flow label.
         INVALID_FLOW_LABEL = 9 "invalid flow label",
@@ -154,7 +154,7 @@ code! {
         INVALID_TRAFFIC_CLASS = 10 "invalid traffic class",
         /// Wrong hop limit.
         INVALID_HOP_LIMIT = 11 "invalid hop limit",
-        /// Wrong rate.
+        /// Wrong static rate in the alternate path.
         INVALID_PACKET_RATE = 12 "invalid packet rate",
         /// Wrong service level.
         INVALID_SL = 13 "invalid SL",

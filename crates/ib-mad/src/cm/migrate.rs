@@ -18,10 +18,10 @@ bits! {
 bits! {
     /// Flow label, traffic class.
     pub struct LapFlowLabel [4] in CmLap.alternate_flow_label {
-        /// Flow label.
+        /// Flow label of the alternate path, 20 bits.
         flow_label / with_flow_label: FlowLabel = 20,
         _: 4,
-        /// Traffic class.
+        /// Traffic class of the alternate path, 8 bits.
         traffic_class / with_traffic_class: u8 = 8,
     }
 }
@@ -29,7 +29,7 @@ bits! {
     /// Static rate in its byte.
     pub struct ApPacketRate [1] in CmLap.alternate_rate {
         _: 2,
-        /// Static rate.
+        /// Static rate of the alternate path, a code of 6 bits.
         packet_rate / with_packet_rate: Rate = 6,
     }
 }
@@ -65,9 +65,9 @@ wire! {
         pub alternate_remote_port_gid: Gid,
         /// Flow label, traffic class.
         pub alternate_flow_label: LapFlowLabel,
-        /// Hop limit.
+        /// Hop limit of the alternate path, 8 bits.
         pub alternate_hop_limit: u8,
-        /// Static rate.
+        /// Static rate of the alternate path, in the lower 6 bits.
         pub alternate_rate: ApPacketRate,
         /// Service level, whether the path stays in the subnet.
         pub alternate_sl: SubnetLocalSl,

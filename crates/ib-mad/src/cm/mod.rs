@@ -38,7 +38,7 @@ use crate::{MadHeader, attribute::attributes, notice::ClassPortInfo, wire, wire:
 wire! {
     /// A communication management datagram (IBTA 12.6); class version 2.
     pub struct CmMad [256] {
-        /// Common header.
+        /// Common header of every datagram, 24 bytes.
         pub header: MadHeader,
         /// The message as its attribute id lays it out.
         pub data: Octets<232>,

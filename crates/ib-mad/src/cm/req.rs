@@ -30,7 +30,7 @@ bits! {
         remote_eecn / with_remote_eecn: u32 = 24,
         /// Time in which the other side should answer.
         remote_cm_response_timeout / with_remote_cm_response_timeout: TimeCode = 5,
-        /// Transport.
+        /// Transport of the connection, 2 bits: RC, UC, RD or extended.
         transport_service_type / with_transport_service_type: TransportService = 2,
         /// The asker does end-to-end flow control.
         end_to_end_flow_control / with_end_to_end_flow_control: bool = 1,
@@ -72,17 +72,17 @@ bits! {
 bits! {
     /// Flow label, rate.
     pub struct FlowRate [4] {
-        /// Flow label.
+        /// Flow label of the path's global route header, 20 bits.
         flow_label / with_flow_label: FlowLabel = 20,
         _: 6,
-        /// Static rate.
+        /// Static rate of the path, a code of 6 bits.
         packet_rate / with_packet_rate: Rate = 6,
     }
 }
 bits! {
     /// Service level, whether the path stays in the subnet.
     pub struct SubnetLocalSl [1] {
-        /// Service level.
+        /// Service level of the path, 0 to 15.
         sl / with_sl: ServiceLevel = 4,
         /// The path stays in the subnet.
         subnet_local / with_subnet_local: bool = 1,
@@ -143,7 +143,7 @@ wire! {
         pub eecn_timeout: EecnTimeout,
         /// First sequence number, time to answer, retries.
         pub psn_timeout_retry: PsnTimeoutRetry,
-        /// Partition.
+        /// Partition key of the connection, 16 bits.
         pub pkey: Pkey,
         /// MTU, reliable datagram channel, retries of a receiver that is not ready.
         pub mtu_retry: MtuRetry,

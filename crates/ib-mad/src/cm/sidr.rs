@@ -10,7 +10,7 @@ wire! {
     pub struct CmSidrReq [232] {
         /// The asker's name of the question.
         pub request_id: Be32,
-        /// Partition.
+        /// Partition key that the asker uses with the service, 16 bits.
         pub pkey: Pkey,
         /// Zero.
         pub reserved: Reserved<2>,

@@ -11,7 +11,7 @@ wire! {
         pub block_num: u8,
         /// Zero.
         pub reserved: Reserved<5>,
-        /// The GUIDs.
+        /// Eight GUIDs of the table, from index 8 x the block number on.
         pub guids: [Guid; 8],
     }
 }

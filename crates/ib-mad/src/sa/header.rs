@@ -34,9 +34,9 @@ wire! {
     ///  56  data (200 bytes)
     /// ```
     pub struct SaMad [256] {
-        /// Common header.
+        /// Common header of every datagram, 24 bytes.
         pub header: MadHeader,
-        /// RMPP header.
+        /// RMPP header, 12 bytes: segments of a message that is longer than a datagram.
         pub rmpp: RmppHeader,
         /// Subnet administration header.
         pub sa: SaHeader,

@@ -16,7 +16,7 @@ wire! {
         pub enumeration: Be16,
         /// Zero.
         pub reserved: Reserved<6>,
-        /// The subscription.
+        /// What the port subscribed to.
         pub inform_info: InformInfo,
         /// Zero.
         pub reserved2: Reserved<20>,
@@ -41,7 +41,7 @@ sa_record! {
     IS_GENERIC = 0x80 "inform_info.is_generic" is_generic(value: u8) |r| r.inform_info.is_generic = value;
     /// Subscribed (1).
     SUBSCRIBE = 0x100 "inform_info.subscribe" subscribe(value: u8) |r| r.inform_info.subscribe = value;
-    /// How grave.
+    /// Type of the notices, from fatal to informational; 0xffff = all.
     TYPE = 0x200 "inform_info.notice_type" notice_type(value: InformType) |r| r.inform_info.notice_type = value;
     /// What happened, or a vendor's device.
     TRAP_NUMBER = 0x400 "inform_info.trap_number" trap_number(value: TrapNumber) |r| r.inform_info.trap_number = value;

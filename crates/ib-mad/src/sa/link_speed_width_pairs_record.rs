@@ -12,7 +12,7 @@ wire! {
         pub port_num: u8,
         /// Zero.
         pub reserved: Reserved<1>,
-        /// The table.
+        /// Link widths at each speed, and the ports that they are for.
         pub table: LinkSpeedWidthPairsTable,
     }
 }

@@ -8,11 +8,11 @@ use crate::{
 bits! {
     /// Service level, flow label, hop limit.
     pub struct SlFlowHop [4] in McMemberRecord.sl_flow_hop {
-        /// Service level.
+        /// Service level of the group's packets, 0 to 15.
         sl / with_sl: ServiceLevel = 4,
-        /// Flow label.
+        /// Flow label of the global route header, 20 bits.
         flow_label / with_flow_label: FlowLabel = 20,
-        /// Hop limit.
+        /// Hop limit of the global route header, 8 bits.
         hop_limit / with_hop_limit: u8 = 8,
     }
 }
@@ -61,13 +61,13 @@ wire! {
         pub mlid: Lid,
         /// Maximum transfer unit.
         pub mtu: Selected<Mtu>,
-        /// Traffic class.
+        /// Traffic class of the global route header, 8 bits.
         pub traffic_class: u8,
-        /// Partition.
+        /// Partition key of the group, 16 bits.
         pub pkey: Pkey,
-        /// Static rate.
+        /// Static rate of the group: a 2-bit selector and a 6-bit code.
         pub rate: Selected<Rate>,
-        /// Packet lifetime.
+        /// Longest time of a packet in the subnet: a 2-bit selector, then 4.096 us x 2^n with a 6-bit n.
         pub packet_life_time: Selected<PacketLifeTime>,
         /// Service level, flow label, hop limit.
         pub sl_flow_hop: SlFlowHop,
@@ -95,9 +95,9 @@ sa_record! {
     MTU_SELECTOR = 0x10 "mtu.selector" (Ignored) mtu_selector(value: Selector) |r| r.mtu = Selected::new(value, r.mtu.value());
     /// MTU value; prefer the setter of both.
     MTU = 0x20 "mtu.value" (graded Mtu) mtu_value(value: Mtu) |r| r.mtu = Selected::new(r.mtu.selector(), value);
-    /// Traffic class.
+    /// Traffic class of the global route header, 8 bits.
     TRAFFIC_CLASS = 0x40 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
-    /// Partition.
+    /// Partition key of the group, 16 bits.
     PKEY = 0x80 "pkey" (Partition) pkey(value: Pkey) |r| r.pkey = value;
     /// How to compare the rate; prefer the setter of both.
     RATE_SELECTOR = 0x100 "rate.selector" (Ignored) rate_selector(value: Selector) |r| r.rate = Selected::new(value, r.rate.value());
@@ -109,14 +109,14 @@ sa_record! {
     /// Lifetime value; prefer the setter of both.
     LIFE = 0x800 "packet_life_time.value" (graded PacketLifeTime) packet_life_time_value(value: PacketLifeTime)
         |r| r.packet_life_time = Selected::new(r.packet_life_time.selector(), value);
-    /// Service level.
+    /// Service level of the group's packets, 0 to 15.
     SL = 0x1000 "sl_flow_hop.sl" sl(value: ServiceLevel) |r| r.sl_flow_hop = r.sl_flow_hop.with_sl(value);
-    /// Flow label.
+    /// Flow label of the global route header, 20 bits.
     FLOW_LABEL = 0x2000 "sl_flow_hop.flow_label" flow_label(value: FlowLabel)
         |r| r.sl_flow_hop = r.sl_flow_hop.with_flow_label(value);
-    /// Hop limit.
+    /// Hop limit of the global route header, 8 bits.
     HOP_LIMIT = 0x4000 "sl_flow_hop.hop_limit" hop_limit(value: u8) |r| r.sl_flow_hop = r.sl_flow_hop.with_hop_limit(value);
-    /// Scope.
+    /// Scope of the group: 2 link, 5 site, 8 organization, 14 global.
     SCOPE = 0x8000 "scope_state.scope" scope(value: u8) |r| r.scope_state = r.scope_state.with_scope(value);
     /// Kind of membership.
     JOIN_STATE = 0x1_0000 "scope_state.join_state" join_state(value: JoinState)

@@ -29,19 +29,19 @@ wire! {
     pub struct MultiPathRecord [200] {
         /// Raw traffic, flow label, hop limit.
         pub flow_hop: FlowHop,
-        /// Traffic class.
+        /// Traffic class of the global route header, 8 bits.
         pub traffic_class: u8,
         /// Reversible, number of paths.
         pub reversible_paths: ReversiblePaths,
-        /// Partition.
+        /// Partition key of the paths, 16 bits.
         pub pkey: Pkey,
         /// Quality of service class, service level.
         pub qos_sl: QosSl,
         /// Maximum transfer unit.
         pub mtu: Selected<Mtu>,
-        /// Static rate.
+        /// Static rate of the paths: a 2-bit selector and a 6-bit code.
         pub rate: Selected<Rate>,
-        /// Packet lifetime.
+        /// Longest time of a packet on a path: a 2-bit selector, then 4.096 us x 2^n with a 6-bit n.
         pub packet_life_time: Selected<PacketLifeTime>,
         /// Service id, first byte.
         pub service_id_8msb: u8,
@@ -89,7 +89,7 @@ impl MultiPathRecord {
     pub const fn qos_class(&self) -> u16 {
         self.qos_sl.qos_class()
     }
-    /// Service level.
+    /// Service level of the paths, 0 to 15.
     #[must_use]
     pub const fn sl(&self) -> ServiceLevel {
         self.qos_sl.sl()
@@ -102,12 +102,12 @@ sa_record! {
     /// Paths for raw packets.
     RAW_TRAFFIC = 0x1 "flow_hop.raw_traffic" raw_traffic(value: bool)
         |r| r.flow_hop = r.flow_hop.with_raw_traffic(value);
-    /// Flow label.
+    /// Flow label of the global route header, 20 bits.
     FLOW_LABEL = 0x4 "flow_hop.flow_label" flow_label(value: FlowLabel)
         |r| r.flow_hop = r.flow_hop.with_flow_label(value);
-    /// Hop limit.
+    /// Hop limit of the global route header, 8 bits.
     HOP_LIMIT = 0x8 "flow_hop.hop_limit" hop_limit(value: u8) |r| r.flow_hop = r.flow_hop.with_hop_limit(value);
-    /// Traffic class.
+    /// Traffic class of the global route header, 8 bits.
     TRAFFIC_CLASS = 0x10 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
     /// Usable in both directions.
     REVERSIBLE = 0x20 "reversible_paths.reversible" (Set) reversible(value: bool)
@@ -115,11 +115,11 @@ sa_record! {
     /// At most this many paths for each pair of ports.
     NUM_PATH = 0x40 "reversible_paths.num_path" (Ignored) num_path(value: u8)
         |r| r.reversible_paths = r.reversible_paths.with_num_path(value);
-    /// Partition.
+    /// Partition key of the paths, 16 bits.
     PKEY = 0x80 "pkey" (Partition) pkey(value: Pkey) |r| r.pkey = value;
     /// Quality of service class.
     QOS_CLASS = 0x100 "qos_sl.qos_class" qos_class(value: u16) |r| r.qos_sl = r.qos_sl.with_qos_class(value);
-    /// Service level.
+    /// Service level of the paths, 0 to 15.
     SL = 0x200 "qos_sl.sl" sl(value: ServiceLevel) |r| r.qos_sl = r.qos_sl.with_sl(value);
     /// How to compare the MTU; see the setter of both.
     MTU_SELECTOR = 0x400 "mtu.selector" (Ignored);

@@ -32,7 +32,7 @@ sa_record! {
     MulticastForwardingTableRecord MULTICAST_FORWARDING_TABLE_RECORD MulticastForwardingTableMask;
     /// LID of the switch that has the table.
     LID = 0x1 "lid" lid(value: Lid) |r| r.lid = value;
-    /// Sixteen ports.
+    /// Which 16 ports: from port 16 x the position on.
     POSITION = 0x2 "position_block.position" position(value: u8)
         |r| r.position_block = r.position_block.with_position(value);
     /// Block of 32 groups.

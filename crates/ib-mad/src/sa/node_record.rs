@@ -32,9 +32,9 @@ sa_record! {
     CLASS_VERSION = 0x8 "node_info.class_version" class_version(value: u8) |r| r.node_info.class_version = value;
     /// Adapter, switch or router.
     NODE_TYPE = 0x10 "node_info.node_type" node_type(value: NodeType) |r| r.node_info.node_type = value;
-    /// Physical ports.
+    /// How many physical ports the node has.
     NUM_PORTS = 0x20 "node_info.num_ports" num_ports(value: u8) |r| r.node_info.num_ports = value;
-    /// The system.
+    /// GUID of the system that the node is part of.
     SYSTEM_IMAGE_GUID = 0x40 "node_info.system_image_guid" system_image_guid(value: Guid)
         |r| r.node_info.system_image_guid = value;
     /// GUID of the node.
@@ -44,14 +44,14 @@ sa_record! {
     /// Entries of the P_Key table.
     PARTITION_CAP = 0x200 "node_info.partition_cap" partition_cap(value: u16)
         |r| r.node_info.partition_cap = value.into();
-    /// Device.
+    /// Device id that the maker assigned, 16 bits.
     DEVICE_ID = 0x400 "node_info.device_id" device_id(value: u16) |r| r.node_info.device_id = value.into();
     /// Revision of the device.
     REVISION = 0x800 "node_info.revision" revision(value: u32) |r| r.node_info.revision = value.into();
     /// Number of the port.
     LOCAL_PORT_NUM = 0x1000 "node_info.port_vendor.local_port_num" local_port_num(value: u8)
         |r| r.node_info.port_vendor = r.node_info.port_vendor.with_local_port_num(value);
-    /// Maker.
+    /// The maker's IEEE company id, 24 bits.
     VENDOR_ID = 0x2000 "node_info.port_vendor.vendor_id" vendor_id(value: VendorId)
         |r| r.node_info.port_vendor = r.node_info.port_vendor.with_vendor_id(value);
     /// What a person calls the node.

@@ -31,7 +31,7 @@ bits! {
     pub struct QosSl [2] in PathRecord.qos_sl {
         /// Quality of service class.
         qos_class / with_qos_class: u16 = 12,
-        /// Service level.
+        /// Service level of the path, 0 to 15.
         sl / with_sl: ServiceLevel = 4,
     }
 }
@@ -41,13 +41,13 @@ wire! {
     pub struct PathRecord [64] {
         /// Service that the path is for; 0 = any.
         pub service_id: ServiceId,
-        /// Destination GID.
+        /// GID of the port that the path leads to.
         pub dgid: Gid,
-        /// Source GID.
+        /// GID of the port that the path starts from.
         pub sgid: Gid,
-        /// Destination LID.
+        /// LID that packets are sent to: of the destination, or of a router if that is in another subnet.
         pub dlid: Lid,
-        /// Source LID.
+        /// LID of the port that the path starts from.
         pub slid: Lid,
         /// Raw traffic, flow label, hop limit.
         pub flow_hop: FlowHop,
@@ -55,15 +55,15 @@ wire! {
         pub traffic_class: u8,
         /// Reversible, number of paths.
         pub reversible_paths: ReversiblePaths,
-        /// Partition.
+        /// Partition key of the path, 16 bits.
         pub pkey: Pkey,
         /// Quality of service class, service level.
         pub qos_sl: QosSl,
         /// Maximum transfer unit.
         pub mtu: Selected<Mtu>,
-        /// Static rate.
+        /// Static rate of the path: a 2-bit selector and a 6-bit code.
         pub rate: Selected<Rate>,
-        /// Packet lifetime.
+        /// Longest time of a packet on the path: a 2-bit selector, then 4.096 us x 2^n with a 6-bit n.
         pub packet_life_time: Selected<PacketLifeTime>,
         /// Preference among several; 0 is best.
         pub preference: u8,
@@ -77,21 +77,21 @@ sa_record! {
     PathRecord PATH_RECORD PathMask;
     /// Service id (two bits: upper and lower half).
     SERVICE_ID = 0x3 "service_id" service_id(value: ServiceId) |r| r.service_id = value;
-    /// Destination GID.
+    /// GID of the port that the path leads to.
     DGID = 0x4 "dgid" dgid(value: Gid) |r| r.dgid = value;
-    /// Source GID.
+    /// GID of the port that the path starts from.
     SGID = 0x8 "sgid" sgid(value: Gid) |r| r.sgid = value;
-    /// Destination LID.
+    /// LID that packets are sent to: of the destination, or of a router if that is in another subnet.
     DLID = 0x10 "dlid" dlid(value: Lid) |r| r.dlid = value;
-    /// Source LID.
+    /// LID of the port that the path starts from.
     SLID = 0x20 "slid" slid(value: Lid) |r| r.slid = value;
     /// Path for raw packets.
     RAW_TRAFFIC = 0x40 "flow_hop.raw_traffic" raw_traffic(value: bool) |r| r.flow_hop = r.flow_hop.with_raw_traffic(value);
-    /// Flow label.
+    /// Flow label of the global route header, 20 bits.
     FLOW_LABEL = 0x100 "flow_hop.flow_label" flow_label(value: FlowLabel) |r| r.flow_hop = r.flow_hop.with_flow_label(value);
-    /// Hop limit.
+    /// Hop limit of the global route header, 8 bits.
     HOP_LIMIT = 0x200 "flow_hop.hop_limit" hop_limit(value: u8) |r| r.flow_hop = r.flow_hop.with_hop_limit(value);
-    /// Traffic class.
+    /// Traffic class of the global route header, 8 bits.
     TRAFFIC_CLASS = 0x400 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
     /// Usable in both directions.
     REVERSIBLE = 0x800 "reversible_paths.reversible" (Set) reversible(value: bool)
@@ -99,11 +99,11 @@ sa_record! {
     /// At most this many paths.
     NUM_PATH = 0x1000 "reversible_paths.num_path" (Ignored) num_path(value: u8)
         |r| r.reversible_paths = r.reversible_paths.with_num_path(value);
-    /// Partition.
+    /// Partition key of the path, 16 bits.
     PKEY = 0x2000 "pkey" (Partition) pkey(value: Pkey) |r| r.pkey = value;
     /// Quality of service class.
     QOS_CLASS = 0x4000 "qos_sl.qos_class" qos_class(value: u16) |r| r.qos_sl = r.qos_sl.with_qos_class(value);
-    /// Service level.
+    /// Service level of the path, 0 to 15.
     SL = 0x8000 "qos_sl.sl" sl(value: ServiceLevel) |r| r.qos_sl = r.qos_sl.with_sl(value);
     /// How to compare the MTU; prefer the setter of both.
     MTU_SELECTOR = 0x1_0000 "mtu.selector" (Ignored) mtu_selector(value: Selector) |r| r.mtu = Selected::new(value, r.mtu.value());
@@ -119,7 +119,7 @@ sa_record! {
     /// Lifetime value; prefer the setter of both.
     LIFE = 0x20_0000 "packet_life_time.value" (graded PacketLifeTime) packet_life_time_value(value: PacketLifeTime)
         |r| r.packet_life_time = Selected::new(r.packet_life_time.selector(), value);
-    /// Preference.
+    /// Preference among several paths; 0 is best.
     PREFERENCE = 0x40_0000 "preference" preference(value: u8) |r| r.preference = value;
 }
 

@@ -11,7 +11,7 @@ wire! {
         pub port_num: u8,
         /// How a query compares; zero in answers.
         pub options: PortInfoOptions,
-        /// Error correction.
+        /// Forward error correction that the port supports, may use and uses.
         pub port_info_extended: PortInfoExtended,
     }
 }

@@ -41,7 +41,7 @@ sa_record! {
     OPTIONS = 0x4 "options" options(value: PortInfoOptions) |r| r.options = value;
     /// Key that guards the port.
     MKEY = 0x8 "port_info.mkey" mkey(value: Mkey) |r| r.port_info.mkey = value;
-    /// Subnet prefix.
+    /// Subnet prefix of the port's GIDs, 64 bits.
     GID_PREFIX = 0x10 "port_info.gid_prefix" gid_prefix(value: u64) |r| r.port_info.gid_prefix = value.into();
     /// The port's first LID.
     LID = 0x20 "port_info.lid" lid(value: Lid) |r| r.port_info.lid = value;
@@ -69,10 +69,10 @@ sa_record! {
     /// Speeds that the port can use.
     LINK_SPEED_SUPPORTED = 0x4000 "port_info.speed_state.link_speed_supported" link_speed_supported(value: LinkSpeeds)
         |r| r.port_info.speed_state = r.port_info.speed_state.with_link_speed_supported(value);
-    /// Logical state.
+    /// Logical state of the port, such as initialize, armed or active.
     PORT_STATE = 0x8000 "port_info.speed_state.port_state" port_state(value: PortState)
         |r| r.port_info.speed_state = r.port_info.speed_state.with_port_state(value);
-    /// Physical state.
+    /// Physical state of the port's link, such as polling or link up.
     PORT_PHYSICAL_STATE = 0x1_0000 "port_info.physical_states.port_physical_state"
         port_physical_state(value: PortPhysicalState)
         |r| r.port_info.physical_states = r.port_info.physical_states.with_port_physical_state(value);

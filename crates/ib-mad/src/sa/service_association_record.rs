@@ -8,7 +8,7 @@ use crate::{
 wire! {
     /// A service that belongs to a key (IBTA 15.2.5.15), 80 bytes. No public source names its component mask bits.
     pub struct ServiceAssociationRecord [80] {
-        /// The key.
+        /// Key that the service belongs to, 128 bits.
         pub service_key: Octets<16>,
         /// What a person calls the service.
         pub service_name: Text<64>,

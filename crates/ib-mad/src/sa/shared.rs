@@ -23,7 +23,7 @@ sa_record! {
     IS_GENERIC = 0x10 "is_generic" is_generic(value: u8) |r| r.is_generic = value;
     /// Subscribe (1) or unsubscribe (0).
     SUBSCRIBE = 0x20 "subscribe" subscribe(value: u8) |r| r.subscribe = value;
-    /// How grave.
+    /// Type of the notices, from fatal to informational; 0xffff = all.
     TYPE = 0x40 "notice_type" notice_type(value: InformType) |r| r.notice_type = value;
     /// What happened, or a vendor's device.
     TRAP_NUMBER = 0x80 "trap_number" trap_number(value: TrapNumber) |r| r.trap_number = value;

@@ -13,7 +13,7 @@ wire! {
         pub output_port_num: u8,
         /// Zero.
         pub reserved: Reserved<4>,
-        /// The lanes.
+        /// Virtual lane of each of the 16 service levels.
         pub table: SlToVlMappingTable,
     }
 }

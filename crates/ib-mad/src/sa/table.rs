@@ -130,7 +130,7 @@ pub struct Table<B> {
 }
 
 impl<B: AsRef<[u8]>> Table<B> {
-    /// The message.
+    /// Bytes of the whole message, with its headers.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.buffer.as_ref().get(..self.length).unwrap_or_default()

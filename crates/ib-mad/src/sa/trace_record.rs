@@ -10,7 +10,7 @@ wire! {
     ///
     /// No public source names its component mask bits.
     pub struct TraceRecord [46] {
-        /// Subnet prefix.
+        /// Subnet prefix, the upper 64 bits of a GID.
         pub gid_prefix: Be64,
         /// Goes up when hidden ids change.
         pub id_generation: Be16,
@@ -18,7 +18,7 @@ wire! {
         pub reserved: Reserved<1>,
         /// Adapter, switch or router.
         pub node_type: NodeType,
-        /// The node.
+        /// Id of the node that the path goes through.
         pub node_id: Be64,
         /// The chassis that it is in.
         pub chassis_id: Be64,

@@ -35,7 +35,7 @@ pub enum Message<'a> {
         port: u8,
         /// The request's agent.
         agent: AgentId,
-        /// The request.
+        /// The request, with its transaction id.
         mad: &'a SaMad,
     },
     /// A report of the administrator, to be answered with [`Client::send_mad`](super::Client::send_mad) without a
@@ -47,7 +47,7 @@ pub enum Message<'a> {
         slid: Lid,
         /// Queue pair of the sender.
         qpn: Qpn,
-        /// The report.
+        /// The `SubnAdmReport()`, with the notice as its data.
         mad: &'a SaMad,
     },
     /// A port changed; [`Client::port`](super::Client::port) has its attributes now.
@@ -61,7 +61,7 @@ pub enum Message<'a> {
     Fault {
         /// The queue pair.
         qpn: Qpn,
-        /// What broke.
+        /// Which part of the queue pair broke.
         fault: Fault,
     },
     /// A request was not done.

@@ -55,7 +55,7 @@ code! {
 }
 
 code! {
-    /// What broke.
+    /// Which part of a queue pair broke.
     pub struct Fault(u8) {
         /// The queue pair: it is in error, and what was posted is gone without a completion.
         QUEUE_PAIR = 1 "queue pair",

@@ -70,7 +70,7 @@ wire! {
     pub struct PortInfo [32] {
         /// [`Kind::PORT_INFO`].
         pub kind: Kind,
-        /// Port number.
+        /// Number of the port at the node, from 1.
         pub port: u8,
         /// Number of what happened, as [`PortChange::code`](crate::PortChange::code); 0: nothing.
         pub change: u8,
@@ -78,17 +78,17 @@ wire! {
         pub state: PortState,
         /// LID mask control.
         pub lmc: u8,
-        /// Active MTU.
+        /// Active MTU: the largest payload of a packet.
         pub mtu: Mtu,
-        /// Active rate.
+        /// Active width times active speed.
         pub rate: Rate,
-        /// LID.
+        /// Base LID, without path bits; 0 before the subnet manager came.
         pub lid: Lid,
         /// LID of the subnet manager.
         pub sm_lid: Lid,
         /// Service level to the subnet manager.
         pub sm_sl: u8,
-        /// PortInfo.SubnetTimeOut.
+        /// PortInfo.SubnetTimeOut: a packet crosses the subnet in 4.096 us x 2^n, n = 0..=31.
         pub subnet_timeout: u8,
         /// GIDs that follow.
         pub gid_count: Be16,
@@ -160,9 +160,9 @@ wire! {
         pub from: Be32,
         /// The destination's queue pair.
         pub to: Be32,
-        /// Queue key.
+        /// Queue key; if its highest bit is set, the packet has the sending queue pair's key instead.
         pub qkey: Qkey,
-        /// Service level.
+        /// Service level of the packet, 0..=15.
         pub sl: u8,
         /// Path bits of the source LID.
         pub path_bits: u8,
@@ -170,11 +170,11 @@ wire! {
         pub global: u8,
         /// Which GID is the source.
         pub sgid_index: u8,
-        /// Flow label.
+        /// Flow label, 20 bits.
         pub flow_label: Be32,
-        /// Hop limit.
+        /// Hop limit; with 0 or 1 no router forwards the packet.
         pub hop_limit: u8,
-        /// Traffic class.
+        /// TClass of the global route header, 8 bits.
         pub traffic_class: u8,
         /// Static rate; 0: the port's own.
         pub static_rate: Rate,
@@ -198,7 +198,7 @@ wire! {
         pub from: Be32,
         /// Which P_Key admitted it.
         pub pkey_index: Be16,
-        /// Service level.
+        /// Service level of the packet, 0..=15.
         pub sl: u8,
         /// Path bits of the LID that it was sent to.
         pub path_bits: u8,
@@ -218,7 +218,7 @@ wire! {
         pub kind: Kind,
         /// Number of the port at the node, from 1.
         pub port: u8,
-        /// Service level.
+        /// Service level of the packet, 0..=15.
         pub sl: u8,
         /// LID of the destination.
         pub dlid: Lid,
@@ -276,11 +276,11 @@ wire! {
     pub struct UmadServe [24] {
         /// [`Kind::UMAD_SERVE`].
         pub kind: Kind,
-        /// Management class.
+        /// Management class of the requests.
         pub class: MgmtClass,
         /// Version of the class's format.
         pub class_version: u8,
-        /// The agent.
+        /// Number of the agent at its umad device.
         pub agent: Be32,
         /// Method n is bit n % 64 of word n / 64, as in the kernel's mask.
         pub methods: [Be64; 2],
@@ -310,7 +310,7 @@ wire! {
         pub kind: Kind,
         /// Zero.
         pub reserved: Reserved<2>,
-        /// The agent.
+        /// Number of the agent at its umad device.
         pub agent: Be32,
     }
 }
@@ -320,7 +320,7 @@ wire! {
     pub struct QpFault [8] {
         /// [`Kind::QP_FAULT`].
         pub kind: Kind,
-        /// What broke.
+        /// Which part of the queue pair broke.
         pub fault: Fault,
         /// Zero.
         pub reserved: Reserved<1>,

@@ -15,19 +15,19 @@ pub struct Group {
     pub mlid: Lid,
     /// Key of its datagrams.
     pub qkey: Qkey,
-    /// Partition.
+    /// P_Key of the group: switches drop datagrams of other partitions.
     pub pkey: Pkey,
-    /// MTU.
+    /// Largest payload of its datagrams.
     pub mtu: Mtu,
-    /// Rate.
+    /// Highest rate that its datagrams may be sent at.
     pub rate: Rate,
-    /// Packet lifetime.
+    /// Longest time that its datagrams spend in the subnet: 4.096 us x 2^n.
     pub packet_life_time: PacketLifeTime,
-    /// Traffic class.
+    /// TClass in the global route header of its datagrams.
     pub traffic_class: u8,
     /// Service level, flow label, hop limit.
     pub sl_flow_hop: SlFlowHop,
-    /// Scope.
+    /// Scope bits of `mgid`: 2 is link-local, 5 site-local, 8 organization-local, 14 global.
     pub scope: u8,
     /// Members and kinds of membership.
     pub members: BTreeMap<PortId, JoinState>,

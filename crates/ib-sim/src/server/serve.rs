@@ -222,7 +222,7 @@ impl Server {
         self.stopper.clone()
     }
 
-    /// The subnet.
+    /// The subnet that it serves, to set it up before `run`.
     pub fn subnet_mut(&mut self) -> &mut Subnet {
         &mut self.subnet
     }

@@ -6,9 +6,9 @@ use core::{fmt, str::FromStr};
 pub struct Probability(u32);
 
 impl Probability {
-    /// Never.
+    /// Never: 0 millionths.
     pub const NEVER: Self = Self(0);
-    /// Always.
+    /// Always: a million millionths.
     pub const ALWAYS: Self = Self(1_000_000);
 
     /// From millionths; more than a million is always.
@@ -21,7 +21,7 @@ impl Probability {
     pub const fn percent(value: u32) -> Self {
         Self::per_million(value.saturating_mul(10_000))
     }
-    /// Millionths.
+    /// The value in millionths, 0..=1_000_000.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0

@@ -52,7 +52,7 @@ impl Subnet {
         u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)
     }
 
-    /// A node.
+    /// A node as it is now; `None` for a number that no node has.
     #[must_use]
     pub fn node(&self, id: NodeId) -> Option<&Node> {
         self.nodes.get(id.index()?)

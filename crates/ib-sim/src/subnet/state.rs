@@ -184,7 +184,7 @@ impl Subnet {
         self.sa.groups.values()
     }
 
-    /// A group.
+    /// The group with this multicast GID; `None` if there is none.
     #[must_use]
     pub fn group(&self, mgid: Gid) -> Option<&Group> {
         self.sa.groups.get(&mgid)

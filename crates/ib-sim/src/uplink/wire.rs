@@ -32,7 +32,7 @@ wire! {
         pub kind: Host32,
         /// Bytes of data that count.
         pub length: Host32,
-        /// Data.
+        /// What a message of this kind carries: its first `length` bytes count.
         pub data: Octets<64>,
     }
 }
@@ -72,7 +72,7 @@ wire! {
         pub reserved3: Reserved<4>,
         /// Bytes of the datagram.
         pub length: Be64,
-        /// The datagram.
+        /// The datagram, always 256 bytes.
         pub mad: SaMad,
     }
 }
