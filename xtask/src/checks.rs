@@ -23,9 +23,9 @@ pub(crate) fn test(install: Install, fast: bool) -> Result<(), TaskError> {
     tests(steps)
 }
 
-/// The task `ci`: [`test()`], lints of tests on a real kernel, what cargo-deny finds beyond that, the oldest compiler, the packages of published crates,
-/// their interfaces since the last release, the examples that are no part of the workspace, and each fuzz target for 15 s;
-/// what that needs is installed.
+/// The task `ci`: [`test()`], lints of tests on a real kernel, what cargo-deny finds beyond that, the oldest compiler, the
+/// packages of published crates, their interfaces since the last release, the examples that are no part of the workspace,
+/// and each fuzz target for 15 s; what that needs is installed.
 pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
     let mut steps = Steps::default();
     ready(&mut steps, install)?;

@@ -9,7 +9,7 @@ use ib_mad::{Guid, Pkey, sa::PathRecord};
 /// A path, and where it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resolved {
-    /// The way from the local port to the destination.
+    /// The path record, from the local port to the destination.
     pub path: PathRecord,
     /// The local address that it begins at, if the daemon chose it.
     pub source: Option<Address>,

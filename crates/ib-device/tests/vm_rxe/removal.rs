@@ -1,4 +1,4 @@
-//! A device that is deleted while it is in use, and made again.
+//! A device that is deleted while it is in use and made again, and a driver that is unloaded and loaded again.
 use crate::lab::{add_devices, cable, devices, lab, port, run, wait_for, way_to};
 use ib_device::{
     Error,
