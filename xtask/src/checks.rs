@@ -23,14 +23,13 @@ pub(crate) fn test(install: Install, fast: bool) -> Result<(), TaskError> {
     tests(steps)
 }
 
-/// The task `ci`: [`test()`], lints of tests on a real kernel, what cargo-deny finds beyond that, the oldest compiler, the
-/// packages of published crates, their interfaces since the last release, the examples that are no part of the workspace,
-/// and each fuzz target for 15 s; what that needs is installed.
+/// The task `ci`: [`test()`], what cargo-deny finds beyond that, the oldest compiler, the packages of published crates,
+/// their interfaces since the last release, the examples that are no part of the workspace, and each fuzz target for 15 s;
+/// what that needs is installed.
 pub(crate) fn ci(install: Install) -> Result<(), TaskError> {
     let mut steps = Steps::default();
     ready(&mut steps, install)?;
     build(&mut steps, install)?;
-    lint_by_name(&mut steps)?;
     steps.step("cargo-deny", || cargo_deny(install))?;
     steps.step("oldest compiler", || published::msrv(install))?;
     steps.step("packages", published::package)?;
@@ -56,22 +55,18 @@ fn build(steps: &mut Steps, install: Install) -> Result<(), TaskError> {
     component("rustfmt", &["fmt", "--version"], install)?;
     component("clippy", &["clippy", "--version"], install)?;
     steps.command("format", &mut cargo(&["fmt", "--all", "--check"]))?;
+    let lint = |targets: &[&str]| {
+        let mut clippy = cargo(&["clippy", "--workspace", "--features", TESTED]);
+        clippy.args(targets).args(["--", "-D", "warnings"]);
+        clippy
+    };
     steps.command("lints", &mut lint(&["--all-targets"]))?;
+    // What runs by name only is not among all targets.
+    let by_name: Vec<&str> = vm::TESTS.iter().flat_map(|test| ["--test", test]).collect();
+    steps.command("lints of tests on a real kernel", &mut lint(&by_name))?;
     let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
     steps.command("documentation", doc.env("RUSTDOCFLAGS", "-D warnings"))?;
     steps.step("without std", || no_std::build(install))
-}
-
-fn lint(targets: &[&str]) -> Command {
-    let mut clippy = cargo(&["clippy", "--workspace", "--features", TESTED]);
-    clippy.args(targets).args(["--", "-D", "warnings"]);
-    clippy
-}
-
-/// What runs by name only is not among all targets. It takes a minute, as cargo checks everything anew for it.
-fn lint_by_name(steps: &mut Steps) -> Result<(), TaskError> {
-    let by_name: Vec<&str> = vm::TESTS.iter().flat_map(|test| ["--test", test]).collect();
-    steps.command("lints of tests on a real kernel", &mut lint(&by_name))
 }
 
 /// All of `deny.toml` but advisories, which change from day to day without a change of ours.

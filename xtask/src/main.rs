@@ -62,9 +62,8 @@ enum Task {
         #[arg(long)]
         fast: bool,
     },
-    /// All of `test`, the lints of what runs on a real kernel, what only cargo-deny finds, `msrv`, `package`, `semver`, each
-    /// fuzz target for 15 s, and the examples with workspaces of their own. Installs what these need, too (toolchains,
-    /// cargo-deny, cargo-fuzz), which takes minutes.
+    /// All of `test`, what only cargo-deny finds, `msrv`, `package`, `semver`, each fuzz target for 15 s, and the examples
+    /// with workspaces of their own. Installs what these need, too (toolchains, cargo-deny, cargo-fuzz), which takes minutes.
     Ci {
         #[command(flatten)]
         install: Install,
