@@ -1,6 +1,6 @@
-//! Writes what a fuzzer begins with into `fuzz/corpus`: packets, messages and files of `testdata`.
-//! `cargo xtask fuzz seed` runs it; what libFuzzer finds is added to it, and `cargo xtask fuzz minimize` throws away what
-//! shows nothing new.
+//! Writes the seeds of the fuzz targets into `fuzz/corpus`: packets, messages and files of `testdata`.
+//! `cargo xtask fuzz seed` runs this program. libFuzzer adds inputs to the corpus, and `cargo xtask fuzz minimize` removes
+//! inputs that cover nothing new.
 use acm_trace::{Entry, Fact, Reader, Told};
 use ib_mad::MadRef;
 use std::{
@@ -10,8 +10,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A seed is no longer: a fuzzer changes short ones better.
-const LONGEST: usize = 4096;
+/// Maximum length of a seed in bytes. A fuzzer finds more with short inputs.
+const MAX_LENGTH: usize = 4096;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -31,11 +31,11 @@ struct Seeds(BTreeMap<&'static str, BTreeSet<Vec<u8>>>);
 impl Seeds {
     fn add(&mut self, target: &'static str, bytes: impl Into<Vec<u8>>) {
         let mut bytes = bytes.into();
-        bytes.truncate(LONGEST);
+        bytes.truncate(MAX_LENGTH);
         self.0.entry(target).or_default().insert(bytes);
     }
 
-    /// One packet of each class, method and attribute.
+    /// Adds one packet of each combination of class, method and attribute.
     fn captures(&mut self) {
         let file = fs::File::open(root().join("testdata/captures/mads-erf.pcap.gz")).unwrap();
         let mut bytes = Vec::new();
@@ -81,7 +81,7 @@ impl Seeds {
                 }
             }
         }
-        // Many differ in a number only; a few of each length are enough.
+        // Many inputs differ only in a number: keep at most 40 of each length.
         for all in self.0.values_mut() {
             let mut lengths = BTreeMap::<usize, usize>::new();
             all.retain(|bytes| {

@@ -1,20 +1,21 @@
-//! Our answers to a client beside a second, simple model of the protocol: a table of cases over bare bytes.
+//! Target that compares the core's reaction to a client's message with a second, simple model of the protocol: a table
+//! of cases over plain bytes.
 //!
-//! The model shares no code with the codec or the core. It is of a daemon that serves no address, so that it has no
-//! state: every message has one answer at once, or none.
+//! The model shares no code with the codec or the core. It describes a daemon that serves no address and therefore has
+//! no state: each message causes at most one reaction, at once.
 use acm_sansio::{Account, Acm, ClientId, Config, Input, Output, Time};
 use arbitrary::Unstructured;
 
-/// What a daemon without an address does with a message.
+/// The reaction of a daemon without addresses to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    /// Nothing: more of the message is to come.
+pub(crate) enum Reaction {
+    /// No reaction: the message is incomplete.
     Nothing,
-    /// It closes the connection.
+    /// The daemon closes the connection.
     Close,
-    /// It asks the routing table where the path begins.
-    Source,
-    /// It answers: opcode, status, length.
+    /// The daemon queries the routing table for the source address.
+    SelectSource,
+    /// The daemon responds: opcode, status, length.
     Reply(u8, u8, usize),
 }
 
@@ -28,10 +29,10 @@ const EDESTTYPE: u8 = 10;
 const SOURCE: u32 = 1;
 const DEST: u32 = 2;
 const QUERY_SA: u32 = 1 << 31;
-/// Type of an entry that holds a path record.
+/// Type of an entry with a path record.
 const PATH: u16 = 16;
 
-/// A message, by its places.
+/// A message, read by byte offsets.
 struct Message<'a> {
     bytes: &'a [u8],
 }
@@ -53,7 +54,7 @@ impl Message<'_> {
         self.bytes.get(at).copied().unwrap_or_default()
     }
 
-    /// RESOLVE has it in the machine's order, the others in the network's.
+    /// Returns the length field. RESOLVE has it in host byte order, the other opcodes in network byte order.
     fn length(&self) -> usize {
         let bytes = [self.byte(6), self.byte(7)];
         usize::from(if self.byte(1) == 1 { u16::from_ne_bytes(bytes) } else { u16::from_be_bytes(bytes) })
@@ -69,18 +70,18 @@ impl Message<'_> {
             .collect()
     }
 
-    /// The status of the first thing that is wrong with the addresses.
-    fn wrong(&self) -> Option<u8> {
+    /// Returns the status for the first error in the address entries.
+    fn address_error(&self) -> Option<u8> {
         let entries = self.entries();
         let with = |flag: u32| entries.iter().enumerate().filter(move |(_, entry)| entry.flags & flag != 0);
-        let wrong = |flag: u32, order: usize, twice: u8, unknown: u8| {
+        let error = |flag: u32, order: usize, twice: u8, unknown: u8| {
             let unknown =
                 with(flag).take(1).filter(|(_, entry)| !entry.is_address()).map(move |(at, _)| (at, order, unknown));
             let twice = with(flag).skip(1).take(1).map(move |(at, _)| (at, order, twice));
             unknown.chain(twice).min()
         };
-        let source = wrong(SOURCE, 0, ESRCADDR, ESRCTYPE);
-        let dest = wrong(DEST, 1, EDESTADDR, EDESTTYPE);
+        let source = error(SOURCE, 0, ESRCADDR, ESRCTYPE);
+        let dest = error(DEST, 1, EDESTADDR, EDESTTYPE);
         source.into_iter().chain(dest).min().map(|(_, _, status)| status)
     }
 
@@ -93,38 +94,38 @@ impl Message<'_> {
     }
 }
 
-type Case = (&'static str, fn(&Message<'_>) -> bool, fn(&Message<'_>) -> Answer);
+type Case = (&'static str, fn(&Message<'_>) -> bool, fn(&Message<'_>) -> Reaction);
 
-/// The first case that a message is counts.
+/// The cases of the model; the first match determines the reaction.
 const CASES: &[Case] = &[
-    ("nothing yet", |m| m.bytes.is_empty(), |_| Answer::Nothing),
-    ("another version", |m| m.byte(0) != 1, |_| Answer::Close),
-    ("no opcode yet", |m| m.bytes.len() == 1, |_| Answer::Nothing),
-    ("no opcode of a client", |m| !(1..=3).contains(&m.byte(1)), |_| Answer::Close),
-    ("no header yet", |m| m.bytes.len() < 16, |_| Answer::Nothing),
-    ("no length of a message", |m| !(16..=592).contains(&m.length()), |_| Answer::Close),
-    ("not all there", |m| m.bytes.len() < m.length(), |_| Answer::Nothing),
-    ("PERF of an endpoint", |m| m.byte(1) == 2 && m.byte(4) > 0, |_| Answer::Reply(0x82, ESRCADDR, 16)),
+    ("no bytes", |m| m.bytes.is_empty(), |_| Reaction::Nothing),
+    ("another version", |m| m.byte(0) != 1, |_| Reaction::Close),
+    ("only the version", |m| m.bytes.len() == 1, |_| Reaction::Nothing),
+    ("another opcode", |m| !(1..=3).contains(&m.byte(1)), |_| Reaction::Close),
+    ("an incomplete header", |m| m.bytes.len() < 16, |_| Reaction::Nothing),
+    ("an invalid length", |m| !(16..=592).contains(&m.length()), |_| Reaction::Close),
+    ("an incomplete message", |m| m.bytes.len() < m.length(), |_| Reaction::Nothing),
+    ("PERF with an endpoint", |m| m.byte(1) == 2 && m.byte(4) > 0, |_| Reaction::Reply(0x82, ESRCADDR, 16)),
     (
-        "PERF of an address",
+        "PERF with an address",
         |m| m.byte(1) == 2 && m.first(|entry| entry.flags & SOURCE != 0),
-        |_| Answer::Reply(0x82, ESRCADDR, 16),
+        |_| Reaction::Reply(0x82, ESRCADDR, 16),
     ),
-    ("PERF", |m| m.byte(1) == 2, |_| Answer::Reply(0x82, SUCCESS, 72)),
-    ("EP", |m| m.byte(1) == 3, |_| Answer::Reply(0x83, EINVAL, 16)),
+    ("PERF", |m| m.byte(1) == 2, |_| Reaction::Reply(0x82, SUCCESS, 72)),
+    ("EP", |m| m.byte(1) == 3, |_| Reaction::Reply(0x83, EINVAL, 16)),
     (
-        "a query, alone",
+        "a path query as the only entry",
         |m| m.length() == 88 && m.first(|entry| entry.kind == PATH && entry.flags & QUERY_SA != 0),
-        |_| Answer::Reply(0x81, ESRCADDR, 88),
+        |_| Reaction::Reply(0x81, ESRCADDR, 88),
     ),
     (
-        "a query, not alone",
+        "a path query with other entries",
         |m| m.first(|entry| entry.kind == PATH && entry.flags & QUERY_SA != 0),
-        |_| Answer::Reply(0x81, EINVAL, 16),
+        |_| Reaction::Reply(0x81, EINVAL, 16),
     ),
     (
         // DGID and DLID: bytes 8 to 23 and 40 to 41 of the record.
-        "a route to nowhere",
+        "a path without DGID and DLID",
         |m| {
             m.first(|entry| {
                 let zero = |from: usize, to: usize| {
@@ -133,52 +134,60 @@ const CASES: &[Case] = &[
                 entry.kind == PATH && zero(8, 24) && zero(40, 42)
             })
         },
-        |_| Answer::Reply(0x81, EDESTADDR, 16),
+        |_| Reaction::Reply(0x81, EDESTADDR, 16),
     ),
-    ("a route", |m| m.first(|entry| entry.kind == PATH), |_| Answer::Reply(0x81, ESRCADDR, 16)),
-    ("a wrong entry", |m| m.wrong().is_some(), |m| Answer::Reply(0x81, m.wrong().unwrap_or_default(), 16)),
-    ("no destination", |m| m.kind_of(DEST).is_none(), |_| Answer::Reply(0x81, EDESTTYPE, 16)),
-    ("a source that is not served", |m| m.kind_of(SOURCE).is_some(), |_| Answer::Reply(0x81, ESRCADDR, 16)),
-    ("to an IP address", |m| m.kind_of(DEST).is_some_and(|kind| kind == 2 || kind == 3), |_| Answer::Source),
-    ("no source to choose", |_| true, |_| Answer::Reply(0x81, EDESTTYPE, 16)),
+    ("a path", |m| m.first(|entry| entry.kind == PATH), |_| Reaction::Reply(0x81, ESRCADDR, 16)),
+    (
+        "a wrong address entry",
+        |m| m.address_error().is_some(),
+        |m| Reaction::Reply(0x81, m.address_error().unwrap_or_default(), 16),
+    ),
+    ("no destination", |m| m.kind_of(DEST).is_none(), |_| Reaction::Reply(0x81, EDESTTYPE, 16)),
+    ("a source address that is not served", |m| m.kind_of(SOURCE).is_some(), |_| Reaction::Reply(0x81, ESRCADDR, 16)),
+    (
+        "a destination IP address",
+        |m| m.kind_of(DEST).is_some_and(|kind| kind == 2 || kind == 3),
+        |_| Reaction::SelectSource,
+    ),
+    ("a destination name without a source", |_| true, |_| Reaction::Reply(0x81, EDESTTYPE, 16)),
 ];
 
-/// What the model says, and which case it is.
-pub(crate) fn expected(bytes: &[u8]) -> (&'static str, Answer) {
+/// Returns the name of the message's case and the model's reaction.
+pub(crate) fn expected(bytes: &[u8]) -> (&'static str, Reaction) {
     let message = Message { bytes };
-    let case = CASES.iter().find(|(_, is, _)| is(&message));
-    case.map_or(("no case", Answer::Nothing), |(name, _, answer)| (name, answer(&message)))
+    let case = CASES.iter().find(|(_, matches, _)| matches(&message));
+    case.map_or(("no case", Reaction::Nothing), |(name, _, reaction)| (name, reaction(&message)))
 }
 
-/// What our core does.
-fn actual(bytes: &[u8]) -> Answer {
+/// Returns the core's reaction.
+fn actual(bytes: &[u8]) -> Reaction {
     let mut acm = Acm::new(Config::default(), 7);
     let client = ClientId::new(0, 0);
     acm.handle_input(Time::ZERO, Input::ClientOpened { client, account: Account::User(1) });
     acm.handle_input(Time::ZERO, Input::ClientMessage { client, message: bytes });
-    let mut answer = Answer::Nothing;
+    let mut reaction = Reaction::Nothing;
     while let Some(output) = acm.poll_output() {
         let next = match output {
             Output::Log(_) => continue,
-            Output::CloseClient(_) => Answer::Close,
-            Output::SelectSource { .. } => Answer::Source,
+            Output::CloseClient(_) => Reaction::Close,
+            Output::SelectSource { .. } => Reaction::SelectSource,
             Output::Reply { reply, .. } => {
                 let byte = |at: usize| reply.get(at).copied().unwrap_or_default();
                 assert_eq!(reply.get(8..16), bytes.get(8..16), "another transaction id");
-                Answer::Reply(byte(1), byte(2), reply.len())
+                Reaction::Reply(byte(1), byte(2), reply.len())
             }
             other => panic!("{other:?}"),
         };
-        assert_eq!(answer, Answer::Nothing, "two answers: {next:?}");
-        answer = next;
+        assert_eq!(reaction, Reaction::Nothing, "two reactions: {next:?}");
+        reaction = next;
     }
-    answer
+    reaction
 }
 
-/// A client's message, as it is, and one that is put together from these bytes: the answer is the model's.
+/// Compares the reactions of core and model to `bytes`, and to a plausible message drawn from `bytes`.
 ///
 /// # Panics
-/// If it is not.
+/// If the reactions differ.
 pub fn answers(bytes: &[u8]) {
     compare(bytes);
     if let Ok(message) = plausible(&mut Unstructured::new(bytes)) {
@@ -191,7 +200,7 @@ fn compare(bytes: &[u8]) {
     assert_eq!(actual(bytes), expected, "{case}: {bytes:02x?}");
 }
 
-/// A message that is nearly right.
+/// Returns a message that is valid or has few errors.
 fn plausible(u: &mut Unstructured<'_>) -> arbitrary::Result<Vec<u8>> {
     let opcode = if u.ratio(3, 4)? { 1 } else { u.int_in_range(0..=4)? };
     let mut body = Vec::new();
@@ -224,9 +233,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Random bytes reach every case of the table.
     #[test]
-    fn every_case_is_reached() {
+    fn random_messages_reach_every_case_of_the_model() {
         let mut state = 1_u64;
         let mut byte = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,16 +1,14 @@
-//! What the fuzz targets do with bytes, as plain functions: libFuzzer calls them, and so do tests on stable Rust with
-//! the captures of `testdata/`.
+//! The bodies of the fuzz targets, as plain functions. libFuzzer calls them (`fuzz/`), and so do tests on stable Rust
+//! with the captures of `testdata/`.
 mod answers;
 mod fields;
-mod files;
 mod harness;
-mod netlink;
 mod nodes;
 mod operation;
 mod packets;
+mod parsers;
 mod providers;
 mod records;
-mod rtnetlink;
 mod traces;
 mod transfers;
 
@@ -18,12 +16,11 @@ pub use answers::answers;
 pub use fields::fields;
 pub use harness::core;
 pub use nodes::nodes;
-pub use operation::{Link, Operation, Peer, Port, ReportOf, Resolve, Response, SaAnswer, Says};
-
+pub use operation::{Link, Operation, Peer, Port, ProviderAction, Report, Resolve, Response, SaOutcome};
 pub use packets::{packets, umad};
+pub use parsers::{files, netlink, rtnetlink};
 pub use providers::providers;
 pub use records::records;
-pub use rtnetlink::rtnetlink;
 pub use traces::traces;
 pub use transfers::transfers;
 
@@ -34,10 +31,10 @@ use ib_mad::{Mad, as_bytes, view::MadRef};
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// What a target does with bytes.
+/// The body of a target.
 pub type Body = fn(&[u8]);
 
-/// Every target, by its name: that of its file in `fuzz/fuzz_targets`, and of its folder in `fuzz/corpus`.
+/// All targets by name, which is also the name of the file in `fuzz/fuzz_targets` and of the folder in `fuzz/corpus`.
 pub const TARGETS: [(&str, Body); 16] = [
     ("answers", answers),
     ("client_stream", client_stream),
@@ -57,19 +54,19 @@ pub const TARGETS: [(&str, Body); 16] = [
     ("umad", umad),
 ];
 
-/// The core under the operations that these bytes are, with invariants after each.
+/// Runs the core with the operations that `bytes` decode to, and checks its invariants after each operation.
 ///
 /// # Panics
-/// As [`core()`].
+/// See [`core()`].
 pub fn core_bytes(bytes: &[u8]) {
     let operations = <Vec<Operation> as arbitrary::Arbitrary>::arbitrary_take_rest(arbitrary::Unstructured::new(bytes));
     let _ = operations.map(|operations| core(&operations));
 }
 
-/// A stream of client messages, cut at every place where the first byte says so.
+/// Parses a stream of client messages, and the same bytes as the response of a daemon.
 ///
 /// # Panics
-/// If a message is longer than its stream or than a message may be.
+/// If a message is longer than the stream or than 592 bytes.
 pub fn client_stream(bytes: &[u8]) {
     let mut rest = bytes;
     while let Ok(Some(frame)) = client::next_frame(rest) {
@@ -86,19 +83,19 @@ pub fn client_stream(bytes: &[u8]) {
     }
 }
 
-/// A management datagram: any class, its attribute found and printed; the bytes themselves, and a plausible datagram
-/// that is drawn from them, whole and cut short.
+/// Parses and prints management datagrams of any class and their attributes: `bytes`, and a plausible datagram drawn
+/// from `bytes`, whole and truncated.
 ///
 /// # Panics
-/// If what is printed is not plain ASCII.
+/// If a printed datagram is not plain ASCII.
 pub fn mad(bytes: &[u8]) {
     datagram(bytes);
     let mut u = arbitrary::Unstructured::new(bytes);
-    if let Ok(own) = Mad::plausible(&mut u) {
-        let own = as_bytes(&own);
-        datagram(own);
-        let end = u.arbitrary::<u8>().map_or(own.len(), usize::from);
-        datagram(own.get(..end).unwrap_or_default());
+    if let Ok(plausible) = Mad::plausible(&mut u) {
+        let plausible = as_bytes(&plausible);
+        datagram(plausible);
+        let end = u.arbitrary::<u8>().map_or(plausible.len(), usize::from);
+        datagram(plausible.get(..end).unwrap_or_default());
     }
 }
 
@@ -110,23 +107,7 @@ fn datagram(bytes: &[u8]) {
     }
 }
 
-/// A datagram between daemons.
+/// Parses a datagram between daemons.
 pub fn multicast(bytes: &[u8]) {
     let _ = MulticastMessage::parse(bytes);
-}
-
-/// The text files; the first byte says which.
-pub fn files(bytes: &[u8]) {
-    let Some((which, text)) = bytes.split_first() else { return };
-    match which % 4 {
-        0 => files::fuzz::opts(text),
-        1 => files::fuzz::addr(text),
-        2 => files::fuzz::hosts(text),
-        _ => files::fuzz::path_dump(text),
-    }
-}
-
-/// Messages of the kernel.
-pub fn netlink(bytes: &[u8]) {
-    netlink::fuzz::datagram(bytes);
 }

@@ -1,5 +1,5 @@
-//! Three nodes on a simulated subnet: whatever happens, each core fits together, each client is answered, and in the end
-//! everybody finds everybody.
+//! Three nodes on a simulated subnet with faults. Each core stays consistent, and after the faults end each node finds
+//! each node.
 use acm_sim::{World, WorldConfig, name};
 use acm_wire::client::{EntryFlags, resolve_request};
 use arbitrary::{Arbitrary, Unstructured};
@@ -8,15 +8,15 @@ use ib_mad::{Lid, Pkey, PortState};
 use ib_sim::{Faults, Probability};
 
 const NODES: u8 = 3;
-/// A sequence is as long as says something new.
-const MOST: usize = 60;
+/// Longest sequence; longer ones cover nothing new.
+const MAX_STEPS: usize = 60;
 
-/// What happens to one of three nodes, or to their subnet.
+/// An event of one of the three nodes, or of their subnet.
 #[derive(Clone, Copy, Debug, Arbitrary)]
-enum Happening {
-    Ask(u8, u8, bool),
-    AskAndGo(u8, u8),
-    AskForNobody(u8, u8),
+enum Step {
+    Resolve(u8, u8, bool),
+    ResolveAndDisconnect(u8, u8),
+    ResolveUnknown(u8, u8),
     Faults(u8, u8),
     SaLoss(u8),
     SaMute(bool),
@@ -32,32 +32,32 @@ enum Happening {
     Sleep(u8),
 }
 
-/// A sequence of happenings.
+/// Applies a sequence of steps to three nodes, ends all faults, and resolves each node from each node.
 ///
 /// # Panics
-/// If a core does not fit together, or somebody is not found once all is well.
+/// If a core is inconsistent after a step, or if a node is not found after the faults have ended.
 pub fn nodes(bytes: &[u8]) {
     let mut world = World::new(WorldConfig { nodes: NODES.into(), ..WorldConfig::default() });
     let mut u = Unstructured::new(bytes);
-    let mut happened = Vec::new();
-    for _ in 0..MOST {
-        let happening = if u.is_empty() { break } else { Happening::arbitrary(&mut u) };
-        let Ok(happening) = happening else { break };
-        happened.push(happening);
-        happen(&mut world, happening);
-        fits(&world, &happening);
+    let mut steps = Vec::new();
+    for _ in 0..MAX_STEPS {
+        let step = if u.is_empty() { break } else { Step::arbitrary(&mut u) };
+        let Ok(step) = step else { break };
+        steps.push(step);
+        apply(&mut world, step);
+        check(&world, &step);
     }
     heal(&mut world);
     for (from, to) in (0..NODES).flat_map(|from| (0..NODES).map(move |to| (from, to))) {
         let found = world.resolve(from.into(), &name(from.into()), &name(to.into()));
-        assert!(found.is_ok(), "{found:?} from node {from} to node {to}, though all is well: {happened:?}");
+        assert!(found.is_ok(), "{found:?} from node {from} to node {to}, after the faults have ended: {steps:?}");
     }
 }
 
-fn fits(world: &World, happening: &Happening) {
+fn check(world: &World, step: &Step) {
     for node in 0..NODES {
-        let fits = world.node(node.into()).acm.check();
-        assert_eq!(fits, Ok(()), "node {node} after {happening:?}");
+        let checked = world.node(node.into()).acm.check();
+        assert_eq!(checked, Ok(()), "node {node} after {step:?}");
     }
 }
 
@@ -71,7 +71,7 @@ fn heal(world: &mut World) {
         let _ = world.subnet.set_port_state(World::port_id(node), PortState::ACTIVE);
     }
     world.settle();
-    // Joins are tried again after a minute at most, queue pairs too.
+    // Joins and opening queue pairs are retried after a minute at most.
     world.run_for(Duration::from_secs(300));
 }
 
@@ -82,65 +82,66 @@ fn pkeys(world: &mut World, node: usize, default: bool) {
     world.read_port(node);
 }
 
-fn happen(world: &mut World, happening: Happening) {
+fn apply(world: &mut World, step: Step) {
     let node = |number: u8| usize::from(number % NODES);
-    let of = |number: u8| name((number % NODES).into());
-    let some = |number: u8| Probability::percent(u32::from(number) % 101);
-    let message = |from: u8, dest: &acm_wire::Address, flags| resolve_request(Some(&of(from)), dest, flags, [from; 8]);
-    match happening {
-        Happening::Ask(from, to, no_delay) => {
+    let name_of = |number: u8| name((number % NODES).into());
+    let percent = |number: u8| Probability::percent(u32::from(number) % 101);
+    let message =
+        |from: u8, dest: &acm_wire::Address, flags| resolve_request(Some(&name_of(from)), dest, flags, [from; 8]);
+    match step {
+        Step::Resolve(from, to, no_delay) => {
             let flags = if no_delay { EntryFlags::NO_DELAY } else { EntryFlags::empty() };
-            let _ = world.ask(node(from), &message(from, &of(to), flags));
+            let _ = world.ask(node(from), &message(from, &name_of(to), flags));
         }
-        Happening::AskAndGo(from, to) => {
-            let ask = world.ask(node(from), &message(from, &of(to), EntryFlags::empty()));
+        Step::ResolveAndDisconnect(from, to) => {
+            let ask = world.ask(node(from), &message(from, &name_of(to), EntryFlags::empty()));
             world.hang_up(ask);
         }
-        Happening::AskForNobody(from, which) => {
-            let nobody = acm_wire::Address::from_text(&format!("nobody{which}"));
-            let _ = world.ask(node(from), &message(from, &nobody, EntryFlags::empty()));
+        Step::ResolveUnknown(from, which) => {
+            let unknown = acm_wire::Address::from_text(&format!("nobody{which}"));
+            let _ = world.ask(node(from), &message(from, &unknown, EntryFlags::empty()));
         }
-        Happening::Faults(loss, jitter) => {
+        Step::Faults(loss, jitter) => {
             let jitter = Duration::from_millis(jitter.into());
             let faults = Faults {
-                loss: some(loss),
-                duplicate: some(loss / 2),
-                reorder: some(loss / 2),
+                loss: percent(loss),
+                duplicate: percent(loss / 2),
+                reorder: percent(loss / 2),
                 jitter,
                 ..Faults::default()
             };
             world.subnet.settings_mut().faults = faults;
         }
-        Happening::SaLoss(loss) => world.subnet.settings_mut().sa.loss = some(loss),
-        Happening::SaMute(mute) => world.subnet.settings_mut().sa.mute = mute,
-        Happening::RestartSm(base) => {
+        Step::SaLoss(loss) => world.subnet.settings_mut().sa.loss = percent(loss),
+        Step::SaMute(mute) => world.subnet.settings_mut().sa.mute = mute,
+        Step::RestartSm(base) => {
             world.subnet.restart_sm(base.map(|base| Lid::new(0xc000 | u16::from(base))));
             world.settle();
         }
-        Happening::Lid(number, lid) => {
+        Step::Lid(number, lid) => {
             let mut port = world.port(node(number)).clone();
-            // Each node has LIDs of its own.
+            // The upper byte keeps the LIDs of the nodes apart.
             port.lid = Lid::new(u16::from(number % NODES + 1) << 8 | u16::from(lid));
             let _ = world.subnet.set_port(World::port_id(node(number)), port);
             world.settle();
         }
-        Happening::Pkeys(number, default) => pkeys(world, node(number), default),
-        Happening::Bounce(number) => {
+        Step::Pkeys(number, default) => pkeys(world, node(number), default),
+        Step::Bounce(number) => {
             for state in [PortState::DOWN, PortState::ACTIVE] {
                 let _ = world.subnet.set_port_state(World::port_id(node(number)), state);
                 world.settle();
             }
         }
-        Happening::LoseEndpoints(number) => world.lose_endpoints(node(number)),
-        Happening::OpeningFails(number, fails) => world.set_opening_fails(node(number), fails),
-        Happening::Restart(number) => world.restart(node(number)),
-        Happening::Reregister(number) => {
+        Step::LoseEndpoints(number) => world.lose_endpoints(node(number)),
+        Step::OpeningFails(number, fails) => world.set_opening_fails(node(number), fails),
+        Step::Restart(number) => world.restart(node(number)),
+        Step::Reregister(number) => {
             let port = World::port_id(node(number));
             world.subnet.forget_memberships(port);
             let _ = world.subnet.reregister(port);
             world.settle();
         }
-        Happening::Wait(millis) => world.run_for(Duration::from_millis(millis.into())),
-        Happening::Sleep(seconds) => world.run_for(Duration::from_secs(seconds.into())),
+        Step::Wait(millis) => world.run_for(Duration::from_millis(millis.into())),
+        Step::Sleep(seconds) => world.run_for(Duration::from_secs(seconds.into())),
     }
 }

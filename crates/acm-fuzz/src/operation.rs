@@ -1,89 +1,92 @@
-//! What can happen to a core, in a form that shrinks well. Names are small numbers, so that they often name something.
+//! The operations of random input sequences, in a form that shrinks well. Ids are small numbers, so that most of them
+//! select something that exists.
 use arbitrary::{Arbitrary, Result, Unstructured};
 
-/// One thing that happens. Numbers are taken modulo what there is.
+/// An input of the core, or time that passes. A number selects an item modulo the number of items.
 #[derive(Clone, Debug)]
 pub enum Operation {
-    /// A client connects, for one of four accounts.
+    /// A client connects with one of four accounts: client, account.
     Connect(u8, u8),
-    /// A client asks for a path to an address.
+    /// A client requests a path to an address.
     Resolve(u8, Resolve),
-    /// A client asks for a path to a port.
+    /// A client requests a path to a port, with NODELAY or without.
     Route(u8, Port, bool),
-    /// A client has subnet administration asked.
+    /// A client requests a path from subnet administration.
     QuerySa(u8, Port),
-    /// A client asks for counters.
+    /// A client requests the counters of an endpoint: client, index.
     Perf(u8, u8),
-    /// A client asks for an endpoint.
+    /// A client requests the addresses of an endpoint: client, index, port.
     Endpoint(u8, u8, u8),
     /// A client sends bytes.
     Bytes(u8, Vec<u8>),
-    /// A client leaves.
-    Leave(u8),
-    /// The kernel asks for a path, perhaps on a port.
+    /// A client closes its connection.
+    Disconnect(u8),
+    /// The kernel requests a path, on a given port or on any.
     Kernel(Option<u8>, Port),
-    /// The routing table's answer to a choice of source that waits.
+    /// The routing table responds to a pending query for a source address: query, address.
     Source(u8, Option<u8>),
-    /// Subnet administration answers something that was sent.
-    Sa(u8, SaAnswer),
-    /// Bytes come as an answer of subnet administration, to what was sent or to anything.
+    /// A request to subnet administration ends: request, outcome.
+    Sa(u8, SaOutcome),
+    /// Bytes arrive as a response of subnet administration, to a pending request if `true`, else to any id.
     SaBytes(u8, bool, Vec<u8>),
-    /// Subnet administration tells that something came or went, or somebody else does.
-    Report(u8, ReportOf),
-    /// A peer responds to a multicast request.
+    /// A report arrives at a port, from subnet administration or from another sender.
+    Report(u8, Report),
+    /// A peer responds to a multicast request: request, peer, response.
     Respond(u8, Peer, Response),
-    /// A peer asks the group.
-    Ask(u8, Peer, u8, u8),
-    /// A datagram of bytes comes to an endpoint.
+    /// A peer sends a multicast request: endpoint, peer, destination address, source address.
+    MulticastRequest(u8, Peer, u8, u8),
+    /// Bytes arrive as a datagram at an endpoint.
     Datagram(u8, Option<Peer>, Vec<u8>),
-    /// The device answers a wish for a queue pair that waits.
+    /// The device opens the queue pair of an endpoint with a QPN, or fails to.
     Open(u8, Option<u8>),
     /// An endpoint loses its queue pair.
-    Lose(u8),
-    /// A port is active.
+    EndpointLost(u8),
+    /// A port becomes active, or its attributes change.
     PortUp(u8, Link),
-    /// A port is not active any more.
+    /// A port goes down.
     PortDown(u8),
-    /// A subnet manager forgot.
+    /// A subnet manager requests client reregistration.
     Reregister(u8),
-    /// An address comes.
+    /// An address is added to a port: port, address, `true` with a P_Key.
     AddressAdded(u8, u8, bool),
-    /// An address goes.
+    /// An address is removed from a port: port, address, `true` with a P_Key.
     AddressRemoved(u8, u8, bool),
-    /// Routes or hosts are loaded, in one of several states of the subnet.
+    /// Routes (`true`) or hosts are loaded, for one of several states of the subnet.
     Preload(bool, u8),
-    /// Interfaces have these addresses: port, address, whether the partition is known.
+    /// The addresses of all interfaces change: port, address, `true` with a P_Key.
     Interfaces(Vec<(u8, u8, bool)>),
-    /// The kernel asks for an address's GID.
+    /// The kernel requests the GID of an IP address: source, destination.
     KernelAddress(u8, u8),
-    /// The kernel waits for so many milliseconds from now on.
+    /// The kernel's time-out changes, in units of 20 ms.
     KernelTimeout(u8),
     /// Milliseconds pass.
     Wait(u16),
     /// Seconds pass.
     Sleep(u8),
-    /// The options are others.
+    /// The options change.
     Configure(u8),
-    /// A provider outside of the core says something.
-    Provider(u8, Says),
-    /// Everything is left.
+    /// A provider outside of the core acts.
+    Provider(u8, ProviderAction),
+    /// The core shuts down and leaves its groups.
     Shutdown,
 }
 
-/// Short bytes: most of a sequence is for operations.
+/// Returns fewer than 100 bytes, so that most of a sequence becomes operations.
 fn short(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let length = usize::from(input.arbitrary::<u8>()? % 100);
     Ok(input.bytes(length.min(input.len()))?.to_vec())
 }
 
 impl<'a> Arbitrary<'a> for Operation {
-    /// What makes lookups and ends them is drawn most often.
+    /// Draws operations that start and end lookups most often.
     fn arbitrary(input: &mut Unstructured<'a>) -> Result<Self> {
         Ok(match input.arbitrary::<u8>()? {
             0..=10 => Self::Provider(input.arbitrary()?, input.arbitrary()?),
             11..=69 => Self::Resolve(input.arbitrary()?, input.arbitrary()?),
             70..=89 => Self::Route(input.arbitrary()?, input.arbitrary()?, input.arbitrary()?),
-            90..=114 => Self::Ask(input.arbitrary()?, input.arbitrary()?, input.arbitrary()?, input.arbitrary()?),
+            90..=114 => {
+                Self::MulticastRequest(input.arbitrary()?, input.arbitrary()?, input.arbitrary()?, input.arbitrary()?)
+            }
             115..=139 => Self::Respond(input.arbitrary()?, input.arbitrary()?, input.arbitrary()?),
             140..=164 => Self::Sa(input.arbitrary()?, input.arbitrary()?),
             165..=170 => Self::Source(input.arbitrary()?, input.arbitrary()?),
@@ -92,14 +95,14 @@ impl<'a> Arbitrary<'a> for Operation {
             191..=200 => Self::Kernel(input.arbitrary()?, input.arbitrary()?),
             201..=208 => Self::Open(input.arbitrary()?, input.arbitrary()?),
             209..=216 => Self::Connect(input.arbitrary()?, input.arbitrary()?),
-            217..=222 => Self::Leave(input.arbitrary()?),
+            217..=222 => Self::Disconnect(input.arbitrary()?),
             223..=228 => Self::QuerySa(input.arbitrary()?, input.arbitrary()?),
             229..=232 => Self::PortUp(input.arbitrary()?, input.arbitrary()?),
             233..=234 => Self::PortDown(input.arbitrary()?),
             235..=236 => Self::Reregister(input.arbitrary()?),
             237..=238 => Self::AddressAdded(input.arbitrary()?, input.arbitrary()?, input.arbitrary()?),
             239..=240 => Self::AddressRemoved(input.arbitrary()?, input.arbitrary()?, input.arbitrary()?),
-            241 => Self::Lose(input.arbitrary()?),
+            241 => Self::EndpointLost(input.arbitrary()?),
             242..=243 => Self::Perf(input.arbitrary()?, input.arbitrary()?),
             244..=245 => Self::Endpoint(input.arbitrary()?, input.arbitrary()?, input.arbitrary()?),
             246..=247 => Self::Bytes(input.arbitrary()?, short(input)?),
@@ -125,106 +128,106 @@ impl<'a> Arbitrary<'a> for Operation {
 /// A request for an address.
 #[derive(Clone, Debug, Arbitrary)]
 pub struct Resolve {
-    /// Which destination.
+    /// The destination address.
     pub dest: u8,
-    /// Our address, or none.
+    /// The source address, if the request has one.
     pub source: Option<u8>,
-    /// NODELAY.
+    /// Sets the flag NODELAY.
     pub no_delay: bool,
 }
 
-/// A port that is asked for.
+/// The destination port of a path request.
 #[derive(Clone, Debug, Arbitrary)]
 pub struct Port {
-    /// By LID.
+    /// Selects the DLID, or none if it is odd.
     pub lid: u8,
-    /// By GID.
+    /// Selects the DGID, or none if it is odd.
     pub gid: u8,
-    /// A path of its own.
+    /// The traffic class; each has its own path.
     pub traffic_class: u8,
 }
 
-/// What a report is of.
+/// A report of subnet administration.
 #[derive(Clone, Debug, Arbitrary)]
-pub struct ReportOf {
-    /// Which trap, from 64 on.
+pub struct Report {
+    /// The trap number, counted from 64.
     pub trap: u8,
-    /// Which port or group.
+    /// The port; traps about groups ignore it.
     pub gid: u8,
-    /// From elsewhere than the subnet manager.
+    /// Sends the report from another port than the subnet manager's.
     pub forged: bool,
-    /// Cut to so many bytes.
+    /// Truncates the report to `length` bytes if it is less than 8.
     pub length: u8,
 }
 
-/// How subnet administration answers.
+/// The outcome of a request to subnet administration.
 #[derive(Clone, Debug, Arbitrary)]
-pub enum SaAnswer {
-    /// As it should.
+pub enum SaOutcome {
+    /// A correct response.
     Good,
-    /// With another record.
+    /// A response with another attribute.
     Other,
-    /// It is busy.
+    /// A response with status BUSY.
     Busy,
-    /// With this status.
+    /// A response with this status, in the upper byte.
     Status(u8),
-    /// Cut to so many bytes.
-    Cut(u8),
-    /// To another transaction.
+    /// A response truncated to this number of bytes.
+    Truncated(u8),
+    /// A response with another transaction id.
     OtherTransaction,
-    /// Not at all.
+    /// No response before the time-out.
     TimedOut,
-    /// It was not sent.
+    /// The request could not be sent.
     NotSent,
 }
 
-/// What a provider says.
+/// An action of a provider outside of the core.
 #[derive(Clone, Debug, Arbitrary)]
-pub enum Says {
-    /// A call returned: which one of those that have not, and whether all was well.
+pub enum ProviderAction {
+    /// A pending call returns: call, `true` for success.
     Returned(u8, bool),
-    /// It answers a request with a path.
+    /// Responds to a request with a path.
     Path(u8),
-    /// It answers with this status.
+    /// Responds to a request with a status: request, status.
     Status(u8, u8),
-    /// It answers with so many bytes of a path, or with something else.
-    Garbage(u8, u8),
-    /// It answers a question about counters, with so many.
+    /// Responds to a request with a truncated path: request, length.
+    Truncated(u8, u8),
+    /// Responds to a query for counters: request, number of counters.
     Counters(u8, u8),
-    /// It answers what nobody asked, or what was asked of another.
+    /// Responds to an unknown request, or to a request of another provider: request, responder.
     Stale(u8, u8),
-    /// It asks subnet administration from an endpoint, well or badly.
-    SaAsked(u8, u8),
-    /// It asks so often.
+    /// Sends a request to subnet administration: endpoint, variant of valid and invalid requests.
+    SaRequest(u8, u8),
+    /// Sends 300 requests to subnet administration from an endpoint.
     SaFlood(u8),
-    /// From now on its calls return by themselves, or do not.
-    Returns(bool),
-    /// It counts something.
-    Counted,
+    /// Sets whether all providers' calls return by themselves.
+    AutoReturn(bool),
+    /// Increments a counter.
+    Count,
 }
 
 /// A peer on the fabric.
 #[derive(Clone, Debug, Arbitrary)]
 pub struct Peer {
-    /// Its port: GID and LID.
+    /// The peer's port: GID and LID.
     pub port: u8,
-    /// Its queue pair.
+    /// The peer's queue pair.
     pub qpn: u8,
-    /// Bits of its LID.
+    /// The path bits: two bits of the peer's LID, two bits of the local port's.
     pub bits: u8,
 }
 
-/// How a peer responds.
+/// A peer's response to a multicast request.
 #[derive(Clone, Debug, Arbitrary)]
 pub enum Response {
-    /// It has the address.
-    Mine,
-    /// It says no.
-    No(u8),
-    /// It names no group of ours.
+    /// The peer has the address.
+    Success,
+    /// The response has this status, in the upper byte.
+    Status(u8),
+    /// The response has no group.
     NoGroup,
-    /// To nothing that was asked.
-    Nothing,
+    /// The response has the transaction id of no request.
+    OtherTransaction,
 }
 
 /// A port's attributes.
@@ -234,9 +237,9 @@ pub struct Link {
     pub lid: u8,
     /// LID of the subnet manager.
     pub sm_lid: u8,
-    /// A slow link, or a fast one.
+    /// Selects a slow link (2,048 bytes MTU, 10 Gb/s) or a fast one (4,096 bytes, 40 Gb/s).
     pub slow: bool,
-    /// P_Keys.
+    /// Selects one of four P_Key tables.
     pub partitions: u8,
     /// GID.
     pub gid: u8,

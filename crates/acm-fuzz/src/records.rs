@@ -1,4 +1,4 @@
-//! Records of subnet administration, through a question, its answer, and the comparison that a server makes.
+//! Target of the records of subnet administration: requests, responses, and matching as a server does it.
 use ib_mad::{
     MadRef, TransactionId,
     sa::{self, Query, SaMad, SaRecord},
@@ -8,7 +8,7 @@ type Body = fn(u64, &[u8]);
 
 macro_rules! bodies {
     ($($record:ident)*) => {
-        &[$(one::<sa::$record>,)*]
+        &[$(check_record::<sa::$record>,)*]
     };
 }
 
@@ -19,10 +19,11 @@ const BODIES: &[Body] = bodies! {
     MultiPathRecord ServiceAssociationRecord HierarchyInfoRecord CableInfoRecord PortInfoExtendedRecord InformInfoRecord
 };
 
-/// A record of the kind that the first byte says; the next eight are its component mask.
+/// Encodes and decodes requests and responses of a record. The first byte selects the record's type, and the next eight
+/// bytes are the component mask.
 ///
 /// # Panics
-/// If a question or an answer is read as something else than was written.
+/// If a request or a response is decoded to another record than was encoded.
 pub fn records(bytes: &[u8]) {
     let Some((which, rest)) = bytes.split_first() else { return };
     let Some((mask, rest)) = rest.split_first_chunk() else { return };
@@ -31,39 +32,39 @@ pub fn records(bytes: &[u8]) {
     }
 }
 
-fn one<R: SaRecord + Copy + core::fmt::Debug>(mask: u64, bytes: &[u8]) {
+fn check_record<R: SaRecord + Copy + core::fmt::Debug>(mask: u64, bytes: &[u8]) {
     let size = size_of::<R>();
-    let own = |from: usize| {
-        let mut room = vec![0; size];
+    let record_at = |from: usize| {
+        let mut buffer = vec![0; size];
         let bytes = bytes.get(from..).unwrap_or_default();
-        room.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-        R::parse(&room).ok().copied()
+        buffer.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        R::parse(&buffer).ok().copied()
     };
-    let (Some(asked), Some(other)) = (own(0), own(size)) else { return };
+    let (Some(requested), Some(other)) = (record_at(0), record_at(size)) else { return };
     let tid = TransactionId::new(7);
-    let query = Query::with_mask(asked, bitflags(mask));
+    let query = Query::with_mask(requested, bitflags(mask));
     for request in [query.get(tid), query.get_table(tid), query.set(tid), query.delete(tid)] {
-        let again = Query::<R>::from_mad(&request);
-        let again = again.unwrap_or_else(|error| panic!("{error}: {request:?}"));
-        assert_eq!(ib_mad::as_bytes(again.record()), ib_mad::as_bytes(&asked));
-        let records = [asked, other];
-        // Who asks for the largest gets no others that match.
+        let decoded = Query::<R>::from_mad(&request);
+        let decoded = decoded.unwrap_or_else(|error| panic!("{error}: {request:?}"));
+        assert_eq!(ib_mad::as_bytes(decoded.record()), ib_mad::as_bytes(&requested));
+        let records = [requested, other];
+        // A request for the largest value selects only the best of the matching records.
         let matching = records.iter().filter(|record| query.matches(record)).count();
-        let selected = again.select(&records).inspect(|record| assert!(query.matches(record))).count();
+        let selected = decoded.select(&records).inspect(|record| assert!(query.matches(record))).count();
         assert!(selected <= matching && (selected > 0) == (matching > 0), "{selected} of {matching}");
         let text = format!("{:?}{query:?}", MadRef::new(ib_mad::as_bytes(&request)));
         assert!(text.is_ascii(), "{text}");
-        answer(&request, &other);
+        check_response(&request, &other);
     }
-    let everything = Query::<R>::with_mask(asked, bitflags(0));
-    assert!(everything.matches(&other), "nothing is asked for");
-    let _ = Query::from_non_zero(asked).matches(&asked);
+    let unmasked = Query::<R>::with_mask(requested, bitflags(0));
+    assert!(unmasked.matches(&other), "an empty mask matches all records");
+    let _ = Query::from_non_zero(requested).matches(&requested);
 }
 
-fn answer<R: SaRecord>(request: &SaMad, record: &R) {
-    // There is none to a method that nobody answers.
-    let Ok(answer) = request.answer_with(record) else { return };
-    let found = answer.record::<R>().map(ib_mad::as_bytes);
+fn check_response<R: SaRecord>(request: &SaMad, record: &R) {
+    // `answer_with` fails for methods that have no response.
+    let Ok(response) = request.answer_with(record) else { return };
+    let found = response.record::<R>().map(ib_mad::as_bytes);
     assert_eq!(found, Ok(ib_mad::as_bytes(record)));
 }
 

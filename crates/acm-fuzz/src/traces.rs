@@ -1,10 +1,10 @@
-//! Files that `acm-trace` wrote, or somebody else.
+//! Target of trace files.
 use acm_trace::{Entry, Mask, Reader, Replay, Stats, Timeline, anonymize, line};
 
-/// A trace is read, printed, counted, drawn, replayed and copied without its names.
+/// Reads a trace, prints, counts, draws and replays it, and makes an anonymous copy.
 ///
 /// # Panics
-/// If a copy of what can be read cannot be read.
+/// If the trace can be read and its copy cannot.
 pub fn traces(bytes: &[u8]) {
     let (mut stats, mut timeline) = (Stats::default(), Timeline::default());
     let mut whole = true;

@@ -1,23 +1,24 @@
-//! A message in segments: a sender and a receiver, and a network that loses, doubles and changes the order.
+//! Target of RMPP transfers: a sender, a receiver, and a network that loses, duplicates and reorders datagrams.
 use arbitrary::Unstructured;
 use core::time::Duration;
 use ib_mad::rmpp::{Reassembler, ReassemblerLimits, Received, Segmenter, SegmenterLimits, Sent};
 use ib_mad::{AttributeId, Method, TransactionId, sa::SaMad};
 use std::collections::VecDeque;
 
-/// What one side hears at a time.
-const MOST: usize = 4000;
+/// Upper bound of the steps of a transfer: each receives a datagram or waits for a deadline.
+const MAX_STEPS: usize = 4000;
 
-/// Random datagrams to a receiver and a sender, then a transfer over a network that these bytes make.
+/// Passes `bytes` as datagrams to a receiver and a sender, then transfers a message over a network whose faults come
+/// from `bytes`.
 ///
 /// # Panics
-/// If a message arrives that was not sent, or a network that loses nothing loses one.
+/// If another message than the sent one arrives, or if a transfer without losses fails.
 pub fn transfers(bytes: &[u8]) {
-    strangers(bytes);
+    arbitrary_datagrams(bytes);
     let _ = transfer(&mut Unstructured::new(bytes));
 }
 
-fn strangers(bytes: &[u8]) {
+fn arbitrary_datagrams(bytes: &[u8]) {
     let mut receiver = Reassembler::new(vec![0; 3000], ReassemblerLimits::default());
     let mut sender = Segmenter::new(message(1000), SegmenterLimits::default()).ok();
     for (number, chunk) in (0..).zip(bytes.chunks(256)) {
@@ -49,30 +50,30 @@ fn transfer(u: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let Ok(mut sender) = Segmenter::new(whole.clone(), limits) else { return Ok(()) };
     let window = u.int_in_range(1..=64)?;
     let mut receiver = Reassembler::new(vec![0; 8000], ReassemblerLimits { window, ..ReassemblerLimits::default() });
-    let (mut there, mut back) = (VecDeque::new(), VecDeque::new());
+    let (mut segments, mut acks) = (VecDeque::new(), VecDeque::new());
     let mut now = Duration::ZERO;
     let mut done = (false, false);
-    for _ in 0..MOST {
+    for _ in 0..MAX_STEPS {
         while let Some(segment) = sender.poll_send(now) {
-            put(u, lossy, &mut there, segment)?;
+            send(u, lossy, &mut segments, segment)?;
         }
-        if let Some(segment) = take(u, lossy, &mut there)? {
+        if let Some(segment) = receive(u, lossy, &mut segments)? {
             match receiver.handle(now, &segment) {
-                Ok(Received::More(Some(answer)) | Received::Done(Some(answer))) => put(u, lossy, &mut back, answer)?,
-                Ok(Received::Failed(_, Some(answer))) => put(u, lossy, &mut back, answer)?,
+                Ok(Received::More(Some(ack)) | Received::Done(Some(ack))) => send(u, lossy, &mut acks, ack)?,
+                Ok(Received::Failed(_, Some(ack))) => send(u, lossy, &mut acks, ack)?,
                 Ok(_) => {}
-                Err(error) => panic!("{error}: a segment of ours"),
+                Err(error) => panic!("{error}: a segment of the sender"),
             }
             done.1 |= receiver.message().is_some();
-        } else if let Some(answer) = take(u, lossy, &mut back)? {
-            match sender.handle(now, &answer) {
+        } else if let Some(ack) = receive(u, lossy, &mut acks)? {
+            match sender.handle(now, &ack) {
                 Ok(Sent::Done) => done.0 = true,
                 Ok(Sent::More) => {}
                 Ok(Sent::Failed(status, _)) => {
-                    assert!(lossy, "{status:?} though nothing is lost");
+                    assert!(lossy, "{status:?} without losses");
                     return Ok(());
                 }
-                Err(error) => panic!("{error}: an answer of ours"),
+                Err(error) => panic!("{error}: an acknowledgement of the receiver"),
             }
         } else if done.0 {
             break;
@@ -80,22 +81,22 @@ fn transfer(u: &mut Unstructured<'_>) -> arbitrary::Result<()> {
             let Some(at) = sender.poll_timeout() else { break };
             now = now.max(at);
             if let Sent::Failed(status, _) = sender.handle_timeout(now) {
-                assert!(lossy, "{status:?} though nothing is lost");
+                assert!(lossy, "{status:?} without losses");
                 return Ok(());
             }
         }
     }
     if done.1 {
-        let came = receiver.message().unwrap_or_default();
-        assert_eq!(came.get(56..), whole.get(56..), "another message");
+        let received = receiver.message().unwrap_or_default();
+        assert_eq!(received.get(56..), whole.get(56..), "another message");
     }
-    assert!(lossy || done == (true, true), "{done:?} though nothing is lost");
+    assert!(lossy || done == (true, true), "{done:?} without losses");
     Ok(())
 }
 
 type Network = VecDeque<[u8; 256]>;
 
-fn put(u: &mut Unstructured<'_>, lossy: bool, network: &mut Network, datagram: [u8; 256]) -> arbitrary::Result<()> {
+fn send(u: &mut Unstructured<'_>, lossy: bool, network: &mut Network, datagram: [u8; 256]) -> arbitrary::Result<()> {
     match if lossy { u.int_in_range(0..=9)? } else { 9 } {
         0 => {}
         1 => network.extend([datagram; 2]),
@@ -104,7 +105,7 @@ fn put(u: &mut Unstructured<'_>, lossy: bool, network: &mut Network, datagram: [
     Ok(())
 }
 
-fn take(u: &mut Unstructured<'_>, lossy: bool, network: &mut Network) -> arbitrary::Result<Option<[u8; 256]>> {
-    let from_the_end = lossy && u.ratio(1, 8)?;
-    Ok(if from_the_end { network.pop_back() } else { network.pop_front() })
+fn receive(u: &mut Unstructured<'_>, lossy: bool, network: &mut Network) -> arbitrary::Result<Option<[u8; 256]>> {
+    let reordered = lossy && u.ratio(1, 8)?;
+    Ok(if reordered { network.pop_back() } else { network.pop_front() })
 }

@@ -1,14 +1,27 @@
-//! Clients: what they ask a node, and what they are told.
+//! Client connections: requests to a node and its responses.
 use crate::World;
 use acm_sansio::{Account, ClientId, Input};
 use acm_wire::{
     Address,
-    client::{ClientStatus, EntryFlags, ResolveAnswer, next_answer, path_request, resolve_request},
+    client::{ClientStatus, EntryFlags, RequestBuffer, ResolveAnswer, next_answer, path_request, resolve_request},
 };
 use core::time::Duration;
 use ib_mad::sa::PathRecord;
 
-/// A request that was asked.
+/// Returns the name of a node, which is the first of its addresses.
+#[must_use]
+pub fn name(node: u32) -> Address {
+    let [name, ..] = World::addresses(node);
+    name
+}
+
+/// Returns a request from node 0 for the path to a name that no node has. Each number gives another name.
+#[must_use]
+pub fn dead(number: usize, flags: EntryFlags) -> RequestBuffer {
+    resolve_request(Some(&name(0)), &Address::from_text(&format!("dead{number}")), flags, [1; 8])
+}
+
+/// A client connection to a node, opened for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ask {
     node: usize,
@@ -16,19 +29,19 @@ pub struct Ask {
 }
 
 impl World {
-    /// Sends a client's message to a node.
+    /// Connects a client of user 0 to a node and sends a message.
     pub fn ask(&mut self, index: usize, message: &[u8]) -> Ask {
         self.ask_as(index, Account::User(0), message)
     }
 
-    /// The same in the name of an account, by a connection of its own.
+    /// Connects a client of `account` to a node and sends a message.
     pub fn ask_as(&mut self, index: usize, account: Account, message: &[u8]) -> Ask {
         let ask = self.connect(index, account);
         self.say(ask, message);
         ask
     }
 
-    /// Connects a client that says nothing yet.
+    /// Connects a client that has sent nothing yet.
     pub fn connect(&mut self, index: usize, account: Account) -> Ask {
         let mut client = ClientId::new(0, 0);
         self.with(index, |node, subnet, now, put| {
@@ -39,65 +52,68 @@ impl World {
         Ask { node: index, client }
     }
 
-    /// Sends one more message by a connection.
+    /// Sends another message on a connection.
     pub fn say(&mut self, ask: Ask, message: &[u8]) {
         self.input(ask.node, Input::ClientMessage { client: ask.client, message });
     }
 
-    /// The client leaves.
+    /// Closes a connection from the client's side.
     pub fn hang_up(&mut self, ask: Ask) {
         self.input(ask.node, Input::ClientGone(ask.client));
     }
 
-    /// The answer to a request, if it came.
+    /// Returns the last response on a connection, if there is one.
     #[must_use]
     pub fn answer(&self, ask: Ask) -> Option<&[u8]> {
-        self.node(ask.node).answer_of(ask.client)
+        self.node(ask.node).response_to(ask.client)
     }
 
-    /// Whether the node closed the asker's connection.
+    /// True if the node closed the connection.
     #[must_use]
     pub fn is_closed(&self, ask: Ask) -> bool {
         self.node(ask.node).has_closed(ask.client)
     }
 
-    /// The path in the answer to a request, if it came.
+    /// Returns the path or the error status in the last response, if there is one.
     #[must_use]
     pub fn path(&self, ask: Ask) -> Option<Result<PathRecord, ClientStatus>> {
         let frame = next_answer(self.answer(ask)?).ok()??;
         Some(ResolveAnswer::parse(&frame).map(|answer| answer.path))
     }
 
-    /// Waits for the answer to a request.
+    /// Runs until a response to a resolve request arrives, and returns its path.
+    ///
+    /// # Errors
+    /// The response's status, unless it is success.
     ///
     /// # Panics
-    /// If none comes before nothing happens any more, or in a day: every request must be answered.
+    /// If no response arrives within a day, or if no event is left.
     pub fn wait(&mut self, ask: Ask) -> Result<PathRecord, ClientStatus> {
         let deadline = self.now() + Duration::from_secs(24 * 3600);
         loop {
             match self.path(ask) {
                 Some(path) => return path,
                 None if self.now() < deadline && self.step() => {}
-                None => panic!("no answer to {ask:?} at {}, seed {}", self.now(), self.config.seed),
+                None => panic!("no response to {ask:?} at {}, seed {}", self.now(), self.config.seed),
             }
         }
     }
 
-    /// Asks a node for a path to an address and waits.
+    /// Requests the path between two addresses from a node and waits for the response.
     ///
     /// # Errors
-    /// The status of the answer, if it is not success.
+    /// The response's status, unless it is success.
     pub fn resolve(&mut self, index: usize, source: &Address, dest: &Address) -> Result<PathRecord, ClientStatus> {
         let ask = self.ask(index, &resolve_request(Some(source), dest, EntryFlags::empty(), [7; 8]));
         self.wait(ask)
     }
 
-    /// Asks a node for the path to a LID or GID and waits.
+    /// Requests the path to a LID or GID from a node and waits for the response.
     ///
     /// # Errors
-    /// The status of the answer, if it is not success.
-    pub fn route(&mut self, index: usize, wanted: &PathRecord) -> Result<PathRecord, ClientStatus> {
-        let ask = self.ask(index, &path_request(wanted, EntryFlags::empty(), [7; 8]));
+    /// The response's status, unless it is success.
+    pub fn route(&mut self, index: usize, record: &PathRecord) -> Result<PathRecord, ClientStatus> {
+        let ask = self.ask(index, &path_request(record, EntryFlags::empty(), [7; 8]));
         self.wait(ask)
     }
 }

@@ -1,4 +1,4 @@
-//! What a node has received and not handled yet, if handling takes it time.
+//! Events that a node has received and not yet handled.
 use acm_sansio::{
     Time,
     turns::{Lane, Turns},
@@ -7,31 +7,31 @@ use core::time::Duration;
 use ib_sim::{Event, QpId};
 use std::collections::{BTreeMap, VecDeque};
 
-/// How fast a node handles what the fabric tells it.
+/// Speed at which a node handles events of the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handling {
-    /// Time that it takes for each event.
+    /// Time to handle one event.
     pub cost: Duration,
-    /// Datagrams that a queue pair keeps until they are read; more are lost.
+    /// Datagrams that a queue pair holds until they are read; further datagrams are lost.
     pub receive_depth: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
-    /// Answers of subnet administration.
-    Answers,
+    /// Responses of subnet administration.
+    SaResponses,
     /// Events of ports.
     Ports,
     /// Datagrams of a queue pair.
     Datagrams(QpId),
 }
 
-/// Events of one node by their source; sources take turns as a fabric's do.
+/// Unhandled events of one node by source, served round-robin as by a fabric of the daemon.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     turns: Turns<Source>,
     waiting: BTreeMap<Source, VecDeque<Event>>,
-    /// It is busy until then.
+    /// End of the current event's handling.
     free_at: Time,
     pub(crate) lost: u64,
 }
@@ -41,7 +41,7 @@ impl Inbox {
         let (source, lane) = match &event {
             Event::Datagram { qp, .. } => (Source::Datagrams(*qp), Lane::Bulk),
             Event::Port { .. } => (Source::Ports, Lane::Urgent),
-            _ => (Source::Answers, Lane::Urgent),
+            _ => (Source::SaResponses, Lane::Urgent),
         };
         let queue = self.waiting.entry(source).or_default();
         if lane == Lane::Bulk && queue.len() >= handling.receive_depth {
@@ -52,12 +52,12 @@ impl Inbox {
         self.turns.ready(source, lane);
     }
 
-    /// When the next event is handled, if there is one.
+    /// Returns the time at which the next event is handled, if there is one.
     pub(crate) fn next_time(&self, now: Time) -> Option<Time> {
         (!self.turns.is_empty()).then_some(self.free_at.max(now))
     }
 
-    /// The event whose turn it is, if the node is free.
+    /// Returns the next event, unless the node is busy or has none.
     pub(crate) fn pop(&mut self, now: Time, handling: Handling) -> Option<Event> {
         if self.free_at > now {
             return None;

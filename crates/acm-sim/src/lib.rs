@@ -1,6 +1,7 @@
 //! Many [`Acm`](acm_sansio::Acm) cores on one [`ib_sim::Subnet`] in virtual time.
 //!
-//! A [`World`] is deterministic: the same configuration, seed and calls give the same transcript, byte for byte.
+//! A [`World`] is deterministic: the same configuration, seed and calls give the same transcript, byte for byte. The
+//! tests of the crate are scenarios of this project's daemon, one behaviour per file.
 //!
 //! ```
 //! use acm_sim::{World, WorldConfig};
@@ -10,7 +11,6 @@
 //! let path = world.resolve(0, &Address::from_text("node1"), &Address::from_text("node2")).unwrap();
 //! assert_eq!(path.dlid, world.port(1).lid);
 //! ```
-mod asks;
 mod clients;
 mod inbox;
 mod node;
@@ -19,14 +19,13 @@ pub mod sessions;
 mod stranger;
 mod world;
 
-pub use asks::{dead, name};
-pub use clients::Ask;
+pub use clients::{Ask, dead, name};
 pub use inbox::Handling;
 pub use node::{Host, Node};
 pub use stranger::Stranger;
 pub use world::{Entry, World, WorldConfig};
 
-/// The code in them is run.
+/// Runs the code in `docs/recipes.md`.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/recipes.md")]
 struct Recipes;

@@ -1,4 +1,4 @@
-//! One core with what stands around it: queue pairs, clients, routing table.
+//! One core and its simulated environment: queue pairs, clients, routing table.
 use crate::inbox::Inbox;
 use acm_sansio::{
     Acm, ClientId, Config, EndpointId, Event, Input, Output, PortId, Time,
@@ -12,37 +12,37 @@ use ib_mad::{PortState, Qkey, Qpn};
 use ib_sim::{AgentId, Datagram, MadSend, NodeId, PortChange, QpId, Subnet};
 use std::collections::BTreeMap;
 
-/// One core with what stands around it.
+/// One core and its simulated environment.
 #[derive(Debug)]
 pub struct Node {
     /// The core.
     pub acm: Acm,
-    /// What stands around it.
+    /// The core's environment.
     pub host: Host,
-    /// What the fabric told and it has not handled yet.
+    /// Fabric events that the node has not handled yet.
     pub(crate) inbox: Inbox,
-    /// Writes down what the core is told and what it wants.
+    /// Records the core's inputs and outputs.
     pub(crate) recorder: Option<Recorder<Vec<u8>>>,
 }
 
 /// The machine that a core runs on.
 #[derive(Debug)]
 pub struct Host {
-    /// What the core said to its administrator.
+    /// Events that the core logged, with their times.
     pub events: Vec<(Time, Event)>,
-    /// Whether the core is done with shutting down.
+    /// True once the core has finished its shutdown.
     pub stopped: bool,
-    /// No queue pair can be opened.
+    /// True if opening a queue pair fails.
     pub(crate) opening_fails: bool,
     id: NodeId,
     addresses: Vec<Address>,
     queue_pairs: BTreeMap<EndpointId, QpId>,
-    answers: BTreeMap<ClientId, Vec<u8>>,
+    responses: BTreeMap<ClientId, Vec<u8>>,
     closed: Vec<ClientId>,
     next_client: u32,
 }
 
-/// What the core reads of a port.
+/// Returns the attributes that the core reads from a port.
 fn attributes(subnet: &Subnet, port: ib_sim::PortId) -> Option<PortAttributes> {
     let node = subnet.node(port.node)?;
     let found = subnet.port(port)?;
@@ -74,7 +74,7 @@ impl Node {
                 id,
                 addresses,
                 queue_pairs: BTreeMap::new(),
-                answers: BTreeMap::new(),
+                responses: BTreeMap::new(),
                 closed: Vec::new(),
                 next_client: 0,
             },
@@ -83,7 +83,8 @@ impl Node {
         }
     }
 
-    /// Records the core from now on, behind what was recorded of the one before. It was told nothing yet.
+    /// Starts recording the core, which has received no input yet. Appends to `before`, the recording of the core that
+    /// this core replaces.
     pub(crate) fn record(&mut self, seed: u64, before: Option<Recorder<Vec<u8>>>) {
         let start = Start::new(self.acm.config(), seed);
         self.recorder = match before {
@@ -99,7 +100,7 @@ impl Node {
         PortId(u32::from(port.port) - 1)
     }
 
-    /// Gives the core its addresses and its ports.
+    /// Passes the node's addresses and active ports to the core.
     pub(crate) fn start(&mut self, subnet: &mut Subnet, now: Time, put: &mut dyn FnMut(&Output)) {
         for address in self.host.addresses.clone() {
             self.input(subnet, now, Input::AddressAdded { port: PortId(0), pkey: None, address }, put);
@@ -125,7 +126,7 @@ impl Node {
         }
     }
 
-    pub(crate) fn changed(
+    pub(crate) fn port_changed(
         &mut self,
         subnet: &mut Subnet,
         now: Time,
@@ -146,9 +147,8 @@ impl Node {
         }
     }
 
-    /// Tells the core one fact and does what it wants.
+    /// Passes one input to the core and carries out its outputs.
     pub(crate) fn input(&mut self, subnet: &mut Subnet, now: Time, input: Input<'_>, put: &mut dyn FnMut(&Output)) {
-        // The core drives what stands around it, which is everything of this node but the core.
         let Self { acm, host, recorder, .. } = self;
         let carry_out = |output| {
             put(&output);
@@ -174,9 +174,9 @@ impl Node {
         }
     }
 
-    /// The endpoint that a queue pair belongs to.
+    /// Returns the endpoint that a queue pair belongs to.
     pub(crate) fn endpoint_of(&self, qp: QpId) -> Option<EndpointId> {
-        self.host.queue_pairs.iter().find(|(_, known)| **known == qp).map(|(endpoint, _)| *endpoint)
+        self.host.queue_pairs.iter().find(|(_, other)| **other == qp).map(|(endpoint, _)| *endpoint)
     }
 
     pub(crate) fn connect(&mut self) -> ClientId {
@@ -185,8 +185,8 @@ impl Node {
         client
     }
 
-    pub(crate) fn answer_of(&self, client: ClientId) -> Option<&[u8]> {
-        self.host.answers.get(&client).map(Vec::as_slice)
+    pub(crate) fn response_to(&self, client: ClientId) -> Option<&[u8]> {
+        self.host.responses.get(&client).map(Vec::as_slice)
     }
 
     pub(crate) fn has_closed(&self, client: ClientId) -> bool {
@@ -199,7 +199,7 @@ impl Host {
         ib_sim::PortId { node: self.id, port: u8::try_from(port.0 + 1).unwrap_or(u8::MAX) }
     }
 
-    /// Closes all queue pairs; whose they were.
+    /// Closes all queue pairs and returns their endpoints.
     pub(crate) fn lose_queue_pairs(&mut self, subnet: &mut Subnet) -> Vec<EndpointId> {
         let lost = core::mem::take(&mut self.queue_pairs);
         for qp in lost.values() {
@@ -211,22 +211,22 @@ impl Host {
     fn carry_out(&mut self, subnet: &mut Subnet, now: Time, output: Output) -> Option<Input<'static>> {
         match output {
             Output::Reply { client, reply } => {
-                self.answers.insert(client, reply.to_vec());
+                self.responses.insert(client, reply.to_vec());
             }
             Output::LongReply { client, bytes } => {
-                self.answers.insert(client, bytes);
+                self.responses.insert(client, bytes);
             }
             Output::CloseClient(client) => self.closed.push(client),
-            // Whoever asked in the kernel's place finds it in the transcript.
+            // Tests read these from the transcript.
             Output::KernelReply { .. } => {}
             Output::SelectSource { request, dest } => {
-                let mut own = self.addresses.iter().filter_map(Address::ip).filter(|_| has_route(dest));
-                let source = own.find(|ip| ip.is_ipv4() == dest.is_ipv4());
+                let mut candidates = self.addresses.iter().filter_map(Address::ip).filter(|_| has_route(dest));
+                let source = candidates.find(|ip| ip.is_ipv4() == dest.is_ipv4());
                 return Some(Input::SourceSelected { request, source });
             }
             Output::OpenEndpoint { endpoint, port, pkey_index, .. } => {
-                let place = Some(self.sim_port(port)).filter(|_| !self.opening_fails);
-                let opened = place.and_then(|port| subnet.create_qp(port, Qkey::GSI, pkey_index).ok());
+                let port = Some(self.sim_port(port)).filter(|_| !self.opening_fails);
+                let opened = port.and_then(|port| subnet.create_qp(port, Qkey::GSI, pkey_index).ok());
                 return Some(match opened {
                     Some(qp) => {
                         self.queue_pairs.insert(endpoint, qp);
@@ -252,7 +252,7 @@ impl Host {
             }
             Output::Send { endpoint, to, mad } => {
                 if let Some(qp) = self.queue_pairs.get(&endpoint) {
-                    // A datagram that cannot be sent is a datagram lost.
+                    // The subnet rejects the datagram: it counts as lost.
                     let _ = subnet.send_datagram(now.since_start(), *qp, &datagram(&to, ib_mad::as_bytes(&mad)));
                 }
             }
@@ -262,10 +262,10 @@ impl Host {
                 return sent.is_err().then_some(Input::SaFailed { id, failure: SendFailure::NotSent });
             }
             Output::SaReply { port, to, mad } => {
-                // An answer that cannot be sent is one that was lost.
-                let _ = subnet.send_mad(now.since_start(), self.sim_port(port), answer_send(to), &mad);
+                // The subnet rejects the response: it counts as lost.
+                let _ = subnet.send_mad(now.since_start(), self.sim_port(port), report_response_send(to), &mad);
             }
-            // No node has a provider that is not built in.
+            // All providers of these nodes are built in.
             Output::Provider { .. } => {}
             Output::Log(event) => self.events.push((now, event)),
             Output::ShutdownDone => self.stopped = true,
@@ -274,8 +274,7 @@ impl Host {
     }
 }
 
-/// A request to subnet administration as the simulated subnet takes it.
-/// The nodes' addresses have a route, and no others: 10.0.0.0/8 and fd00::/8.
+/// True for 10.0.0.0/8 and fd00::/8, which hold the nodes' addresses; the routing table has no other routes.
 fn has_route(dest: IpAddr) -> bool {
     match dest {
         IpAddr::V4(ip) => ip.octets().first() == Some(&10),
@@ -283,24 +282,25 @@ fn has_route(dest: IpAddr) -> bool {
     }
 }
 
+/// Converts a request to subnet administration for the simulated subnet.
 fn mad_send(send: &SaSend) -> MadSend {
     let SaSend { id, to, timeout, retries, .. } = *send;
     let agent = AgentId(id.to_bits());
     MadSend { agent, dlid: to.lid, qpn: Qpn::GSI, sl: to.sl, pkey_index: to.pkey_index, timeout, retries }
 }
 
-/// The answer to a report, as the simulated subnet takes it: nothing follows.
-fn answer_send(to: SaAddress) -> MadSend {
+/// Returns how to send the response to a report: without time-out and retries.
+fn report_response_send(to: SaAddress) -> MadSend {
     let (agent, timeout) = (AgentId(u64::MAX), Duration::ZERO);
     MadSend { agent, dlid: to.lid, qpn: Qpn::GSI, sl: to.sl, pkey_index: to.pkey_index, timeout, retries: 0 }
 }
 
-/// A datagram as the simulated subnet takes it.
+/// Converts a datagram for the simulated subnet.
 fn datagram<'a>(to: &SendTo, payload: &'a [u8]) -> Datagram<'a> {
     Datagram { to: to.way, qpn: to.qpn, qkey: to.qkey, payload }
 }
 
-/// Whom a received datagram is from, as the core takes it.
+/// Converts the source of a received datagram for the core.
 pub(crate) fn source_of(source: &ib_sim::Source, grh: Option<&ib_mad::packet::Grh>) -> DatagramSource {
     DatagramSource { lid: source.slid, path_bits: source.path_bits, qpn: source.qpn, gid: grh.map(|grh| grh.sgid) }
 }

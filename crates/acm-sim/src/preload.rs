@@ -1,11 +1,11 @@
-//! What files would say of the subnet as it is now.
+//! Preload tables that describe the subnet in its current state.
 use crate::World;
 use acm_sansio::preload::{Hosts, Preload, Route, Routes};
 use ib_mad::ServiceLevel;
 
 impl World {
-    /// The dump that a subnet manager would make of the subnet as it is now: the section of a node's first port, with
-    /// this service level on all its routes.
+    /// Returns the route table that a subnet manager would dump for `from`'s first port, with service level `sl` on
+    /// all routes.
     #[must_use]
     pub fn route_table(&self, from: usize, sl: ServiceLevel) -> Preload {
         let mut routes = Routes::builder();
@@ -21,7 +21,7 @@ impl World {
         Preload::Routes(routes.finish().into())
     }
 
-    /// The file of hosts: all addresses of all nodes.
+    /// Returns the host table: all addresses of all nodes.
     #[must_use]
     pub fn host_table(&self) -> Preload {
         let mut hosts = Hosts::builder();

@@ -1,6 +1,7 @@
-//! What happens to a node, told in sessions: `testdata/traces` has the trace of each.
+//! The recorded sessions: scenarios of one node each, whose traces are in `testdata/traces`.
 //!
-//! `cargo run -p acm-sim --example record_traces` writes them; `tests/sessions.rs` plays them again and replays them.
+//! `cargo run -p acm-sim --example record_traces` writes the traces. The test `sessions` plays each session again,
+//! compares it with its trace, and replays the trace.
 use crate::{World, WorldConfig, dead, name};
 use acm_sansio::{Account, Config, EndpointId, Input, KernelRequestId, PortId, door::DatagramSource, door::Level};
 use acm_wire::{
@@ -12,59 +13,67 @@ use core::{net::IpAddr, time::Duration};
 use ib_mad::{Lid, Pkey, PortState, Qpn, ServiceLevel, TransactionId, sa::PathRecord, wire::Bits as _};
 use ib_sim::{Faults, Probability};
 
-/// A session: its name, what happens in it, and how it is played.
+/// A session that is recorded as a trace.
 #[derive(Clone, Copy, Debug)]
 pub struct Session {
-    /// Its name, and that of its file.
+    /// The session's name and the stem of its trace's file name.
     pub name: &'static str,
-    /// What happens in it.
-    pub what: &'static str,
+    /// A description of the events in the session.
+    pub description: &'static str,
     play: fn() -> World,
 }
 
 impl Session {
-    /// Plays it, and gives back the trace of its first node.
+    /// Plays the session and returns the trace of its first node.
     #[must_use]
     pub fn trace(&self) -> Vec<u8> {
         (self.play)().trace(0)
     }
 }
 
-const fn session(name: &'static str, what: &'static str, play: fn() -> World) -> Session {
-    Session { name, what, play }
+const fn session(name: &'static str, description: &'static str, play: fn() -> World) -> Session {
+    Session { name, description, play }
 }
 
 /// Every session.
 pub const SESSIONS: &[Session] = &[
-    session("cold-name", "a name that nobody has asked for: multicast, response, path; then from the cache", || {
+    session("cold-name", "a name that is not cached: multicast request, response, path; then from the cache", || {
         cold(World::addresses(1)[0])
     }),
-    session("cold-ipv4", "the same of an IPv4 address, with a source that the daemon chooses", || {
+    session("cold-ipv4", "the same for an IPv4 address, with a source that the daemon selects", || {
         cold(World::addresses(1)[1])
     }),
-    session("cold-ipv6", "the same of an IPv6 address", || cold(World::addresses(1)[2])),
+    session("cold-ipv6", "the same for an IPv6 address", || cold(World::addresses(1)[2])),
     session("lid", "a path by LID", || {
         by_record(|world| PathRecord { dlid: world.port(1).lid, ..PathRecord::default() })
     }),
     session("gid", "a path by GID", || {
         by_record(|world| PathRecord { dgid: world.port(1).gids[0], ..PathRecord::default() })
     }),
-    session("loss", "datagrams and requests are lost, doubled and late: retries, and a name that is given up", loss),
-    session("sm-restart", "the subnet manager forgets its groups, and gives them other LIDs", sm_restart),
+    session(
+        "loss",
+        "datagrams and requests are lost, duplicated and delayed: retries, and a name whose lookup times out",
+        loss,
+    ),
+    session("sm-restart", "the subnet manager restarts without its groups, and assigns them other LIDs", sm_restart),
     session("reregister", "a port is asked to register again", reregister),
-    session("lid-change", "this port and then its peer have another LID", lid_change),
-    session("pkey-change", "a partition comes and goes", pkey_change),
-    session("device", "the device goes away, cannot be opened for a while, and is back; the port bounces", device),
-    session("preload", "routes and hosts from files, and a host that is not where the file says", preload),
-    session("all-to-all", "eight nodes, each of which asks for each other at once", all_to_all),
-    session("malformed-clients", "messages that are no requests, beside good ones", malformed_clients),
+    session("lid-change", "the LID of this port changes, then the LID of its peer", lid_change),
+    session("pkey-change", "a partition is added and removed", pkey_change),
+    session(
+        "device",
+        "the device is removed, cannot be opened for a while, and returns; the port goes down and up",
+        device,
+    ),
+    session("preload", "routes and hosts from files, and a host whose LID is not the one in the file", preload),
+    session("all-to-all", "eight nodes, each of which requests a path to each of the eight at once", all_to_all),
+    session("malformed-clients", "invalid messages of clients beside valid requests", malformed_clients),
     session(
         "malformed-datagrams",
-        "datagrams of strangers that are none of ours, too short, or lie",
+        "datagrams of remote hosts that are invalid, too short, or forged",
         malformed_datagrams,
     ),
-    session("kernel", "requests of the kernel: answered, too late, refused", kernel),
-    session("dead-names", "a user asks for names that nobody has, beside one whose names live", dead_names),
+    session("kernel", "requests of the kernel: answered, too late, rejected", kernel),
+    session("dead-names", "a user requests names that no node has, beside a user whose names exist", dead_names),
 ];
 
 fn world(nodes: u32) -> World {
@@ -76,7 +85,7 @@ fn second() -> Duration {
     Duration::from_secs(1)
 }
 
-/// The answer does not matter here: the trace has it.
+/// Requests a path and ignores the response, which is in the trace.
 fn resolve(world: &mut World, source: Option<&Address>, dest: &Address) {
     let ask = world.ask(0, &resolve_request(source, dest, EntryFlags::empty(), [7; 8]));
     let _ = world.wait(ask);
@@ -85,8 +94,8 @@ fn resolve(world: &mut World, source: Option<&Address>, dest: &Address) {
 
 fn cold(dest: Address) -> World {
     let mut world = world(2);
-    let own = World::addresses(0);
-    let source = matches!(dest, Address::Name(_)).then_some(&own[0]);
+    let sources = World::addresses(0);
+    let source = matches!(dest, Address::Name(_)).then_some(&sources[0]);
     for _ in 0..2 {
         resolve(&mut world, source, &dest);
         world.run_for(second());
@@ -95,11 +104,11 @@ fn cold(dest: Address) -> World {
     world
 }
 
-fn by_record(wanted: fn(&World) -> PathRecord) -> World {
+fn by_record(record: fn(&World) -> PathRecord) -> World {
     let mut world = world(2);
-    let wanted = wanted(&world);
+    let record = record(&world);
     for _ in 0..2 {
-        let _ = world.route(0, &wanted);
+        let _ = world.route(0, &record);
         world.run_for(second());
     }
     world
@@ -119,9 +128,9 @@ fn loss() -> World {
     for node in 1..4 {
         resolve(&mut world, Some(&name(0)), &name(node));
     }
-    let nobody = Address::from_text("nobody");
-    resolve(&mut world, Some(&name(0)), &nobody);
-    resolve(&mut world, Some(&name(0)), &nobody);
+    let unknown = Address::from_text("nobody");
+    resolve(&mut world, Some(&name(0)), &unknown);
+    resolve(&mut world, Some(&name(0)), &unknown);
     world.run_for(2 * second());
     world
 }
@@ -229,7 +238,7 @@ fn all_to_all() -> World {
     world
 }
 
-/// These bytes, one of which is another.
+/// Returns `good` with the byte at `at` replaced by `value`.
 fn with(good: &[u8], at: usize, value: u8) -> Vec<u8> {
     let mut bytes = good.to_vec();
     bytes[at] = value;
@@ -239,7 +248,7 @@ fn with(good: &[u8], at: usize, value: u8) -> Vec<u8> {
 fn malformed_clients() -> World {
     let mut world = world(2);
     let good = resolve_request(Some(&name(0)), &name(1), EntryFlags::empty(), [9; 8]);
-    // Of the header: version, opcode, length. Of the entries: flags, types.
+    // Bytes of the header: version, opcode, length. Bytes of the entries: flags, types.
     let messages = [
         Vec::new(),
         good[..8].to_vec(),
@@ -279,7 +288,7 @@ fn malformed_datagrams() -> World {
     let changed = [(0, 9), (1, 3), (2, 9), (3, 0x77), (7, 9), (16, 9), (17, 1), (18, 9), (19, 255), (20, 255), (24, 0)];
     let mut datagrams: Vec<Vec<u8>> = changed.into_iter().map(|(at, value)| with(good, at, value)).collect();
     datagrams.extend([Vec::new(), vec![1; 9], good[..255].to_vec(), [good, &[0; 44]].concat()]);
-    // A response that nobody asked for.
+    // A response without a request.
     datagrams.push(with(good, 3, 0x81));
     for payload in &datagrams {
         world.input(0, Input::Datagram { endpoint, source, payload });
@@ -287,7 +296,7 @@ fn malformed_datagrams() -> World {
     }
     world.input(0, Input::Datagram { endpoint, source: DatagramSource { gid: None, ..source }, payload: good });
     world.input(0, Input::Datagram { endpoint: EndpointId::new(9, 9), source, payload: good });
-    // What was never asked of subnet administration, and what is no answer.
+    // An answer of subnet administration without a request, and a report that is too short.
     world.input(0, Input::SaAnswer { id: acm_sansio::SaRequestId::new(77, 1), mad: &[1; 40] });
     world.input(0, Input::SaReport { port: PortId(0), lid: Lid::new(9), qpn: Qpn::GSI, mad: &[1; 30] });
     world.input(0, Input::Datagram { endpoint, source, payload: good });
@@ -298,23 +307,23 @@ fn malformed_datagrams() -> World {
 
 fn kernel() -> World {
     let mut world = world(2);
-    let (own, peer) = (world.port(0).clone(), world.port(1).clone());
-    let wanted =
-        PathRecord { sgid: own.gids[0], dgid: peer.gids[0], pkey: Pkey::DEFAULT_FULL, ..PathRecord::default() };
-    let ask = |world: &mut World, number: u32, port: Option<PortId>, wanted: &PathRecord| {
-        world.input(0, Input::KernelRequest { id: KernelRequestId(number), port, wanted });
+    let (local, peer) = (world.port(0).clone(), world.port(1).clone());
+    let record =
+        PathRecord { sgid: local.gids[0], dgid: peer.gids[0], pkey: Pkey::DEFAULT_FULL, ..PathRecord::default() };
+    let ask = |world: &mut World, number: u32, port: Option<PortId>, record: &PathRecord| {
+        world.input(0, Input::KernelRequest { id: KernelRequestId(number), port, wanted: record });
         world.run_for(Duration::from_millis(100));
     };
-    ask(&mut world, 1, Some(PortId(0)), &wanted);
-    ask(&mut world, 2, None, &wanted);
-    ask(&mut world, 3, Some(PortId(9)), &wanted);
+    ask(&mut world, 1, Some(PortId(0)), &record);
+    ask(&mut world, 2, None, &record);
+    ask(&mut world, 3, Some(PortId(9)), &record);
     ask(&mut world, 4, Some(PortId(0)), &PathRecord::default());
     world.subnet.settings_mut().sa.delay = Duration::from_millis(1900);
-    let slow = PathRecord { traffic_class: 1, ..wanted };
+    let slow = PathRecord { traffic_class: 1, ..record };
     ask(&mut world, 5, Some(PortId(0)), &slow);
     world.run_for(3 * second());
     world.input(0, Input::KernelTimeout(4 * second()));
-    ask(&mut world, 6, Some(PortId(0)), &PathRecord { traffic_class: 2, ..wanted });
+    ask(&mut world, 6, Some(PortId(0)), &PathRecord { traffic_class: 2, ..record });
     let ip = |node: u32| World::addresses(node)[1].ip().unwrap_or(IpAddr::from([0; 4]));
     world.input(0, Input::KernelAddressRequest { id: KernelRequestId(7), source: ip(0), dest: ip(1) });
     world.run_for(5 * second());
@@ -333,9 +342,9 @@ fn dead_names() -> World {
         let live = resolve_request(Some(&name(0)), &name(node), EntryFlags::empty(), [2; 8]);
         let ask = world.ask_as(0, Account::User(2), &live);
         let _ = world.wait(ask);
-        // A path by its own name, too.
-        let wanted = PathRecord { dlid: world.port(node as usize).lid, ..PathRecord::default() };
-        let _ = world.ask_as(0, Account::User(2), &path_request(&wanted, EntryFlags::QUERY_SA, [3; 8]));
+        // A path to the destination's LID, too.
+        let record = PathRecord { dlid: world.port(node as usize).lid, ..PathRecord::default() };
+        let _ = world.ask_as(0, Account::User(2), &path_request(&record, EntryFlags::QUERY_SA, [3; 8]));
     }
     world.run_for(10 * second());
     asks.into_iter().for_each(|ask| world.hang_up(ask));

@@ -12,22 +12,22 @@ use core::{
 };
 use ib_sim::{Event, NodeId, Port, Subnet, SubnetConfig};
 
-/// What a world is made of.
+/// The configuration of a world.
 #[derive(Clone, Debug)]
 pub struct WorldConfig {
-    /// How many nodes. Node k (from 0) has the addresses `node{k+1}`, 10.0.x.y and fd00::k+1.
+    /// Number of nodes. Node k (from 0) has the addresses `node{k+1}`, 10.0.x.y and fd00::k+1.
     pub nodes: u32,
-    /// The cores' options.
+    /// Options of the cores.
     pub core: Config,
-    /// Options of single nodes, from 0, in place of the common ones.
+    /// Options of single nodes, numbered from 0, that replace [`Self::core`].
     pub special: Vec<(u32, Config)>,
-    /// How fast the nodes handle what the fabric tells them; `None` in no time.
+    /// Speed at which the nodes handle events of the fabric; `None` for no delay.
     pub handling: Option<Handling>,
     /// The subnet.
     pub subnet: SubnetConfig,
-    /// Feeds everything that is random.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Nodes, from 0, of which there will be a [`World::trace`].
+    /// Nodes to record, numbered from 0; [`World::trace`] returns their traces.
     pub recorded: Vec<u32>,
 }
 
@@ -38,34 +38,34 @@ impl Default for WorldConfig {
     }
 }
 
-/// A line of the transcript: what a core wanted, and when.
+/// An entry of the transcript: time, node and output of its core.
 pub type Entry = (Time, usize, Output);
 
 /// All nodes, the subnet, and virtual time.
 #[derive(Debug)]
 pub struct World {
-    /// The subnet, for faults and events; [`World::settle`] carries on after a change.
+    /// The subnet, for faults and events. Call [`World::settle`] after a change.
     pub subnet: Subnet,
-    /// Everything that every core wanted, in order.
+    /// All outputs of all cores, in order.
     pub transcript: Vec<Entry>,
     pub(crate) config: WorldConfig,
     nodes: Vec<Node>,
     now: Time,
 }
 
-/// The place of a node.
-fn of(node: NodeId) -> usize {
+/// Returns the index of a node, which the subnet numbers from 1.
+fn index_of(node: NodeId) -> usize {
     node.get() as usize - 1
 }
 
-/// Steps at one instant after which a world is taken to spin.
+/// Steps at one instant after which [`World::settle`] panics.
 const MAX_STEPS: usize = 1_000_000;
 
 impl World {
-    /// A world whose nodes are up and have joined their groups.
+    /// Creates a world and starts its nodes, which join their groups.
     ///
     /// # Panics
-    /// If the subnet has no room for so many nodes.
+    /// If the subnet cannot hold that many nodes.
     #[must_use]
     pub fn new(config: WorldConfig) -> Self {
         let mut world = Self {
@@ -76,14 +76,14 @@ impl World {
             config,
         };
         for number in 0..world.config.nodes {
-            assert!(world.subnet.add_node().is_ok(), "no room for node {number}");
+            assert!(world.subnet.add_node().is_ok(), "the subnet cannot hold node {number}");
             world.add_core(number);
         }
         world.settle();
         world
     }
 
-    /// The addresses of a node: name, IPv4, IPv6.
+    /// Returns the addresses of a node: name, IPv4, IPv6.
     #[must_use]
     pub fn addresses(node: u32) -> [Address; 3] {
         let [_, a, b, c] = (node + 1).to_be_bytes();
@@ -104,7 +104,7 @@ impl World {
     fn make_core(&self, number: u32, seed: u64, before: Option<Recorder<Vec<u8>>>) -> Node {
         let special = self.config.special.iter().find(|(node, _)| *node == number).map(|(_, config)| config);
         let config = special.unwrap_or(&self.config.core).clone();
-        // Nodes of a subnet count from 1.
+        // The subnet numbers nodes from 1.
         let mut node = Node::new(NodeId::new(number + 1), config, seed, Self::addresses(number).to_vec());
         if self.config.recorded.contains(&number) {
             node.record(seed, before);
@@ -112,16 +112,16 @@ impl World {
         node
     }
 
-    /// The trace of a recorded node so far, with an end: its cores one after the other. Then it is recorded no more.
+    /// Ends the recording of a node and returns its trace: that of all its cores, one after the other.
     ///
     /// # Panics
     /// If the node is not among [`WorldConfig::recorded`].
     pub fn trace(&mut self, index: usize) -> Vec<u8> {
         let recorder = self.nodes.get_mut(index).and_then(|node| node.recorder.take());
-        recorder.and_then(|recorder| recorder.finish().ok()).expect("a recorded node")
+        recorder.and_then(|recorder| recorder.finish().ok()).expect("the node is recorded")
     }
 
-    /// Kills a core, without a goodbye, and starts another in its place: it has another queue pair.
+    /// Replaces a core by a new one, without a shutdown. The new core has another queue pair.
     pub fn restart(&mut self, node: usize) {
         let number = u32::try_from(node).unwrap_or(u32::MAX);
         let old: Vec<_> = self.subnet.qps().filter(|qp| qp.port.node == NodeId::new(number + 1)).collect();
@@ -131,8 +131,8 @@ impl World {
         self.subnet.cancel_all_mads(Self::port_id(node));
         let before = self.nodes.get_mut(node).and_then(|node| node.recorder.take());
         let new = self.make_core(number, self.config.seed ^ self.now.as_nanos() ^ 0x5eed, before);
-        if let Some(place) = self.nodes.get_mut(node) {
-            *place = new;
+        if let Some(node) = self.nodes.get_mut(node) {
+            *node = new;
         }
         self.with(node, |node, subnet, now, put| node.start(subnet, now, put));
         self.settle();
@@ -150,22 +150,22 @@ impl World {
         }
     }
 
-    /// Now.
+    /// Returns the current virtual time.
     #[must_use]
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// A node, from 0.
+    /// Returns a node, numbered from 0.
     ///
     /// # Panics
     /// If there is no such node.
     #[must_use]
     pub fn node(&self, index: usize) -> &Node {
-        self.nodes.get(index).expect("a node of this world")
+        self.nodes.get(index).expect("the node exists")
     }
 
-    /// A counter of a node's core, by its name.
+    /// Returns a counter of a node's core by its name.
     ///
     /// # Panics
     /// If there is no such node, or no such counter.
@@ -174,35 +174,35 @@ impl World {
         self.node(index).acm.stat(name).unwrap_or_else(|| panic!("no counter {name}"))
     }
 
-    /// The first port of a node.
+    /// Returns the first port of a node.
     ///
     /// # Panics
     /// If there is no such node.
     #[must_use]
     pub fn port(&self, index: usize) -> &Port {
-        self.subnet.port(Self::port_id(index)).expect("a node of this world")
+        self.subnet.port(Self::port_id(index)).expect("the node exists")
     }
 
-    /// The first port of a node, as the subnet names it.
+    /// Returns the subnet's id of a node's first port.
     #[must_use]
     pub fn port_id(index: usize) -> ib_sim::PortId {
         ib_sim::PortId { node: NodeId::new(u32::try_from(index).unwrap_or(u32::MAX - 1) + 1), port: 1 }
     }
 
-    /// Tells a core what its first port has now: of some changes there is no event.
+    /// Passes the current attributes of a node's first port to its core. Some changes of a port cause no event.
     pub fn read_port(&mut self, index: usize) {
         self.with(index, |node, subnet, now, put| node.port_up(subnet, now, Self::port_id(index), put));
         self.settle();
     }
 
-    /// Makes each try of a node to open a queue pair fail, or succeed again: its device is on its way out.
+    /// Sets whether opening a queue pair fails at a node, as while its device is being removed.
     pub fn set_opening_fails(&mut self, index: usize, fails: bool) {
         if let Some(node) = self.nodes.get_mut(index) {
             node.host.opening_fails = fails;
         }
     }
 
-    /// A node's device is closed: its queue pairs are gone, and the core hears of it.
+    /// Closes a node's device: destroys its queue pairs and notifies the core.
     pub fn lose_endpoints(&mut self, index: usize) {
         self.with(index, |node, subnet, now, put| {
             for endpoint in node.host.lose_queue_pairs(subnet) {
@@ -212,13 +212,13 @@ impl World {
         self.settle();
     }
 
-    /// Tells a core one fact.
+    /// Passes one input to a core.
     pub fn input(&mut self, index: usize, input: Input<'_>) {
         self.with(index, |node, subnet, now, put| node.input(subnet, now, input, put));
         self.settle();
     }
 
-    /// The next instant at which something happens.
+    /// Returns the time of the next event, if there is one.
     #[must_use]
     pub fn next_time(&self) -> Option<Time> {
         let subnet = self.subnet.poll_timeout().map(|at| Time::ZERO + at);
@@ -226,7 +226,7 @@ impl World {
         self.nodes.iter().map(|node| node.acm.poll_timeout()).chain(inboxes).chain([subnet]).flatten().min()
     }
 
-    /// Goes to the next instant at which something happens; whether there was one.
+    /// Advances to the time of the next event and handles it. Returns false if there is none.
     pub fn step(&mut self) -> bool {
         let Some(at) = self.next_time() else { return false };
         self.now = self.now.max(at);
@@ -234,10 +234,10 @@ impl World {
         true
     }
 
-    /// Does all that is due now.
+    /// Handles all events that are due now.
     ///
     /// # Panics
-    /// If it does not end.
+    /// If more than a million steps are due at one instant.
     pub fn settle(&mut self) {
         for _ in 0..MAX_STEPS {
             if self.subnet.poll_timeout().is_some_and(|at| Time::ZERO + at <= self.now) {
@@ -255,29 +255,29 @@ impl World {
             let Some(index) = self.nodes.iter().position(due) else { return };
             self.with(index, |node, subnet, now, put| node.timeout(subnet, now, put));
         }
-        assert!(self.next_time().is_none_or(|at| at > self.now), "the world spins at {}", self.now);
+        assert!(self.next_time().is_none_or(|at| at > self.now), "events at {} cause events without end", self.now);
     }
 
-    /// Handles an event, or lets it wait for its turn.
+    /// Handles an event, or queues it in the node's inbox.
     fn receive(&mut self, event: Event) {
         let port = match &event {
             Event::Datagram { qp, .. } => qp.port,
             Event::Mad { port, .. } | Event::MadTimedOut { port, .. } => *port,
             Event::Report { port, .. } | Event::Port { port, .. } | Event::SaRequest { port, .. } => *port,
         };
-        match (self.config.handling, self.nodes.get_mut(of(port.node))) {
+        match (self.config.handling, self.nodes.get_mut(index_of(port.node))) {
             (Some(handling), Some(node)) => node.inbox.push(event, handling),
             _ => self.deliver(event),
         }
     }
 
-    /// The next event of a node that is free.
+    /// Returns the next event of an inbox whose node is not busy.
     fn next_event(&mut self) -> Option<Event> {
         let (now, handling) = (self.now, self.config.handling?);
         self.nodes.iter_mut().find_map(|node| node.inbox.pop(now, handling))
     }
 
-    /// Datagrams that a node lost because it did not handle them in time.
+    /// Returns the number of datagrams that a node lost because its queue was full.
     #[must_use]
     pub fn lost(&self, index: usize) -> u64 {
         self.node(index).inbox.lost
@@ -285,33 +285,35 @@ impl World {
 
     fn deliver(&mut self, event: Event) {
         match event {
-            Event::Datagram { qp, source, grh, payload } => self.with(of(qp.port.node), |node, subnet, now, put| {
-                if let Some(endpoint) = node.endpoint_of(qp) {
-                    let source = source_of(&source, grh.as_ref());
-                    node.input(subnet, now, Input::Datagram { endpoint, source, payload: &payload }, put);
-                }
-            }),
-            Event::Mad { port, agent, mad } => self.with(of(port.node), |node, subnet, now, put| {
+            Event::Datagram { qp, source, grh, payload } => {
+                self.with(index_of(qp.port.node), |node, subnet, now, put| {
+                    if let Some(endpoint) = node.endpoint_of(qp) {
+                        let source = source_of(&source, grh.as_ref());
+                        node.input(subnet, now, Input::Datagram { endpoint, source, payload: &payload }, put);
+                    }
+                })
+            }
+            Event::Mad { port, agent, mad } => self.with(index_of(port.node), |node, subnet, now, put| {
                 let input = Input::SaAnswer { id: SaRequestId::from_bits(agent.0), mad: ib_mad::as_bytes(&*mad) };
                 node.input(subnet, now, input, put);
             }),
-            Event::MadTimedOut { port, agent, .. } => self.with(of(port.node), |node, subnet, now, put| {
+            Event::MadTimedOut { port, agent, .. } => self.with(index_of(port.node), |node, subnet, now, put| {
                 let input = Input::SaFailed { id: SaRequestId::from_bits(agent.0), failure: SendFailure::TimedOut };
                 node.input(subnet, now, input, put);
             }),
-            Event::Report { port, slid, qpn, mad } => self.with(of(port.node), |node, subnet, now, put| {
+            Event::Report { port, slid, qpn, mad } => self.with(index_of(port.node), |node, subnet, now, put| {
                 let port = acm_sansio::PortId(u32::from(port.port) - 1);
                 let input = Input::SaReport { port, lid: slid, qpn, mad: ib_mad::as_bytes(&*mad) };
                 node.input(subnet, now, input, put);
             }),
-            Event::Port { port, change } => self.with(of(port.node), |node, subnet, now, put| {
-                node.changed(subnet, now, port, change, put);
+            Event::Port { port, change } => self.with(index_of(port.node), |node, subnet, now, put| {
+                node.port_changed(subnet, now, port, change, put);
             }),
             Event::SaRequest { .. } => {}
         }
     }
 
-    /// Does all that is due until `at`.
+    /// Handles all events up to `at`, and advances to it.
     pub fn run_until(&mut self, at: Time) {
         self.settle();
         while self.next_time().is_some_and(|next| next <= at) {
@@ -321,7 +323,7 @@ impl World {
         self.settle();
     }
 
-    /// Does all that is due in the next `time`.
+    /// Handles all events of the next `time`, and advances by it.
     pub fn run_for(&mut self, time: Duration) {
         self.run_until(self.now + time);
     }

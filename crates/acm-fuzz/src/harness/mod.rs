@@ -1,8 +1,8 @@
-//! A core with everything around it played by operations, and what must hold after each.
+//! A core whose environment is played by operations, and checks of its outputs after each operation.
 mod fabric;
+mod provider_actions;
 mod providers;
 mod run;
-mod says;
 mod state;
 mod values;
 

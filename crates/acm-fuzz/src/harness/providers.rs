@@ -1,4 +1,4 @@
-//! Providers outside of the core: what they are told must make sense, and what they say may be anything.
+//! A model of the providers outside of the core, which checks that the core's calls fit the state of each provider.
 use acm_sansio::{
     EndpointId, PortId,
     door::{CallId, ExternalRequestId, ExternalSaId, ProviderCall, ProviderId},
@@ -7,17 +7,18 @@ use acm_wire::Address;
 use ib_mad::TransactionId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the core told one provider.
+/// The ports and endpoints that the core has opened at one provider.
 #[derive(Default)]
-struct Told {
+struct ProviderState {
     ports: BTreeSet<PortId>,
     endpoints: BTreeMap<EndpointId, (PortId, Vec<Address>)>,
 }
 
-/// A call that has not returned, and what is not so if it was for nothing.
+/// A pending call.
 pub(super) struct Call {
     pub(super) provider: ProviderId,
     pub(super) call: CallId,
+    /// What is undone if the call fails.
     opens: Opens,
 }
 
@@ -28,46 +29,50 @@ enum Opens {
     Address(EndpointId, Address),
 }
 
-/// All of them.
+/// All providers outside of the core.
 #[derive(Default)]
 pub(super) struct Providers {
-    told: BTreeMap<ProviderId, Told>,
-    /// Calls that have not returned, in their order.
+    states: BTreeMap<ProviderId, ProviderState>,
+    /// Pending calls in order.
     pub(super) calls: Vec<Call>,
-    /// Requests that they were asked.
-    pub(super) asked: Vec<(ProviderId, ExternalRequestId)>,
-    /// Requests to subnet administration that are not answered, each with its transaction id.
+    /// Requests to providers, pending or not.
+    pub(super) requests: Vec<(ProviderId, ExternalRequestId)>,
+    /// Pending requests of providers to subnet administration with their transaction ids.
     pub(super) sa: BTreeMap<(ProviderId, ExternalSaId), TransactionId>,
     pub(super) next_sa: u64,
-    /// Calls do not return by themselves.
-    pub(super) lazy: bool,
+    /// True if only [`ProviderAction::Returned`](crate::ProviderAction::Returned) ends calls; false if calls return by
+    /// themselves.
+    pub(super) manual_return: bool,
 }
 
 impl Providers {
-    /// A call of a provider: it was told of what it is about, and not yet that it is so.
+    /// Handles a call from the core to a provider.
+    ///
+    /// # Panics
+    /// If the call does not fit the provider's state: for example, if its endpoint is not open there.
     pub(super) fn called(&mut self, provider: ProviderId, call: Option<CallId>, what: ProviderCall) {
-        let told = self.told.entry(provider).or_default();
-        let is_open = |told: &Told, endpoint: &EndpointId| told.endpoints.contains_key(endpoint);
+        let state = self.states.entry(provider).or_default();
+        let is_open = |state: &ProviderState, endpoint: &EndpointId| state.endpoints.contains_key(endpoint);
         let opens = match &what {
             ProviderCall::OpenPort { port, .. } => Opens::Port(*port),
             ProviderCall::OpenEndpoint { endpoint, .. } => Opens::Endpoint(*endpoint),
             ProviderCall::AddAddress { endpoint, address } => Opens::Address(*endpoint, *address),
             _ => Opens::Nothing,
         };
-        let holds = match &what {
-            ProviderCall::OpenPort { port, .. } => told.ports.insert(*port),
+        let fits = match &what {
+            ProviderCall::OpenPort { port, .. } => state.ports.insert(*port),
             ProviderCall::ClosePort(port) => {
-                told.ports.remove(port) && told.endpoints.values().all(|(other, _)| other != port)
+                state.ports.remove(port) && state.endpoints.values().all(|(other, _)| other != port)
             }
-            ProviderCall::Reregister(port) => told.ports.contains(port),
+            ProviderCall::Reregister(port) => state.ports.contains(port),
             ProviderCall::OpenEndpoint { endpoint, port, .. } => {
-                told.endpoints.insert(*endpoint, (*port, Vec::new())).is_none() && told.ports.contains(port)
+                state.endpoints.insert(*endpoint, (*port, Vec::new())).is_none() && state.ports.contains(port)
             }
             ProviderCall::CloseEndpoint(endpoint) => {
-                told.endpoints.remove(endpoint).is_some_and(|(_, addresses)| addresses.is_empty())
+                state.endpoints.remove(endpoint).is_some_and(|(_, addresses)| addresses.is_empty())
             }
             ProviderCall::AddAddress { endpoint, address } => {
-                told.endpoints.get_mut(endpoint).is_some_and(|(_, all)| {
+                state.endpoints.get_mut(endpoint).is_some_and(|(_, all)| {
                     !all.contains(address) && {
                         all.push(*address);
                         true
@@ -75,58 +80,63 @@ impl Providers {
                 })
             }
             ProviderCall::RemoveAddress { endpoint, address } => {
-                told.endpoints.get_mut(endpoint).is_some_and(|(_, all)| {
+                state.endpoints.get_mut(endpoint).is_some_and(|(_, all)| {
                     let before = all.len();
                     all.retain(|other| other != address);
                     all.len() + 1 == before
                 })
             }
             ProviderCall::Resolve { request, endpoint, source, .. } => {
-                self.asked.push((provider, *request));
-                told.endpoints.get(endpoint).is_some_and(|(_, all)| all.contains(source))
+                self.requests.push((provider, *request));
+                state.endpoints.get(endpoint).is_some_and(|(_, all)| all.contains(source))
             }
             ProviderCall::QueryCounters { request, endpoint } => {
-                self.asked.push((provider, *request));
-                is_open(told, endpoint)
+                self.requests.push((provider, *request));
+                is_open(state, endpoint)
             }
             ProviderCall::SaDone { id, answer } => {
                 let tid = self.sa.remove(&(provider, *id));
                 tid.is_some_and(|tid| answer.as_ref().map_or(true, |mad| mad.header.transaction_id == tid))
             }
         };
-        assert!(holds, "{provider:?} is told {what:?}");
+        assert!(fits, "{what:?} does not fit the state of {provider:?}");
         assert_eq!(call.is_none(), matches!(what, ProviderCall::SaDone { .. }), "{what:?}");
         if let Some(call) = call {
-            let known = self.calls.iter().any(|other| other.call == call);
-            assert!(!known, "{call} is used twice");
+            let is_reused = self.calls.iter().any(|other| other.call == call);
+            assert!(!is_reused, "{call} is used twice");
             self.calls.push(Call { provider, call, opens });
         }
-        let under_way = self.calls.iter().filter(|other| other.provider == provider).count();
-        assert!(under_way <= 65, "{under_way} calls");
+        let pending = self.calls.iter().filter(|other| other.provider == provider).count();
+        assert!(pending <= 65, "{pending} pending calls");
     }
 
-    /// A call that returns by itself.
+    /// Removes and returns the oldest pending call if calls return by themselves.
     pub(super) fn next_return(&mut self) -> Option<(ProviderId, CallId)> {
-        (!self.lazy && !self.calls.is_empty()).then(|| self.calls.remove(0)).map(|call| (call.provider, call.call))
+        (!self.manual_return && !self.calls.is_empty())
+            .then(|| self.calls.remove(0))
+            .map(|call| (call.provider, call.call))
     }
 
-    /// What a call was to open is not open.
-    pub(super) fn refused(&mut self, call: &Call) {
-        let told = self.told.entry(call.provider).or_default();
+    /// Undoes the effect of a call that failed.
+    pub(super) fn failed(&mut self, call: &Call) {
+        let state = self.states.entry(call.provider).or_default();
         match &call.opens {
             Opens::Nothing => {}
-            Opens::Port(port) => _ = told.ports.remove(port),
-            Opens::Endpoint(endpoint) => _ = told.endpoints.remove(endpoint),
+            Opens::Port(port) => _ = state.ports.remove(port),
+            Opens::Endpoint(endpoint) => _ = state.endpoints.remove(endpoint),
             Opens::Address(endpoint, address) => {
-                if let Some((_, all)) = told.endpoints.get_mut(endpoint) {
+                if let Some((_, all)) = state.endpoints.get_mut(endpoint) {
                     all.retain(|other| other != address);
                 }
             }
         }
     }
 
-    /// What must hold at the end.
+    /// Checks that no request of a provider to subnet administration is pending at the end.
+    ///
+    /// # Panics
+    /// If a request is pending.
     pub(super) fn finish(&self) {
-        assert!(self.sa.is_empty(), "{:?} of subnet administration have no end", self.sa);
+        assert!(self.sa.is_empty(), "requests to subnet administration are still pending: {:?}", self.sa);
     }
 }

@@ -1,4 +1,4 @@
-//! What is around the core: what it is told, and what it wants.
+//! The harness: the core, and the state of the environment that its outputs need.
 use super::{
     providers::Providers,
     values::{config, pick},
@@ -14,31 +14,36 @@ use std::collections::BTreeMap;
 pub(super) const CLIENTS: u32 = 6;
 pub(super) const PORTS: u32 = 2;
 
-/// What is around the core.
+/// A core with the state of its environment.
 pub(super) struct Harness {
     pub(super) acm: Acm,
     now: Time,
-    /// Generation of each client's number, and whether it is connected.
+    /// Generation of each client's number, and true if the client is connected.
     pub(super) clients: [(u32, bool); CLIENTS as usize],
-    /// Requests of connected clients that are not answered yet.
+    /// Transaction ids of pending requests of connected clients.
     pub(super) open: BTreeMap<ClientId, Vec<[u8; 8]>>,
+    /// Pending requests of the kernel.
     pub(super) kernel: Vec<KernelRequestId>,
     pub(super) next_request: u32,
+    /// Pending queries for a source address.
     pub(super) sources: Vec<RequestId>,
+    /// Pending requests to subnet administration.
     pub(super) sent: Vec<SaSend>,
-    pub(super) asked: Vec<(EndpointId, AcmMad)>,
+    /// Multicast requests that the core has sent.
+    pub(super) multicast_requests: Vec<(EndpointId, AcmMad)>,
+    /// Endpoints whose queue pair is being opened.
     pub(super) opening: Vec<EndpointId>,
     endpoints: Vec<EndpointId>,
     pub(super) shut_down: bool,
     pub(super) stopped: bool,
-    /// Where the subnet manager of each port is.
+    /// LID of each port's subnet manager.
     pub(super) sm_lids: [Lid; PORTS as usize],
     pub(super) providers: Providers,
 }
 
 impl Harness {
-    /// A core that has heard nothing yet.
-    pub(super) fn silent(number: usize) -> Self {
+    /// Returns a core without inputs so far; `number` selects its configuration.
+    pub(super) fn without_inputs(number: usize) -> Self {
         Self {
             acm: Acm::new(config(number), 7),
             now: Time::ZERO,
@@ -48,7 +53,7 @@ impl Harness {
             next_request: 0,
             sources: Vec::new(),
             sent: Vec::new(),
-            asked: Vec::new(),
+            multicast_requests: Vec::new(),
             opening: Vec::new(),
             endpoints: Vec::new(),
             shut_down: false,
@@ -58,7 +63,7 @@ impl Harness {
         }
     }
 
-    pub(super) fn tell(&mut self, input: Input<'_>) {
+    pub(super) fn input(&mut self, input: Input<'_>) {
         self.acm.handle_input(self.now, input);
         self.drain();
     }
@@ -68,7 +73,7 @@ impl Harness {
             self.carry_out(output);
         }
         if let Some((provider, call)) = self.providers.next_return() {
-            self.tell(Input::Provider { provider, said: ProviderSaid::Returned { call, is_ok: true } });
+            self.input(Input::Provider { provider, said: ProviderSaid::Returned { call, is_ok: true } });
         }
     }
 
@@ -81,14 +86,14 @@ impl Harness {
                 | Output::Send { .. }
                 | Output::SaSend(_)
         );
-        assert!(!(self.stopped && on_fabric), "after the end: {output:?}");
+        assert!(!(self.stopped && on_fabric), "an output after the shutdown: {output:?}");
         match output {
-            Output::Reply { client, reply } => self.answered(client, &reply),
-            Output::LongReply { client, bytes } => self.answered(client, &bytes),
+            Output::Reply { client, reply } => self.response_sent(client, &reply),
+            Output::LongReply { client, bytes } => self.response_sent(client, &bytes),
             Output::KernelReply { id, .. } => {
-                let place = self.kernel.iter().position(|other| *other == id);
-                let Some(place) = place else { panic!("the kernel's request {} is answered twice", id.0) };
-                self.kernel.remove(place);
+                let position = self.kernel.iter().position(|other| *other == id);
+                let Some(position) = position else { panic!("two responses to the kernel's request {}", id.0) };
+                self.kernel.remove(position);
             }
             Output::CloseClient(client) => self.disconnected(client),
             Output::SelectSource { request, .. } => self.sources.push(request),
@@ -96,22 +101,22 @@ impl Harness {
             Output::OpenEndpoint { endpoint, .. } => {
                 assert!(!self.opening.contains(&endpoint), "{endpoint} is opened twice");
                 self.opening.push(endpoint);
-                self.know(endpoint);
+                self.add_endpoint(endpoint);
             }
             Output::CloseEndpoint(endpoint) => {
                 self.opening.retain(|other| *other != endpoint);
                 self.endpoints.retain(|other| *other != endpoint);
             }
             Output::Send { endpoint, to, mad } => {
-                // Nobody answers what the core tells of its own addresses.
+                // Announcements of the core's own addresses (equal source and destination) have no response.
                 if to.qpn == Qpn::MULTICAST && mad.src.0 != mad.dest.0 {
-                    self.asked.push((endpoint, mad));
+                    self.multicast_requests.push((endpoint, mad));
                 }
             }
             Output::ShutdownDone => self.stopped = true,
             Output::Log(event) => {
                 if let Event::EndpointAdded(endpoint, ..) = event {
-                    self.know(endpoint);
+                    self.add_endpoint(endpoint);
                 }
                 let _ = (event.to_string(), event.dest(), event.endpoint(), event.port(), event.client());
             }
@@ -121,18 +126,18 @@ impl Harness {
         }
     }
 
-    fn know(&mut self, endpoint: EndpointId) {
+    fn add_endpoint(&mut self, endpoint: EndpointId) {
         if !self.endpoints.contains(&endpoint) {
             self.endpoints.push(endpoint);
         }
     }
 
-    fn answered(&mut self, client: ClientId, reply: &[u8]) {
+    fn response_sent(&mut self, client: ClientId, reply: &[u8]) {
         let Some(tid) = reply.get(8..16) else { panic!("a reply of {} bytes", reply.len()) };
-        let Some(open) = self.open.get_mut(&client) else { panic!("{client} is gone and is answered") };
-        let place = open.iter().position(|other| other == tid);
-        let Some(place) = place else { panic!("{client} did not ask for {tid:?}, or was answered before") };
-        open.remove(place);
+        let Some(open) = self.open.get_mut(&client) else { panic!("a response to {client}, which has disconnected") };
+        let position = open.iter().position(|other| other == tid);
+        let Some(position) = position else { panic!("{client} has no pending request {tid:?}") };
+        open.remove(position);
     }
 
     pub(super) fn disconnected(&mut self, client: ClientId) {
@@ -156,12 +161,15 @@ impl Harness {
     }
 
     pub(super) fn endpoint(&self, number: u8) -> EndpointId {
-        // One that there is, most of the time.
-        let made_up = EndpointId::new(u32::from(number % 4), u32::from(number / 64));
-        if number % 8 == 7 { made_up } else { pick(&self.endpoints, number).copied().unwrap_or(made_up) }
+        // An existing endpoint in seven of eight cases.
+        let unknown = EndpointId::new(u32::from(number % 4), u32::from(number / 64));
+        if number % 8 == 7 { unknown } else { pick(&self.endpoints, number).copied().unwrap_or(unknown) }
     }
 
-    /// Time passes, and the core is woken when it wants to be.
+    /// Advances the clock by `time`, and calls the core at each of its deadlines.
+    ///
+    /// # Panics
+    /// If a deadline is in the past, or if there are too many deadlines.
     pub(super) fn wait(&mut self, time: Duration) {
         let until = self.now + time;
         let mut wakeups = 0;
@@ -173,7 +181,7 @@ impl Harness {
             self.drain();
             self.check();
             wakeups += 1;
-            assert!(wakeups < 200_000, "the core spins at {}", self.now);
+            assert!(wakeups < 200_000, "200,000 deadlines until {}", self.now);
         }
         self.now = until;
     }

@@ -1,4 +1,4 @@
-//! What the numbers of an operation stand for.
+//! Conversion of the numbers in operations to addresses, LIDs, options and the like.
 use crate::operation::{Link, Peer, Port};
 use acm_sansio::{
     Config, PortId,
@@ -16,7 +16,7 @@ use ib_mad::{
     wire::Octets,
 };
 
-/// Small bounds, so that all of them are met; every other sequence with routes of the group.
+/// Returns options with small bounds, so that sequences reach all of them. An odd `number` selects `route_prot acm`.
 pub(super) fn config(number: usize) -> Config {
     let share = |total| Share { total, percent: 75 };
     let limits = Limits {
@@ -41,7 +41,7 @@ pub(super) fn config(number: usize) -> Config {
         negative_timeout: number.is_multiple_of(3).then_some(Duration::from_secs(100)),
         log_level: Level::Debug,
         providers: vec!["one".to_owned(), "two".to_owned()],
-        // Every eighth sequence begins with a provider outside of the core.
+        // One sequence in eight begins with a provider outside of the core.
         subnets: served_by(u8::from(number % 8 == 1)),
         ..Config::default()
     }
@@ -51,7 +51,7 @@ fn served_by(provider: u8) -> Subnets {
     Subnets { default: Some(ProviderId(provider)), ..Subnets::default() }
 }
 
-/// Other options while it runs: smaller bounds, and another provider, or nobody.
+/// Returns options for a reload: smaller bounds, another provider, or none.
 pub(super) fn reconfigured(number: u8) -> Config {
     let mut config = config(number.into());
     config.resolve_depth = u32::from(number % 3);
@@ -84,7 +84,7 @@ pub(super) fn lid(number: u8) -> Lid {
     Lid::new(4 * u16::from(number % 6) + 4)
 }
 
-/// All ports with the LIDs that they have, or with each other's.
+/// Returns a route table of six ports with the LIDs of [`lid`], or with the LIDs of other ports.
 pub(super) fn routes(number: u8) -> Preload {
     let shift = number % 3;
     let mut routes = Routes::builder();
@@ -121,7 +121,7 @@ pub(super) fn source(peer: &Peer) -> DatagramSource {
     }
 }
 
-pub(super) fn wanted(port: &Port) -> PathRecord {
+pub(super) fn path_record(port: &Port) -> PathRecord {
     PathRecord {
         dlid: if port.lid.is_multiple_of(2) { lid(port.lid / 2) } else { Lid::NONE },
         dgid: if port.gid.is_multiple_of(2) { gid(port.gid / 2) } else { Gid::ZERO },
@@ -153,8 +153,8 @@ pub(super) fn attributes(port: PortId, link: &Link) -> PortAttributes {
     }
 }
 
-/// What an administration that works answers.
-pub(super) fn good_answer(request: &SaMad) -> SaMad {
+/// Returns the correct response of subnet administration to a request.
+pub(super) fn good_response(request: &SaMad) -> SaMad {
     let mut mad = *request;
     mad.header.method = request.header.method.response().unwrap_or(request.header.method);
     if let Ok(record) = request.record::<PathRecord>()
@@ -175,11 +175,11 @@ pub(super) fn good_answer(request: &SaMad) -> SaMad {
     mad
 }
 
-pub(super) fn pick<T>(things: &[T], number: u8) -> Option<&T> {
-    things.get(usize::from(number) % things.len().max(1))
+pub(super) fn pick<T>(items: &[T], number: u8) -> Option<&T> {
+    items.get(usize::from(number) % items.len().max(1))
 }
 
-pub(super) fn take<T>(things: &mut Vec<T>, number: u8) -> Option<T> {
-    let index = usize::from(number) % things.len().max(1);
-    (index < things.len()).then(|| things.remove(index))
+pub(super) fn take<T>(items: &mut Vec<T>, number: u8) -> Option<T> {
+    let index = usize::from(number) % items.len().max(1);
+    (index < items.len()).then(|| items.remove(index))
 }
