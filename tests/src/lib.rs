@@ -4,7 +4,7 @@
 //! socket. Everything ends with the test that started it; a test that fails prints what its processes said. Tests run
 //! at the same time: nothing here has a fixed port or a global name.
 //!
-//! The files in `tests/` hold one behaviour each.
+//! The modules of the programs in `tests/` hold one behaviour each.
 mod acme;
 mod binaries;
 mod daemons;

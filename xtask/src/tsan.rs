@@ -30,7 +30,9 @@ pub(crate) fn run(install: Install) -> Result<(), TaskError> {
     };
     sanitized("build", "acm-capi", &["--lib"])?;
     let library = folder.join(host).join("debug/libibacm.a");
-    command::run(cargo(&["test", "-p", "acm-tests", "--test", "c_library", "interfaces"]).env(LIBRARY, library))?;
+    command::run(
+        cargo(&["test", "-p", "acm-tests", "--test", "libraries", "c_library::interfaces"]).env(LIBRARY, library),
+    )?;
     sanitized("test", "acm-plugin", &["--lib", "--tests", "--", "--skip", CRASHES])
 }
 
@@ -68,13 +70,13 @@ mod tests {
 
     #[test]
     fn the_test_that_is_left_out_is_there() {
-        let text = std::fs::read_to_string(root().join("crates/acm-plugin/tests/crashes.rs")).unwrap();
+        let text = std::fs::read_to_string(root().join("crates/acm-plugin/tests/host/crashes.rs")).unwrap();
         assert!(text.contains(&format!("fn {CRASHES}()")));
     }
 
     #[test]
     fn the_tests_look_at_the_variable() {
-        let path = root().join("tests/tests/c_library/installed.rs");
+        let path = root().join("tests/tests/libraries/c_library/installed.rs");
         let text = std::fs::read_to_string(path).unwrap();
         assert!(text.contains(&format!("\"{LIBRARY}\"")));
     }

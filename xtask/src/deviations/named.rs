@@ -105,21 +105,22 @@ mod tests {
         assert_eq!(found("xtask unit::tests_beside_the_code_and_others"), Ok((args.into(), own.into())));
         let frame = Ok(("--package acm-wire --lib".into(), "client::frame::tests::limits".into()));
         assert_eq!(found("acm-wire unit::frame::tests::limits"), frame);
-        let found = found("acm-sim determinism::same_seed_same_outputs");
-        assert_eq!(found, Ok(("--package acm-sim --test determinism".into(), "same_seed_same_outputs".into())));
+        let found = found("acm-sim scenarios::determinism::same_seed_same_outputs");
+        let path = "determinism::same_seed_same_outputs";
+        assert_eq!(found, Ok(("--package acm-sim --test scenarios".into(), path.into())));
     }
 
     #[test]
     fn names_that_are_none() {
         let problem = |name: &str| found(name).unwrap_err();
-        for name in ["acm-sim", "acm-sim determinism", "determinism::same_seed_same_outputs"] {
+        for name in ["acm-sim", "acm-sim scenarios", "scenarios::same_seed_same_outputs"] {
             assert_eq!(problem(name), Problem::Form(name.into()));
         }
         for name in ["acm-sim no_such::f", "no-such unit::f"] {
             assert_eq!(problem(name), Problem::NoTarget(name.into()));
         }
         // Neither a part of a name nor a function that is no test.
-        for name in ["acm-sim determinism::seed_same_outputs", "acm-sim determinism::run"] {
+        for name in ["acm-sim scenarios::seed_same_outputs", "acm-sim scenarios::determinism::run"] {
             assert_eq!(problem(name), Problem::NoFunction(name.into()));
         }
         let name = "acm-wire unit::any_bytes_do_not_panic";

@@ -27,12 +27,12 @@ pub(super) fn print(only_say: bool) -> Result<(), TaskError> {
     if profiles.exists() {
         fs::remove_dir_all(&profiles).map_err(failed)?;
     }
-    let mut build = cargo(&["test", "-p", "acm-fuzz", "--test", "corpus", "--no-run", "--target-dir"]);
+    let mut build = cargo(&["test", "-p", "acm-fuzz", "--test", "bodies", "--no-run", "--target-dir"]);
     build.arg(&folder).env("RUSTFLAGS", "-C instrument-coverage");
     let test = built::program(&mut build).map_err(|source| command::spawn(&build, source))?;
     let test = test.ok_or_else(|| TaskError::NotBuilt(command::line(&build)))?;
     let mut run = Command::new(&test);
-    run.args(["--exact", "every_corpus"]).current_dir(root().join("crates/acm-fuzz"));
+    run.args(["--exact", "corpus::every_corpus"]).current_dir(root().join("crates/acm-fuzz"));
     command::run(run.env("LLVM_PROFILE_FILE", profiles.join("%p-%m.profraw")))?;
     let raw = fs::read_dir(&profiles).map_err(failed)?.map(|entry| entry.map(|entry| entry.path()).map_err(failed));
     let raw = raw.collect::<Result<Vec<PathBuf>, TaskError>>()?;

@@ -1,0 +1,118 @@
+//! A provider in C is called, and calls back: at once, from a thread of its own, late, twice, with numbers that nobody
+//! gave it.
+use crate::common::{ENDPOINT, Host, LIMIT, PORT, answered, compile, open_port, resolve, source};
+use acm_plugin::{Library, OpenDevice, Said};
+use acm_sansio::{
+    PortId,
+    door::{ExternalRequestId, ProviderCall},
+};
+use acm_wire::{Address, client::Counter};
+use core::time::Duration;
+
+const REQUEST: ExternalRequestId = ExternalRequestId::new(3, 70_000);
+
+#[test]
+fn things_are_opened_and_closed_with_what_belongs_to_them() {
+    let mut host = Host::new();
+    host.open();
+    assert_eq!(
+        host.take_lines(),
+        [
+            "open_device: verbs 1 guid 2c90300010203",
+            "open_port: port 1 device 1 gid 0 at 1, other at 2, beyond -1, any 0",
+            "add_address: node1 type 1 endpoint 1",
+        ]
+    );
+    for (address, text) in [("10.0.0.7", "10.0.0.7 type 2"), ("fe80::9", "fe80::9 type 3")] {
+        host.ok(ProviderCall::AddAddress { endpoint: ENDPOINT, address: Address::from_text(address) });
+        assert_eq!(host.take_lines(), [format!("add_address: {text} endpoint 1")]);
+    }
+    let refused = ProviderCall::AddAddress { endpoint: ENDPOINT, address: Address::from_text("refused") };
+    assert_eq!(host.call(refused), (vec![], false));
+    // A second port of the device, which does not open it again, and one that the provider does not want.
+    host.ok(open_port(PortId(8), 2));
+    assert_eq!(host.call(open_port(PortId(9), 9)), (vec![], false));
+    host.take_lines();
+    host.ok(ProviderCall::RemoveAddress { endpoint: ENDPOINT, address: Address::from_text("10.0.0.7") });
+    host.ok(ProviderCall::ClosePort(PORT));
+    let closed =
+        ["remove_address: 10.0.0.7", "remove_address: node1", "remove_address: fe80::9", "close_endpoint: pkey ffff"];
+    let lines = host.take_lines();
+    assert_eq!(lines, [&closed[..], &["close_port: port 1"]].concat());
+    host.ok(ProviderCall::ClosePort(PortId(8)));
+    assert_eq!(host.take_lines(), ["close_port: port 2", "close_device: verbs 1"]);
+    // It comes back, at the same place in memory or at another.
+    host.open();
+    assert_eq!(host.take_lines().len(), 3);
+    assert!(host.plugins.stop(LIMIT));
+}
+
+#[test]
+fn answers_come_at_once_from_a_thread_or_late() {
+    let mut host = Host::new();
+    host.open();
+    for wish in ["at once", "thread"] {
+        assert_eq!(host.call(resolve(wish, REQUEST)), (vec![answered(wish, REQUEST)], true));
+    }
+    assert_eq!(host.call(resolve("late", REQUEST)), (vec![], true));
+    assert_eq!(host.call(ProviderCall::Reregister(PORT)), (vec![answered("late", REQUEST)], true));
+    // The endpoint does not have this address.
+    let ProviderCall::Resolve { request, endpoint, message, .. } = resolve("at once", REQUEST) else { unreachable!() };
+    let other = Address::from_text("other");
+    assert_eq!(host.call(ProviderCall::Resolve { request, endpoint, source: other, message }), (vec![], false));
+}
+
+#[test]
+fn what_is_answered_twice_is_said_twice_and_what_nobody_asked_is_refused() {
+    let mut host = Host::new();
+    host.open();
+    let answer = answered("twice", REQUEST);
+    assert_eq!(host.call(resolve("twice", REQUEST)), (vec![answer.clone(), answer], true));
+    host.take_lines();
+    let (said, is_ok) = host.call(resolve("garbage", REQUEST));
+    assert!(is_ok);
+    assert_eq!(host.take_lines(), ["resolve: refused -1 -1"]);
+    let lengths = said.iter().map(|said| match said {
+        Said::Answered { request, message } => (*request == REQUEST, message.len()),
+        other => panic!("{other:?}"),
+    });
+    // As long as a message can be, and as short; the core does not know the first one's number.
+    assert_eq!(lengths.collect::<Vec<_>>(), [(false, 592), (true, 16)]);
+}
+
+#[test]
+fn counters_are_numbers_of_the_host() {
+    let mut host = Host::new();
+    host.open();
+    let (said, is_ok) = host.call(ProviderCall::QueryCounters { request: REQUEST, endpoint: ENDPOINT });
+    let counters = Said::Counters { request: REQUEST, values: vec![5, 1 << 32] };
+    assert_eq!((said, is_ok), (vec![Said::Counted(Counter::RouteCache), counters], true));
+}
+
+#[test]
+fn a_port_without_a_device_is_not_opened_and_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::open(&compile(folder.path(), "libtest.so", &[])).unwrap();
+    let none = OpenDevice::new(|guid| Err(format!("no device with node GUID {guid}")));
+    let mut host = Host::with(&library, none, folder);
+    assert_eq!(host.call(open_port(PORT, 1)), (vec![], false));
+    assert_eq!(host.take_lines(), ["port 1 is not opened: no device with node GUID 0x0002c90300010203"]);
+    let endpoint = ProviderCall::OpenEndpoint { endpoint: ENDPOINT, port: PORT, pkey: ib_mad::Pkey::DEFAULT_FULL };
+    assert_eq!(host.call(endpoint), (vec![], false));
+    assert_eq!(host.call(ProviderCall::AddAddress { endpoint: ENDPOINT, address: source() }), (vec![], false));
+    assert_eq!(host.call(ProviderCall::QueryCounters { request: REQUEST, endpoint: ENDPOINT }), (vec![], false));
+}
+
+#[test]
+fn a_call_that_hangs_holds_up_nobody_else() {
+    let mut hanging = Host::new();
+    hanging.open();
+    hanging.begin(resolve("hang", REQUEST));
+    hanging.begin(ProviderCall::ClosePort(PORT));
+    let mut other = Host::new();
+    other.open();
+    assert_eq!(other.call(resolve("at once", REQUEST)).0.len(), 1);
+    assert!(other.plugins.stop(LIMIT));
+    // Nor does the end wait for it.
+    assert!(!hanging.plugins.stop(Duration::from_millis(1)));
+}

@@ -1,0 +1,3 @@
+//! The core as its owner sees it: the contracts of its API, and allocations.
+mod contracts;
+mod no_allocation;

@@ -1,0 +1,95 @@
+//! The recorded sessions of testdata/traces: a core of today wants what was recorded, and a session of today is recorded
+//! as it was then. A change of behaviour that alters them records them anew (`cargo run -p acm-sim --example
+//! record_traces`), and its commit says why.
+use acm_sim::sessions::SESSIONS;
+use acm_trace::{Entry, Fact, Kind, Reader, Replay, Stats};
+use std::{collections::BTreeSet, env, fs, path::PathBuf, process::Command};
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/traces")
+}
+
+#[test]
+fn every_trace_is_replayed_as_recorded() {
+    let mut files = BTreeSet::new();
+    let (mut inputs, mut bytes) = (0, 0);
+    for entry in fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "pcapng") {
+            let trace = fs::read(&path).unwrap();
+            let done = Replay::default().run(trace.as_slice());
+            let done = done.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            assert_eq!(done.notes, [], "{}", path.display());
+            assert!(done.inputs > 8 && done.outputs > 8, "{}: {done:?}", path.display());
+            (inputs, bytes) = (inputs + done.inputs, bytes + trace.len());
+            files.insert(path.file_stem().unwrap().to_string_lossy().into_owned());
+        }
+    }
+    assert!(inputs > 500, "{inputs}");
+    assert!(bytes < 5_000_000, "{bytes}");
+    // That of a daemon beside C ibacm is recorded by a script of its own.
+    let mut names = SESSIONS.iter().map(|session| session.name).chain(["mixed"]);
+    assert!(names.all(|name| files.contains(name)), "{files:?}");
+}
+
+#[test]
+fn sessions_are_recorded_as_they_were() {
+    for session in SESSIONS {
+        let path = folder().join(format!("{}.pcapng", session.name));
+        let recorded = fs::read(&path).unwrap_or_default();
+        assert!(session.trace() == recorded, "{} is not what `record_traces` writes now", path.display());
+    }
+}
+
+/// All sessions together have every kind of fact that the simulator can give, and answers of every sort.
+#[test]
+fn sessions_have_each_kind_of_fact() {
+    let mut stats = Stats::default();
+    let mut replies = BTreeSet::new();
+    for session in SESSIONS {
+        for entry in Reader::new(session.trace().as_slice()) {
+            let entry = entry.unwrap();
+            stats.add(&entry);
+            if let Entry::Fact(dated) = &entry
+                && let Fact::Output(output) = &dated.fact
+                && let acm_sansio::Output::Reply { reply, .. } = &**output
+            {
+                replies.insert(reply.status().get());
+            }
+        }
+    }
+    let seen: BTreeSet<Kind> = stats.counts().map(|(kind, _)| kind).collect();
+    // An owner of a core that has interfaces, options or addresses to change, a fabric that cannot send: not here yet. A
+    // fabric's own packets are in no trace of a core.
+    let of_fabric = [Kind::FabricSent, Kind::FabricDelivered];
+    let of_owner = [Kind::Lost, Kind::AddressRemoved, Kind::Configure, Kind::Interfaces, Kind::CloseClient];
+    let of_provider = [Kind::ProviderSaid, Kind::ProviderCall];
+    let not_here = [&of_fabric[..], &of_owner, &of_provider].concat();
+    let missing: Vec<&Kind> =
+        Kind::ALL.iter().filter(|kind| !seen.contains(kind) && !not_here.contains(kind)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    assert!(replies.is_superset(&BTreeSet::from([0, 2, 6, 7])), "{replies:?}");
+}
+
+/// Set for the process that records once more, and names the folder.
+const CHILD: &str = "ACM_SIM_SESSIONS_TO";
+
+/// Another process has other addresses in memory, and this one another environment.
+#[test]
+fn sessions_are_the_same_in_another_process() {
+    if let Some(folder) = env::var_os(CHILD) {
+        for session in SESSIONS {
+            fs::write(PathBuf::from(&folder).join(session.name), session.trace()).unwrap();
+        }
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Command::new(env::current_exe().unwrap());
+    child.args(["--exact", "sessions::sessions_are_the_same_in_another_process"]).current_dir("/");
+    child.env_clear().env(CHILD, folder.path()).env("TZ", "Asia/Kathmandu").env("LC_ALL", "tr_TR.UTF-8");
+    assert!(child.output().unwrap().status.success());
+    for session in SESSIONS {
+        let other = fs::read(folder.path().join(session.name)).unwrap();
+        assert!(other == session.trace(), "{} is another one in another process", session.name);
+    }
+}

@@ -1,0 +1,6 @@
+//! Traces: recorded, read, damaged, replayed, and the program `acm-replay`.
+mod cli;
+mod common;
+mod damage;
+mod replay;
+mod round_trip;

@@ -1,0 +1,9 @@
+//! Structures and values of MADs against captures, dissections and tables of other programs.
+mod captures;
+mod common;
+mod examples;
+mod oracle_fields;
+mod printed;
+mod text;
+mod values;
+mod views;

@@ -1,0 +1,162 @@
+//! Captured frames against what smpquery and saquery printed of them: `testdata/captures`.
+use crate::{
+    common::{lines, mad, packets, unpack},
+    text,
+};
+use core::time::Duration;
+use ib_mad::{
+    AttributeId, AttributeRef, Gid, IpProtocol, MadRef, MgmtClass, Pkey, ServiceId, Status,
+    cm::CmAttribute,
+    rmpp::{Reassembler, ReassemblerLimits, Received},
+    umad::{Frame, Layout},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+struct Line {
+    app: String,
+    received: bool,
+    frame: Vec<u8>,
+    json: serde_json::Value,
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    text.as_bytes().chunks(2).map(|two| u8::from_str_radix(core::str::from_utf8(two).unwrap(), 16).unwrap()).collect()
+}
+
+fn frames() -> Vec<Line> {
+    lines("mads.jsonl.gz")
+        .iter()
+        .map(|line| {
+            let json: serde_json::Value = serde_json::from_str(line).unwrap();
+            let text = |name: &str| json[name].as_str().unwrap().to_owned();
+            let frame = hex(&(text("umad_hdr") + &text("mad")));
+            Line { app: text("app"), received: json["dir"] == "recv", frame, json }
+        })
+        .collect()
+}
+
+/// What each run printed, by its name.
+fn printed() -> BTreeMap<String, String> {
+    let all = String::from_utf8_lossy(&unpack("text.gz")).into_owned();
+    all.split("== ")
+        .skip(1)
+        .filter_map(|run| run.split_once('\n'))
+        .map(|(name, text)| (name.to_owned(), text.to_owned()))
+        .collect()
+}
+
+/// The headers that programs wrote and read, as a program that is not ours decoded them.
+#[test]
+fn umad_headers() {
+    let frames = frames();
+    assert_eq!(frames.len(), 3018);
+    for line in &frames {
+        let frame = Frame::parse(&line.frame, Layout::WithPkeyIndex).unwrap();
+        let umad = &line.json["umad"];
+        let number = |name: &str| umad[name].as_u64().unwrap();
+        let header = frame.header;
+        assert_eq!(u64::from(header.id.get()), number("agent_id"));
+        assert_eq!(u64::from(header.status.get()), number("status"));
+        assert_eq!(u64::from(header.timeout_ms.get()), number("timeout_ms"));
+        assert_eq!(u64::from(header.retries.get()), number("retries"));
+        assert_eq!(u64::from(header.length.get()), number("length"));
+        assert_eq!(u64::from(header.qpn.get()), number("qpn"));
+        assert_eq!(u64::from(header.qkey.get()), number("qkey"));
+        assert_eq!(u64::from(header.lid.get()), number("lid"));
+        assert_eq!(u64::from(header.sl), number("sl"));
+        assert_eq!(u64::from(header.path_bits), number("path_bits"));
+        assert_eq!(u64::from(frame.pkey_index.unwrap()), number("pkey_index"));
+        assert_eq!(frame.mad.len(), 256);
+    }
+}
+
+#[test]
+fn smpquery_prints_what_we_read() {
+    let (frames, printed) = (frames(), printed());
+    let (mut runs, mut fields) = (0, 0);
+    for (name, text) in printed.iter().filter(|(name, _)| name.starts_with("smp-")) {
+        let titles: Vec<&str> = text.lines().filter(|line| line.starts_with("# ")).collect();
+        let [_, title, _] = titles[..] else { continue };
+        let title = title.trim_start_matches("# ").split(':').next().unwrap();
+        let Some(structure) = text::smpquery_structure(title) else { continue };
+        // The last good answer with this attribute is the one that is printed.
+        let answer = frames.iter().rev().filter(|line| line.app == *name && line.received).find_map(|line| {
+            let mad = Frame::parse(&line.frame, Layout::WithPkeyIndex).unwrap().view().unwrap();
+            let attribute = mad.attribute().ok()?;
+            let status = mad.header().status.get() & 0x7fff;
+            (status == 0 && attribute.structure()?.name == structure.name).then(|| attribute.as_bytes().to_vec())
+        });
+        let Some(answer) = answer else { continue };
+        fields += text::compare_smpquery(structure, &answer, text);
+        runs += 1;
+    }
+    // The capture has the answers of few runs of smpquery; acm-tests' `mad_opensm` asks for more.
+    assert_eq!((runs, fields), (1, 18));
+}
+
+#[test]
+fn saquery_prints_what_we_read() {
+    let (frames, printed) = (frames(), printed());
+    let (mut runs, mut records) = (0, 0);
+    for (name, text) in printed.iter().filter(|(_, text)| text.contains("PathRecord dump:")) {
+        let mut buffer = vec![0; 1 << 20];
+        let mut receiver = Reassembler::new(&mut buffer, ReassemblerLimits::default());
+        let mut done = false;
+        for line in frames.iter().filter(|line| line.app == *name && line.received) {
+            let mad = Frame::parse(&line.frame, Layout::WithPkeyIndex).unwrap().view().unwrap();
+            let wanted = mad.header().attribute_id == AttributeId::PATH_RECORD && mad.header().status == Status::OK;
+            if wanted && mad.class() == MgmtClass::SUBN_ADM && !done {
+                done = matches!(receiver.handle(Duration::ZERO, mad.as_bytes()), Ok(Received::Done(_)));
+            }
+        }
+        let Some(message) = receiver.message() else { continue };
+        records += text::compare_paths(MadRef::new(message).unwrap().records().unwrap(), text);
+        runs += 1;
+    }
+    assert_eq!((runs, records), (18, 606));
+}
+
+/// saquery prints each partition's broadcast group with its P_Key: the group that we make for that key.
+#[test]
+fn ipoib_groups_as_opensm_makes_them() {
+    let mut keys = BTreeSet::new();
+    for text in printed().values() {
+        for dump in text.split("MCMemberRecord group dump:").skip(1) {
+            let value = |name: &str| {
+                let line = dump.lines().find(|line| line.trim().starts_with(name))?;
+                Some(line.rsplit("..").next()?.to_lowercase())
+            };
+            let mgid: Gid = value("MGID").unwrap().parse().unwrap();
+            assert_eq!(mgid.is_multicast(), mgid.get()[0] == 0xff);
+            let Some(address) = mgid.ipoib_ipv4_address() else { continue };
+            let pkey: Pkey = value("pkey").unwrap().parse().unwrap();
+            assert_eq!(mgid.ipoib_pkey(), Some(pkey));
+            assert_eq!(Gid::ipoib_ipv4(pkey, 2, address), mgid);
+            keys.insert(pkey);
+        }
+    }
+    assert_eq!(keys.into_iter().collect::<Vec<_>>(), [0x8001, 0x8002, 0xffff].map(Pkey::new));
+}
+
+/// Wireshark's reading of the service ids that Linux's connection manager asked for.
+#[test]
+fn service_ids_as_wireshark_reads_them() {
+    let (link_type, packets) = packets("cm-roce.pcap.gz");
+    let mut compared = 0;
+    for (packet, dissected) in packets.iter().zip(lines("cm-roce.dissected.gz")) {
+        let field = |name: &str| {
+            let own = dissected.split('\t').find(|field| field.split('@').next() == Some(name))?;
+            u64::from_str_radix(own.split('=').nth(1)?, 16).ok()
+        };
+        let (Some(protocol), Some(port)) = (field("cm.req.serviceid.protocol"), field("cm.req.serviceid.dport")) else {
+            continue;
+        };
+        let (protocol, port) = (IpProtocol::new(protocol.try_into().unwrap()), port.try_into().unwrap());
+        let mad = mad(link_type, packet).unwrap();
+        let AttributeRef::Cm(CmAttribute::CmReq(request)) = mad.attribute().unwrap() else { panic!("{mad}") };
+        assert_eq!(request.service_id.ip_port(), Some((protocol, port)));
+        assert_eq!(ServiceId::from_ip_port(protocol, port), request.service_id);
+        compared += 1;
+    }
+    assert_eq!(compared, 4);
+}

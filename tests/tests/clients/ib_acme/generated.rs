@@ -1,0 +1,91 @@
+//! `-A` and `-O`: files are written.
+use super::programs::Both;
+use acm_tests::{Binary, Kind, Lab, Node, binary};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+
+/// What is written, of one kind, by Debian's and by ours, and that both say the same of it.
+fn generated(lab: &Lab, both: &Both, option: &str, file: &str) -> [String; 2] {
+    let dir = tempfile::tempdir().unwrap();
+    let words = ["-D", dir.path().to_str().unwrap(), option, "-V"];
+    let [(theirs, their_text), (ours, our_text)] = both.0.each_ref().map(|program| {
+        let said = lab.run(1, program, &words);
+        (said, fs::read_to_string(dir.path().join(file)).unwrap())
+    });
+    assert_eq!((ours.code, &ours), (Some(0), &theirs));
+    [their_text, our_text]
+}
+
+#[test]
+fn generated_files_mean_the_same() {
+    let (both, lab) = (Both::new(), Lab::new(1, &["--ports", "2"]));
+    let addresses = generated(&lab, &both, "-A", "ibacm_addr.cfg");
+    let lines = addresses.each_ref().map(|text| {
+        let read = acm_wire::files::addr::parse(text.as_bytes());
+        read.map(|line| format!("{:?}", line.unwrap().1)).collect::<Vec<_>>()
+    });
+    assert!(lines[0] == lines[1] && lines[0].len() == 3, "{lines:?}");
+
+    let options = generated(&lab, &both, "-O", "ibacm_opts.cfg");
+    // This machine's log is not for a test.
+    let is_log = |line: &&str| line.starts_with("log_file ") || line.starts_with("log_level ");
+    let options = options.map(|text| text.lines().filter(|line| !is_log(line)).collect::<Vec<_>>().join("\n"));
+    let started = |text: &str, addresses: &str| {
+        lab.write(1, "ibacm_addr.cfg", addresses);
+        let mut node = lab.start(1, Kind::C, &[text]);
+        let endpoints = node.acme(&["-e"]).endpoints();
+        node.process.signal(nix::sys::signal::Signal::SIGTERM);
+        node.process.wait();
+        let of_options = |line: &str| Some(line.split_once("_log_options: ")?.1.to_owned());
+        (node.log().lines().filter_map(of_options).collect::<Vec<_>>(), endpoints)
+    };
+    let theirs = started(&options[0], &addresses[0]);
+    assert!(theirs.0.len() > 20 && !theirs.1.is_empty(), "{theirs:?}");
+    assert_eq!(started(&options[1], &addresses[1]), theirs);
+}
+
+#[test]
+fn what_cannot_be_generated() {
+    let (both, dir) = (Both::new(), tempfile::tempdir().unwrap());
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    let (dir, file) = (dir.path().to_str().unwrap(), file.to_str().unwrap());
+    for words in [
+        &["-D", "/proc/none", "-O"][..],
+        &["-D", "/proc/none", "-A", "-V"],
+        &["-D", file, "-O"],
+        &["-D", dir, "-O", "/proc/none/x", "-V"],
+        &["-D", dir, "-A", "none/x", "-O"],
+        &["-S", "/none", "-P", "-O", "-D", dir],
+    ] {
+        assert_ne!(both.same(words).code, Some(0), "{words:?}");
+    }
+    assert!(!Path::new(dir).join("ibacm_opts.cfg").exists());
+    for words in [["-D", dir, "-O", "-V"], ["-D", dir, "-Oname", "-V"], ["-D", dir, "-O", file]] {
+        assert_eq!(both.same(&words).code, Some(0), "{words:?}");
+    }
+}
+
+/// Where Debian's leaves less, or in another place.
+#[test]
+fn generated_files_are_where_they_should_be() {
+    let (dir, acme) = (tempfile::tempdir().unwrap(), binary(Binary::IbAcme));
+    let file = dir.path().join("ibacm_addr.cfg");
+    fs::write(&file, "login1 mlx5_0 1 default\n").unwrap();
+    let none = Node::alone().without_devices().serve();
+    let finished = none.run_inside(&acme, &["-A", "-D", dir.path().to_str().unwrap()]);
+    let said = "ibv_get_device_list - no devices present?\nreturn status 0xffffffff\n";
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(255), said));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "login1 mlx5_0 1 default\n", "it stays as it was");
+    none.process.signal(nix::sys::signal::Signal::SIGTERM);
+
+    let lab = Lab::new(1, &["--ports", "2"]);
+    lab.fabric.control("ethernet node1 2");
+    let script = format!("cd {} && umask 022 && exec {} -D sub -A -O", dir.path().display(), acme.display());
+    let finished = lab.run(1, Path::new("/bin/sh"), &["-c", &script]);
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), ""));
+    let sub = dir.path().join("sub");
+    assert_eq!(fs::metadata(&sub).unwrap().permissions().mode() & 0o777, 0o755, "one may go there");
+    assert!(sub.join("ibacm_opts.cfg").exists(), "beside the other one");
+    let text = fs::read_to_string(sub.join("ibacm_addr.cfg")).unwrap();
+    assert!(text.contains(" ibsim0 1 default") && !text.contains(" ibsim0 2 default"), "no Ethernet port: {text}");
+}

@@ -1,0 +1,21 @@
+//! The daemon as a process, on simulated fabrics and beside C ibacm.
+mod bad_input;
+mod bytes;
+mod check;
+mod config;
+mod daemon_mode;
+mod device_files;
+mod devices;
+mod events;
+mod faults;
+mod interfaces;
+mod interop;
+mod log;
+mod messages;
+mod metrics;
+mod node;
+mod preload_files;
+mod recovery;
+mod reload;
+mod server_modes;
+mod units;

@@ -1,0 +1,85 @@
+//! What `ib_acme` does, done by a C program with the library: the same questions give the same lines.
+use super::installed::{quiet, shared, start, watch};
+use acm_tests::{Fabric, Finished, Kind, Lab, Node, program, run};
+use std::path::Path;
+
+/// The words of Debian's `ib_acme` that ask the same, and what it says.
+fn debians(socket: &str, words: &[&str]) -> Finished {
+    let options = match words {
+        ["path", format, "-", dest] => vec!["-f", *format, "-d", *dest],
+        ["path", format, source, dest] => vec!["-f", *format, "-s", *source, "-d", *dest],
+        ["path", format, source, dest, _] => vec!["-f", *format, "-s", *source, "-d", *dest, "-v"],
+        ["perf", index] => vec!["-P", *index],
+        ["perf-of", format, address] => vec!["-P", "s", "-f", *format, "-s", *address],
+        ["ep", index] => vec!["-e", *index],
+        other => panic!("{other:?}"),
+    };
+    run(program("ib_acme", "ibacm"), &[&["-S", socket], options.as_slice()].concat())
+}
+
+fn same(acme: &Path, socket: &str, questions: &[&str]) {
+    for question in questions {
+        let words: Vec<&str> = question.split(' ').collect();
+        let theirs = debians(socket, &words);
+        let ours = start(acme, &[&[socket], words.as_slice()].concat()).wait();
+        assert_eq!((ours.stdout.as_str(), ours.code), (theirs.stdout.as_str(), theirs.code), "{question}");
+    }
+}
+
+#[test]
+fn as_ib_acme_says_it() {
+    let fabric = Fabric::serve(2, &["--subnet-timeout", "8"]);
+    let nodes = [1, 2].map(|number| Node::at(&fabric, number).option("timeout 200").join());
+    let socket = nodes[0].socket().display().to_string();
+    let (lid, gid) = (fabric.port(2).lid, fabric.port(2).gid);
+    let acme = shared("acme");
+    let (by_lid, by_gid) = (format!("path l - {lid}"), format!("path g {} {gid} verify", fabric.port(1).gid));
+    let questions = [
+        "path n node1 node2",
+        "path n node1 node2 verify",
+        "path i 10.77.0.1 10.77.0.2",
+        "path i fd00::1 fd00::2",
+        "path n node9 node2",
+        "path n - node2",
+        "path l - 4711",
+        &by_lid,
+        &by_gid,
+        "perf 0",
+        "perf 1",
+        "perf 9",
+        "perf-of n node1",
+        "perf-of i 10.77.0.1",
+        "perf-of i fd00::1",
+        "perf-of n node9",
+        "ep 1",
+        "ep 9",
+    ];
+    same(&acme, &socket, &questions);
+    let said = watch(&acme, &[&socket, "path", "n", "node1", "node2", "verify"]);
+    assert!(said.contains("SA verification: success\n"), "{said}");
+}
+
+/// The daemon that the library was written for.
+#[test]
+fn with_c_ibacm() {
+    let lab = Lab::new(2, &[]);
+    let nodes = [1, 2].map(|number| lab.start(number, Kind::C, &["retries 0", "timeout 2000"]));
+    let socket = nodes[0].socket().display().to_string();
+    let acme = shared("acme");
+    let questions = [
+        "path n node1 node2 verify",
+        "path i 10.77.0.1 10.77.0.2",
+        "path n node9 node2",
+        "path l - 4711",
+        "perf 0",
+        "perf-of n node1",
+        "perf 7",
+        "ep 1",
+        "ep 7",
+    ];
+    same(&acme, &socket, &questions);
+    let interfaces = shared("interfaces");
+    for mode in ["blocking", "asynchronous"] {
+        quiet(start(&interfaces, &[mode, &socket]).wait());
+    }
+}
