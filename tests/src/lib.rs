@@ -5,6 +5,7 @@
 //! at the same time: nothing here has a fixed port or a global name.
 //!
 //! The modules of the programs in `tests/` hold one behaviour each.
+#![forbid(unsafe_code)]
 mod acme;
 mod binaries;
 mod daemons;

@@ -28,6 +28,7 @@ pub(crate) fn run() -> Result<(), TaskError> {
         defects.extend(source::roots_that_may_panic(member)?);
     }
     for member in &crates {
+        defects.extend(source::roots_that_allow_unsafe(member)?);
         defects.extend(circles::check(member)?);
         defects.extend(pages::check(member)?);
     }

@@ -1,4 +1,5 @@
 //! Tasks of this project: `cargo xtask --help`.
+#![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -7,6 +7,7 @@
 //! | add or change a function | `abi`, and `UPDATE_HEADER=1 cargo test -p acm-capi --test header` |
 //! | see what a connection that never waits does | `conn` |
 //! | see which error number means what | `errno` |
+#![warn(missing_debug_implementations)]
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,5 +1,6 @@
 //! The bodies of the fuzz targets, as plain functions. libFuzzer calls them (`fuzz/`), and so do tests on stable Rust
 //! with the captures of `testdata/`.
+#![forbid(unsafe_code)]
 mod answers;
 mod fields;
 mod harness;

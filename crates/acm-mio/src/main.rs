@@ -2,6 +2,7 @@
 //!
 //! One thread, one loop: `server/daemon/` waits for events, turns each into one
 //! [`Input`](acm_sansio::Input) of the core, and carries out the core's [`Output`](acm_sansio::Output)s.
+#![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -23,6 +23,7 @@
 //! waits for room, 10 s at most (`queue::PATIENCE`).
 //!
 //! A library is never closed: whoever started threads in it cannot tell that they are gone.
+#![warn(missing_debug_implementations)]
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![warn(missing_debug_implementations)]
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

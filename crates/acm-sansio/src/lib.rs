@@ -94,6 +94,7 @@
 //! | `external` | the one that stands for a provider outside of the core: calls, answers, and what a hanging one costs |
 //! | [`ibacmp`] | the built-in one: multicast requests, or subnet administration, and a cache |
 #![no_std]
+#![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

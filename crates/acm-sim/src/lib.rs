@@ -11,6 +11,7 @@
 //! let path = world.resolve(0, &Address::from_text("node1"), &Address::from_text("node2")).unwrap();
 //! assert_eq!(path.dlid, world.port(1).lid);
 //! ```
+#![forbid(unsafe_code)]
 mod clients;
 mod inbox;
 mod node;

@@ -8,6 +8,7 @@
 //! | [`multicast`] | the datagrams between daemons, and their multicast groups |
 //! | [`netlink`] | what the kernel asks (`NETLINK_RDMA`, local service), and the answers |
 #![no_std]
+#![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

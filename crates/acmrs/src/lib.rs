@@ -4,6 +4,7 @@
 //! and the answers. ibacm's server thread only leaves messages for it (`command`), so that it never waits; ibacm's thread
 //! for subnet administration leaves answers there, too. What ibacm calls ports, endpoints and addresses are facts for the
 //! core, and a request is a message of a client of the core's (`clients`), whose answer goes back by the request's number.
+#![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

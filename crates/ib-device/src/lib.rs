@@ -18,6 +18,7 @@
 //! }
 //! # Ok::<(), ib_device::Error>(())
 //! ```
+#![warn(missing_debug_implementations)]
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

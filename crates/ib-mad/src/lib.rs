@@ -50,6 +50,7 @@
 //! to serialize every structure with field names and values as a person reads them, and to read identifiers,
 //! codes, sets of bits, numbers, `Selected` and `Packed` again.
 #![no_std]
+#![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -26,6 +26,7 @@
 //! | messages of the kernel about devices, by `recvmsg` | are not as the kernel's: read them by `recvfrom` |
 //! | unsolicited management datagrams, RMPP sends | never come, are not sent |
 //! | queue pairs other than UD, immediate data, extended verbs | refused |
+#![warn(missing_debug_implementations)]
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -30,6 +30,7 @@
 //! | `server` | serve a subnet on a unix socket (feature `server`) |
 //! | `uplink` | let a real OpenSM behind ibsim administer it (feature `server`) |
 #![no_std]
+#![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -10,6 +10,7 @@
 //! - `crowd SOURCE COUNT`: opens COUNT connections, is answered on each, says so; then asks on each again, round by
 //!   round, for ever.
 //! - `flood SOURCE CONNECTIONS`: asks on many connections at once, many requests at a time, for ever.
+#![forbid(unsafe_code)]
 #![expect(clippy::disallowed_methods, reason = "a test program measures")]
 use acm_tests::{Connection, Entry, Received, request};
 use acm_wire::client::ClientStatus;

@@ -18,6 +18,8 @@ pub(crate) enum Defect {
     Std { path: PathBuf },
     #[error("{}: the root of a crate that ships denies clippy's lints against panics (CONTRIBUTING.md, rule 8)", path.display())]
     MayPanic { path: PathBuf },
+    #[error("{}: the root has no `#![forbid(unsafe_code)]` (CONTRIBUTING.md, rule 5)", path.display())]
+    AllowsUnsafe { path: PathBuf },
     #[error("{}:{line}: mod.rs and lib.rs hold no functions (CONTRIBUTING.md, rule 9)", path.display())]
     Function { path: PathBuf, line: usize },
     #[error("a circle of files: {}", names(.0))]

@@ -27,6 +27,22 @@ pub(super) fn roots_that_may_panic(member: &Crate) -> Result<Vec<Defect>, TaskEr
     Ok(defects)
 }
 
+/// Crates that may have unsafe code: rule 5 of CONTRIBUTING.md.
+const WITH_UNSAFE: [&str; 5] = ["acm-capi", "acm-plugin", "acm-provider", "ib-device", "ib-sim-preload"];
+
+/// Returns the roots of other crates that do not forbid unsafe code.
+pub(super) fn roots_that_allow_unsafe(member: &Crate) -> Result<Vec<Defect>, TaskError> {
+    let mut defects = Vec::new();
+    if !WITH_UNSAFE.contains(&member.name.as_str()) {
+        for path in roots(&member.folder.join("src"))? {
+            if !read(&path)?.lines().any(|line| line == "#![forbid(unsafe_code)]") {
+                defects.push(Defect::AllowsUnsafe { path: place(&path) });
+            }
+        }
+    }
+    Ok(defects)
+}
+
 /// Every `unsafe` in the crate's sources, and a library that takes std unasked.
 pub(super) fn check(member: &Crate) -> Result<Vec<Defect>, TaskError> {
     let mut defects = Vec::new();
@@ -141,6 +157,19 @@ mod tests {
         assert_eq!(roots_that_may_panic(&member).unwrap(), []);
         fs::write(&library, format!("#![deny({})]\n", lints[1..].join(", "))).unwrap();
         assert_eq!(roots_that_may_panic(&member).unwrap(), [Defect::MayPanic { path: library.clone() }]);
+    }
+
+    #[test]
+    fn root_without_forbid_is_found_unless_the_crate_may_have_unsafe_code() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = folder.path().join("src/lib.rs");
+        fs::create_dir_all(folder.path().join("src")).unwrap();
+        let member = |name: &str| Crate { name: name.into(), folder: folder.path().into(), ..Crate::default() };
+        fs::write(&library, "//! #![forbid(unsafe_code)]\n#![deny(unsafe_code)]\n").unwrap();
+        assert_eq!(roots_that_allow_unsafe(&member("new")).unwrap(), [Defect::AllowsUnsafe { path: library.clone() }]);
+        assert_eq!(roots_that_allow_unsafe(&member("ib-device")).unwrap(), []);
+        fs::write(&library, "//! Doc.\n#![forbid(unsafe_code)]\n").unwrap();
+        assert_eq!(roots_that_allow_unsafe(&member("new")).unwrap(), []);
     }
 
     #[test]

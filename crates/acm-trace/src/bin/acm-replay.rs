@@ -1,4 +1,5 @@
 //! `acm-replay`: replays traces, prints them, counts and draws what is in them, takes names out of them.
+#![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use acm_sansio::Time;
 use acm_trace::{AnonymizeError, Dated, Entry, Mask, Reader, Replay, ReplayError, Stats, Timeline, anonymize, line};

@@ -1,4 +1,5 @@
 //! Serve a simulated InfiniBand subnet to the processes of this machine, and control it.
+#![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
