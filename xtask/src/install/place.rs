@@ -25,7 +25,6 @@ pub(crate) struct Place {
 /// A folder that units may name without quoting.
 fn prefix(text: &str) -> Result<PathBuf, String> {
     let path = Path::new(text);
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+".contains(&byte);
     if !path.is_absolute() || path.components().any(|part| part == Component::ParentDir) || !text.bytes().all(is_plain)
     {
         return Err("an absolute path of letters, digits, '.', '_', '-' and '+'".to_owned());
@@ -92,12 +91,24 @@ impl Place {
         words
     }
 
-    /// The task's command for the same place, as one types it.
+    /// The task's command for the same place, for a shell.
     pub(super) fn command(&self, task: &str) -> String {
         let is_default = self.prefix == Path::new("/usr/local");
         let prefix = if is_default { String::new() } else { format!(" --prefix {}", self.prefix.display()) };
-        format!("cargo xtask {task}{prefix}")
+        let root = self.root.as_deref().map(|root| format!(" --root {}", quoted(root)));
+        format!("cargo xtask {task}{prefix}{}", root.unwrap_or_default())
     }
+}
+
+/// A path as one word of a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text.bytes().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+/// Returns `true` for bytes that neither units nor shells treat specially.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"/._-+".contains(&byte)
 }
 
 /// This program.
@@ -107,7 +118,7 @@ pub(super) fn own() -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::prefix;
+    use super::{Place, prefix};
     use std::path::Path;
 
     #[test]
@@ -116,6 +127,23 @@ mod tests {
         assert_eq!(prefix("/opt/acm-0.1").unwrap(), Path::new("/opt/acm-0.1"));
         for bad in ["usr", "", "/opt/../usr", "/opt/a b", "/opt/%i", "/opt/$x", "/home/me", "/tmp/x", "/root"] {
             assert!(prefix(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn uninstall_command_names_the_same_prefix_and_root() {
+        let place = |prefix: &str, root: Option<&str>| Place {
+            prefix: prefix.into(),
+            root: root.map(Into::into),
+            dry_run: false,
+        };
+        for (place, options) in [
+            (place("/usr/local", None), ""),
+            (place("/opt/acm", None), " --prefix /opt/acm"),
+            (place("/usr/local", Some("/tmp/image")), " --root /tmp/image"),
+            (place("/usr", Some("an image's")), r" --prefix /usr --root 'an image'\''s'"),
+        ] {
+            assert_eq!(place.command("uninstall"), format!("cargo xtask uninstall{options}"));
         }
     }
 }
