@@ -11,7 +11,7 @@ pub(super) struct Block {
     pub(super) in_clone: bool,
     /// Why it is not run.
     pub(super) not_run: Option<String>,
-    /// Its lines.
+    /// Its lines, without the indentation of a block in a list.
     pub(super) text: String,
 }
 
@@ -34,16 +34,19 @@ pub(super) enum Kind {
 
 /// The blocks of a text.
 pub(super) fn blocks(text: &str) -> Vec<Block> {
-    let (mut blocks, mut open) = (Vec::new(), None::<Block>);
+    let (mut blocks, mut open, mut indent) = (Vec::new(), None::<Block>, "");
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim_end();
         let fence = line.trim_start().strip_prefix("```");
         match (open.take(), fence) {
-            (None, Some(info)) => open = Some(Block::new(number, info)),
+            (None, Some(info)) => {
+                open = Some(Block::new(number, info));
+                indent = line.strip_suffix(line.trim_start()).unwrap_or_default();
+            }
             (None, None) => blocks.extend(comment(number, line)),
             (Some(block), Some(_)) => blocks.push(block),
             (Some(mut block), None) => {
-                block.text += line;
+                block.text += line.strip_prefix(indent).unwrap_or(line);
                 block.text += "\n";
                 open = Some(block);
             }

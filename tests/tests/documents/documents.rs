@@ -69,6 +69,7 @@ fn what_a_document_says_and_is_not_so_is_noticed() {
         "<!-- run: A=7 -->\n```console\n$ echo $A\n7\n$ true\n$ echo \\\n  8\n8\n```\n",
         "```console\n$ printf 'a\\nb\\nc\\n\\n'\na\n...\n```\n```console\n$ echo a\n...\na\n...\n```\n",
         "```console\n$ date +%FT%T.%3N:\n2026-01-31T12:34:56.789:\n$ mktemp -d -u\n/tmp/tmp.abcDEF0123\n```\n",
+        "1. A step:\n\n   ```console\n   $ echo 1; echo '  2'\n   1\n     2\n   ```\n",
         "```sh not-run=\"it fails\"\nfalse\n```\n",
         "```ibacm_opts.cfg\ntimeout 500\n```\n",
         "```sh in-clone\ntest -f tests/tests/documents/documents.rs\n```\n",
