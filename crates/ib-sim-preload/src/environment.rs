@@ -1,39 +1,42 @@
-//! What `ib-sim run` says in the environment.
+//! The variables that `ib-sim run` sets in the environment.
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
     sync::OnceLock,
 };
 
-/// Which node this process is at.
+/// The node of this process, and where to find its server and its files.
 #[derive(Debug)]
 pub(crate) struct Environment {
+    /// The server's socket.
     pub(crate) socket: PathBuf,
     pub(crate) node: String,
+    /// The folder with the node's files.
     pub(crate) tree: PathBuf,
 }
 
-/// As it was when the program first looked for a device: later changes of the environment do not count.
+/// Returns the node, or `None` if a variable is missing. The environment is read at the first call only.
 pub(crate) fn get() -> Option<&'static Environment> {
-    static OWN: OnceLock<Option<Environment>> = OnceLock::new();
-    OWN.get_or_init(|| {
-        let variable = |name: &str| std::env::var_os(name).filter(|value: &OsString| !value.is_empty());
-        Some(Environment {
-            socket: variable("IB_SIM_SOCKET")?.into(),
-            node: variable("IB_SIM_NODE")?.into_string().ok()?,
-            tree: variable("IB_SIM_TREE")?.into(),
+    static ENVIRONMENT: OnceLock<Option<Environment>> = OnceLock::new();
+    ENVIRONMENT
+        .get_or_init(|| {
+            let variable = |name: &str| std::env::var_os(name).filter(|value: &OsString| !value.is_empty());
+            Some(Environment {
+                socket: variable("IB_SIM_SOCKET")?.into(),
+                node: variable("IB_SIM_NODE")?.into_string().ok()?,
+                tree: variable("IB_SIM_TREE")?.into(),
+            })
         })
-    })
-    .as_ref()
+        .as_ref()
 }
 
 impl Environment {
-    /// The name in the subnet of one of the host's devices.
+    /// Returns the name that one of the host's devices has in the subnet.
     pub(crate) fn device(&self, number: u8) -> String {
         if number == 0 { self.node.clone() } else { format!("{}:{number}", self.node) }
     }
 
-    /// A file in the node's `/sys/class`.
+    /// Returns the path of a file in the node's `/sys/class`.
     pub(crate) fn class(&self, below: &str) -> PathBuf {
         self.tree.join(Path::new("sys/class").join(below))
     }

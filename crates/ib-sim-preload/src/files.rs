@@ -1,13 +1,14 @@
-//! Functions that take a path: those of the node's devices lead into its tree.
+//! Functions of the C library that take a path. A path of the node's devices is redirected to the node's tree.
 //!
-//! `open` and its like are variadic in C. Stable Rust cannot define that, but on x86-64 and aarch64 Linux an integer
-//! argument travels in the same register for a variadic call as for one with a fixed argument. What a caller did not
-//! pass is whatever the register holds, and the C library looks at it only when the flags say that it was passed.
-#![expect(unsafe_code, reason = "stands in for functions of the C library")]
+//! `open` and its variants are variadic in C. Stable Rust cannot define variadic functions. On x86-64 and aarch64 Linux
+//! an integer argument is passed in the same register by a variadic call and by one with a fixed argument. If the
+//! caller passed no mode, the argument is the register's old value. The C library reads it only if the flags require a
+//! mode.
+#![expect(unsafe_code, reason = "replaces functions of the C library")]
 use crate::{
     environment,
     next::next,
-    path::{redirected, umad_place},
+    path::{redirected, umad_port},
     umad,
 };
 use core::{
@@ -19,61 +20,63 @@ use std::{ffi::CString, os::unix::ffi::OsStrExt};
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 compile_error!("variadic functions are defined with fixed arguments: check the calling convention first");
 
-/// The path that is meant.
-struct Place {
-    own: Option<CString>,
+/// A path after redirection.
+struct Redirected {
+    /// The path in the node's tree, if the path is redirected.
+    inner: Option<CString>,
     given: *const c_char,
 }
 
-impl Place {
+impl Redirected {
     /// # Safety
     /// `given` is null or ends with a zero byte.
     unsafe fn of(given: *const c_char) -> Self {
-        // SAFETY: the caller gives null, or a path that ends with a zero byte and lives through this call.
-        let own = unsafe { bytes(given) }.and_then(|path| {
+        // SAFETY: by the caller's promise `given` is null, or ends with a zero byte and lives through this call.
+        let inner = unsafe { bytes(given) }.and_then(|path| {
             let tree = environment::get()?.tree.as_os_str().as_bytes();
             CString::new(redirected(path, tree)?).ok()
         });
-        Self { own, given }
+        Self { inner, given }
     }
 
     fn as_ptr(&self) -> *const c_char {
-        self.own.as_ref().map_or(self.given, |own| own.as_ptr())
+        self.inner.as_ref().map_or(self.given, |inner| inner.as_ptr())
     }
 }
 
 /// # Safety
 /// `path` is null or ends with a zero byte.
 unsafe fn bytes<'a>(path: *const c_char) -> Option<&'a [u8]> {
-    // SAFETY: it is not null, so that it ends with a zero byte, and the caller keeps it while the bytes are used.
+    // SAFETY: by the caller's promise a path that is not null ends with a zero byte. The caller keeps it while the
+    // bytes are used.
     (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) }.to_bytes())
 }
 
-/// A umad device, if the path is one and there is a node.
+/// Opens a umad device. Returns `None` if the path is not one, or the environment names no node.
 ///
 /// # Safety
 /// `path` is null or ends with a zero byte.
 unsafe fn umad(path: *const c_char, flags: c_int) -> Option<c_int> {
-    // SAFETY: the caller gives null, or a path that ends with a zero byte and lives through this call.
-    let place = umad_place(unsafe { bytes(path) }?)?;
-    Some(umad::open(environment::get()?, place, flags))
+    // SAFETY: by the caller's promise `path` is null, or ends with a zero byte and lives through this call.
+    let port = umad_port(unsafe { bytes(path) }?)?;
+    Some(umad::open(environment::get()?, port, flags))
 }
 
 macro_rules! opens {
     ($($name:ident $c:literal ($($before:ident: $bt:ty,)* @ $(, $after:ident: $at:ty)*);)*) => {$(
-        /// Stands in for the C library's function of this name.
+        /// Replaces the C library's function of this name.
         ///
         /// # Safety
-        /// As the C library demands.
+        /// The requirements of the C library's function.
         #[cfg_attr(not(test), unsafe(no_mangle))]
         unsafe extern "C" fn $name($($before: $bt,)* path: *const c_char, flags: c_int $(, $after: $at)*) -> c_int {
-            // SAFETY: the caller keeps the C library's rules, under which the path ends with a zero byte.
+            // SAFETY: the caller meets the requirements of the C library's function: the path ends with a zero byte.
             unsafe {
                 if let Some(fd) = umad(path, flags) {
                     return fd;
                 }
-                let place = Place::of(path);
-                next!($c, fn($($before => $bt,)* place.as_ptr() => *const c_char, flags => c_int $(, $after => $at)*) -> c_int, -1)
+                let redirected = Redirected::of(path);
+                next!($c, fn($($before => $bt,)* redirected.as_ptr() => *const c_char, flags => c_int $(, $after => $at)*) -> c_int, -1)
             }
         }
     )*};
@@ -91,17 +94,17 @@ opens! {
 
 macro_rules! redirects {
     ($($name:ident $c:literal ($($before:ident: $bt:ty,)* @ $(, $after:ident: $at:ty)*) -> $ret:ty = $missing:expr;)*) => {$(
-        /// Stands in for the C library's function of this name.
+        /// Replaces the C library's function of this name.
         ///
         /// # Safety
-        /// As the C library demands.
+        /// The requirements of the C library's function.
         #[cfg_attr(not(test), unsafe(no_mangle))]
         unsafe extern "C" fn $name($($before: $bt,)* path: *const c_char $(, $after: $at)*) -> $ret {
-            // SAFETY: the caller keeps the C library's rules; all arguments but the path are handed on as they came,
-            // pointers to what this library never looks at.
+            // SAFETY: the caller meets the requirements of the C library's function. All arguments but the path are
+            // passed on unchanged; this library does not read what they point to.
             unsafe {
-                let place = Place::of(path);
-                next!($c, fn($($before => $bt,)* place.as_ptr() => *const c_char $(, $after => $at)*) -> $ret, $missing)
+                let redirected = Redirected::of(path);
+                next!($c, fn($($before => $bt,)* redirected.as_ptr() => *const c_char $(, $after => $at)*) -> $ret, $missing)
             }
         }
     )*};

@@ -1,30 +1,31 @@
-//! Run unmodified InfiniBand programs on a simulated subnet.
+//! Runs unmodified InfiniBand programs on a simulated subnet.
 //!
-//! With `LD_PRELOAD=libib_sim_preload.so` a program finds the devices of one host of a subnet that `ib-sim serve --tree`
-//! serves: `/sys/class/infiniband*`, `/dev/infiniband/umadN`, and libibverbs with unreliable datagrams. `ib-sim run`
-//! sets the environment:
+//! With `LD_PRELOAD=libib_sim_preload.so` a program finds the devices of one host of a subnet that `ib-sim serve
+//! --tree` serves: `/sys/class/infiniband*`, `/dev/infiniband/umadN`, and libibverbs with unreliable datagrams. `ib-sim
+//! run` sets the environment:
 //!
-//! | variable | what |
+//! | variable | value |
 //! |---|---|
 //! | `IB_SIM_SOCKET` | the server's socket |
-//! | `IB_SIM_NODE` | name of the node; the devices of its host are there, those of the nodes `NODE`, `NODE:1`, `NODE:2` |
-//! | `IB_SIM_TREE` | the host's files: `sys/class/infiniband` and so on below it |
+//! | `IB_SIM_NODE` | a node; the program finds all devices of its host: those of the nodes `NODE`, `NODE:1`, `NODE:2` |
+//! | `IB_SIM_TREE` | the folder with the host's files: `sys/class/infiniband` and others |
 //!
-//! Without these the library changes nothing but that there are no libibverbs devices.
+//! Without these variables the only change is that there are no libibverbs devices.
 //!
-//! While there is a file `no_room_for_groups` in `IB_SIM_TREE`, a queue pair is attached to no group: ENOMEM, as of a
-//! device whose table is full.
+//! While a file `no_room_for_groups` exists in `IB_SIM_TREE`, attaching a queue pair to a group fails with ENOMEM, as
+//! on a device whose table is full.
 //!
-//! A program that opens `libibverbs.so.1` itself (`dlopen`) gets this library too if a link of that name to it is first
-//! on its `LD_LIBRARY_PATH` (`ib-sim run --stand-in`): the loader knows that it has that file already. The symbols have
-//! no versions, which the loader takes for any version.
+//! A program that opens `libibverbs.so.1` by `dlopen` gets this library, too, if a link of that name to this library is
+//! first on its `LD_LIBRARY_PATH` (`ib-sim run --stand-in`). The loader has loaded that file before and uses it again.
+//! The symbols have no versions; the loader accepts such symbols for any version.
 //!
-//! | limit | what happens |
+//! | limit | effect |
 //! |---|---|
-//! | static programs, raw system calls | see the machine's own devices |
-//! | a umad file copied by `dup` or handed over by `exec` | its frames go, its `ioctl` does not |
-//! | messages of the kernel about devices, by `recvmsg` | are not as the kernel's: read them by `recvfrom` |
-//! | unsolicited management datagrams, RMPP sends | never come, are not sent |
+//! | static programs, raw system calls | they use the machine's own devices |
+//! | a umad file copied by `dup` or inherited by `exec` | `read` and `write` work, `ioctl` does not |
+//! | the kernel's messages about devices, read by `recvmsg` | not in the kernel's format: read them by `recvfrom` |
+//! | unsolicited management datagrams | not received |
+//! | sends with RMPP | not sent |
 //! | queue pairs other than UD, immediate data, extended verbs | refused |
 #![warn(missing_debug_implementations)]
 #![deny(
@@ -37,9 +38,10 @@
 )]
 #![cfg_attr(
     test,
-    expect(dead_code, reason = "the C names are left out of tests: they would stand in for those of the test itself")
+    expect(dead_code, reason = "tests do not export the C names, which would replace those of the test program")
 )]
 mod environment;
+mod errno;
 mod files;
 mod next;
 mod path;

@@ -1,4 +1,4 @@
-//! The C library's own functions, behind ours.
+//! The C library's functions that this library replaces.
 #![expect(unsafe_code, reason = "dlsym")]
 use core::{
     ffi::{CStr, c_void},
@@ -6,45 +6,39 @@ use core::{
     sync::atomic::{AtomicPtr, Ordering},
 };
 
-/// A function of this name in the libraries behind this one.
+/// A function in the libraries after this one in the loader's search order.
 pub(crate) struct Next {
     name: &'static CStr,
-    found: AtomicPtr<c_void>,
+    address: AtomicPtr<c_void>,
 }
 
 impl Next {
     pub(crate) const fn new(name: &'static CStr) -> Self {
-        Self { name, found: AtomicPtr::new(ptr::null_mut()) }
+        Self { name, address: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Its address; null if the C library has none. Looked up once.
+    /// Returns the function's address, or null if there is none. The address is looked up once.
     pub(crate) fn address(&self) -> *mut c_void {
-        let known = self.found.load(Ordering::Acquire);
-        if !known.is_null() {
-            return known;
+        let cached = self.address.load(Ordering::Acquire);
+        if !cached.is_null() {
+            return cached;
         }
-        // SAFETY: the name ends with a zero byte; RTLD_NEXT needs nothing else.
+        // SAFETY: the name ends with a zero byte. RTLD_NEXT has no other requirement.
         let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
-        self.found.store(found, Ordering::Release);
+        self.address.store(found, Ordering::Release);
         found
     }
 }
 
-/// Sets errno.
-pub(crate) fn set_errno(number: i32) {
-    // SAFETY: the place is the calling thread's own.
-    unsafe { *libc::__errno_location() = number };
-}
-
-/// Calls the C library's function of this name and type; where it has none, sets ENOSYS and gives `$missing`.
+/// Calls the C library's function of this name and type. If there is none, sets ENOSYS and returns `$missing`.
 ///
-/// To be used in an `unsafe` block whose reason holds for the called function.
+/// The `unsafe` block around it states why the call is sound.
 macro_rules! next {
     ($name:literal, fn($($arg:expr => $t:ty),* $(,)?) -> $ret:ty, $missing:expr) => {{
         static NEXT: $crate::next::Next = $crate::next::Next::new($name);
         let address = NEXT.address();
         if address.is_null() {
-            $crate::next::set_errno(libc::ENOSYS);
+            $crate::errno::set_errno(libc::ENOSYS);
             $missing
         } else {
             let function = core::mem::transmute::<*mut core::ffi::c_void, unsafe extern "C" fn($($t),*) -> $ret>(address);

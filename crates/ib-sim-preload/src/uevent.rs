@@ -1,12 +1,10 @@
-//! What the kernel says about devices that come and go: a NETLINK_KOBJECT_UEVENT socket is one to the subnet's server,
-//! which says it in the kernel's words. Messages about the machine's own devices do not come.
+//! The kernel's messages about added and removed devices. A NETLINK_KOBJECT_UEVENT socket is a connection to the
+//! subnet's server, which sends messages in the kernel's format. There are no messages about the machine's own devices.
 //!
-//! The calls that a unix socket does not have are here: `bind` to a netlink group, and `recvfrom` with a sender.
-#![expect(unsafe_code, reason = "stands in for functions of the C library")]
-use crate::{
-    environment,
-    next::{next, set_errno},
-};
+//! This file has the calls that a unix socket does not support: `bind` to a netlink group, and `recvfrom` with a
+//! sender.
+#![expect(unsafe_code, reason = "replaces functions of the C library")]
+use crate::{environment, errno::set_errno, next::next};
 use core::{
     ffi::{c_int, c_void},
     mem::{self, MaybeUninit},
@@ -16,33 +14,35 @@ use core::{
 use ib_sim::{client, proto::UEVENTS_LOST};
 use std::os::fd::{AsRawFd, IntoRawFd};
 
-/// Descriptors from here on are left alone.
+/// Descriptors from this number on are never sockets of this file.
 const MAX_FD: usize = 1024;
-/// The inode of each socket of ours: a number that was closed and opened again is another file's. 0: none.
+/// The inode of each socket to the server by descriptor; 0 if there is none. After a descriptor was closed and its
+/// number used again, the inode differs.
 static SOCKETS: [AtomicU64; MAX_FD] = [const { AtomicU64::new(0) }; MAX_FD];
 
-fn place(fd: c_int) -> Option<&'static AtomicU64> {
+fn slot(fd: c_int) -> Option<&'static AtomicU64> {
     SOCKETS.get(usize::try_from(fd).ok()?)
 }
 
-fn is_ours(fd: c_int) -> bool {
-    let inode = place(fd).map_or(0, |place| place.load(Ordering::Acquire));
+fn is_uevent_socket(fd: c_int) -> bool {
+    let inode = slot(fd).map_or(0, |slot| slot.load(Ordering::Acquire));
     inode != 0 && inode_of(fd) == Some(inode)
 }
 
 fn inode_of(fd: c_int) -> Option<u64> {
     let mut stat = MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: the call fills the structure or fails; it does not mind a bad descriptor.
+    // SAFETY: the call fills the structure or fails, also for a bad descriptor.
     unsafe { (libc::fstat(fd, stat.as_mut_ptr()) == 0).then(|| stat.assume_init().st_ino) }
 }
 
-/// A socket to the server with the flags that were asked for; `None` if there is no node, or nobody serves it.
+/// Opens a socket to the server with the requested flags. Returns `None` if the environment names no node, or no server
+/// runs.
 fn open(flags: c_int) -> Option<c_int> {
-    let at = environment::get()?;
-    let socket = client::open_uevents(&at.socket, &at.node).ok()?;
+    let host = environment::get()?;
+    let socket = client::open_uevents(&host.socket, &host.node).ok()?;
     let fd = socket.as_raw_fd();
-    let (place, inode) = (place(fd)?, inode_of(fd)?);
-    // SAFETY: flags of our own descriptor are set; no memory is involved.
+    let (slot, inode) = (slot(fd)?, inode_of(fd)?);
+    // SAFETY: the descriptor belongs to `socket`; no memory is involved.
     unsafe {
         if flags & libc::SOCK_NONBLOCK != 0 {
             libc::fcntl(fd, libc::F_SETFL, libc::O_NONBLOCK);
@@ -51,14 +51,14 @@ fn open(flags: c_int) -> Option<c_int> {
             libc::fcntl(fd, libc::F_SETFD, 0);
         }
     }
-    place.store(inode, Ordering::Release);
+    slot.store(inode, Ordering::Release);
     Some(socket.into_raw_fd())
 }
 
-/// Stands in for the C library's function of this name.
+/// Replaces the C library's function of this name.
 ///
 /// # Safety
-/// As the C library demands.
+/// The requirements of the C library's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
     if domain == libc::AF_NETLINK
@@ -67,27 +67,27 @@ unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_in
     {
         return fd;
     }
-    // SAFETY: handed on as it came.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe { next!(c"socket", fn(domain => c_int, kind => c_int, protocol => c_int) -> c_int, -1) }
 }
 
-/// Stands in for the C library's function of this name: whatever group is asked for, it is the kernel's.
+/// Replaces the C library's function of this name. A socket to the server accepts every group.
 ///
 /// # Safety
-/// As the C library demands.
+/// The requirements of the C library's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn bind(fd: c_int, address: *const c_void, length: libc::socklen_t) -> c_int {
-    if is_ours(fd) {
+    if is_uevent_socket(fd) {
         return 0;
     }
-    // SAFETY: handed on as it came.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe { next!(c"bind", fn(fd => c_int, address => *const c_void, length => libc::socklen_t) -> c_int, -1) }
 }
 
-/// Stands in for the C library's function of this name: of ours, the sender is what the packet begins with.
+/// Replaces the C library's function of this name. A packet of the server begins with the sender's port id.
 ///
 /// # Safety
-/// As the C library demands.
+/// The requirements of the C library's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn recvfrom(
     fd: c_int,
@@ -97,9 +97,9 @@ unsafe extern "C" fn recvfrom(
     sender: *mut c_void,
     sender_length: *mut libc::socklen_t,
 ) -> isize {
-    // SAFETY: the caller keeps the C library's rules.
+    // SAFETY: the caller meets the requirements of the C library's function.
     unsafe {
-        if is_ours(fd) {
+        if is_uevent_socket(fd) {
             return receive(fd, to, count, flags, sender, sender_length);
         }
         next!(
@@ -117,10 +117,10 @@ unsafe extern "C" fn recvfrom(
     }
 }
 
-/// Reads a message of the server's: the sender, then what the kernel would say.
+/// Reads a message of the server: the sender's port id, then the message in the kernel's format.
 ///
 /// # Safety
-/// As the C library demands of `recvfrom`.
+/// The requirements of the C library's `recvfrom`.
 unsafe fn receive(
     fd: c_int,
     to: *mut c_void,
@@ -132,11 +132,11 @@ unsafe fn receive(
     let mut port_id = [0; size_of::<u32>()];
     let head = libc::iovec { iov_base: port_id.as_mut_ptr().cast(), iov_len: port_id.len() };
     let mut parts = [head, libc::iovec { iov_base: to, iov_len: count }];
-    // SAFETY: all of it are numbers and pointers that may be null.
+    // SAFETY: all fields are numbers and pointers, which may be null.
     let mut message: libc::msghdr = unsafe { mem::zeroed() };
     message.msg_iov = parts.as_mut_ptr();
     message.msg_iovlen = parts.len();
-    // SAFETY: both parts may be written, the second by the caller's promise.
+    // SAFETY: `port_id` may be written, and `to` by the caller's promise.
     let received = unsafe { libc::recvmsg(fd, &raw mut message, flags) };
     let Some(length) = received.checked_sub_unsigned(port_id.len()).filter(|length| *length >= 0) else {
         return received;
@@ -147,21 +147,25 @@ unsafe fn receive(
         return -1;
     }
     if !sender.is_null() && !sender_length.is_null() {
-        // SAFETY: as for `recvfrom`, `sender_length` can be read and written, and `sender` has room for so many bytes.
-        unsafe { tell_sender(port_id, sender, sender_length) };
+        // SAFETY: by the requirements of `recvfrom`, `sender_length` can be read and written, and `sender` has room for
+        // that many bytes.
+        unsafe { write_sender(port_id, sender, sender_length) };
     }
     length
 }
 
+/// Writes the sender's address.
+///
 /// # Safety
-/// `length` can be read and written, and so many bytes be written to `sender`.
-unsafe fn tell_sender(port_id: u32, sender: *mut c_void, length: *mut libc::socklen_t) {
-    // SAFETY: all of it are numbers.
+/// `length` can be read and written, and that many bytes can be written to `sender`.
+unsafe fn write_sender(port_id: u32, sender: *mut c_void, length: *mut libc::socklen_t) {
+    // SAFETY: all fields are numbers.
     let mut address: libc::sockaddr_nl = unsafe { mem::zeroed() };
     address.nl_family = libc::sa_family_t::try_from(libc::AF_NETLINK).unwrap_or_default();
     address.nl_pid = port_id;
     address.nl_groups = 1;
-    // SAFETY: `length` can be read and written, and says how much room `sender` has; no more is copied than both hold.
+    // SAFETY: by the caller's promise `length` can be read and written and is the size of `sender`. No more bytes are
+    // copied than both structures have.
     unsafe {
         let room = usize::try_from(length.read()).unwrap_or(0).min(size_of_val(&address));
         ptr::copy_nonoverlapping((&raw const address).cast::<u8>(), sender.cast(), room);

@@ -1,11 +1,12 @@
-//! `/dev/infiniband/umadN`: the descriptor is a socket to the subnet's server, so that `poll`, `epoll` and `read` are the
-//! kernel's own; here are the calls that a socket does not have.
+//! `/dev/infiniband/umadN`. The descriptor is a socket to the subnet's server, so that the kernel does `poll` and
+//! `epoll`. This file has the calls that a socket does not support, or that need the checks of the umad driver.
 //!
-//! Facts are those of Linux's `drivers/infiniband/core/user_mad.c` (ABI version 5).
-#![expect(unsafe_code, reason = "stands in for functions of the C library")]
+//! The facts are from Linux's `drivers/infiniband/core/user_mad.c` (ABI version 5).
+#![expect(unsafe_code, reason = "replaces functions of the C library")]
 use crate::{
     environment::Environment,
-    next::{next, set_errno},
+    errno::{minus_one, set_errno},
+    next::next,
 };
 use core::{
     ffi::{c_int, c_ulong, c_void},
@@ -17,12 +18,12 @@ use ib_mad::{MgmtClass, Wire, umad::UmadHeader};
 use ib_sim::client;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd};
 
-/// Descriptors from here on cannot be umad devices.
+/// Descriptors from this number on cannot be umad devices.
 const MAX_FD: usize = 65_536;
-/// Agents of one file.
+/// Greatest number of agents of one file.
 const AGENTS: u32 = 32;
-/// Shortest frame: a MAD header and an RMPP header behind the frame's own.
-const SHORTEST: usize = size_of::<UmadHeader>() + 36;
+/// Bytes of the shortest frame: the umad header, a MAD header and an RMPP header.
+const MIN_FRAME: usize = size_of::<UmadHeader>() + 36;
 
 const REGISTER_AGENT: u32 = 0xc01c_1b01;
 const UNREGISTER_AGENT: u32 = 0x4004_1b02;
@@ -59,13 +60,14 @@ struct RegisterAgent2 {
 }
 const _: () = assert!(size_of::<RegisterAgent2>() == 40 && offset_of!(RegisterAgent2, method_mask) == 16);
 /// `IB_USER_MAD_REG_FLAGS_CAP`: the program may handle RMPP itself.
-const KNOWN_FLAGS: u32 = 1;
+const SUPPORTED_FLAGS: u32 = 1;
 
-/// One descriptor. An inode of 0: not a umad device.
+/// The state of one descriptor.
 struct File {
-    /// The socket's inode: a number that was closed behind our back may be another file's by now.
+    /// The socket's inode; 0 if the descriptor is not a umad device. After a descriptor was closed without `close` and
+    /// its number used again, the inode differs.
     inode: AtomicU64,
-    /// Agents as a bit set; bit 32: frames with a P_Key index are on.
+    /// Bits 0 to 31: the registered agents. Bit 32: frames have a P_Key index.
     state: AtomicU64,
 }
 
@@ -78,7 +80,7 @@ fn slot(fd: c_int) -> Option<&'static File> {
     (file.inode.load(Ordering::Acquire) != 0).then_some(file)
 }
 
-/// The umad device behind a descriptor.
+/// Returns the state of a descriptor if it is a umad device.
 fn file(fd: c_int) -> Option<&'static File> {
     let file = slot(fd)?;
     if inode(fd) == Some(file.inode.load(Ordering::Acquire)) {
@@ -90,13 +92,13 @@ fn file(fd: c_int) -> Option<&'static File> {
 
 fn inode(fd: c_int) -> Option<u64> {
     let mut stat = MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: the call fills the structure or fails; it does not mind a bad descriptor.
+    // SAFETY: the call fills the structure or fails, also for a bad descriptor.
     unsafe { (libc::fstat(fd, stat.as_mut_ptr()) == 0).then(|| stat.assume_init().st_ino) }
 }
 
-/// Opens the device of a port: a descriptor, or -1 and errno.
-pub(crate) fn open(at: &Environment, (device, port): (u8, u8), flags: c_int) -> c_int {
-    let socket = match client::open_umad(&at.socket, &at.device(device), port) {
+/// Opens the device of a port. Returns a descriptor, or -1 and errno.
+pub(crate) fn open(host: &Environment, (device, port): (u8, u8), flags: c_int) -> c_int {
+    let socket = match client::open_umad(&host.socket, &host.device(device), port) {
         Ok(socket) => socket,
         Err(client::ClientError::Refused(_)) => {
             set_errno(libc::ENOENT);
@@ -113,7 +115,7 @@ pub(crate) fn open(at: &Environment, (device, port): (u8, u8), flags: c_int) -> 
         set_errno(libc::EMFILE);
         return -1;
     };
-    // SAFETY: flags of our own descriptor are set; no memory is involved.
+    // SAFETY: the descriptor belongs to `socket`; no memory is involved.
     unsafe {
         if flags & libc::O_NONBLOCK != 0 {
             libc::fcntl(fd, libc::F_SETFL, libc::O_NONBLOCK);
@@ -127,29 +129,33 @@ pub(crate) fn open(at: &Environment, (device, port): (u8, u8), flags: c_int) -> 
     socket.into_raw_fd()
 }
 
-/// What an `ioctl` comes to: 0, or errno.
-type Outcome = Result<(), c_int>;
+/// The result of an `ioctl`, with the errno of a failure.
+type IoctlResult = Result<(), c_int>;
 
 impl File {
-    /// Takes the lowest free agent number. Any class, version and method mask will do: nobody else has agents here.
+    /// Allocates the lowest free agent number. Every class, version and method mask is accepted.
+    ///
+    /// # Errors
+    /// EINVAL for a queue pair other than 0 and 1; ENOMEM if all numbers are in use.
     fn register(&self, qpn: u32, flags: u64) -> Result<u32, c_int> {
         if qpn > 1 {
             return Err(libc::EINVAL);
         }
-        let taken = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
+        let before = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
             let id = (!state).trailing_zeros();
             (id < AGENTS).then(|| state | 1 << id | flags)
         });
-        taken.map(|before| (!before).trailing_zeros()).map_err(|_| libc::ENOMEM)
+        before.map(|before| (!before).trailing_zeros()).map_err(|_| libc::ENOMEM)
     }
 
-    /// Lets requests of the methods in a mask come to an agent. Unlike the kernel, this cannot say that another program
-    /// at the port has one of them: the one that was first goes on having it.
-    fn serve(&self, fd: c_int, agent: u32, class: u8, class_version: u8, methods: [u64; 2]) -> Outcome {
+    /// Registers an agent for requests of the methods in a mask. The kernel fails if another program at the port has
+    /// one of the methods. This function cannot detect that: the first program continues to receive the requests.
+    fn serve(&self, fd: c_int, agent: u32, class: u8, class_version: u8, methods: [u64; 2]) -> IoctlResult {
         if methods == [0; 2] {
             return Ok(());
         }
-        // SAFETY: as in `unregister`.
+        // SAFETY: `file` compared the descriptor's inode before, so it is open. The caller may close it meanwhile only
+        // by a race of its own.
         let socket = unsafe { BorrowedFd::borrow_raw(fd) };
         let served = client::serve_umad_agent(socket, agent, MgmtClass::new(class), class_version, methods);
         served.map_err(|error| {
@@ -158,53 +164,67 @@ impl File {
         })
     }
 
-    fn unregister(&self, fd: c_int, id: u32) -> Outcome {
+    fn unregister(&self, fd: c_int, id: u32) -> IoctlResult {
         let bit = 1u64.checked_shl(id).filter(|_| id < AGENTS).ok_or(libc::EINVAL)?;
         if self.state.fetch_and(!bit, Ordering::AcqRel) & bit == 0 {
             return Err(libc::EINVAL);
         }
-        // SAFETY: the descriptor is open: its inode was looked at just now, and closing it meanwhile is the caller's
-        // own race.
+        // SAFETY: `file` compared the descriptor's inode before, so it is open. The caller may close it meanwhile only
+        // by a race of its own.
         let socket = unsafe { BorrowedFd::borrow_raw(fd) };
         client::forget_umad_agent(socket, id).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
     }
 
-    fn enable_pkey(&self) -> Outcome {
-        // Only before anything else, as in the kernel.
-        let unused = self.state.compare_exchange(0, PKEY_ON, Ordering::AcqRel, Ordering::Acquire);
-        unused.map(drop).map_err(|_| libc::EINVAL)
+    fn enable_pkey(&self) -> IoctlResult {
+        // The kernel accepts it only as the first request.
+        let first = self.state.compare_exchange(0, PKEY_ON, Ordering::AcqRel, Ordering::Acquire);
+        first.map(drop).map_err(|_| libc::EINVAL)
     }
 
+    /// Performs an `ioctl`.
+    ///
     /// # Safety
-    /// `argument` is what the request takes.
-    unsafe fn control(&self, fd: c_int, request: u32, argument: *mut c_void) -> Outcome {
+    /// `argument` is the one that the request requires.
+    unsafe fn control(&self, fd: c_int, request: u32, argument: *mut c_void) -> IoctlResult {
         if request == ENABLE_PKEY {
             return self.enable_pkey();
         }
         if argument.is_null() {
             return Err(libc::EFAULT);
         }
-        // SAFETY: the caller's promise: a structure of the request's size (part of its number) to read and write, of
-        // any alignment.
+        // SAFETY: by the caller's promise `argument` is a structure of the request's size, which is part of its number.
+        // It can be read and written, and may have any alignment.
         unsafe {
             match request {
                 REGISTER_AGENT => {
-                    let mut asked = argument.cast::<RegisterAgent>().read_unaligned();
-                    asked.id = self.register(asked.qpn.into(), 0)?;
-                    self.serve(fd, asked.id, asked.mgmt_class, asked.mgmt_class_version, asked.method_mask)?;
-                    argument.cast::<RegisterAgent>().write_unaligned(asked);
+                    let mut registration = argument.cast::<RegisterAgent>().read_unaligned();
+                    registration.id = self.register(registration.qpn.into(), 0)?;
+                    self.serve(
+                        fd,
+                        registration.id,
+                        registration.mgmt_class,
+                        registration.mgmt_class_version,
+                        registration.method_mask,
+                    )?;
+                    argument.cast::<RegisterAgent>().write_unaligned(registration);
                 }
                 REGISTER_AGENT2 => {
-                    let mut asked = argument.cast::<RegisterAgent2>().read_unaligned();
-                    if asked.flags & !KNOWN_FLAGS != 0 {
-                        // The kernel tells what it knows.
-                        asked.flags = KNOWN_FLAGS;
-                        argument.cast::<RegisterAgent2>().write_unaligned(asked);
+                    let mut registration = argument.cast::<RegisterAgent2>().read_unaligned();
+                    if registration.flags & !SUPPORTED_FLAGS != 0 {
+                        // The kernel returns the flags that it supports.
+                        registration.flags = SUPPORTED_FLAGS;
+                        argument.cast::<RegisterAgent2>().write_unaligned(registration);
                         return Err(libc::EINVAL);
                     }
-                    asked.id = self.register(asked.qpn, PKEY_ON)?;
-                    self.serve(fd, asked.id, asked.mgmt_class, asked.mgmt_class_version, asked.method_mask)?;
-                    argument.cast::<RegisterAgent2>().write_unaligned(asked);
+                    registration.id = self.register(registration.qpn, PKEY_ON)?;
+                    self.serve(
+                        fd,
+                        registration.id,
+                        registration.mgmt_class,
+                        registration.mgmt_class_version,
+                        registration.method_mask,
+                    )?;
+                    argument.cast::<RegisterAgent2>().write_unaligned(registration);
                 }
                 UNREGISTER_AGENT => return self.unregister(fd, argument.cast::<u32>().read_unaligned()),
                 _ => return Err(libc::ENOTTY),
@@ -213,61 +233,55 @@ impl File {
         Ok(())
     }
 
-    /// Whether the kernel would take a frame.
-    fn admits(&self, frame: &[u8]) -> Outcome {
+    /// Checks a frame as the kernel does before it sends it.
+    fn check_frame(&self, frame: &[u8]) -> IoctlResult {
         let state = self.state.load(Ordering::Acquire);
         let (header, _) = UmadHeader::parse_prefix(frame).map_err(|_| libc::EINVAL)?;
-        let known = 1u64.checked_shl(header.id.get()).filter(|_| header.id.get() < AGENTS);
-        let known = known.is_some_and(|bit| state & bit != 0);
-        // Frames without a P_Key index, which the kernel takes from old programs, are not for us.
-        (state & PKEY_ON != 0 && known && frame.len() >= SHORTEST).then_some(()).ok_or(libc::EINVAL)
+        let agent = 1u64.checked_shl(header.id.get()).filter(|_| header.id.get() < AGENTS);
+        let is_registered = agent.is_some_and(|bit| state & bit != 0);
+        // The kernel accepts frames without a P_Key index from old programs. This library does not support them.
+        (state & PKEY_ON != 0 && is_registered && frame.len() >= MIN_FRAME).then_some(()).ok_or(libc::EINVAL)
     }
 }
 
-/// Stands in for the C library's function of this name. The third argument is variadic in C: see `files.rs`.
+/// Replaces the C library's function of this name. The third argument is variadic in C: see `files.rs`.
 ///
 /// # Safety
-/// As the C library demands.
+/// The requirements of the C library's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int {
     let Some(file) = file(fd) else {
-        // SAFETY: handed on as it came.
+        // SAFETY: the arguments are passed on unchanged.
         return unsafe { next!(c"ioctl", fn(fd => c_int, request => c_ulong, argument => *mut c_void) -> c_int, -1) };
     };
-    // The kernel looks at 32 bits of it, and some callers extend the sign.
+    // The kernel reads 32 bits of the number, and some callers extend the sign.
     let request = u32::try_from(request & 0xffff_ffff).unwrap_or_default();
-    // SAFETY: the caller keeps the C library's rules, so that the argument is the request's.
-    match unsafe { file.control(fd, request, argument) } {
-        Ok(()) => 0,
-        Err(errno) => {
-            set_errno(errno);
-            -1
-        }
-    }
+    // SAFETY: the caller meets the requirements of the C library's function, so that the argument fits the request.
+    minus_one(unsafe { file.control(fd, request, argument) })
 }
 
-/// Stands in for the C library's function of this name.
+/// Replaces the C library's function of this name.
 ///
 /// # Safety
-/// As the C library demands.
+/// The requirements of the C library's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn write(fd: c_int, from: *const c_void, count: usize) -> isize {
     if let Some(file) = slot(fd).and_then(|_| file(fd)) {
-        // SAFETY: the caller keeps the C library's rules: so many bytes are there.
+        // SAFETY: the caller meets the requirements of the C library's function: `count` bytes can be read.
         let frame = unsafe { slice::from_raw_parts(from.cast::<u8>(), count) };
-        if let Err(errno) = file.admits(frame) {
+        if let Err(errno) = file.check_frame(frame) {
             set_errno(errno);
             return -1;
         }
     }
-    // SAFETY: handed on as it came.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe { next!(c"write", fn(fd => c_int, from => *const c_void, count => usize) -> isize, -1) }
 }
 
-/// Stands in for the C library's function of this name.
+/// Replaces the C library's function of this name.
 ///
 /// # Safety
-/// As the C library demands.
+/// The requirements of the C library's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn read(fd: c_int, to: *mut c_void, count: usize) -> isize {
     if slot(fd).and_then(|_| file(fd)).is_some() {
@@ -275,47 +289,47 @@ unsafe extern "C" fn read(fd: c_int, to: *mut c_void, count: usize) -> isize {
             set_errno(libc::EINVAL);
             return -1;
         }
-        // SAFETY: the caller keeps the C library's rules: so many bytes may be written.
+        // SAFETY: the caller meets the requirements of the C library's function: `count` bytes may be written.
         return unsafe { read_frame(fd, to, count) };
     }
-    // SAFETY: handed on as it came.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe { next!(c"read", fn(fd => c_int, to => *mut c_void, count => usize) -> isize, -1) }
 }
 
-/// Reads a frame. One that does not fit stays there: its beginning is copied and errno is ENOSPC, so that the caller
-/// can take its length from the header and come with more room.
+/// Reads a frame. A frame longer than `count` stays in the queue: its beginning is copied and errno is ENOSPC. The
+/// caller can read the length from the header and retry with a longer buffer.
 ///
 /// # Safety
 /// `count` bytes may be written to `to`.
 unsafe fn read_frame(fd: c_int, to: *mut c_void, count: usize) -> isize {
-    // SAFETY: the caller gives `count` bytes at `to` that may be written through this call; no more are.
+    // SAFETY: by the caller's promise `count` bytes may be written to `to`.
     let length = unsafe { libc::recv(fd, to, count, libc::MSG_PEEK | libc::MSG_TRUNC) };
     match usize::try_from(length) {
         Ok(length) if length > count => {
             set_errno(libc::ENOSPC);
             -1
         }
-        // 0: the server is gone, as if the device were unplugged.
+        // 0: the server closed the connection, as if the device were unplugged.
         Ok(0) => {
             set_errno(libc::EIO);
             -1
         }
-        // SAFETY: the caller gives `count` bytes at `to` that may be written through this call; no more are.
+        // SAFETY: by the caller's promise `count` bytes may be written to `to`.
         Ok(_) => unsafe { libc::recv(fd, to, count, 0) },
         Err(_) => length,
     }
 }
 
-/// Stands in for the C library's function of this name.
+/// Replaces the C library's function of this name.
 ///
 /// # Safety
-/// As the C library demands.
+/// The requirements of the C library's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn close(fd: c_int) -> c_int {
     if let Some(file) = slot(fd) {
         file.inode.store(0, Ordering::Release);
     }
-    // SAFETY: handed on as it came.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe { next!(c"close", fn(fd => c_int) -> c_int, -1) }
 }
 
@@ -329,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_are_numbered_from_the_lowest_free_one() {
+    fn agent_gets_the_lowest_free_number() {
         let file = new_file();
         file.enable_pkey().unwrap();
         assert_eq!(file.enable_pkey(), Err(libc::EINVAL));
@@ -342,19 +356,19 @@ mod tests {
     }
 
     #[test]
-    fn frames_need_an_agent_and_a_length() {
+    fn frame_without_agent_or_too_short_is_rejected() {
         let file = new_file();
         let frame = [as_bytes(&UmadHeader::default()), &[0; 36]].concat();
-        assert_eq!(file.admits(&frame), Err(libc::EINVAL));
+        assert_eq!(file.check_frame(&frame), Err(libc::EINVAL));
         file.register(0, PKEY_ON).unwrap();
-        assert_eq!(file.admits(&frame), Ok(()));
-        assert_eq!(file.admits(&frame[1..]), Err(libc::EINVAL));
+        assert_eq!(file.check_frame(&frame), Ok(()));
+        assert_eq!(file.check_frame(&frame[1..]), Err(libc::EINVAL));
         let other = UmadHeader { id: 40.into(), ..UmadHeader::default() };
-        assert_eq!(file.admits(&[as_bytes(&other), &[0; 36]].concat()), Err(libc::EINVAL));
+        assert_eq!(file.check_frame(&[as_bytes(&other), &[0; 36]].concat()), Err(libc::EINVAL));
     }
 
     #[test]
-    fn layouts_have_the_sizes_in_the_request_numbers() {
+    fn structures_have_the_sizes_in_the_request_numbers() {
         assert_eq!(REGISTER_AGENT >> 16 & 0x3fff, u32::try_from(size_of::<RegisterAgent>()).unwrap());
         assert_eq!(REGISTER_AGENT2 >> 16 & 0x3fff, u32::try_from(size_of::<RegisterAgent2>()).unwrap());
         assert_eq!(offset_of!(RegisterAgent, qpn), 20);

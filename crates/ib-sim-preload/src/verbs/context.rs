@@ -1,23 +1,24 @@
-//! An open device: its asynchronous events, and the thread that receives.
+//! An open device: tables of its objects, its asynchronous events, and the thread that receives.
 #![expect(unsafe_code, reason = "libibverbs")]
 use super::{
-    attributes::query_port, completion, device::number_of, events::Events, lock, memory::Region, minus_one, number,
-    queue_pair::Pair, stalled::Stalled, work,
+    events::Events,
+    lock, minus_one,
+    regions::Regions,
+    stalled::{SendDone, StalledSends},
 };
-use crate::{environment, next::set_errno};
 use core::{
     ffi::c_int,
-    mem::{self, MaybeUninit, offset_of},
+    mem::{MaybeUninit, offset_of},
     ptr,
     sync::atomic::{AtomicBool, Ordering},
 };
-use ib_mad::Qpn;
+use ib_mad::{Qpn, packet::Grh};
 use ib_sim::{
-    Port,
+    Datagram, Port, Source,
     client::{Client, ClientError, Message},
     proto::Fault,
 };
-use rdma_sys::{ibv_async_event, ibv_context, ibv_cq, ibv_device, verbs_context};
+use rdma_sys::{ibv_async_event, ibv_context, ibv_cq, verbs_context};
 use std::{
     collections::BTreeMap,
     io,
@@ -26,11 +27,12 @@ use std::{
     thread::{self, JoinHandle},
 };
 
+// Numbers of `enum ibv_event_type`.
 const EVENT_CQ_ERR: u32 = 0;
 const EVENT_QP_FATAL: u32 = 1;
 const EVENT_DEVICE_FATAL: u32 = 8;
 
-/// An asynchronous event: its number and its element, a port's number or an address.
+/// An asynchronous event: its number and its element, which is a port's number or an object's address.
 #[derive(Clone, Copy, Debug)]
 struct AsyncEvent {
     number: u32,
@@ -40,73 +42,150 @@ struct AsyncEvent {
 /// An open device. Locks are taken in the order of the fields, then those of a queue pair and a completion queue.
 #[repr(C)]
 pub(super) struct Context {
-    /// First: programs have pointers to the end of it, and look in front of that.
-    shown: verbs_context,
+    /// The first field: programs have pointers to the end of it and read in front of that.
+    abi: verbs_context,
     pub(super) client: Mutex<Client>,
     /// Queue pairs by number.
     pub(super) pairs: Mutex<BTreeMap<Qpn, PairAddress>>,
-    /// Memory regions by key.
-    pub(super) regions: Mutex<BTreeMap<u32, Region>>,
-    pub(super) stalled: Stalled,
+    pub(super) regions: Regions,
+    pub(super) stalled: StalledSends,
     events: Events<AsyncEvent>,
-    /// Whether the connection has ended: the device was taken away.
-    gone: AtomicBool,
+    /// True after the connection ended: the device was removed.
+    removed: AtomicBool,
     receiver: Option<JoinHandle<()>>,
 }
 
-/// A living queue pair.
+/// A queue pair as the thread that receives uses it.
+pub(super) trait MessageHandler {
+    /// Handles a datagram for the queue pair.
+    fn handle_datagram(&self, source: &Source, grh: Option<&Grh>, payload: &[u8]);
+
+    /// Handles a failure of the queue pair: it is in error, and its posted receives are lost without completions, as a
+    /// defective device may lose them.
+    fn handle_pair_fault(&self);
+
+    /// Handles a failure of the completion queue of its receives.
+    fn handle_queue_fault(&self);
+
+    /// Completes a send that went out after a wait.
+    fn handle_sent(&self, done: SendDone);
+}
+
+/// The address of a living queue pair.
 #[derive(Clone, Copy)]
-pub(super) struct PairAddress(pub(super) *const Pair);
+pub(super) struct PairAddress(pub(super) *const dyn MessageHandler);
 
 // SAFETY: queue pairs may be used from any thread.
 unsafe impl Send for PairAddress {}
 
 impl PairAddress {
-    /// The queue pair. The list of queue pairs, where this is from, must be locked as long as it is used.
-    pub(super) fn get(&self) -> &Pair {
-        // SAFETY: it is in the list as long as it lives.
+    /// Returns the queue pair. The table of queue pairs must be locked as long as the queue pair is used.
+    fn get(&self) -> &dyn MessageHandler {
+        // SAFETY: a queue pair is in the table only while it lives.
         unsafe { &*self.0 }
     }
 }
 
-// SAFETY: what programs see does not change after it was made; everything else has its lock.
+// SAFETY: the part that programs see does not change after it was made; every other field has its lock.
 unsafe impl Sync for Context {}
 
 impl Context {
+    /// Starts the thread that receives, and returns the part of the context that programs see.
+    ///
+    /// # Errors
+    /// EMFILE without descriptors for the events; EAGAIN without a thread.
+    pub(super) fn start(mut abi: verbs_context, client: Client) -> Result<*mut ibv_context, c_int> {
+        let queues = || Ok((Events::new()?, StalledSends::new()?));
+        let (events, stalled) = queues().map_err(|_: io::Error| libc::EMFILE)?;
+        let fd = client.as_fd().as_raw_fd();
+        abi.context.cmd_fd = fd;
+        abi.context.async_fd = events.fd();
+        let context = Box::into_raw(Box::new(Self {
+            abi,
+            client: Mutex::new(client),
+            pairs: Mutex::default(),
+            regions: Regions::default(),
+            stalled,
+            events,
+            removed: AtomicBool::new(false),
+            receiver: None,
+        }));
+        let address = context.expose_provenance();
+        let receive = move || {
+            // SAFETY: the thread ends before the context is freed.
+            unsafe { &*ptr::with_exposed_provenance::<Self>(address) }.receive(fd);
+        };
+        let Ok(receiver) = without_signals(|| thread::Builder::new().name("ib-sim".into()).spawn(receive)) else {
+            // SAFETY: allocated above, and no other reference to it exists.
+            drop(unsafe { Box::from_raw(context) });
+            return Err(libc::EAGAIN);
+        };
+        // SAFETY: allocated above. The thread does not use this field.
+        unsafe {
+            (&raw mut (*context).receiver).write(Some(receiver));
+            Ok(&raw mut (*context).abi.context)
+        }
+    }
+
+    /// Ends the thread that receives and frees the context.
+    ///
     /// # Safety
-    /// The context is open, as long as what is given back is used.
+    /// The context is open, and nothing of it is in use.
+    pub(super) unsafe fn stop(context: *mut ibv_context) {
+        let own = context.wrapping_byte_sub(offset_of!(verbs_context, context)).cast::<Self>();
+        // SAFETY: by the caller's promise the context is open, and nothing of it is in use. The thread ends when its
+        // socket is shut down; after that no other reference to the context exists.
+        unsafe {
+            libc::shutdown((*context).cmd_fd, libc::SHUT_RDWR);
+            if let Some(receiver) = (&raw mut (*own).receiver).replace(None) {
+                // An error is a panic of the thread, which is a defect of this library. C has no way to report it.
+                let _ = receiver.join();
+            }
+            drop(Box::from_raw(own));
+        }
+    }
+
+    /// # Safety
+    /// The context is open as long as the returned reference is used.
     pub(super) unsafe fn of<'a>(context: *mut ibv_context) -> &'a Self {
-        // SAFETY: the caller's promise: it is that part of ours.
+        // SAFETY: by the caller's promise the pointer is to that part of a `Context`.
         unsafe { &*context.byte_sub(offset_of!(verbs_context, context)).cast() }
     }
 
-    /// A port as it is now.
+    /// Returns the present state of a port.
     pub(super) fn port(&self, number: u8) -> Option<Port> {
         lock(&self.client).port(number).cloned()
     }
 
-    /// Tells of a completion queue that tells of nothing any more.
-    pub(super) fn tell_cq_error(&self, queue: *mut ibv_cq) {
+    /// True if the device was removed. The kernel then fails every command with EIO.
+    pub(super) fn is_removed(&self) -> bool {
+        self.removed.load(Ordering::Acquire)
+    }
+
+    /// Reports that a completion queue failed and has no further completions.
+    pub(super) fn report_cq_error(&self, queue: *mut ibv_cq) {
         self.events.push(AsyncEvent { number: EVENT_CQ_ERR, element: queue.expose_provenance() });
     }
 
-    /// Takes away the events about a queue pair or a completion queue, which goes.
-    pub(super) fn forget_events(&self, element: usize) {
-        let names_port = |number: u32| matches!(number, 9..=13 | 17 | 18);
-        self.events.remove(|event| event.element == element && !names_port(event.number));
+    /// Removes the events about a queue pair or a completion queue that is being destroyed.
+    pub(super) fn remove_events(&self, element: usize) {
+        let is_of_port = |number: u32| matches!(number, 9..=13 | 17 | 18);
+        self.events.remove(|event| event.element == element && !is_of_port(event.number));
     }
 
-    /// Something of a queue pair broke.
-    fn fault(&self, qpn: Qpn, fault: Fault) {
+    /// Sends a datagram; false if it waits for room at the server.
+    pub(super) fn send(&self, qpn: Qpn, datagram: &Datagram<'_>, done: SendDone) -> bool {
+        self.stalled.send(&mut lock(&self.client), qpn, datagram, done)
+    }
+
+    /// Sends and completes waiting sends as far as the server has room.
+    fn resume_sends(&self) {
+        let sent = self.stalled.resume(&mut lock(&self.client));
         let pairs = lock(&self.pairs);
-        let Some(pair) = pairs.get(&qpn) else { return };
-        match fault {
-            Fault::QUEUE_PAIR => {
-                work::lose(pair.get());
-                self.events.push(AsyncEvent { number: EVENT_QP_FATAL, element: pair.0.expose_provenance() });
+        for (qpn, done) in sent {
+            if let Some(pair) = pairs.get(&qpn) {
+                pair.get().handle_sent(done);
             }
-            Fault::COMPLETION_QUEUE => pair.get().receive_queue().fail(),
-            _ => {}
         }
     }
 
@@ -114,28 +193,28 @@ impl Context {
     fn receive(&self, fd: c_int) {
         loop {
             let room = if self.stalled.is_empty() { 0 } else { libc::POLLOUT };
-            let kick = self.stalled.kick();
-            let mut polls = [(fd, libc::POLLIN | room), (kick.fd(), libc::POLLIN)].map(|(fd, events)| libc::pollfd {
+            let wakeup = self.stalled.wakeup();
+            let mut polls = [(fd, libc::POLLIN | room), (wakeup.fd(), libc::POLLIN)].map(|(fd, events)| libc::pollfd {
                 fd,
                 events,
                 revents: 0,
             });
-            // SAFETY: two entries, ours.
+            // SAFETY: `polls` has two entries.
             unsafe { libc::poll(polls.as_mut_ptr(), 2, -1) };
             if polls[1].revents != 0 {
-                // There is an entry, and nobody else takes any.
-                let _ = kick.pop();
+                // There is an entry, and only this thread removes entries.
+                let _ = wakeup.pop();
             }
-            self.let_go();
+            self.resume_sends();
             loop {
-                // Let go of after each message, so that senders have their turn.
+                // The lock is released after each message, so that other threads can send.
                 let mut client = lock(&self.client);
                 match client.receive() {
-                    Ok(Some(message)) => self.message(&message),
+                    Ok(Some(message)) => self.handle_message(&message),
                     Ok(None) => break,
                     Err(ClientError::BadMessage(_)) => {}
                     Err(_) => {
-                        self.gone.store(true, Ordering::Release);
+                        self.removed.store(true, Ordering::Release);
                         self.events.push(AsyncEvent { number: EVENT_DEVICE_FATAL, element: 0 });
                         return;
                     }
@@ -144,30 +223,39 @@ impl Context {
         }
     }
 
-    fn message(&self, message: &Message<'_>) {
+    fn handle_message(&self, message: &Message<'_>) {
         match message {
             Message::Datagram { qpn, source, grh, payload } => {
                 let pairs = lock(&self.pairs);
                 if let Some(pair) = pairs.get(qpn) {
-                    work::deliver(self, pair.get(), source, *grh, payload);
+                    pair.get().handle_datagram(source, *grh, payload);
                 }
             }
-            Message::Fault { qpn, fault } => self.fault(*qpn, *fault),
+            Message::Fault { qpn, fault } => self.handle_fault(*qpn, *fault),
             Message::Port { port, change } => {
                 self.events.push(AsyncEvent { number: change.code().into(), element: (*port).into() });
             }
-            // Nothing that this library asks for is refused but by a server that knows better: as if it were lost.
+            // This library sends no MADs by this connection. The server refuses a request if its state changed after this
+            // library checked the request. Such a request counts as lost.
             _ => {}
         }
     }
 
-    /// Whether the device was taken away: every command of the kernel says EIO then.
-    pub(super) fn is_gone(&self) -> bool {
-        self.gone.load(Ordering::Acquire)
+    fn handle_fault(&self, qpn: Qpn, fault: Fault) {
+        let pairs = lock(&self.pairs);
+        let Some(pair) = pairs.get(&qpn) else { return };
+        match fault {
+            Fault::QUEUE_PAIR => {
+                pair.get().handle_pair_fault();
+                self.events.push(AsyncEvent { number: EVENT_QP_FATAL, element: pair.0.expose_provenance() });
+            }
+            Fault::COMPLETION_QUEUE => pair.get().handle_queue_fault(),
+            _ => {}
+        }
     }
 }
 
-/// Everything blocked, so that the program's signals find the program's threads.
+/// Runs `make` with all signals blocked, so that a thread it starts handles none of the program's signals.
 fn without_signals<T>(make: impl FnOnce() -> T) -> T {
     let (mut all, mut before) = (MaybeUninit::<libc::sigset_t>::uninit(), MaybeUninit::<libc::sigset_t>::uninit());
     // SAFETY: the first call fills `all`, the second `before`.
@@ -181,103 +269,17 @@ fn without_signals<T>(make: impl FnOnce() -> T) -> T {
     made
 }
 
-/// As in libibverbs.
-///
-/// # Safety
-/// The device is of `ibv_get_device_list`.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn ibv_open_device(device: *mut ibv_device) -> *mut ibv_context {
-    let Some(at) = environment::get() else {
-        set_errno(libc::ENODEV);
-        return ptr::null_mut();
-    };
-    // SAFETY: the device is of `ibv_get_device_list`, whose devices live as long as the process.
-    let node = at.device(unsafe { number_of(device) });
-    let opened = Client::connect(&at.socket, Some(&node)).map_err(|_| libc::ENODEV);
-    let queues = || Ok((Events::new()?, Stalled::new()?));
-    let opened = opened.and_then(|client| Ok((client, queues().map_err(|_: io::Error| libc::EMFILE)?)));
-    let (client, (events, stalled)) = match opened {
-        Ok(opened) => opened,
-        Err(errno) => {
-            set_errno(errno);
-            return ptr::null_mut();
-        }
-    };
-    let fd = client.as_fd().as_raw_fd();
-    // SAFETY: all of it are numbers, pointers, and functions that are not there. The mutex is never used.
-    let mut shown: verbs_context = unsafe { mem::zeroed() };
-    shown.sz = size_of::<verbs_context>();
-    shown.query_port = Some(query_port);
-    shown.context.device = device;
-    // The mark of a context with an extended part, UINTPTR_MAX.
-    shown.context.abi_compat = ptr::without_provenance_mut(usize::MAX);
-    shown.context.cmd_fd = fd;
-    shown.context.async_fd = events.fd();
-    shown.context.num_comp_vectors = 1;
-    shown.context.ops.poll_cq = Some(completion::poll);
-    shown.context.ops.req_notify_cq = Some(completion::request_notify);
-    shown.context.ops.post_send = Some(work::post_send);
-    shown.context.ops.post_recv = Some(work::post_receive);
-    let context = Box::into_raw(Box::new(Context {
-        shown,
-        client: Mutex::new(client),
-        pairs: Mutex::default(),
-        regions: Mutex::default(),
-        stalled,
-        events,
-        gone: AtomicBool::new(false),
-        receiver: None,
-    }));
-    let address = context.expose_provenance();
-    let receive = move || {
-        // SAFETY: the thread ends before the context is freed.
-        unsafe { &*ptr::with_exposed_provenance::<Context>(address) }.receive(fd);
-    };
-    let receiver = without_signals(|| thread::Builder::new().name("ib-sim".into()).spawn(receive));
-    let Ok(receiver) = receiver else {
-        // SAFETY: made above; nobody else knows it.
-        drop(unsafe { Box::from_raw(context) });
-        set_errno(libc::EAGAIN);
-        return ptr::null_mut();
-    };
-    // SAFETY: made above. Its thread does not look at this field.
-    unsafe {
-        (&raw mut (*context).receiver).write(Some(receiver));
-        &raw mut (*context).shown.context
-    }
-}
-
-/// As in libibverbs.
-///
-/// # Safety
-/// The context was not closed before, and nothing of it is in use.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn ibv_close_device(context: *mut ibv_context) -> c_int {
-    let own = context.wrapping_byte_sub(offset_of!(verbs_context, context)).cast::<Context>();
-    // SAFETY: the caller's promise: the context is open, and nothing of it is in use. The thread ends as its socket
-    // does; then nobody else has the context.
-    unsafe {
-        libc::shutdown((*context).cmd_fd, libc::SHUT_RDWR);
-        if let Some(receiver) = (&raw mut (*own).receiver).replace(None) {
-            // It can have panicked only by a bug; there is nobody here to tell.
-            let _ = receiver.join();
-        }
-        drop(Box::from_raw(own));
-    }
-    number(Ok(()))
-}
-
-/// As in libibverbs.
+/// Waits for an asynchronous event and writes it to `to`.
 ///
 /// # Safety
 /// The context is open; the event may be written.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_get_async_event(context: *mut ibv_context, to: *mut ibv_async_event) -> c_int {
-    // SAFETY: the caller's promise: the context is open.
+    // SAFETY: by the caller's promise the context is open.
     minus_one(unsafe { Context::of(context) }.events.pop().map(|event| {
-        // SAFETY: the caller's promise: `to` may be written. The union is as wide as a pointer, and the machine's first
-        // bytes are the lowest, so that a port's number is right in it too. The number is written as one: the
-        // enumeration of the bindings is for reading.
+        // SAFETY: by the caller's promise `to` may be written. The union is as wide as a pointer. On a little-endian
+        // machine its first bytes are the lowest, so that a port's number is right, too. The event type is written as a
+        // number: the bindings' enumeration is for reading.
         unsafe {
             (&raw mut (*to).element).cast::<usize>().write(event.element);
             (&raw mut (*to).event_type).cast::<u32>().write(event.number);
@@ -287,7 +289,7 @@ unsafe extern "C" fn ibv_get_async_event(context: *mut ibv_context, to: *mut ibv
 #[cfg(not(target_endian = "little"))]
 compile_error!("an event's port number is written as the low half of a pointer");
 
-/// As in libibverbs: nobody waits for it here.
+/// Acknowledges an event. Nothing here waits for acknowledgements.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 extern "C" fn ibv_ack_async_event(_event: *mut ibv_async_event) {}
 

@@ -1,15 +1,19 @@
-//! A queue with a descriptor that is readable as long as something is in it.
+//! A queue with a descriptor that is readable as long as the queue has an entry.
 #![expect(unsafe_code, reason = "eventfd")]
-use super::lock;
 use core::ffi::{c_int, c_void};
 use std::{
     collections::VecDeque,
     io,
     os::fd::{AsRawFd, FromRawFd, OwnedFd},
-    sync::Mutex,
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// The descriptor counts the entries. Whether reading waits is up to the flags that the program gave it.
+/// Locks a mutex, also after a thread panicked with the lock held: the device goes on.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A queue of events. The descriptor counts the entries; the program decides by its flags if reading blocks.
 #[derive(Debug)]
 pub(super) struct Events<T> {
     fd: OwnedFd,
@@ -23,7 +27,7 @@ impl<T> Events<T> {
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: just opened, nobody else's.
+        // SAFETY: the descriptor was opened above and has no other owner.
         Ok(Self { fd: unsafe { OwnedFd::from_raw_fd(fd) }, queue: Mutex::default() })
     }
 
@@ -35,28 +39,29 @@ impl<T> Events<T> {
         let mut queue = lock(&self.queue);
         queue.push_back(event);
         let one = 1u64;
-        // SAFETY: eight bytes are read from `one`. It cannot fail: the counter would have to pass 2^64.
+        // SAFETY: eight bytes are read from `one`. The call cannot fail: the counter would have to pass 2^64.
         unsafe { libc::write(self.fd(), (&raw const one).cast::<c_void>(), size_of::<u64>()) };
     }
 
-    /// Takes the first entry; waits for it if the descriptor is a blocking one.
+    /// Removes and returns the first entry. Waits for an entry if the descriptor is a blocking one.
     pub(super) fn pop(&self) -> Result<T, c_int> {
         loop {
             self.count_down()?;
-            // Nothing is there if the entry was taken away meanwhile.
+            // The queue is empty if `remove` took the entry in the meantime.
             if let Some(event) = lock(&self.queue).pop_front() {
                 return Ok(event);
             }
         }
     }
 
-    /// Takes entries away.
-    pub(super) fn remove(&self, which: impl Fn(&T) -> bool) {
+    /// Removes the entries for which `matches` is true.
+    pub(super) fn remove(&self, matches: impl Fn(&T) -> bool) {
         let mut queue = lock(&self.queue);
         let before = queue.len();
-        queue.retain(|event| !which(event));
+        queue.retain(|event| !matches(event));
         for _ in queue.len()..before {
-            // There was an entry, so it does not wait, unless another thread came first: then that one goes on waiting.
+            // There was an entry, so this does not block, unless `pop` of another thread counted it down first. That
+            // thread then finds no entry and continues to wait.
             if !self.is_readable() || self.count_down().is_err() {
                 break;
             }
@@ -65,7 +70,7 @@ impl<T> Events<T> {
 
     fn is_readable(&self) -> bool {
         let mut poll = libc::pollfd { fd: self.fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: one entry, ours.
+        // SAFETY: the array has one entry, `poll`.
         unsafe { libc::poll(&raw mut poll, 1, 0) == 1 }
     }
 
@@ -82,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_descriptor_follows_the_queue() {
+    fn descriptor_is_readable_while_the_queue_has_entries() {
         let events = Events::new().unwrap();
         assert!(!events.is_readable());
         (0..4).for_each(|event| events.push(event));

@@ -1,7 +1,7 @@
-//! Names of numbers.
+//! Names of events, states and codes.
 use core::ffi::{c_char, c_uint};
 
-/// As in libibverbs.
+/// Returns the name of an asynchronous event.
 #[cfg_attr(not(test), unsafe(no_mangle), expect(unsafe_code, reason = "the symbol's name"))]
 extern "C" fn ibv_event_type_str(event: c_uint) -> *const c_char {
     match event {
@@ -22,13 +22,13 @@ extern "C" fn ibv_event_type_str(event: c_uint) -> *const c_char {
     .as_ptr()
 }
 
-/// As in libibverbs.
+/// Returns the name of a node type.
 #[cfg_attr(not(test), unsafe(no_mangle), expect(unsafe_code, reason = "the symbol's name"))]
 extern "C" fn ibv_node_type_str(node_type: c_uint) -> *const c_char {
     if node_type == 1 { c"InfiniBand channel adapter" } else { c"unknown" }.as_ptr()
 }
 
-/// As in libibverbs.
+/// Returns the name of a port state.
 #[cfg_attr(not(test), unsafe(no_mangle), expect(unsafe_code, reason = "the symbol's name"))]
 extern "C" fn ibv_port_state_str(state: c_uint) -> *const c_char {
     match state {
@@ -43,7 +43,7 @@ extern "C" fn ibv_port_state_str(state: c_uint) -> *const c_char {
     .as_ptr()
 }
 
-/// As in libibverbs.
+/// Returns the name of a completion status.
 #[cfg_attr(not(test), unsafe(no_mangle), expect(unsafe_code, reason = "the symbol's name"))]
 extern "C" fn ibv_wc_status_str(status: c_uint) -> *const c_char {
     match status {
