@@ -1,4 +1,4 @@
-//! A subnet administrator that knows the paths between LIDs, for when this port is the manager's: `administrator LID...`.
+//! A subnet administrator with the paths between some LIDs, for the subnet manager's port: `administrator LID...`.
 use core::error::Error;
 use ib_device::umad::{Agent, Expect, Methods, ReceiveBuffer, Rmpp, UmadPort};
 use ib_mad::{
@@ -22,10 +22,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     loop {
         poll(&mut [PollFd::new(umad.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE)?;
         let Some(received) = umad.receive(&mut buffer)? else { continue };
-        umad.send(agent, &received.sender(), Expect::Nothing, &answer(SaMad::parse(received.mad)?, &paths)?)?;
+        umad.send(agent, &received.sender(), Expect::Nothing, &response(SaMad::parse(received.mad)?, &paths)?)?;
     }
 }
-fn answer(request: &SaMad, paths: &[PathRecord]) -> Result<Vec<u8>, Box<dyn Error>> {
+fn response(request: &SaMad, paths: &[PathRecord]) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut found = match Query::<PathRecord>::from_mad(request) {
         Ok(query) => query.select(paths),
         Err(_) => return Ok(as_bytes(&request.answer(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED)?).to_vec()),

@@ -1,4 +1,4 @@
-//! Prints what InfiniBand devices there are: `cargo run -p ib-device --example devices`.
+//! Prints the InfiniBand devices of this machine: `cargo run -p ib-device --example devices`.
 use ib_device::{sysfs::Sysfs, verbs::Context};
 
 fn main() -> ib_device::Result<()> {

@@ -14,19 +14,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut umad = UmadPort::open(Path::new("/dev/infiniband/umad0"))?;
     let agent = umad.register(&Agent::client(MgmtClass::PERF, MgmtClass::PERF.version()))?;
     let to = MadAddress::general_services(AddressVector::local(lid.parse()?, ServiceLevel::ZERO), 0);
-    let mut ask = |mad: Mad| -> Result<Mad, Box<dyn Error>> {
-        umad.send(agent, &to, Expect::Answer { timeout: Duration::from_secs(1), retries: 3 }, as_bytes(&mad))?;
+    let mut query = |mad: Mad| -> Result<Mad, Box<dyn Error>> {
+        umad.send(agent, &to, Expect::Response { timeout: Duration::from_secs(1), retries: 3 }, as_bytes(&mad))?;
         poll(&mut [PollFd::new(umad.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE)?;
         let mut buffer = ReceiveBuffer::default();
-        let answer = umad.receive(&mut buffer)?.ok_or("nothing came")?;
-        answer.failure().map_or_else(|| Ok(*Mad::parse(answer.mad)?), |error| Err(error.into()))
+        let response = umad.receive(&mut buffer)?.ok_or("no response")?;
+        response.failure().map_or_else(|| Ok(*Mad::parse(response.mad)?), |error| Err(error.into()))
     };
-    let able = ask(Mad::get_shared::<ClassPortInfo>(MgmtClass::PERF, 0, TransactionId::new(1)))?;
-    let mask = able.shared_as::<ClassPortInfo>()?.capability_mask;
-    let asked = PortCounters { port_select: port.parse()?, ..PortCounters::default() };
-    let answer = ask(Mad::request(Method::GET, 0, TransactionId::new(2), &asked))?;
+    let info = query(Mad::get_shared::<ClassPortInfo>(MgmtClass::PERF, 0, TransactionId::new(1)))?;
+    let mask = info.shared_as::<ClassPortInfo>()?.capability_mask;
+    let request = PortCounters { port_select: port.parse()?, ..PortCounters::default() };
+    let response = query(Mad::request(Method::GET, 0, TransactionId::new(2), &request))?;
     println!("# Port counters: Lid {lid} port {port} (CapMask: {mask:#04x})");
-    for counter in answer.attribute_as::<PortCounters>()?.leaves() {
+    for counter in response.attribute_as::<PortCounters>()?.leaves() {
         let words = counter.name().split('_').map(|word| match word.split_at(1) {
             _ if ["qp1", "vl15"].contains(&word) => word.to_uppercase(),
             (first, rest) => first.to_uppercase() + rest,

@@ -1,50 +1,52 @@
-//! What can go wrong with a device.
+//! Errors of devices, and how results of system calls and of libibverbs become errors.
+#[cfg(feature = "verbs")]
+use core::ptr::NonNull;
 use nix::errno::Errno;
 use std::{
     io,
     path::{Path, PathBuf},
 };
 
-/// A device that did not do what was asked.
+/// A failed operation on a device.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file or directory that cannot be read or opened.
     #[error("{}: {source}", path.display())]
     File {
-        /// File that was opened or read.
+        /// Path of the file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file whose text is not what it should be.
+    /// A file whose text has the wrong form.
     #[error("{}: {text:?} is not a {what}", path.display())]
     Text {
-        /// File that was opened or read.
+        /// Path of the file.
         path: PathBuf,
-        /// What was looked for.
+        /// The expected contents.
         what: &'static str,
-        /// What there was.
+        /// The text of the file.
         text: String,
     },
-    /// A call to the kernel or to libibverbs that failed.
+    /// A failed call to the kernel or to libibverbs.
     #[error("{call}: {errno}")]
     Call {
-        /// Name of the function, or what was being done.
+        /// Name of the function, or a description of the operation.
         call: &'static str,
         /// Its error number.
         errno: Errno,
     },
-    /// The device was taken away while it was open. Close everything that belongs to it.
+    /// The device was removed while it was open. Close everything that belongs to it.
     #[error("the device is gone")]
     Gone,
     /// No device has this name.
     #[error("no device {0}")]
     NoDevice(String),
-    /// A message that does not fit.
+    /// A message of an invalid length.
     #[error("{what} of {got} bytes: {min} to {max} are possible")]
     Length {
-        /// What kind of message.
+        /// Kind of the message.
         what: &'static str,
         /// Its length in bytes.
         got: usize,
@@ -53,21 +55,21 @@ pub enum Error {
         /// Longest possible length in bytes.
         max: usize,
     },
-    /// Every send buffer waits for its completion: poll, then try again.
+    /// Every send buffer waits for its completion. Poll, then try again.
     #[error("all {depth} sends of the queue pair are under way")]
     SendQueueFull {
-        /// How many there are.
+        /// Number of send buffers.
         depth: u32,
     },
 }
 
 impl Error {
-    /// Puts a place to an [`io::Error`].
+    /// Adds the path of a file to an [`io::Error`].
     pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         move |source| Self::File { path: path.into(), source }
     }
 
-    /// Puts a place to an [`Errno`]; those that say that the device is gone become [`Error::Gone`].
+    /// Adds the name of a call to an [`Errno`]. ENODEV and EIO mean that the device was removed: [`Error::Gone`].
     pub(crate) fn call(call: &'static str) -> impl FnOnce(Errno) -> Self {
         move |errno| match errno {
             Errno::ENODEV | Errno::EIO => Self::Gone,
@@ -75,7 +77,7 @@ impl Error {
         }
     }
 
-    /// The error number behind this, if there is one.
+    /// Returns the error number of the system, if there is one.
     #[must_use]
     pub fn errno(&self) -> Option<Errno> {
         match self {
@@ -86,12 +88,33 @@ impl Error {
     }
 }
 
+/// Returns the error number of a failed system call; EIO if it has none.
+pub(crate) fn errno(error: &io::Error) -> Errno {
+    error.raw_os_error().map_or(Errno::EIO, Errno::from_raw)
+}
+
+/// Converts the result of a call of libibverbs: 0, an error number, or -1 with the number in `errno`.
+#[cfg(feature = "verbs")]
+pub(crate) fn check(call: &'static str, result: i32) -> Result<(), Error> {
+    match result {
+        0 => Ok(()),
+        -1 => Err(Error::call(call)(Errno::last())),
+        errno => Err(Error::call(call)(Errno::from_raw(errno.saturating_abs()))),
+    }
+}
+
+/// Converts the result of a call of libibverbs: an object, or null with the error number in `errno`.
+#[cfg(feature = "verbs")]
+pub(crate) fn non_null<T>(call: &'static str, pointer: *mut T) -> Result<NonNull<T>, Error> {
+    NonNull::new(pointer).ok_or_else(|| Error::call(call)(Errno::last()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_device_that_is_gone_says_so_by_two_numbers() {
+    fn enodev_and_eio_mean_that_the_device_is_gone() {
         for errno in [Errno::ENODEV, Errno::EIO] {
             assert!(matches!(Error::call("read")(errno), Error::Gone), "{errno}");
         }
@@ -99,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_systems_number_is_behind_a_call_and_a_file() {
+    fn error_number_is_kept_for_calls_and_files() {
         let missing = std::fs::read("/proc/no such file").map_err(Error::file(Path::new("/proc/x")));
         assert_eq!(missing.unwrap_err().errno(), Some(Errno::ENOENT));
         assert_eq!(Error::call("read")(Errno::ENOBUFS).errno(), Some(Errno::ENOBUFS));

@@ -1,15 +1,16 @@
-//! InfiniBand devices of a Linux machine: what there is, management datagrams, UD queue pairs, events, hot plug.
+//! InfiniBand devices of a Linux machine: discovery, management datagrams, UD queue pairs, events, hot plug.
 //!
-//! | module | what is in it | needs |
+//! | module | contents | requires |
 //! |---|---|---|
-//! | [`sysfs`] | devices, ports, LIDs, GID and P_Key tables; what changed between two looks | nothing |
+//! | [`sysfs`] | devices, ports, LIDs, GID and P_Key tables; changes between two scans | nothing |
 //! | [`umad`] | MADs over `/dev/infiniband/umadN` | read and write access to that file |
-//! | `verbs` | UD queue pairs, port attributes, async events | libibverbs, feature `verbs` (default) |
-//! | [`uevent`] | the kernel's messages about devices that come and go | nothing |
+//! | `verbs` | UD queue pairs, port attributes, asynchronous events | libibverbs, feature `verbs` (default) |
+//! | [`uevent`] | the kernel's messages about added and removed devices | nothing |
 //! | [`link`] | width and speed of a link, and its rate code | nothing |
 //!
-//! Every file descriptor is non-blocking, is handed out by `AsFd` or a method that says so, and is read until it has
-//! nothing (`Ok(None)`), as edge-triggered polling wants. Nothing here starts a thread, reads a clock or logs.
+//! Every file descriptor is non-blocking. A type gives access to it by `AsFd` or by a method. Read from it until the
+//! result is `Ok(None)`: edge-triggered polling requires this. The crate starts no thread, reads no clock and writes no
+//! log.
 //!
 //! ```no_run
 //! let found = ib_device::sysfs::Sysfs::default().scan()?;
@@ -38,7 +39,7 @@ pub mod verbs;
 pub use error::Error;
 pub use link::{LinkLayer, LinkRate};
 
-/// What everything that can fail gives back.
+/// The result of every operation that can fail.
 pub type Result<T> = core::result::Result<T, Error>;
 
 #[cfg(doctest)]

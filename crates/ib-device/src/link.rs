@@ -2,36 +2,36 @@
 use core::fmt;
 use ib_mad::Rate;
 
-/// What is below the packets.
+/// The layer below the packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LinkLayer {
     /// InfiniBand: LIDs, a subnet manager.
     InfiniBand,
     /// Ethernet (RoCE, iWARP): no LIDs, no subnet manager.
     Ethernet,
-    /// Something else, or not said.
+    /// Another link layer, or unknown.
     Other,
 }
 
 /// Signalling rate of a link: lanes times the speed of a lane.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LinkRate {
-    /// Tenths of Gb/s, as the kernel counts: 25 is 2.5 Gb/s.
+    /// Tenths of Gb/s, the kernel's unit: 25 is 2.5 Gb/s.
     tenths: u32,
 }
 
 impl LinkRate {
-    /// From tenths of Gb/s; `None` for 0.
+    /// Creates a rate from tenths of Gb/s; `None` for 0.
     #[must_use]
     pub const fn from_tenths(tenths: u32) -> Option<Self> {
         if tenths == 0 { None } else { Some(Self { tenths }) }
     }
 
-    /// From the numbers of `ibv_port_attr`: `active_width` (1 = 1x, 2 = 4x, 4 = 8x, 8 = 12x, 16 = 2x) and
-    /// `active_speed` (1 SDR, 2 DDR, 4 QDR, 8 FDR10, 16 FDR, 32 EDR, 64 HDR, 128 NDR, 256 XDR).
+    /// Creates a rate from the numbers of `ibv_port_attr`: `active_width` (1 = 1x, 2 = 4x, 4 = 8x, 8 = 12x, 16 = 2x)
+    /// and `active_speed` (1 SDR, 2 DDR, 4 QDR, 8 FDR10, 16 FDR, 32 EDR, 64 HDR, 128 NDR, 256 XDR).
     ///
-    /// `None` for numbers without a meaning. XDR does not fit into the 8 bits of libibverbs' field: a port that runs
-    /// at it says 0 there, but its rate is in sysfs.
+    /// `None` for undefined numbers. XDR does not fit the 8 bits of libibverbs' field: the field is 0 at a port that
+    /// runs at XDR, but the rate is in sysfs.
     #[must_use]
     pub const fn from_codes(active_width: u8, active_speed: u16) -> Option<Self> {
         let lanes = match active_width {
@@ -56,7 +56,7 @@ impl LinkRate {
         Some(Self { tenths: lanes * tenths })
     }
 
-    /// From sysfs: `2.5 Gb/sec (1X)`, `100 Gb/sec (2X HDR)`.
+    /// Parses the text of sysfs: `2.5 Gb/sec (1X)`, `100 Gb/sec (2X HDR)`.
     #[must_use]
     pub fn from_sysfs(text: &str) -> Option<Self> {
         let (number, _) = text.split_once(" Gb/sec")?;
@@ -68,13 +68,14 @@ impl LinkRate {
         Self::from_tenths(whole.checked_mul(10)?.checked_add(u32::from(tenth.parse::<u8>().ok()?))?)
     }
 
-    /// Tenths of Gb/s.
+    /// Returns the rate in tenths of Gb/s.
     #[must_use]
     pub const fn tenths(self) -> u32 {
         self.tenths
     }
 
-    /// The code for this rate; where there is none (16 lanes of a future, say), the fastest one that is not faster.
+    /// Returns the code of this rate. A rate without a code (for example of 16 lanes) has the code of the next slower
+    /// rate.
     #[must_use]
     pub fn code(self) -> Rate {
         let gbps = self.tenths / 10;
@@ -84,7 +85,7 @@ impl LinkRate {
     }
 }
 
-/// Whole Gb/s in the name of a rate.
+/// Returns the whole Gb/s in the name of a rate.
 fn nominal_gbps(rate: Rate) -> Option<u32> {
     let name = rate.name()?;
     name.split([' ', '.']).next()?.parse().ok()
@@ -109,14 +110,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_counted_in_tenths() {
+    fn rate_is_counted_in_tenths_of_gigabits() {
         let rates = [25, 400].map(|tenths| LinkRate::from_tenths(tenths).unwrap());
         assert_eq!(rates.map(LinkRate::tenths), [25, 400]);
         assert_eq!(format!("{rates:?}"), "[2.5 Gb/s, 40 Gb/s]");
     }
 
     #[test]
-    fn every_width_and_speed_has_its_code() {
+    fn every_width_and_speed_has_the_code_of_the_specification() {
         // Rows: SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR, XDR; columns: 1x, 2x, 4x, 8x, 12x; IBTA codes.
         let codes = [
             [2, 5, 3, 6, 4],
@@ -127,7 +128,7 @@ mod tests {
             [15, 20, 16, 17, 18],
             [20, 16, 17, 21, 22],
             [16, 17, 21, 23, 24],
-            // 8x and 12x XDR (1600, 2400 Gb/s) have no code: the next lower one.
+            // 8x and 12x XDR (1600, 2400 Gb/s) have no code and use the next lower one.
             [17, 21, 23, 24, 24],
         ];
         for (row, speed) in codes.iter().zip([1, 2, 4, 8, 16, 32, 64, 128, 256]) {
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn sysfs_text() {
+    fn sysfs_text_is_parsed_and_malformed_text_is_rejected() {
         for (text, shown, code) in [
             ("2.5 Gb/sec (1X)", "2.5 Gb/s", Rate::GBPS_2_5),
             ("10 Gb/sec (1X FDR10)", "10 Gb/s", Rate::GBPS_10),

@@ -1,7 +1,7 @@
-//! The kernel's messages about RDMA devices that come and go (netlink KOBJECT_UEVENT).
+//! The kernel's messages about added and removed RDMA devices (netlink KOBJECT_UEVENT).
 //!
-//! A message says that something is there, not that its device files have their owner and mode yet: udev sets those
-//! a moment later. Who may not open a file yet tries again with the next message or a little later.
+//! When a message arrives, the device exists, but its device files may not have their owner and mode yet: udev sets
+//! them a moment later. If a file cannot be opened yet, retry after the next message or after a short time.
 use crate::{Error, Result};
 use nix::{
     errno::Errno,
@@ -9,51 +9,51 @@ use nix::{
 };
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// Group of the kernel's own messages (2 is udev's, in a format of its own).
+/// Multicast group of the kernel's messages. Group 2 has udev's messages, which have another format.
 const KERNEL_GROUP: u32 = 1;
-/// The kernel makes no message longer than this (its UEVENT_BUFFER_SIZE is 2048).
-const LONGEST: usize = 8192;
+/// Bytes of the buffer for a message. The kernel's messages are shorter (its UEVENT_BUFFER_SIZE is 2048).
+const BUFFER_LENGTH: usize = 8192;
 
-/// A socket that the kernel tells about devices.
+/// A socket that receives the kernel's messages about devices.
 #[derive(Debug)]
 pub struct UeventSocket {
     fd: OwnedFd,
 }
 
-/// What the kernel told.
+/// An event of the socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hotplug {
-    /// One thing came, went or changed.
+    /// A device or interface was added, removed or changed.
     Device(Uevent),
-    /// Messages were lost because nobody read them in time: look at everything again.
+    /// Messages were lost because the program read too slowly. Scan all devices again.
     Lost,
 }
 
 /// A message about an RDMA device or one of its interfaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uevent {
-    /// What the kernel did with the device.
+    /// The kernel's action.
     pub action: Action,
-    /// To what kind of thing.
+    /// The class of the device or interface.
     pub subsystem: Subsystem,
-    /// Its name: `mlx5_0`, `umad0`, `uverbs0`.
+    /// The kernel's name: `mlx5_0`, `umad0`, `uverbs0`.
     pub name: String,
 }
 
-/// What the kernel did with a device.
+/// An action of the kernel on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// It is there now.
+    /// The device was added.
     Add,
-    /// It is not there any more.
+    /// The device was removed.
     Remove,
-    /// It has a new name, the one in the message.
+    /// The device was renamed to the name in the message.
     Move,
-    /// Something else (change, bind, unbind, online, offline).
+    /// Another action (change, bind, unbind, online, offline).
     Other,
 }
 
-/// The class below `/sys/class`.
+/// A class in `/sys/class`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subsystem {
     /// `infiniband`: devices.
@@ -65,10 +65,10 @@ pub enum Subsystem {
 }
 
 impl UeventSocket {
-    /// Starts to listen. Needs no privilege.
+    /// Opens the socket and joins the kernel's group. Needs no privilege.
     ///
     /// # Errors
-    /// [`Error::Call`] if the kernel has no such socket (some containers).
+    /// [`Error::Call`] if the kernel has no such socket, as in some containers.
     pub fn open() -> Result<Self> {
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let fd = socket(AddressFamily::Netlink, SockType::Datagram, flags, SockProtocol::NetlinkKObjectUEvent)
@@ -77,12 +77,12 @@ impl UeventSocket {
         Ok(Self { fd })
     }
 
-    /// The next message about RDMA; `None` when there is none for now.
+    /// Returns the next message about RDMA, or `None` if there is none for now.
     ///
     /// # Errors
     /// [`Error::Call`] if the socket cannot be read.
     pub fn next_event(&self) -> Result<Option<Hotplug>> {
-        let mut buffer = [0; LONGEST];
+        let mut buffer = [0; BUFFER_LENGTH];
         loop {
             match receive(&self.fd, &mut buffer) {
                 Ok((length, true)) => {
@@ -99,22 +99,22 @@ impl UeventSocket {
     }
 }
 
-/// Length of the next message, and whether the kernel sent it.
+/// Receives a message. Returns its length, and true if the kernel sent it.
 fn receive(fd: &OwnedFd, buffer: &mut [u8]) -> core::result::Result<(usize, bool), Errno> {
     let (length, sender) = recvfrom::<NetlinkAddr>(fd.as_raw_fd(), buffer)?;
     Ok((length, sender.is_some_and(|sender| sender.pid() == 0)))
 }
 
 impl AsFd for UeventSocket {
-    /// Readable when there are messages.
+    /// Readable while there are messages.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 }
 
 impl Uevent {
-    /// From the bytes of a message: `ACTION@PATH`, then `KEY=VALUE`, each ended by a NUL. `None` if it is not about
-    /// RDMA, or not a message of the kernel's.
+    /// Parses a message: `ACTION@PATH`, then `KEY=VALUE`, each ended by a NUL. `None` if the message is not about RDMA,
+    /// or not in the kernel's format.
     #[must_use]
     pub fn parse(message: &[u8]) -> Option<Self> {
         let text = core::str::from_utf8(message).ok()?;
@@ -156,15 +156,15 @@ mod tests {
         SUBSYSTEM=infiniband\0NAME=rxe0\0SEQNUM=1803\0";
 
     #[test]
-    fn messages() {
+    fn only_kernel_messages_about_rdma_are_parsed() {
         let rxe = Uevent { action: Action::Add, subsystem: Subsystem::Infiniband, name: "rxe0".into() };
         assert_eq!(Uevent::parse(ADD), Some(rxe));
         let net = b"add@/devices/virtual/net/v0\0ACTION=add\0DEVPATH=/devices/virtual/net/v0\0SUBSYSTEM=net\0";
         assert_eq!(Uevent::parse(net), None);
         assert_eq!(Uevent::parse(b"libudev\0\xfe\xed\xca\xfe"), None);
         assert_eq!(Uevent::parse(b""), None);
-        for (said, action) in [("remove", Action::Remove), ("move", Action::Move), ("bind", Action::Other)] {
-            let text = format!("ACTION={said}\0DEVPATH=/devices/x/infiniband_mad/umad0\0SUBSYSTEM=infiniband_mad\0");
+        for (text, action) in [("remove", Action::Remove), ("move", Action::Move), ("bind", Action::Other)] {
+            let text = format!("ACTION={text}\0DEVPATH=/devices/x/infiniband_mad/umad0\0SUBSYSTEM=infiniband_mad\0");
             let bytes = [b"x@/x\0", text.as_bytes()].concat();
             assert_eq!(Uevent::parse(&bytes), Some(Uevent { action, subsystem: Subsystem::Mad, name: "umad0".into() }));
         }
@@ -172,7 +172,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..200), cut in 0..ADD.len()) {
+        fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), cut in 0..ADD.len()) {
             let _ = Uevent::parse(&bytes);
             let _ = Uevent::parse(&ADD[..cut]);
         }

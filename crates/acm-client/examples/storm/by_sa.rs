@@ -26,7 +26,7 @@ use std::{
 };
 
 /// As patient as a program that does not want to fail: a second each time.
-const EXPECT: Expect = Expect::Answer { timeout: Duration::from_secs(1), retries: 30 };
+const EXPECT: Expect = Expect::Response { timeout: Duration::from_secs(1), retries: 30 };
 /// How long nobody may have an answer.
 const SILENCE: Duration = Duration::from_secs(60);
 

@@ -143,7 +143,7 @@ impl Administration {
         let port = &self.port.port;
         let way = AddressVector::local(port.sm_lid, port.sm_sl);
         let to = MadAddress::general_services(way, port.sa_pkey_index());
-        let expect = Expect::Answer { timeout: self.timeout, retries: RETRIES };
+        let expect = Expect::Response { timeout: self.timeout, retries: RETRIES };
         self.umad.send(self.agent, &to, expect, as_bytes(&question)).map_err(failed)?;
         let no_answer = FabricError::NoAnswer { sm_lid: port.sm_lid, trusted: self.is_trusted() };
         let deadline = Deadline::after(Some(self.timeout * (RETRIES + 1) + SLACK));

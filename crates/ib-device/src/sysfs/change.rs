@@ -1,39 +1,39 @@
-//! What differs between two looks.
+//! Differences between two scans.
 use super::{Device, Port};
 use bitflags::bitflags;
 
-/// A difference between two looks at the devices.
+/// A difference between two scans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A device that was not there. Open it.
+    /// A new device. Open it.
     Added(String),
-    /// A device that is not there any more, or that is another one under the same name (then [`Change::Added`]
-    /// follows). Close it.
+    /// A device that was removed, or replaced by another device of the same name. In the second case [`Change::Added`]
+    /// follows. Close the device.
     Removed(String),
-    /// A port of a device that stayed.
+    /// A port of an existing device changed.
     Port {
         /// The device's name.
         device: String,
         /// The port's number.
         port: u8,
-        /// What is different.
+        /// The changed attributes.
         changed: PortChange,
     },
 }
 
 bitflags! {
-    /// What changed at a port.
+    /// The changed attributes of a port.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct PortChange: u8 {
-        /// Logical state: whether the port can carry packets.
+        /// Logical state: a port carries packets only in the state active.
         const STATE = 1;
         /// LID or LMC.
         const LID = 2;
         /// Subnet manager's LID or service level.
         const SM = 4;
-        /// P_Key table: what or where.
+        /// An entry of the P_Key table or its index.
         const PKEYS = 8;
-        /// GID table: what or where.
+        /// An entry of the GID table or its index.
         const GIDS = 16;
         /// Rate of the link.
         const RATE = 32;
@@ -42,33 +42,34 @@ bitflags! {
     }
 }
 
-/// What is different in `new`, in the order of removed, added and changed devices. For those who lost an event, or
-/// never had any: scan again, compare, act.
+/// Returns the differences from `old` to `new`: first removed, then added, then changed devices. Programs without
+/// events, or after a lost event, scan again and compare.
 #[must_use]
 pub fn changes(old: &[Device], new: &[Device]) -> Vec<Change> {
     let mut changes = Vec::new();
-    let same = |device: &Device, among: &[Device]| among.iter().any(|other| device.can_be(other));
-    changes.extend(old.iter().filter(|device| !same(device, new)).map(|device| Change::Removed(device.name.clone())));
-    changes.extend(new.iter().filter(|device| !same(device, old)).map(|device| Change::Added(device.name.clone())));
-    for (before, after) in new.iter().filter_map(|after| Some((old.iter().find(|old| old.can_be(after))?, after))) {
-        for (was, is) in before.ports.iter().zip(&after.ports) {
-            let changed = port_change(was, is);
+    let contains = |devices: &[Device], device: &Device| devices.iter().any(|other| device.is_same_device(other));
+    changes.extend(old.iter().filter(|device| !contains(new, device)).map(|gone| Change::Removed(gone.name.clone())));
+    changes.extend(new.iter().filter(|device| !contains(old, device)).map(|added| Change::Added(added.name.clone())));
+    let kept = new.iter().filter_map(|after| Some((old.iter().find(|old| old.is_same_device(after))?, after)));
+    for (before, after) in kept {
+        for (old, new) in before.ports.iter().zip(&after.ports) {
+            let changed = port_change(old, new);
             if !changed.is_empty() {
-                changes.push(Change::Port { device: after.name.clone(), port: is.number, changed });
+                changes.push(Change::Port { device: after.name.clone(), port: new.number, changed });
             }
         }
     }
     changes
 }
 
-fn port_change(was: &Port, is: &Port) -> PortChange {
+fn port_change(old: &Port, new: &Port) -> PortChange {
     let mut changed = PortChange::empty();
-    changed.set(PortChange::STATE, was.state != is.state);
-    changed.set(PortChange::LID, (was.lid, was.lmc) != (is.lid, is.lmc));
-    changed.set(PortChange::SM, (was.sm_lid, was.sm_sl) != (is.sm_lid, is.sm_sl));
-    changed.set(PortChange::PKEYS, was.pkeys != is.pkeys);
-    changed.set(PortChange::GIDS, was.gids != is.gids);
-    changed.set(PortChange::RATE, was.rate != is.rate);
-    changed.set(PortChange::OTHER, was.link_layer != is.link_layer || was.umad != is.umad);
+    changed.set(PortChange::STATE, old.state != new.state);
+    changed.set(PortChange::LID, (old.lid, old.lmc) != (new.lid, new.lmc));
+    changed.set(PortChange::SM, (old.sm_lid, old.sm_sl) != (new.sm_lid, new.sm_sl));
+    changed.set(PortChange::PKEYS, old.pkeys != new.pkeys);
+    changed.set(PortChange::GIDS, old.gids != new.gids);
+    changed.set(PortChange::RATE, old.rate != new.rate);
+    changed.set(PortChange::OTHER, old.link_layer != new.link_layer || old.umad != new.umad);
     changed
 }

@@ -1,4 +1,4 @@
-//! An RDMA device as sysfs shows it, with its ports.
+//! A device in sysfs.
 use super::{
     Port,
     files::{Dir, guid},
@@ -10,11 +10,11 @@ use std::path::PathBuf;
 /// An RDMA device: `/sys/class/infiniband/NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// The kernel's name for it, `mlx5_0`. Names are unique; an administrator can change them.
+    /// The kernel's name, `mlx5_0`. Names are unique; an administrator can change them.
     pub name: String,
-    /// GUID of the node. Not unique: virtual functions may share that of their physical one.
+    /// GUID of the node. Not unique: a virtual function may have the GUID of its physical function.
     pub node_guid: Guid,
-    /// What the device says of itself, usually the host name and its own.
+    /// The device's description of itself, usually the names of host and device.
     pub node_description: String,
     /// Version of the firmware, if it has one.
     pub firmware: Option<String>,
@@ -39,16 +39,16 @@ impl Device {
         })
     }
 
-    /// The port with this number.
+    /// Returns the port with this number.
     #[must_use]
     pub fn port(&self, number: u8) -> Option<&Port> {
         self.ports.iter().find(|port| port.number == number)
     }
 
-    /// Whether this can be the same device at another time: what it has for life is equal. A device that replaced
-    /// another one has the name, and another GUID.
+    /// True if both values can be the same device at different times: the attributes that never change are equal. A
+    /// device that replaced another one of the same name has another GUID.
     #[must_use]
-    pub fn can_be(&self, other: &Self) -> bool {
+    pub fn is_same_device(&self, other: &Self) -> bool {
         let numbers = |device: &Self| device.ports.iter().map(|port| port.number).collect::<Vec<_>>();
         self.name == other.name
             && self.node_guid == other.node_guid

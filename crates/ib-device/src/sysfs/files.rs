@@ -1,4 +1,4 @@
-//! Reading a class directory: one value per file, small numbers as names.
+//! Reading a class directory: files with one value each, and directories whose entries are numbers.
 use crate::{Error, Result};
 use ib_mad::Guid;
 use std::{
@@ -6,23 +6,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A directory, and its files as values.
+/// A directory whose files are values.
 #[derive(Clone, Copy)]
 pub(super) struct Dir<'a>(pub(super) &'a Path);
 
 impl Dir<'_> {
-    /// The file's text without the line end.
+    /// Returns the file's text without the line end.
     pub(super) fn text(self, name: &str) -> Result<String> {
         let path = self.0.join(name);
         let text = fs::read_to_string(&path).map_err(Error::file(&path))?;
         Ok(text.trim_end().into())
     }
 
-    /// The file's text, or `None` if there is no such file (an older kernel, another kind of device).
+    /// Returns the file's text, or `None` if there is no such file: older kernels and some devices lack some files.
     pub(super) fn optional_text(self, name: &str) -> Result<Option<String>> {
         match self.text(name) {
             Ok(text) => Ok(Some(text)),
-            // EINVAL: drivers say it of an attribute that they do not have.
+            // Drivers return EINVAL for an attribute that they do not support.
             Err(Error::File { source, .. })
                 if source.kind() == io::ErrorKind::NotFound || source.kind() == io::ErrorKind::InvalidInput =>
             {
@@ -32,13 +32,13 @@ impl Dir<'_> {
         }
     }
 
-    /// The file's text as a value that `parse` knows.
+    /// Returns the file's text as a value.
     pub(super) fn value<T>(self, name: &str, what: &'static str, parse: impl Fn(&str) -> Option<T>) -> Result<T> {
         let text = self.text(name)?;
         parse(&text).ok_or_else(|| Error::Text { path: self.0.join(name), what, text })
     }
 
-    /// The entries' names; none if the directory is not there.
+    /// Returns the sorted names of the entries; none if the directory does not exist.
     pub(super) fn names(self) -> Result<Vec<String>> {
         let entries = match fs::read_dir(self.0) {
             Ok(entries) => entries,
@@ -53,7 +53,7 @@ impl Dir<'_> {
         Ok(names)
     }
 
-    /// The entries that are numbers of this kind, in the order of the numbers.
+    /// Returns the entries that are numbers of this type, in ascending order.
     pub(super) fn numbers<T: core::str::FromStr + Ord>(self) -> Result<Vec<T>> {
         let mut numbers: Vec<T> = self.names()?.iter().filter_map(|name| name.parse().ok()).collect();
         numbers.sort_unstable();
@@ -65,7 +65,7 @@ impl Dir<'_> {
     }
 }
 
-/// A number: decimal, or hex behind `0x`.
+/// Parses a number: decimal, or hexadecimal after `0x`.
 pub(super) fn number<T: TryFrom<u64>>(text: &str) -> Option<T> {
     let value = match text.strip_prefix("0x") {
         Some(hex) if !hex.starts_with('+') => u64::from_str_radix(hex, 16),
@@ -75,7 +75,7 @@ pub(super) fn number<T: TryFrom<u64>>(text: &str) -> Option<T> {
     T::try_from(value.ok()?).ok()
 }
 
-/// `0002:c903:0000:0010`, and no other form.
+/// Parses a GUID of the form `0002:c903:0000:0010`.
 pub(super) fn guid(text: &str) -> Option<Guid> {
     text.parse().ok().filter(|_| text.contains(':'))
 }
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn guids_and_numbers() {
+    fn guid_and_number_accept_only_the_kernels_forms() {
         assert_eq!(guid("0002:c903:0000:0010"), Some(Guid::new(0x0002_c903_0000_0010)));
         for bad in ["", "0002:c903:0000", "0002:c903:0000:0010:0000", "0002:c903:0000:001", "0002:c903:0000:+010"] {
             assert_eq!(guid(bad), None, "{bad}");

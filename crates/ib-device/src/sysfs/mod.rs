@@ -1,7 +1,7 @@
-//! What InfiniBand devices there are, read from `/sys/class/infiniband*` without a C library.
+//! InfiniBand devices, read from `/sys/class/infiniband*` without a C library.
 //!
-//! The MTU of a port is not in sysfs: ask `verbs::Context::query_port`, or the port's PortInfo. The kernel's own view
-//! of a port is cached by it and changes with the events of `verbs::Event`; read again after each.
+//! sysfs does not have the MTU of a port: use `verbs::Context::query_port`, or the port's PortInfo. The kernel caches
+//! the state of a port. An event (`verbs::Event`) means that the state changed: read the device again after each event.
 mod change;
 mod device;
 mod files;

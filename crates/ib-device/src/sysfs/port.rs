@@ -7,34 +7,34 @@ use std::path::PathBuf;
 /// A port: `/sys/class/infiniband/NAME/ports/NUMBER`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// Its number in the device, from 1 (0 is a switch's own).
+    /// Number of the port in the device, from 1. Port 0 is a switch's own port.
     pub number: u8,
     /// Logical state; packets pass only in [`PortState::ACTIVE`].
     pub state: PortState,
-    /// What is below the packets. LIDs and subnet manager count on InfiniBand only.
+    /// The layer below the packets. LIDs and subnet manager are valid on InfiniBand only.
     pub link_layer: LinkLayer,
-    /// Base LID; [`Lid::NONE`] before the subnet manager gave one.
+    /// Base LID; [`Lid::NONE`] until the subnet manager assigned one.
     pub lid: Lid,
     /// The port answers to 2^LMC LIDs.
     pub lmc: Lmc,
-    /// LID of the subnet manager, where the subnet administrator answers too.
+    /// LID of the subnet manager. The subnet administrator has the same LID.
     pub sm_lid: Lid,
-    /// Service level towards it.
+    /// Service level to the subnet manager.
     pub sm_sl: ServiceLevel,
-    /// Rate of the link, or of its last one; `None` if the driver does not say.
+    /// Rate of the link, or its last rate; `None` if the driver does not report a rate.
     pub rate: Option<LinkRate>,
-    /// GIDs in the order of their indexes; unused entries are left out.
+    /// GIDs in the order of their indexes, without unused entries.
     pub gids: Vec<GidEntry>,
-    /// P_Keys in the order of their indexes; unused entries (partition 0) are left out.
+    /// P_Keys in the order of their indexes, without unused entries (partition 0).
     pub pkeys: Vec<PkeyEntry>,
-    /// Where MADs of this port go in and out, if the module ib_umad is loaded.
+    /// The file for MADs of this port, if the module ib_umad is loaded.
     pub umad: Option<UmadFile>,
 }
 
 /// The MAD interface of one port: `/sys/class/infiniband_mad/umadN`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UmadFile {
-    /// The kernel's name for it, `umadN`.
+    /// The kernel's name, `umadN`.
     pub name: String,
     /// The file to open, `/dev/infiniband/umadN`.
     pub path: PathBuf,
@@ -43,9 +43,9 @@ pub struct UmadFile {
 /// An entry of a port's GID table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GidEntry {
-    /// Its place; tables may be longer than 256.
+    /// Index of the entry in its table, from 0. Tables may have more than 256 entries.
     pub index: u16,
-    /// What is there.
+    /// The GID at this index.
     pub gid: Gid,
 }
 
@@ -54,14 +54,14 @@ pub struct GidEntry {
 pub struct PkeyEntry {
     /// Index of the entry in its table, from 0.
     pub index: u16,
-    /// What is there.
+    /// The P_Key at this index.
     pub pkey: Pkey,
 }
 
 impl Port {
     pub(super) fn read(dir: Dir<'_>, port: u8) -> Result<Self> {
         let link_layer = match dir.optional_text("link_layer")?.as_deref() {
-            // Kernels before 2.6.37 do not say, and know nothing else.
+            // Kernels before 2.6.37 have no such file and support InfiniBand only.
             None | Some("InfiniBand") => LinkLayer::InfiniBand,
             Some("Ethernet") => LinkLayer::Ethernet,
             Some(_) => LinkLayer::Other,
@@ -82,40 +82,40 @@ impl Port {
         })
     }
 
-    /// The port's GUID, from its GID 0. `None` on an Ethernet link and while the table is empty.
+    /// Returns the port's GUID, from its GID 0. `None` on an Ethernet link and while the table is empty.
     #[must_use]
     pub fn guid(&self) -> Option<Guid> {
         let first = self.gids.first().filter(|entry| entry.index == 0)?;
         (self.link_layer == LinkLayer::InfiniBand).then(|| first.gid.interface_id())
     }
 
-    /// Where this GID is.
+    /// Returns the index of a GID.
     #[must_use]
     pub fn gid_index(&self, gid: Gid) -> Option<u16> {
         self.gids.iter().find(|entry| entry.gid == gid).map(|entry| entry.index)
     }
 
-    /// Where exactly this P_Key is (membership included).
+    /// Returns the index of a P_Key with the same membership bit.
     #[must_use]
     pub fn pkey_index(&self, pkey: Pkey) -> Option<u16> {
         self.pkeys.iter().find(|entry| entry.pkey == pkey).map(|entry| entry.index)
     }
 
-    /// The P_Key to talk to the subnet administrator with: that of the default partition, else entry 0.
+    /// Returns the index of the P_Key for the subnet administrator: that of the default partition, or else 0.
     #[must_use]
     pub fn sa_pkey_index(&self) -> u16 {
         let full = self.pkey_index(Pkey::DEFAULT_FULL);
         full.or_else(|| self.pkey_index(Pkey::DEFAULT_LIMITED)).unwrap_or(0)
     }
 
-    /// Whether this is a port of an InfiniBand subnet that can carry packets now.
+    /// True if the port is in an InfiniBand subnet, is active and has a LID.
     #[must_use]
     pub fn is_usable(&self) -> bool {
         self.link_layer == LinkLayer::InfiniBand && self.state == PortState::ACTIVE && self.lid.is_unicast()
     }
 }
 
-/// The state in a text like `4: ACTIVE`.
+/// Parses the state in a text like `4: ACTIVE`.
 fn state(text: &str) -> Option<PortState> {
     let (code, _) = text.split_once(':').unwrap_or((text, ""));
     number(code).map(PortState::new)
@@ -124,7 +124,7 @@ fn state(text: &str) -> Option<PortState> {
 fn gids(dir: Dir<'_>) -> Result<Vec<GidEntry>> {
     let mut table = Vec::new();
     for index in dir.numbers::<u16>()? {
-        // Drivers say EINVAL of entries that nobody filled.
+        // Drivers return EINVAL for unused entries.
         let Some(text) = dir.optional_text(&index.to_string())? else { continue };
         let gid: Gid = match text.parse() {
             Ok(gid) => gid,

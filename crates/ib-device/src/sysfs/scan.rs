@@ -1,4 +1,4 @@
-//! All devices at one look.
+//! Scanning all devices.
 use super::{Device, UmadFile, files::Dir};
 use crate::{Error, Result};
 use std::{
@@ -6,23 +6,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where to look. The default is the machine's own `/sys/class` and `/dev/infiniband`.
+/// The directories of sysfs and of the device files. The default is `/sys/class` and `/dev/infiniband`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sysfs {
     class: PathBuf,
     dev: PathBuf,
 }
 
-/// What a look found.
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub struct Scan {
-    /// Every device that could be read, in the order of the names (`mlx5_2` before `mlx5_10`).
+    /// The devices in the order of their names (`mlx5_2` before `mlx5_10`).
     pub devices: Vec<Device>,
-    /// Devices that could not be read, and why. A device that went away meanwhile is not one of them.
+    /// Devices that could not be read, with the errors. A device that is removed during the scan is not a failure.
     pub failures: Vec<(String, Error)>,
 }
 
-/// An entry of `infiniband_mad`: whose it is.
+/// An entry of `infiniband_mad`: the device and port of a umad file.
 struct UmadEntry {
     device: String,
     port: u8,
@@ -36,16 +36,16 @@ impl Default for Sysfs {
 }
 
 impl Sysfs {
-    /// Looks below `class` (with directories `infiniband`, `infiniband_mad`, `infiniband_verbs`) and expects the
-    /// character devices in `dev`.
+    /// Uses the directories `infiniband`, `infiniband_mad` and `infiniband_verbs` in `class`, and the character devices
+    /// in `dev`.
     pub fn new(class: impl Into<PathBuf>, dev: impl Into<PathBuf>) -> Self {
         Self { class: class.into(), dev: dev.into() }
     }
 
-    /// Reads everything. No RDMA driver loaded is no error: there are no devices then.
+    /// Reads all devices. Without an RDMA driver there are no devices, which is not an error.
     ///
     /// # Errors
-    /// Only if a class directory is there and cannot be listed; what is wrong with one device is in
+    /// [`Error::File`] if a class directory exists and cannot be listed. Errors of one device are in
     /// [`Scan::failures`].
     pub fn scan(&self) -> Result<Scan> {
         let class = self.class.join("infiniband");
@@ -63,7 +63,7 @@ impl Sysfs {
         Ok(scan)
     }
 
-    /// Reads one device, after an event of it; `None` if it is not there (any more).
+    /// Reads one device, for example after an event. `None` if it does not exist.
     ///
     /// # Errors
     /// [`Error::File`] or [`Error::Text`] if it cannot be read.
@@ -80,8 +80,8 @@ impl Sysfs {
         };
         device.uverbs = uverbs.iter().find(|(of, _)| of == name).map(|(_, path)| path.clone());
         for port in &mut device.ports {
-            let own = umads.iter().find(|umad| umad.device == name && umad.port == port.number);
-            port.umad = own.map(|umad| umad.file.clone());
+            let umad = umads.iter().find(|umad| umad.device == name && umad.port == port.number);
+            port.umad = umad.map(|umad| umad.file.clone());
         }
         Ok(Some(device))
     }
@@ -101,8 +101,8 @@ impl Sysfs {
     }
 }
 
-/// The entries of a class whose names start so (there are `abi_version` and `issmN` as well). Entries that went away
-/// meanwhile are left out.
+/// Returns the entries of a class with this prefix: the classes also have `abi_version` and `issmN`. An entry that is
+/// removed during the scan is left out.
 fn entries<T>(class: &Path, prefix: &str, read: impl Fn(Dir<'_>, &str) -> Result<T>) -> Result<Vec<T>> {
     let mut found = Vec::new();
     for name in Dir(class).names()?.iter().filter(|name| name.starts_with(prefix)) {
@@ -115,13 +115,13 @@ fn entries<T>(class: &Path, prefix: &str, read: impl Fn(Dir<'_>, &str) -> Result
     Ok(found)
 }
 
-/// Whether something is not there (any more): the file is missing, or its device was unplugged while it was open.
+/// True if a file does not exist, or its device was removed while the file was open.
 fn is_absent(error: &Error) -> bool {
     let Error::File { source, .. } = error else { return false };
     source.kind() == io::ErrorKind::NotFound || source.raw_os_error() == Some(nix::libc::ENODEV)
 }
 
-/// A name with the number at its end taken as a number.
+/// Returns a sort key that compares the number at the end of a name as a number.
 fn natural(name: &str) -> (&str, u64, &str) {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     (stem, name.get(stem.len()..).and_then(|digits| digits.parse().ok()).unwrap_or(0), name)
@@ -133,7 +133,7 @@ mod tests {
     use nix::libc::{EACCES, ENODEV, ENOENT};
 
     #[test]
-    fn a_file_that_is_read_while_its_device_goes_is_absent() {
+    fn file_of_a_removed_device_is_absent() {
         let absent = |errno| is_absent(&Error::file(Path::new("lid"))(io::Error::from_raw_os_error(errno)));
         assert!(absent(ENODEV) && absent(ENOENT) && !absent(EACCES));
         assert!(!is_absent(&Error::Gone));

@@ -1,4 +1,4 @@
-//! Looks at made-up trees, in the shape of what Linux 6.1 shows for mlx5, rxe and qib.
+//! Scans of invented trees, which have the form of those of Linux 6.1 for mlx5, rxe and qib.
 use super::*;
 use crate::{Error, LinkLayer};
 use ib_mad::{Gid, Guid, Lid, Pkey, PortState, Rate, ServiceLevel, id::Lmc};
@@ -55,13 +55,13 @@ fn one_port() -> Tree {
 }
 
 #[test]
-fn no_drivers_means_no_devices() {
+fn scan_without_drivers_finds_no_devices() {
     assert!(Tree::new().devices().is_empty());
     assert!(Sysfs::new("/nonexistent", "/nonexistent").scan().unwrap().devices.is_empty());
 }
 
 #[test]
-fn attributes_of_a_port() {
+fn scan_reads_the_attributes_of_device_and_port() {
     let tree = one_port();
     tree.put("infiniband_mad/abi_version", "5");
     tree.put("infiniband_mad/issm3/ibdev", "mlx5_0");
@@ -89,7 +89,7 @@ fn attributes_of_a_port() {
 
 #[test]
 #[cfg_attr(miri, ignore = "minutes long under miri")]
-fn gid_table_of_a_thousand_with_holes() {
+fn unused_gids_are_left_out_and_the_others_keep_their_indexes() {
     let tree = one_port();
     for index in 1..1000 {
         let gid = match index {
@@ -106,7 +106,7 @@ fn gid_table_of_a_thousand_with_holes() {
 }
 
 #[test]
-fn pkey_table_with_holes_and_the_pkey_of_the_sa() {
+fn sa_pkey_is_the_default_partition_or_else_index_0() {
     let tree = one_port();
     for (index, pkey) in [(0, "0x8001"), (1, "0x0000"), (2, "0x8000"), (3, "0x7fff"), (10, "0xffff")] {
         tree.put(&format!("infiniband/mlx5_0/ports/1/pkeys/{index}"), pkey);
@@ -121,7 +121,7 @@ fn pkey_table_with_holes_and_the_pkey_of_the_sa() {
 }
 
 #[test]
-fn ethernet_and_downed_ports_are_seen_but_not_usable() {
+fn ethernet_and_down_ports_are_found_but_not_usable() {
     let tree = one_port();
     tree.port("mlx5_0", 2, "0x0");
     tree.put("infiniband/mlx5_0/ports/2/link_layer", "Ethernet");
@@ -133,7 +133,7 @@ fn ethernet_and_downed_ports_are_seen_but_not_usable() {
 }
 
 #[test]
-fn what_old_kernels_do_not_have() {
+fn files_that_old_kernels_lack_are_optional() {
     let tree = one_port();
     for file in ["infiniband/mlx5_0/fw_ver", "infiniband/mlx5_0/ports/1/link_layer", "infiniband/mlx5_0/ports/1/rate"] {
         fs::remove_file(tree.0.path().join(file)).unwrap();
@@ -144,7 +144,7 @@ fn what_old_kernels_do_not_have() {
 }
 
 #[test]
-fn a_port_of_which_the_number_is_over_127() {
+fn port_numbers_up_to_254_are_read_in_order() {
     let tree = one_port();
     for port in [2, 10, 254] {
         tree.port("mlx5_0", port, "0x2");
@@ -154,12 +154,12 @@ fn a_port_of_which_the_number_is_over_127() {
 }
 
 #[test]
-fn one_broken_device_does_not_hide_the_others() {
+fn unreadable_device_is_a_failure_and_does_not_hide_others() {
     let tree = one_port();
     tree.device("mlx5_10", "0002:c903:0000:0030");
     tree.device("mlx5_2", "not a GUID");
     tree.port("mlx5_10", 1, "0x9");
-    // A file that every kernel has is missing, and the device is there.
+    // The device exists, but lacks a file that every kernel has.
     tree.device("mlx5_3", "0002:c903:0000:0040");
     tree.port("mlx5_3", 1, "0xa");
     fs::remove_file(tree.0.path().join("infiniband/mlx5_3/ports/1/state")).unwrap();
@@ -177,7 +177,7 @@ fn one_broken_device_does_not_hide_the_others() {
 }
 
 #[test]
-fn names_are_sorted_by_their_numbers() {
+fn devices_are_sorted_by_the_number_in_their_name() {
     let tree = Tree::new();
     for name in ["mlx5_10", "mlx5_9", "hfi1_0", "mlx5_bond"] {
         tree.device(name, "0002:c903:0000:0010");
@@ -187,7 +187,7 @@ fn names_are_sorted_by_their_numbers() {
 }
 
 #[test]
-fn changes_between_two_looks() {
+fn changes_list_removed_then_added_then_changed_devices() {
     let tree = one_port();
     tree.device("qib0", "0011:7500:0000:0001");
     let before = tree.devices();
@@ -201,10 +201,10 @@ fn changes_between_two_looks() {
         ("gids/4", "fe80:0000:0000:0000:0000:0000:0000:0004", PortChange::GIDS),
         ("rate", "100 Gb/sec (2X HDR)", PortChange::RATE),
     ] {
-        let was = tree.devices();
+        let old = tree.devices();
         tree.put(&format!("infiniband/mlx5_0/ports/1/{file}"), text);
         let expected = Change::Port { device: "mlx5_0".into(), port: 1, changed };
-        assert_eq!(changes(&was, &tree.devices()), [expected], "{file}");
+        assert_eq!(changes(&old, &tree.devices()), [expected], "{file}");
     }
     fs::remove_dir_all(tree.0.path().join("infiniband/qib0")).unwrap();
     tree.device("hfi1_0", "0011:7501:0000:0001");

@@ -1,21 +1,21 @@
-//! Where datagrams go.
+//! Destinations of MADs.
 use ib_mad::{AddressVector, Qkey, Qpn};
 
-/// Where a MAD goes.
+/// The destination of a MAD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MadAddress {
-    /// Queue pair of the other side: [`Qpn::GSI`] but for subnet management.
+    /// Queue pair of the destination: [`Qpn::GSI`] except for subnet management.
     pub qpn: Qpn,
-    /// Its queue key: [`Qkey::GSI`] for [`Qpn::GSI`].
+    /// Queue key of the destination: [`Qkey::GSI`] for [`Qpn::GSI`].
     pub qkey: Qkey,
-    /// Which of our P_Keys, an index of the port's table.
+    /// Index of a P_Key in the local port's table.
     pub pkey_index: u16,
-    /// The way. `static_rate` does not count here.
+    /// The path to the destination. umad ignores `static_rate`.
     pub path: AddressVector,
 }
 
 impl MadAddress {
-    /// General services (QP 1) of a port.
+    /// Returns the address of a port's general services (QP 1).
     #[must_use]
     pub const fn general_services(path: AddressVector, pkey_index: u16) -> Self {
         Self { qpn: Qpn::GSI, qkey: Qkey::GSI, pkey_index, path }

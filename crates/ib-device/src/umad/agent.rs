@@ -1,4 +1,4 @@
-//! What a program registers for.
+//! Agents: the datagrams that a program registers for.
 use super::ioctl::{RegisterAgent, RegisterAgent2, USER_RMPP};
 use ib_mad::{Method, MgmtClass};
 
@@ -7,60 +7,60 @@ use ib_mad::{Method, MgmtClass};
 pub struct AgentId(pub(super) u32);
 
 impl AgentId {
-    /// The kernel's number for it, the `id` of a frame's header.
+    /// Returns the kernel's number of the agent, the `id` in the header of a frame.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0
     }
 }
 
-/// Who cuts and joins messages that are longer than one MAD.
+/// The handling of messages that are longer than one MAD.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rmpp {
-    /// Nobody: each MAD is a message.
+    /// Without RMPP: each MAD is a message.
     #[default]
     None,
-    /// The kernel: a long message is one write, and one read (RMPP version 1).
+    /// The kernel handles RMPP: a long message is one write or one read (RMPP version 1).
     Kernel,
-    /// The program: the kernel hands over every segment as it came.
+    /// The program handles RMPP: the kernel passes every segment unchanged.
     Program,
 }
 
-/// An agent: which datagrams it sends and receives.
+/// An agent: the datagrams that it sends and receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agent {
     /// Management class of its datagrams.
     pub class: MgmtClass,
     /// Version of the class's format.
     pub class_version: u8,
-    /// Who handles long messages.
+    /// Handling of long messages.
     pub rmpp: Rmpp,
-    /// Requests of others that come here. At most one agent of a port can have a method of a class.
+    /// Methods of the requests that it receives. At most one agent of a port can have a method of a class.
     pub methods: Methods,
-    /// Vendor (24 bits) of a class 0x30..=0x4F; 0 for all others.
+    /// Vendor (24 bits) of a class 0x30..=0x4F; 0 for all other classes.
     pub oui: u32,
 }
 
 impl Agent {
-    /// One that only sends, and receives the answers.
+    /// Creates an agent that sends requests and receives the responses.
     #[must_use]
     pub const fn client(class: MgmtClass, class_version: u8) -> Self {
         Self { class, class_version, rmpp: Rmpp::None, methods: Methods::NONE, oui: 0 }
     }
 
-    /// The same, with requests of these methods coming in.
+    /// Sets the methods of the requests that it receives.
     #[must_use]
     pub const fn serving(self, methods: Methods) -> Self {
         Self { methods, ..self }
     }
 
-    /// The same with long messages.
+    /// Sets the handling of long messages.
     #[must_use]
     pub const fn with_rmpp(self, rmpp: Rmpp) -> Self {
         Self { rmpp, ..self }
     }
 
-    /// Subnet management lives on QP 0, everything else on QP 1.
+    /// Returns 0 for the classes of subnet management, and 1 for all others.
     const fn qpn(self) -> u8 {
         match self.class {
             MgmtClass::SUBN_LID_ROUTED | MgmtClass::SUBN_DIRECTED_ROUTE => 0,
@@ -68,7 +68,7 @@ impl Agent {
         }
     }
 
-    /// What the first form of the call takes. It cannot say [`Rmpp::Program`].
+    /// Returns the argument of the first form of the request, which has no flag for [`Rmpp::Program`].
     pub(super) fn request(self) -> RegisterAgent {
         let [_, oui @ ..] = self.oui.to_be_bytes();
         RegisterAgent {
@@ -104,10 +104,10 @@ impl Agent {
 pub struct Methods(u128);
 
 impl Methods {
-    /// None: an agent that receives answers only.
+    /// The empty set: an agent that receives responses only.
     pub const NONE: Self = Self(0);
 
-    /// The set with this method too. Responses (bit 7) need no registration and are not taken in.
+    /// Adds a method. Responses (bit 7) need no registration and are not added.
     #[must_use]
     pub const fn with(self, method: Method) -> Self {
         match method.get() {
@@ -116,19 +116,19 @@ impl Methods {
         }
     }
 
-    /// The kernel's words: method n is bit n % 64 of word n / 64.
+    /// Returns the set as the kernel's words: method n is bit n % 64 of word n / 64.
     #[expect(clippy::cast_possible_truncation, reason = "both halves are taken")]
     const fn words(self) -> [u64; 2] {
         [self.0 as u64, (self.0 >> 64) as u64]
     }
 
-    /// The same as an array of the kernel's `unsigned long`.
+    /// Returns the set as an array of the kernel's `unsigned long`.
     #[cfg(target_pointer_width = "64")]
     const fn longs(self) -> [u64; 2] {
         self.words()
     }
 
-    /// The same as an array of the kernel's `unsigned long`.
+    /// Returns the set as an array of the kernel's `unsigned long`.
     #[cfg(target_pointer_width = "32")]
     #[expect(clippy::cast_possible_truncation, reason = "all four quarters are taken")]
     const fn longs(self) -> [u32; 4] {
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn methods_are_bits() {
+    fn each_method_is_a_bit_and_responses_are_ignored() {
         let methods = Methods::NONE.with(Method::new(0x01)).with(Method::new(0x41)).with(Method::new(0x81));
         assert_eq!((methods.words(), methods.with(Method::new(0x41))), ([2, 2], methods));
         #[cfg(target_pointer_width = "64")]
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_of_a_request() {
+    fn both_forms_of_a_registration_have_the_same_contents() {
         let agent = Agent {
             oui: 0x00_1405,
             ..Agent::client(MgmtClass::new(0x30), 1).with_rmpp(Rmpp::Kernel).serving(Methods::NONE.with(Method::GET))

@@ -1,9 +1,9 @@
-//! The calls of `<rdma/ib_user_mad.h>`.
+//! The requests of `<rdma/ib_user_mad.h>`.
 #![expect(unsafe_code, reason = "ioctl")]
 use crate::{Error, Result};
 use std::{fs::File, os::fd::AsRawFd};
 
-/// The program handles RMPP itself.
+/// Flag of an agent: the program handles RMPP itself.
 pub(super) const USER_RMPP: u32 = 1;
 
 #[cfg(target_pointer_width = "64")]
@@ -11,7 +11,7 @@ type Longs = [u64; 2];
 #[cfg(target_pointer_width = "32")]
 type Longs = [u32; 4];
 
-/// `struct ib_user_mad_reg_req`. Its mask of longs stands on a multiple of 4, hence the packing.
+/// `struct ib_user_mad_reg_req`. Its mask of longs is at a multiple of 4, hence the packing.
 #[derive(Debug)]
 #[repr(C, packed(4))]
 pub(super) struct RegisterAgent {
@@ -52,25 +52,27 @@ mod raw {
     nix::ioctl_readwrite!(register_agent2, MAGIC, 4, RegisterAgent2);
 }
 
-/// Frames get the header with a P_Key index (64 bytes). Must be the first call on the file.
+/// Switches to frames with a P_Key index, whose header has 64 bytes. Must be the first request on the file.
 pub(super) fn enable_pkey(file: &File) -> Result<()> {
-    // SAFETY: the call takes no memory.
+    // SAFETY: the request takes no memory.
     unsafe { raw::enable_pkey(file.as_raw_fd()) }.map(drop).map_err(Error::call("ENABLE_PKEY"))
 }
 
-/// The kernel fills in `id`.
+/// Registers an agent. The kernel sets `id`.
 pub(super) fn register_agent(file: &File, request: &mut RegisterAgent) -> nix::Result<()> {
-    // SAFETY: the kernel reads and writes one structure of this size (asserted above), which we own for the call.
+    // SAFETY: the kernel reads and writes one structure of this size (asserted above), which this function has
+    // borrowed.
     unsafe { raw::register_agent(file.as_raw_fd(), request) }.map(drop)
 }
 
-/// The kernel fills in `id`.
+/// Registers an agent by the second form of the request. The kernel sets `id`.
 pub(super) fn register_agent2(file: &File, request: &mut RegisterAgent2) -> nix::Result<()> {
-    // SAFETY: the kernel reads and writes one structure of this size (asserted above), which we own for the call.
+    // SAFETY: the kernel reads and writes one structure of this size (asserted above), which this function has
+    // borrowed.
     unsafe { raw::register_agent2(file.as_raw_fd(), request) }.map(drop)
 }
 
 pub(super) fn unregister_agent(file: &File, id: u32) -> Result<()> {
-    // SAFETY: the kernel reads one u32, which lives until the call is over.
+    // SAFETY: the kernel reads one u32, which lives until the request ends.
     unsafe { raw::unregister_agent(file.as_raw_fd(), &raw const id) }.map(drop).map_err(Error::call("UNREGISTER_AGENT"))
 }

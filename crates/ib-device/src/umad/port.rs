@@ -1,6 +1,6 @@
 //! An open umad file.
-use super::{Agent, AgentId, MadAddress, ReceiveBuffer, Received, Rmpp, errno::errno, ioctl};
-use crate::{Error, Result};
+use super::{Agent, AgentId, MadAddress, ReceiveBuffer, Received, Rmpp, ioctl};
+use crate::{Error, Result, error::errno};
 use core::time::Duration;
 use ib_mad::{GlobalRoute, as_bytes, umad::UmadHeader};
 use nix::{errno::Errno, libc};
@@ -14,30 +14,31 @@ use std::{
     path::Path,
 };
 
-/// Shortest frame that the kernel takes: a MAD header and an RMPP header.
+/// Bytes of the shortest MAD that the kernel accepts: a MAD header and an RMPP header.
 const SHORTEST_MAD: usize = 36;
 
 /// A port's MAD interface: `/dev/infiniband/umadN`, open and non-blocking.
 ///
-/// Dropping it unregisters its agents and ends their requests without a word.
+/// Dropping it unregisters its agents. Their requests end without a response or an error.
 #[derive(Debug)]
 pub struct UmadPort {
     file: File,
-    /// The frame of the send that is under way, kept for its memory.
+    /// Memory for the frame of a send.
     frame: Vec<u8>,
 }
 
-/// What the kernel does after a send.
+/// The kernel's handling of a MAD after it was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
-    /// No answer: nothing comes back, not even an error.
+    /// No response is expected. Nothing is received, not even an error.
     Nothing,
-    /// An answer with the same transaction id. After `timeout` (whole ms, at least 1) the kernel sends again, up to
-    /// `retries` times; then the request comes back with [`Received::failure`] `ETIMEDOUT`.
-    Answer {
-        /// How long to wait each time.
+    /// A response with the same transaction id is expected. If none arrives within `timeout` (whole ms, at least 1),
+    /// the kernel sends the MAD again, up to `retries` times. Then the request is received with [`Received::failure`]
+    /// `ETIMEDOUT`.
+    Response {
+        /// Time to wait after each transmission.
         timeout: Duration,
-        /// How often to send again.
+        /// Number of retransmissions.
         retries: u32,
     },
 }
@@ -46,7 +47,7 @@ impl UmadPort {
     /// Opens the file and switches to frames with a P_Key index.
     ///
     /// # Errors
-    /// [`Error::File`] if it cannot be opened (usual modes: root, or group `rdma`).
+    /// [`Error::File`] if it cannot be opened. Usually root or the group `rdma` has access.
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::options()
             .read(true)
@@ -58,16 +59,17 @@ impl UmadPort {
         Ok(Self { file, frame: Vec::new() })
     }
 
-    /// Registers an agent; a file has room for 32.
+    /// Registers an agent. A file can have 32 agents.
     ///
     /// # Errors
-    /// [`Error::Call`] with `EINVAL` if another agent of the port has one of the methods, `ENOMEM` if the file has no
-    /// room, `ENOTTY` if the kernel cannot leave RMPP to the program (before 3.17).
+    /// [`Error::Call`] with `EINVAL` if another agent of the port has one of the methods, `ENOMEM` if the file has 32
+    /// agents, `ENOTTY` if the kernel does not support [`Rmpp::Program`] (before 3.17).
     pub fn register(&self, agent: &Agent) -> Result<AgentId> {
         let mut request = agent.request2();
         match ioctl::register_agent2(&self.file, &mut request) {
             Ok(()) => Ok(AgentId(request.id)),
-            // An old kernel does not know the call. It may be EINVAL from others that play its part, so try again.
+            // A kernel before 3.17 returns ENOTTY. A replacement of the kernel's umad may return EINVAL or ENOSYS. Use
+            // the first form of the request.
             Err(Errno::ENOTTY | Errno::EINVAL | Errno::ENOSYS) if agent.rmpp != Rmpp::Program => {
                 let mut request = agent.request();
                 ioctl::register_agent(&self.file, &mut request).map_err(Error::call("REGISTER_AGENT"))?;
@@ -77,7 +79,7 @@ impl UmadPort {
         }
     }
 
-    /// Unregisters an agent. Its requests end without a word.
+    /// Unregisters an agent. Its requests end without a response or an error.
     ///
     /// # Errors
     /// [`Error::Call`] with `EINVAL` if there is no such agent.
@@ -85,16 +87,16 @@ impl UmadPort {
         ioctl::unregister_agent(&self.file, agent.0)
     }
 
-    /// Sends a MAD of any length from 36 bytes on: up to 256 bytes, or a long message of an agent with
-    /// [`Rmpp::Kernel`] whose RMPP header has the flag "active". The kernel fills in the upper half of a request's
-    /// transaction id, and the RMPP header's lengths.
+    /// Sends a MAD of at least 36 bytes: a MAD of up to 256 bytes, or a long message of an agent with [`Rmpp::Kernel`]
+    /// whose RMPP header has the flag "active". The kernel sets the upper half of a request's transaction id, and the
+    /// lengths in the RMPP header.
     ///
-    /// This may sleep in spite of `O_NONBLOCK` where the kernel must find the neighbour first (RoCE: about 1 s to a
-    /// GID that nobody has).
+    /// The call may sleep in spite of `O_NONBLOCK` if the kernel has to resolve the neighbour first (RoCE: about 1 s
+    /// for a GID that no host has).
     ///
     /// # Errors
     /// [`Error::Length`]; [`Error::Gone`]; [`Error::Call`] with `EINVAL` for an address that the port cannot reach
-    /// (RoCE without a GRH) or an unknown agent, `ENOMEM` when the agent has too much under way.
+    /// (RoCE without a GRH) or an unknown agent, `ENOMEM` if the agent has too many requests without a response.
     pub fn send(&mut self, agent: AgentId, to: &MadAddress, expect: Expect, mad: &[u8]) -> Result<()> {
         if mad.len() < SHORTEST_MAD {
             return Err(Error::Length { what: "MAD", got: mad.len(), min: SHORTEST_MAD, max: usize::MAX });
@@ -111,18 +113,18 @@ impl UmadPort {
         }
     }
 
-    /// Takes the next MAD, or request that failed; `None` when there is nothing for now.
+    /// Receives the next MAD or failed request; `None` if there is none for now.
     ///
     /// # Errors
-    /// [`Error::Gone`] after the device was taken away; [`Error::Call`] with `ENOMEM` if there is no memory for a
-    /// long message.
+    /// [`Error::Gone`] after the device was removed; [`Error::Call`] with `ENOMEM` if there is no memory for a long
+    /// message.
     pub fn receive<'a>(&self, buffer: &'a mut ReceiveBuffer) -> Result<Option<Received<'a>>> {
         buffer.fill(&self.file)
     }
 }
 
 impl AsFd for UmadPort {
-    /// Readable when there is something to receive.
+    /// Readable while there are MADs to receive.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
@@ -131,7 +133,9 @@ impl AsFd for UmadPort {
 fn header(agent: AgentId, to: &MadAddress, expect: Expect) -> UmadHeader {
     let (timeout_ms, retries) = match expect {
         Expect::Nothing => (0, 0),
-        Expect::Answer { timeout, retries } => (u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX).max(1), retries),
+        Expect::Response { timeout, retries } => {
+            (u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX).max(1), retries)
+        }
     };
     let grh = to.path.grh;
     let GlobalRoute { dgid, sgid_index, flow_label, hop_limit, traffic_class } = grh.unwrap_or_default();
@@ -161,9 +165,9 @@ mod tests {
     use crate::umad::Methods;
     use ib_mad::{AddressVector, FlowLabel, Lid, MgmtClass, ServiceLevel};
 
-    /// A file that knows none of the calls, as an old kernel's does not know the newer ones.
+    /// `/dev/null` refuses all requests with ENOTTY, as an old kernel refuses the newer form.
     #[test]
-    fn what_refuses_both_forms_of_a_registration_is_an_error() {
+    fn registration_fails_if_both_forms_are_refused() {
         let null = Path::new("/dev/null");
         assert!(matches!(UmadPort::open(null), Err(Error::Call { call: "ENABLE_PKEY", errno: Errno::ENOTTY })));
         let port = UmadPort { file: File::open(null).unwrap(), frame: Vec::new() };
@@ -181,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn header_of_a_send() {
+    fn header_has_the_layout_of_the_kernel() {
         let grh = GlobalRoute {
             dgid: "fe80::1".parse().unwrap(),
             sgid_index: 3,
@@ -191,14 +195,14 @@ mod tests {
         };
         let path = AddressVector { path_bits: 1, ..AddressVector::local(Lid::new(0x1234), ServiceLevel::of::<5>()) };
         let to = MadAddress::general_services(path.with_grh(grh), 2);
-        let answer = Expect::Answer { timeout: Duration::from_micros(300), retries: 4 };
-        let sent = header(AgentId(9), &to, answer);
-        // What came from there is answered there.
+        let response = Expect::Response { timeout: Duration::from_micros(300), retries: 4 };
+        let sent = header(AgentId(9), &to, response);
+        // The sender of a MAD with this header is the destination of the response.
         assert_eq!(Received { header: &sent, mad: &[] }.sender(), to);
         let local = MadAddress { path: AddressVector { grh: None, ..to.path }, ..to };
-        assert_eq!(Received { header: &header(AgentId(9), &local, answer), mad: &[] }.sender(), local);
+        assert_eq!(Received { header: &header(AgentId(9), &local, response), mad: &[] }.sender(), local);
         let bytes = as_bytes(&sent).to_vec();
-        // Made with the C structure of <rdma/ib_user_mad.h> in mind, field by field.
+        // The fields of the C structure in <rdma/ib_user_mad.h>, in their order.
         let mut expected = Vec::new();
         expected.extend([9u32, 0, 1, 4, 0].map(u32::to_ne_bytes).concat());
         expected.extend([0, 0, 0, 1, 0x80, 1, 0, 0, 0x12, 0x34, 5, 1, 1, 3, 64, 7]);
@@ -209,10 +213,10 @@ mod tests {
     }
 
     #[test]
-    fn time_out_is_never_zero_by_rounding() {
+    fn time_out_is_rounded_to_at_least_one_millisecond() {
         let to = MadAddress::general_services(AddressVector::default(), 0);
         let timeout_ms = |expect| header(AgentId(0), &to, expect).timeout_ms.get();
-        let wait = |timeout| timeout_ms(Expect::Answer { timeout, retries: 0 });
+        let wait = |timeout| timeout_ms(Expect::Response { timeout, retries: 0 });
         assert_eq!((timeout_ms(Expect::Nothing), wait(Duration::ZERO), wait(Duration::from_secs(2))), (0, 1, 2000));
         assert_eq!(wait(Duration::MAX), u32::MAX);
     }

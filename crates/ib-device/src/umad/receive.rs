@@ -1,6 +1,6 @@
-//! Reading frames of any length.
-use super::{MadAddress, agent::AgentId, errno::errno};
-use crate::{Error, Result};
+//! Receiving frames of any length.
+use super::{MadAddress, agent::AgentId};
+use crate::{Error, Result, error::errno};
 use ib_mad::{AddressVector, DecodeError, FlowLabel, GlobalRoute, MadHeader, Qpn, ServiceLevel, umad::UmadHeader};
 use nix::errno::Errno;
 use std::{
@@ -10,32 +10,33 @@ use std::{
 use zerocopy::FromBytes;
 
 const HEADER: usize = size_of::<UmadHeader>();
-/// Room for the longest single MAD (Omni-Path's 2048 bytes; InfiniBand's have 256).
-const USUAL: usize = HEADER + 2048;
+/// Bytes for the longest single MAD (2048 on Omni-Path; 256 on InfiniBand).
+const INITIAL_LENGTH: usize = HEADER + 2048;
 
-/// Memory for frames. Grows with the first long message and keeps what it has.
+/// A buffer for frames. It grows with the first long message and does not shrink.
 #[derive(Debug)]
 pub struct ReceiveBuffer {
     bytes: Vec<u8>,
 }
 
-/// A frame: a MAD from the fabric, or one's own request that failed.
+/// A received frame: a MAD from the fabric, or a failed request of this program.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
-    /// Who sent it and how. For a failed request: as it was sent.
+    /// The sender's address. For a failed request: the header with which it was sent.
     pub header: &'a UmadHeader,
-    /// The MAD; a long message in one piece. Of a failed request the kernel gives back the MAD header only.
+    /// The MAD, or a whole long message. For a failed request the kernel returns only the MAD header.
     pub mad: &'a [u8],
 }
 
 impl Received<'_> {
-    /// The agent that it is for.
+    /// Returns the agent that the frame is for.
     #[must_use]
     pub const fn agent(&self) -> AgentId {
         AgentId(self.header.id.get())
     }
 
-    /// Why one's own request failed; `None` for a MAD from the fabric. `ETIMEDOUT`: no answer came.
+    /// Returns the reason why a request of this program failed, `ETIMEDOUT` if no response arrived. `None` for a MAD
+    /// from the fabric.
     #[must_use]
     pub fn failure(&self) -> Option<Errno> {
         match self.header.status.get() {
@@ -44,26 +45,26 @@ impl Received<'_> {
         }
     }
 
-    /// Where its answer goes: back to who sent it, the way it came.
+    /// Returns the sender's address, the destination of a response.
     #[must_use]
     pub fn sender(&self) -> MadAddress {
         let UmadHeader { gid, gid_index, hop_limit, traffic_class, flow_label, .. } = *self.header;
         let flow_label = FlowLabel::masked(flow_label.get());
         let grh = GlobalRoute { dgid: gid, sgid_index: gid_index, flow_label, hop_limit, traffic_class };
-        let way = AddressVector::local(self.header.lid, ServiceLevel::masked(self.header.sl));
-        let way = AddressVector { path_bits: self.header.path_bits, ..way };
+        let path = AddressVector::local(self.header.lid, ServiceLevel::masked(self.header.sl));
+        let path = AddressVector { path_bits: self.header.path_bits, ..path };
         MadAddress {
             qpn: Qpn::masked(self.header.qpn.get()),
             qkey: self.header.qkey,
             pkey_index: self.header.pkey_index.get(),
-            path: if self.header.grh_present == 0 { way } else { way.with_grh(grh) },
+            path: if self.header.grh_present == 0 { path } else { path.with_grh(grh) },
         }
     }
 
-    /// The MAD's common header.
+    /// Returns the common header of the MAD.
     ///
     /// # Errors
-    /// [`DecodeError::TooShort`]: the kernel does not hand over such frames, but a simulated one may.
+    /// [`DecodeError::TooShort`]: the kernel sends no such frames, but a simulated device may.
     pub fn mad_header(&self) -> core::result::Result<&MadHeader, DecodeError> {
         let too_short = DecodeError::TooShort { what: "MadHeader", need: size_of::<MadHeader>(), got: self.mad.len() };
         MadHeader::ref_from_prefix(self.mad).map(|(header, _)| header).map_err(|_| too_short)
@@ -72,7 +73,7 @@ impl Received<'_> {
 
 impl Default for ReceiveBuffer {
     fn default() -> Self {
-        Self { bytes: vec![0; USUAL] }
+        Self { bytes: vec![0; INITIAL_LENGTH] }
     }
 }
 
@@ -83,7 +84,7 @@ impl ReceiveBuffer {
                 Ok(length) => break length,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // The message stays in the queue, and its header in the buffer says how long it is.
+                // The message stays in the queue, and the header in the buffer has its length.
                 Err(error) if errno(&error) == Errno::ENOSPC => self.grow()?,
                 Err(error) => return Err(Error::call("read")(errno(&error))),
             }
@@ -91,16 +92,16 @@ impl ReceiveBuffer {
         let frame = self.bytes.get(..length).unwrap_or_default();
         match UmadHeader::ref_from_prefix(frame) {
             Ok((header, mad)) => Ok(Some(Received { header, mad })),
-            // End of file, which a umad file does not have.
+            // The end of a file. A real umad file has none.
             Err(_) => Err(Error::Gone),
         }
     }
 
     fn grow(&mut self) -> Result<()> {
-        let said = UmadHeader::ref_from_prefix(&self.bytes).map(|(header, _)| header.length.get());
-        let said = usize::try_from(said.unwrap_or(0)).unwrap_or(usize::MAX);
-        // Whatever the header says: longer than now, so that this ends.
-        let length = said.max(self.bytes.len().saturating_mul(2));
+        let length = UmadHeader::ref_from_prefix(&self.bytes).map(|(header, _)| header.length.get());
+        let length = usize::try_from(length.unwrap_or(0)).unwrap_or(usize::MAX);
+        // At least twice the present length, so that a wrong header cannot cause an endless loop.
+        let length = length.max(self.bytes.len().saturating_mul(2));
         let more = length.saturating_sub(self.bytes.len());
         self.bytes.try_reserve_exact(more).map_err(|_| Error::Call { call: "read", errno: Errno::ENOMEM })?;
         self.bytes.resize(length, 0);
@@ -117,7 +118,7 @@ mod tests {
         os::{fd::OwnedFd, unix::net::UnixStream},
     };
 
-    /// A file that reads what was written into the other end, and then would block.
+    /// Returns a file that has these bytes to read and then would block, and its other end.
     fn file_with(bytes: &[u8]) -> (File, UnixStream) {
         let (near, mut far) = UnixStream::pair().unwrap();
         near.set_nonblocking(true).unwrap();
@@ -128,7 +129,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "miri has no non-blocking socket pair")]
-    fn frame_and_failure() {
+    fn failed_request_has_agent_error_and_transaction_id() {
         let mut frame = vec![0; HEADER + 24];
         frame[4..8].copy_from_slice(&110u32.to_ne_bytes());
         frame[0..4].copy_from_slice(&7u32.to_ne_bytes());
@@ -143,7 +144,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "miri has no non-blocking socket pair")]
-    fn short_frame_is_no_panic() {
+    fn short_frame_does_not_panic() {
         let (file, _far) = file_with(&[1; HEADER - 1]);
         assert!(matches!(ReceiveBuffer::default().fill(&file), Err(Error::Gone)));
         let (file, _far) = file_with(&[0; HEADER]);
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn grows_to_what_the_header_says() {
+    fn buffer_grows_to_the_length_in_the_header() {
         let mut buffer = ReceiveBuffer::default();
         buffer.bytes[16..20].copy_from_slice(&100_000u32.to_ne_bytes());
         buffer.grow().unwrap();

@@ -1,4 +1,4 @@
-//! Address handles: what a UD send needs to know the way, kept for the next one.
+//! Address handles for UD sends, and their cache.
 #![expect(unsafe_code, reason = "libibverbs")]
 use super::{Context, check, non_null};
 use crate::Result;
@@ -7,17 +7,17 @@ use ib_mad::AddressVector;
 use rdma_sys::{ibv_ah, ibv_ah_attr, ibv_create_ah, ibv_destroy_ah, ibv_gid, ibv_global_route};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// An address handle. Destroyed with its last owner: the cache, or a send that is under way.
+/// An address handle. It is destroyed when its last owner drops it: the cache, or a send without a completion.
 #[derive(Debug)]
 pub(super) struct AddressHandle {
     handle: NonNull<ibv_ah>,
-    /// Keeps the protection domain.
+    /// Keeps the protection domain alive.
     context: Context,
 }
 
 // SAFETY: libibverbs' objects may be used from any thread.
 unsafe impl Send for AddressHandle {}
-// SAFETY: nothing of it changes after it was made.
+// SAFETY: the handle does not change after it was created.
 unsafe impl Sync for AddressHandle {}
 
 impl AddressHandle {
@@ -38,8 +38,8 @@ impl AddressHandle {
             is_global: to.grh.is_some().into(),
             port_num: port,
         };
-        // SAFETY: the protection domain lives as long as the context, which we hold; the attributes are read only
-        // during the call.
+        // SAFETY: the protection domain lives as long as the context, of which `self` has a clone. The attributes are
+        // read during the call only.
         let handle = unsafe { ibv_create_ah(context.pd(), &raw mut attributes) };
         Ok(Self { handle: non_null("ibv_create_ah", handle)?, context: context.clone() })
     }
@@ -51,31 +51,32 @@ impl AddressHandle {
 
 impl Drop for AddressHandle {
     fn drop(&mut self) {
-        // SAFETY: made in `new`, destroyed only here. Sends that use it hold an owner, so none is under way.
+        // SAFETY: created in `new`, destroyed only here. Every send that uses the handle is an owner of it, so no such
+        // send waits for its completion.
         if check("ibv_destroy_ah", unsafe { ibv_destroy_ah(self.handle.as_ptr()) }).is_err() {
             self.context.count_leak();
         }
     }
 }
 
-/// The handles used last.
+/// A cache of address handles. It drops the least recently used handle first.
 #[derive(Debug)]
 pub(super) struct AddressHandles<T = AddressHandle> {
-    handles: BTreeMap<AddressVector, Kept<T>>,
-    /// How many to keep, at least 1.
+    handles: BTreeMap<AddressVector, Cached<T>>,
+    /// Greatest number of handles, at least 1.
     limit: usize,
-    /// How often handles were used so far: the time of `last_use`.
+    /// Number of lookups so far, the clock of `last_use`.
     now: u64,
 }
 
 #[derive(Debug)]
-struct Kept<T> {
+struct Cached<T> {
     handle: Arc<T>,
     last_use: u64,
 }
 
 impl AddressHandles {
-    /// The handle for this way, made if it is not kept.
+    /// Returns the handle for this address. Creates the handle if it is not in the cache.
     pub(super) fn get(&mut self, context: &Context, port: u8, to: &AddressVector) -> Result<Arc<AddressHandle>> {
         self.get_or_make(to, || AddressHandle::new(context, port, to))
     }
@@ -88,16 +89,16 @@ impl<T> AddressHandles<T> {
 
     fn get_or_make(&mut self, to: &AddressVector, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
         self.now += 1;
-        if let Some(kept) = self.handles.get_mut(to) {
-            kept.last_use = self.now;
-            return Ok(Arc::clone(&kept.handle));
+        if let Some(cached) = self.handles.get_mut(to) {
+            cached.last_use = self.now;
+            return Ok(Arc::clone(&cached.handle));
         }
         let handle = Arc::new(make()?);
         if self.handles.len() >= self.limit {
-            let oldest = self.handles.iter().min_by_key(|(_, kept)| kept.last_use).map(|(to, _)| *to);
+            let oldest = self.handles.iter().min_by_key(|(_, cached)| cached.last_use).map(|(to, _)| *to);
             oldest.and_then(|to| self.handles.remove(&to));
         }
-        self.handles.insert(*to, Kept { handle: Arc::clone(&handle), last_use: self.now });
+        self.handles.insert(*to, Cached { handle: Arc::clone(&handle), last_use: self.now });
         Ok(handle)
     }
 
@@ -113,7 +114,7 @@ mod tests {
     use ib_mad::{Lid, ServiceLevel};
 
     #[test]
-    fn the_one_used_longest_ago_goes() {
+    fn least_recently_used_handle_is_dropped() {
         let mut handles = AddressHandles::<u16>::new(2);
         let mut made = Vec::new();
         let mut get = |handles: &mut AddressHandles<u16>, lid: u16| {
@@ -125,14 +126,14 @@ mod tests {
             assert_eq!(*handles.get_or_make(&to, make).unwrap(), lid);
             made.len()
         };
-        // The first is used again, so that the second goes for the third.
+        // The first handle is used again, so that the third replaces the second.
         assert_eq!([1, 2, 1, 3, 1, 2, 1].map(|lid| get(&mut handles, lid)), [1, 2, 2, 3, 3, 4, 4]);
         handles.clear();
         assert_eq!(get(&mut handles, 1), 5);
-        // What cannot be made leaves the others.
+        // A handle that cannot be created replaces no other.
         let nowhere = AddressVector::local(Lid::new(9), ServiceLevel::ZERO);
         assert!(matches!(handles.get_or_make(&nowhere, || Err(Error::Gone)), Err(Error::Gone)));
         assert_eq!(get(&mut handles, 1), 5);
-        assert_eq!(AddressHandles::<u16>::new(0).limit, 1, "a send needs one");
+        assert_eq!(AddressHandles::<u16>::new(0).limit, 1, "a send needs one handle");
     }
 }

@@ -1,29 +1,30 @@
-//! What a queue pair is to be.
+//! The configuration of a queue pair.
 use ib_mad::Qkey;
 
-/// What a queue pair is to be. The numbers of buffers are cut to what the device can do.
+/// The configuration of a queue pair. The numbers of buffers are reduced to the device's limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UdConfig {
     /// Port of the device.
     pub port: u8,
-    /// Index of its P_Key in the port's table.
+    /// Index of the queue pair's P_Key in the port's table.
     pub pkey_index: u16,
-    /// Key that datagrams must carry to come in.
+    /// Key of the queue pair: it receives only datagrams with this key.
     pub qkey: Qkey,
-    /// Receive buffers: how many datagrams may come in between two polls.
+    /// Number of receive buffers: the datagrams that can be received between two polls.
     pub recv_depth: u32,
-    /// Sends that may be under way.
+    /// Number of send buffers: the sends that can wait for their completion.
     pub send_depth: u32,
-    /// Longest payload in bytes that is sent, and that is handed over when it comes in. A longer one, up to the largest
-    /// MTU, is only told of ([`Completion::TooLong`](super::Completion::TooLong)): what does not fit goes to memory that all receives share, so that
-    /// it harms nothing and a receive buffer costs no more than this.
+    /// Length in bytes of the longest payload that can be sent and received. A longer received payload, up to the
+    /// largest MTU, is only reported ([`Completion::TooLong`](super::Completion::TooLong)). Its end is written to
+    /// memory that all receives share, so that a receive buffer needs no more than this length.
     pub max_payload: u32,
-    /// Address handles that are kept for the next send to the same place.
+    /// Number of cached address handles.
     pub address_handles: usize,
 }
 
 impl UdConfig {
-    /// For MADs of general services: 256 bytes, [`Qkey::GSI`], 1024 receive and 64 send buffers, 1024 handles.
+    /// Returns a configuration for MADs of general services: 256 bytes, [`Qkey::GSI`], 1024 receive and 64 send
+    /// buffers, 1024 address handles.
     #[must_use]
     pub const fn new(port: u8, pkey_index: u16) -> Self {
         Self {

@@ -21,40 +21,40 @@ use rdma_sys::{
 };
 use std::{os::fd::BorrowedFd, sync::Arc};
 
-/// An open device. Clones share it; it is closed with the last one and the last queue pair.
+/// An open device. Clones share the device. It is closed when the last clone and the last queue pair are dropped.
 #[derive(Clone, Debug)]
 pub struct Context {
     inner: Arc<Inner>,
 }
 
-/// Attributes of a port, from the device's own answer.
+/// Attributes of a port, queried from the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortAttributes {
     /// Logical state; packets pass only in [`PortState::ACTIVE`].
     pub state: PortState,
-    /// What is below the packets.
+    /// The layer below the packets.
     pub link_layer: LinkLayer,
-    /// Largest MTU that the port can have.
+    /// Largest MTU that the port supports.
     pub max_mtu: Mtu,
-    /// MTU that it has.
+    /// Present MTU.
     pub active_mtu: Mtu,
-    /// Base LID, the first one of those that the port answers to.
+    /// Base LID, the first of the port's LIDs.
     pub lid: Lid,
-    /// The port answers to 2^LMC LIDs.
+    /// The port has 2^LMC LIDs.
     pub lmc: Lmc,
     /// LID of the subnet manager.
     pub sm_lid: Lid,
-    /// Service level towards it.
+    /// Service level to the subnet manager.
     pub sm_sl: ServiceLevel,
-    /// PortInfo.SubnetTimeOut: a packet crosses the subnet in 4.096 us * 2^n.
+    /// PortInfo.SubnetTimeOut n: a packet crosses the subnet within 4.096 us * 2^n.
     pub subnet_timeout: u8,
-    /// Rate of the link; `None` where the numbers do not tell (XDR): take that of sysfs.
+    /// Rate of the link; `None` if the codes are undefined (XDR): use the rate in sysfs.
     pub rate: Option<LinkRate>,
-    /// Entries of the P_Key table.
+    /// Number of entries of the P_Key table.
     pub pkey_table_len: u16,
 }
 
-/// What a device can do.
+/// Limits of a device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) queue_depth: u32,
@@ -71,21 +71,21 @@ struct Inner {
     leaked: AtomicU64,
 }
 
-// SAFETY: libibverbs is documented to be thread-safe, and nothing here belongs to the thread that made it.
+// SAFETY: libibverbs is documented to be thread-safe, and no object here belongs to the thread that created it.
 unsafe impl Send for Inner {}
-// SAFETY: as above; what changes (`next_key`, `leaked`) is atomic.
+// SAFETY: libibverbs is documented to be thread-safe; the fields that change (`next_key`, `leaked`) are atomic.
 unsafe impl Sync for Inner {}
 
 impl Context {
-    /// Opens the device of this name (that of [`crate::sysfs::Device`]).
+    /// Opens the device of this name, the name of a [`crate::sysfs::Device`].
     ///
     /// # Errors
-    /// [`Error::NoDevice`] if libibverbs knows none (its provider library may be missing); [`Error::Call`] with
+    /// [`Error::NoDevice`] if libibverbs has no such device: its provider library may be missing. [`Error::Call`] with
     /// `EACCES` or `EPERM` without access to the device file, `ENOSYS` without the module ib_uverbs.
     pub fn open(name: &str) -> Result<Self> {
         let context = open_device(name)?;
         let close = || {
-            // SAFETY: opened above, not closed before, and nothing of it is in use.
+            // SAFETY: opened above, not closed before, and no object of it is in use.
             unsafe { ibv_close_device(context.as_ptr()) };
         };
         // SAFETY: the context is open.
@@ -93,7 +93,7 @@ impl Context {
         // SAFETY: the context is open.
         let channel = non_null("ibv_create_comp_channel", unsafe { ibv_create_comp_channel(context.as_ptr()) });
         let channel = channel.inspect_err(|_| {
-            // SAFETY: made above; nothing was made in it.
+            // SAFETY: allocated above; it has no objects.
             unsafe { ibv_dealloc_pd(pd.as_ptr()) };
             close();
         })?;
@@ -108,27 +108,27 @@ impl Context {
         Ok(context)
     }
 
-    /// The device's name.
+    /// Returns the device's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.inner.name
     }
 
-    /// libibverbs' own `struct ibv_context`, for a library that takes one. It is open as long as a clone of this lives;
-    /// async events and the flags of its files are ours.
+    /// Returns libibverbs' `struct ibv_context` for another library. It is open as long as a clone of this value lives.
+    /// The other library must not read asynchronous events nor change the flags of the files.
     #[must_use]
     pub fn as_ptr(&self) -> *mut c_void {
         self.context().cast()
     }
 
-    /// Attributes of a port, among them what sysfs does not have: MTU and subnet timeout.
+    /// Queries the attributes of a port. sysfs does not have all of them: MTU and subnet timeout are here only.
     ///
     /// # Errors
     /// [`Error::Call`] with `EINVAL` if there is no such port; [`Error::Gone`].
     pub fn query_port(&self, port: u8) -> Result<PortAttributes> {
         let mut attributes = MaybeUninit::<ibv_port_attr>::zeroed();
-        // SAFETY: the context is open. The library fills the structure that ibv_port_attr began as; what was added
-        // to it since stays zero. Zero is a value of each of its fields, all of them numbers.
+        // SAFETY: the context is open. The library fills the first version of ibv_port_attr; fields that were added
+        // later stay zero. All fields are numbers, so that zero is a valid value.
         let attributes = unsafe {
             check("ibv_query_port", ibv_query_port(self.context(), port, attributes.as_mut_ptr().cast()))?;
             attributes.assume_init()
@@ -137,7 +137,7 @@ impl Context {
         Ok(PortAttributes {
             state: PortState::new(small(attributes.state)),
             link_layer: match attributes.link_layer {
-                // 0: a driver from before there was another one.
+                // 0: a driver from before link layers were introduced.
                 0 | 1 => LinkLayer::InfiniBand,
                 2 => LinkLayer::Ethernet,
                 _ => LinkLayer::Other,
@@ -154,29 +154,29 @@ impl Context {
         })
     }
 
-    /// The file that is readable when there are async events.
+    /// Returns the file that is readable while there are asynchronous events.
     #[must_use]
     pub fn async_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the file is open as long as the context, which is borrowed.
         unsafe { BorrowedFd::borrow_raw((*self.context()).async_fd) }
     }
 
-    /// The file that is readable when a queue pair has completions.
+    /// Returns the file that is readable when a queue pair has completions.
     #[must_use]
     pub fn completion_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the file is open as long as the channel, that is, as the context, which is borrowed.
+        // SAFETY: the file is open as long as the channel, which lives as long as the context, which is borrowed.
         unsafe { BorrowedFd::borrow_raw((*self.inner.channel.as_ptr()).fd) }
     }
 
-    /// The next async event; `None` when there is none for now.
+    /// Returns the next asynchronous event, or `None` if there is none for now.
     ///
     /// # Errors
-    /// [`Error::Gone`] after the device was taken away.
+    /// [`Error::Gone`] after the device was removed.
     pub fn next_event(&self) -> Result<Option<Event>> {
         let mut event = MaybeUninit::<ibv_async_event>::zeroed();
         let event = event.as_mut_ptr();
         loop {
-            // SAFETY: the context is open, the event is ours to write.
+            // SAFETY: the context is open, and `event` may be written.
             match check("ibv_get_async_event", unsafe { ibv_get_async_event(self.context(), event) }) {
                 Ok(()) => break,
                 Err(error) => match error.errno() {
@@ -186,9 +186,9 @@ impl Context {
                 },
             }
         }
-        // SAFETY: the call filled the event. Its type is read as the number that it is: the kernel knows types that
-        // the bindings' enumeration does not. The element is that which libibverbs has for this type, and whatever
-        // it points to lives until the event is acknowledged.
+        // SAFETY: the call filled the event. The type is read as a number: the kernel has types that the bindings'
+        // enumeration lacks. libibverbs has one kind of element for each type, and the element lives until the event is
+        // acknowledged.
         unsafe {
             let number = (&raw const (*event).event_type).cast::<u32>().read();
             let element = &raw const (*event).element;
@@ -205,16 +205,16 @@ impl Context {
         }
     }
 
-    /// The next queue pair that may have completions; `None` when there is none for now. It is told of again after
-    /// [`super::UdQueuePair::poll`] gave `None`.
+    /// Returns the next queue pair that may have completions, or `None` if there is none for now. A queue pair is
+    /// reported again after its [`super::UdQueuePair::poll`] returned `None`.
     ///
     /// # Errors
-    /// [`Error::Gone`] after the device was taken away.
+    /// [`Error::Gone`] after the device was removed.
     pub fn next_completion(&self) -> Result<Option<QueueKey>> {
         let mut cq: *mut ibv_cq = ptr::null_mut();
         let mut key: *mut c_void = ptr::null_mut();
         loop {
-            // SAFETY: the channel is open, both pointers are ours to write.
+            // SAFETY: the channel is open, and both pointers may be written.
             let result = unsafe { ibv_get_cq_event(self.inner.channel.as_ptr(), &raw mut cq, &raw mut key) };
             match check("ibv_get_cq_event", result) {
                 Ok(()) => break,
@@ -230,8 +230,8 @@ impl Context {
         Ok(Some(QueueKey::from_ptr(key)))
     }
 
-    /// Objects that the device did not let go when they were dropped: queue pairs, completion queues, memory, address
-    /// handles. They stay until the process ends.
+    /// Returns the number of objects that the device did not free when they were dropped: queue pairs, completion
+    /// queues, memory, address handles. They stay until the process ends.
     #[must_use]
     pub fn leaked(&self) -> u64 {
         self.inner.leaked.load(Ordering::Relaxed)
@@ -259,7 +259,8 @@ impl Context {
 
     pub(super) fn limits(&self) -> Result<Limits> {
         let mut attributes = MaybeUninit::<ibv_device_attr>::zeroed();
-        // SAFETY: the context is open; zero is a value of each field, all of them numbers, and the call fills them.
+        // SAFETY: the context is open. The call fills the structure; all fields are numbers, so that zero is a valid
+        // value.
         let attributes = unsafe {
             check("ibv_query_device", ibv_query_device(self.context(), attributes.as_mut_ptr()))?;
             attributes.assume_init()
@@ -271,7 +272,8 @@ impl Context {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // SAFETY: made in `open`, destroyed only here. Whatever was made in them holds a `Context`, so nothing is left.
+        // SAFETY: created in `open`, destroyed only here. Every object of the device holds a `Context`, so none is
+        // left.
         unsafe {
             ibv_destroy_comp_channel(self.channel.as_ptr());
             ibv_dealloc_pd(self.pd.as_ptr());
@@ -282,11 +284,12 @@ impl Drop for Inner {
 
 fn open_device(name: &str) -> Result<NonNull<ibv_context>> {
     let mut count = 0;
-    // SAFETY: the call writes the count and gives a list of as many devices, then null.
+    // SAFETY: the call writes the count and returns a list of that many devices.
     let list = non_null("ibv_get_device_list", unsafe { ibv_get_device_list(&raw mut count) })?;
     let mut found = Err(Error::NoDevice(name.into()));
     for index in 0..usize::try_from(count).unwrap_or(0) {
-        // SAFETY: below the count; devices and their names live until the list is freed, and longer while open.
+        // SAFETY: `index` is below the count. Devices and their names live until the list is freed, and longer while
+        // open.
         unsafe {
             let device = list.add(index).read();
             if CStr::from_ptr(ibv_get_device_name(device)).to_bytes() == name.as_bytes() {
@@ -295,7 +298,7 @@ fn open_device(name: &str) -> Result<NonNull<ibv_context>> {
             }
         }
     }
-    // SAFETY: the list of above. An open device keeps itself.
+    // SAFETY: the list is from `ibv_get_device_list`. An open device stays valid.
     unsafe { ibv_free_device_list(list.as_ptr()) };
     found
 }

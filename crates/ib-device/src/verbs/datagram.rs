@@ -1,96 +1,96 @@
-//! What comes out of a queue pair.
+//! Completions and datagrams of a queue pair.
 use ib_mad::{Gid, Lid, Qpn, ServiceLevel, code, packet::Grh};
 
-/// Bytes in front of every received payload.
+/// Bytes of the global route header in front of every received payload.
 pub(super) const GRH_LEN: u32 = 40;
 
 code! {
-    /// How a send or a receive ended (`enum ibv_wc_status`).
+    /// The result of a send or a receive (`enum ibv_wc_status`).
     pub struct CompletionStatus(u8) {
-        /// It ended without an error.
+        /// No error.
         SUCCESS = 0 "success",
         /// A packet longer than the buffer, or a message longer than the port's MTU.
         LOCAL_LENGTH = 1 "local length error",
-        /// The queue pair cannot do what was asked.
+        /// An operation that the queue pair does not support.
         LOCAL_QP_OPERATION = 2 "local queue pair operation error",
         /// Memory that is not registered.
         LOCAL_PROTECTION = 4 "local protection error",
-        /// Never started: the queue pair had failed, or was reset.
+        /// Not started: the queue pair had failed or was reset.
         FLUSHED = 5 "flushed",
-        /// Memory access refused.
+        /// Memory to which access is not allowed.
         LOCAL_ACCESS = 8 "local access error",
-        /// The device failed.
+        /// A failure of the device.
         FATAL = 19 "fatal error",
-        /// Something else, in the transport.
+        /// Another error of the transport.
         GENERAL = 21 "general error",
     }
 }
 
-/// A send of one queue pair; numbers are not used again.
+/// Identifies a send of one queue pair. No number is used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SendId(pub(super) u64);
 
 impl SendId {
-    /// The number, counted from 0 in each queue pair.
+    /// Returns the number, counted from 0 in each queue pair.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
     }
 }
 
-/// Something that ended.
+/// A result of [`super::UdQueuePair::poll`].
 #[derive(Clone, Copy, Debug)]
 pub enum Completion<'a> {
-    /// A datagram came in. Its memory is the queue pair's until the next call.
+    /// A datagram was received. Its memory belongs to the queue pair and is valid until the next call.
     Received(Datagram<'a>),
-    /// A datagram came in that is longer than [`super::UdConfig::max_payload`]; it is not handed over.
+    /// A datagram was received that is longer than [`super::UdConfig::max_payload`]. Its contents are lost.
     TooLong {
-        /// Its length in bytes.
+        /// Length of the payload in bytes.
         len: u32,
-        /// LID that it came from; 0 on Ethernet.
+        /// LID of the sender; 0 on Ethernet.
         slid: Lid,
-        /// Queue pair that it came from.
+        /// Queue pair of the sender.
         src_qpn: Qpn,
     },
-    /// A datagram went out. That is not to say that it arrived.
+    /// A datagram was sent. It may still be lost on its way.
     Sent(SendId),
-    /// A datagram did not go out. The queue pair goes on by itself: send again.
+    /// A datagram was not sent. The queue pair recovers by itself: send again.
     SendFailed {
         /// The send that failed.
         id: SendId,
-        /// How it ended; not [`CompletionStatus::SUCCESS`].
+        /// The error; not [`CompletionStatus::SUCCESS`].
         status: CompletionStatus,
     },
-    /// Receiving failed. The queue pair goes on by itself, with the same number and in
-    /// the same groups; datagrams of the last moments are lost.
+    /// Receiving failed. The queue pair recovers by itself and keeps its number and groups. Datagrams that arrived
+    /// shortly before may be lost.
     ReceiveFailed(CompletionStatus),
 }
 
 /// A received datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct Datagram<'a> {
-    /// LID that it came from; 0 on Ethernet.
+    /// LID of the sender; 0 on Ethernet.
     pub slid: Lid,
-    /// Queue pair that it came from.
+    /// Queue pair of the sender.
     pub src_qpn: Qpn,
-    /// Service level that it came with.
+    /// Service level of the packet.
     pub sl: ServiceLevel,
-    /// Path bits of our LID that it came to.
+    /// Path bits of the destination LID.
     pub path_bits: u8,
-    /// The global route header, if it had one: all multicast, and everything on RoCE.
+    /// The global route header, if the packet had one: all multicast, and every packet on RoCE.
     pub grh: Option<&'a Grh>,
-    /// The bytes that were sent.
+    /// The payload.
     pub payload: &'a [u8],
 }
 
 impl Datagram<'_> {
-    /// GID that it came from, as [`Grh::source_gid`] finds it.
+    /// Returns the GID of the sender, as [`Grh::source_gid`] does.
     #[must_use]
     pub fn source_gid(&self) -> Option<Gid> {
         self.grh?.source_gid()
     }
 
-    /// GID that it came to, ours or a group's, as [`Grh::destination_gid`] finds it.
+    /// Returns the destination GID, of the local port or of a group, as [`Grh::destination_gid`] does.
     #[must_use]
     pub fn destination_gid(&self) -> Option<Gid> {
         self.grh?.destination_gid()

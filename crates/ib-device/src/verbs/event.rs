@@ -1,61 +1,79 @@
-//! Async events of a device.
-use super::QueueKey;
+//! Asynchronous events of a device, and the keys of queue pairs in events.
+use core::{ffi::c_void, ptr};
 
-/// What a device tells without being asked.
+/// Identifies a queue pair of a context in completions and events. No key is used twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct QueueKey(usize);
+
+impl QueueKey {
+    pub(super) const fn new(key: usize) -> Self {
+        Self(key)
+    }
+    /// Returns the key as a context pointer of libibverbs.
+    pub(super) const fn as_ptr(self) -> *mut c_void {
+        ptr::without_provenance_mut(self.0)
+    }
+    /// Returns the key in a context pointer of libibverbs.
+    pub(super) fn from_ptr(pointer: *mut c_void) -> Self {
+        Self(pointer.addr())
+    }
+}
+
+/// An asynchronous event of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
-    /// About a port.
+    /// A port changed.
     Port {
         /// The port's number in the device, from 1.
         port: u8,
-        /// What happened to the port.
+        /// The change.
         event: PortEvent,
     },
-    /// The queue pair cannot go on: call [`super::UdQueuePair::recover`].
+    /// The queue pair is in error. Call [`super::UdQueuePair::recover`].
     QueuePairError(QueueKey),
-    /// The queue pair's completions are lost: drop it and make a new one.
+    /// The queue pair's completions are lost. Drop the queue pair and create a new one.
     CompletionQueueError(QueueKey),
-    /// The device cannot go on, or is being taken away: close everything that belongs to it.
+    /// The device failed or is being removed. Close everything that belongs to it.
     DeviceFatal,
-    /// Something that UD queue pairs do not need; the number of `enum ibv_event_type`.
+    /// An event that UD queue pairs do not need, with its number in `enum ibv_event_type`.
     Other(u32),
 }
 
-/// What happened at a port. The order of events is not that of the causes: a client reregistration may come before
+/// A change of a port. Events may arrive in another order than their causes: a client reregistration may arrive before
 /// the port is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PortEvent {
-    /// The port is active now. May come more than once.
+    /// The port became active. May be reported more than once.
     Active,
-    /// The port is not active any more.
+    /// The port is no longer active.
     Error,
-    /// It has another LID.
+    /// The port has another LID.
     LidChange,
-    /// Its P_Key table changed: indexes may mean other keys.
+    /// The P_Key table changed: an index may have another key.
     PkeyChange,
     /// The subnet manager has another LID or service level.
     SmChange,
-    /// The subnet manager forgot what clients registered: join groups again.
+    /// The subnet manager lost the registrations of its clients: join groups again.
     ClientReregister,
-    /// Its GID table changed.
+    /// The GID table changed.
     GidChange,
 }
 
 impl Event {
-    /// Whether the kernel names a port with an event of this number.
+    /// True if the element of an event with this number is a port.
     pub(super) const fn names_port(number: u32) -> bool {
         matches!(number, 9..=13 | 17 | 18)
     }
-    /// Whether the kernel names a queue pair with an event of this number.
+    /// True if the element of an event with this number is a queue pair.
     pub(super) const fn names_queue_pair(number: u32) -> bool {
         matches!(number, 1..=7 | 16)
     }
-    /// Whether the kernel names a completion queue with an event of this number.
+    /// True if the element of an event with this number is a completion queue.
     pub(super) const fn names_completion_queue(number: u32) -> bool {
         number == 0
     }
 
-    /// From `enum ibv_event_type` and what the event names.
+    /// Creates an event from its number in `enum ibv_event_type` and its element.
     pub(super) fn new(number: u32, port: Option<i32>, queue: Option<QueueKey>) -> Self {
         let port_event = match number {
             9 => PortEvent::Active,
@@ -115,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_numbers_are_kept() {
+    fn unknown_event_keeps_its_number() {
         assert_eq!(Event::new(99, None, None), Event::Other(99));
         assert_eq!(Event::new(9, Some(-1), None), Event::Other(9));
         assert_eq!(Event::new(0, None, None), Event::Other(0));

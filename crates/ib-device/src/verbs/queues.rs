@@ -1,4 +1,4 @@
-//! The raw queue pair and its two completion queues.
+//! A raw queue pair and its two completion queues.
 #![expect(unsafe_code, reason = "libibverbs")]
 use super::{Context, QueueKey, check, completion_queue::CompletionQueue, non_null};
 use crate::Result;
@@ -13,14 +13,14 @@ use rdma_sys::{
     ibv_qp_type, ibv_query_qp, ibv_recv_wr, ibv_send_flags, ibv_send_wr, ibv_sge, ibv_wr_opcode, ud_t,
 };
 
-/// What is asked for, so that a MAD goes out without a look at memory.
+/// Bytes of inline data to request, so that a MAD is sent without registered memory.
 const INLINE: u32 = 256;
 
-/// Pieces of memory of a receive: the slot, and where the rest of a longer packet goes.
-pub(super) const RECEIVE_PIECES: u8 = 2;
+/// Number of memory segments of a receive: the slot, and the memory for the rest of a longer packet.
+pub(super) const RECEIVE_SEGMENTS: u8 = 2;
 
-/// A UD queue pair with a completion queue for each direction, so that sends that ended need not wait behind a backlog
-/// of receives.
+/// A UD queue pair with one completion queue for sends and one for receives, so that completions of sends need not wait
+/// behind a backlog of receives.
 #[derive(Debug)]
 pub(super) struct Queues {
     qp: NonNull<ibv_qp>,
@@ -28,17 +28,17 @@ pub(super) struct Queues {
     pub(super) sent: CompletionQueue,
     /// Completions of receives.
     pub(super) received: CompletionQueue,
-    /// Longest payload that a send can carry in itself.
+    /// Bytes of the longest payload that can be sent inline.
     inline: usize,
     destroyed: bool,
-    /// Keeps the device.
+    /// Keeps the device open.
     context: Context,
 }
 
 // SAFETY: libibverbs' objects may be used from any thread.
 unsafe impl Send for Queues {}
 
-/// Where a send goes.
+/// The destination of a send.
 pub(super) struct Destination {
     pub(super) handle: *mut ibv_ah,
     pub(super) qpn: Qpn,
@@ -46,7 +46,7 @@ pub(super) struct Destination {
 }
 
 impl Queues {
-    /// Makes all three in the state RESET, both completion queues armed.
+    /// Creates the queue pair in the state RESET, with both completion queues armed.
     pub(super) fn new(context: &Context, key: QueueKey, receives: u32, sends: u32) -> Result<Self> {
         let sent = CompletionQueue::new(context, key, sends)?;
         let received = CompletionQueue::new(context, key, receives)?;
@@ -60,24 +60,24 @@ impl Queues {
                     max_send_wr: sends,
                     max_recv_wr: receives,
                     max_send_sge: 1,
-                    max_recv_sge: RECEIVE_PIECES.into(),
+                    max_recv_sge: RECEIVE_SEGMENTS.into(),
                     max_inline_data: inline,
                 },
                 qp_type: ibv_qp_type::IBV_QPT_UD,
                 sq_sig_all: 1,
             };
-            // SAFETY: everything that the attributes name is alive; they are read and written during the call only.
+            // SAFETY: all objects in the attributes live; the attributes are read and written during the call only.
             let qp = unsafe { ibv_create_qp(context.pd(), &raw mut attributes) };
             non_null("ibv_create_qp", qp).map(|qp| (qp, attributes.cap.max_inline_data))
         };
-        // A device that cannot do it inline refuses, and does it from memory.
+        // Without inline support the device refuses the first attempt. Sends then use registered memory.
         let (qp, inline) = create(INLINE).or_else(|_| create(0))?;
         let queues = Self { qp, sent, received, inline: inline as usize, destroyed: false, context: context.clone() };
         queues.arm()?;
         Ok(queues)
     }
 
-    /// Lets the channel tell of the next completion of either direction. What ended already is not told of.
+    /// Requests an event for the next completion of either direction. Earlier completions cause no event.
     pub(super) fn arm(&self) -> Result<()> {
         self.sent.arm()?;
         self.received.arm()
@@ -92,7 +92,7 @@ impl Queues {
         Qpn::masked(unsafe { (*self.qp.as_ptr()).qp_num })
     }
 
-    /// From any state to one that sends and receives. What was posted is gone without a completion.
+    /// Brings the queue pair from any state to RTS. Posted work is lost without a completion.
     pub(super) fn restart(&self, port: u8, pkey_index: u16, qkey: Qkey) -> Result<()> {
         self.modify(state::IBV_QPS_RESET, mask(0), |_| {})?;
         self.modify(
@@ -108,7 +108,7 @@ impl Queues {
         self.modify(state::IBV_QPS_RTS, mask::IBV_QP_SQ_PSN, |_| {})
     }
 
-    /// After a send failed: sending goes on, and receiving never stopped. `false` if the whole pair must restart.
+    /// Resumes sending after a failed send; receiving was not affected. Returns false if the queue pair must restart.
     pub(super) fn resume_sending(&self) -> Result<bool> {
         match self.state()? {
             state::IBV_QPS_RTS => Ok(true),
@@ -117,13 +117,13 @@ impl Queues {
         }
     }
 
-    /// To the state ERROR: everything that was posted ends as flushed.
+    /// Brings the queue pair to the state ERROR: posted work is flushed.
     pub(super) fn fail(&self) -> Result<()> {
         self.modify(state::IBV_QPS_ERR, mask(0), |_| {})
     }
 
     fn modify(&self, to: state::Type, what: mask, fill: impl FnOnce(&mut ibv_qp_attr)) -> Result<()> {
-        // SAFETY: every field is a number, of which zero is a value.
+        // SAFETY: all fields are numbers, so that zero is a valid value.
         let mut attributes: ibv_qp_attr = unsafe { MaybeUninit::zeroed().assume_init() };
         attributes.qp_state = to;
         fill(&mut attributes);
@@ -136,8 +136,8 @@ impl Queues {
         let mut attributes = MaybeUninit::<ibv_qp_attr>::zeroed();
         let mut initial = MaybeUninit::<ibv_qp_init_attr>::zeroed();
         let what = mask::IBV_QP_STATE.0 as i32;
-        // SAFETY: the queue pair lives; both structures are ours to write, and their fields are numbers and
-        // pointers, of which zero is a value.
+        // SAFETY: the queue pair lives; both structures may be written. All fields are numbers and pointers, so that
+        // zero is a valid value.
         unsafe {
             let result = ibv_query_qp(self.qp.as_ptr(), attributes.as_mut_ptr(), what, initial.as_mut_ptr());
             check("ibv_query_qp", result)?;
@@ -145,28 +145,28 @@ impl Queues {
         }
     }
 
-    /// Lends memory to the device until the completion `id`.
+    /// Posts a receive. The memory belongs to the device until the completion `id`.
     ///
     /// # Safety
-    /// The memory is registered, stays alive, and is not touched until the completion, a restart, or the end of
+    /// The memory is registered. It stays alive and is not accessed until the completion, a restart, or the end of
     /// `self`.
-    pub(super) unsafe fn post_receive(&self, id: u64, mut memory: [ibv_sge; RECEIVE_PIECES as usize]) -> Result<()> {
-        let (sg_list, num_sge) = (memory.as_mut_ptr(), RECEIVE_PIECES.into());
+    pub(super) unsafe fn post_receive(&self, id: u64, mut memory: [ibv_sge; RECEIVE_SEGMENTS as usize]) -> Result<()> {
+        let (sg_list, num_sge) = (memory.as_mut_ptr(), RECEIVE_SEGMENTS.into());
         let mut request = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
         let mut refused = ptr::null_mut();
-        // SAFETY: the queue pair lives; request and list are read during the call only; the memory is the caller's
-        // promise.
+        // SAFETY: the queue pair lives; request and list are read during the call only; the caller promises that the
+        // memory is valid.
         let result = unsafe { ibv_post_recv(self.qp.as_ptr(), &raw mut request, &raw mut refused) };
         check("ibv_post_recv", result)
     }
 
-    /// Sends what is in the memory, with the completion `id`.
+    /// Posts a send of the memory's contents, with the completion `id`.
     ///
     /// # Safety
-    /// The handle lives until the completion, a restart, or the end of `self`. So does the memory, registered and
-    /// untouched; only if `inline`, it need not be registered nor live longer than the call.
+    /// The handle lives until the completion, a restart, or the end of `self`. The memory is registered, lives and is
+    /// not changed for the same time. If `inline`, the memory need not be registered and is used during the call only.
     pub(super) unsafe fn post_send(&self, id: u64, to: &Destination, mut memory: ibv_sge, inline: bool) -> Result<()> {
-        // SAFETY: numbers, pointers and unions of these, of which zero is a value.
+        // SAFETY: the fields are numbers, pointers and unions of these, so that zero is a valid value.
         let mut request: ibv_send_wr = unsafe { MaybeUninit::zeroed().assume_init() };
         request.wr_id = id;
         request.sg_list = &raw mut memory;
@@ -178,29 +178,29 @@ impl Queues {
         }
         request.wr.ud = ud_t { ah: to.handle, remote_qpn: to.qpn.get(), remote_qkey: to.qkey.get() };
         let mut refused = ptr::null_mut();
-        // SAFETY: the queue pair lives; request and list are read during the call only; handle and memory are the
-        // caller's promise.
+        // SAFETY: the queue pair lives; request and list are read during the call only; the caller promises that handle
+        // and memory are valid.
         let result = unsafe { ibv_post_send(self.qp.as_ptr(), &raw mut request, &raw mut refused) };
         check("ibv_post_send", result)
     }
 
     pub(super) fn attach(&self, group: Gid, mlid: Lid) -> Result<()> {
         let gid = ibv_gid { raw: group.get() };
-        // SAFETY: the queue pair lives; the GID is read during the call only. The LID is in the machine's order.
+        // SAFETY: the queue pair lives; the GID is read during the call only. The LID is in host byte order.
         check("ibv_attach_mcast", unsafe { ibv_attach_mcast(self.qp.as_ptr(), &raw const gid, mlid.get()) })
     }
 
     pub(super) fn detach(&self, group: Gid, mlid: Lid) -> Result<()> {
         let gid = ibv_gid { raw: group.get() };
-        // SAFETY: as in `attach`.
+        // SAFETY: the queue pair lives; the GID is read during the call only. The LID is in host byte order.
         check("ibv_detach_mcast", unsafe { ibv_detach_mcast(self.qp.as_ptr(), &raw const gid, mlid.get()) })
     }
 
-    /// Destroys the queue pair. `false` if the device did not let go: memory that was posted must stay then, and the
-    /// completion queues with it.
+    /// Destroys the queue pair. Returns false if the device did not destroy it: posted memory and the completion queues
+    /// must then stay.
     pub(super) fn destroy(&mut self) -> bool {
         if !self.destroyed {
-            // SAFETY: made in `new`, and destroyed only here.
+            // SAFETY: created in `new`, and destroyed only here.
             self.destroyed = check("ibv_destroy_qp", unsafe { ibv_destroy_qp(self.qp.as_ptr()) }).is_ok();
         }
         self.destroyed

@@ -1,4 +1,4 @@
-//! Memory that the device reads and writes: slots of equal size, registered once.
+//! Memory that the device reads and writes: slots of equal size in one registration.
 #![expect(unsafe_code, reason = "memory shared with a device")]
 use super::{Context, check, non_null};
 use crate::{Error, Result};
@@ -7,28 +7,28 @@ use nix::errno::Errno;
 use rdma_sys::{ibv_access_flags, ibv_dereg_mr, ibv_mr, ibv_reg_mr, ibv_sge};
 use std::alloc::{alloc_zeroed, dealloc};
 
-/// Slots start on cache lines.
+/// Alignment of slots in bytes: a cache line.
 const LINE: usize = 64;
 const PAGE: usize = 4096;
 
-/// Registered memory. Who hands a slot to the device must not touch it until its completion.
+/// Registered memory. A slot must not be accessed between its posting and its completion.
 #[derive(Debug)]
 pub(super) struct Region {
     memory: NonNull<u8>,
     layout: Layout,
     region: NonNull<ibv_mr>,
-    /// Bytes from one slot to the next.
+    /// Distance between two slots in bytes.
     stride: usize,
-    /// Bytes of a slot that are used.
+    /// Used bytes of a slot.
     slot_len: u32,
     slots: u32,
-    /// Whether the device may still use it, so that it must never be freed.
+    /// True if the device may still use the memory, so that it must never be freed.
     leaked: bool,
-    /// Keeps the protection domain.
+    /// Keeps the protection domain alive.
     context: Context,
 }
 
-// SAFETY: the memory belongs to this value alone, and libibverbs' objects may be used from any thread.
+// SAFETY: the memory belongs to this value alone; libibverbs' objects may be used from any thread.
 unsafe impl Send for Region {}
 
 impl Region {
@@ -38,11 +38,11 @@ impl Region {
         let stride = stride.ok_or_else(too_big)?;
         let bytes = usize::try_from(slots.max(1)).ok().and_then(|slots| slots.checked_mul(stride));
         let layout = bytes.and_then(|bytes| Layout::from_size_align(bytes, PAGE).ok()).ok_or_else(too_big)?;
-        // SAFETY: the layout's size is not 0, for both of its factors are at least 1.
+        // SAFETY: the layout's size is not 0, because both of its factors are at least 1.
         let memory = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(too_big)?;
         let access = ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0 as i32;
-        // SAFETY: the protection domain lives as long as the context, which we hold; the memory is ours, as long as
-        // said, and outlives the registration (see `drop`).
+        // SAFETY: the protection domain lives as long as the context, of which `self` has a clone. The memory has this
+        // length and outlives the registration (see `drop`).
         let region = unsafe { ibv_reg_mr(context.pd(), memory.as_ptr().cast(), layout.size(), access) };
         match non_null("ibv_reg_mr", region) {
             Ok(region) => {
@@ -50,7 +50,7 @@ impl Region {
                 Ok(Self { memory, layout, region, stride, slot_len, slots, leaked: false, context })
             }
             Err(error) => {
-                // SAFETY: allocated above with this layout, and nobody else knows it.
+                // SAFETY: allocated above with this layout; the device has not registered it.
                 unsafe { dealloc(memory.as_ptr(), layout) };
                 Err(error)
             }
@@ -65,40 +65,41 @@ impl Region {
         self.slot_len
     }
 
-    /// The slot's place, checked.
+    /// Returns the address of a slot. Panics if there is no such slot.
     fn at(&self, slot: u32) -> NonNull<u8> {
         assert!(slot < self.slots, "slot {slot} of {}", self.slots);
-        // SAFETY: below `slots * stride` (just asserted), which is the allocation's size.
+        // SAFETY: the offset is below `slots * stride` (asserted above), which is the size of the allocation.
         unsafe { self.memory.add(slot as usize * self.stride) }
     }
 
-    /// The first `len` bytes of the slot, as the device wants to hear it.
+    /// Returns a scatter/gather entry for the first `len` bytes of the slot.
     pub(super) fn sge(&self, slot: u32, len: u32) -> ibv_sge {
         // SAFETY: the registration lives as long as `self`; its key never changes.
         let lkey = unsafe { (*self.region.as_ptr()).lkey };
         ibv_sge { addr: self.at(slot).as_ptr() as u64, length: len.min(self.slot_len), lkey }
     }
 
-    /// The slot's bytes.
+    /// Returns the bytes of the slot.
     ///
     /// # Safety
-    /// The device does not have the slot, and does not get it while the reference lives.
+    /// The slot is not posted, and is not posted while the reference lives.
     pub(super) unsafe fn read(&self, slot: u32) -> &[u8] {
-        // SAFETY: in the allocation (`at`, `slot_len <= stride`), initialized (zeroed at first), not written to by
-        // the device (by contract), nor by us while `self` is borrowed.
+        // SAFETY: the bytes are in the allocation (`at`, `slot_len <= stride`) and initialized (zeroed at first). By
+        // the caller's promise the device does not write to them. While `self` is borrowed, the program does not
+        // either.
         unsafe { core::slice::from_raw_parts(self.at(slot).as_ptr(), self.slot_len as usize) }
     }
 
-    /// The slot's bytes, to be written.
+    /// Returns the bytes of the slot for writing.
     ///
     /// # Safety
-    /// As [`Self::read`].
+    /// The requirements of [`Self::read`].
     pub(super) unsafe fn write(&mut self, slot: u32) -> &mut [u8] {
-        // SAFETY: as in `read`; `self` is borrowed exclusively.
+        // SAFETY: the reasons in `read`; `self` is borrowed exclusively.
         unsafe { core::slice::from_raw_parts_mut(self.at(slot).as_ptr(), self.slot_len as usize) }
     }
 
-    /// Never frees the memory: the device may still write to it.
+    /// Keeps the memory until the process ends, because the device may still write to it.
     pub(super) const fn leak(&mut self) {
         self.leaked = true;
     }
@@ -115,7 +116,7 @@ impl Drop for Region {
             self.context.count_leak();
         }
         if matches!(freed, Ok(()) | Err(Error::Gone)) {
-            // SAFETY: allocated in `new` with this layout; the device does not know it any more.
+            // SAFETY: allocated in `new` with this layout; the device no longer uses it.
             unsafe { dealloc(self.memory.as_ptr(), self.layout) };
         }
     }

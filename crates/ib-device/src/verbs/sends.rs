@@ -1,25 +1,25 @@
-//! The sends of a queue pair: which are under way, and which ended.
+//! The posted and the completed sends of a queue pair.
 use super::{Completion, CompletionStatus, Context, SendId, address_handle::AddressHandle, region::Region};
 use crate::Result;
 use std::{collections::VecDeque, sync::Arc};
 
-/// Slots of the send queue, each with memory for a payload.
+/// The slots of the send queue, each with memory for a payload.
 #[derive(Debug)]
 pub(super) struct Sends {
     pub(super) memory: Region,
-    /// Slots that nobody uses.
+    /// Unused slots.
     free: Vec<u32>,
-    /// What each other slot is for.
-    under_way: Vec<Option<UnderWay>>,
+    /// The sends that wait for their completion, by slot.
+    posted: Vec<Option<PostedSend>>,
     next: u64,
-    /// Ended, and not told yet.
-    ended: VecDeque<(SendId, CompletionStatus)>,
+    /// Completed sends that were not reported yet.
+    completed: VecDeque<(SendId, CompletionStatus)>,
 }
 
 #[derive(Debug)]
-struct UnderWay {
+struct PostedSend {
     id: SendId,
-    /// Not destroyed while the device may need it.
+    /// Keeps the handle, which the device may still need.
     _handle: Arc<AddressHandle>,
 }
 
@@ -28,56 +28,56 @@ impl Sends {
         Ok(Self {
             memory: Region::new(context, depth, max_payload)?,
             free: (0..depth).collect(),
-            under_way: (0..depth).map(|_| None).collect(),
+            posted: (0..depth).map(|_| None).collect(),
             next: 0,
-            ended: VecDeque::new(),
+            completed: VecDeque::new(),
         })
     }
 
-    /// Whether every slot is in use.
+    /// True if every slot is in use.
     pub(super) const fn is_full(&self) -> bool {
         self.free.is_empty()
     }
 
-    /// Takes a slot; `None` if every one is in use.
+    /// Takes a free slot; `None` if every slot is in use.
     pub(super) fn take(&mut self) -> Option<u32> {
         self.free.pop()
     }
 
-    /// Gives back a slot whose send was refused.
+    /// Frees a slot whose send was refused.
     pub(super) fn give_back(&mut self, slot: u32) {
         self.free.push(slot);
     }
 
-    /// The slot's send is under way.
+    /// Marks the slot's send as posted and returns its id.
     pub(super) fn begin(&mut self, slot: u32, handle: Arc<AddressHandle>) -> SendId {
         let id = SendId(self.next);
         self.next += 1;
-        if let Some(place) = self.under_way.get_mut(slot as usize) {
-            *place = Some(UnderWay { id, _handle: handle });
+        if let Some(posted) = self.posted.get_mut(slot as usize) {
+            *posted = Some(PostedSend { id, _handle: handle });
         }
         id
     }
 
-    /// The slot's send ended.
+    /// Marks the slot's send as completed and frees the slot.
     pub(super) fn end(&mut self, slot: u32, status: CompletionStatus) {
-        let send = self.under_way.get_mut(slot as usize).and_then(Option::take);
-        if let Some(UnderWay { id, .. }) = send {
+        let send = self.posted.get_mut(slot as usize).and_then(Option::take);
+        if let Some(PostedSend { id, .. }) = send {
             self.free.push(slot);
-            self.ended.push_back((id, status));
+            self.completed.push_back((id, status));
         }
     }
 
-    /// All that were under way ended without a completion.
+    /// Marks all posted sends as flushed and frees all slots.
     pub(super) fn end_all(&mut self) {
-        let lost = self.under_way.iter_mut().filter_map(Option::take);
-        self.ended.extend(lost.map(|send| (send.id, CompletionStatus::FLUSHED)));
+        let lost = self.posted.iter_mut().filter_map(Option::take);
+        self.completed.extend(lost.map(|send| (send.id, CompletionStatus::FLUSHED)));
         self.free = (0..self.memory.slots()).collect();
     }
 
-    /// The next one to tell of.
-    pub(super) fn next_ended(&mut self) -> Option<Completion<'static>> {
-        self.ended.pop_front().map(|(id, status)| match status {
+    /// Returns the next completion of a send.
+    pub(super) fn next_completion(&mut self) -> Option<Completion<'static>> {
+        self.completed.pop_front().map(|(id, status)| match status {
             CompletionStatus::SUCCESS => Completion::Sent(id),
             status => Completion::SendFailed { id, status },
         })

@@ -3,7 +3,7 @@
 use super::{
     Completion, CompletionStatus, Context, Datagram, QueueKey, SendId, UdConfig,
     address_handle::AddressHandles,
-    completion_queue::{BATCH, Ended},
+    completion_queue::{BATCH, WorkCompletion},
     datagram::GRH_LEN,
     queues::{Destination, Queues},
     region::Region,
@@ -16,49 +16,49 @@ use nix::errno::Errno;
 use rdma_sys::ibv_sge;
 use std::collections::VecDeque;
 
-/// The largest MTU: no packet has a longer payload.
-const LONGEST_PACKET: u32 = 4096;
+/// The largest MTU in bytes.
+const MAX_MTU: u32 = 4096;
 
 /// A UD queue pair, ready to send and to receive.
 ///
-/// It goes on after every error by itself, in [`Self::poll`]. Its number stays the same until it is dropped; its
-/// groups stay attached. Dropping it detaches and frees everything; leaving groups at the subnet administrator is the
-/// program's business.
+/// [`Self::poll`] recovers it from every error. Its number stays the same until it is dropped; its groups stay
+/// attached. Dropping it detaches it from its groups and frees everything. The program has to leave the groups at the
+/// subnet administrator itself.
 #[derive(Debug)]
 pub struct UdQueuePair {
     queues: Queues,
     config: UdConfig,
     key: QueueKey,
     receives: Region,
-    /// Where the ends of packets go that are longer than a slot. Never read.
-    spill: Region,
+    /// Memory for the rest of packets that are longer than a slot. Never read.
+    overflow: Region,
     sends: Sends,
     handles: AddressHandles,
     groups: Vec<(Gid, Lid)>,
-    /// Counts restarts, so that completions from before are known.
+    /// Number of restarts. Completions with another epoch are from before the last restart.
     epoch: u32,
-    /// Receives that ended, and were not looked at yet.
-    ended: VecDeque<Ended>,
-    /// Receive slots that the device does not have.
+    /// Polled completions of receives that were not handled yet.
+    completed: VecDeque<WorkCompletion>,
+    /// Receive slots that are not posted.
     idle: Vec<u32>,
-    /// Whether something failed, so that the state must be looked at.
+    /// True after a failure, so that the state must be checked.
     failed: bool,
-    /// Last: the device must outlive the rest.
+    /// The last field: the device must outlive the others.
     context: Context,
 }
 
-/// What [`UdQueuePair::poll`] found, before it borrows from the buffers.
-enum Found {
-    Datagram(u32, Ended),
+/// A result of [`UdQueuePair::poll`] before it borrows from the buffers.
+enum Polled {
+    Datagram(u32, WorkCompletion),
     Other(Completion<'static>),
 }
 
 impl UdQueuePair {
-    /// Makes a queue pair with all its buffers posted.
+    /// Creates a queue pair and posts all its receive buffers.
     ///
     /// # Errors
-    /// [`Error::Call`] with `ENOMEM` if `ulimit -l` or the device has no room, `EPERM` without CAP_NET_RAW for a Q_Key
-    /// with its upper bit set, `EINVAL` for a P_Key index or port that is not there.
+    /// [`Error::Call`] with `ENOMEM` if `ulimit -l` or the device allows no more, `EPERM` without CAP_NET_RAW for a
+    /// Q_Key with its upper bit set, `EINVAL` for a P_Key index or port that does not exist.
     pub fn new(context: &Context, config: UdConfig) -> Result<Self> {
         let limits = context.limits()?;
         let most = limits.queue_depth.min(limits.completions / 2).clamp(1, 1 << 20);
@@ -73,12 +73,12 @@ impl UdQueuePair {
             queues: Queues::new(context, key, config.recv_depth, config.send_depth)?,
             key,
             receives: Region::new(context, config.recv_depth, config.max_payload + GRH_LEN)?,
-            spill: Region::new(context, 1, LONGEST_PACKET)?,
+            overflow: Region::new(context, 1, MAX_MTU)?,
             sends: Sends::new(context, config.send_depth, config.max_payload)?,
             handles: AddressHandles::new(config.address_handles),
             groups: Vec::new(),
             epoch: 0,
-            ended: VecDeque::with_capacity(BATCH.into()),
+            completed: VecDeque::with_capacity(BATCH.into()),
             idle: Vec::new(),
             failed: false,
             config,
@@ -88,32 +88,32 @@ impl UdQueuePair {
         Ok(pair)
     }
 
-    /// Its number, by which others address it.
+    /// Returns the queue pair number, by which others address it.
     #[must_use]
     pub fn qpn(&self) -> Qpn {
         self.queues.qpn()
     }
 
-    /// Its name in [`Context::next_completion`] and in events.
+    /// Returns the queue pair's key in [`Context::next_completion`] and in events.
     #[must_use]
     pub const fn key(&self) -> QueueKey {
         self.key
     }
 
-    /// What it became, with the numbers of buffers that the device allowed.
+    /// Returns the configuration, with the numbers of buffers that the device allowed.
     #[must_use]
     pub const fn config(&self) -> &UdConfig {
         &self.config
     }
 
-    /// Sends a datagram. With a Q_Key whose upper bit is set, the queue pair's own goes out (IBTA 10.2.5).
+    /// Sends a datagram. If the Q_Key's upper bit is set, the device sends the queue pair's own Q_Key (IBTA 10.2.5).
     ///
-    /// Making the address handle for a new destination is a system call; on RoCE it finds the neighbour, which may
-    /// take a while.
+    /// Creating the address handle of a new destination is a system call. On RoCE the call resolves the neighbour,
+    /// which may take some time.
     ///
     /// # Errors
-    /// [`Error::Length`]; [`Error::SendQueueFull`]: wait for a completion; [`Error::Call`] for a way that the device
-    /// refuses (`EINVAL`: no GRH on RoCE). Nothing is under way then.
+    /// [`Error::Length`]; [`Error::SendQueueFull`]: wait for a completion; [`Error::Call`] for an address that the
+    /// device refuses (`EINVAL`: no GRH on RoCE). After an error nothing was sent.
     pub fn send(&mut self, to: &AddressVector, qpn: Qpn, qkey: Qkey, payload: &[u8]) -> Result<SendId> {
         let max = self.sends.memory.slot_len();
         let len = u32::try_from(payload.len()).ok().filter(|len| *len <= max);
@@ -132,7 +132,7 @@ impl UdQueuePair {
         let memory = if inline {
             ibv_sge { addr: payload.as_ptr() as u64, length: len, lkey: 0 }
         } else {
-            // SAFETY: the slot was free, so no send that is under way uses it.
+            // SAFETY: the slot was free, so no posted send uses it.
             let bytes = unsafe { self.sends.memory.write(slot) };
             for (to, from) in bytes.iter_mut().zip(payload) {
                 *to = *from;
@@ -141,7 +141,7 @@ impl UdQueuePair {
         };
         let work = Work::Send(slot).to_id(self.epoch);
         // SAFETY: the handle is kept with the slot until the completion or a restart; both outlive the queues (see
-        // `drop`). The payload of an inline send is ours for the call.
+        // `drop`). The payload of an inline send is borrowed during the call.
         if let Err(error) = unsafe { self.queues.post_send(work, &to, memory, inline) } {
             self.sends.give_back(slot);
             self.failed = true;
@@ -150,75 +150,75 @@ impl UdQueuePair {
         Ok(self.sends.begin(slot, handle))
     }
 
-    /// Takes the slots of sends that ended back; [`Self::poll`] tells of them.
+    /// Frees the slots of completed sends. [`Self::poll`] reports the sends.
     fn reap_sends(&mut self) -> Result<()> {
-        let mut ended: Vec<Ended> = Vec::new();
+        let mut completions: Vec<WorkCompletion> = Vec::new();
         loop {
-            self.queues.sent.poll(&mut ended)?;
-            if ended.is_empty() {
+            self.queues.sent.poll(&mut completions)?;
+            if completions.is_empty() {
                 return Ok(());
             }
-            for ended in ended.drain(..) {
-                if let (epoch, Work::Send(slot)) = Work::from_id(ended.id)
+            for completion in completions.drain(..) {
+                if let (epoch, Work::Send(slot)) = Work::from_id(completion.id)
                     && epoch == self.epoch
                 {
-                    self.failed |= ended.status != CompletionStatus::SUCCESS;
-                    self.sends.end(slot, ended.status);
+                    self.failed |= completion.status != CompletionStatus::SUCCESS;
+                    self.sends.end(slot, completion.status);
                 }
             }
         }
     }
 
-    /// The next thing that ended, sends before receives; `None` when there is nothing for now, and the completion
-    /// channel will tell of the next. Recovers the queue pair from errors.
+    /// Returns the next completion, sends before receives. `None` if there is none for now; the completion channel then
+    /// reports the next one. Recovers the queue pair from errors.
     ///
     /// # Errors
-    /// [`Error::Gone`], or [`Error::Call`] if the device cannot recover the queue pair, or cannot tell of completions.
-    /// The channel may not tell then: call again later.
+    /// [`Error::Gone`], or [`Error::Call`] if the device cannot recover the queue pair or cannot request events. The
+    /// channel then may not report completions: call again later.
     pub fn poll(&mut self) -> Result<Option<Completion<'_>>> {
-        match self.find()? {
+        match self.poll_next()? {
             None => Ok(None),
-            Some(Found::Other(completion)) => Ok(Some(completion)),
-            Some(Found::Datagram(slot, ended)) => {
-                // SAFETY: the slot's completion was taken, and it is posted again by the next call only, which needs
-                // `self` exclusively.
+            Some(Polled::Other(completion)) => Ok(Some(completion)),
+            Some(Polled::Datagram(slot, received)) => {
+                // SAFETY: the slot's completion was polled. Only the next call, which needs `self` exclusively, posts
+                // the slot again.
                 let bytes = unsafe { self.receives.read(slot) };
-                let bytes = bytes.get(..ended.len as usize).unwrap_or(bytes);
+                let bytes = bytes.get(..received.len as usize).unwrap_or(bytes);
                 let (grh, payload) = Grh::parse_prefix(bytes).map_or((None, bytes), |(grh, rest)| (Some(grh), rest));
                 Ok(Some(Completion::Received(Datagram {
-                    slid: ended.slid,
-                    src_qpn: ended.src_qpn,
-                    sl: ServiceLevel::masked(ended.sl),
-                    path_bits: ended.path_bits,
-                    grh: grh.filter(|_| ended.has_grh),
+                    slid: received.slid,
+                    src_qpn: received.src_qpn,
+                    sl: ServiceLevel::masked(received.sl),
+                    path_bits: received.path_bits,
+                    grh: grh.filter(|_| received.has_grh),
                     payload,
                 })))
             }
         }
     }
 
-    fn find(&mut self) -> Result<Option<Found>> {
+    fn poll_next(&mut self) -> Result<Option<Polled>> {
         let (mut restarts, mut armed) = (0, false);
         loop {
             let posted = self.post_idle();
-            if self.ended.is_empty() {
+            if self.completed.is_empty() {
                 self.reap_sends()?;
-                self.queues.received.poll(&mut self.ended)?;
+                self.queues.received.poll(&mut self.completed)?;
             }
-            if let Some(completion) = self.sends.next_ended() {
-                return Ok(Some(Found::Other(completion)));
+            if let Some(completion) = self.sends.next_completion() {
+                return Ok(Some(Polled::Other(completion)));
             }
-            match self.ended.pop_front() {
-                Some(ended) => {
-                    if let Some(found) = self.classify(ended) {
-                        return Ok(Some(found));
+            match self.completed.pop_front() {
+                Some(completion) => {
+                    if let Some(polled) = self.end_receive(completion) {
+                        return Ok(Some(polled));
                     }
                 }
                 None if !self.failed => {
                     if armed {
                         return Ok(None);
                     }
-                    // What came before it was armed is not told of.
+                    // Completions before the arming cause no event: poll once more.
                     self.queues.arm()?;
                     armed = true;
                 }
@@ -234,41 +234,43 @@ impl UdQueuePair {
         }
     }
 
-    /// Takes the slot of a receive back. `None` if there is nothing to tell.
-    fn classify(&mut self, ended: Ended) -> Option<Found> {
-        let (epoch, Work::Receive(slot)) = Work::from_id(ended.id) else { return None };
+    /// Ends a receive and frees its slot. Returns `None` if there is nothing to report.
+    fn end_receive(&mut self, completion: WorkCompletion) -> Option<Polled> {
+        let (epoch, Work::Receive(slot)) = Work::from_id(completion.id) else { return None };
         if epoch != self.epoch {
             return None;
         }
-        self.failed |= ended.status != CompletionStatus::SUCCESS;
+        self.failed |= completion.status != CompletionStatus::SUCCESS;
         self.idle.push(slot);
-        match ended.status {
+        match completion.status {
             CompletionStatus::SUCCESS => {
-                // Shorter than a header that is always there: not from a device that works.
-                let len = ended.len.checked_sub(GRH_LEN)?;
+                // A device that works reports at least the length of the header.
+                let len = completion.len.checked_sub(GRH_LEN)?;
                 Some(if len > self.config.max_payload {
-                    Found::Other(Completion::TooLong { len, slid: ended.slid, src_qpn: ended.src_qpn })
+                    let WorkCompletion { slid, src_qpn, .. } = completion;
+                    Polled::Other(Completion::TooLong { len, slid, src_qpn })
                 } else {
-                    Found::Datagram(slot, ended)
+                    Polled::Datagram(slot, completion)
                 })
             }
-            // The first failure said why; these follow from it.
+            // The first failed receive had the cause; the others are flushed.
             CompletionStatus::FLUSHED => None,
-            status => Some(Found::Other(Completion::ReceiveFailed(status))),
+            status => Some(Polled::Other(Completion::ReceiveFailed(status))),
         }
     }
 
-    /// Gives the device the receive slots that it does not have. What it refuses stays for the next time.
+    /// Posts the idle receive slots. A slot that the device refuses stays idle.
     fn post_idle(&mut self) -> Result<()> {
         if self.failed {
-            // In the state ERROR they would come back at once, again and again.
+            // In the state ERROR the receives would be flushed at once, in an endless loop.
             return Ok(());
         }
         while let Some(slot) = self.idle.pop() {
             let work = Work::Receive(slot).to_id(self.epoch);
-            let memory = [self.receives.sge(slot, self.receives.slot_len()), self.spill.sge(0, self.spill.slot_len())];
-            // SAFETY: the memory is registered, the device does not have the slot, nobody reads it before its
-            // completion, nor the spill ever, and both outlive the queues (see `drop`).
+            let overflow = self.overflow.sge(0, self.overflow.slot_len());
+            let memory = [self.receives.sge(slot, self.receives.slot_len()), overflow];
+            // SAFETY: the memory is registered. The slot is not posted, and is not read before its completion. The
+            // overflow memory is never read. Both outlive the queues (see `drop`).
             let posted = unsafe { self.queues.post_receive(work, memory) };
             if posted.is_err() {
                 self.idle.push(slot);
@@ -279,8 +281,8 @@ impl UdQueuePair {
         Ok(())
     }
 
-    /// Brings a queue pair that failed back to work; does nothing to one that works. [`Self::poll`] does it by
-    /// itself; call it after [`super::Event::QueuePairError`].
+    /// Recovers a failed queue pair; does nothing if the queue pair works. [`Self::poll`] recovers by itself; call this
+    /// after [`super::Event::QueuePairError`].
     ///
     /// # Errors
     /// [`Error::Gone`], or [`Error::Call`] if the device refuses.
@@ -292,11 +294,11 @@ impl UdQueuePair {
         Ok(())
     }
 
-    /// Uses another entry of the port's P_Key table, after the table changed. What is under way is lost: sends end
+    /// Uses another entry of the port's P_Key table, after the table changed. Posted work is lost: sends are reported
     /// as [`Completion::SendFailed`].
     ///
     /// # Errors
-    /// [`Error::Call`] with `EINVAL` for an index that is not there: call again with another one.
+    /// [`Error::Call`] with `EINVAL` for an index that does not exist: call again with another index.
     pub fn set_pkey_index(&mut self, index: u16) -> Result<()> {
         if index == self.config.pkey_index {
             return Ok(());
@@ -305,8 +307,8 @@ impl UdQueuePair {
         self.restart()
     }
 
-    /// Stops the queue pair: everything that is under way ends, sends as [`Completion::SendFailed`]. The next
-    /// [`Self::poll`] starts it again.
+    /// Stops the queue pair. Posted work is lost: sends are reported as [`Completion::SendFailed`]. The next
+    /// [`Self::poll`] restarts the queue pair.
     ///
     /// # Errors
     /// [`Error::Gone`], or [`Error::Call`] if the device refuses.
@@ -315,19 +317,19 @@ impl UdQueuePair {
         self.queues.fail()
     }
 
-    /// Forgets the address handles. For when the GIDs of the port moved: a handle means an index, not a GID.
-    pub fn forget_addresses(&mut self) {
+    /// Drops the cached address handles. Call this when GIDs of the port have other indexes: a handle has an index.
+    pub fn clear_address_handles(&mut self) {
         self.handles.clear();
     }
 
-    /// Receives what is sent to a group, by its GID and the LID that the subnet administrator gave it. Does nothing if
-    /// that is so already; with another LID the old one goes.
+    /// Attaches the queue pair to a group, by its GID and the LID that the subnet administrator assigned. Does nothing
+    /// if it is attached with this LID. With another LID it is detached first.
     ///
     /// # Errors
-    /// [`Error::Call`]: `EINVAL` for a GID that is no group's.
+    /// [`Error::Call`]: `EINVAL` for a GID that is not a multicast GID.
     pub fn attach(&mut self, group: Gid, mlid: Lid) -> Result<()> {
-        match self.groups.iter().find(|(known, _)| *known == group) {
-            Some((_, known)) if *known == mlid => return Ok(()),
+        match self.groups.iter().find(|(attached, _)| *attached == group) {
+            Some((_, attached)) if *attached == mlid => return Ok(()),
             Some(_) => self.detach(group)?,
             None => {}
         }
@@ -336,27 +338,27 @@ impl UdQueuePair {
         Ok(())
     }
 
-    /// Receives no more of a group. Does nothing if it is not attached.
+    /// Detaches the queue pair from a group. Does nothing if it is not attached.
     ///
     /// # Errors
     /// [`Error::Call`] if the device refuses.
     pub fn detach(&mut self, group: Gid) -> Result<()> {
-        let Some(at) = self.groups.iter().position(|(known, _)| *known == group) else { return Ok(()) };
+        let Some(at) = self.groups.iter().position(|(attached, _)| *attached == group) else { return Ok(()) };
         let (group, mlid) = self.groups.swap_remove(at);
         self.queues.detach(group, mlid)
     }
 
-    /// Starts anew: all receive slots posted, all sends ended.
+    /// Restarts the queue pair: posts all receive slots, and marks all sends as flushed.
     fn restart(&mut self) -> Result<()> {
         self.failed = true;
         self.queues.restart(self.config.port, self.config.pkey_index, self.config.qkey)?;
         self.epoch = self.epoch.wrapping_add(1);
-        // Nothing is posted now. What ended before must make room in the completion queues.
+        // Nothing is posted now. Completions from before must make room in the completion queues.
         for queue in [&self.queues.sent, &self.queues.received] {
             loop {
-                self.ended.clear();
-                queue.poll(&mut self.ended)?;
-                if self.ended.is_empty() {
+                self.completed.clear();
+                queue.poll(&mut self.completed)?;
+                if self.completed.is_empty() {
                     break;
                 }
             }
@@ -371,12 +373,12 @@ impl UdQueuePair {
 impl Drop for UdQueuePair {
     fn drop(&mut self) {
         for (group, mlid) in core::mem::take(&mut self.groups) {
-            // A device that is gone has no groups any more.
+            // A removed device has no groups any longer.
             let _ = self.queues.detach(group, mlid);
         }
         if !self.queues.destroy() {
             self.receives.leak();
-            self.spill.leak();
+            self.overflow.leak();
             self.sends.memory.leak();
         }
     }

@@ -1,6 +1,6 @@
-//! What a completion is of, as a number that travels through the device.
+//! Work request ids: kind, slot and epoch of a work request in one number.
 
-/// What a completion is of.
+/// The work request of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     /// The receive of this slot.
@@ -18,8 +18,8 @@ impl Work {
         u64::from(epoch) << 32 | u64::from(slot | kind)
     }
 
-    /// The epoch and the work.
-    #[expect(clippy::cast_possible_truncation, reason = "both halves are taken")]
+    /// Splits an id into the epoch and the work request.
+    #[expect(clippy::cast_possible_truncation, reason = "both halves are used")]
     pub(super) const fn from_id(id: u64) -> (u32, Self) {
         let slot = id as u32 & !(1 << 31);
         ((id >> 32) as u32, if id & 1 << 31 == 0 { Self::Receive(slot) } else { Self::Send(slot) })
@@ -33,7 +33,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn work_is_its_id(epoch: u32, slot in 0..1u32 << 31, send: bool) {
+        fn work_request_survives_its_id(epoch: u32, slot in 0..1u32 << 31, send: bool) {
             let work = if send { Work::Send(slot) } else { Work::Receive(slot) };
             prop_assert_eq!(Work::from_id(work.to_id(epoch)), (epoch, work));
         }

@@ -10,7 +10,7 @@ use ib_device::{
 use ib_mad::{Mtu, Pkey, PortState};
 
 #[test]
-fn sysfs_and_verbs_agree() {
+fn sysfs_and_verbs_report_the_same_port() {
     let _lab = lab();
     let devices = devices();
     assert_eq!(devices.iter().map(|device| device.name.as_str()).collect::<Vec<_>>(), ["rxe0", "rxe1"]);
@@ -31,11 +31,11 @@ fn sysfs_and_verbs_agree() {
 }
 
 #[test]
-fn a_device_comes_and_goes() {
+fn added_and_removed_device_is_reported_by_messages_and_scans() {
     let _lab = lab();
     cable("v2", "v3");
     let socket = UeventSocket::open().unwrap();
-    // The kernel tells of a device's files first, and of the device when all of it is there.
+    // The kernel reports a device's files first, and the device when it is complete.
     let messages_until = |action, name: &str| {
         let mut seen = Vec::new();
         wait_for(&socket, "uevent", || {
@@ -69,13 +69,13 @@ fn a_device_comes_and_goes() {
 }
 
 #[test]
-fn async_port_events() {
+fn port_and_gid_changes_are_asynchronous_events() {
     let _lab = lab();
     let context = Context::open("rxe0").unwrap();
-    let wait = |wanted| {
-        wait_for(context.async_fd(), &format!("event {wanted:?}"), || {
+    let wait = |expected| {
+        wait_for(context.async_fd(), &format!("event {expected:?}"), || {
             while let Some(event) = context.next_event().unwrap() {
-                if event == (Event::Port { port: 1, event: wanted }) {
+                if event == (Event::Port { port: 1, event: expected }) {
                     return Some(());
                 }
             }

@@ -1,4 +1,4 @@
-//! The devices rxe0 on v0 and rxe1 on v1, two ends of one cable; and how to wait.
+//! The devices rxe0 on v0 and rxe1 on v1, connected by a cable, and functions that wait for events.
 use ib_device::sysfs::{Device, Port, Sysfs};
 use ib_mad::{AddressVector, Gid, GlobalRoute};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
@@ -9,10 +9,10 @@ use std::{
     sync::{Mutex, MutexGuard, OnceLock},
 };
 
-/// One test at a time has the devices.
+/// Lock on the devices, for one test at a time.
 static LAB: OnceLock<Mutex<()>> = OnceLock::new();
 
-/// Takes the devices, which the first caller makes.
+/// Locks the devices. The first call creates them.
 pub(crate) fn lab() -> MutexGuard<'static, ()> {
     assert!(std::env::var_os("ACM_VM").is_some(), "not in the virtual machine: run `cargo xtask vm-test`");
     let make = || {
@@ -23,14 +23,14 @@ pub(crate) fn lab() -> MutexGuard<'static, ()> {
     LAB.get_or_init(make).lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Makes the two devices on the cable.
+/// Creates the two devices on the cable.
 pub(crate) fn add_devices() {
     for (netdev, device) in [("v0", "rxe0"), ("v1", "rxe1")] {
         run(&format!("rdma link add {device} type rxe netdev {netdev}"));
     }
 }
 
-/// A pair of Ethernet devices in this namespace that talk to each other.
+/// Creates two connected Ethernet devices in this namespace.
 pub(crate) fn cable(one: &str, other: &str) {
     run(&format!("ip link add {one} type veth peer name {other}"));
     for name in [one, other] {
@@ -62,30 +62,30 @@ pub(crate) fn port(name: &str) -> Port {
     Sysfs::default().device(name).unwrap().unwrap().ports.remove(0)
 }
 
-/// The way to a device's GID 0, from ours with index 0.
-pub(crate) fn way_to(name: &str) -> AddressVector {
-    way_to_gid(port(name).gids[0].gid)
+/// Returns the path to GID 0 of a device, from the local GID 0.
+pub(crate) fn path_to(name: &str) -> AddressVector {
+    path_to_gid(port(name).gids[0].gid)
 }
 
-pub(crate) fn way_to_gid(dgid: Gid) -> AddressVector {
+pub(crate) fn path_to_gid(dgid: Gid) -> AddressVector {
     AddressVector::default().with_grh(GlobalRoute { dgid, hop_limit: 64, ..GlobalRoute::default() })
 }
 
-/// Looks until there is something, waiting on the file edge-triggered; at most 8 s each time.
-pub(crate) fn wait_for<T>(file: impl AsFd, what: &str, look: impl FnMut() -> Option<T>) -> T {
-    look_for(file, 8000, look).unwrap_or_else(|| panic!("no {what}"))
+/// Polls until there is a result. Waits on the file edge-triggered, at most 8 s for each event.
+pub(crate) fn wait_for<T>(file: impl AsFd, what: &str, poll: impl FnMut() -> Option<T>) -> T {
+    poll_for(file, 8000, poll).unwrap_or_else(|| panic!("no {what}"))
 }
 
-/// Looks for that many ms after the last sign of life.
-pub(crate) fn look_for<T>(file: impl AsFd, quiet_ms: u16, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+/// Polls until there is a result, or no event arrived for `quiet_ms` milliseconds.
+pub(crate) fn poll_for<T>(file: impl AsFd, quiet_ms: u16, mut poll: impl FnMut() -> Option<T>) -> Option<T> {
     let epoll = Epoll::new(EpollCreateFlags::empty()).unwrap();
     epoll.add(&file, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, 0)).unwrap();
     loop {
-        if let Some(found) = look() {
+        if let Some(found) = poll() {
             return Some(found);
         }
         if epoll.wait(&mut [EpollEvent::empty()], EpollTimeout::from(quiet_ms)).unwrap() == 0 {
-            return look();
+            return poll();
         }
     }
 }

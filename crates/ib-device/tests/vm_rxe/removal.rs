@@ -1,5 +1,5 @@
-//! A device that is deleted while it is in use and made again, and a driver that is unloaded and loaded again.
-use crate::lab::{add_devices, cable, devices, lab, port, run, wait_for, way_to};
+//! A device that is deleted while it is in use and added again, and a driver that is unloaded and loaded again.
+use crate::lab::{add_devices, cable, devices, lab, path_to, port, run, wait_for};
 use ib_device::{
     Error,
     sysfs::Sysfs,
@@ -10,7 +10,7 @@ use ib_device::{
 use ib_mad::Qkey;
 use std::{path::Path, thread};
 
-/// Waits for a message of the kernel about one of these things.
+/// Waits for a message of the kernel about one of these devices or files.
 fn wait_for_message(socket: &UeventSocket, action: Action, names: &[String]) {
     wait_for(socket, &format!("{action:?} of {names:?}"), || {
         while let Some(event) = socket.next_event().unwrap() {
@@ -29,9 +29,9 @@ fn open(device: &str) -> (Context, UdQueuePair) {
     (context, pair)
 }
 
-/// Sends a datagram from one queue pair to the other, which is of this device.
-fn carries(from: &mut UdQueuePair, device: &str, context: &Context, to: &mut UdQueuePair, payload: u8) {
-    from.send(&way_to(device), to.qpn(), Qkey::GSI, &[payload]).unwrap();
+/// Sends a datagram to the queue pair `to` of this device and waits until it is received.
+fn send_and_receive(from: &mut UdQueuePair, device: &str, context: &Context, to: &mut UdQueuePair, payload: u8) {
+    from.send(&path_to(device), to.qpn(), Qkey::GSI, &[payload]).unwrap();
     wait_for(context.completion_fd(), "datagram", || {
         while context.next_completion().unwrap().is_some() {}
         match to.poll().unwrap() {
@@ -45,12 +45,12 @@ fn carries(from: &mut UdQueuePair, device: &str, context: &Context, to: &mut UdQ
 }
 
 #[test]
-fn datagrams_go_before_the_driver_is_unloaded_and_after_it_is_loaded_again() {
+fn datagrams_arrive_before_a_driver_is_unloaded_and_after_it_is_loaded_again() {
     let _lab = lab();
     for round in 0..3 {
         let (sender, mut from) = open("rxe0");
         let (context, mut to) = open("rxe1");
-        carries(&mut from, "rxe1", &context, &mut to, round);
+        send_and_receive(&mut from, "rxe1", &context, &mut to, round);
         drop((sender, from, to));
         assert_eq!(context.leaked(), 0);
         drop(context);
@@ -62,7 +62,7 @@ fn datagrams_go_before_the_driver_is_unloaded_and_after_it_is_loaded_again() {
 }
 
 #[test]
-fn datagrams_go_before_a_device_is_deleted_and_after_it_is_made_again() {
+fn datagrams_arrive_before_a_device_is_deleted_and_after_it_is_added_again() {
     let _lab = lab();
     cable("v4", "v5");
     run("rdma link add rxe4 type rxe netdev v4");
@@ -76,14 +76,14 @@ fn datagrams_go_before_a_device_is_deleted_and_after_it_is_made_again() {
         let (_sender, mut from) = open("rxe4");
         let (context, mut to) = open("rxe5");
         let umad = UmadPort::open(&file.path).unwrap();
-        carries(&mut from, "rxe5", &context, &mut to, round);
+        send_and_receive(&mut from, "rxe5", &context, &mut to, round);
 
-        // This driver waits until everybody has closed the device. What it says first is that a file of it is gone.
+        // This driver waits until all programs have closed the device. Its first message is about a removed file.
         let deleting = thread::spawn(|| run("rdma link delete rxe5"));
         let uverbs = info.uverbs.as_ref().unwrap().file_name().unwrap().to_string_lossy().into_owned();
         wait_for_message(&socket, Action::Remove, &[file.name, uverbs]);
         let now = Sysfs::default().device("rxe5").unwrap();
-        assert!(now.is_none_or(|now| !now.can_be(&info) || now.ports[0].umad.is_none()));
+        assert!(now.is_none_or(|now| !now.is_same_device(&info) || now.ports[0].umad.is_none()));
         drop(to);
         assert_eq!(context.leaked(), 0);
         drop(context);
@@ -92,7 +92,7 @@ fn datagrams_go_before_a_device_is_deleted_and_after_it_is_made_again() {
         assert!(devices().iter().all(|device| device.name != "rxe5"));
         seen.push(info);
     }
-    // The driver makes the GUID of the network device's address: it is the same device again.
+    // The driver derives the GUID from the network device's address, so that it is the same device again.
     assert!(seen.iter().all(|info| info.node_guid == seen[0].node_guid));
     assert!(port("rxe4").umad.is_some());
     run("rdma link delete rxe4");

@@ -1,5 +1,5 @@
 //! Datagrams between two devices.
-use crate::lab::{lab, look_for, port, wait_for, way_to, way_to_gid};
+use crate::lab::{lab, path_to, path_to_gid, poll_for, port, wait_for};
 use ib_device::{
     Error,
     verbs::{Completion, CompletionStatus, Context, SendId, UdConfig, UdQueuePair},
@@ -14,7 +14,7 @@ struct Node {
     pair: UdQueuePair,
 }
 
-/// A completion without its memory.
+/// A completion with a copy of its memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Seen {
     Datagram { from: Option<Gid>, to: Option<Gid>, qpn: Qpn, payload: Vec<u8> },
@@ -48,13 +48,13 @@ impl Node {
         })
     }
 
-    /// The next completion, woken up by the completion channel only.
+    /// Waits for the next completion by the completion channel only.
     fn next(&mut self, quiet_ms: u16) -> Option<Seen> {
         if let Some(seen) = self.poll() {
             return Some(seen);
         }
         let context = self.context.clone();
-        look_for(context.completion_fd(), quiet_ms, || {
+        poll_for(context.completion_fd(), quiet_ms, || {
             while let Some(key) = context.next_completion().unwrap() {
                 assert_eq!(key, self.pair.key());
                 if let Some(seen) = self.poll() {
@@ -83,7 +83,7 @@ fn gid(device: &str) -> Gid {
     port(device).gids[0].gid
 }
 
-/// Lets the kernel take in packets of a multicast group on a network device, as long as the socket lives.
+/// Joins a multicast group on a network device, so that the kernel receives its packets while the socket lives.
 fn join_ip(group: Gid, netdev: &str) -> Socket {
     let index = fs::read_to_string(format!("/sys/class/net/{netdev}/ifindex")).unwrap();
     let socket = Socket::new(Domain::IPV6, Type::DGRAM, Some(Protocol::UDP)).unwrap();
@@ -92,14 +92,14 @@ fn join_ip(group: Gid, netdev: &str) -> Socket {
 }
 
 #[test]
-fn unicast_there_and_back() {
+fn unicast_datagrams_arrive_in_both_directions() {
     let _lab = lab();
     let wide = |config: &mut UdConfig| config.max_payload = 1024;
     let (mut one, mut other) = (Node::new("rxe0", wide), Node::new("rxe1", wide));
     assert_ne!(one.pair.qpn(), other.pair.qpn());
-    let (there, back) = (way_to("rxe1"), way_to("rxe0"));
+    let (there, back) = (path_to("rxe1"), path_to("rxe0"));
     let (from, to) = (back.grh.map(|grh| grh.dgid), there.grh.map(|grh| grh.dgid));
-    // Short ones go inline, the longest from the pool; more than there are buffers of either kind.
+    // Short payloads are sent inline, the longest from registered memory. There are more than buffers of either kind.
     for (round, len) in [0, 1, 256, 1024].into_iter().cycle().take(40).enumerate() {
         let payload = vec![round as u8; len];
         let id = one.send(&there, other.pair.qpn(), &payload);
@@ -113,16 +113,16 @@ fn unicast_there_and_back() {
 }
 
 #[test]
-fn limits_of_a_send() {
+fn send_is_refused_beyond_length_address_and_queue_limits() {
     let _lab = lab();
     let mut one = Node::new("rxe0", |config| config.send_depth = 1);
     let mut other = Node::new("rxe1", |_| {});
-    let to = way_to("rxe1");
+    let to = path_to("rxe1");
     let long = one.pair.send(&to, other.pair.qpn(), Qkey::GSI, &[0; 257]).unwrap_err();
     assert!(matches!(long, Error::Length { got: 257, max: 256, .. }), "{long}");
     let without_grh = one.pair.send(&Default::default(), other.pair.qpn(), Qkey::GSI, &[0]).unwrap_err();
     assert_eq!(without_grh.errno(), Some(Errno::EINVAL));
-    // A slot is free again as soon as its send ended, whether that was told or not.
+    // A slot is free as soon as its send completed, also if the completion was not reported yet.
     let mut sent = Vec::new();
     for round in 0..8u8 {
         match one.pair.send(&to, other.pair.qpn(), Qkey::GSI, &[round]) {
@@ -139,11 +139,11 @@ fn limits_of_a_send() {
 }
 
 #[test]
-fn address_handles_are_replaced_when_there_are_many() {
+fn full_cache_of_address_handles_replaces_the_oldest() {
     let _lab = lab();
     let mut one = Node::new("rxe0", |config| config.address_handles = 2);
     let mut other = Node::new("rxe1", |_| {});
-    let mut to = way_to("rxe1");
+    let mut to = path_to("rxe1");
     for flow in 0..6 {
         to.grh.as_mut().unwrap().flow_label = ib_mad::FlowLabel::masked(flow % 3);
         one.send(&to, other.pair.qpn(), &[flow as u8]);
@@ -151,13 +151,13 @@ fn address_handles_are_replaced_when_there_are_many() {
         assert_eq!(payload, [flow as u8]);
         assert!(matches!(one.next(8000), Some(Seen::Sent(_))));
         if flow == 3 {
-            one.pair.forget_addresses();
+            one.pair.clear_address_handles();
         }
     }
 }
 
 #[test]
-fn multicast_reaches_who_attached() {
+fn multicast_reaches_attached_queue_pairs_only() {
     let _lab = lab();
     let group: Gid = "ff0e::4001:ffff:3:400".parse().unwrap();
     let (mut one, mut other) = (Node::new("rxe0", |_| {}), Node::new("rxe1", |_| {}));
@@ -165,30 +165,30 @@ fn multicast_reaches_who_attached() {
     let mlid = Lid::new(0xc001);
     other.pair.attach(group, mlid).unwrap();
     other.pair.attach(group, mlid).unwrap();
-    one.send(&way_to_gid(group), Qpn::MULTICAST, b"who has node7?");
+    one.send(&path_to_gid(group), Qpn::MULTICAST, b"who has node7?");
     let (from, to, qpn) = (Some(gid("rxe0")), Some(group), one.pair.qpn());
     let payload = b"who has node7?".to_vec();
     assert_eq!(other.datagram(), Seen::Datagram { from, to, qpn, payload });
     other.pair.detach(group).unwrap();
     other.pair.detach(group).unwrap();
-    one.send(&way_to_gid(group), Qpn::MULTICAST, b"lost");
+    one.send(&path_to_gid(group), Qpn::MULTICAST, b"lost");
     assert_eq!(other.next(300), None);
     assert_eq!(other.pair.attach(gid("rxe1"), mlid).unwrap_err().errno(), Some(Errno::EINVAL));
 }
 
 #[test]
-fn goes_on_after_errors_with_the_same_number_and_groups() {
+fn failed_queue_pair_recovers_with_the_same_number_and_groups() {
     let _lab = lab();
     let group: Gid = "ff0e::4001:ffff:3:400".parse().unwrap();
     let (mut one, mut other) = (Node::new("rxe0", |_| {}), Node::new("rxe1", |_| {}));
     let _joined = join_ip(group, "v1");
     other.pair.attach(group, Lid::new(0xc001)).unwrap();
     let qpn = other.pair.qpn();
-    let (there, back) = (way_to("rxe1"), way_to("rxe0"));
+    let (there, back) = (path_to("rxe1"), path_to("rxe0"));
     for round in 0..30u8 {
         other.pair.flush().unwrap();
         let sent = other.pair.send(&back, one.pair.qpn(), Qkey::GSI, &[round]);
-        // The send into the failed queue pair either is refused or ends; never neither.
+        // A send on the failed queue pair is either refused or completed.
         if let Ok(id) = sent {
             assert!(matches!(other.next(8000), Some(Seen::SendFailed(failed, _) | Seen::Sent(failed)) if failed == id));
         }
@@ -196,19 +196,19 @@ fn goes_on_after_errors_with_the_same_number_and_groups() {
         assert_eq!(other.pair.qpn(), qpn);
         one.send(&there, qpn, &[round]);
         assert!(matches!(other.datagram(), Seen::Datagram { payload, .. } if payload == [round]));
-        one.send(&way_to_gid(group), Qpn::MULTICAST, &[round, 1]);
+        one.send(&path_to_gid(group), Qpn::MULTICAST, &[round, 1]);
         assert!(matches!(other.datagram(), Seen::Datagram { payload, .. } if payload == [round, 1]));
         while one.poll().is_some() {}
     }
 }
 
 #[test]
-fn the_longest_packet_is_told_of_and_does_no_harm() {
+fn too_long_packet_is_reported_and_does_no_harm() {
     let _lab = lab();
     let mut one = Node::new("rxe0", |config| config.max_payload = 1024);
     let mut other = Node::new("rxe1", |_| {});
-    let there = way_to("rxe1");
-    // 1024 is the MTU of this link: no packet can be longer.
+    let there = path_to("rxe1");
+    // 1024 bytes is the MTU of this link.
     for (round, len) in [1024, 257, 1024, 1000].into_iter().cycle().take(20).enumerate() {
         let round = round as u8;
         one.send(&there, other.pair.qpn(), &vec![round; len]);
@@ -220,26 +220,26 @@ fn the_longest_packet_is_told_of_and_does_no_harm() {
 }
 
 #[test]
-fn another_pkey_index_keeps_the_number_and_the_groups() {
+fn queue_pair_keeps_number_and_groups_with_another_pkey_index() {
     let _lab = lab();
     let group: Gid = "ff0e::4001:ffff:3:400".parse().unwrap();
     let (mut one, mut other) = (Node::new("rxe0", |_| {}), Node::new("rxe1", |_| {}));
     let _joined = join_ip(group, "v1");
     other.pair.attach(group, Lid::new(0xc001)).unwrap();
     let qpn = other.pair.qpn();
-    // Full of completions that nobody took: the restart must make room.
-    let there = way_to("rxe1");
+    // The completion queue is full of completions that were not polled: the restart must make room.
+    let there = path_to("rxe1");
     for round in 0..8 {
         let id = one.send(&there, qpn, &[round]);
         assert_eq!(one.next(8000), Some(Seen::Sent(id)));
     }
-    // Soft-RoCE takes any index and ignores it.
+    // Soft-RoCE accepts every index and ignores it.
     for index in [1, 0] {
         other.pair.set_pkey_index(index).unwrap();
         assert_eq!((other.pair.qpn(), other.pair.config().pkey_index), (qpn, index));
         one.send(&there, qpn, b"back");
         assert!(matches!(other.datagram(), Seen::Datagram { payload, .. } if payload == b"back"));
-        one.send(&way_to_gid(group), Qpn::MULTICAST, b"group");
+        one.send(&path_to_gid(group), Qpn::MULTICAST, b"group");
         assert!(matches!(other.datagram(), Seen::Datagram { payload, .. } if payload == b"group"));
         while one.poll().is_some() {}
     }
@@ -248,13 +248,13 @@ fn another_pkey_index_keeps_the_number_and_the_groups() {
 }
 
 #[test]
-fn queue_pairs_of_one_device_are_told_apart() {
+fn completions_name_their_queue_pair() {
     let _lab = lab();
     let mut one = Node::new("rxe0", |_| {});
     let context = Context::open("rxe1").unwrap();
     let config = UdConfig { recv_depth: 4, send_depth: 4, ..UdConfig::new(1, 0) };
     let mut pairs: Vec<_> = (0..3).map(|_| UdQueuePair::new(&context, config).unwrap()).collect();
-    let there = way_to("rxe1");
+    let there = path_to("rxe1");
     for target in [2, 0, 1] {
         one.send(&there, pairs[target].qpn(), &[target as u8]);
         let key = wait_for(context.completion_fd(), "completion", || context.next_completion().unwrap());
@@ -262,7 +262,7 @@ fn queue_pairs_of_one_device_are_told_apart() {
         let Some(Completion::Received(datagram)) = pairs[target].poll().unwrap() else { panic!("no datagram") };
         assert_eq!(datagram.payload, [target as u8]);
     }
-    // Dropped with a completion that nobody took.
+    // The queue pair is dropped with a completion that was not polled.
     one.send(&there, pairs[0].qpn(), &[9]);
     pairs.remove(0);
     assert!(pairs.iter_mut().all(|pair| pair.poll().unwrap().is_none()));

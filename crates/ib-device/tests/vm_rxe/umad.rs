@@ -1,5 +1,5 @@
 //! MADs between two devices.
-use crate::lab::{lab, look_for, port, wait_for, way_to};
+use crate::lab::{lab, path_to, poll_for, port, wait_for};
 use core::time::Duration;
 use ib_device::{
     Error,
@@ -18,7 +18,7 @@ fn open(device: &str) -> UmadPort {
 }
 
 fn to(device: &str) -> MadAddress {
-    MadAddress::general_services(way_to(device), 0)
+    MadAddress::general_services(path_to(device), 0)
 }
 
 fn mad(class: MgmtClass, version: u8, method: Method, tid: u64, len: usize) -> Vec<u8> {
@@ -28,9 +28,9 @@ fn mad(class: MgmtClass, version: u8, method: Method, tid: u64, len: usize) -> V
     bytes
 }
 
-/// What one side got: agent, method, transaction id, failure, the whole MAD.
+/// A copy of a received frame.
 #[derive(Debug)]
-struct Got {
+struct Frame {
     agent: AgentId,
     method: Method,
     tid: u64,
@@ -39,15 +39,15 @@ struct Got {
     from_gid: String,
 }
 
-fn receive(umad: &UmadPort, what: &str) -> Got {
+fn receive(umad: &UmadPort, what: &str) -> Frame {
     let mut buffer = ReceiveBuffer::default();
     wait_for(umad, what, || take(umad, &mut buffer))
 }
 
-fn take(umad: &UmadPort, buffer: &mut ReceiveBuffer) -> Option<Got> {
+fn take(umad: &UmadPort, buffer: &mut ReceiveBuffer) -> Option<Frame> {
     let received = umad.receive(buffer).unwrap()?;
     let header = received.mad_header().unwrap();
-    Some(Got {
+    Some(Frame {
         agent: received.agent(),
         method: header.method,
         tid: header.transaction_id.get(),
@@ -58,62 +58,62 @@ fn take(umad: &UmadPort, buffer: &mut ReceiveBuffer) -> Option<Got> {
 }
 
 #[test]
-fn request_and_answer() {
+fn request_and_response_reach_the_right_agents() {
     let _lab = lab();
     let (mut client, mut server) = (open("rxe0"), open("rxe1"));
     let other = client.register(&Agent::client(MgmtClass::SUBN_ADM, 2)).unwrap();
-    let asks = client.register(&Agent::client(MgmtClass::ACM, 1)).unwrap();
-    let serves = server.register(&Agent::client(MgmtClass::ACM, 1).serving(Methods::NONE.with(GET))).unwrap();
-    assert_ne!(other, asks);
+    let client_agent = client.register(&Agent::client(MgmtClass::ACM, 1)).unwrap();
+    let server_agent = server.register(&Agent::client(MgmtClass::ACM, 1).serving(Methods::NONE.with(GET))).unwrap();
+    assert_ne!(other, client_agent);
     let (there, back, from) = (to("rxe1"), to("rxe0"), port("rxe0").gids[0].gid.to_string());
     for tid in 1..=3 {
-        let expect = Expect::Answer { timeout: Duration::from_secs(20), retries: 0 };
+        let expect = Expect::Response { timeout: Duration::from_secs(20), retries: 0 };
         let request = mad(MgmtClass::ACM, 1, GET, tid, 256);
-        client.send(asks, &there, expect, &request).unwrap();
-        let got = receive(&server, "request");
-        assert_eq!((got.agent, got.method, got.failure, got.bytes.len()), (serves, GET, None, 256));
-        assert_eq!((got.tid & 0xffff_ffff, got.bytes[24..].to_vec()), (tid, request[24..].to_vec()));
-        assert_eq!(got.from_gid, from);
-        let answer = mad(MgmtClass::ACM, 1, GET_RESPONSE, got.tid, 100);
-        server.send(serves, &back, Expect::Nothing, &answer).unwrap();
-        let got = receive(&client, "answer");
-        assert_eq!((got.agent, got.method, got.failure), (asks, GET_RESPONSE, None));
-        assert_eq!((got.tid & 0xffff_ffff, &got.bytes[24..100]), (tid, &answer[24..]));
-        assert!(got.bytes[100..].iter().all(|byte| *byte == 0), "padded with zeros");
+        client.send(client_agent, &there, expect, &request).unwrap();
+        let frame = receive(&server, "request");
+        assert_eq!((frame.agent, frame.method, frame.failure, frame.bytes.len()), (server_agent, GET, None, 256));
+        assert_eq!((frame.tid & 0xffff_ffff, frame.bytes[24..].to_vec()), (tid, request[24..].to_vec()));
+        assert_eq!(frame.from_gid, from);
+        let response = mad(MgmtClass::ACM, 1, GET_RESPONSE, frame.tid, 100);
+        server.send(server_agent, &back, Expect::Nothing, &response).unwrap();
+        let frame = receive(&client, "response");
+        assert_eq!((frame.agent, frame.method, frame.failure), (client_agent, GET_RESPONSE, None));
+        assert_eq!((frame.tid & 0xffff_ffff, &frame.bytes[24..100]), (tid, &response[24..]));
+        assert!(frame.bytes[100..].iter().all(|byte| *byte == 0), "padded with zeros");
     }
 }
 
 #[test]
-fn request_without_an_answer_comes_back() {
+fn request_without_response_times_out() {
     let _lab = lab();
     let mut client = open("rxe0");
     let agent = client.register(&Agent::client(MgmtClass::ACM, 1)).unwrap();
     let request = mad(MgmtClass::ACM, 1, GET_TABLE, 77, 256);
-    let expect = Expect::Answer { timeout: Duration::from_millis(50), retries: 2 };
+    let expect = Expect::Response { timeout: Duration::from_millis(50), retries: 2 };
     client.send(agent, &to("rxe1"), expect, &request).unwrap();
-    let got = receive(&client, "time-out");
-    assert_eq!((got.agent, got.failure, got.tid & 0xffff_ffff), (agent, Some(Errno::ETIMEDOUT), 77));
-    assert_eq!((got.method, got.bytes.len()), (GET_TABLE, 24));
+    let frame = receive(&client, "time-out");
+    assert_eq!((frame.agent, frame.failure, frame.tid & 0xffff_ffff), (agent, Some(Errno::ETIMEDOUT), 77));
+    assert_eq!((frame.method, frame.bytes.len()), (GET_TABLE, 24));
     client.send(agent, &to("rxe1"), Expect::Nothing, &request).unwrap();
     let mut buffer = ReceiveBuffer::default();
-    assert!(look_for(&client, 300, || take(&client, &mut buffer)).is_none());
+    assert!(poll_for(&client, 300, || take(&client, &mut buffer)).is_none());
 }
 
 #[test]
-fn the_kernel_answers_a_get_that_nobody_serves() {
+fn kernel_refuses_a_get_without_a_serving_agent() {
     let _lab = lab();
     let mut client = open("rxe0");
     let agent = client.register(&Agent::client(MgmtClass::ACM, 1)).unwrap();
-    let expect = Expect::Answer { timeout: Duration::from_secs(20), retries: 0 };
+    let expect = Expect::Response { timeout: Duration::from_secs(20), retries: 0 };
     client.send(agent, &to("rxe1"), expect, &mad(MgmtClass::ACM, 1, GET, 78, 256)).unwrap();
-    let got = receive(&client, "answer");
-    assert_eq!((got.agent, got.failure, got.tid & 0xffff_ffff), (agent, None, 78));
+    let frame = receive(&client, "response");
+    assert_eq!((frame.agent, frame.failure, frame.tid & 0xffff_ffff), (agent, None, 78));
     // "Method and attribute not supported" (IBTA 13.4.7).
-    assert_eq!((got.method, &got.bytes[4..6]), (GET_RESPONSE, &[0, 0x0c][..]));
+    assert_eq!((frame.method, &frame.bytes[4..6]), (GET_RESPONSE, &[0, 0x0c][..]));
 }
 
 #[test]
-fn registrations() {
+fn method_has_one_agent_until_it_is_unregistered() {
     let _lab = lab();
     let (one, other) = (open("rxe0"), open("rxe0"));
     let serving = Agent::client(MgmtClass::ACM, 1).serving(Methods::NONE.with(GET));
@@ -129,7 +129,7 @@ fn registrations() {
 }
 
 #[test]
-fn refused_sends() {
+fn send_without_grh_and_short_mad_are_refused() {
     let _lab = lab();
     let mut client = open("rxe0");
     let agent = client.register(&Agent::client(MgmtClass::ACM, 1)).unwrap();
@@ -144,32 +144,32 @@ fn refused_sends() {
 }
 
 #[test]
-fn long_messages_by_rmpp() {
+fn long_response_arrives_in_one_piece_by_rmpp() {
     let _lab = lab();
     let (mut client, mut server) = (open("rxe0"), open("rxe1"));
     let class = Agent::client(MgmtClass::SUBN_ADM, 2).with_rmpp(Rmpp::Kernel);
-    let asks = client.register(&class).unwrap();
-    let serves = server.register(&class.serving(Methods::NONE.with(GET_TABLE))).unwrap();
+    let client_agent = client.register(&class).unwrap();
+    let server_agent = server.register(&class.serving(Methods::NONE.with(GET_TABLE))).unwrap();
     let mut buffer = ReceiveBuffer::default();
-    // Longer than any buffer at first, then shorter: the second must not see the first.
+    // The first response is longer than the initial buffer. The shorter second one must not contain bytes of the first.
     let (there, back) = (to("rxe1"), to("rxe0"));
     for (tid, len) in [(5, 56 + 200 * 150), (6, 56 + 200 * 2)] {
         let mut request = mad(MgmtClass::SUBN_ADM, 2, GET_TABLE, tid, 256);
         request[24..36].fill(0);
-        let expect = Expect::Answer { timeout: Duration::from_secs(20), retries: 0 };
-        client.send(asks, &there, expect, &request).unwrap();
-        let got = receive(&server, "request");
-        let mut answer = mad(MgmtClass::SUBN_ADM, 2, GET_TABLE_RESPONSE, got.tid, len);
+        let expect = Expect::Response { timeout: Duration::from_secs(20), retries: 0 };
+        client.send(client_agent, &there, expect, &request).unwrap();
+        let frame = receive(&server, "request");
+        let mut response = mad(MgmtClass::SUBN_ADM, 2, GET_TABLE_RESPONSE, frame.tid, len);
         // RMPP version 1, type DATA, flag "active"; the SA header follows at 36.
-        answer[24..36].copy_from_slice(&[1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-        for (at, byte) in answer[56..].iter_mut().enumerate() {
+        response[24..36].copy_from_slice(&[1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        for (at, byte) in response[56..].iter_mut().enumerate() {
             *byte = (at % 251) as u8;
         }
-        let patience = Expect::Answer { timeout: Duration::from_secs(3), retries: 1 };
-        server.send(serves, &back, patience, &answer).unwrap();
-        let got = wait_for(&client, "table", || take(&client, &mut buffer));
-        assert_eq!((got.method, got.failure, got.tid & 0xffff_ffff), (GET_TABLE_RESPONSE, None, tid));
-        assert!(got.bytes.len() >= len, "{} of {len}", got.bytes.len());
-        assert_eq!(&got.bytes[56..len], &answer[56..]);
+        let expect = Expect::Response { timeout: Duration::from_secs(3), retries: 1 };
+        server.send(server_agent, &back, expect, &response).unwrap();
+        let frame = wait_for(&client, "table", || take(&client, &mut buffer));
+        assert_eq!((frame.method, frame.failure, frame.tid & 0xffff_ffff), (GET_TABLE_RESPONSE, None, tid));
+        assert!(frame.bytes.len() >= len, "{} of {len}", frame.bytes.len());
+        assert_eq!(&frame.bytes[56..len], &response[56..]);
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn join(port: &Port, mgid: Gid) -> Lid {
         .sl(ServiceLevel::ZERO)
         .flow_label(FlowLabel::ZERO)
         .join_state(JoinState::FULL_MEMBER);
-    let expect = Expect::Answer { timeout: Duration::from_secs(30), retries: 0 };
+    let expect = Expect::Response { timeout: Duration::from_secs(30), retries: 0 };
     umad.send(agent, &to, expect, ib_mad::as_bytes(&query.set(TransactionId::new(1)))).unwrap();
     next(&umad).2.unwrap().record::<McMemberRecord>().unwrap().mlid
 }
@@ -57,7 +57,7 @@ fn a_question_has_its_answer_or_comes_back() {
     let gid = port.gids[0].gid;
     let wanted = PathRecord { sgid: gid, dgid: gid, ..PathRecord::default() };
     let mad = |tid| Query::from_non_zero(wanted).get(TransactionId::new(tid));
-    let expect = Expect::Answer { timeout: Duration::from_secs(30), retries: 0 };
+    let expect = Expect::Response { timeout: Duration::from_secs(30), retries: 0 };
     for tid in [7, 8] {
         umad.send(agent, &to, expect, ib_mad::as_bytes(&mad(tid))).unwrap();
         let (answered, failure, answer) = next(&umad);
@@ -68,7 +68,7 @@ fn a_question_has_its_answer_or_comes_back() {
     }
     // Nobody administers the subnet there.
     let nowhere = MadAddress { path: AddressVector::local(port.lid, port.sm_sl), ..to };
-    let expect = Expect::Answer { timeout: Duration::from_millis(1), retries: 1 };
+    let expect = Expect::Response { timeout: Duration::from_millis(1), retries: 1 };
     umad.send(agent, &nowhere, expect, ib_mad::as_bytes(&mad(9))).unwrap();
     assert_eq!(next(&umad).1, Some(Errno::ETIMEDOUT));
     umad.unregister(agent).unwrap();

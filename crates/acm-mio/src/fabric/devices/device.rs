@@ -117,7 +117,7 @@ impl Device {
 
     /// Sends a request to subnet administration.
     pub(super) fn sa_send(&mut self, number: u8, send: &SaSend) -> Result<()> {
-        let expect = Expect::Answer { timeout: send.timeout, retries: send.retries };
+        let expect = Expect::Response { timeout: send.timeout, retries: send.retries };
         self.send_mad(number, send.to, expect, &send.mad)
     }
 

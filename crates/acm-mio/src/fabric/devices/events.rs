@@ -88,7 +88,7 @@ impl Devices {
         let name = device.name.clone();
         self.counters.device_reads += 1;
         match self.sysfs.device(&name) {
-            Ok(Some(info)) if info.can_be(&device.info) => device.info = info,
+            Ok(Some(info)) if info.is_same_device(&device.info) => device.info = info,
             Ok(Some(info)) => {
                 self.replaced(&info);
                 return self.serve(info);
@@ -103,7 +103,7 @@ impl Devices {
             if events.gids {
                 // A handle means an index of the GID table.
                 let endpoints = self.endpoints.values_mut().filter(|endpoint| endpoint.port == id);
-                endpoints.for_each(|endpoint| endpoint.pair.forget_addresses());
+                endpoints.for_each(|endpoint| endpoint.pair.clear_address_handles());
             }
             if events.was_down {
                 self.facts.push_back(Fact::PortDown(id));

@@ -28,7 +28,7 @@ impl Devices {
             self.unreadable(name, error);
         }
         let unread = |name: &str| found.failures.iter().any(|(other, _)| other == name);
-        let is_there = |device: &Device| found.devices.iter().any(|now| now.can_be(&device.info));
+        let is_there = |device: &Device| found.devices.iter().any(|now| now.is_same_device(&device.info));
         let gone = self.devices.iter().filter(|(_, device)| !is_there(device) && !unread(&device.name));
         for key in gone.map(|(key, _)| *key).collect::<Vec<_>>() {
             self.close(key, "is gone");
@@ -60,7 +60,7 @@ impl Devices {
 
     /// Closes the open device of this name, if that is another one.
     pub(super) fn replaced(&mut self, info: &sysfs::Device) {
-        let old = self.devices.iter().find(|(_, old)| old.name == info.name && !old.info.can_be(info));
+        let old = self.devices.iter().find(|(_, old)| old.name == info.name && !old.info.is_same_device(info));
         if let Some((key, _)) = old {
             self.close(*key, "is another device now");
         }
