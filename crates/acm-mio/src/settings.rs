@@ -7,8 +7,8 @@ use crate::{
 };
 use acm_sansio::{
     Config,
+    api::{Level, ProviderId},
     config::{Limits, RouteProtocol, SaDepth, ServiceIds, Share, Subnets},
-    door::{Level, ProviderId},
 };
 use acm_wire::files::{
     self,
@@ -225,7 +225,7 @@ impl Settings {
             requests: share(as_size(requests), request_share),
             lookups: share(as_size(lookups), lookup_share),
             requests_per_client: requests_per_client.get(),
-            strangers: as_size(stranger_queue),
+            remote_lookups: as_size(stranger_queue),
             ..defaults.limits
         };
         Config {

@@ -6,7 +6,7 @@ use crate::{
     said::{LogLine, Said},
     slots::{Slot, SlotId},
 };
-use acm_sansio::door::{CallId, ProviderCall};
+use acm_sansio::api::{CallId, ProviderCall};
 use core::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 

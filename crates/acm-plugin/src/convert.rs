@@ -143,7 +143,7 @@ pub const fn errno(error: SaError) -> u32 {
         SaError::TimedOut | SaError::NoTurn | SaError::Unneeded => libc::ETIMEDOUT,
         SaError::PortDown => libc::ENETDOWN,
         SaError::NotSent => libc::EIO,
-        SaError::BadAnswer => libc::EBADMSG,
+        SaError::BadResponse => libc::EBADMSG,
         // An answer that says no is an answer.
         SaError::Status(_) => 0,
     };

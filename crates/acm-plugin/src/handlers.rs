@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "it calls the library")]
 use crate::{convert, registry, running::Running, slots::SlotId};
 use acm_provider::abi::UserMad;
-use acm_sansio::{door::ExternalSaId, sa::SaError};
+use acm_sansio::{api::ExternalSaId, sa::SaError};
 use ib_mad::sa::SaMad;
 use std::sync::mpsc::Receiver;
 use zerocopy::IntoBytes;

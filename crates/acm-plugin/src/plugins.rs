@@ -10,7 +10,7 @@ use crate::{
     said::Said,
     slots::{self, Slot},
 };
-use acm_sansio::door::{CallId, ProviderCall, ProviderId};
+use acm_sansio::api::{CallId, ProviderCall, ProviderId};
 use core::time::Duration;
 use std::{
     ffi::CString,
@@ -104,7 +104,7 @@ impl Plugins {
         let Some(library) = self.libraries.iter().find(|library| library.provider == provider) else { return };
         // A thread ends only with this.
         match (what, call) {
-            (ProviderCall::SaDone { id, answer }, _) => drop(library.answers.send((id, answer))),
+            (ProviderCall::SaDone { id, result: answer }, _) => drop(library.answers.send((id, answer))),
             (what, Some(call)) => drop(library.calls.send(Command { call, what })),
             (_, None) => {}
         }

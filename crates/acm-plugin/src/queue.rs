@@ -1,6 +1,6 @@
 //! What libraries said and the loop has not taken yet.
 use crate::said::{LogLine, Said};
-use acm_sansio::door::ProviderId;
+use acm_sansio::api::ProviderId;
 use core::{fmt, time::Duration};
 use std::{
     collections::VecDeque,

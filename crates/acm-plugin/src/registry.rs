@@ -5,7 +5,7 @@
 #![expect(unsafe_code, reason = "what libraries have pointers to")]
 use crate::slots::SlotId;
 use acm_provider::abi::{Endpoint, Port, SaHandler, SaMad, UserMad};
-use acm_sansio::{EndpointId, door::ExternalSaId};
+use acm_sansio::{EndpointId, api::ExternalSaId};
 use core::{ffi::c_void, ptr::NonNull};
 use std::{
     collections::BTreeMap,

@@ -1,7 +1,7 @@
 //! What a library says, until the core or the log has it.
 use acm_sansio::{
     EndpointId,
-    door::{CallId, ExternalRequestId, ExternalSaId, ProviderSaid},
+    api::{CallId, ExternalRequestId, ExternalSaId, ProviderMessage},
 };
 use acm_wire::client::Counter;
 
@@ -58,15 +58,15 @@ pub struct LogLine {
 impl Said {
     /// What the core is told; `None` if it is for the log.
     #[must_use]
-    pub fn to_core(&self) -> Option<ProviderSaid<'_>> {
+    pub fn to_core(&self) -> Option<ProviderMessage<'_>> {
         Some(match self {
-            Self::Returned { call, is_ok } => ProviderSaid::Returned { call: *call, is_ok: *is_ok },
-            Self::Answered { request, message } => ProviderSaid::Answered { request: *request, message },
-            Self::Counters { request, values } => ProviderSaid::Counters { request: *request, values },
+            Self::Returned { call, is_ok } => ProviderMessage::Returned { call: *call, is_ok: *is_ok },
+            Self::Answered { request, message } => ProviderMessage::ResolveResponse { request: *request, message },
+            Self::Counters { request, values } => ProviderMessage::Counters { request: *request, values },
             Self::SaAsked { id, endpoint, mad } => {
-                ProviderSaid::SaAsked { id: *id, endpoint: *endpoint, mad: mad.as_slice() }
+                ProviderMessage::SaRequest { id: *id, endpoint: *endpoint, mad: mad.as_slice() }
             }
-            Self::Counted(counter) => ProviderSaid::Counted(*counter),
+            Self::Counted(counter) => ProviderMessage::IncrementCounter(*counter),
             Self::Line(_) | Self::LinesLost(_) => return None,
         })
     }

@@ -1,6 +1,6 @@
 //! Which library is at which place of the program, and whose an id is.
 use crate::queue::Queue;
-use acm_sansio::door::{ExternalRequestId, ProviderId};
+use acm_sansio::api::{ExternalRequestId, ProviderId};
 use core::{ffi::c_void, sync::atomic::AtomicPtr};
 use std::sync::{Arc, OnceLock};
 

@@ -2,7 +2,7 @@
 //!
 //! Each line is measured with a small cache and with a full one of 131,072 destinations: the two must be alike.
 use acm_sansio::{
-    Account, Acm, ClientId, Config, EndpointId, Input, Output, PortId, Time, door::DatagramSource, port::PortAttributes,
+    Account, Acm, ClientId, Config, EndpointId, Input, Output, PortId, Time, api::DatagramSource, port::PortAttributes,
 };
 use acm_wire::{
     Address,
@@ -78,7 +78,7 @@ impl Core {
             if let Some(endpoint) = opened.pop() {
                 self.acm.handle_input(self.now, Input::EndpointOpened { endpoint, qpn: Qpn::of::<2>() });
             } else if let Some((id, mad)) = sa.pop() {
-                self.acm.handle_input(self.now, Input::SaAnswer { id, mad: ib_mad::as_bytes(&mad) });
+                self.acm.handle_input(self.now, Input::SaResponse { id, mad: ib_mad::as_bytes(&mad) });
             } else {
                 return;
             }
@@ -207,6 +207,6 @@ fn a_waiter_leaves(bencher: Bencher<'_, '_>, waiting: u32) {
         let client = ClientId::new(1, number);
         core.tell(Input::ClientOpened { client, account: Account::User(0) });
         core.tell(Input::ClientMessage { client, message: &ask(number) });
-        core.tell(Input::ClientGone(client));
+        core.tell(Input::ClientClosed(client));
     });
 }

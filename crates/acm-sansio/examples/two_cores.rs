@@ -4,7 +4,7 @@
 //! A program has sockets and devices where this has one queue. What it does for each wish of a core is the same.
 use acm_sansio::{
     Account, Acm, ClientId, Config, EndpointId, Event, Input, Output, PortId, SaRequestId, Time,
-    door::{DatagramSource, SaSend, SendTo},
+    api::{DatagramSource, SaSend, SendTo},
     ibacmp,
     port::PortAttributes,
 };
@@ -62,7 +62,7 @@ impl Node {
             Fact::Datagram(endpoint, source, mad) => {
                 Input::Datagram { endpoint: *endpoint, source: *source, payload: as_bytes(&**mad) }
             }
-            Fact::SaAnswer(id, mad) => Input::SaAnswer { id: *id, mad: as_bytes(&**mad) },
+            Fact::SaAnswer(id, mad) => Input::SaResponse { id: *id, mad: as_bytes(&**mad) },
         };
         self.tell(now, input, queue);
     }

@@ -1,26 +1,27 @@
-//! Who pays for what: every connection, request and lookup is charged to an account, and every account has its share.
+//! Accounts: every connection, request and lookup is charged to an account, and every account has a share.
 use crate::{arena::Arena, config::Share, id::handle};
 use alloc::collections::BTreeMap;
 use core::{fmt, net::IpAddr};
 
-/// Who pays. What one account holds never keeps another out.
+/// The party that a connection, request or lookup is charged to. No account can take the share of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Account {
-    /// This daemon's own work: joins and leaves.
+    /// The daemon itself: joins, leaves and background work.
     Daemon,
     /// The kernel of this machine.
     Kernel,
-    /// A user of this machine, by its number, as SO_PEERCRED tells.
+    /// A local user by uid, from SO_PEERCRED.
     User(u32),
-    /// Programs at an address that reach the daemon by TCP.
+    /// Programs that connect by TCP from this address.
     Peer(IpAddr),
-    /// Peers on the fabric that nobody here asked for.
-    Strangers,
+    /// Remote hosts on the fabric, which no local user asked for.
+    #[cfg_attr(feature = "serde", serde(rename = "Strangers"))]
+    Remote,
 }
 
 impl Account {
-    /// What kind of account it is: refusals are counted by it.
+    /// Returns the kind of account, by which refusals are counted.
     #[must_use]
     pub const fn kind(self) -> AccountKind {
         match self {
@@ -28,7 +29,7 @@ impl Account {
             Self::Kernel => AccountKind::Kernel,
             Self::User(_) => AccountKind::User,
             Self::Peer(_) => AccountKind::Peer,
-            Self::Strangers => AccountKind::Strangers,
+            Self::Remote => AccountKind::Remote,
         }
     }
 }
@@ -40,7 +41,7 @@ impl fmt::Display for Account {
             Self::Kernel => f.write_str("kernel"),
             Self::User(uid) => write!(f, "user {uid}"),
             Self::Peer(address) => write!(f, "peer {address}"),
-            Self::Strangers => f.write_str("strangers"),
+            Self::Remote => f.write_str("strangers"),
         }
     }
 }
@@ -54,17 +55,17 @@ pub enum AccountKind {
     Kernel,
     /// A user of this machine.
     User,
-    /// Programs at an address that reach the daemon by TCP.
+    /// Programs that connect by TCP from one address.
     Peer,
-    /// Peers on the fabric.
-    Strangers,
+    /// Remote hosts on the fabric.
+    Remote,
 }
 
 impl AccountKind {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Daemon, Self::Kernel, Self::User, Self::Peer, Self::Strangers];
+    /// All kinds.
+    pub const ALL: [Self; 5] = [Self::Daemon, Self::Kernel, Self::User, Self::Peer, Self::Remote];
 
-    /// Its name in counters.
+    /// Returns the name in counters.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -72,28 +73,29 @@ impl AccountKind {
             Self::Kernel => "kernel",
             Self::User => "user",
             Self::Peer => "peer",
-            Self::Strangers => "strangers",
+            Self::Remote => "strangers",
         }
     }
 }
 
 handle! {
-    /// An account that holds something now.
+    /// An account that currently holds something.
     pub AccountId "account";
 }
 
-/// What an account can hold.
+/// A resource that accounts hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holding {
-    /// Connections that are open.
+    /// Open connections.
     Connections,
-    /// Requests that wait for their answer.
+    /// Open requests.
     Requests,
-    /// Lookups that it needs. Each may have one place in one queue, so that places need no bound of their own.
+    /// Lookups that the account needs. Each has at most one position in one queue, so queue positions need no limit of
+    /// their own.
     Lookups,
 }
 
-/// How much is held, by [`Holding`].
+/// The amounts that an account holds, by [`Holding`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Holdings {
     pub(crate) connections: usize,
@@ -125,32 +127,32 @@ struct Ledger {
     held: Holdings,
 }
 
-/// All accounts that hold something, and those that are always there.
+/// All accounts that hold something, and the three permanent ones.
 #[derive(Debug)]
 pub(crate) struct Accounts {
     ids: BTreeMap<Account, AccountId>,
     ledgers: Arena<AccountId, Ledger>,
-    /// What all hold, but strangers: they have bounds of their own.
+    /// The sum over all accounts except the remote one, which has limits of its own.
     total: Holdings,
 }
 
-/// The account of peers on the fabric.
-pub(crate) const STRANGERS: AccountId = AccountId::new(0, 0);
+/// The account of remote hosts.
+pub(crate) const REMOTE: AccountId = AccountId::new(0, 0);
 /// The kernel's account.
 pub(crate) const KERNEL: AccountId = AccountId::new(1, 0);
-/// The daemon's own account.
+/// The daemon's account.
 pub(crate) const DAEMON: AccountId = AccountId::new(2, 0);
 
 impl Accounts {
     pub(crate) fn new() -> Self {
         let mut accounts = Self { ids: BTreeMap::new(), ledgers: Arena::new(), total: Holdings::default() };
-        for account in [Account::Strangers, Account::Kernel, Account::Daemon] {
+        for account in [Account::Remote, Account::Kernel, Account::Daemon] {
             accounts.id(account);
         }
         accounts
     }
 
-    /// The account's id, from now until it holds nothing any more.
+    /// Returns the account's id. It stays valid until the account holds nothing.
     pub(crate) fn id(&mut self, account: Account) -> AccountId {
         let Self { ids, ledgers, .. } = self;
         *ids.entry(account).or_insert_with(|| ledgers.insert(Ledger { account, held: Holdings::default() }))
@@ -164,45 +166,45 @@ impl Accounts {
         self.ledgers.get(id).map_or(0, |ledger| ledger.held.get(holding))
     }
 
-    /// What all hold, but strangers.
+    /// Returns the sum over all accounts except the remote one.
     pub(crate) const fn total(&self) -> Holdings {
         self.total
     }
 
-    /// Whether the account's share allows one more.
+    /// Reports whether the account's share allows one more.
     pub(crate) fn may_take(&self, id: AccountId, holding: Holding, share: Share) -> bool {
         let held = self.held(id, holding);
-        let total = if id == STRANGERS { held } else { self.total.get(holding) };
+        let total = if id == REMOTE { held } else { self.total.get(holding) };
         held < share.of(held + share.total.saturating_sub(total))
     }
 
-    /// Charges the account for one.
+    /// Charges the account for one unit.
     pub(crate) fn take(&mut self, id: AccountId, holding: Holding) {
         if let Some(ledger) = self.ledgers.get_mut(id) {
             *ledger.held.get_mut(holding) += 1;
-            if id != STRANGERS {
+            if id != REMOTE {
                 *self.total.get_mut(holding) += 1;
             }
         }
     }
 
-    /// Takes a charge back.
+    /// Returns one unit.
     pub(crate) fn give_back(&mut self, id: AccountId, holding: Holding) {
         let Some(ledger) = self.ledgers.get_mut(id) else { return };
         let held = ledger.held.get_mut(holding);
         debug_assert!(*held > 0, "{} gives back {holding:?} that it has not", ledger.account);
         *held = held.saturating_sub(1);
-        if id != STRANGERS {
+        if id != REMOTE {
             let total = self.total.get_mut(holding);
             *total = total.saturating_sub(1);
         }
         self.forget_idle(id);
     }
 
-    /// Forgets an account that holds nothing.
+    /// Removes an account that holds nothing.
     pub(crate) fn forget_idle(&mut self, id: AccountId) {
         let idle = |ledger: &&Ledger| ledger.held == Holdings::default();
-        if [STRANGERS, KERNEL, DAEMON].contains(&id) {
+        if [REMOTE, KERNEL, DAEMON].contains(&id) {
             return;
         }
         if let Some(account) = self.ledgers.get(id).filter(idle).map(|ledger| ledger.account) {
@@ -211,7 +213,7 @@ impl Accounts {
         }
     }
 
-    /// All accounts, in their order, with what they hold.
+    /// Returns all accounts in order, with what they hold.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Account, AccountId, Holdings)> {
         self.ids.iter().filter_map(|(account, id)| Some((*account, *id, self.ledgers.get(*id)?.held)))
     }
@@ -237,7 +239,7 @@ mod tests {
         let mut accounts = Accounts::new();
         let ids = [0, 1, 2, 3].map(|uid| accounts.id(Account::User(uid)));
         assert_eq!(ids.map(|id| fill(&mut accounts, id)), [75, 19, 5, 1]);
-        // What one gives back another can have.
+        // Returned units are available to other accounts.
         for _ in 0..60 {
             accounts.give_back(ids[0], Holding::Requests);
         }
@@ -266,7 +268,7 @@ mod tests {
     fn strangers_take_nothing_of_others() {
         let mut accounts = Accounts::new();
         let user = accounts.id(Account::User(1));
-        assert_eq!(fill(&mut accounts, STRANGERS), 75);
+        assert_eq!(fill(&mut accounts, REMOTE), 75);
         assert_eq!((fill(&mut accounts, user), accounts.total().requests), (75, 75));
     }
 
@@ -283,18 +285,18 @@ mod tests {
         accounts.take(KERNEL, Holding::Lookups);
         accounts.give_back(KERNEL, Holding::Lookups);
         assert_eq!(accounts.id(Account::Kernel), KERNEL);
-        assert_eq!(accounts.id(Account::Strangers), STRANGERS);
+        assert_eq!(accounts.id(Account::Remote), REMOTE);
         assert_eq!(accounts.id(Account::Daemon), DAEMON);
     }
 
     #[test]
     fn accounts_have_names_and_kinds() {
         let peer = Account::Peer("192.0.2.1".parse().unwrap());
-        let all = [Account::Daemon, Account::Kernel, Account::User(7), peer, Account::Strangers];
+        let all = [Account::Daemon, Account::Kernel, Account::User(7), peer, Account::Remote];
         let names = ["daemon", "kernel", "user 7", "peer 192.0.2.1", "strangers"];
         assert_eq!(all.map(|account| account.to_string()), names);
         let kinds = [AccountKind::Daemon, AccountKind::Kernel, AccountKind::User, AccountKind::Peer];
         assert_eq!(all.map(Account::kind)[..4], kinds);
-        assert_eq!(Account::Strangers.kind(), AccountKind::Strangers);
+        assert_eq!(Account::Remote.kind(), AccountKind::Remote);
     }
 }

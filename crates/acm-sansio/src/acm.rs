@@ -1,9 +1,9 @@
-//! Dispatch: where each input and each deadline goes.
+//! Dispatch of inputs and timers to the components.
 use crate::{
     Config, Stats, Time,
     account::AccountKind,
+    api::{Deadline, Event, Input, Output, ProviderId, Reason, SendFailure},
     context::{Context, Running},
-    door::{Deadline, Event, Input, Output, ProviderId, Reason, SendFailure},
     histogram::Latencies,
     ibacmp::Ibacmp,
     id::{ClientId, EndpointId, PortId},
@@ -19,7 +19,7 @@ use crate::{
 use acm_wire::client::Counters;
 use alloc::{boxed::Box, string::String, vec::Vec};
 
-/// The core: see the [crate's page](crate) for its door.
+/// The core. The [crate documentation](crate) describes its API.
 #[derive(Debug)]
 pub struct Acm {
     pub(crate) context: Context,
@@ -27,14 +27,16 @@ pub struct Acm {
 }
 
 impl Acm {
-    /// A core with the built-in provider. `seed` feeds transaction ids and jitter: an outsider must not know it.
+    /// Creates a core with the built-in provider.
+    ///
+    /// `seed` determines transaction ids and jitter, so it must be secret.
     #[must_use]
     pub fn new(config: Config, seed: impl Into<Seed>) -> Self {
         let seed = seed.into();
         Self::with_provider(config, seed, Box::new(Ibacmp::new(seed)))
     }
 
-    /// A core with another provider in the place of the built-in one.
+    /// Creates a core with another provider in place of the built-in one.
     #[must_use]
     pub fn with_provider(mut config: Config, seed: impl Into<Seed>, provider: Box<dyn Provider>) -> Self {
         let names = core::mem::take(&mut config.providers);
@@ -45,29 +47,31 @@ impl Acm {
         acm
     }
 
-    /// How many providers there may be beside the built-in one.
-    pub const MOST_PROVIDERS: u8 = crate::providers::MOST;
+    /// The greatest number of providers beside the built-in one.
+    pub const MAX_PROVIDERS: u8 = crate::providers::MAX;
 
-    /// Another provider, which is not built in: its number, unless there are too many. It serves the subnets that
-    /// [`Config::subnets`] gives it, from the next fact on; to be added before the first one, so that a trace has it.
+    /// Adds a provider outside of the core and returns its id, or `None` if there are too many.
+    ///
+    /// The provider serves the subnets that [`Config::subnets`] assigns to it, from the next input on. Add providers
+    /// before the first input, so that a trace records them.
     pub fn add_provider(&mut self, name: &str) -> Option<ProviderId> {
         let id = self.providers.add(name)?;
         self.context.config.providers.push(name.into());
         Some(id)
     }
 
-    /// Tells one fact. Outputs of the fact before must have been drained, and time does not go back.
+    /// Handles one input. The outputs of the previous input must have been drained, and `now` must not go back.
     pub fn handle_input(&mut self, now: Time, input: Input<'_>) {
         self.advance(now);
         match input {
             Input::ClientOpened { client, account } => self.client_opened(client, account),
             Input::ClientMessage { client, message } => self.client_message(client, message),
-            Input::ClientGone(client) => self.client_gone(client),
-            Input::KernelRequest { id, port, wanted } => self.kernel_request(id, port, wanted),
+            Input::ClientClosed(client) => self.client_closed(client),
+            Input::KernelRequest { id, port, path } => self.kernel_request(id, port, path),
             Input::KernelAddressRequest { id, source, dest } => self.kernel_address_request(id, source, dest),
-            Input::KernelTimeout(waits) => self.context.kernel_waits = Some(waits),
+            Input::KernelTimeout(timeout) => self.context.kernel_timeout = Some(timeout),
             Input::SourceSelected { request, source } => self.source_selected(request, source),
-            Input::SaAnswer { id, mad } => self.sa_answer(id, mad),
+            Input::SaResponse { id, mad } => self.sa_response(id, mad),
             Input::SaReport { port, lid, qpn, mad } => self.sa_report(port, lid, qpn, mad),
             Input::SaFailed { id, failure: SendFailure::TimedOut } => self.sa_failed(id, SaError::TimedOut),
             Input::SaFailed { id, failure: SendFailure::NotSent } => self.sa_failed(id, SaError::NotSent),
@@ -93,14 +97,14 @@ impl Acm {
                     self.reconcile(port);
                 }
             }
-            // The files are those of the built-in provider.
+            // The files belong to the built-in provider.
             Input::Preloaded(preload) => {
                 self.providers.get_mut(ProviderId::BUILT_IN).preload(&mut self.context, preload);
             }
             Input::Configure(config) => self.configure(config),
             Input::Interfaces(all) => self.interfaces(all),
-            Input::Provider { provider, said } => match self.providers.external(provider) {
-                Some(provider) => provider.said(&mut self.context, &said),
+            Input::Provider { provider, message } => match self.providers.external(provider) {
+                Some(provider) => provider.handle_message(&mut self.context, &message),
                 None => self.context.stats.stale_inputs += 1,
             },
             Input::Shutdown => self.shutdown(),
@@ -108,7 +112,7 @@ impl Acm {
         self.check_shutdown();
     }
 
-    /// Runs what is due. Harmless when nothing is.
+    /// Runs all timers that are due at `now`. Does nothing if none is due.
     pub fn handle_timeout(&mut self, now: Time) {
         self.advance(now);
         while let Some(key) = self.context.timers.pop_due(now) {
@@ -116,58 +120,60 @@ impl Acm {
                 TimerKey::Provider(token) => {
                     self.providers.get_mut(token.provider).timeout(&mut self.context, token);
                 }
-                TimerKey::Question(id) => {
+                TimerKey::SaQuery(id) => {
                     if let Some(error) = self.context.sa_due(id) {
                         self.sa_done(id, Err(error));
                     }
                 }
                 TimerKey::Kernel(id) => self.kernel_late(id),
                 TimerKey::Notices(port) => self.context.notices_due(port),
-                TimerKey::Endpoint(id) => self.open_again(id),
-                TimerKey::Failures => self.context.tell_failures(),
+                TimerKey::Endpoint(id) => self.reopen_endpoint(id),
+                TimerKey::Failures => self.context.report_failures(),
                 TimerKey::Shutdown => self.stopped(),
             }
         }
         self.check_shutdown();
     }
 
-    /// Tells one fact and carries out all that follows from it.
+    /// Handles one input and carries out all outputs that follow from it.
     pub fn drive(&mut self, now: Time, input: Input<'_>, carry_out: impl FnMut(Output) -> Option<Input<'static>>) {
         self.handle_input(now, input);
         self.drain(now, carry_out);
     }
 
-    /// Carries out all that is wanted, in order. What `carry_out` gives back is told when there are no more wishes,
-    /// in order as well. To be called after each `handle_*`, by whoever does not use [`Acm::drive`].
+    /// Carries out all outputs in order.
+    ///
+    /// Inputs that `carry_out` returns are handled in order after the last output. Call this method after each
+    /// `handle_*` call, unless you use [`Acm::drive`].
     pub fn drain(&mut self, now: Time, mut carry_out: impl FnMut(Output) -> Option<Input<'static>>) {
         loop {
             while let Some(output) = self.poll_output() {
                 if let Some(fact) = carry_out(output) {
-                    self.context.facts.push_back(fact);
+                    self.context.pending_inputs.push_back(fact);
                 }
             }
-            let Some(fact) = self.context.facts.pop_front() else { return };
+            let Some(fact) = self.context.pending_inputs.pop_front() else { return };
             self.handle_input(now, fact);
         }
     }
 
-    /// The next wish; `None` when there is none left.
+    /// Returns the next output, or `None` if there is none left.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.context.outputs.pop_front()
     }
 
-    /// The next instant at which [`Acm::handle_timeout`] must run. May change after every `handle_*`.
+    /// Returns the next instant at which [`Acm::handle_timeout`] must run. It may change with every `handle_*` call.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         self.context.timers.next().map(|(at, _)| at)
     }
 
-    /// The same with the reason.
+    /// Returns the instant of [`Acm::poll_timeout`] with its reason.
     #[must_use]
     pub fn poll_deadline(&self) -> Option<Deadline> {
         let (at, key) = self.context.timers.next()?;
         let reason = match key {
-            TimerKey::Question(_) => Reason::SaRequest,
+            TimerKey::SaQuery(_) => Reason::SaRequest,
             TimerKey::Kernel(_) => Reason::KernelRequest,
             TimerKey::Endpoint(_) => Reason::OpenEndpoint,
             TimerKey::Notices(_) => Reason::Notices,
@@ -178,64 +184,65 @@ impl Acm {
         Some(Deadline { at, reason })
     }
 
-    /// Whether a port is active.
+    /// Reports whether a port is active.
     #[must_use]
     pub fn is_active(&self, port: PortId) -> bool {
         self.context.ports.attributes(port).is_some()
     }
 
-    /// Whether a client may send another request: its owner stops reading from it otherwise.
+    /// Reports whether a client may send another request. If not, the caller stops reading from the connection.
     #[must_use]
     pub fn takes_requests(&self, client: ClientId) -> bool {
         let most = self.context.config.limits.requests_per_client as usize;
         self.context.connections.requests(client).is_none_or(|requests| requests.len() < most)
     }
 
-    /// Whether a client waits for an answer: its owner keeps the connection, even if nothing more comes from it.
+    /// Reports whether a client waits for a response. If so, the caller keeps the connection, even if it is
+    /// half-closed.
     #[must_use]
     pub fn has_requests(&self, client: ClientId) -> bool {
         self.context.connections.requests(client).is_some_and(|requests| requests.len() > 0)
     }
 
-    /// The daemon's seven counters.
+    /// Returns the daemon's seven client protocol counters.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.context.counters
     }
 
-    /// An endpoint's own; `None` if there is no such endpoint any more.
+    /// Returns the seven counters of an endpoint, or `None` if the endpoint does not exist.
     #[must_use]
     pub fn endpoint_counters(&self, endpoint: EndpointId) -> Option<&Counters> {
         self.context.ports.endpoint(endpoint).map(|endpoint| &endpoint.counters)
     }
 
-    /// What the core itself counts beside them.
+    /// Returns the core's own counters.
     #[must_use]
     pub fn stats(&self) -> &Stats {
         &self.context.stats
     }
 
-    /// The daemon's seven counters, by the names that reports give them.
-    pub fn each_counter(&self, mut tell: impl FnMut(&'static str, u64)) {
+    /// Calls `emit` for each of the daemon's seven counters with its name in reports.
+    pub fn each_counter(&self, mut emit: impl FnMut(&'static str, u64)) {
         for (name, counter) in crate::report::COUNTERS {
-            tell(name, self.context.counters.get(counter));
+            emit(name, self.context.counters.get(counter));
         }
     }
 
-    /// How long things took.
+    /// Returns the latency histograms.
     #[must_use]
     pub fn latencies(&self) -> &Latencies {
         &self.context.latencies
     }
 
-    /// Every counter but the seven, the provider's too: its name, the kind of account that it is of if it counts by
-    /// account, its value.
-    pub fn each_stat(&self, mut tell: impl FnMut(&'static str, Option<AccountKind>, u64)) {
-        self.context.stats.each(&mut tell);
-        self.providers.iter().for_each(|provider| provider.each_stat(&mut |name, value| tell(name, None, value)));
+    /// Calls `emit` for every counter except the seven, including those of providers: its name, the kind of account if
+    /// it is counted by account, and its value.
+    pub fn each_stat(&self, mut emit: impl FnMut(&'static str, Option<AccountKind>, u64)) {
+        self.context.stats.each(&mut emit);
+        self.providers.iter().for_each(|provider| provider.each_stat(&mut |name, value| emit(name, None, value)));
     }
 
-    /// One counter by its name, of all kinds of account together; `None` if there is none with this name.
+    /// Returns one counter by its name, summed over all kinds of account, or `None` if there is no such counter.
     #[must_use]
     pub fn stat(&self, name: &str) -> Option<u64> {
         let mut found = None;
@@ -247,27 +254,27 @@ impl Acm {
         found
     }
 
-    /// Everything that an administrator may want to see: ports, endpoints, accounts, queues, counters.
+    /// Returns a report for the administrator: ports, endpoints, accounts, queues, counters.
     #[must_use]
     pub fn report(&self) -> Report<'_> {
         Report::new(&self.context, &self.providers)
     }
 
-    /// The active ports.
+    /// Returns the active ports.
     pub fn ports(&self) -> impl Iterator<Item = (PortId, &PortAttributes)> {
         self.context.ports.iter().filter(|(_, up, _)| *up).map(|(port, _, attributes)| (port, attributes))
     }
 
-    /// The options in force: those that it was made with, or was given since.
+    /// Returns the options in force: those of the constructor, or of the last [`Input::Configure`].
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.context.config
     }
 
-    /// Whether everything that is kept fits together: for tests and fuzzing. Looks at everything.
+    /// Checks the invariants of the whole state, for tests and fuzzing. The cost grows with the state.
     ///
     /// # Errors
-    /// What does not fit.
+    /// The first invariant that does not hold.
     pub fn check(&self) -> Result<(), String> {
         crate::check::context(&self.context)?;
         crate::check::lookups(&self.context, &self.providers)?;
@@ -299,15 +306,15 @@ impl Acm {
         }
         self.context.ports.index_addresses();
         let ports: Vec<_> = self.context.ports.iter().map(|(port, ..)| port).collect();
-        ports.into_iter().for_each(|port| self.serve_by(port, None));
+        ports.into_iter().for_each(|port| self.assign_provider(port, None));
         self.context.end_notices();
         self.context.running = Running::Leaving;
         self.context.timers.set(TimerKey::Shutdown, self.context.now + retry::SHUTDOWN);
     }
 
-    /// Whether the last group is left and the last provider has closed what it had.
+    /// Ends the shutdown if the last group is left and the last provider has closed what it had open.
     fn check_shutdown(&mut self) {
-        let is_over = || self.context.sa.questions.len() == 0 && self.providers.iter().all(Provider::is_closed);
+        let is_over = || self.context.sa.queries.len() == 0 && self.providers.iter().all(Provider::is_closed);
         if self.context.running == Running::Leaving && is_over() {
             self.stopped();
         }
@@ -316,10 +323,10 @@ impl Acm {
     fn stopped(&mut self) {
         self.context.running = Running::Stopped;
         self.context.timers.clear(TimerKey::Shutdown);
-        self.context.tell_failures();
+        self.context.report_failures();
         let ports: Vec<PortId> = self.context.sa.ports.keys().copied().collect();
         for port in ports {
-            self.sa_abandon(port);
+            self.fail_sa_queries(port);
         }
         self.context.output(Output::ShutdownDone);
     }
@@ -330,9 +337,9 @@ mod tests {
     use super::*;
     use crate::{
         Account, EndpointId,
-        client::{Asker, OpenRequest, Waiting},
+        api::DatagramSource,
+        client::{OpenRequest, Requester, WaitingFor},
         config::Limits,
-        door::DatagramSource,
         id::Token,
     };
     use acm_wire::Address;
@@ -348,13 +355,13 @@ mod tests {
         let account = acm.context.connections.account(client).unwrap();
         let seen = [(); 3].map(|()| {
             let seen = (acm.takes_requests(client), acm.has_requests(client));
-            let waiting = Waiting::Lookup {
+            let waiting = WaitingFor::Lookup {
                 endpoint: EndpointId::new(0, 0),
                 token: Token { provider: ProviderId::BUILT_IN, kind: 1, index: 0, generation: 0 },
                 dest: Address::from_text("a"),
                 chosen_source: None,
             };
-            acm.context.keep_request(OpenRequest::new(Asker::Client { id: client, tid: [0; 8] }, account, waiting));
+            acm.context.keep_request(OpenRequest::new(Requester::Client { id: client, tid: [0; 8] }, account, waiting));
             seen
         });
         assert_eq!(seen, [(true, false), (true, true), (false, true)]);
@@ -394,7 +401,7 @@ mod tests {
     fn each_deadline_has_its_reason() {
         let mut acm = Acm::new(Config::default(), 1);
         let keys = [
-            (TimerKey::Question(crate::id::QuestionId::new(1, 0)), Reason::SaRequest),
+            (TimerKey::SaQuery(crate::id::SaQueryId::new(1, 0)), Reason::SaRequest),
             (TimerKey::Kernel(crate::RequestId::new(1, 0)), Reason::KernelRequest),
             (TimerKey::Endpoint(EndpointId::new(1, 0)), Reason::OpenEndpoint),
             (TimerKey::Shutdown, Reason::Shutdown),

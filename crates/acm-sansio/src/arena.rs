@@ -1,12 +1,12 @@
-//! Things with handles that go stale.
+//! An arena with generational handles.
 use alloc::vec::Vec;
 use core::{fmt, marker::PhantomData};
 
-/// Names a thing in an [`Arena`]: its place, and how often the place was used before.
+/// The index of an element in an [`Arena`], with the generation of the slot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Handle {
     pub(crate) index: u32,
-    /// How often the place was used before.
+    /// Number of times that the slot was used before.
     pub(crate) generation: u32,
 }
 
@@ -16,7 +16,7 @@ impl fmt::Debug for Handle {
     }
 }
 
-/// A handle of one kind of thing.
+/// A typed handle.
 pub(crate) trait Key: Copy {
     fn from_handle(handle: Handle) -> Self;
     fn handle(self) -> Handle;
@@ -28,10 +28,11 @@ enum Slot<T> {
     Used(T),
 }
 
-/// Places in one piece of memory. Growing moves nothing: a hundred thousand destinations are not copied in one go.
+/// Slots per allocation. Growing moves no element, so inserting into a cache of a hundred thousand destinations stays
+/// cheap.
 const CHUNK: usize = 256;
 
-/// Things in places that are used again. A handle of a thing that is gone finds nothing.
+/// Elements in reusable slots. The handle of a removed element finds nothing.
 #[derive(Debug)]
 pub(crate) struct Arena<K, T> {
     chunks: Vec<Vec<(u32, Slot<T>)>>,
@@ -45,7 +46,7 @@ impl<K: Key, T> Arena<K, T> {
         Self { chunks: Vec::new(), free: None, len: 0, key: PhantomData }
     }
 
-    pub(crate) fn places(&self) -> usize {
+    pub(crate) fn slots(&self) -> usize {
         self.chunks.last().map_or(0, |last| (self.chunks.len() - 1) * CHUNK + last.len())
     }
 
@@ -68,7 +69,7 @@ impl<K: Key, T> Arena<K, T> {
             self.free = next;
             return K::from_handle(Handle { index, generation });
         }
-        let index = u32::try_from(self.places()).unwrap_or(u32::MAX);
+        let index = u32::try_from(self.slots()).unwrap_or(u32::MAX);
         match self.chunks.last_mut() {
             Some(last) if last.len() < CHUNK => last.push((0, Slot::Used(value))),
             _ => {
@@ -113,16 +114,16 @@ impl<K: Key, T> Arena<K, T> {
         }
     }
 
-    /// The handle of what is at a place.
-    pub(crate) fn key_at(&self, place: usize) -> Option<K> {
-        let index = u32::try_from(place).ok()?;
+    /// Returns the handle of the element in a slot.
+    pub(crate) fn key_at(&self, slot: usize) -> Option<K> {
+        let index = u32::try_from(slot).ok()?;
         match self.slot(index)? {
             (generation, Slot::Used(_)) => Some(K::from_handle(Handle { index, generation: *generation })),
             _ => None,
         }
     }
 
-    /// All things in the order of their places.
+    /// Returns all elements in slot order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (K, &T)> {
         (0..).zip(self.chunks.iter().flatten()).filter_map(|(index, (generation, slot))| match slot {
             Slot::Used(value) => Some((K::from_handle(Handle { index, generation: *generation }), value)),
@@ -149,13 +150,14 @@ mod tests {
         let first = arena.insert(0);
         let address: *const usize = arena.get(first).unwrap();
         let keys: Vec<RequestId> = (1..10_000).map(|number| arena.insert(number)).collect();
-        assert_eq!((arena.places(), arena.len()), (10_000, 10_000));
+        assert_eq!((arena.slots(), arena.len()), (10_000, 10_000));
         assert_eq!(arena.get(first).unwrap() as *const usize, address);
         assert!((1..).zip(&keys).all(|(number, key)| arena.get(*key) == Some(&number)));
     }
 
     proptest! {
-        /// Against a plain list: what is in is found, what is out is not, even where its place is used again.
+        /// Compares the arena with a list: present elements are found, removed ones are not, even if their slot is
+        /// reused.
         #[test]
         fn model(ops in proptest::collection::vec((any::<bool>(), any::<prop::sample::Index>()), 0..200)) {
             let mut arena = Arena::<RequestId, usize>::new();

@@ -1,7 +1,7 @@
-//! Whether what the core keeps fits together: for tests and fuzzing.
+//! Invariants of the core's state, for tests and fuzzing.
 use crate::{
     account::{Account, AccountId, Holding},
-    client::{Asker, Waiting},
+    client::{Requester, WaitingFor},
     context::Context,
     providers::Providers,
     sa::Progress,
@@ -9,14 +9,14 @@ use crate::{
 };
 use alloc::{collections::BTreeMap, format, string::String};
 
-/// An error with a text unless `holds`.
+/// Returns an error with a text unless `holds`.
 pub(crate) fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(what()) }
 }
 
 pub(crate) fn context(cx: &Context) -> Result<(), String> {
     requests(cx)?;
-    questions(cx)?;
+    queries(cx)?;
     for (port, state) in &cx.notices {
         let is_asked_for = !state.waits() || cx.timers.get(TimerKey::Notices(*port)).is_some();
         ensure(is_asked_for, || format!("port {}: nobody subscribes: {state:?}", port.0))?;
@@ -33,10 +33,10 @@ pub(crate) fn context(cx: &Context) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether no account has more than its share of all that there is: then there is something left for others.
+/// Checks that no account exceeds its share, so that something is left for others.
 fn shares(cx: &Context) -> Result<(), String> {
     let limits = &cx.widest.limits;
-    // What the daemon does and what strangers are owed have bounds of their own.
+    // The daemon and remote hosts have limits of their own.
     let shares = |account: &Account| matches!(account, Account::User(_) | Account::Peer(_) | Account::Kernel);
     for (account, _, held) in cx.accounts.iter().filter(|(account, ..)| shares(account)) {
         for (held, share, what) in [
@@ -51,7 +51,7 @@ fn shares(cx: &Context) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether each account is charged for the lookups that providers have of it, and for no other.
+/// Checks that each account is charged for exactly the lookups that providers hold for it.
 pub(crate) fn lookups(cx: &Context, providers: &Providers) -> Result<(), String> {
     let mut needed: BTreeMap<AccountId, usize> = BTreeMap::new();
     providers.iter().for_each(|provider| provider.each_lookup(&mut |account| *needed.entry(account).or_default() += 1));
@@ -68,8 +68,8 @@ fn requests(cx: &Context) -> Result<(), String> {
         if request.is_charged() {
             *held.entry(request.account).or_default() += 1;
         }
-        match request.asker {
-            Asker::Client { id: client, .. } => {
+        match request.requester {
+            Requester::Client { id: client, .. } => {
                 ensure(cx.connections.account(client) == Some(request.account), || {
                     format!("{id} of {client}, which is gone")
                 })?;
@@ -77,14 +77,14 @@ fn requests(cx: &Context) -> Result<(), String> {
                 let open = cx.connections.requests(client).map_or(0, |requests| requests.len());
                 ensure((1..=most).contains(&open), || format!("{client} has {open} requests"))?;
             }
-            Asker::Kernel(_) => {
+            Requester::Kernel(_) => {
                 ensure(cx.timers.get(TimerKey::Kernel(id)).is_some(), || {
                     format!("{id} of the kernel has no deadline")
                 })?;
             }
         }
-        if let Waiting::Query { question: Some(question), .. } = request.waiting {
-            ensure(cx.sa.questions.get(question).is_some(), || format!("{id} waits for {question}, which is gone"))?;
+        if let WaitingFor::Query { query: Some(query), .. } = request.waiting {
+            ensure(cx.sa.queries.get(query).is_some(), || format!("{id} waits for {query}, which is gone"))?;
         }
     }
     for (account, id, holdings) in cx.accounts.iter() {
@@ -97,13 +97,13 @@ fn requests(cx: &Context) -> Result<(), String> {
     Ok(())
 }
 
-fn questions(cx: &Context) -> Result<(), String> {
+fn queries(cx: &Context) -> Result<(), String> {
     let mut in_flight = BTreeMap::new();
-    for (id, pending) in cx.sa.questions.iter() {
-        ensure(cx.timers.get(TimerKey::Question(id)).is_some(), || format!("{id} has no deadline"))?;
+    for (id, pending) in cx.sa.queries.iter() {
+        ensure(cx.timers.get(TimerKey::SaQuery(id)).is_some(), || format!("{id} has no deadline"))?;
         match &pending.progress {
             Progress::Waiting => {
-                let paid = pending.places.len() > 0 || pending.question.is_membership();
+                let paid = pending.positions.len() > 0 || pending.query.is_membership();
                 ensure(paid, || format!("{id} waits and nobody pays: {pending:?}"))?;
             }
             Progress::InFlight { send, .. } => {
@@ -113,20 +113,20 @@ fn questions(cx: &Context) -> Result<(), String> {
             Progress::Pausing => {}
         }
     }
-    for (port, line) in &cx.sa.ports {
+    for (port, port_queue) in &cx.sa.ports {
         let counted = in_flight.get(port).copied().unwrap_or(0);
-        ensure(line.queue.held() == counted, || {
-            format!("port {}: {} credits are held, {counted} requests are in flight", port.0, line.queue.held())
+        ensure(port_queue.queue.held() == counted, || {
+            format!("port {}: {} credits are held, {counted} requests are in flight", port.0, port_queue.queue.held())
         })?;
         let most = cx.widest.sa_depth.most();
-        ensure(line.queue.is_within(most), || {
+        ensure(port_queue.queue.is_within(most), || {
             format!("port {}: {counted} in flight of {most}, or a part of them", port.0)
         })?;
-        ensure(line.all.iter().all(|id| cx.sa.questions.get(*id).is_some()), || {
-            format!("port {}: a question is gone", port.0)
+        ensure(port_queue.all.iter().all(|id| cx.sa.queries.get(*id).is_some()), || {
+            format!("port {}: a query is gone", port.0)
         })?;
     }
-    ensure(cx.sa.sends.len() == in_flight.values().sum::<u32>() as usize, || "a send without its question".into())
+    ensure(cx.sa.sends.len() == in_flight.values().sum::<u32>() as usize, || "a send without its query".into())
 }
 
 #[cfg(test)]

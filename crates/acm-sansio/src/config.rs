@@ -1,5 +1,5 @@
 //! Options of the core, with their units and defaults.
-use crate::door::Level;
+use crate::api::Level;
 use alloc::{string::String, vec::Vec};
 use core::{ops::RangeInclusive, time::Duration};
 use ib_mad::{Mtu, Rate, ServiceId};
@@ -7,33 +7,33 @@ use ib_mad::{Mtu, Rate, ServiceId};
 mod subnets;
 pub use subnets::Subnets;
 
-/// Where a route to a known address comes from (`route_prot`).
+/// The source of the path to a located destination (`route_prot`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum RouteProtocol {
-    /// From subnet administration.
+    /// The subnet administrator.
     #[default]
     Sa,
-    /// From the parameters of the multicast group that both ends share.
+    /// The parameters of the multicast group that both ends share.
     Acm,
 }
 
-/// How many requests of a port to subnet administration are in flight at a time (`sa_depth`).
+/// The number of queries of a port in flight at the subnet administrator (`sa_depth`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum SaDepth {
-    /// From 4 up to 64 while answers come; half as many after each time-out and each BUSY.
+    /// Grows from 4 to 64 while responses arrive; halves after each time-out and each BUSY.
     #[default]
     Auto,
-    /// So many; at least 1.
+    /// A fixed number; at least 1.
     Fixed(u32),
 }
 
 impl SaDepth {
-    /// What [`SaDepth::Auto`] grows to.
+    /// The maximum of [`SaDepth::Auto`].
     pub(crate) const MOST_AUTO: u32 = 64;
 
-    /// How many there may ever be.
+    /// Returns the largest possible number.
     pub(crate) fn most(self) -> u32 {
         match self {
             Self::Auto => Self::MOST_AUTO,
@@ -42,23 +42,23 @@ impl SaDepth {
     }
 }
 
-/// Which service ids of requests path queries name (`path_service_ids`). The others are left out: rdma_cm has one for
-/// each TCP port, and a query for each would be too many.
+/// The service ids that path queries name (`path_service_ids`). Other service ids are left out: rdma_cm has one for
+/// each TCP port, and a query for each of them would be too many.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ServiceIds {
     /// Queries name no service id.
     #[default]
     None,
-    /// Each as it is.
+    /// Queries name the requested service id.
     All,
-    /// Those of these ranges, which do not overlap and are in order. An id is asked for by the first one of its range,
-    /// so that one query is enough for all of them, and who asks first makes no difference.
+    /// Queries name only service ids in these ranges, which are sorted and do not overlap. The query names the first id
+    /// of the range, so that one query serves the whole range, whichever id is requested first.
     Ranges(Vec<RangeInclusive<ServiceId>>),
 }
 
 impl ServiceIds {
-    /// From ranges in any order.
+    /// Creates [`ServiceIds::Ranges`] from ranges in any order.
     #[must_use]
     pub fn ranges(ranges: impl IntoIterator<Item = RangeInclusive<ServiceId>>) -> Self {
         let mut ranges: Vec<_> = ranges.into_iter().collect();
@@ -66,9 +66,9 @@ impl ServiceIds {
         Self::Ranges(ranges)
     }
 
-    /// The service id that is asked for instead of this one; zero if none is.
+    /// Returns the service id to query instead of `id`, or zero for none.
     #[must_use]
-    pub fn asked(&self, id: ServiceId) -> ServiceId {
+    pub fn canonical(&self, id: ServiceId) -> ServiceId {
         match self {
             Self::None => ServiceId::default(),
             Self::All => id,
@@ -86,48 +86,49 @@ impl ServiceIds {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 pub struct Config {
-    /// `addr_timeout`: how long an address stays known; `None` for ever.
+    /// `addr_timeout`: lifetime of a cached address; `None`: it does not expire.
     pub addr_timeout: Option<Duration>,
-    /// `route_prot`: where a route to a known address comes from.
+    /// `route_prot`: the source of the path to a located destination.
     pub route_protocol: RouteProtocol,
-    /// `route_timeout`: how long a route stays known; `None` for ever.
+    /// `route_timeout`: lifetime of a cached path; `None`: it does not expire.
     pub route_timeout: Option<Duration>,
-    /// `negative_timeout`: how long a destination that failed (nobody answered, or subnet administration has no record)
-    /// is not tried again; `None`: it is tried each time.
+    /// `negative_timeout`: time until a failed destination (no peer responded, or the SA has no record) is tried again;
+    /// `None`: each request tries again.
     pub negative_timeout: Option<Duration>,
-    /// `path_service_ids`: which service ids path queries name.
+    /// `path_service_ids`: the service ids that path queries name.
     pub path_service_ids: ServiceIds,
-    /// `loopback_prot local`: own addresses are known without asking anybody.
+    /// `loopback_prot local`: local addresses are resolved without a request.
     pub loopback: bool,
-    /// `timeout`: how long to wait for an answer before asking again.
+    /// `timeout`: time to wait for a response before each retry.
     pub timeout: Duration,
-    /// `retries`: how often to ask again.
+    /// `retries`: number of retries.
     pub retries: u32,
-    /// `resolve_depth`: multicast requests of an endpoint whose answers are likely still to come, at a time.
+    /// `resolve_depth`: multicast requests of an endpoint in flight, as long as a response to each is likely.
     pub resolve_depth: u32,
-    /// `sa_depth`: requests of a port in flight at subnet administration.
+    /// `sa_depth`: queries of a port in flight at the subnet administrator.
     pub sa_depth: SaDepth,
-    /// `sa_notices`: ask subnet administration to tell which ports and groups come and go.
+    /// `sa_notices`: subscribe to notices about ports and groups that appear and disappear.
     pub sa_notices: bool,
-    /// `groups`: groups of an endpoint with `route_prot acm`, the base group among them; at least that.
+    /// `groups`: number of multicast groups of an endpoint with `route_prot acm`, including the base group.
     pub groups: u8,
     /// `min_mtu`: MTU of the base group.
     pub min_mtu: Mtu,
     /// `min_rate`: rate of the base group.
     pub min_rate: Rate,
-    /// How long a request of the kernel may wait for its answer; then it is told that there is none, and the lookup
-    /// goes on for the next one. The kernel itself waits 2 s, unless told otherwise, before it looks elsewhere.
+    /// Time until a kernel request is answered at the latest. A late request fails, and its lookup continues for the
+    /// next request. The kernel waits 2 s by default before it queries the SA itself.
     pub kernel_deadline: Duration,
-    /// How long a lookup may wait for its turn before it fails.
+    /// Time that a lookup may wait for its turn before it fails.
     pub queue_deadline: Duration,
-    /// The least important events that are told; others cost nothing.
+    /// The least important level that is logged. Events below it cost nothing.
     pub log_level: Level,
-    /// The providers that are not built in, by name, in the order of their numbers:
-    /// [`Acm::add_provider`](crate::Acm::add_provider). The core has those that it began with.
+    /// Names of the providers outside of the core, in the order of their ids.
+    /// [`Acm::add_provider`](crate::Acm::add_provider) adds one. [`Input::Configure`](crate::Input::Configure) does not
+    /// change the list.
     pub providers: Vec<String>,
-    /// `provider`: which provider serves which subnet. A port of another subnet has no endpoints.
+    /// `provider`: the provider of each subnet. A port of an unassigned subnet has no endpoints.
     pub subnets: Subnets,
-    /// Bounds of what is kept.
+    /// Limits of the state that is kept.
     pub limits: Limits,
 }
 
@@ -159,13 +160,13 @@ impl Default for Config {
 }
 
 impl Config {
-    /// How long a request to subnet administration may take with all its repetitions.
+    /// Returns the longest time of a query to the subnet administrator, including all retries.
     #[must_use]
     pub fn sa_time(&self) -> Duration {
         self.timeout.saturating_mul(self.retries.saturating_add(1))
     }
 
-    /// Raises each bound to that of `other`: what was allowed once may be there still.
+    /// Raises each limit to that of `other`, because state from before a reconfiguration may remain.
     pub(crate) fn widen(&mut self, other: &Self) {
         self.resolve_depth = self.resolve_depth.max(other.resolve_depth);
         if other.sa_depth.most() > self.sa_depth.most() {
@@ -180,23 +181,23 @@ impl Config {
     }
 }
 
-/// A bound that accounts share.
+/// A limit that accounts share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Share {
-    /// What all accounts together may have.
+    /// The limit for all accounts together.
     pub total: usize,
-    /// What one account may have: so many percent, 1 to 100, of what it has and what nobody has. With less than 100
-    /// there is always something left for the next account, and one that is alone has nearly all.
+    /// The limit for one account: this percentage, 1 to 100, of the sum of what it holds and what is free. Below 100,
+    /// something is always left for the next account, and a single account may hold nearly everything.
     pub percent: u8,
 }
 
 impl Share {
-    /// The account's part of what is free to it, rounded up.
+    /// Returns the part of `free` that one account may hold, rounded up.
     #[must_use]
     pub fn of(self, free: usize) -> usize {
         let percent = usize::from(self.percent.clamp(1, 100));
-        // In two parts: who has no bound says the largest number.
+        // Split to avoid overflow: an unlimited total is `usize::MAX`.
         free / 100 * percent + (free % 100 * percent).div_ceil(100)
     }
 
@@ -206,39 +207,39 @@ impl Share {
     }
 }
 
-/// Bounds of what the core keeps. What goes beyond one is refused or thrown out, and counted in
+/// Limits of the state that the core keeps. Whatever exceeds a limit is refused or evicted, and counted in
 /// [`Stats`](crate::Stats).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 pub struct Limits {
-    /// `connections`, `connection_share`: clients at a time. An account beyond its share loses the connection that has
-    /// been idle for longest.
+    /// `connections`, `connection_share`: open client connections. An account beyond its share loses the connection
+    /// that has been idle for longest.
     pub connections: Share,
-    /// `requests`, `request_share`: requests of clients and of the kernel that are not answered yet.
+    /// `requests`, `request_share`: open requests of clients and of the kernel.
     pub requests: Share,
-    /// `lookups`, `lookup_share`: lookups that accounts here need. Two accounts that need the same are both charged.
+    /// `lookups`, `lookup_share`: lookups of local accounts. If two accounts need the same lookup, both are charged.
     pub lookups: Share,
-    /// `requests_per_client`: requests of one client that are not answered yet; the owner of its connection stops
-    /// reading then.
+    /// `requests_per_client`: open requests of one client. At the limit the caller stops reading from the connection.
     pub requests_per_client: u32,
-    /// `stranger_queue`: lookups for strangers: routes back to peers that ask, and what they claim that is checked.
-    pub strangers: usize,
-    /// Destinations in the cache; the one not used for longest (nearly) makes room.
+    /// `stranger_queue`: lookups for remote hosts: paths for responses to them, and verifications of their claims.
+    #[cfg_attr(feature = "serde", serde(rename = "strangers"))]
+    pub remote_lookups: usize,
+    /// Destinations in the cache. A full cache evicts one that was not used recently.
     pub destinations: usize,
-    /// Destinations of those that nobody here has asked for.
+    /// Destinations in the cache that no local user requested.
     pub unsolicited: usize,
-    /// Destinations that failed just now and are not tried again so soon; beyond it the oldest may be.
+    /// Failed destinations that are cached. Beyond the limit, the oldest is dropped.
     pub negatives: usize,
-    /// Destinations that wait for being asked for anew in the background, in each of three lines: what was used, what
-    /// strangers claim, and what the sweep found, which waits in its place until there is room.
+    /// Destinations that wait for a renewal in the background, in each of three queues: used ones, claims of remote
+    /// hosts, and those that the sweep found. If the third is full, the sweep waits.
     pub renewals: usize,
-    /// Askers that wait for one route so that they can be answered.
+    /// Remote hosts that wait for one path so that they get a response.
     pub responders: usize,
-    /// Reports of subnet administration to a port at once; room for more comes back within four seconds.
+    /// Reports of the subnet administrator to a port in one burst; the burst refills within four seconds.
     pub reports: u32,
 }
 
-/// What one account may have of a bound, in percent.
+/// The default limit of one account, in percent.
 const DEFAULT_PERCENT: u8 = 90;
 
 impl Default for Limits {
@@ -249,7 +250,7 @@ impl Default for Limits {
             requests: share(65_536),
             lookups: share(65_536),
             requests_per_client: 64,
-            strangers: 4096,
+            remote_lookups: 4096,
             destinations: 131_072,
             unsolicited: 65_536,
             negatives: 4096,
@@ -268,10 +269,10 @@ mod tests {
     fn an_id_is_asked_for_by_the_first_of_its_range() {
         let id = ServiceId::new;
         let ranges = ServiceIds::ranges([id(100)..=id(109), id(5)..=id(5), id(110)..=id(200)]);
-        let asked =
-            |ids: &ServiceIds| [0, 4, 5, 6, 99, 100, 109, 110, 200, 201].map(|number| ids.asked(id(number)).get());
-        assert_eq!(asked(&ranges), [0, 0, 5, 0, 0, 100, 100, 110, 110, 0]);
-        assert_eq!(asked(&ServiceIds::None), [0; 10]);
-        assert_eq!(asked(&ServiceIds::All), [0, 4, 5, 6, 99, 100, 109, 110, 200, 201]);
+        let canonical =
+            |ids: &ServiceIds| [0, 4, 5, 6, 99, 100, 109, 110, 200, 201].map(|number| ids.canonical(id(number)).get());
+        assert_eq!(canonical(&ranges), [0, 0, 5, 0, 0, 100, 100, 110, 110, 0]);
+        assert_eq!(canonical(&ServiceIds::None), [0; 10]);
+        assert_eq!(canonical(&ServiceIds::All), [0, 4, 5, 6, 99, 100, 109, 110, 200, 201]);
     }
 }

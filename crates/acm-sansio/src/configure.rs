@@ -1,8 +1,8 @@
-//! Other options while the core runs.
+//! Changes of options while the core runs.
 use crate::{
     Config,
     acm::Acm,
-    door::Event,
+    api::Event,
     id::{EndpointId, PortId},
     port::Endpoint,
     provider::PortEvent,
@@ -10,9 +10,8 @@ use crate::{
 use alloc::vec::Vec;
 
 impl Acm {
-    /// Takes other options. They count for what comes; what is under way keeps the deadlines that it has, and what
-    /// goes beyond a smaller bound stays until it ends. What groups are joined with, `loopback` and
-    /// `sa_notices` stay as they were.
+    /// Applies new options to everything that follows. Operations in progress keep their deadlines, and state beyond a
+    /// lowered limit stays until it ends. The parameters of joins, `loopback` and `sa_notices` keep their values.
     pub(crate) fn configure(&mut self, config: &Config) {
         let cx = &mut self.context;
         let Config { min_mtu, min_rate, loopback, groups, sa_notices, .. } = cx.config;
@@ -28,18 +27,18 @@ impl Acm {
         let other_subnets = before.subnets != cx.config.subnets;
         for port in ports {
             if other_subnets {
-                self.say_not_served(port);
+                self.log_not_served(port);
                 self.reconcile(port);
             }
             self.context.sa_pump(port);
             if other_groups {
-                self.groups_changed(port);
+                self.update_groups(port);
             }
         }
     }
 
-    /// Joins and leaves groups, as for another link.
-    fn groups_changed(&mut self, port: PortId) {
+    /// Joins and leaves groups, as after a change of the link.
+    fn update_groups(&mut self, port: PortId) {
         let open = |endpoint: &EndpointId| self.context.endpoint(*endpoint).is_some_and(Endpoint::is_open);
         let endpoints: Vec<EndpointId> = self.context.ports.endpoints_of(port).filter(open).collect();
         for endpoint in endpoints {
@@ -48,12 +47,12 @@ impl Acm {
         }
     }
 
-    /// Says that a port is active and its subnet is another provider's, or nobody's.
-    pub(crate) fn say_not_served(&mut self, port: PortId) {
+    /// Logs that a port is active but its subnet has no provider.
+    pub(crate) fn log_not_served(&mut self, port: PortId) {
         let Some(prefix) = self.context.ports.attributes(port).map(|attributes| attributes.gid().prefix()) else {
             return;
         };
-        if self.wanted_provider(port).is_none() {
+        if self.provider_for(port).is_none() {
             self.context.log(Event::NotServed(port, prefix));
         }
     }

@@ -1,10 +1,10 @@
-//! The core's own state, and all that a provider may touch or do.
+//! The core's state, and everything that a provider may do.
 use crate::{
     Config, Time,
     account::{AccountId, Accounts, Holding},
-    client::{Connections, FailedRequests, Requests},
-    door::{CallId, Event, Input, Level, Output, ProviderCall, ProviderEvent, ProviderId, SendTo, Stats},
-    failure::Bound,
+    api::{CallId, Event, Input, Level, Output, ProviderCall, ProviderEvent, ProviderId, SendTo, Stats},
+    client::{Connections, Requests},
+    failure::{Bound, FailureSummary},
     histogram::{Latencies, Phase},
     id::{EndpointId, PortId, Token},
     port::{Endpoint, PortAttributes, Ports},
@@ -18,19 +18,19 @@ use alloc::{collections::VecDeque, vec::Vec};
 use core::time::Duration;
 use ib_mad::{Gid, Lid, TransactionId, acm::AcmMad, id::Lmc};
 
-/// The core's own state. A provider acts through it and has no other way out.
+/// The core's state. A provider acts only through it.
 #[derive(Debug)]
 pub struct Context {
     pub(crate) config: Config,
-    /// The widest bounds that there were: for [`Acm::check`](crate::Acm::check).
+    /// The largest limits so far, for [`Acm::check`](crate::Acm::check).
     pub(crate) widest: Config,
     pub(crate) now: Time,
     pub(crate) transaction_ids: Random,
     pub(crate) jitter: Random,
     expiry: Random,
     pub(crate) outputs: VecDeque<Output>,
-    /// Facts that came of carrying out outputs, to be told in their order.
-    pub(crate) facts: VecDeque<Input<'static>>,
+    /// Inputs that result from carrying out outputs, to be handled in order.
+    pub(crate) pending_inputs: VecDeque<Input<'static>>,
     pub(crate) timers: Timers,
     pub(crate) ports: Ports,
     pub(crate) accounts: Accounts,
@@ -41,21 +41,21 @@ pub struct Context {
     pub(crate) counters: Counters,
     pub(crate) stats: Stats,
     pub(crate) latencies: Latencies,
-    /// Requests that failed, and that nobody was told of.
-    pub(crate) failed: FailedRequests,
+    /// Failed requests since the last summary for the administrator.
+    pub(crate) failed: FailureSummary,
     pub(crate) running: Running,
-    /// How long the kernel waits for its answers, if somebody told it another time than its own.
-    pub(crate) kernel_waits: Option<Duration>,
+    /// The kernel's time-out, if it is not the default.
+    pub(crate) kernel_timeout: Option<Duration>,
 }
 
-/// Whether the core serves.
+/// The phase of the core's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Running {
     /// Endpoints are opened, groups joined, requests answered.
     Serving,
     /// Groups are being left.
     Leaving,
-    /// They are left, or had their time.
+    /// All groups are left, or the time-out for leaving is over.
     Stopped,
 }
 
@@ -68,7 +68,7 @@ impl Context {
             jitter: Random::new(seed, Purpose::Jitter),
             expiry: Random::new(seed, Purpose::Expiry),
             outputs: VecDeque::new(),
-            facts: VecDeque::new(),
+            pending_inputs: VecDeque::new(),
             timers: Timers::default(),
             ports: Ports::new(maps.next()),
             accounts: Accounts::new(),
@@ -79,79 +79,79 @@ impl Context {
             counters: Counters::default(),
             stats: Stats::default(),
             latencies: Latencies::default(),
-            failed: FailedRequests::default(),
+            failed: FailureSummary::default(),
             running: Running::Serving,
-            kernel_waits: None,
+            kernel_timeout: None,
             widest: config.clone(),
             config,
         }
     }
 
-    /// The instant of the input or deadline that is being handled.
+    /// Returns the time of the input or timer that is being handled.
     #[must_use]
     pub const fn now(&self) -> Time {
         self.now
     }
 
-    /// The options in force.
+    /// Returns the options in force.
     #[must_use]
     pub const fn config(&self) -> &Config {
         &self.config
     }
 
-    /// An endpoint that there is.
+    /// Returns an endpoint, if it exists.
     #[must_use]
     pub fn endpoint(&self, id: EndpointId) -> Option<&Endpoint> {
         self.ports.endpoint(id)
     }
 
-    /// The attributes of an endpoint's port; `None` while it is down.
+    /// Returns the attributes of an endpoint's port, or `None` while the port is down.
     #[must_use]
     pub fn port_of(&self, id: EndpointId) -> Option<&PortAttributes> {
         self.ports.attributes(self.endpoint(id)?.port)
     }
 
-    /// How many low bits of a LID tell the ways to the endpoint's port apart; none while it is down.
+    /// Returns the LID mask control of the endpoint's port, or zero while the port is down.
     #[must_use]
     pub fn lmc_of(&self, id: EndpointId) -> Lmc {
         self.port_of(id).map(|port| port.lmc).unwrap_or_default()
     }
 
-    /// The endpoints of a port.
+    /// Returns the endpoints of a port.
     #[must_use]
     pub fn endpoints_of(&self, port: PortId) -> Vec<EndpointId> {
         self.ports.endpoints_of(port).collect()
     }
 
-    /// The port of an endpoint.
+    /// Returns the port of an endpoint.
     #[must_use]
     pub fn port_id(&self, id: EndpointId) -> Option<PortId> {
         self.endpoint(id).map(|endpoint| endpoint.port)
     }
 
-    /// A transaction id that nobody else can guess.
+    /// Returns a transaction id that others cannot predict.
     pub fn transaction_id(&mut self) -> TransactionId {
         TransactionId::new(self.transaction_ids.next())
     }
 
-    /// A time between 3/4 and 5/4 of this one.
+    /// Returns a random time between 3/4 and 5/4 of `around`.
     pub fn jitter(&mut self, around: Duration) -> Duration {
         retry::jitter(around, self.jitter.next())
     }
 
-    /// A time below this one.
+    /// Returns a random time below `below`.
     pub fn spread(&mut self, below: Duration) -> Duration {
         retry::spread(below, self.jitter.next())
     }
 
-    /// The end of what is found now and stays known for so long, or up to an eighth less: what was found together does
-    /// not end together.
-    pub fn end_of(&mut self, lifetime: Duration) -> Time {
+    /// Returns the expiry time of an entry that is created now: `lifetime` from now, or up to an eighth earlier, so
+    /// that entries created together do not expire together.
+    pub fn expiry_of(&mut self, lifetime: Duration) -> Time {
         let eighth = retry::spread(lifetime / 8, self.expiry.next());
         self.now + lifetime.saturating_sub(eighth)
     }
 
-    /// Counts for the endpoint and for the daemon.
+    /// Increments a counter of the endpoint and of the daemon.
     pub fn count(&mut self, endpoint: EndpointId, counter: Counter) {
         self.counters.count(counter);
         if let Some(endpoint) = self.ports.endpoint_mut(endpoint) {
@@ -159,32 +159,32 @@ impl Context {
         }
     }
 
-    /// Says something to the administrator, if it is important enough.
+    /// Logs an event, if its level is enabled.
     pub fn log(&mut self, event: Event) {
         if self.logs(event.level()) {
             self.output(Output::Log(event));
         }
     }
 
-    /// Whether events of this level are told.
+    /// Reports whether events of this level are logged.
     #[must_use]
     pub fn logs(&self, level: Level) -> bool {
         level <= self.config.log_level
     }
 
-    /// Counts how long something took.
-    pub fn took(&mut self, phase: Phase, time: Duration) {
+    /// Adds a measured time to a latency histogram.
+    pub fn record_latency(&mut self, phase: Phase, time: Duration) {
         self.latencies.count(phase, time);
     }
 
-    /// Whether the account may need one more lookup; a refusal is counted.
+    /// Charges an account for one more lookup. A refusal is counted.
     ///
     /// # Errors
-    /// [`Bound::Lookups`].
+    /// [`Bound::Lookups`] if the account's share is used up.
     pub fn charge_lookup(&mut self, account: AccountId) -> Result<(), Bound> {
         let mut share = self.config.limits.lookups;
-        if account == crate::account::STRANGERS {
-            share = crate::config::Share { total: self.config.limits.strangers, percent: 100 };
+        if account == crate::account::REMOTE {
+            share = crate::config::Share { total: self.config.limits.remote_lookups, percent: 100 };
         }
         if !self.accounts.may_take(account, Holding::Lookups, share) {
             self.stats.lookups_refused.count(self.accounts.account(account).kind());
@@ -194,7 +194,7 @@ impl Context {
         Ok(())
     }
 
-    /// The account does not need a lookup any more that it was charged for.
+    /// Returns the charge for a lookup that the account no longer needs.
     pub fn refund_lookup(&mut self, account: AccountId) {
         self.accounts.give_back(account, Holding::Lookups);
     }
@@ -204,33 +204,33 @@ impl Context {
         self.output(Output::Send { endpoint, to, mad });
     }
 
-    /// Receives what is sent to a group.
+    /// Attaches an endpoint to a group.
     pub fn attach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) {
         self.output(Output::Attach { endpoint, mgid, mlid });
     }
 
-    /// Receives no more what is sent to a group.
+    /// Detaches an endpoint from a group.
     pub fn detach(&mut self, endpoint: EndpointId, mgid: Gid, mlid: Lid) {
         self.output(Output::Detach { endpoint, mgid, mlid });
     }
 
-    /// An endpoint is open that has no queue pair of ours, for the first time or again.
-    pub fn opened(&mut self, endpoint: EndpointId) {
+    /// Marks an endpoint without a queue pair of ours as open.
+    pub fn set_endpoint_open(&mut self, endpoint: EndpointId) {
         if let Some(found) = self.ports.endpoint_mut(endpoint) {
             (found.open, found.opening, found.failures) = (true, false, 0);
             self.timers.clear(TimerKey::Endpoint(endpoint));
         }
     }
 
-    /// It is not open now, and its provider will open it again by itself.
-    pub fn not_open(&mut self, endpoint: EndpointId) {
+    /// Marks an endpoint as closed. Its provider will open it again on its own.
+    pub fn set_endpoint_closed(&mut self, endpoint: EndpointId) {
         if let Some(found) = self.ports.endpoint_mut(endpoint) {
             (found.open, found.opening) = (false, true);
         }
     }
 
-    /// An endpoint could not be opened; it is tried again after a while, and at the port's next change.
-    pub fn not_opened(&mut self, endpoint: EndpointId) {
+    /// Records that an endpoint could not be opened. It is retried after a pause, and at the port's next change.
+    pub fn endpoint_open_failed(&mut self, endpoint: EndpointId) {
         let Some(found) = self.ports.endpoint_mut(endpoint) else { return };
         found.opening = false;
         found.failures = found.failures.saturating_add(1);
@@ -253,18 +253,18 @@ impl Context {
         self.output(Output::Provider { provider, call, what });
     }
 
-    /// [`Provider::timeout`](crate::provider::Provider::timeout) is called with `token` then, and not at an earlier
-    /// time that was set for it.
+    /// Sets a timer: [`Provider::timeout`](crate::provider::Provider::timeout) is called with `token` at `at`. An
+    /// earlier setting for the same token is replaced.
     pub fn set_timer(&mut self, token: Token, at: Time) {
         self.timers.set(TimerKey::Provider(token), at);
     }
 
-    /// Takes a timer back.
+    /// Clears a timer.
     pub fn clear_timer(&mut self, token: Token) {
         self.timers.clear(TimerKey::Provider(token));
     }
 
-    /// When a timer is due, if it is set.
+    /// Returns the time at which a timer is due, if it is set.
     #[must_use]
     pub fn timer(&self, token: Token) -> Option<Time> {
         self.timers.get(TimerKey::Provider(token))
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
     use acm_wire::Address;
 
-    /// What is seen of others' purposes says nothing of the next transaction id.
+    /// Random numbers for other purposes reveal nothing about the next transaction id.
     #[test]
     fn transaction_ids_have_a_key_of_their_own() {
         let mut cx = Context::new(Config::default(), 1.into());
@@ -315,18 +315,18 @@ mod tests {
 
     #[test]
     fn only_what_is_important_enough_is_told() {
-        let told = |log_level| {
+        let logged = |log_level| {
             let mut cx = Context::new(Config { log_level, ..Config::default() }, 1.into());
             cx.log(Event::PortDown(PortId(0)));
             cx.log(Event::NoPartition(PortId(0), Address::from_text("a"), None));
             cx.log(Event::Answered(
-                crate::door::RequestedBy::Kernel(crate::KernelRequestId(1)),
+                crate::api::RequestedBy::Kernel(crate::KernelRequestId(1)),
                 Address::from_text("a"),
             ));
             assert!(cx.outputs.iter().all(|output| matches!(output, Output::Log(_))));
             cx.outputs.len()
         };
-        assert_eq!([Level::Always, Level::Verbose, Level::Debug].map(told), [1, 2, 3]);
+        assert_eq!([Level::Always, Level::Verbose, Level::Debug].map(logged), [1, 2, 3]);
     }
 
     #[test]

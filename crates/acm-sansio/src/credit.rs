@@ -1,160 +1,165 @@
-//! Credits: the right to have one datagram or request outstanding, and the queue of those who wait for one.
+//! Credits (the right to have one datagram or query outstanding) and the queue for them.
 use crate::{
-    account::{AccountId, DAEMON, STRANGERS},
-    fair::{FairQueue, Place},
+    account::{AccountId, DAEMON, REMOTE},
+    fair::{FairQueue, Position},
 };
 use alloc::vec::Vec;
 
-/// What strangers may have of the credits, and what goes on in the background: one part in so many each, but always one
-/// when nobody else wants it.
-const PART: u32 = 4;
-/// Accounts that have places of their own for one item; those beyond wait with them.
-const MOST_PLACES: usize = 16;
+/// Remote hosts may hold one credit in this many, and background work another one. Each may hold at least one if no
+/// other item waits.
+const SHARE_DIVISOR: u32 = 4;
+/// The maximum number of accounts with a position for one item. Further accounts share those positions.
+const MAX_POSITIONS: usize = 16;
 
-/// What strangers may have of `depth` credits, and what goes on in the background.
+/// Returns how many of `depth` credits remote hosts may hold, and how many background work may hold.
 fn part(depth: u32) -> u32 {
-    (depth / PART).max(1)
+    (depth / SHARE_DIVISOR).max(1)
 }
 
-/// A credit that is held. To be given back to the queue that it came from.
+/// A held credit. Return it to the queue that it came from.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Credit {
-    by: By,
+    class: CreditClass,
 }
 
-/// Who has a credit.
+/// The kind of work that holds a credit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
+enum CreditClass {
     Accounts,
-    Strangers,
+    Remote,
     Background,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct AccountPlace {
+struct AccountPosition {
     account: AccountId,
-    place: Place,
+    position: Position,
 }
 
-/// The places of one item in a [`CreditQueue`]: one for each account that waits for it.
+/// The positions of one item in a [`CreditQueue`]: one for each account that needs it.
 #[derive(Debug, Default)]
-pub(crate) struct Places(Vec<AccountPlace>);
+pub(crate) struct QueuePositions(Vec<AccountPosition>);
 
-/// Items that wait for a credit: accounts by turn, then strangers, then what the daemon does in the background.
+/// Items that wait for a credit: local accounts in turn, then remote hosts, then the daemon's background work.
 #[derive(Debug)]
 pub(crate) struct CreditQueue<T> {
     local: FairQueue<T>,
-    strangers: FairQueue<T>,
+    remote: FairQueue<T>,
     background: FairQueue<T>,
     held: u32,
-    held_by_strangers: u32,
+    held_by_remote: u32,
     held_by_background: u32,
 }
 
 impl<T> Default for CreditQueue<T> {
     fn default() -> Self {
-        let (local, strangers, background) = (FairQueue::new(), FairQueue::new(), FairQueue::new());
-        Self { local, strangers, background, held: 0, held_by_strangers: 0, held_by_background: 0 }
+        let (local, remote, background) = (FairQueue::new(), FairQueue::new(), FairQueue::new());
+        Self { local, remote, background, held: 0, held_by_remote: 0, held_by_background: 0 }
     }
 }
 
 impl<T: Copy> CreditQueue<T> {
-    fn side(&mut self, account: AccountId) -> &mut FairQueue<T> {
+    fn queue_of(&mut self, account: AccountId) -> &mut FairQueue<T> {
         match account {
-            STRANGERS => &mut self.strangers,
+            REMOTE => &mut self.remote,
             DAEMON => &mut self.background,
             _ => &mut self.local,
         }
     }
 
-    /// Lets an account wait for the item, if it does not yet.
-    pub(crate) fn join(&mut self, places: &mut Places, account: AccountId, item: T) {
-        if places.0.len() < MOST_PLACES && !places.has(account) {
-            let place = self.side(account).push(account.index(), item);
-            places.0.push(AccountPlace { account, place });
+    /// Adds a position for an account, if the item has none for it yet.
+    pub(crate) fn join(&mut self, positions: &mut QueuePositions, account: AccountId, item: T) {
+        if positions.0.len() < MAX_POSITIONS && !positions.has(account) {
+            let position = self.queue_of(account).push(account.index(), item);
+            positions.0.push(AccountPosition { account, position });
         }
     }
 
-    /// Puts an item that had its turn back to the front, for all accounts that wait for it.
-    pub(crate) fn join_again(&mut self, places: &mut Places, accounts: impl Iterator<Item = AccountId>, item: T) {
-        self.leave_all(places);
-        for account in accounts.take(MOST_PLACES) {
-            let place = self.side(account).push_first(account.index(), item);
-            places.0.push(AccountPlace { account, place });
+    /// Puts an item that had its turn back to the front, for all accounts that need it.
+    pub(crate) fn rejoin(
+        &mut self,
+        positions: &mut QueuePositions,
+        accounts: impl Iterator<Item = AccountId>,
+        item: T,
+    ) {
+        self.leave_all(positions);
+        for account in accounts.take(MAX_POSITIONS) {
+            let position = self.queue_of(account).push_first(account.index(), item);
+            positions.0.push(AccountPosition { account, position });
         }
     }
 
-    /// An account does not wait for the item any more.
-    pub(crate) fn leave(&mut self, places: &mut Places, account: AccountId) {
-        if let Some(index) = places.0.iter().position(|place| place.account == account) {
-            let place = places.0.swap_remove(index).place;
-            self.side(account).remove(place);
+    /// Removes the position of an account.
+    pub(crate) fn leave(&mut self, positions: &mut QueuePositions, account: AccountId) {
+        if let Some(index) = positions.0.iter().position(|position| position.account == account) {
+            let position = positions.0.swap_remove(index).position;
+            self.queue_of(account).remove(position);
         }
     }
 
-    /// Nobody waits for the item any more.
-    pub(crate) fn leave_all(&mut self, places: &mut Places) {
-        for AccountPlace { account, place } in core::mem::take(&mut places.0) {
-            self.side(account).remove(place);
+    /// Removes all positions of an item.
+    pub(crate) fn leave_all(&mut self, positions: &mut QueuePositions) {
+        for AccountPosition { account, position } in core::mem::take(&mut positions.0) {
+            self.queue_of(account).remove(position);
         }
     }
 
-    /// The next item, with the credit that it may use, if one of `depth` is left. Its other places are the caller's to
-    /// take back.
+    /// Returns the next item with its credit, if fewer than `depth` credits are held. The caller removes the item's
+    /// other positions.
     pub(crate) fn next(&mut self, depth: u32) -> Option<(T, Credit)> {
         let depth = depth.max(1);
         if self.held >= depth {
             return None;
         }
         let part = part(depth);
-        let mut next = self.local.pop().map(|item| (item, By::Accounts));
-        if next.is_none() && self.held_by_strangers < part {
-            next = self.strangers.pop().map(|item| (item, By::Strangers));
+        let mut next = self.local.pop().map(|item| (item, CreditClass::Accounts));
+        if next.is_none() && self.held_by_remote < part {
+            next = self.remote.pop().map(|item| (item, CreditClass::Remote));
         }
         if next.is_none() && self.held_by_background < part {
-            next = self.background.pop().map(|item| (item, By::Background));
+            next = self.background.pop().map(|item| (item, CreditClass::Background));
         }
-        let (item, by) = next?;
+        let (item, class) = next?;
         self.held += 1;
-        self.held_by_strangers += u32::from(by == By::Strangers);
-        self.held_by_background += u32::from(by == By::Background);
-        Some((item, Credit { by }))
+        self.held_by_remote += u32::from(class == CreditClass::Remote);
+        self.held_by_background += u32::from(class == CreditClass::Background);
+        Some((item, Credit { class }))
     }
 
-    /// A credit for what does not wait here and goes before everything that does.
+    /// Takes a credit for an item that is not in this queue and precedes all that are.
     pub(crate) fn take_credit(&mut self, depth: u32) -> Option<Credit> {
         let free = self.held < depth.max(1);
         self.held += u32::from(free);
-        free.then_some(Credit { by: By::Accounts })
+        free.then_some(Credit { class: CreditClass::Accounts })
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "who gives it back has it no more")]
     pub(crate) fn give_back(&mut self, credit: Credit) {
         self.held -= 1;
-        self.held_by_strangers -= u32::from(credit.by == By::Strangers);
-        self.held_by_background -= u32::from(credit.by == By::Background);
+        self.held_by_remote -= u32::from(credit.class == CreditClass::Remote);
+        self.held_by_background -= u32::from(credit.class == CreditClass::Background);
     }
 
-    /// Credits that are held.
+    /// Returns the number of held credits.
     pub(crate) const fn held(&self) -> u32 {
         self.held
     }
 
-    /// Whether nobody holds more than `depth` allows: for checks.
+    /// Reports whether the held credits are within `depth`, for invariant checks.
     pub(crate) fn is_within(&self, depth: u32) -> bool {
-        let parts = [self.held_by_strangers, self.held_by_background];
+        let parts = [self.held_by_remote, self.held_by_background];
         self.held <= depth.max(1) && parts.iter().all(|held| *held <= part(depth))
     }
 
-    /// Places that are taken: of accounts here, of strangers.
+    /// Returns the number of positions: of local accounts, and of remote hosts.
     pub(crate) const fn waiting(&self) -> (usize, usize) {
-        (self.local.len(), self.strangers.len())
+        (self.local.len(), self.remote.len())
     }
 }
 
-impl Places {
+impl QueuePositions {
     pub(crate) fn has(&self, account: AccountId) -> bool {
-        self.0.iter().any(|place| place.account == account)
+        self.0.iter().any(|position| position.account == account)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -169,19 +174,19 @@ mod tests {
     const A: AccountId = AccountId::new(5, 0);
     const B: AccountId = AccountId::new(6, 0);
 
-    fn wait(queue: &mut CreditQueue<u32>, account: AccountId, items: core::ops::Range<u32>) -> Vec<Places> {
+    fn wait(queue: &mut CreditQueue<u32>, account: AccountId, items: core::ops::Range<u32>) -> Vec<QueuePositions> {
         items
             .map(|item| {
-                let mut places = Places::default();
-                queue.join(&mut places, account, item);
-                places
+                let mut positions = QueuePositions::default();
+                queue.join(&mut positions, account, item);
+                positions
             })
             .collect()
     }
 
     #[test]
     fn strangers_and_the_background_have_their_part_of_a_depth() {
-        for account in [STRANGERS, DAEMON] {
+        for account in [REMOTE, DAEMON] {
             let mut queue = CreditQueue::default();
             let _places = wait(&mut queue, account, 0..9);
             let _held: Vec<_> = core::iter::from_fn(|| queue.next(8)).collect();
@@ -196,7 +201,7 @@ mod tests {
     #[test]
     fn strangers_are_last_and_have_a_quarter() {
         let mut queue = CreditQueue::default();
-        wait(&mut queue, STRANGERS, 0..100);
+        wait(&mut queue, REMOTE, 0..100);
         wait(&mut queue, A, 100..102);
         wait(&mut queue, B, 200..201);
         let mut items = Vec::new();
@@ -217,7 +222,7 @@ mod tests {
     fn the_background_comes_after_strangers_and_has_a_quarter() {
         let mut queue = CreditQueue::default();
         wait(&mut queue, DAEMON, 0..100);
-        wait(&mut queue, STRANGERS, 100..103);
+        wait(&mut queue, REMOTE, 100..103);
         wait(&mut queue, A, 200..201);
         let mut next = || queue.next(8).map(|(item, _)| item);
         assert_eq!([(); 6].map(|()| next()), [Some(200), Some(100), Some(101), Some(0), Some(1), None]);
@@ -226,7 +231,7 @@ mod tests {
     #[test]
     fn a_single_credit_is_theirs_when_nobody_else_wants_it() {
         let mut queue = CreditQueue::default();
-        wait(&mut queue, STRANGERS, 0..2);
+        wait(&mut queue, REMOTE, 0..2);
         let (item, credit) = queue.next(1).unwrap();
         wait(&mut queue, A, 9..10);
         assert_eq!((item, queue.next(1)), (0, None));
@@ -238,24 +243,24 @@ mod tests {
     fn an_item_has_a_place_for_each_account() {
         let mut queue = CreditQueue::default();
         wait(&mut queue, A, 0..50);
-        let mut places = wait(&mut queue, A, 50..51).remove(0);
-        queue.join(&mut places, B, 50);
-        queue.join(&mut places, B, 50);
-        assert_eq!((places.len(), queue.waiting()), (2, (52, 0)));
+        let mut positions = wait(&mut queue, A, 50..51).remove(0);
+        queue.join(&mut positions, B, 50);
+        queue.join(&mut positions, B, 50);
+        assert_eq!((positions.len(), queue.waiting()), (2, (52, 0)));
         assert_eq!(queue.next(9).unwrap().0, 0);
         assert_eq!(queue.next(9).unwrap().0, 50, "at B's turn, not after all of A's");
-        queue.leave_all(&mut places);
-        assert_eq!((places.len(), queue.waiting()), (0, (49, 0)));
+        queue.leave_all(&mut positions);
+        assert_eq!((positions.len(), queue.waiting()), (0, (49, 0)));
     }
 
     #[test]
     fn who_leaves_has_no_turn() {
         let mut queue = CreditQueue::default();
-        let mut places = wait(&mut queue, A, 1..2).remove(0);
-        queue.join(&mut places, B, 1);
-        queue.leave(&mut places, A);
-        assert!(!places.has(A) && places.has(B));
-        queue.leave(&mut places, B);
+        let mut positions = wait(&mut queue, A, 1..2).remove(0);
+        queue.join(&mut positions, B, 1);
+        queue.leave(&mut positions, A);
+        assert!(!positions.has(A) && positions.has(B));
+        queue.leave(&mut positions, B);
         assert_eq!(queue.next(9), None);
     }
 
@@ -263,8 +268,8 @@ mod tests {
     fn what_comes_back_is_first() {
         let mut queue = CreditQueue::default();
         wait(&mut queue, A, 1..3);
-        let mut places = Places::default();
-        queue.join_again(&mut places, [A].into_iter(), 0);
+        let mut positions = QueuePositions::default();
+        queue.rejoin(&mut positions, [A].into_iter(), 0);
         let mut items = Vec::new();
         while let Some((item, _)) = queue.next(9) {
             items.push(item);
@@ -292,12 +297,12 @@ mod tests {
 
     #[test]
     fn an_item_has_so_many_places_and_no_more() {
-        let (mut queue, mut places) = (CreditQueue::default(), Places::default());
+        let (mut queue, mut positions) = (CreditQueue::default(), QueuePositions::default());
         for account in 3..40 {
-            queue.join(&mut places, AccountId::new(account, 0), 1);
+            queue.join(&mut positions, AccountId::new(account, 0), 1);
         }
-        assert_eq!((places.len(), queue.waiting()), (16, (16, 0)));
-        queue.join_again(&mut places, (3..40).map(|account| AccountId::new(account, 0)), 1);
-        assert_eq!((places.len(), queue.waiting()), (16, (16, 0)));
+        assert_eq!((positions.len(), queue.waiting()), (16, (16, 0)));
+        queue.rejoin(&mut positions, (3..40).map(|account| AccountId::new(account, 0)), 1);
+        assert_eq!((positions.len(), queue.waiting()), (16, (16, 0)));
     }
 }

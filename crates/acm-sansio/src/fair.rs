@@ -1,4 +1,4 @@
-//! A queue that serves its lanes by turn: who has much in it waits for itself, not others for it.
+//! A fair queue: its lanes are served round-robin, so that a lane with many items delays only itself.
 use crate::{
     arena::Arena,
     id::handle,
@@ -7,8 +7,8 @@ use crate::{
 use alloc::{collections::VecDeque, vec::Vec};
 
 handle! {
-    /// A place in a [`FairQueue`].
-    pub(crate) Place "place";
+    /// A position in a [`FairQueue`].
+    pub(crate) Position "position";
 }
 
 const IN_LANE: usize = 0;
@@ -17,27 +17,27 @@ const IN_LANE: usize = 0;
 struct Item<T> {
     lane: u32,
     value: T,
-    links: Links<Place>,
+    links: Links<Position>,
 }
 
-impl<T> Linked<Place, IN_LANE> for Item<T> {
-    fn links(&mut self) -> &mut Links<Place> {
+impl<T> Linked<Position, IN_LANE> for Item<T> {
+    fn links(&mut self) -> &mut Links<Position> {
         &mut self.links
     }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
-    items: List<Place, IN_LANE>,
-    /// It is in `turns`. It stays there when it becomes empty, and is passed over at its turn.
+    items: List<Position, IN_LANE>,
+    /// `true` if the lane is in `turns`. An empty lane stays there until its next turn, and is then skipped.
     has_turn: bool,
 }
 
-/// A queue of lanes. Lanes are numbered by their owner with small numbers; each in turn gives one item, in the order in
-/// which they came to it. Everything is done in one step, taking an item out of the middle as well.
+/// A queue of lanes with small numbers. Each lane in turn yields its oldest item. All operations take constant time,
+/// including removal from the middle.
 #[derive(Debug)]
 pub(crate) struct FairQueue<T> {
-    items: Arena<Place, Item<T>>,
+    items: Arena<Position, Item<T>>,
     lanes: Vec<Lane>,
     turns: VecDeque<u32>,
 }
@@ -51,52 +51,52 @@ impl<T> FairQueue<T> {
         self.items.len()
     }
 
-    /// Puts an item at the end of its lane.
-    pub(crate) fn push(&mut self, lane: u32, value: T) -> Place {
-        let place = self.items.insert(Item { lane, value, links: Links::default() });
+    /// Appends an item to its lane.
+    pub(crate) fn push(&mut self, lane: u32, value: T) -> Position {
+        let position = self.items.insert(Item { lane, value, links: Links::default() });
         if let Some((lane, items)) = self.lane(lane) {
-            lane.items.push_last(items, place);
+            lane.items.push_last(items, position);
         }
         self.give_turn(lane);
-        place
+        position
     }
 
-    /// Puts an item at the front of its lane: it had its turn before and is back.
-    pub(crate) fn push_first(&mut self, lane: u32, value: T) -> Place {
-        let place = self.items.insert(Item { lane, value, links: Links::default() });
+    /// Prepends an item that had its turn before to its lane.
+    pub(crate) fn push_first(&mut self, lane: u32, value: T) -> Position {
+        let position = self.items.insert(Item { lane, value, links: Links::default() });
         if let Some((lane, items)) = self.lane(lane) {
-            lane.items.push_first(items, place);
+            lane.items.push_first(items, position);
         }
         self.give_turn(lane);
-        place
+        position
     }
 
-    /// Takes the first item of the lane whose turn it is.
+    /// Removes and returns the first item of the lane whose turn it is.
     pub(crate) fn pop(&mut self) -> Option<T> {
         loop {
             let number = self.turns.pop_front()?;
             let Some((lane, items)) = self.lane(number) else { continue };
             lane.has_turn = false;
-            let Some(place) = lane.items.first() else { continue };
-            lane.items.remove(items, place);
+            let Some(position) = lane.items.first() else { continue };
+            lane.items.remove(items, position);
             let left = lane.items.len() > 0;
             if left {
                 self.give_turn(number);
             }
-            return self.items.remove(place).map(|item| item.value);
+            return self.items.remove(position).map(|item| item.value);
         }
     }
 
-    /// Takes an item out, wherever it is.
-    pub(crate) fn remove(&mut self, place: Place) -> Option<T> {
-        let number = self.items.get(place)?.lane;
+    /// Removes an item at any position.
+    pub(crate) fn remove(&mut self, position: Position) -> Option<T> {
+        let number = self.items.get(position)?.lane;
         if let Some((lane, items)) = self.lane(number) {
-            lane.items.remove(items, place);
+            lane.items.remove(items, position);
         }
-        self.items.remove(place).map(|item| item.value)
+        self.items.remove(position).map(|item| item.value)
     }
 
-    fn lane(&mut self, number: u32) -> Option<(&mut Lane, &mut Arena<Place, Item<T>>)> {
+    fn lane(&mut self, number: u32) -> Option<(&mut Lane, &mut Arena<Position, Item<T>>)> {
         let index = number as usize;
         if self.lanes.len() <= index {
             self.lanes.resize(index + 1, Lane::default());
@@ -154,7 +154,7 @@ mod tests {
         queue.push(1, "c");
         assert_eq!((queue.remove(b), queue.remove(b), queue.remove(a)), (Some("b"), None, Some("a")));
         queue.push(2, "d");
-        // Lane 0 is empty and keeps its place in the order for what comes next.
+        // Lane 0 is empty and keeps its turn for the next item.
         queue.push(0, "e");
         assert_eq!(all(&mut queue), ["e", "c", "d"]);
     }
@@ -178,26 +178,26 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing is lost or doubled; a lane's items keep their order; between two items of one lane, every other lane
-        /// that has something gives exactly one.
+        /// No item is lost or duplicated; a lane's items keep their order; between two items of one lane, every other
+        /// lane with items yields exactly one.
         #[test]
         fn model(ops in proptest::collection::vec((0..4_u32, any::<prop::sample::Index>()), 0..200)) {
             let mut queue = FairQueue::new();
-            let mut lanes: [Vec<(usize, Place)>; 3] = Default::default();
+            let mut lanes: [Vec<(usize, Position)>; 3] = Default::default();
             for (number, (op, which)) in ops.into_iter().enumerate() {
                 let lane = which.index(3);
                 match op {
                     0 | 1 => {
-                        let place = queue.push(u32::try_from(lane).unwrap(), (lane, number));
-                        lanes[lane].push((number, place));
+                        let position = queue.push(u32::try_from(lane).unwrap(), (lane, number));
+                        lanes[lane].push((number, position));
                     }
                     2 => if let Some((lane, number)) = queue.pop() {
                         prop_assert_eq!(lanes[lane].remove(0).0, number);
                     },
                     _ => if !lanes[lane].is_empty() {
                         let index = which.index(lanes[lane].len());
-                        let (number, place) = lanes[lane].remove(index);
-                        prop_assert_eq!(queue.remove(place), Some((lane, number)));
+                        let (number, position) = lanes[lane].remove(index);
+                        prop_assert_eq!(queue.remove(position), Some((lane, number)));
                     }
                 }
                 prop_assert_eq!(queue.len(), lanes.iter().map(Vec::len).sum::<usize>());
@@ -207,7 +207,7 @@ mod tests {
                 let seen: Vec<usize> = rest.iter().filter(|(other, _)| *other == lane).map(|(_, number)| *number).collect();
                 prop_assert_eq!(&seen, &items.iter().map(|(number, _)| *number).collect::<Vec<_>>());
             }
-            // Until a lane has its next turn, each other lane that has something left has exactly one.
+            // Between two turns of a lane, each other lane with items left yields exactly one.
             for (at, (lane, _)) in rest.iter().enumerate() {
                 let Some(length) = rest[at + 1..].iter().position(|(other, _)| other == lane) else { continue };
                 for other in (0..3).filter(|other| other != lane) {

@@ -1,15 +1,15 @@
-//! How much there is of everything now: what a dashboard draws.
+//! Gauges: current amounts, for dashboards.
 use crate::{
     account::AccountKind,
     acm::Acm,
-    door::{Of, Tell, Waiting},
+    api::{GaugeScope, GaugeSink, Waiting},
     sa::SaQueues,
 };
 use alloc::collections::BTreeMap;
 
 impl Acm {
-    /// Tells how much there is of everything now. Looks at each port, endpoint and account, at no destination.
-    pub fn each_gauge(&self, tell: Tell<'_>) {
+    /// Calls `emit` for each gauge. Visits each port, endpoint and account, but no single destination.
+    pub fn each_gauge(&self, emit: GaugeSink<'_>) {
         let cx = &self.context;
         let mut held: BTreeMap<AccountKind, (usize, usize, usize, usize)> =
             AccountKind::ALL.map(|kind| (kind, (0, 0, 0, 0))).into();
@@ -21,30 +21,30 @@ impl Acm {
             sums.3 += holdings.lookups;
         }
         for (kind, (accounts, connections, requests, lookups)) in held {
-            tell("accounts", Of::Account(kind), accounts);
-            tell("clients", Of::Account(kind), connections);
-            tell("requests_waiting", Of::Account(kind), requests);
-            tell("lookups", Of::Account(kind), lookups);
+            emit("accounts", GaugeScope::Account(kind), accounts);
+            emit("clients", GaugeScope::Account(kind), connections);
+            emit("requests_waiting", GaugeScope::Account(kind), requests);
+            emit("lookups", GaugeScope::Account(kind), lookups);
         }
         for (port, up, _) in cx.ports.iter() {
-            tell("port_active", Of::Port(port), usize::from(up));
+            emit("port_active", GaugeScope::Port(port), usize::from(up));
         }
-        queues(&cx.sa, tell);
+        queues(&cx.sa, emit);
         let open = cx.ports.all_endpoints().filter_map(|id| cx.ports.endpoint(id));
         for endpoint in open {
-            tell("endpoint_open", Of::Endpoint(endpoint.port, endpoint.pkey), usize::from(endpoint.is_open()));
+            emit("endpoint_open", GaugeScope::Endpoint(endpoint.port, endpoint.pkey), usize::from(endpoint.is_open()));
         }
-        self.providers.iter().for_each(|provider| provider.each_gauge(cx, tell));
+        self.providers.iter().for_each(|provider| provider.each_gauge(cx, emit));
     }
 }
 
-fn queues(sa: &SaQueues, tell: Tell<'_>) {
-    for (port, line) in &sa.ports {
-        let (local, strangers) = line.queue.waiting();
-        tell("sa_waiting", Of::PortQueue(*port, Waiting::Local), local);
-        tell("sa_waiting", Of::PortQueue(*port, Waiting::Strangers), strangers);
-        tell("sa_in_flight", Of::Port(*port), line.queue.held() as usize);
-        tell("sa_depth", Of::Port(*port), line.window.depth() as usize);
-        tell("joins_waiting", Of::Port(*port), line.memberships());
+fn queues(sa: &SaQueues, emit: GaugeSink<'_>) {
+    for (port, port_queue) in &sa.ports {
+        let (local, remote) = port_queue.queue.waiting();
+        emit("sa_waiting", GaugeScope::PortQueue(*port, Waiting::Local), local);
+        emit("sa_waiting", GaugeScope::PortQueue(*port, Waiting::Remote), remote);
+        emit("sa_in_flight", GaugeScope::Port(*port), port_queue.queue.held() as usize);
+        emit("sa_depth", GaugeScope::Port(*port), port_queue.window.depth() as usize);
+        emit("joins_waiting", GaugeScope::Port(*port), port_queue.memberships());
     }
 }

@@ -1,14 +1,14 @@
-//! How long things take: counts in fixed buckets.
+//! Latency histograms with fixed buckets.
 use core::time::Duration;
 
-/// Upper ends of the buckets, in microseconds; a last one has everything above.
+/// Upper bounds of the buckets in microseconds. One more bucket holds everything above.
 pub const BOUNDS_US: [u64; 18] = [
     50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
     5_000_000, 10_000_000, 60_000_000,
 ];
 const BUCKETS: usize = BOUNDS_US.len() + 1;
 
-/// How often something took how long. Takes no memory but its own, whatever is counted.
+/// A latency histogram of fixed size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Histogram {
     counts: [u64; BUCKETS],
@@ -16,65 +16,65 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Counts one more that took this long, rounded up to whole microseconds.
+    /// Adds one measurement, rounded up to whole microseconds.
     pub(crate) fn count(&mut self, time: Duration) {
         let micros = u64::try_from(time.as_nanos().div_ceil(1000)).unwrap_or(u64::MAX);
-        let place = BOUNDS_US.partition_point(|bound| *bound < micros);
-        if let Some(count) = self.counts.get_mut(place) {
+        let index = BOUNDS_US.partition_point(|bound| *bound < micros);
+        if let Some(count) = self.counts.get_mut(index) {
             *count += 1;
         }
         self.sum = self.sum.saturating_add(time);
     }
 
-    /// How many were counted.
+    /// Returns the number of measurements.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// What all of them took together.
+    /// Returns the sum of all measurements.
     #[must_use]
     pub const fn sum(&self) -> Duration {
         self.sum
     }
 
-    /// Each bucket: its upper end in microseconds, `None` for the last one, and how many are in it alone.
+    /// Returns each bucket: its upper bound in microseconds (`None` for the last) and its own count.
     pub fn buckets(&self) -> impl Iterator<Item = (Option<u64>, u64)> {
         BOUNDS_US.iter().copied().map(Some).chain([None]).zip(self.counts)
     }
 
-    /// The upper end of the bucket in which this part of all lies, 0 to 100 hundredths, in microseconds; `None` if
-    /// nothing was counted, or it is above all ends.
+    /// Returns the upper bound, in microseconds, of the bucket with the percentile `hundredths` (0 to 100). Returns
+    /// `None` without measurements, or if the percentile is above all bounds.
     #[must_use]
     pub fn percentile_us(&self, hundredths: u8) -> Option<u64> {
-        let wanted = (self.total() * u64::from(hundredths)).div_ceil(100).max(1);
+        let rank = (self.total() * u64::from(hundredths)).div_ceil(100).max(1);
         let mut seen = 0;
         self.buckets().find_map(|(end, count)| {
             seen += count;
-            (seen >= wanted).then_some(end)
+            (seen >= rank).then_some(end)
         })?
     }
 }
 
-/// What the core measures, between an input and the one that ends it.
+/// The latencies that the core measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// A request of a user that was not answered at once, until its answer.
+    /// A local user's request that could not be answered at once, until its response.
     UserRequest,
-    /// The same of a TCP peer.
+    /// A TCP peer's request that could not be answered at once, until its response.
     PeerRequest,
-    /// The same of the kernel.
+    /// A kernel request that could not be answered at once, until its response.
     KernelRequest,
-    /// A question to subnet administration, until its first sending.
+    /// A query to the subnet administrator, from its creation until it is first sent.
     SaTurn,
-    /// What was sent to subnet administration, until its answer.
+    /// A query to the subnet administrator, from sending until its response.
     SaRoundTrip,
-    /// What was asked of the group once, until the response.
+    /// A multicast request that was sent once, until its response.
     MulticastRoundTrip,
 }
 
 impl Phase {
-    /// All of them.
+    /// All phases.
     pub const ALL: [Self; 6] = [
         Self::UserRequest,
         Self::PeerRequest,
@@ -85,7 +85,7 @@ impl Phase {
     ];
 }
 
-/// A histogram for each phase.
+/// One histogram per phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Latencies {
     user: Histogram,
@@ -97,7 +97,7 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// Of one phase.
+    /// Returns the histogram of one phase.
     #[must_use]
     pub const fn of(&self, phase: Phase) -> &Histogram {
         match phase {

@@ -1,4 +1,4 @@
-//! What names the things of the core.
+//! Ids of the core's objects.
 macro_rules! handle {
     ($($(#[$m:meta])* $vis:vis $name:ident $short:literal;)*) => {$(
         $(#[$m])*
@@ -15,28 +15,28 @@ macro_rules! handle {
         }
         #[allow(unreachable_pub, dead_code, reason = "ids of the crate's own have the same verbs")]
         impl $name {
-            /// From its parts: a small number, and how often that number was used before.
+            /// Creates an id from its index and generation.
             #[must_use]
             pub const fn new(index: u32, generation: u32) -> Self {
                 Self($crate::arena::Handle { index, generation })
             }
-            /// Both parts as one number, for a fabric that hands a number back with its answer.
+            /// Returns index and generation as one number, for fabrics that carry a number with a request.
             #[must_use]
             pub const fn to_bits(self) -> u64 {
                 (self.0.generation as u64) << 32 | self.0.index as u64
             }
-            /// From the number of [`Self::to_bits`].
+            /// Creates an id from the number of [`Self::to_bits`].
             #[must_use]
             #[allow(clippy::cast_possible_truncation, reason = "both halves are taken")]
             pub const fn from_bits(bits: u64) -> Self {
                 Self::new(bits as u32, (bits >> 32) as u32)
             }
-            /// The small number.
+            /// Returns the index. Indexes are small and reused.
             #[must_use]
             pub const fn index(self) -> u32 {
                 self.0.index
             }
-            /// How often the number was used before.
+            /// Returns the generation: the number of times that the index was used before.
             #[must_use]
             pub const fn generation(self) -> u32 {
                 self.0.generation
@@ -58,7 +58,7 @@ macro_rules! handle {
 
 pub(crate) use handle;
 
-/// With `serde` an id is the text of its two parts, `3.0`.
+/// With `serde`, an id is the text of its index and generation, `3.0`.
 #[cfg(feature = "serde")]
 macro_rules! handle_text {
     ($name:ident) => {
@@ -85,53 +85,53 @@ macro_rules! handle_text {
 pub(crate) use handle_text;
 
 handle! {
-    /// A connection of a client. Its owner, who accepts connections, makes the id; numbers are small and used again.
+    /// A client connection. The caller, who accepts connections, chooses the id; indexes are small and reused.
     pub ClientId "client";
-    /// A request that waits for something.
+    /// An open request.
     pub RequestId "request";
-    /// A datagram to subnet administration that waits for its answer.
+    /// A request to the subnet administrator that waits for its response.
     pub SaRequestId "sa";
-    /// What a provider asked of subnet administration, however often it is sent.
-    pub QuestionId "question";
+    /// A query to the subnet administrator, which may be sent several times.
+    pub SaQueryId "query";
     /// A local endpoint: a port and a partition.
     pub EndpointId "endpoint";
 }
 
 impl ClientId {
-    /// Numbers of clients are below this, and who comes with another is refused: the core has a table of them, and a trace
-    /// may say anything. Linux lets no process have more files open, if nobody says otherwise (`fs.nr_open`).
-    pub const MOST: u32 = 1 << 20;
+    /// Indexes of clients must be below this; a client with a greater one is refused. The core keeps a table by index,
+    /// and a trace may contain any index. On Linux, a process cannot have more open files by default (`fs.nr_open`).
+    pub const MAX_INDEX: u32 = 1 << 20;
 }
 
-/// A request of the kernel. Its owner, who hears the kernel, makes the number; it is free again with the answer.
+/// A kernel request. The caller, who receives kernel messages, chooses the number and may reuse it after the reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct KernelRequestId(pub u32);
 
-/// A port of a device. Its owner, who finds devices, makes the number; endpoints are listed in its order.
+/// A port of a device. The caller, who finds devices, chooses the number; endpoints are listed in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PortId(pub u32);
 
-/// A provider. The built-in one is the first; others have numbers in the order in which they were added.
+/// A provider. The built-in provider is 0; others are numbered in the order in which they were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ProviderId(pub u8);
 
 impl ProviderId {
-    /// The one that is built in, `ibacmp`.
+    /// The built-in provider, `ibacmp`.
     pub const BUILT_IN: Self = Self(0);
 }
 
-/// Names something that a provider does; the core gives it back. All but the provider's number is its own.
+/// A provider's name for an operation of its own. The core passes it back. The fields except `provider` are opaque.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Token {
-    /// The provider that it is given back to.
+    /// The provider that gets it back.
     pub provider: ProviderId,
-    /// What kind of thing.
+    /// The kind of operation.
     pub kind: u32,
-    /// Which one of its kind.
+    /// The index of the object.
     pub index: u32,
-    /// How often that number was used before.
+    /// The generation of the object's index.
     pub generation: u32,
 }

@@ -1,19 +1,19 @@
-//! The core of the InfiniBand communication management assistant: a state machine that never reads a clock, a socket
-//! or a file.
+//! The protocol core of ibacm, the InfiniBand communication management assistant, as a state machine without I/O.
 //!
-//! One door in, one door out. The methods of [`Acm`] are of four kinds:
+//! The core never reads a clock, a socket or a file. The caller passes in each event with the time at which it
+//! happened, and carries out the outputs that the core returns. The methods of [`Acm`] are of four kinds:
 //!
-//! - `handle_*` tell it a fact: [`Acm::handle_input`], [`Acm::handle_timeout`];
-//! - `poll_*` take what it wants: [`Acm::poll_output`], to be drained to `None` after each `handle_*`;
+//! - `handle_*` pass in an event: [`Acm::handle_input`], [`Acm::handle_timeout`];
+//! - `poll_*` return what to do next: [`Acm::poll_output`], to be drained to `None` after each `handle_*`;
 //!   [`Acm::poll_timeout`], the next instant at which [`Acm::handle_timeout`] must run; [`Acm::poll_deadline`], the
-//!   same with the reason;
-//! - [`Acm::drive`] and [`Acm::drain`] are the loop that carries out what is wanted and tells what came of it;
-//! - everything else only looks.
+//!   same instant with its reason;
+//! - [`Acm::drive`] and [`Acm::drain`] are the event loop: they carry out outputs and pass the results back in;
+//! - all other methods only read.
 //!
 //! The same sequence of (time, input) gives the same sequence of outputs, byte for byte.
 //!
-//! A whole loop, with two cores and a small subnet administration in memory, is `examples/two_cores.rs`; one with
-//! sockets and devices is the daemon, acm-mio.
+//! `examples/two_cores.rs` shows a complete loop with two cores and a small subnet administrator (SA) in memory. The
+//! daemon, acm-mio, is a loop with sockets and devices.
 //!
 //! ```
 //! use acm_sansio::{Acm, Config, Input, Output, PortId, Time, port::PortAttributes};
@@ -27,11 +27,11 @@
 //!     pkeys: vec![Pkey::DEFAULT_FULL],
 //!     ..PortAttributes::default()
 //! };
-//! let mut questions = Vec::new();
+//! let mut queries = Vec::new();
 //! let mut carry_out = |output| match output {
 //!     Output::OpenEndpoint { endpoint, .. } => Some(Input::EndpointOpened { endpoint, qpn: Qpn::of::<2>() }),
 //!     Output::SaSend(send) => {
-//!         questions.push(send);
+//!         queries.push(send);
 //!         None
 //!     }
 //!     _ => None,
@@ -39,60 +39,60 @@
 //! let address = Address::from_text("node1");
 //! acm.drive(Time::ZERO, Input::AddressAdded { port: PortId(0), pkey: None, address }, &mut carry_out);
 //! acm.drive(Time::ZERO, Input::PortUp { port: PortId(0), attributes: &attributes }, &mut carry_out);
-//! assert_eq!(questions.len(), 1, "to join the group");
+//! assert_eq!(queries.len(), 1, "a join of the group");
 //! # Ok::<(), ib_mad::ParseIdError>(())
 //! ```
 //!
-//! # What the core counts on
+//! # Contract with the caller
 //!
-//! | who owns a core | or else | held by |
+//! | the caller | otherwise | test |
 //! |---|---|---|
-//! | drains [`Acm::poll_output`] to `None` before it tells the next fact; [`Acm::drive`] does | a debug build panics | `contracts::outputs_are_drained_before_the_next_fact` |
-//! | gives each fact a time that is not before the last one's | a debug build panics; else the last one's counts | `contracts::time_does_not_go_back` |
-//! | runs [`Acm::handle_timeout`] at [`Acm::poll_timeout`], which any fact may change | nothing is repeated, and nothing ends | `contracts::a_question_that_its_sender_forgets_ends_all_the_same` |
-//! | answers each [`Output::OpenEndpoint`] once, whenever it likes, with [`Input::EndpointOpened`] or [`Input::EndpointFailed`] | the endpoint joins no group, and is not asked for again | `contracts::an_endpoint_is_asked_for_once_and_does_nothing_before_it_is_opened` |
-//! | asks for names after [`ibacmp::Event::Joined`] | ENODATA at once: [`Failure::NoGroup`] | `contracts::a_name_is_not_found_before_the_group_is_joined` |
-//! | hands over the answer to a join as it came: same attribute, lower half of the transaction id, and MGID, with a multicast LID; the core keeps the record, and goes by its MLID, port GID, P_Key, MTU, rate, SL, flow label, hop limit and traffic class | the join fails ([`sa::SaError::BadAnswer`]) and is repeated after a pause; an answer with another transaction id changes nothing | `contracts::a_join_is_granted_by_the_record_of_its_group` |
-//! | uses an id no more after the core closed what it names | it is counted, [`Stats::stale_inputs`](door::Stats::stale_inputs) | `unit::what_is_told_of_an_endpoint_that_is_gone_is_counted` |
+//! | drains [`Acm::poll_output`] to `None` before the next input; [`Acm::drive`] does so | a debug build panics | `contracts::outputs_must_be_drained_before_the_next_input` |
+//! | never passes in a time before that of the previous input | a debug build panics; a release build uses the previous time | `contracts::time_must_not_go_back` |
+//! | runs [`Acm::handle_timeout`] at [`Acm::poll_timeout`], which may change with every input | no retry happens, and no request times out | `contracts::sa_query_without_response_times_out` |
+//! | answers each [`Output::OpenEndpoint`] once, at any time, with [`Input::EndpointOpened`] or [`Input::EndpointFailed`] | the endpoint joins no group, and the core does not ask again | `contracts::endpoint_is_opened_once_and_idle_until_then` |
+//! | resolves names only after [`ibacmp::Event::Joined`] | the request fails with ENODATA ([`Failure::NoGroup`]) | `contracts::name_lookup_fails_before_the_group_is_joined` |
+//! | passes in the response to a join unchanged: same attribute, same lower half of the transaction id, same MGID, a multicast LID; the core keeps the record and uses its MLID, port GID, P_Key, MTU, rate, SL, flow label, hop limit and traffic class | the join fails ([`sa::SaError::BadResponse`]) and is retried after a pause; a response with another transaction id is ignored | `contracts::join_succeeds_only_with_the_record_of_its_group` |
+//! | does not use an id after the core closed the object | the input is ignored and counted in [`Stats::stale_inputs`](api::Stats::stale_inputs) | `unit::input_for_removed_endpoint_is_counted_as_stale` |
 //!
-//! # What becomes of a wish
+//! # Outputs and their results
 //!
 //! In the order of [`Acm::poll_output`]:
 //!
-//! | wish | what to do | what to tell |
+//! | output | what to do | input that follows |
 //! |---|---|---|
-//! | [`Output::Reply`], [`Output::LongReply`] | write it whole, or close the connection | [`Input::ClientGone`] if it was closed |
-//! | [`Output::CloseClient`] | close the connection | nothing: the core has forgotten it |
-//! | [`Output::KernelReply`] | answer the kernel; each request has one, in time | nothing |
-//! | [`Output::SelectSource`] | ask the routing table | [`Input::SourceSelected`], always: the request waits for it without a limit (`contracts::a_request_without_a_source_waits_until_one_is_selected`) |
-//! | [`Output::SaSend`] | send it to QP 1, and again after each `timeout`, `retries` times | [`Input::SaAnswer`] or [`Input::SaFailed`], once; without either it ends by itself, later (`contracts::a_question_that_its_sender_forgets_ends_all_the_same`) |
-//! | [`Output::SaReply`] | send it once | nothing |
-//! | [`Output::OpenEndpoint`] | open a UD queue pair with [`Qkey::GSI`](ib_mad::Qkey::GSI) | [`Input::EndpointOpened`], [`Input::EndpointFailed`]; [`Input::EndpointLost`] later |
-//! | [`Output::CloseEndpoint`] | close it | nothing |
-//! | [`Output::Attach`], [`Output::Detach`] | attach the queue pair to the group | [`Input::Datagram`] for what comes |
-//! | [`Output::Send`] | send it with a global route header; it may be lost | nothing |
-//! | [`Output::Provider`] | call that provider, one call after another | [`Input::Provider`]: that the call returned, and what it says |
-//! | [`Output::Log`] | write it | nothing |
-//! | [`Output::ShutdownDone`] | stop | nothing (`contracts::after_shutdown_the_groups_are_left_or_have_had_their_time`) |
+//! | [`Output::Reply`], [`Output::LongReply`] | write the whole message, or close the connection | [`Input::ClientClosed`] if the connection was closed |
+//! | [`Output::CloseClient`] | close the connection | none: the core has already removed the client |
+//! | [`Output::KernelReply`] | answer the kernel; each request gets one reply before its deadline | none |
+//! | [`Output::SelectSource`] | query the routing table | [`Input::SourceSelected`], always: the request waits for it without a time-out (`contracts::request_without_source_waits_until_one_is_selected`) |
+//! | [`Output::SaSend`] | send the MAD to QP 1, and again after each `timeout`, up to `retries` times | [`Input::SaResponse`] or [`Input::SaFailed`], once; without either the query times out later (`contracts::sa_query_without_response_times_out`) |
+//! | [`Output::SaReply`] | send the MAD once | none |
+//! | [`Output::OpenEndpoint`] | open a UD queue pair with [`Qkey::GSI`](ib_mad::Qkey::GSI) | [`Input::EndpointOpened`] or [`Input::EndpointFailed`]; [`Input::EndpointLost`] later |
+//! | [`Output::CloseEndpoint`] | close the queue pair | none |
+//! | [`Output::Attach`], [`Output::Detach`] | attach the queue pair to the group, or detach it | [`Input::Datagram`] for each datagram to the group |
+//! | [`Output::Send`] | send the datagram with a global route header; it may be lost | none |
+//! | [`Output::Provider`] | call that provider, one call after another | [`Input::Provider`]: the return of the call, and the provider's messages |
+//! | [`Output::Log`] | write the event to the log | none |
+//! | [`Output::ShutdownDone`] | stop | none (`contracts::shutdown_ends_when_groups_are_left_or_after_its_time_out`) |
 //!
 //! # Modules
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | [`door`] | inputs, outputs, events, counters |
-//! | [`config`] | every option, its unit and default |
-//! | [`id`] | what ports, endpoints, clients and requests are called |
+//! | [`api`] | inputs, outputs, events, counters |
+//! | [`config`] | every option with its unit and default |
+//! | [`id`] | ids of ports, endpoints, clients and requests |
 //! | [`port`] | ports, local addresses, and the endpoints that follow from them |
-//! | [`account`] | who pays for what, and everybody's share |
-//! | [`preload`] | routes and addresses that are known from files before anybody asks |
-//! | [`failure`] | why a request fails: the client's status, the administrator's phase |
-//! | [`sa`] | questions to subnet administration: queue, credits, repetitions |
-//! | [`retry`] | every policy by which something is tried again |
-//! | [`turns`] | whose turn it is to be read: a fabric's sources, urgent ones first |
-//! | [`histogram`] | how long things take |
-//! | [`provider`], [`context`] | how a resolution protocol plugs in, and all that it may do |
-//! | `external` | the one that stands for a provider outside of the core: calls, answers, and what a hanging one costs |
-//! | [`ibacmp`] | the built-in one: multicast requests, or subnet administration, and a cache |
+//! | [`account`] | accounts, what each one holds, and its share |
+//! | [`preload`] | routes and addresses loaded from files |
+//! | [`failure`] | why a request fails: the client's status, the phase for the administrator |
+//! | [`sa`] | queries to the subnet administrator: queue, credits, retries |
+//! | [`retry`] | every retry policy |
+//! | [`turns`] | the order in which a fabric's event sources are read, urgent ones first |
+//! | [`histogram`] | latency histograms |
+//! | [`provider`], [`context`] | the interface of a resolution protocol, and everything that a provider may do |
+//! | `external` | adapter for a provider outside of the core: calls, responses, and a provider that hangs |
+//! | [`ibacmp`] | the built-in provider: multicast requests, paths from the subnet administrator, and a cache |
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(
@@ -107,6 +107,7 @@ extern crate alloc;
 
 pub mod account;
 mod acm;
+pub mod api;
 mod arena;
 mod check;
 mod client;
@@ -114,7 +115,6 @@ pub mod config;
 mod configure;
 pub mod context;
 mod credit;
-pub mod door;
 mod external;
 pub mod failure;
 mod fair;
@@ -138,8 +138,8 @@ pub mod turns;
 
 pub use account::Account;
 pub use acm::Acm;
+pub use api::{Event, Input, Output, Stats};
 pub use config::Config;
-pub use door::{Event, Input, Output, Stats};
 pub use failure::Failure;
 pub use histogram::{Histogram, Latencies, Phase};
 pub use id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaRequestId};

@@ -1,7 +1,7 @@
-//! Lists whose links are in the things that they list: any place is found, taken out and put back in one step.
+//! Intrusive doubly linked lists: insertion and removal take constant time.
 use crate::arena::{Arena, Key};
 
-/// The neighbours of a thing in a list.
+/// The neighbours of an element in a list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Links<K> {
     before: Option<K>,
@@ -14,13 +14,13 @@ impl<K> Default for Links<K> {
     }
 }
 
-/// Where the links of list `LIST` are kept.
+/// The storage of the links of list `LIST`.
 pub(crate) trait Nodes<K, const LIST: usize> {
-    /// The links of a thing that there is.
+    /// Returns the links of an element, if it exists.
     fn links(&mut self, key: K) -> Option<&mut Links<K>>;
 }
 
-/// A thing of an [`Arena`] that has links for list `LIST`.
+/// An element of an [`Arena`] with links for list `LIST`.
 pub(crate) trait Linked<K, const LIST: usize> {
     fn links(&mut self) -> &mut Links<K>;
 }
@@ -31,7 +31,7 @@ impl<K: Key, T: Linked<K, LIST>, const LIST: usize> Nodes<K, LIST> for Arena<K, 
     }
 }
 
-/// A list of things by their keys. A thing is in one list of the same `LIST` at most.
+/// A list of keys. An element is in at most one list with the same `LIST`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List<K, const LIST: usize> {
     first: Option<K>,
@@ -54,7 +54,7 @@ impl<K: Copy, const LIST: usize> List<K, LIST> {
         self.len
     }
 
-    /// Puts a thing that is in no list at the end.
+    /// Appends an element that is in no list.
     pub(crate) fn push_last(&mut self, nodes: &mut impl Nodes<K, LIST>, key: K) {
         let Some(links) = nodes.links(key) else { return };
         *links = Links { before: self.last, after: None };
@@ -66,7 +66,7 @@ impl<K: Copy, const LIST: usize> List<K, LIST> {
         self.len += 1;
     }
 
-    /// Puts a thing that is in no list at the front.
+    /// Prepends an element that is in no list.
     pub(crate) fn push_first(&mut self, nodes: &mut impl Nodes<K, LIST>, key: K) {
         let Some(links) = nodes.links(key) else { return };
         *links = Links { before: None, after: self.first };
@@ -78,7 +78,7 @@ impl<K: Copy, const LIST: usize> List<K, LIST> {
         self.len += 1;
     }
 
-    /// Takes a thing out that is in this list.
+    /// Removes an element that is in this list.
     pub(crate) fn remove(&mut self, nodes: &mut impl Nodes<K, LIST>, key: K) {
         let Some(Links { before, after }) = nodes.links(key).map(core::mem::take) else { return };
         match before.and_then(|before| nodes.links(before)) {
@@ -92,7 +92,7 @@ impl<K: Copy, const LIST: usize> List<K, LIST> {
         self.len -= 1;
     }
 
-    /// Puts a thing that is in this list at its end.
+    /// Moves an element that is in this list to its end.
     pub(crate) fn move_last(&mut self, nodes: &mut impl Nodes<K, LIST>, key: K) {
         self.remove(nodes, key);
         self.push_last(nodes, key);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain vector: the same order from the front, whatever was done before.
+        /// Compares the list with a vector after random operations.
         #[test]
         fn model(ops in proptest::collection::vec((0..4_u8, any::<prop::sample::Index>()), 0..200)) {
             let mut arena = Arena::<RequestId, Thing>::new();

@@ -1,13 +1,13 @@
-//! How a resolution protocol plugs in.
+//! The interface of a resolution protocol.
 //!
-//! A provider gets verbs and acts through the [`Context`] that comes with each; it has no other way out. Which client
-//! waits for what is not its business: it gives a [`Token`] for what is under way and completes it once. Who pays is:
-//! it charges each account that needs a lookup.
+//! A provider acts only through the [`Context`] that it gets with each call. It does not know which client waits: it
+//! returns a [`Token`] for an operation in progress and completes the token once. It charges each account that needs a
+//! lookup.
 use crate::{
     account::AccountId,
+    api::{DatagramSource, GaugeSink, Names},
     context::Context,
-    door::{DatagramSource, Names, Tell},
-    failure::{Attempt, Failure, Tried},
+    failure::{Attempt, AttemptDetails, Failure},
     id::{EndpointId, PortId, Token},
     preload::Preload,
     sa::SaError,
@@ -20,120 +20,121 @@ use ib_mad::{
     sa::{PathRecord, SaMad},
 };
 
-/// Who needs an answer, and how.
+/// The account that a request is charged to, and what happens if the result is not available at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// Who pays for the lookup.
+    /// The account to charge for the lookup.
     pub account: AccountId,
-    /// What becomes of the asker if the answer is not known yet.
+    /// What the requester does if the result is not available at once.
     pub if_pending: IfPending,
 }
 
-/// What becomes of an asker whose answer is not known yet.
+/// What a requester does if the result is not available at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfPending {
-    /// It waits until it is told that the lookup is complete, or leaves.
+    /// It waits until the lookup is complete, or disconnects.
     Waits,
-    /// It does not wait (NODELAY), and the provider itself says what it knows: it waits for that alone.
-    Asks,
-    /// It does not wait (NODELAY) and leaves a ticket: the lookup goes on for the cache.
+    /// It does not wait (NODELAY), and the provider decides the result itself. Only the provider's response is awaited.
+    AsksProvider,
+    /// It does not wait (NODELAY) and leaves a ticket: the lookup continues and fills the cache.
     LeavesTicket,
-    /// It may not wait: there is no room for another request that waits. Only what is known now helps it.
-    HasNoRoom,
+    /// It must not wait because a limit is reached. Only a result that is available at once helps it.
+    MayNotWait,
 }
 
-/// What a provider says to a request.
+/// A provider's result for a path request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// Here it is.
+pub enum Resolution {
+    /// The path.
     Ready(PathRecord),
-    /// It is under way: [`Context::complete`] will be called with this token.
+    /// A lookup is in progress: [`Context::complete`] will be called with this token.
     Pending(Token),
-    /// It cannot be had.
+    /// The request fails.
     Failed(Attempt),
 }
 
-/// What a provider says when it is asked for the counters of an endpoint.
+/// A provider's result for the counters of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CountersAnswer {
-    /// They are those that the core counts.
+pub enum CountersResolution {
+    /// The core's counters apply.
     OfCore,
-    /// It counts itself: [`Context::complete_counters`] will be called with this token.
+    /// The provider has counters of its own: [`Context::complete_counters`] will be called with this token.
     Pending(Token),
-    /// They cannot be had.
+    /// The request fails.
     Failed(Failure),
 }
 
-impl From<Failure> for Answer {
-    /// A failure for which nothing was tried.
+impl From<Failure> for Resolution {
+    /// Creates a failure without any attempts.
     fn from(failure: Failure) -> Self {
         Self::Failed(failure.into())
     }
 }
 
-/// What happened to a port.
+/// A change of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortEvent {
-    /// It is active and was not before.
+    /// The port became active.
     Up,
-    /// It is active with another LID, LMC or GID than before: routes that start at the old one are void.
+    /// The port is active with another LID, LMC or GID: paths from the old one are invalid.
     Moved,
-    /// The subnet manager is elsewhere; it may not know who is in which group.
+    /// The subnet manager has another address. It may not have our multicast memberships.
     OtherManager,
-    /// It has another MTU or rate.
+    /// The port has another MTU or rate.
     OtherLink,
-    /// It is not active any more.
+    /// The port is no longer active.
     Down,
-    /// The subnet manager forgot who is in which group.
+    /// The subnet manager lost its multicast memberships.
     Reregister,
 }
 
-/// What subnet administration says of a port's subnet.
+/// A notice of the subnet administrator about the subnet of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// The port with this GID can be reached: it may have another LID than before.
+    /// The port with this GID is reachable. It may have another LID than before.
     GidInService(Gid),
-    /// The port with this GID cannot be reached any more.
+    /// The port with this GID is no longer reachable.
     GidOutOfService(Gid),
-    /// The group with this GID was made.
+    /// The multicast group with this GID was created.
     GroupCreated(Gid),
-    /// The group with this GID is gone, and with it every membership.
+    /// The multicast group with this GID was deleted, with all memberships.
     GroupDeleted(Gid),
 }
 
 /// A resolution protocol.
 pub trait Provider: fmt::Debug {
-    /// Its name, as EP answers give it.
+    /// Returns its name, as in EP responses.
     fn name(&self) -> &str;
-    /// Whether its endpoints have a queue pair of ours. Those of a provider that has its own are opened without one, and
-    /// it says when they are open: [`Context::opened`], [`Context::not_opened`].
+    /// Reports whether its endpoints use queue pairs of the core. A provider with queue pairs of its own reports the
+    /// state of its endpoints: [`Context::set_endpoint_open`], [`Context::endpoint_open_failed`].
     fn has_queue_pairs(&self) -> bool {
         true
     }
-    /// Whether it answers by itself who does not wait ([`IfPending::Asks`]).
-    fn answers_no_delay(&self) -> bool {
+    /// Reports whether it answers NODELAY requests itself ([`IfPending::AsksProvider`]).
+    fn handles_no_delay(&self) -> bool {
         false
     }
-    /// A port of its subnets is active. Also when it is still, with other attributes or the same.
+    /// Called when a port of its subnets is active: when it comes up, and whenever its attributes may have changed.
     fn open_port(&mut self, _cx: &mut Context, _port: PortId) {}
-    /// A port is not active any more, or another provider's. Its endpoints are closed before, or heard
+    /// Called when a port is no longer active, or another provider serves it. Its endpoints were closed before, or got
     /// [`PortEvent::Down`].
     fn close_port(&mut self, _cx: &mut Context, _port: PortId) {}
-    /// Whether nothing is open: the daemon waits for that before it ends, for a while.
+    /// Reports whether nothing is open. The shutdown waits for this, within its time-out.
     fn is_closed(&self) -> bool {
         true
     }
-    /// An endpoint has a queue pair. Also when it has another one than before.
+    /// Called when an endpoint has a queue pair, or another one than before.
     fn open_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId);
-    /// An endpoint goes away: what is under way on it must be completed now.
+    /// Called before an endpoint is removed. Operations in progress on it must be completed now.
     fn close_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId);
-    /// An endpoint has an address.
+    /// Called when an endpoint has a new address.
     fn add_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address);
-    /// An endpoint has an address no more.
+    /// Called when an endpoint has lost an address.
     fn remove_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address);
-    /// An address is another endpoint's of this machine now, or was until now: whatever is known of it here does not hold.
+    /// Called when an address moved to or from another endpoint of this machine: information cached for `endpoint` is
+    /// invalid.
     fn forget_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address);
-    /// The path from an endpoint's address to another address.
+    /// Returns the path from an endpoint's address to another address.
     fn resolve(
         &mut self,
         cx: &mut Context,
@@ -141,48 +142,49 @@ pub trait Provider: fmt::Debug {
         source: &Address,
         dest: &Address,
         need: Need,
-    ) -> Answer;
-    /// The path from an endpoint to a port that is known by LID or GID; other fields of `wanted` narrow it.
-    fn route(&mut self, cx: &mut Context, endpoint: EndpointId, wanted: &PathRecord, need: Need) -> Answer;
-    /// The counters of an endpoint.
-    fn counters(&mut self, _cx: &mut Context, _endpoint: EndpointId, _need: Need) -> CountersAnswer {
-        CountersAnswer::OfCore
+    ) -> Resolution;
+    /// Returns the path from an endpoint to a port given by LID or GID. Other fields of `path` restrict the result.
+    fn route(&mut self, cx: &mut Context, endpoint: EndpointId, path: &PathRecord, need: Need) -> Resolution;
+    /// Returns the counters of an endpoint.
+    fn counters(&mut self, _cx: &mut Context, _endpoint: EndpointId, _need: Need) -> CountersResolution {
+        CountersResolution::OfCore
     }
-    /// One request less of an account waits for what a token names: its client left. With `ticket` the lookup goes on
-    /// for the cache all the same, charged to the account.
+    /// Called when a waiting request of an account ends because its client disconnected. With `ticket`, the lookup
+    /// continues for the cache and stays charged to the account.
     fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool);
-    /// What was tried so far for what a token names.
-    fn tried(&self, _cx: &Context, _token: Token) -> Tried {
-        Tried::default()
+    /// Returns what was tried so far for the operation of a token.
+    fn attempt_details(&self, _cx: &Context, _token: Token) -> AttemptDetails {
+        AttemptDetails::default()
     }
-    /// Routes or addresses were loaded from a file; they take the place of those before.
+    /// Called when routes or addresses were loaded from a file. They replace the previous table.
     fn preload(&mut self, cx: &mut Context, preload: Preload);
-    /// A datagram arrived.
+    /// Called when a datagram arrived.
     fn datagram(&mut self, cx: &mut Context, endpoint: EndpointId, source: &DatagramSource, payload: &[u8]);
-    /// Subnet administration answered a [`Context::sa_ask`], or will not.
-    fn sa_done(&mut self, cx: &mut Context, endpoint: EndpointId, token: Token, answer: Result<&SaMad, SaError>);
-    /// A [`Context::set_timer`] is due.
+    /// Called when the subnet administrator has answered a [`Context::sa_query`], or when it will not.
+    fn sa_done(&mut self, cx: &mut Context, endpoint: EndpointId, token: Token, result: Result<&SaMad, SaError>);
+    /// Called when the timer of [`Context::set_timer`] is due.
     fn timeout(&mut self, cx: &mut Context, token: Token);
-    /// What a timer is for, in the words of a log.
+    /// Returns the purpose of a timer, for the log.
     fn timer_name(&self, token: Token) -> &'static str;
-    /// Something happened to an endpoint's port.
+    /// Called when something happened to an endpoint's port.
     fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent);
-    /// Subnet administration says what it noticed in the subnet of a port.
+    /// Called when the subnet administrator sent a notice about the subnet of a port.
     fn noticed(&mut self, cx: &mut Context, port: PortId, notice: Notice);
-    /// Every counter of its own, by name.
-    fn each_stat(&self, tell: &mut dyn FnMut(&'static str, u64));
-    /// How much it has of everything now, by name: without looking at all that it keeps.
-    fn each_gauge(&self, cx: &Context, tell: Tell<'_>);
-    /// What it has, a line for each thing of interest, for [`Acm::report`](crate::Acm::report).
+    /// Calls `emit` for each of its counters.
+    fn each_stat(&self, emit: &mut dyn FnMut(&'static str, u64));
+    /// Calls `emit` for each of its gauges. The cost does not grow with the cache.
+    fn each_gauge(&self, cx: &Context, emit: GaugeSink<'_>);
+    /// Writes its part of [`Acm::report`](crate::Acm::report).
     ///
     /// # Errors
     /// Those of the formatter.
     fn report(&self, cx: &Context, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result;
-    /// Each account that is charged for a lookup, once for each: for [`Acm::check`](crate::Acm::check).
+    /// Calls `emit` once for each account and each lookup that it is charged for: for
+    /// [`Acm::check`](crate::Acm::check).
     fn each_lookup(&self, _tell: &mut dyn FnMut(AccountId)) {}
-    /// Whether what it keeps fits together: for tests and fuzzing. It may look at everything.
+    /// Checks its invariants, for tests and fuzzing. The cost may grow with the state.
     ///
     /// # Errors
-    /// What does not fit.
+    /// The first invariant that does not hold.
     fn check(&self, cx: &Context) -> Result<(), String>;
 }

@@ -1,15 +1,15 @@
-//! The providers of a core, by their numbers.
+//! The providers of a core, by id.
 use crate::{external::External, id::ProviderId, provider::Provider};
 use alloc::{boxed::Box, vec::Vec};
 
-/// How many there may be beside the built-in one.
-pub(crate) const MOST: u8 = 16;
+/// The maximum number of providers beside the built-in one.
+pub(crate) const MAX: u8 = 16;
 
 /// The built-in provider, and those outside of the core.
 #[derive(Debug)]
 pub(crate) struct Providers {
     first: Box<dyn Provider>,
-    /// By their numbers, from 1.
+    /// By id, from 1.
     others: Vec<External>,
 }
 
@@ -18,41 +18,41 @@ impl Providers {
         Self { first, others: Vec::new() }
     }
 
-    /// One more, unless there are too many.
+    /// Adds a provider outside of the core. Returns `None` if there are too many.
     pub(crate) fn add(&mut self, name: &str) -> Option<ProviderId> {
-        let number = u8::try_from(self.others.len() + 1).ok().filter(|number| *number <= MOST)?;
+        let number = u8::try_from(self.others.len() + 1).ok().filter(|number| *number <= MAX)?;
         let id = ProviderId(number);
         self.others.push(External::new(id, name));
         Some(id)
     }
 
-    /// Whether there is one with this number.
+    /// Reports whether a provider with this id exists.
     pub(crate) fn has(&self, id: ProviderId) -> bool {
         usize::from(id.0) <= self.others.len()
     }
 
-    /// One that there is. Endpoints and tokens have no other number.
+    /// Returns a provider. The ids of endpoints and tokens always exist.
     pub(crate) fn get(&self, id: ProviderId) -> &dyn Provider {
-        match usize::from(id.0).checked_sub(1).and_then(|place| self.others.get(place)) {
+        match usize::from(id.0).checked_sub(1).and_then(|index| self.others.get(index)) {
             None => self.first.as_ref(),
             Some(other) => other,
         }
     }
 
-    /// One that there is.
+    /// Returns a provider for changes.
     pub(crate) fn get_mut(&mut self, id: ProviderId) -> &mut dyn Provider {
-        match usize::from(id.0).checked_sub(1).and_then(|place| self.others.get_mut(place)) {
+        match usize::from(id.0).checked_sub(1).and_then(|index| self.others.get_mut(index)) {
             None => self.first.as_mut(),
             Some(other) => other,
         }
     }
 
-    /// One outside of the core.
+    /// Returns a provider outside of the core.
     pub(crate) fn external(&mut self, id: ProviderId) -> Option<&mut External> {
         self.others.get_mut(usize::from(id.0).checked_sub(1)?)
     }
 
-    /// All of them, in the order of their numbers.
+    /// Returns all providers in the order of their ids.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &dyn Provider> {
         let others = self.others.iter().map(|other| -> &dyn Provider { other });
         core::iter::once(self.first.as_ref()).chain(others)

@@ -1,26 +1,26 @@
-//! Numbers that nobody else can guess, from a seed that the caller gave.
+//! Unpredictable random numbers, derived from the caller's seed.
 use core::hash::Hasher;
 use siphasher::sip::SipHasher24;
 
-/// What every random number of a core comes from: 128 bits that an outsider must not know.
+/// The source of every random number of a core: 128 bits that must be secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Seed([u8; 16]);
 
 impl Seed {
-    /// From the system's randomness.
+    /// Creates a seed from the system's randomness.
     #[must_use]
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes, for a trace that can be replayed: who has them knows every random number of the core.
+    /// Returns the bytes, for a trace. They reveal every random number of the core.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; 16] {
         self.0
     }
 }
 
-/// A small number, for simulations that are to be repeated.
+/// Creates a seed from a small number, for reproducible simulations.
 impl From<u64> for Seed {
     fn from(number: u64) -> Self {
         Self(u128::from(number).to_be_bytes())
@@ -33,23 +33,23 @@ impl core::fmt::Debug for Seed {
     }
 }
 
-/// What numbers are for. Numbers of one purpose say nothing about those of another: one of them goes out with every
-/// datagram for all to see.
+/// The purpose of a random number. Numbers of one purpose reveal nothing about those of another; transaction ids are
+/// visible to every receiver of a datagram.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     /// Transaction ids, which peers see.
     TransactionIds = 1,
-    /// Pauses that are not the same on every node.
+    /// Pauses that differ between nodes.
     Jitter = 2,
-    /// The order in maps, so that nobody can choose keys that collide.
+    /// Hash seeds of maps, so that no remote host can choose colliding keys.
     Maps = 3,
-    /// When what is known ends, and which of it is asked anew first.
+    /// Expiry times of cache entries.
     Expiry = 4,
-    /// The same of the map of GIDs.
+    /// The hash seed of the map by GID.
     MapOfGids = 5,
 }
 
-/// A sequence of random numbers: SipHash-2-4 of a counter, under a key of its purpose.
+/// A sequence of random numbers: SipHash-2-4 of a counter, with one key per purpose.
 #[derive(Clone)]
 pub(crate) struct Random {
     hasher: SipHasher24,

@@ -1,13 +1,13 @@
-//! Everything that an administrator may want to see, a line for each thing.
+//! The report for the administrator, one line per object.
 use crate::{
+    api::{DisplayWith, Ids, Names, ProviderId},
     context::Context,
-    door::{Ids, Names, ProviderId, Worded},
     providers::Providers,
 };
 use acm_wire::client::Counter;
 use core::fmt;
 
-/// Ports, endpoints, accounts, queues and counters of a core, a line for each. Its `Display` writes them.
+/// The ports, endpoints, accounts, queues and counters of a core. `Display` writes one line for each.
 #[derive(Clone, Copy)]
 pub struct Report<'a> {
     context: &'a Context,
@@ -20,7 +20,7 @@ impl<'a> Report<'a> {
         Self { context, providers, names: &Ids }
     }
 
-    /// The same, with these names for ports and endpoints.
+    /// Returns the report with these names for ports and endpoints.
     #[must_use]
     pub fn with_names(self, names: &'a dyn Names) -> Self {
         Self { names, ..self }
@@ -36,14 +36,11 @@ impl fmt::Display for Report<'_> {
             write!(f, "{name}: {state} lid {} sm_lid {}", attributes.lid, attributes.sm_lid)?;
             match cx.sa.ports.get(&port) {
                 None => writeln!(f)?,
-                Some(line) => {
-                    let (local, strangers) = line.queue.waiting();
-                    let (held, depth) = (line.queue.held(), line.window.depth());
-                    let joins = line.memberships();
-                    writeln!(
-                        f,
-                        " sa_depth {depth} in_flight {held} waiting {local} strangers {strangers} joins {joins}"
-                    )?;
+                Some(port_queue) => {
+                    let (local, remote) = port_queue.queue.waiting();
+                    let (held, depth) = (port_queue.queue.held(), port_queue.window.depth());
+                    let joins = port_queue.memberships();
+                    writeln!(f, " sa_depth {depth} in_flight {held} waiting {local} strangers {remote} joins {joins}")?;
                 }
             }
         }
@@ -76,18 +73,18 @@ impl fmt::Display for Report<'_> {
         }
         writeln!(f)?;
         let mut result = Ok(());
-        let mut tell = |name: &str, value: &dyn fmt::Display| {
+        let mut emit = |name: &str, value: &dyn fmt::Display| {
             if result.is_ok() {
                 result = writeln!(f, "{name}: {value}");
             }
         };
-        cx.stats.each_counter(&mut tell);
-        self.providers.iter().for_each(|provider| provider.each_stat(&mut |name, value| tell(name, &value)));
+        cx.stats.each_counter(&mut emit);
+        self.providers.iter().for_each(|provider| provider.each_stat(&mut |name, value| emit(name, &value)));
         result
     }
 }
 
-/// The seven counters, named as `ib_acme -P` names them.
+/// The seven counters with the names that `ib_acme -P` prints.
 pub(crate) const COUNTERS: [(&str, Counter); 7] = [
     ("error", Counter::Error),
     ("resolve", Counter::Resolve),

@@ -1,5 +1,5 @@
-//! Every policy by which the core and the fabrics try something again: how long the first pause is, how it grows, and
-//! when it ends. What only acm-mio repeats (dumps of interfaces, accepting clients) is beside what it does.
+//! Every retry policy of the core and of fabrics: the first pause, its growth and its end. The policies that only
+//! acm-mio has (dumps of interfaces, accepting clients) are next to their code.
 //!
 //! | what | first | longest | growth | jitter | ends |
 //! |---|---|---|---|---|---|
@@ -13,72 +13,72 @@
 //! | request to the SA | `timeout` | the same | none | no | after `retries`; the device repeats it |
 use core::time::Duration;
 
-/// How long to wait before something that failed is tried again.
+/// The pauses between attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// The pause after the first failure.
     pub first: Duration,
-    /// No pause is longer. Each is twice the one before until then.
+    /// The longest pause. Each pause is twice the previous one up to this.
     pub longest: Duration,
 }
 
-/// A group could not be joined: subnet administration is not there yet, or refuses.
+/// Joining a multicast group failed: the subnet administrator is not reachable yet, or refuses.
 pub const JOIN: RetryPolicy = RetryPolicy { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
-/// A queue pair could not be opened: its device is on its way out, or has no room.
+/// Opening a queue pair failed: its device is being removed, or has no resources.
 pub const OPEN_ENDPOINT: RetryPolicy =
     RetryPolicy { first: Duration::from_millis(100), longest: Duration::from_secs(60) };
-/// Subnet administration said that it is busy.
+/// The subnet administrator responded BUSY.
 pub const SA_BUSY: RetryPolicy = RetryPolicy { first: Duration::from_millis(100), longest: Duration::from_secs(2) };
 
-/// Subnet administration does not send notices: it is not there yet, or refuses.
+/// The subscription to notices failed: the subnet administrator is not reachable yet, or refuses.
 pub const NOTICES: RetryPolicy = RetryPolicy { first: Duration::from_secs(5), longest: Duration::from_secs(600) };
 
-/// A device, one of its ports, a queue pair's recovery, or its attaching to a group failed: the fabric's own, before the
-/// core hears of it. Nobody else waits for it, so that it needs no jitter.
+/// A device, one of its ports, the recovery of a queue pair, or attaching it to a group failed. The fabric retries this
+/// before it notifies the core. No other node retries at the same time, so there is no jitter.
 pub const DEVICE: RetryPolicy = RetryPolicy { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 
-/// Subnet administration was silent about a route that is asked for anew in the background: all of them wait.
+/// The subnet administrator did not answer a background renewal; all renewals wait.
 pub const RENEW: RetryPolicy = RetryPolicy { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 
-/// Routes are asked for anew after a change that every node has heard of, from within so long on.
+/// Renewals after a change that every node learns of begin within this time.
 pub const RENEW_SPREAD: Duration = Duration::from_millis(500);
-/// A port that is elsewhere tells the group within so long.
+/// A port that moved announces its addresses to the group within this time.
 pub const ANNOUNCE_SPREAD: Duration = Duration::from_secs(2);
-/// And does not so again for so long.
+/// The minimum time between two announcements.
 pub const ANNOUNCE_PAUSE: Duration = Duration::from_secs(2);
-/// Joins after a subnet manager forgot its groups are spread over so long: ten thousand nodes hear of it at once.
+/// Joins after the subnet manager lost its groups are spread over this time, because ten thousand nodes rejoin at once.
 pub const REJOIN_SPREAD: Duration = Duration::from_millis(500);
-/// Subscriptions to notices are asked for within so long, for the same reason; joins are more urgent.
+/// Subscriptions to notices are spread over this time for the same reason; joins are more urgent.
 pub const NOTICES_SPREAD: Duration = Duration::from_secs(2);
-/// Subscriptions are asked for again after so long, a quarter more or less, if nothing else happens: an administration
-/// may end them when a report finds nobody.
+/// Subscriptions are renewed after this time, plus or minus a quarter, because a subnet administrator may end them when
+/// a report gets no response.
 pub const NOTICES_RENEWED: Duration = Duration::from_secs(30 * 60);
-/// Beside what the sender of a request takes with all its repetitions, after which it is taken to have forgotten it.
+/// The margin after the last retry of a request, until the core assumes that its sender lost it.
 pub const SENDER_MARGIN: Duration = Duration::from_secs(1);
-/// After so long the administrator is told of requests that failed, all at once.
-pub const FAILURES_TOLD: Duration = Duration::from_secs(60);
-/// A provider outside of the core that does not return from a call for so long hangs. Those before it count: the time
-/// begins anew with each that returns.
+/// The period of the summary of failed requests in the log.
+pub const FAILURE_REPORT: Duration = Duration::from_secs(60);
+/// The time after which a provider outside of the core that does not return from a call counts as hanging. It restarts
+/// with each call that returns.
 pub const PROVIDER_CALL: Duration = Duration::from_secs(10);
-/// A group's leaving may take so long at shutdown.
+/// The time-out for leaving groups at shutdown.
 pub const SHUTDOWN: Duration = Duration::from_secs(2);
 
 impl RetryPolicy {
-    /// The pause after so many failures in a row, before jitter.
+    /// Returns the pause after this many failures in a row, without jitter.
     #[must_use]
     pub fn pause(self, failures: u32) -> Duration {
         self.first.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(self.longest)
     }
 }
 
-/// A time between 3/4 and 5/4 of this one, by a random number.
+/// Returns a time between 3/4 and 5/4 of `around`, chosen by a random number.
 #[must_use]
 pub fn jitter(around: Duration, random: u64) -> Duration {
     let nanos = u64::try_from(around.as_nanos()).unwrap_or(u64::MAX);
     Duration::from_nanos((nanos - nanos / 4).saturating_add(random % (nanos / 2).max(1)))
 }
 
-/// A time below this one, by a random number.
+/// Returns a time below `below`, chosen by a random number.
 #[must_use]
 pub fn spread(below: Duration, random: u64) -> Duration {
     let nanos = u64::try_from(below.as_nanos()).unwrap_or(u64::MAX);

@@ -1,33 +1,33 @@
-//! The core's notion of time.
+//! The core's type for instants.
 use core::{fmt, ops::Add, time::Duration};
 
-/// An instant: nanoseconds since an arbitrary start that the caller chose. Only differences mean anything.
+/// An instant in nanoseconds since a start that the caller chose. Only differences are significant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 
 impl Time {
-    /// The start that the caller chose.
+    /// The start.
     pub const ZERO: Self = Self(0);
 
-    /// So many nanoseconds after the start.
+    /// Creates the instant this many nanoseconds after the start.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// Nanoseconds since the start.
+    /// Returns the nanoseconds since the start.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Time since the start.
+    /// Returns the time since the start.
     #[must_use]
     pub const fn since_start(self) -> Duration {
         Duration::from_nanos(self.0)
     }
 
-    /// Time since an earlier instant; zero if it is not earlier.
+    /// Returns the time since an earlier instant, or zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
@@ -36,7 +36,7 @@ impl Time {
 
 impl Add<Duration> for Time {
     type Output = Self;
-    /// Stays at the far end (584 years) rather than wrap.
+    /// Saturates at the end (584 years).
     fn add(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)))
     }

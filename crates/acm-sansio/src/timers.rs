@@ -1,31 +1,31 @@
-//! Deadlines, in order.
+//! Timers of the core.
 use crate::{
     Time,
-    id::{EndpointId, PortId, QuestionId, RequestId, Token},
+    id::{EndpointId, PortId, RequestId, SaQueryId, Token},
 };
 use alloc::collections::{BTreeMap, BTreeSet};
 
-/// What is due.
+/// The subject of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TimerKey {
-    /// A question to subnet administration: due when it waited for its turn for too long, when a busy administration
-    /// may be asked again, or when it was in flight for longer than its sender could take.
-    Question(QuestionId),
-    /// A request of the kernel: due when the kernel must have an answer, whatever it is.
+    /// A query to the subnet administrator: it waited too long for its turn, its pause after BUSY is over, or it was in
+    /// flight for longer than its sender can take.
+    SaQuery(SaQueryId),
+    /// The deadline of a kernel request.
     Kernel(RequestId),
-    /// An endpoint whose queue pair could not be opened: due when it is tried again.
+    /// The next attempt to open an endpoint.
     Endpoint(EndpointId),
-    /// A port's subscriptions to notices: due when they are asked for, again or for the first time.
+    /// The next subscription to notices of a port.
     Notices(PortId),
-    /// The administrator is to be told how many requests failed.
+    /// The summary of failed requests for the log.
     Failures,
-    /// The provider's own.
+    /// A timer of a provider.
     Provider(Token),
-    /// Shutdown: due when groups that are being left have had their time.
+    /// The time-out for leaving groups at shutdown.
     Shutdown,
 }
 
-/// One deadline per key at most.
+/// All timers, at most one per key.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     by_time: BTreeSet<(Time, TimerKey)>,
@@ -33,7 +33,7 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    /// Sets the key's deadline in place of an earlier one.
+    /// Sets a timer, replacing an earlier setting.
     pub(crate) fn set(&mut self, key: TimerKey, at: Time) {
         self.clear(key);
         self.by_key.insert(key, at);
@@ -46,17 +46,17 @@ impl Timers {
         }
     }
 
-    /// When the key is due, if it is.
+    /// Returns the time at which a timer is due, if it is set.
     pub(crate) fn get(&self, key: TimerKey) -> Option<Time> {
         self.by_key.get(&key).copied()
     }
 
-    /// The first deadline; of several at one instant, in the order of their keys.
+    /// Returns the next timer. Timers at the same instant are ordered by key.
     pub(crate) fn next(&self) -> Option<(Time, TimerKey)> {
         self.by_time.first().copied()
     }
 
-    /// Takes the first deadline that is due.
+    /// Removes and returns the first timer that is due.
     pub(crate) fn pop_due(&mut self, now: Time) -> Option<TimerKey> {
         let (at, key) = self.next()?;
         if at > now {
@@ -78,7 +78,7 @@ mod tests {
     use alloc::vec::Vec;
     use core::time::Duration;
 
-    const A: TimerKey = TimerKey::Question(QuestionId::new(1, 0));
+    const A: TimerKey = TimerKey::SaQuery(SaQueryId::new(1, 0));
     const B: TimerKey = TimerKey::Endpoint(EndpointId::new(0, 0));
 
     fn at(millis: u64) -> Time {

@@ -1,41 +1,41 @@
-//! Whose turn it is to be read: sources take turns with small quotas, urgent ones first.
+//! The order in which event sources are read: in turns with small quotas, urgent ones first.
 //!
-//! A fabric has sources of two kinds. Few and short are answers of subnet administration and events of ports; they are
-//! [`Lane::Urgent`]. Long, and as long as strangers like, are the queues of datagrams; they are [`Lane::Bulk`]. A round
-//! is: each urgent source that is ready, up to its quota; then one bulk source, up to its quota. So
+//! A fabric has two kinds of sources. Responses of the subnet administrator and port events are few and short; they are
+//! [`Lane::Urgent`]. Queues of datagrams are as long as remote hosts make them; they are [`Lane::Bulk`]. In each round,
+//! every urgent source that is ready is read up to its quota; then one bulk source is read up to its quota. Therefore:
 //!
-//! - a flood of datagrams delays an urgent source by one bulk quota at most, however many sources are flooded;
-//! - a bulk source waits for the urgent quotas and the quotas of the other bulk sources, and no longer;
-//! - urgent sources that never run dry do not stop the bulk ones.
+//! - a flood of datagrams delays an urgent source by at most one bulk quota, however many sources are flooded;
+//! - a bulk source waits at most for the urgent quotas and for the quotas of the other bulk sources;
+//! - urgent sources that are always ready do not stop the bulk sources.
 //!
-//! The type knows nothing of descriptors or time: who finds that a source has something says [`Turns::ready`], who reads
-//! takes one thing at a time from the source that [`Turns::next`] names, and says [`Turns::dry`] when it had nothing.
+//! The type has no descriptors and no time. The caller reports a source with data with [`Turns::ready`], reads one item
+//! at a time from the source that [`Turns::next`] returns, and calls [`Turns::dry`] if the source had none.
 use alloc::{collections::BTreeSet, collections::VecDeque};
 use core::num::NonZeroU32;
 
-/// How soon a source is read.
+/// The priority of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lane {
-    /// Before the next bulk source.
+    /// Read before the next bulk source.
     Urgent,
-    /// One source after each round of urgent ones.
+    /// Read after each round of urgent sources, one source at a time.
     Bulk,
 }
 
-/// How many things in a row a source may give.
+/// The number of items that a source may deliver in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Quotas {
-    /// Of an urgent source.
+    /// Quota of an urgent source.
     pub urgent: NonZeroU32,
-    /// Of a bulk source: the longest that an urgent source waits.
+    /// Quota of a bulk source: the longest wait of an urgent source.
     pub bulk: NonZeroU32,
 }
 
 impl Default for Quotas {
-    /// 32 and 16: an urgent source waits for what a core does in well under a millisecond.
+    /// Returns 32 and 16: an urgent source waits for well under a millisecond of the core's work.
     fn default() -> Self {
         const fn number(value: u32) -> NonZeroU32 {
-            // Both are written below, and neither is zero.
+            // Both values are written below, and neither is zero.
             match NonZeroU32::new(value) {
                 Some(number) => number,
                 None => NonZeroU32::MIN,
@@ -45,7 +45,7 @@ impl Default for Quotas {
     }
 }
 
-/// The sources that may have something to read, in the order of their turns.
+/// The sources that may have data, in the order of their turns.
 ///
 /// ```
 /// use acm_sansio::turns::{Lane, Turns};
@@ -59,17 +59,17 @@ impl Default for Quotas {
 #[derive(Clone, Debug)]
 pub struct Turns<S> {
     quotas: Quotas,
-    /// All sources in the three queues, each of which is in one of them, once.
-    known: BTreeSet<S>,
-    /// Urgent sources of this round; the first has its turn.
+    /// All sources. Each is in exactly one of the three queues.
+    sources: BTreeSet<S>,
+    /// Urgent sources of this round; the first is read next.
     now: VecDeque<S>,
     /// Urgent sources of the next round.
     later: VecDeque<S>,
-    /// Bulk sources; the first has its turn, or the next one.
+    /// Bulk sources; the first is read in this turn or in the next.
     bulk: VecDeque<S>,
-    /// What the source whose turn it is has given already.
+    /// Items that the current source has delivered in this turn.
     given: u32,
-    /// Whether a bulk source has its turn before the next round begins.
+    /// `true` if a bulk source is read before the next round begins.
     bulk_turn: bool,
 }
 
@@ -80,12 +80,12 @@ impl<S: Copy + Ord> Default for Turns<S> {
 }
 
 impl<S: Copy + Ord> Turns<S> {
-    /// No source is ready.
+    /// Creates an empty set of sources.
     #[must_use]
     pub fn new(quotas: Quotas) -> Self {
         Self {
             quotas,
-            known: BTreeSet::new(),
+            sources: BTreeSet::new(),
             now: VecDeque::new(),
             later: VecDeque::new(),
             bulk: VecDeque::new(),
@@ -94,9 +94,9 @@ impl<S: Copy + Ord> Turns<S> {
         }
     }
 
-    /// A source may have something. Changes nothing if that is known.
+    /// Adds a source that may have data. Does nothing if it was added before.
     pub fn ready(&mut self, source: S, lane: Lane) {
-        if self.known.insert(source) {
+        if self.sources.insert(source) {
             match lane {
                 Lane::Urgent => self.later.push_back(source),
                 Lane::Bulk => self.bulk.push_back(source),
@@ -104,13 +104,13 @@ impl<S: Copy + Ord> Turns<S> {
         }
     }
 
-    /// Whether no source may have anything.
+    /// Reports whether no source may have data.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.known.is_empty()
+        self.sources.is_empty()
     }
 
-    /// The source to take one thing from; `None` if none is ready.
+    /// Returns the source to read one item from, or `None` if none is ready.
     #[must_use = "a turn is counted, whether it is used or not"]
     #[expect(clippy::should_implement_trait, reason = "what is said in between changes what comes next")]
     pub fn next(&mut self) -> Option<S> {
@@ -135,9 +135,9 @@ impl<S: Copy + Ord> Turns<S> {
                 }
                 return Some(source);
             }
-            // Who is ready next comes at once, and urgent ones first.
+            // The next ready source is served at once, urgent ones first.
             self.bulk_turn = false;
-            if self.known.is_empty() {
+            if self.sources.is_empty() {
                 return None;
             }
             core::mem::swap(&mut self.now, &mut self.later);
@@ -145,9 +145,9 @@ impl<S: Copy + Ord> Turns<S> {
         }
     }
 
-    /// A source has nothing now, or is gone. Its turn ends.
+    /// Removes a source that has no data or was closed. Its turn ends.
     pub fn dry(&mut self, source: S) {
-        if !self.known.remove(&source) {
+        if !self.sources.remove(&source) {
             return;
         }
         if self.now.front() == Some(&source) {
@@ -157,7 +157,7 @@ impl<S: Copy + Ord> Turns<S> {
             self.bulk_turn = false;
         }
         for queue in [&mut self.now, &mut self.later, &mut self.bulk] {
-            // The source that was read last is at an end of its queue.
+            // The source that was read last is at one end of its queue.
             if queue.front() == Some(&source) {
                 queue.pop_front();
             } else if queue.back() == Some(&source) {
@@ -214,7 +214,7 @@ mod tests {
         turns.dry('b');
         assert_eq!(turns.next(), None);
         assert!(turns.is_empty());
-        // The whole quota, not what is left of a turn that ended.
+        // The full quota, not the rest of an ended turn.
         turns.ready('a', Lane::Bulk);
         turns.ready('b', Lane::Bulk);
         assert_eq!(take(&mut turns, 6), ['a', 'a', 'a', 'b', 'b', 'b']);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is said: each ready source has its turn within one round of all.
+        /// Each ready source gets its turn within one round of all sources.
         #[test]
         fn nobody_starves(
             steps in proptest::collection::vec((0..12u8, any::<bool>()), 1..200),
@@ -257,7 +257,7 @@ mod tests {
             bulk in 1..5u32,
         ) {
             let mut turns = Turns::new(quotas(urgent, bulk));
-            // How many turns of others each ready source has seen.
+            // Turns of other sources since each ready source was read.
             let mut waits: BTreeMap<u8, u32> = BTreeMap::new();
             for (source, ends) in steps {
                 turns.ready(source, if source < 4 { Lane::Urgent } else { Lane::Bulk });

@@ -59,7 +59,7 @@ impl World {
 
     /// Closes a connection from the client's side.
     pub fn hang_up(&mut self, ask: Ask) {
-        self.input(ask.node, Input::ClientGone(ask.client));
+        self.input(ask.node, Input::ClientClosed(ask.client));
     }
 
     /// Returns the last response on a connection, if there is one.

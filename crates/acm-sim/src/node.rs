@@ -2,7 +2,7 @@
 use crate::inbox::Inbox;
 use acm_sansio::{
     Acm, ClientId, Config, EndpointId, Event, Input, Output, PortId, Time,
-    door::{DatagramSource, SaAddress, SaSend, SendFailure, SendTo},
+    api::{DatagramSource, SaAddress, SaSend, SendFailure, SendTo},
     port::PortAttributes,
 };
 use acm_trace::{Recorder, Start};

@@ -3,7 +3,7 @@
 //! `cargo run -p acm-sim --example record_traces` writes the traces. The test `sessions` plays each session again,
 //! compares it with its trace, and replays the trace.
 use crate::{World, WorldConfig, dead, name};
-use acm_sansio::{Account, Config, EndpointId, Input, KernelRequestId, PortId, door::DatagramSource, door::Level};
+use acm_sansio::{Account, Config, EndpointId, Input, KernelRequestId, PortId, api::DatagramSource, api::Level};
 use acm_wire::{
     Address,
     client::{EntryFlags, ep_request, path_request, perf_request, resolve_request},
@@ -297,7 +297,7 @@ fn malformed_datagrams() -> World {
     world.input(0, Input::Datagram { endpoint, source: DatagramSource { gid: None, ..source }, payload: good });
     world.input(0, Input::Datagram { endpoint: EndpointId::new(9, 9), source, payload: good });
     // An answer of subnet administration without a request, and a report that is too short.
-    world.input(0, Input::SaAnswer { id: acm_sansio::SaRequestId::new(77, 1), mad: &[1; 40] });
+    world.input(0, Input::SaResponse { id: acm_sansio::SaRequestId::new(77, 1), mad: &[1; 40] });
     world.input(0, Input::SaReport { port: PortId(0), lid: Lid::new(9), qpn: Qpn::GSI, mad: &[1; 30] });
     world.input(0, Input::Datagram { endpoint, source, payload: good });
     world.run_for(second());
@@ -311,7 +311,7 @@ fn kernel() -> World {
     let record =
         PathRecord { sgid: local.gids[0], dgid: peer.gids[0], pkey: Pkey::DEFAULT_FULL, ..PathRecord::default() };
     let ask = |world: &mut World, number: u32, port: Option<PortId>, record: &PathRecord| {
-        world.input(0, Input::KernelRequest { id: KernelRequestId(number), port, wanted: record });
+        world.input(0, Input::KernelRequest { id: KernelRequestId(number), port, path: record });
         world.run_for(Duration::from_millis(100));
     };
     ask(&mut world, 1, Some(PortId(0)), &record);

@@ -3,7 +3,7 @@ use crate::{
     inbox::Handling,
     node::{Node, source_of},
 };
-use acm_sansio::{Config, Input, Output, SaRequestId, Time, door::SendFailure};
+use acm_sansio::{Config, Input, Output, SaRequestId, Time, api::SendFailure};
 use acm_trace::Recorder;
 use acm_wire::Address;
 use core::{
@@ -294,7 +294,7 @@ impl World {
                 })
             }
             Event::Mad { port, agent, mad } => self.with(index_of(port.node), |node, subnet, now, put| {
-                let input = Input::SaAnswer { id: SaRequestId::from_bits(agent.0), mad: ib_mad::as_bytes(&*mad) };
+                let input = Input::SaResponse { id: SaRequestId::from_bits(agent.0), mad: ib_mad::as_bytes(&*mad) };
                 node.input(subnet, now, input, put);
             }),
             Event::MadTimedOut { port, agent, .. } => self.with(index_of(port.node), |node, subnet, now, put| {

@@ -10,7 +10,7 @@ use crate::{
 };
 use acm_sansio::{
     ClientId, Config, EndpointId, KernelRequestId, Output, PortId, SaRequestId,
-    door::{DatagramSource, SaAddress, SaSend, SendTo},
+    api::{DatagramSource, SaAddress, SaSend, SendTo},
 };
 use acm_wire::client::Reply;
 use core::time::Duration;

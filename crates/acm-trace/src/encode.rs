@@ -9,7 +9,7 @@ use crate::{
 };
 use acm_sansio::{
     ClientId, Config, Input, KernelRequestId, Output, PortId, Time,
-    door::{DatagramSource, SaAddress, SaSend, SendTo},
+    api::{DatagramSource, SaAddress, SaSend, SendTo},
     port::PortAttributes,
 };
 use ib_mad::{AddressVector, GlobalRoute, Lid, Qkey, Qpn, packet::GrhFlow, sa::PathRecord};
@@ -130,8 +130,8 @@ pub(crate) fn input(fabric: &Fabric, now: Time, input: &Input<'_>) -> Encoded {
     let kind = kind_of_input(input);
     Ok(match *input {
         Input::ClientMessage { client: id, message } => bytes(kind, &[&client(id), message]),
-        Input::KernelRequest { id, port, wanted } => kernel(id, port, wanted, kind),
-        Input::SaAnswer { id, mad } => {
+        Input::KernelRequest { id, port, path: wanted } => kernel(id, port, wanted, kind),
+        Input::SaResponse { id, mad } => {
             let (port, to) = fabric.request(id);
             let way = to.map(|to| back(of_sa(&port, to))).unwrap_or_default();
             mad_packet(kind, now, Words::of(kind).with("id", parts(id.index(), id.generation())), &way, mad)
@@ -171,12 +171,12 @@ pub(crate) fn kind_of_input(input: &Input<'_>) -> Kind {
     match input {
         Input::ClientOpened { .. } => Kind::ClientOpened,
         Input::ClientMessage { .. } => Kind::ClientMessage,
-        Input::ClientGone(_) => Kind::ClientGone,
+        Input::ClientClosed(_) => Kind::ClientGone,
         Input::KernelRequest { .. } => Kind::KernelRequest,
         Input::KernelAddressRequest { .. } => Kind::KernelAddressRequest,
         Input::KernelTimeout(_) => Kind::KernelTimeout,
         Input::SourceSelected { .. } => Kind::SourceSelected,
-        Input::SaAnswer { .. } => Kind::SaAnswer,
+        Input::SaResponse { .. } => Kind::SaAnswer,
         Input::SaReport { .. } => Kind::SaReport,
         Input::SaFailed { .. } => Kind::SaFailed,
         Input::Datagram { .. } => Kind::Datagram,
@@ -192,7 +192,7 @@ pub(crate) fn kind_of_input(input: &Input<'_>) -> Kind {
         Input::Configure(_) => Kind::Configure,
         Input::Interfaces(_) => Kind::Interfaces,
         Input::Shutdown => Kind::Shutdown,
-        Input::Provider { .. } => Kind::ProviderSaid,
+        Input::Provider { .. } => Kind::ProviderMessage,
     }
 }
 

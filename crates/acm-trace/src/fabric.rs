@@ -1,7 +1,7 @@
 //! What a recorder keeps of ports and endpoints, to write the headers that a packet had on the wire.
 use acm_sansio::{
     EndpointId, Input, Output, PortId, SaRequestId,
-    door::{SaAddress, SaSend},
+    api::{SaAddress, SaSend},
     port::PortAttributes,
 };
 use ib_mad::{Gid, Pkey, Qpn};

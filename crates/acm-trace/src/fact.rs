@@ -1,6 +1,6 @@
 //! What a trace holds.
 use crate::{Crossing, Note, Told};
-use acm_sansio::{Config, Output, Seed, Time, door::Deadline};
+use acm_sansio::{Config, Output, Seed, Time, api::Deadline};
 use serde::{Deserialize, Serialize};
 
 /// One thing that a trace says.

@@ -64,7 +64,7 @@ kinds! {
     ClientOpened 0x10 "client_opened",
     /// [`Input::ClientMessage`](acm_sansio::Input::ClientMessage).
     ClientMessage 0x11 "client_message",
-    /// [`Input::ClientGone`](acm_sansio::Input::ClientGone).
+    /// [`Input::ClientClosed`](acm_sansio::Input::ClientClosed).
     ClientGone 0x12 "client_gone",
     /// [`Input::KernelRequest`](acm_sansio::Input::KernelRequest).
     KernelRequest 0x13 "kernel_request",
@@ -74,7 +74,7 @@ kinds! {
     KernelTimeout 0x15 "kernel_timeout",
     /// [`Input::SourceSelected`](acm_sansio::Input::SourceSelected).
     SourceSelected 0x16 "source_selected",
-    /// [`Input::SaAnswer`](acm_sansio::Input::SaAnswer).
+    /// [`Input::SaResponse`](acm_sansio::Input::SaResponse).
     SaAnswer 0x17 "sa_answer",
     /// [`Input::SaReport`](acm_sansio::Input::SaReport).
     SaReport 0x18 "sa_report",
@@ -107,7 +107,7 @@ kinds! {
     /// [`Input::Shutdown`](acm_sansio::Input::Shutdown).
     Shutdown 0x26 "shutdown",
     /// [`Input::Provider`](acm_sansio::Input::Provider).
-    ProviderSaid 0x27 "provider_said",
+    ProviderMessage 0x27 "provider_said",
 
     /// [`Output::Reply`](acm_sansio::Output::Reply).
     Reply 0x40 "reply",
@@ -174,6 +174,6 @@ mod tests {
         let codes: Vec<u16> = Kind::ALL.iter().map(|kind| kind.code()).collect();
         assert!(codes.windows(2).all(|pair| pair[0] < pair[1]), "{codes:?}");
         assert_eq!((Kind::of(0x99), Kind::named("telepathy")), (None, None));
-        assert!(Kind::ProviderSaid.is_input() && !Kind::Reply.is_input());
+        assert!(Kind::ProviderMessage.is_input() && !Kind::Reply.is_input());
     }
 }

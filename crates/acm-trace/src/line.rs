@@ -4,7 +4,7 @@ use crate::{
     fact::{Dated, Fact, Woken},
     provider::{Called, Digits, Said},
 };
-use acm_sansio::{Output, Time, door::ProviderCall};
+use acm_sansio::{Output, Time, api::ProviderCall};
 use acm_wire::client::{Entry, EntryKind, Header};
 use core::fmt::Write as _;
 use ib_mad::{MadRef, Wire, attribute::Structure, sa::PathRecord};
@@ -237,7 +237,7 @@ fn of_call(call: &ProviderCall) -> String {
         ProviderCall::Resolve { request, endpoint, source, message } => {
             format!("resolve {request} {endpoint} {source} {}", of_message(message))
         }
-        ProviderCall::SaDone { id, answer: Ok(mad) } => {
+        ProviderCall::SaDone { id, result: Ok(mad) } => {
             format!("sa_done {} {}", id.0, of_mad(ib_mad::as_bytes(&**mad)))
         }
         other => json(&Called::from(other.clone())),

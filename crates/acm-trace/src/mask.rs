@@ -5,7 +5,7 @@ use crate::{
 };
 use acm_sansio::{
     Account, Event, Input, Output,
-    door::ProviderCall,
+    api::ProviderCall,
     port::InterfaceAddress,
     preload::{Hosts, Preload},
 };
@@ -122,7 +122,7 @@ impl Mask {
     fn account(&self, account: Account) -> Account {
         match account {
             Account::Peer(ip) => Account::Peer(self.ip(ip)),
-            Account::Daemon | Account::Kernel | Account::User(_) | Account::Strangers => account,
+            Account::Daemon | Account::Kernel | Account::User(_) | Account::Remote => account,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What providers outside of the core are asked and say, as text of a trace.
 use acm_sansio::{
     EndpointId, PortId,
-    door::{CallId, ExternalRequestId, ExternalSaId, ProviderCall, ProviderSaid},
+    api::{CallId, ExternalRequestId, ExternalSaId, ProviderCall, ProviderMessage},
     port::PortAttributes,
     sa::SaError,
 };
@@ -42,30 +42,32 @@ impl<'de> Deserialize<'de> for Hex {
     }
 }
 
-/// A [`ProviderSaid`] that owns what it holds.
+/// A [`ProviderMessage`] that owns what it holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields are those of the variant with the same name")]
 pub enum Said {
-    /// [`ProviderSaid::Returned`].
+    /// [`ProviderMessage::Returned`].
     Returned { call: CallId, is_ok: bool },
-    /// [`ProviderSaid::Answered`].
+    /// [`ProviderMessage::ResolveResponse`].
     Answered { request: ExternalRequestId, message: Hex },
-    /// [`ProviderSaid::Counters`].
+    /// [`ProviderMessage::Counters`].
     Counters { request: ExternalRequestId, values: Vec<u64> },
-    /// [`ProviderSaid::SaAsked`].
+    /// [`ProviderMessage::SaRequest`].
     SaAsked { id: ExternalSaId, endpoint: EndpointId, mad: Hex },
-    /// [`ProviderSaid::Counted`].
+    /// [`ProviderMessage::IncrementCounter`].
     Counted(Counter),
 }
 
-impl From<&ProviderSaid<'_>> for Said {
-    fn from(said: &ProviderSaid<'_>) -> Self {
+impl From<&ProviderMessage<'_>> for Said {
+    fn from(said: &ProviderMessage<'_>) -> Self {
         match *said {
-            ProviderSaid::Returned { call, is_ok } => Self::Returned { call, is_ok },
-            ProviderSaid::Answered { request, message } => Self::Answered { request, message: Hex(message.to_vec()) },
-            ProviderSaid::Counters { request, values } => Self::Counters { request, values: values.to_vec() },
-            ProviderSaid::SaAsked { id, endpoint, mad } => Self::SaAsked { id, endpoint, mad: Hex(mad.to_vec()) },
-            ProviderSaid::Counted(counter) => Self::Counted(counter),
+            ProviderMessage::Returned { call, is_ok } => Self::Returned { call, is_ok },
+            ProviderMessage::ResolveResponse { request, message } => {
+                Self::Answered { request, message: Hex(message.to_vec()) }
+            }
+            ProviderMessage::Counters { request, values } => Self::Counters { request, values: values.to_vec() },
+            ProviderMessage::SaRequest { id, endpoint, mad } => Self::SaAsked { id, endpoint, mad: Hex(mad.to_vec()) },
+            ProviderMessage::IncrementCounter(counter) => Self::Counted(counter),
         }
     }
 }
@@ -73,13 +75,15 @@ impl From<&ProviderSaid<'_>> for Said {
 impl Said {
     /// What was said, to be said again.
     #[must_use]
-    pub fn as_said(&self) -> ProviderSaid<'_> {
+    pub fn as_said(&self) -> ProviderMessage<'_> {
         match *self {
-            Self::Returned { call, is_ok } => ProviderSaid::Returned { call, is_ok },
-            Self::Answered { request, ref message } => ProviderSaid::Answered { request, message: &message.0 },
-            Self::Counters { request, ref values } => ProviderSaid::Counters { request, values },
-            Self::SaAsked { id, endpoint, ref mad } => ProviderSaid::SaAsked { id, endpoint, mad: &mad.0 },
-            Self::Counted(counter) => ProviderSaid::Counted(counter),
+            Self::Returned { call, is_ok } => ProviderMessage::Returned { call, is_ok },
+            Self::Answered { request, ref message } => {
+                ProviderMessage::ResolveResponse { request, message: &message.0 }
+            }
+            Self::Counters { request, ref values } => ProviderMessage::Counters { request, values },
+            Self::SaAsked { id, endpoint, ref mad } => ProviderMessage::SaRequest { id, endpoint, mad: &mad.0 },
+            Self::Counted(counter) => ProviderMessage::IncrementCounter(counter),
         }
     }
 }
@@ -131,8 +135,8 @@ impl From<ProviderCall> for Called {
             }
             ProviderCall::Reregister(port) => Self::Reregister(port),
             ProviderCall::QueryCounters { request, endpoint } => Self::QueryCounters { request, endpoint },
-            ProviderCall::SaDone { id, answer: Ok(mad) } => Self::SaAnswered { id, mad: Mad(mad) },
-            ProviderCall::SaDone { id, answer: Err(error) } => Self::SaFailed { id, error },
+            ProviderCall::SaDone { id, result: Ok(mad) } => Self::SaAnswered { id, mad: Mad(mad) },
+            ProviderCall::SaDone { id, result: Err(error) } => Self::SaFailed { id, error },
         }
     }
 }
@@ -151,8 +155,8 @@ impl From<Called> for ProviderCall {
             }
             Called::Reregister(port) => Self::Reregister(port),
             Called::QueryCounters { request, endpoint } => Self::QueryCounters { request, endpoint },
-            Called::SaAnswered { id, mad } => Self::SaDone { id, answer: Ok(mad.0) },
-            Called::SaFailed { id, error } => Self::SaDone { id, answer: Err(error) },
+            Called::SaAnswered { id, mad } => Self::SaDone { id, result: Ok(mad.0) },
+            Called::SaFailed { id, error } => Self::SaDone { id, result: Err(error) },
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     fact::{Start, Woken},
     writer::Writer,
 };
-use acm_sansio::{Acm, Input, Output, Time, door::Deadline};
+use acm_sansio::{Acm, Input, Output, Time, api::Deadline};
 use std::{
     collections::VecDeque,
     io::{self, Write},

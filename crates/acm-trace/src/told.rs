@@ -2,7 +2,7 @@
 use crate::provider::Said;
 use acm_sansio::{
     Account, ClientId, Config, EndpointId, Input, KernelRequestId, PortId, RequestId, SaRequestId,
-    door::{DatagramSource, ProviderId, SendFailure},
+    api::{DatagramSource, ProviderId, SendFailure},
     port::{InterfaceAddress, PortAttributes},
     preload::Preload,
 };
@@ -22,7 +22,7 @@ pub enum Told {
     /// [`Input::ClientMessage`].
     #[serde(skip)]
     ClientMessage { client: ClientId, message: Vec<u8> },
-    /// [`Input::ClientGone`].
+    /// [`Input::ClientClosed`].
     ClientGone(ClientId),
     /// [`Input::KernelRequest`].
     #[serde(skip)]
@@ -33,7 +33,7 @@ pub enum Told {
     KernelTimeout(Duration),
     /// [`Input::SourceSelected`].
     SourceSelected { request: RequestId, source: Option<IpAddr> },
-    /// [`Input::SaAnswer`].
+    /// [`Input::SaResponse`].
     #[serde(skip)]
     SaAnswer { id: SaRequestId, mad: Vec<u8> },
     /// [`Input::SaReport`].
@@ -77,12 +77,12 @@ impl From<&Input<'_>> for Told {
         match *input {
             Input::ClientOpened { client, account } => Self::ClientOpened { client, account },
             Input::ClientMessage { client, message } => Self::ClientMessage { client, message: message.to_vec() },
-            Input::ClientGone(client) => Self::ClientGone(client),
-            Input::KernelRequest { id, port, wanted } => Self::KernelRequest { id, port, wanted: *wanted },
+            Input::ClientClosed(client) => Self::ClientGone(client),
+            Input::KernelRequest { id, port, path: wanted } => Self::KernelRequest { id, port, wanted: *wanted },
             Input::KernelAddressRequest { id, source, dest } => Self::KernelAddressRequest { id, source, dest },
             Input::KernelTimeout(waits) => Self::KernelTimeout(waits),
             Input::SourceSelected { request, source } => Self::SourceSelected { request, source },
-            Input::SaAnswer { id, mad } => Self::SaAnswer { id, mad: mad.to_vec() },
+            Input::SaResponse { id, mad } => Self::SaAnswer { id, mad: mad.to_vec() },
             Input::SaReport { port, lid, qpn, mad } => Self::SaReport { port, lid, qpn, mad: mad.to_vec() },
             Input::SaFailed { id, failure } => Self::SaFailed { id, failure },
             Input::Datagram { endpoint, source, payload } => {
@@ -99,7 +99,7 @@ impl From<&Input<'_>> for Told {
             Input::Preloaded(ref preload) => Self::Preloaded(preload.clone()),
             Input::Configure(config) => Self::Configure(Box::new(config.clone())),
             Input::Interfaces(all) => Self::Interfaces(all.to_vec()),
-            Input::Provider { provider, ref said } => Self::Provider { provider, said: Said::from(said) },
+            Input::Provider { provider, ref message } => Self::Provider { provider, said: Said::from(message) },
             Input::Shutdown => Self::Shutdown,
         }
     }
@@ -112,12 +112,12 @@ impl Told {
         match *self {
             Self::ClientOpened { client, account } => Input::ClientOpened { client, account },
             Self::ClientMessage { client, ref message } => Input::ClientMessage { client, message },
-            Self::ClientGone(client) => Input::ClientGone(client),
-            Self::KernelRequest { id, port, ref wanted } => Input::KernelRequest { id, port, wanted },
+            Self::ClientGone(client) => Input::ClientClosed(client),
+            Self::KernelRequest { id, port, ref wanted } => Input::KernelRequest { id, port, path: wanted },
             Self::KernelAddressRequest { id, source, dest } => Input::KernelAddressRequest { id, source, dest },
             Self::KernelTimeout(waits) => Input::KernelTimeout(waits),
             Self::SourceSelected { request, source } => Input::SourceSelected { request, source },
-            Self::SaAnswer { id, ref mad } => Input::SaAnswer { id, mad },
+            Self::SaAnswer { id, ref mad } => Input::SaResponse { id, mad },
             Self::SaReport { port, lid, qpn, ref mad } => Input::SaReport { port, lid, qpn, mad },
             Self::SaFailed { id, failure } => Input::SaFailed { id, failure },
             Self::Datagram { endpoint, source, ref payload } => Input::Datagram { endpoint, source, payload },
@@ -132,7 +132,7 @@ impl Told {
             Self::Preloaded(ref preload) => Input::Preloaded(preload.clone()),
             Self::Configure(ref config) => Input::Configure(config),
             Self::Interfaces(ref all) => Input::Interfaces(all),
-            Self::Provider { provider, ref said } => Input::Provider { provider, said: said.as_said() },
+            Self::Provider { provider, ref said } => Input::Provider { provider, message: said.as_said() },
             Self::Shutdown => Input::Shutdown,
         }
     }

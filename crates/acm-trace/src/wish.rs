@@ -2,7 +2,7 @@
 use crate::provider::Called;
 use acm_sansio::{
     ClientId, EndpointId, Event, Failure, KernelRequestId, Output, PortId, RequestId,
-    door::{CallId, ProviderId},
+    api::{CallId, ProviderId},
 };
 use core::net::IpAddr;
 use ib_mad::{Gid, Lid, Pkey};

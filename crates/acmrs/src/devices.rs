@@ -3,7 +3,7 @@ use crate::{endpoint::QueuePair, options::Settings};
 use acm_provider::plugin::Port;
 use acm_sansio::{
     EndpointId,
-    door::{DatagramSource, SendTo},
+    api::{DatagramSource, SendTo},
     port::PortAttributes,
 };
 use core::num::NonZeroU32;

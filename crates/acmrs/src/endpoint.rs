@@ -1,5 +1,5 @@
 //! An endpoint's queue pair, and what waits to be sent from it.
-use acm_sansio::door::SendTo;
+use acm_sansio::api::SendTo;
 use ib_device::{Error, verbs::UdQueuePair};
 use ib_mad::acm::AcmMad;
 use std::collections::VecDeque;

@@ -13,7 +13,7 @@ use acm_provider::{
     daemon::{self, Level},
     plugin::{Endpoint, Port, Request, SaAnswer, SaFailure},
 };
-use acm_sansio::{Acm, Input, PortId, SaRequestId, Seed, Time, door::SendFailure};
+use acm_sansio::{Acm, Input, PortId, SaRequestId, Seed, Time, api::SendFailure};
 use core::time::Duration;
 use mio::{Events, Poll};
 use nix::sys::signal::SigSet;
@@ -202,7 +202,7 @@ impl Engine {
 
     fn sa_answered(&mut self, now: Time, id: SaRequestId, answer: &SaAnswer) {
         let input = match answer {
-            Ok(mad) => Input::SaAnswer { id, mad },
+            Ok(mad) => Input::SaResponse { id, mad },
             Err(SaFailure::TimedOut) => Input::SaFailed { id, failure: SendFailure::TimedOut },
             Err(SaFailure::NotSent(_)) => Input::SaFailed { id, failure: SendFailure::NotSent },
         };

@@ -9,7 +9,7 @@ use crate::{
 use acm_provider::daemon::{self, Level};
 use acm_sansio::{
     Acm, EndpointId, Input, Output, PortId, Time,
-    door::{SaSend, SendFailure},
+    api::{SaSend, SendFailure},
 };
 use ib_mad::Pkey;
 

@@ -3,7 +3,7 @@ use crate::ports::Ports;
 use acm_provider::daemon::{self, Level};
 use acm_sansio::{
     EndpointId, Event, PortId, Time,
-    door::{self, Names, Worded as _},
+    api::{self, DisplayWith as _, Names},
 };
 use core::{fmt, time::Duration};
 
@@ -20,9 +20,9 @@ pub(crate) struct Log {
 impl Log {
     pub(crate) fn say(&mut self, now: Time, event: &Event, ports: &Ports) {
         let level = match event.level() {
-            door::Level::Always => Level::Always,
-            door::Level::Verbose => Level::Info,
-            door::Level::Debug => Level::Debug,
+            api::Level::Always => Level::Always,
+            api::Level::Verbose => Level::Info,
+            api::Level::Debug => Level::Debug,
         };
         if level < Level::Debug && self.is_too_much(now) {
             return;
@@ -48,14 +48,14 @@ impl Names for Known<'_> {
     fn port(&self, port: PortId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.name(port) {
             Some((device, number)) => write!(f, "{device} port {number}"),
-            None => door::Ids.port(port, f),
+            None => api::Ids.port(port, f),
         }
     }
 
     fn endpoint(&self, endpoint: EndpointId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.name_of_endpoint(endpoint) {
             Some((device, number, pkey)) => write!(f, "{device}/{number} pkey {pkey}"),
-            None => door::Ids.endpoint(endpoint, f),
+            None => api::Ids.endpoint(endpoint, f),
         }
     }
 }

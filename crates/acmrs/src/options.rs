@@ -1,9 +1,8 @@
 //! The daemon's options that are the protocol's.
 use acm_provider::daemon::{self, Level};
 use acm_sansio::{
-    Config,
+    Config, api,
     config::{RouteProtocol, SaDepth, Share},
-    door,
 };
 use acm_wire::files::opts::{self, LogLevel, LoopbackProt, Opt, Options, RouteProt};
 use core::num::NonZeroU32;
@@ -81,9 +80,9 @@ fn config(options: &Options<'_>) -> Config {
         min_mtu: options.min_mtu,
         min_rate: options.min_rate,
         log_level: match options.log_level {
-            LogLevel::Basic => door::Level::Always,
-            LogLevel::Verbose => door::Level::Verbose,
-            LogLevel::Operation => door::Level::Debug,
+            LogLevel::Basic => api::Level::Always,
+            LogLevel::Verbose => api::Level::Verbose,
+            LogLevel::Operation => api::Level::Debug,
         },
         limits,
         ..defaults

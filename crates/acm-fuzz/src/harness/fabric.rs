@@ -6,7 +6,7 @@ use super::{
 use crate::operation::{Operation, Peer, Report, Response, SaOutcome};
 use acm_sansio::{
     Input, PortId, SaRequestId,
-    door::{DatagramSource, SendFailure},
+    api::{DatagramSource, SendFailure},
     port::InterfaceAddress,
 };
 use acm_wire::multicast;
@@ -20,7 +20,7 @@ impl Harness {
             Operation::SaBytes(which, pending, bytes) => {
                 let id = pick(&self.sent, *which).filter(|_| *pending).map(|send| send.id);
                 let id = id.unwrap_or_else(|| SaRequestId::new(u32::from(*which % 8), u32::from(*which / 8 % 4)));
-                self.input(Input::SaAnswer { id, mad: bytes });
+                self.input(Input::SaResponse { id, mad: bytes });
             }
             Operation::Report(number, report) => self.report(*number, report),
             Operation::Respond(which, peer, response) => self.respond(*which, peer, response),
@@ -110,12 +110,12 @@ impl Harness {
             }
             SaOutcome::Truncated(length) => {
                 let bytes = ib_mad::as_bytes(&mad).get(..usize::from(*length)).unwrap_or_default();
-                return self.input(Input::SaAnswer { id: send.id, mad: bytes });
+                return self.input(Input::SaResponse { id: send.id, mad: bytes });
             }
             SaOutcome::TimedOut => return self.input(Input::SaFailed { id: send.id, failure: SendFailure::TimedOut }),
             SaOutcome::NotSent => return self.input(Input::SaFailed { id: send.id, failure: SendFailure::NotSent }),
         }
-        self.input(Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&mad) });
+        self.input(Input::SaResponse { id: send.id, mad: ib_mad::as_bytes(&mad) });
     }
 
     fn report(&mut self, number: u8, report: &Report) {

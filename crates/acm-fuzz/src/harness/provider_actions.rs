@@ -3,7 +3,7 @@ use super::{state::Harness, values::pick};
 use crate::operation::ProviderAction;
 use acm_sansio::{
     Input,
-    door::{ExternalRequestId, ExternalSaId, ProviderId, ProviderSaid},
+    api::{ExternalRequestId, ExternalSaId, ProviderId, ProviderMessage},
 };
 use acm_wire::client::{ClientStatus, Counter, Entry, Header, Opcode};
 use ib_mad::{AttributeId, Lid, Method, MgmtClass, TransactionId, sa::PathRecord, sa::SaMad};
@@ -17,8 +17,8 @@ impl Harness {
                 if !is_ok {
                     self.providers.failed(&call);
                 }
-                let message = ProviderSaid::Returned { call: call.call, is_ok: *is_ok };
-                self.input(Input::Provider { provider: call.provider, said: message });
+                let message = ProviderMessage::Returned { call: call.call, is_ok: *is_ok };
+                self.input(Input::Provider { provider: call.provider, message: message });
             }
             ProviderAction::Path(number) => {
                 let path = PathRecord { dlid: Lid::new(u16::from(*number % 9)), ..PathRecord::default() };
@@ -34,7 +34,10 @@ impl Harness {
             ProviderAction::Counters(number, count) => {
                 let Some((provider, request)) = pick(&self.providers.requests, *number).copied() else { return };
                 let values: Vec<u64> = (0..u64::from(*count % 10)).collect();
-                self.input(Input::Provider { provider, said: ProviderSaid::Counters { request, values: &values } });
+                self.input(Input::Provider {
+                    provider,
+                    message: ProviderMessage::Counters { request, values: &values },
+                });
             }
             ProviderAction::Stale(number, what) => {
                 let pending = pick(&self.providers.requests, *number).copied();
@@ -45,7 +48,7 @@ impl Harness {
                 if !is_responsible {
                     self.input(Input::Provider {
                         provider: other,
-                        said: ProviderSaid::Answered { request, message: &[] },
+                        message: ProviderMessage::ResolveResponse { request, message: &[] },
                     });
                 }
             }
@@ -54,11 +57,11 @@ impl Harness {
             ProviderAction::AutoReturn(enabled) => {
                 self.providers.manual_return = !enabled;
                 if let Some((provider, call)) = self.providers.next_return() {
-                    self.input(Input::Provider { provider, said: ProviderSaid::Returned { call, is_ok: true } });
+                    self.input(Input::Provider { provider, message: ProviderMessage::Returned { call, is_ok: true } });
                 }
             }
             ProviderAction::Count => {
-                self.input(Input::Provider { provider, said: ProviderSaid::Counted(Counter::AddrQuery) })
+                self.input(Input::Provider { provider, message: ProviderMessage::IncrementCounter(Counter::AddrQuery) })
             }
         }
     }
@@ -69,7 +72,10 @@ impl Harness {
         let mut message = ib_mad::as_bytes(&header).to_vec();
         entries.iter().for_each(|entry| message.extend_from_slice(ib_mad::as_bytes(entry)));
         message.truncate(length);
-        self.input(Input::Provider { provider, said: ProviderSaid::Answered { request, message: &message } });
+        self.input(Input::Provider {
+            provider,
+            message: ProviderMessage::ResolveResponse { request, message: &message },
+        });
     }
 
     fn sa_request(&mut self, provider: ProviderId, endpoint: u8, variant: u8) {
@@ -85,6 +91,6 @@ impl Harness {
         }
         let length = if variant % 11 == 10 { usize::from(variant) } else { 256 };
         let bytes = ib_mad::as_bytes(&mad).get(..length).unwrap_or_default();
-        self.input(Input::Provider { provider, said: ProviderSaid::SaAsked { id, endpoint, mad: bytes } });
+        self.input(Input::Provider { provider, message: ProviderMessage::SaRequest { id, endpoint, mad: bytes } });
     }
 }

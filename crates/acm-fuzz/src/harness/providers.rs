@@ -1,7 +1,7 @@
 //! A model of the providers outside of the core, which checks that the core's calls fit the state of each provider.
 use acm_sansio::{
     EndpointId, PortId,
-    door::{CallId, ExternalRequestId, ExternalSaId, ProviderCall, ProviderId},
+    api::{CallId, ExternalRequestId, ExternalSaId, ProviderCall, ProviderId},
 };
 use acm_wire::Address;
 use ib_mad::TransactionId;
@@ -94,7 +94,7 @@ impl Providers {
                 self.requests.push((provider, *request));
                 is_open(state, endpoint)
             }
-            ProviderCall::SaDone { id, answer } => {
+            ProviderCall::SaDone { id, result: answer } => {
                 let tid = self.sa.remove(&(provider, *id));
                 tid.is_some_and(|tid| answer.as_ref().map_or(true, |mad| mad.header.transaction_id == tid))
             }

@@ -5,7 +5,7 @@ use super::{
 };
 use acm_sansio::{
     Acm, ClientId, EndpointId, Event, Input, KernelRequestId, Output, RequestId, Time,
-    door::{ProviderSaid, SaSend},
+    api::{ProviderMessage, SaSend},
 };
 use core::time::Duration;
 use ib_mad::{Lid, Method, Qpn, acm::AcmMad};
@@ -73,7 +73,7 @@ impl Harness {
             self.carry_out(output);
         }
         if let Some((provider, call)) = self.providers.next_return() {
-            self.input(Input::Provider { provider, said: ProviderSaid::Returned { call, is_ok: true } });
+            self.input(Input::Provider { provider, message: ProviderMessage::Returned { call, is_ok: true } });
         }
     }
 

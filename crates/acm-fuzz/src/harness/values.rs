@@ -2,8 +2,8 @@
 use crate::operation::{Link, Peer, Port};
 use acm_sansio::{
     Config, PortId,
+    api::{DatagramSource, Level, ProviderId},
     config::{Limits, RouteProtocol, SaDepth, Share, Subnets},
-    door::{DatagramSource, Level, ProviderId},
     port::PortAttributes,
     preload::{Hosts, Preload, Route, Routes},
 };
@@ -24,7 +24,7 @@ pub(super) fn config(number: usize) -> Config {
         requests: share(8),
         lookups: share(6),
         requests_per_client: 4,
-        strangers: 3,
+        remote_lookups: 3,
         destinations: 12,
         unsolicited: 5,
         negatives: 1,

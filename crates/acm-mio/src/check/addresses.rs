@@ -7,7 +7,7 @@ use crate::{
 };
 use acm_sansio::{
     Acm, Config, EndpointId, Event, Input, Output, PortId, Seed, Time,
-    door::Level,
+    api::Level,
     port::{InterfaceAddress, PortAttributes},
 };
 use acm_wire::Address;

@@ -7,7 +7,7 @@ use super::{
 use crate::log::Lines;
 use acm_sansio::{
     EndpointId, Input, PortId,
-    door::{SaAddress, SaSend, SendTo},
+    api::{SaAddress, SaSend, SendTo},
 };
 use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};
 use ib_sim::{
@@ -135,7 +135,7 @@ impl Fabric for Embedded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acm_sansio::{Time, door::SendFailure};
+    use acm_sansio::{Time, api::SendFailure};
     use core::time::Duration;
     use ib_mad::{AddressVector, GlobalRoute, Qkey, ServiceLevel};
     use mio::{Events, Poll};

@@ -6,7 +6,7 @@
 //! socket behind more than was read ahead, is not overtaken.
 use acm_sansio::{
     EndpointId, SaRequestId,
-    door::DatagramSource,
+    api::DatagramSource,
     turns::{Lane, Turns},
 };
 use ib_mad::{Lid, Qpn, sa::SaMad};

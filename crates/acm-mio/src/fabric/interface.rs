@@ -2,7 +2,7 @@
 use super::error::FabricError;
 use acm_sansio::{
     EndpointId, Input, PortId, Time,
-    door::{SaAddress, SaSend, SendTo},
+    api::{SaAddress, SaSend, SendTo},
 };
 use core::fmt;
 use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};

@@ -7,7 +7,7 @@ use super::{
 use crate::log::{Lines, limited};
 use acm_sansio::{
     EndpointId, Input, PortId, SaRequestId,
-    door::{DatagramSource, SaAddress, SaSend, SendFailure, SendTo},
+    api::{DatagramSource, SaAddress, SaSend, SendFailure, SendTo},
     port::PortAttributes,
 };
 use core::time::Duration;
@@ -241,7 +241,7 @@ impl Fabric for Sim {
             Arrival::Notice(Notice::Port(number, change)) => self.port_event(number, change),
             Arrival::Notice(Notice::Answer(id, mad)) => {
                 self.mad = *mad;
-                Input::SaAnswer { id, mad: ib_mad::as_bytes(&self.mad) }
+                Input::SaResponse { id, mad: ib_mad::as_bytes(&self.mad) }
             }
             Arrival::Notice(Notice::TimedOut(id)) => Input::SaFailed { id, failure: SendFailure::TimedOut },
             Arrival::Notice(Notice::Report { port, lid, qpn, mad }) => {

@@ -5,7 +5,7 @@ use super::{
 };
 use acm_sansio::{
     Event,
-    door::{Level, Worded},
+    api::{DisplayWith, Level},
     ibacmp,
 };
 use core::mem::discriminant;

@@ -1,6 +1,6 @@
 //! What others can make the daemon say: a burst of each kind is written, and the rest is counted.
 use super::limit::Limiter;
-use acm_sansio::{EndpointId, Event, Time, door::Level, failure::FailureKind, ibacmp};
+use acm_sansio::{EndpointId, Event, Time, api::Level, failure::FailureKind, ibacmp};
 use core::{
     cell::{Cell, RefCell},
     hash::{Hash, Hasher},

@@ -1,7 +1,7 @@
 //! What ports, endpoints and clients are called in the log: the one place where ids become names.
 use super::lines::Lines;
 use crate::fabric::{Fabric, NamedPort};
-use acm_sansio::{ClientId, EndpointId, PortId, door};
+use acm_sansio::{ClientId, EndpointId, PortId, api};
 use core::fmt;
 
 /// All names that are known now.
@@ -32,11 +32,11 @@ impl<'a> Known<'a> {
     }
 }
 
-impl door::Names for Known<'_> {
+impl api::Names for Known<'_> {
     fn port(&self, port: PortId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.named(port) {
             Some(NamedPort { device, number, .. }) => write!(f, "{device} port {number}"),
-            None => door::Ids.port(port, f),
+            None => api::Ids.port(port, f),
         }
     }
 
@@ -47,7 +47,7 @@ impl door::Names for Known<'_> {
     fn client(&self, client: ClientId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.client)(client) {
             Some(name) => f.write_str(&name),
-            None => door::Ids.client(client, f),
+            None => api::Ids.client(client, f),
         }
     }
 }
@@ -55,7 +55,7 @@ impl door::Names for Known<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acm_sansio::door::Worded;
+    use acm_sansio::api::DisplayWith;
 
     #[test]
     fn an_endpoint_has_its_own_name_and_no_successors() {

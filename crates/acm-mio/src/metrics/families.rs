@@ -1,7 +1,7 @@
 //! Numbers as OpenMetrics text.
 use acm_sansio::{
     Acm, Phase, PortId, Time,
-    door::{Of, Waiting},
+    api::{GaugeScope, Waiting},
     histogram::BOUNDS_US,
 };
 use core::fmt;
@@ -104,27 +104,27 @@ fn numbers(source: &Source<'_>) -> Numbers {
     numbers
 }
 
-fn labels(of: Of, source: &Source<'_>) -> Labels {
+fn labels(of: GaugeScope, source: &Source<'_>) -> Labels {
     let port = |port: PortId| {
         let name = source.ports.get(&port).cloned();
         ("port", name.unwrap_or_else(|| port.0.to_string()))
     };
     let who = |waiting| match waiting {
         Waiting::Local => ("who", "local".to_owned()),
-        Waiting::Strangers => ("who", "strangers".to_owned()),
+        Waiting::Remote => ("who", "strangers".to_owned()),
     };
     match of {
-        Of::Daemon => Labels::new(),
-        Of::Account(kind) => vec![("account", kind.name().to_owned())],
-        Of::Port(id) => vec![port(id)],
-        Of::PortQueue(id, waiting) => vec![port(id), who(waiting)],
-        Of::Endpoint(id, pkey) => vec![port(id), ("pkey", pkey.to_string())],
-        Of::EndpointQueue(id, pkey, waiting) => vec![port(id), ("pkey", pkey.to_string()), who(waiting)],
-        Of::Provider(id) => {
+        GaugeScope::Daemon => Labels::new(),
+        GaugeScope::Account(kind) => vec![("account", kind.name().to_owned())],
+        GaugeScope::Port(id) => vec![port(id)],
+        GaugeScope::PortQueue(id, waiting) => vec![port(id), who(waiting)],
+        GaugeScope::Endpoint(id, pkey) => vec![port(id), ("pkey", pkey.to_string())],
+        GaugeScope::EndpointQueue(id, pkey, waiting) => vec![port(id), ("pkey", pkey.to_string()), who(waiting)],
+        GaugeScope::Provider(id) => {
             let name = usize::from(id.0).checked_sub(1).and_then(|place| source.acm.config().providers.get(place));
             vec![("provider", name.cloned().unwrap_or_else(|| id.0.to_string()))]
         }
-        Of::State(state) => vec![("state", state.to_owned())],
+        GaugeScope::State(state) => vec![("state", state.to_owned())],
     }
 }
 
@@ -203,12 +203,12 @@ mod tests {
         let labels = |of| labels(of, &source);
         let (known, unknown) = (("port", "mlx5_0/1".to_owned()), ("port", "9".to_owned()));
         let who = ("who", "strangers".to_owned());
-        assert_eq!(labels(Of::Daemon), []);
-        let provider = |number| labels(Of::Provider(acm_sansio::door::ProviderId(number)));
+        assert_eq!(labels(GaugeScope::Daemon), []);
+        let provider = |number| labels(GaugeScope::Provider(acm_sansio::api::ProviderId(number)));
         assert_eq!([provider(1), provider(2)], [[("provider", "dsap".to_owned())], [("provider", "2".to_owned())]]);
-        assert_eq!(labels(Of::Port(PortId(9))), [unknown]);
-        assert_eq!(labels(Of::PortQueue(PortId(1), Waiting::Strangers)), [known.clone(), who]);
+        assert_eq!(labels(GaugeScope::Port(PortId(9))), [unknown]);
+        assert_eq!(labels(GaugeScope::PortQueue(PortId(1), Waiting::Remote)), [known.clone(), who]);
         let pkey = ("pkey", Pkey::DEFAULT_FULL.to_string());
-        assert_eq!(labels(Of::Endpoint(PortId(1), Pkey::DEFAULT_FULL)), [known, pkey]);
+        assert_eq!(labels(GaugeScope::Endpoint(PortId(1), Pkey::DEFAULT_FULL)), [known, pkey]);
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     settings::{Known, Settings},
 };
 use acm_plugin::{Library, OpenDevice, Plugins, Search};
-use acm_sansio::{Acm, door::ProviderId};
+use acm_sansio::{Acm, api::ProviderId};
 use mio::Waker;
 use std::{
     ffi::CString,
@@ -59,7 +59,7 @@ impl Loaded {
         let mut loaded = Self { libraries: Vec::new(), option_file: start_dir.join(settings.option_file()) };
         for (name, library) in looked.found {
             let place = loaded.libraries.iter().position(|known| known.path() == library.path());
-            let most = Acm::MOST_PROVIDERS;
+            let most = Acm::MAX_PROVIDERS;
             if place.is_none() && loaded.libraries.len() >= usize::from(most) {
                 tracing::warn!(target: "config", "provider {name}: more than {most} libraries: its subnets are not served");
                 continue;

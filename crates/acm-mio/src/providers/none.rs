@@ -5,7 +5,7 @@ use crate::{
 };
 use acm_sansio::{
     Input,
-    door::{CallId, ProviderCall, ProviderId},
+    api::{CallId, ProviderCall, ProviderId},
 };
 use acm_wire::files::opts::LogLevel;
 use mio::Waker;

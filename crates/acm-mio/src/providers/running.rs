@@ -3,7 +3,7 @@ use crate::log::{Lines, Log, limited};
 use acm_plugin::{LogLine, Plugins, Said, crash};
 use acm_sansio::{
     Input,
-    door::{CallId, ProviderCall, ProviderId},
+    api::{CallId, ProviderCall, ProviderId},
 };
 use acm_wire::files::opts::LogLevel;
 use core::time::Duration;
@@ -99,7 +99,7 @@ impl Heard {
     /// What the core is told of it; `None` if it is for the log.
     pub(crate) fn to_core(&self) -> Option<Input<'_>> {
         let provider = self.provider;
-        self.said.to_core().map(|said| Input::Provider { provider, said })
+        self.said.to_core().map(|said| Input::Provider { provider, message: said })
     }
 }
 

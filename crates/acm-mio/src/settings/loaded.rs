@@ -1,5 +1,5 @@
 //! Providers that were loaded, as lines of the options call them.
-use acm_sansio::door::ProviderId;
+use acm_sansio::api::ProviderId;
 
 /// What a line calls a provider that there is none of: its subnets are nobody's.
 pub(crate) const NOBODY: &str = "none";

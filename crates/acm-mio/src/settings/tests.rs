@@ -1,7 +1,7 @@
 //! Files, and what the daemon takes from them.
 use super::*;
 use crate::in_time::in_time;
-use acm_sansio::{door::ProviderId, retry};
+use acm_sansio::{api::ProviderId, retry};
 use acm_wire::Address;
 use clap::Parser;
 use core::time::Duration;
@@ -236,7 +236,7 @@ fn bounds_are_options() {
         requests: Share { total: 8, percent: 2 },
         lookups: Share { total: 12, percent: 3 },
         requests_per_client: 9,
-        strangers: 10,
+        remote_lookups: 10,
         ..Limits::default()
     };
     assert_eq!((config.limits, config.sa_depth), (limits, SaDepth::Fixed(11)));
@@ -298,7 +298,7 @@ const OTHER_VALUES: &[(&str, &str, Counts)] = &[
     ("lookups", "7", InCore(|core| core.limits.lookups.total = 7)),
     ("lookup_share", "7", InCore(|core| core.limits.lookups.percent = 7)),
     ("interface_addresses", "7", Elsewhere("interface_addresses below, tests/ interfaces")),
-    ("stranger_queue", "7", InCore(|core| core.limits.strangers = 7)),
+    ("stranger_queue", "7", InCore(|core| core.limits.remote_lookups = 7)),
     ("sa_notices", "no", InCore(|core| core.sa_notices = false)),
     ("groups", "6", InCore(|core| core.groups = 6)),
     ("requests_per_client", "7", InCore(|core| core.limits.requests_per_client = 7)),
@@ -381,7 +381,7 @@ fn the_table_of_bounds_has_the_defaults() {
         ("requests that wait", limits.requests.total),
         ("requests of one client", limits.requests_per_client as usize),
         ("lookups, each with one place in one queue", limits.lookups.total),
-        ("lookups for strangers", limits.strangers),
+        ("lookups for strangers", limits.remote_lookups),
         ("reports of subnet administration to a port", limits.reports as usize),
         ("destinations", limits.destinations),
         ("destinations that nobody here asked for", limits.unsolicited),
@@ -411,7 +411,7 @@ fn the_tables_of_times_have_the_policies() {
     let policies = named! { JOIN OPEN_ENDPOINT SA_BUSY NOTICES DEVICE RENEW };
     let times = named! {
         RENEW_SPREAD ANNOUNCE_SPREAD ANNOUNCE_PAUSE REJOIN_SPREAD NOTICES_SPREAD NOTICES_RENEWED SENDER_MARGIN
-        FAILURES_TOLD PROVIDER_CALL SHUTDOWN
+        FAILURE_REPORT PROVIDER_CALL SHUTDOWN
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let source = fs::read_to_string(root.join("crates/acm-sansio/src/retry.rs")).unwrap();

@@ -4,7 +4,7 @@ use crate::common::{ENDPOINT, Host, LIMIT, PORT, answered, compile, open_port, r
 use acm_plugin::{Library, OpenDevice, Said};
 use acm_sansio::{
     PortId,
-    door::{ExternalRequestId, ProviderCall},
+    api::{ExternalRequestId, ProviderCall},
 };
 use acm_wire::{Address, client::Counter};
 use core::time::Duration;

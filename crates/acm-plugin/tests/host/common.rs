@@ -2,7 +2,7 @@
 use acm_plugin::{Library, OpenDevice, OpenedDevice, Plugins, Said};
 use acm_sansio::{
     EndpointId, PortId,
-    door::{CallId, ExternalRequestId, ProviderCall, ProviderId},
+    api::{CallId, ExternalRequestId, ProviderCall, ProviderId},
     port::PortAttributes,
 };
 use acm_wire::Address;

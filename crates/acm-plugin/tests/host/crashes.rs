@@ -1,6 +1,6 @@
 //! A provider that does something wrong ends the program, whose last line says which provider it was.
 use crate::common::{Host, resolve};
-use acm_sansio::door::ExternalRequestId;
+use acm_sansio::api::ExternalRequestId;
 use std::{
     os::unix::process::ExitStatusExt,
     process::{Command, Stdio},

@@ -1,7 +1,7 @@
 //! Which library a name means, what is said of one that cannot be used, and what the log takes of one that can.
 use crate::common::{Host, PORT, compile};
 use acm_plugin::{Library, Search};
-use acm_sansio::door::ProviderCall;
+use acm_sansio::api::ProviderCall;
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 /// What is said of a library, without its name.

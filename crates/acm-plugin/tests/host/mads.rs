@@ -2,7 +2,7 @@
 use crate::common::{ENDPOINT, Host, PROVIDER, answered, resolve};
 use acm_plugin::Said;
 use acm_sansio::{
-    door::{ExternalRequestId, ExternalSaId, ProviderCall},
+    api::{ExternalRequestId, ExternalSaId, ProviderCall},
     sa::SaError,
 };
 use ib_mad::{Wire, sa::SaMad};
@@ -23,7 +23,7 @@ fn ask(host: &mut Host) -> (ExternalSaId, Box<[u8; 256]>) {
 }
 
 fn done(host: &Host, id: ExternalSaId, answer: Result<Box<SaMad>, SaError>) {
-    host.plugins.call(PROVIDER, None, ProviderCall::SaDone { id, answer });
+    host.plugins.call(PROVIDER, None, ProviderCall::SaDone { id, result: answer });
 }
 
 #[test]

@@ -1,13 +1,13 @@
-//! States that do not fit: each is found, and what it is made of is found to fit before.
+//! Broken states: each test breaks one invariant of a valid state.
 use super::*;
 use crate::{
     Account, Config,
-    account::{KERNEL, STRANGERS},
+    account::{KERNEL, REMOTE},
     client::OpenRequest,
     config::SaDepth,
     context::Context,
-    id::{ClientId, EndpointId, KernelRequestId, PortId, QuestionId, RequestId, Token},
-    sa::{Purpose, Question},
+    id::{ClientId, EndpointId, KernelRequestId, PortId, RequestId, SaQueryId, Token},
+    sa::{Purpose, SaQuery},
 };
 use acm_wire::{Address, client::Entry};
 use core::time::Duration;
@@ -33,35 +33,35 @@ fn client(cx: &mut Context, index: u32) -> ClientId {
     id
 }
 
-fn lookup() -> Waiting {
-    let token = Token { provider: crate::door::ProviderId::BUILT_IN, kind: 1, index: 2, generation: 3 };
-    Waiting::Lookup { endpoint: EndpointId::new(0, 0), token, dest: Address::from_text("a"), chosen_source: None }
+fn lookup() -> WaitingFor {
+    let token = Token { provider: crate::api::ProviderId::BUILT_IN, kind: 1, index: 2, generation: 3 };
+    WaitingFor::Lookup { endpoint: EndpointId::new(0, 0), token, dest: Address::from_text("a"), chosen_source: None }
 }
 
-fn of_client(cx: &mut Context, client: ClientId, waiting: Waiting) -> RequestId {
-    cx.keep_request(OpenRequest::new(Asker::Client { id: client, tid: [0; 8] }, USER, waiting))
+fn of_client(cx: &mut Context, client: ClientId, waiting: WaitingFor) -> RequestId {
+    cx.keep_request(OpenRequest::new(Requester::Client { id: client, tid: [0; 8] }, USER, waiting))
 }
 
 fn of_kernel(cx: &mut Context) -> RequestId {
-    let id = cx.keep_request(OpenRequest::new(Asker::Kernel(KernelRequestId(1)), KERNEL, lookup()));
+    let id = cx.keep_request(OpenRequest::new(Requester::Kernel(KernelRequestId(1)), KERNEL, lookup()));
     cx.timers.set(TimerKey::Kernel(id), cx.now);
     id
 }
 
-fn question(cx: &mut Context) -> QuestionId {
-    let id = cx.sa.push(PORT, Purpose::Nobody, Question::of_client(&PathRecord::default()), USER);
-    cx.timers.set(TimerKey::Question(id), cx.now);
+fn query(cx: &mut Context) -> SaQueryId {
+    let id = cx.sa.push(PORT, Purpose::Nobody, SaQuery::of_client(&PathRecord::default()), USER);
+    cx.timers.set(TimerKey::SaQuery(id), cx.now);
     id
 }
 
 #[test]
 fn a_question_that_nobody_pays_for() {
     let mut cx = empty();
-    let id = question(&mut cx);
+    let id = query(&mut cx);
     assert_eq!(context(&cx), Ok(()));
-    cx.timers.clear(TimerKey::Question(id));
+    cx.timers.clear(TimerKey::SaQuery(id));
     assert_eq!(context(&cx), Err(format!("{id} has no deadline")));
-    cx.timers.set(TimerKey::Question(id), cx.now);
+    cx.timers.set(TimerKey::SaQuery(id), cx.now);
     cx.sa.leave(id, USER);
     fails(&cx, "nobody pays");
 }
@@ -69,14 +69,14 @@ fn a_question_that_nobody_pays_for() {
 #[test]
 fn a_question_in_flight_has_its_send_and_its_credit() {
     let mut cx = empty();
-    let id = question(&mut cx);
+    let id = query(&mut cx);
     let (send, _) = cx.sa.next(PORT, cx.now, 1).unwrap();
     assert_eq!(context(&cx), Ok(()));
     let another = cx.sa.sends.insert(id);
-    fails(&cx, "a send without its question");
+    fails(&cx, "a send without its query");
     cx.sa.sends.remove(another);
-    let line = cx.sa.ports.get_mut(&PORT).unwrap();
-    let credit = line.queue.take_credit(9).unwrap();
+    let port_queue = cx.sa.ports.get_mut(&PORT).unwrap();
+    let credit = port_queue.queue.take_credit(9).unwrap();
     fails(&cx, "2 credits are held, 1 requests are in flight");
     cx.sa.ports.get_mut(&PORT).unwrap().queue.give_back(credit);
     cx.sa.sends.remove(send);
@@ -86,10 +86,10 @@ fn a_question_in_flight_has_its_send_and_its_credit() {
 #[test]
 fn a_question_that_is_gone_is_in_no_line() {
     let mut cx = empty();
-    let id = question(&mut cx);
-    cx.sa.ports.get_mut(&PORT).unwrap().all.insert(QuestionId::new(7, 7));
-    fails(&cx, "a question is gone");
-    cx.sa.ports.get_mut(&PORT).unwrap().all.remove(&QuestionId::new(7, 7));
+    let id = query(&mut cx);
+    cx.sa.ports.get_mut(&PORT).unwrap().all.insert(SaQueryId::new(7, 7));
+    fails(&cx, "a query is gone");
+    cx.sa.ports.get_mut(&PORT).unwrap().all.remove(&SaQueryId::new(7, 7));
     cx.sa.pause(id);
     assert_eq!(context(&cx), Ok(()), "a pause needs no credit");
 }
@@ -118,7 +118,7 @@ fn a_client_has_no_more_requests_than_it_may() {
     assert_eq!(context(&cx), Ok(()));
     let last = of_client(&mut cx, client, lookup());
     fails(&cx, "has 3 requests");
-    // In no list of its client: nobody would end it when the client leaves.
+    // Not in its client's list: it would not end when the client disconnects.
     cx.take_request(last);
     cx.connections.with_requests(client, |list| {
         while let Some(id) = list.first() {
@@ -132,7 +132,7 @@ fn a_client_has_no_more_requests_than_it_may() {
 fn charges_are_what_is_held() {
     let mut cx = empty();
     let client = client(&mut cx, 0);
-    let source = Waiting::Source { dest: Address::from_text("a"), no_delay: false };
+    let source = WaitingFor::Source { dest: Address::from_text("a"), no_delay: false };
     of_client(&mut cx, client, source);
     assert_eq!(context(&cx), Ok(()), "what the owner of the core answers at once is not charged");
     of_client(&mut cx, client, lookup());
@@ -146,11 +146,11 @@ fn charges_are_what_is_held() {
 fn a_query_waits_for_a_question() {
     let mut cx = empty();
     let client = client(&mut cx, 0);
-    let id = question(&mut cx);
+    let id = query(&mut cx);
     let entry = Entry::path(0, &PathRecord::default());
-    of_client(&mut cx, client, Waiting::Query { question: Some(id), entry, dest: None });
+    of_client(&mut cx, client, WaitingFor::Query { query: Some(id), entry, dest: None });
     assert_eq!(context(&cx), Ok(()));
-    cx.timers.clear(TimerKey::Question(id));
+    cx.timers.clear(TimerKey::SaQuery(id));
     cx.sa.remove(id);
     fails(&cx, "which is gone");
 }
@@ -181,7 +181,7 @@ fn each_account_has_its_share() {
         let share = crate::config::Share { total: 4, percent: 50 };
         (cx.widest.limits.connections, cx.widest.limits.lookups) = (share, share);
         [KERNEL, USER, KERNEL, USER].into_iter().for_each(|id| cx.accounts.take(id, holding));
-        (0..9).for_each(|_| cx.accounts.take(STRANGERS, holding));
+        (0..9).for_each(|_| cx.accounts.take(REMOTE, holding));
         assert_eq!(context(&cx), Ok(()));
         cx.accounts.give_back(KERNEL, holding);
         cx.accounts.take(USER, holding);
@@ -199,7 +199,7 @@ fn each_account_has_its_share() {
 fn no_more_is_in_flight_than_the_depth() {
     let mut cx = empty();
     for tid in [1, 2] {
-        question(&mut cx);
+        query(&mut cx);
         cx.sa.next(PORT, cx.now, tid).unwrap();
     }
     cx.widest.sa_depth = SaDepth::Fixed(2);
@@ -211,7 +211,7 @@ fn no_more_is_in_flight_than_the_depth() {
 #[test]
 fn nothing_is_overdue() {
     let mut cx = empty();
-    question(&mut cx);
+    query(&mut cx);
     cx.now = cx.now + Duration::from_nanos(1);
     fails(&cx, "was due at 0.000000000s, now 0.000000001s");
 }

@@ -1,6 +1,13 @@
-//! EP: what an endpoint is and which addresses it has.
-use crate::{acm::Acm, door::Output, id::ClientId};
-use acm_wire::client::{ClientStatus, EpHead, Opcode, Reply, ep_reply};
+//! EP and PERF requests: what an endpoint is, which addresses it has, and the seven counters.
+use super::requests::{OpenRequest, Requester, WaitingFor};
+use crate::{
+    account::AccountId,
+    acm::Acm,
+    api::Output,
+    id::{ClientId, EndpointId},
+    provider::{CountersResolution, Need},
+};
+use acm_wire::client::{ClientStatus, Counters, EpHead, Opcode, PerfTarget, Reply, ep_reply};
 use alloc::vec::Vec;
 use ib_mad::wire::Text;
 
@@ -9,7 +16,7 @@ impl Acm {
         let ports = &self.context.ports;
         let found = usize::from(index)
             .checked_sub(1)
-            .and_then(|place| ports.active(port).nth(place))
+            .and_then(|index| ports.active(port).nth(index))
             .and_then(|id| ports.endpoint(id))
             .and_then(|endpoint| Some((endpoint, ports.attributes(endpoint.port)?)));
         let Some((endpoint, attributes)) = found else {
@@ -26,5 +33,38 @@ impl Acm {
         let mut bytes = Vec::new();
         ep_reply(tid, index, &head, endpoint.addresses.iter(), |piece| bytes.extend_from_slice(piece));
         self.context.output(Output::LongReply { client, bytes });
+    }
+
+    pub(crate) fn perf(&mut self, client: ClientId, tid: [u8; 8], account: AccountId, target: PerfTarget) {
+        let ports = &self.context.ports;
+        let endpoint = match target {
+            PerfTarget::Total => return self.context.reply(client, Reply::counters(tid, &self.context.counters)),
+            PerfTarget::Endpoint(index) => ports.active(0).nth(usize::from(index).saturating_sub(1)),
+            PerfTarget::Address(address) => address.and_then(|address| ports.by_address(&address)),
+        };
+        match endpoint {
+            None => self.context.reply(client, Reply::refused(Opcode::PERF, tid, ClientStatus::ESRCADDR)),
+            Some(endpoint) => self.perf_of(client, tid, account, endpoint),
+        }
+    }
+
+    fn perf_of(&mut self, client: ClientId, tid: [u8; 8], account: AccountId, endpoint: EndpointId) {
+        let requester = Requester::Client { id: client, tid };
+        let Some((provider, own)) = self.context.endpoint(endpoint).map(|found| (found.provider, found.counters))
+        else {
+            return;
+        };
+        let need = Need { account, if_pending: self.if_pending(requester, account, provider, false) };
+        let finish = |acm: &mut Self, result: Result<&Counters, _>| {
+            acm.context.finish_counters(client, tid, endpoint, result);
+        };
+        match self.providers.get_mut(provider).counters(&mut self.context, endpoint, need) {
+            CountersResolution::OfCore => finish(self, Ok(&own)),
+            CountersResolution::Failed(failure) => finish(self, Err(failure)),
+            CountersResolution::Pending(token) => {
+                let waiting = WaitingFor::Counters { endpoint, token };
+                self.context.keep_request(OpenRequest::new(requester, account, waiting));
+            }
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! Clients that come, say something, and go.
 use super::{
-    about::About,
-    requests::{Asker, OpenRequest, Waiting},
+    failures::RequestSubject,
+    requests::{OpenRequest, Requester, WaitingFor},
 };
 use crate::{
     account::{Account, AccountId, Holding},
     acm::Acm,
-    door::{Event, Output, ProviderId},
+    api::{Event, Output, ProviderId},
     failure::Failure,
     id::{ClientId, RequestId},
     provider::IfPending,
@@ -18,10 +18,10 @@ impl Acm {
         // An owner that uses a number again without a word has closed what had it before.
         if let Some(before) = self.context.connections.at(client.index()) {
             self.context.stats.stale_inputs += 1;
-            self.client_gone(before);
+            self.client_closed(before);
         }
         let id = self.context.accounts.id(account);
-        if client.index() >= ClientId::MOST || !self.make_room(id) {
+        if client.index() >= ClientId::MAX_INDEX || !self.make_room(id) {
             self.context.accounts.forget_idle(id);
             self.context.stats.connections_refused.count(account.kind());
             self.context.log(Event::ConnectionRefused(client, account));
@@ -54,11 +54,11 @@ impl Acm {
         self.context.stats.connections_closed.count(account.kind());
         self.context.log(Event::ConnectionClosed(victim, account));
         self.context.output(Output::CloseClient(victim));
-        self.client_gone(victim);
+        self.client_closed(victim);
         true
     }
 
-    pub(crate) fn client_gone(&mut self, client: ClientId) {
+    pub(crate) fn client_closed(&mut self, client: ClientId) {
         while let Some(request) = self.context.connections.requests(client).and_then(|list| list.first()) {
             self.abandon(request);
         }
@@ -73,13 +73,13 @@ impl Acm {
         let Some(request) = self.context.take_request(id) else { return };
         self.context.stats.requests_abandoned += 1;
         match request.waiting {
-            Waiting::Source { .. } => {}
-            Waiting::Lookup { token, .. } | Waiting::Counters { token, .. } => {
+            WaitingFor::Source { .. } => {}
+            WaitingFor::Lookup { token, .. } | WaitingFor::Counters { token, .. } => {
                 self.providers.get_mut(token.provider).waiter_left(&mut self.context, token, request.account, false);
             }
-            Waiting::Query { question, .. } => {
-                if let Some(question) = question {
-                    self.context.sa_forget(question);
+            WaitingFor::Query { query, .. } => {
+                if let Some(query) = query {
+                    self.context.sa_discard(query);
                 }
             }
         }
@@ -100,27 +100,27 @@ impl Acm {
                 self.context.stats.bad_messages += 1;
                 self.context.log(Event::BadFrame(client, error));
                 self.context.output(Output::CloseClient(client));
-                self.client_gone(client);
+                self.client_closed(client);
                 return;
             }
         };
         self.context.connections.touch(client);
         let tid = frame.header.tid.0;
-        let asker = Asker::Client { id: client, tid };
+        let requester = Requester::Client { id: client, tid };
         match ClientRequest::parse(&frame) {
             ClientRequest::Perf(target) => self.perf(client, tid, account, target),
             ClientRequest::Endpoint { index, port } => self.endpoint_query(client, tid, index, port),
-            ClientRequest::Resolve(asked) => {
+            ClientRequest::Resolve(resolve) => {
                 self.context.counters.count(Counter::Resolve);
-                match asked {
-                    Err(status) => self.refuse(asker, Failure::BadRequest(status), &About::default()),
+                match resolve {
+                    Err(status) => self.refuse(requester, Failure::BadRequest(status), &RequestSubject::default()),
                     Ok(Resolve::QuerySa { path, entry }) => self.query_sa(client, tid, account, path, entry),
-                    Ok(Resolve::Route(route)) => self.route(asker, account, None, route.path, route.no_delay),
+                    Ok(Resolve::Route(route)) => self.route(requester, account, None, route.path, route.no_delay),
                     Ok(Resolve::Address { source: Some(source), dest, no_delay }) => {
-                        self.resolve(asker, account, &source, None, &dest, no_delay);
+                        self.resolve(requester, account, &source, None, &dest, no_delay);
                     }
                     Ok(Resolve::Address { source: None, dest, no_delay }) => {
-                        self.select_source(asker, account, dest, no_delay);
+                        self.select_source(requester, account, dest, no_delay);
                     }
                 }
             }
@@ -128,44 +128,44 @@ impl Acm {
     }
 
     /// Answers a request that was refused before any lookup.
-    pub(crate) fn refuse(&mut self, asker: Asker, failure: Failure, about: &About) {
+    pub(crate) fn refuse(&mut self, requester: Requester, failure: Failure, subject: &RequestSubject) {
         self.context.count_status(None, failure.status());
-        self.context.request_failed(asker, failure.into(), about);
-        match asker {
-            Asker::Client { id, tid } => {
+        self.context.request_failed(requester, failure.into(), subject);
+        match requester {
+            Requester::Client { id, tid } => {
                 self.context.reply(id, Reply::refused(Opcode::RESOLVE, tid, failure.status()));
             }
-            Asker::Kernel(id) => self.context.output(Output::KernelReply { id, path: Err(failure) }),
+            Requester::Kernel(id) => self.context.output(Output::KernelReply { id, path: Err(failure) }),
         }
     }
 
     /// Whether a request may wait, for its client and its account.
-    pub(crate) fn may_wait(&self, asker: Asker, account: AccountId) -> bool {
-        self.asker_may_wait(asker)
+    pub(crate) fn may_wait(&self, requester: Requester, account: AccountId) -> bool {
+        self.requester_may_wait(requester)
             && self.context.accounts.may_take(account, Holding::Requests, self.context.config.limits.requests)
     }
 
     /// Whether who asks may have one more request that waits, whatever its account may.
-    pub(crate) fn asker_may_wait(&self, asker: Asker) -> bool {
-        match asker {
-            Asker::Client { id, .. } => self.takes_requests(id),
-            Asker::Kernel(_) => true,
+    pub(crate) fn requester_may_wait(&self, requester: Requester) -> bool {
+        match requester {
+            Requester::Client { id, .. } => self.takes_requests(id),
+            Requester::Kernel(_) => true,
         }
     }
 
     pub(crate) fn if_pending(
         &self,
-        asker: Asker,
+        requester: Requester,
         account: AccountId,
         provider: ProviderId,
         no_delay: bool,
     ) -> IfPending {
-        let asks = no_delay && self.providers.get(provider).answers_no_delay();
-        match (no_delay && !asks, self.may_wait(asker, account)) {
+        let provider_decides = no_delay && self.providers.get(provider).handles_no_delay();
+        match (no_delay && !provider_decides, self.may_wait(requester, account)) {
             (true, _) => IfPending::LeavesTicket,
-            (false, true) if asks => IfPending::Asks,
+            (false, true) if provider_decides => IfPending::AsksProvider,
             (false, true) => IfPending::Waits,
-            (false, false) => IfPending::HasNoRoom,
+            (false, false) => IfPending::MayNotWait,
         }
     }
 
@@ -179,6 +179,6 @@ impl Acm {
 impl OpenRequest {
     /// Whether it counts against its account. What the owner of the core answers at once does not.
     pub(crate) const fn is_charged(&self) -> bool {
-        !matches!(self.waiting, Waiting::Source { .. })
+        !matches!(self.waiting, WaitingFor::Source { .. })
     }
 }

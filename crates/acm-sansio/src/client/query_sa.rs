@@ -1,15 +1,15 @@
 //! QUERY_SA: subnet administration's own answer, neither from the cache nor for it.
 use super::{
-    about::About,
-    requests::{Asker, OpenRequest, Waiting},
+    failures::RequestSubject,
+    requests::{OpenRequest, Requester, WaitingFor},
 };
 use crate::{
     account::AccountId,
     acm::Acm,
     context::Context,
-    failure::{Attempt, Bound, Failure, Tried},
+    failure::{Attempt, AttemptDetails, Bound, Failure},
     id::{ClientId, EndpointId, RequestId},
-    sa::{Purpose, Question, SaError},
+    sa::{Purpose, SaError, SaQuery},
 };
 use acm_wire::client::{Counter, Entry, Reply};
 use ib_mad::sa::{PathRecord, SaMad};
@@ -23,53 +23,55 @@ impl Acm {
         path: &PathRecord,
         entry: &Entry,
     ) {
-        let asker = Asker::Client { id: client, tid };
-        let about = About::path(path);
+        let requester = Requester::Client { id: client, tid };
+        let subject = RequestSubject::path(path);
         let refuse = |context: &mut Context, failure: Failure| {
-            context.request_failed(asker, failure.into(), &about);
+            context.request_failed(requester, failure.into(), &subject);
             context.reply(client, Reply::queried(tid, entry, Err(failure.status())));
         };
         let Some(endpoint) = self.context.ports.by_path(None, path) else {
             return refuse(&mut self.context, Failure::NoSource);
         };
-        if !self.may_wait(asker, account) {
+        if !self.may_wait(requester, account) {
             self.count_refused(account);
             return refuse(&mut self.context, Failure::TooMany(Bound::Requests));
         }
         self.context.count(endpoint, Counter::RouteQuery);
-        let waiting = Waiting::Query { question: None, entry: *entry, dest: about.dest };
-        let request = self.context.keep_request(OpenRequest::new(asker, account, waiting));
+        let waiting = WaitingFor::Query { query: None, entry: *entry, dest: subject.dest };
+        let request = self.context.keep_request(OpenRequest::new(requester, account, waiting));
         let purpose = Purpose::Client(endpoint, request);
         let port = self.context.port_id(endpoint).ok_or(SaError::PortDown);
-        let question = Question::of_client(path);
-        match port.and_then(|port| self.context.sa_push(port, purpose, question, account)) {
+        let query = SaQuery::of_client(path);
+        match port.and_then(|port| self.context.sa_push(port, purpose, query, account)) {
             Err(error) => self.query_done(endpoint, request, Err(error)),
             Ok(id) => {
                 let request = self.context.requests.all.get_mut(request);
-                if let Some(Waiting::Query { question, .. }) = request.map(|request| &mut request.waiting) {
-                    *question = Some(id);
+                if let Some(WaitingFor::Query { query, .. }) = request.map(|request| &mut request.waiting) {
+                    *query = Some(id);
                 }
             }
         }
     }
 
     /// Subnet administration answered, or will not.
-    pub(crate) fn query_done(&mut self, endpoint: EndpointId, request: RequestId, answer: Result<&SaMad, SaError>) {
+    pub(crate) fn query_done(&mut self, endpoint: EndpointId, request: RequestId, result: Result<&SaMad, SaError>) {
         // A client that left meanwhile has taken its request with it.
         let Some(request) = self.context.take_request(request) else { return };
-        self.context.request_took(&request);
-        let (Asker::Client { id: client, tid }, Waiting::Query { entry, dest, .. }) = (request.asker, request.waiting)
+        self.context.record_request_latency(&request);
+        let (Requester::Client { id: client, tid }, WaitingFor::Query { entry, dest, .. }) =
+            (request.requester, request.waiting)
         else {
             return;
         };
-        let path = answer.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadAnswer));
+        let path = result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse));
         if let Err(error) = path {
             if let Some(endpoint) = self.context.ports.endpoint_mut(endpoint) {
                 endpoint.counters.count(Counter::Error);
             }
-            let tried = Tried { sa: self.context.sa_asked(endpoint, request.since), ..Tried::default() };
-            let about = About { dest, endpoint: Some(endpoint), ..About::default() };
-            self.context.request_failed(request.asker, Attempt { failure: Failure::Sa(error), tried }, &about);
+            let details =
+                AttemptDetails { sa: self.context.sa_attempt(endpoint, request.since), ..AttemptDetails::default() };
+            let subject = RequestSubject { dest, endpoint: Some(endpoint), ..RequestSubject::default() };
+            self.context.request_failed(request.requester, Attempt { failure: Failure::Sa(error), details }, &subject);
         }
         self.context.reply(client, Reply::queried(tid, &entry, path.map_err(SaError::client_status)));
     }

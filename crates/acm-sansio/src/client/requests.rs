@@ -3,7 +3,7 @@ use crate::{
     Time,
     account::AccountId,
     arena::Arena,
-    id::{ClientId, EndpointId, KernelRequestId, QuestionId, RequestId, Token},
+    id::{ClientId, EndpointId, KernelRequestId, RequestId, SaQueryId, Token},
     list::{Linked, Links, List},
 };
 use acm_wire::{Address, client::Entry};
@@ -17,7 +17,7 @@ pub(crate) type RequestList = List<RequestId, BY_CLIENT>;
 
 /// Whom to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asker {
+pub(crate) enum Requester {
     /// A client, with its own id of the request.
     Client { id: ClientId, tid: [u8; 8] },
     /// The kernel, by the number of its request.
@@ -26,7 +26,7 @@ pub(crate) enum Asker {
 
 /// What a request waits for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Waiting {
+pub(crate) enum WaitingFor {
     /// The local address that a path to `dest` starts at. Answered by the owner of the core at once, so that it is not
     /// charged.
     Source { dest: Address, no_delay: bool },
@@ -35,10 +35,10 @@ pub(crate) enum Waiting {
     /// The counters of an endpoint that its provider counts.
     Counters { endpoint: EndpointId, token: Token },
     /// Subnet administration's own answer.
-    Query { question: Option<QuestionId>, entry: Entry, dest: Option<Address> },
+    Query { query: Option<SaQueryId>, entry: Entry, dest: Option<Address> },
 }
 
-impl Waiting {
+impl WaitingFor {
     /// What it waits for of a provider.
     const fn token(&self) -> Option<Token> {
         match self {
@@ -51,9 +51,9 @@ impl Waiting {
 /// A request that is not answered yet.
 #[derive(Debug)]
 pub(crate) struct OpenRequest {
-    pub(crate) asker: Asker,
+    pub(crate) requester: Requester,
     pub(crate) account: AccountId,
-    pub(crate) waiting: Waiting,
+    pub(crate) waiting: WaitingFor,
     /// When it began to wait.
     pub(crate) since: Time,
     pub(crate) by_client: Links<RequestId>,
@@ -73,9 +73,9 @@ impl Linked<RequestId, BY_TOKEN> for OpenRequest {
 }
 
 impl OpenRequest {
-    pub(crate) fn new(asker: Asker, account: AccountId, waiting: Waiting) -> Self {
+    pub(crate) fn new(requester: Requester, account: AccountId, waiting: WaitingFor) -> Self {
         let (by_client, by_token) = (Links::default(), Links::default());
-        Self { asker, account, waiting, since: Time::ZERO, by_client, by_token }
+        Self { requester, account, waiting, since: Time::ZERO, by_client, by_token }
     }
 }
 
@@ -131,16 +131,16 @@ pub(super) mod tests {
     use crate::account::KERNEL;
     use alloc::vec::Vec;
 
-    const TOKEN: Token = Token { provider: crate::door::ProviderId::BUILT_IN, kind: 1, index: 2, generation: 3 };
+    const TOKEN: Token = Token { provider: crate::api::ProviderId::BUILT_IN, kind: 1, index: 2, generation: 3 };
 
     pub(crate) fn request(client: ClientId) -> OpenRequest {
-        let waiting = Waiting::Lookup {
+        let waiting = WaitingFor::Lookup {
             endpoint: EndpointId::new(0, 0),
             token: TOKEN,
             dest: Address::from_text("a"),
             chosen_source: None,
         };
-        OpenRequest::new(Asker::Client { id: client, tid: [0; 8] }, KERNEL, waiting)
+        OpenRequest::new(Requester::Client { id: client, tid: [0; 8] }, KERNEL, waiting)
     }
 
     #[test]

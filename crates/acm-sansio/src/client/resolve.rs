@@ -1,15 +1,15 @@
 //! RESOLVE: a path to an address, or to a port by LID or GID.
 use super::{
-    about::About,
-    requests::{Asker, OpenRequest, Waiting},
+    failures::RequestSubject,
+    requests::{OpenRequest, Requester, WaitingFor},
 };
 use crate::{
     account::AccountId,
     acm::Acm,
-    door::ProviderId,
+    api::ProviderId,
     failure::{Bound, Failure},
     id::{EndpointId, PortId},
-    provider::{Answer, IfPending, Need},
+    provider::{IfPending, Need, Resolution},
     timers::TimerKey,
 };
 use acm_wire::{
@@ -21,7 +21,7 @@ use ib_mad::sa::PathRecord;
 impl Acm {
     pub(crate) fn resolve(
         &mut self,
-        asker: Asker,
+        requester: Requester,
         account: AccountId,
         source: &Address,
         chosen_source: Option<Address>,
@@ -29,33 +29,33 @@ impl Acm {
         no_delay: bool,
     ) {
         let Some(endpoint) = self.context.ports.by_address(source) else {
-            return self.refuse(asker, Failure::NoSource, &About::address(source, dest));
+            return self.refuse(requester, Failure::NoSource, &RequestSubject::address(source, dest));
         };
         let provider = self.count_resolve(endpoint);
-        let need = Need { account, if_pending: self.if_pending(asker, account, provider, no_delay) };
-        let answer = self.providers.get_mut(provider).resolve(&mut self.context, endpoint, source, dest, need);
-        self.answer(asker, endpoint, *dest, chosen_source, answer, need);
+        let need = Need { account, if_pending: self.if_pending(requester, account, provider, no_delay) };
+        let resolution = self.providers.get_mut(provider).resolve(&mut self.context, endpoint, source, dest, need);
+        self.finish_or_wait(requester, endpoint, *dest, chosen_source, resolution, need);
     }
 
     pub(crate) fn route(
         &mut self,
-        asker: Asker,
+        requester: Requester,
         account: AccountId,
         port: Option<PortId>,
         path: &PathRecord,
         no_delay: bool,
     ) {
         if path.dlid.is_zero() && path.dgid.is_zero() {
-            return self.refuse(asker, Failure::BadRequest(ClientStatus::EDESTADDR), &About::path(path));
+            return self.refuse(requester, Failure::BadRequest(ClientStatus::EDESTADDR), &RequestSubject::path(path));
         }
         let Some(endpoint) = self.context.ports.by_path(port, path) else {
-            return self.refuse(asker, Failure::NoSource, &About::path(path));
+            return self.refuse(requester, Failure::NoSource, &RequestSubject::path(path));
         };
         let provider = self.count_resolve(endpoint);
-        let need = Need { account, if_pending: self.if_pending(asker, account, provider, no_delay) };
-        let answer = self.providers.get_mut(provider).route(&mut self.context, endpoint, path, need);
+        let need = Need { account, if_pending: self.if_pending(requester, account, provider, no_delay) };
+        let resolution = self.providers.get_mut(provider).route(&mut self.context, endpoint, path, need);
         let dest = if path.dlid.is_zero() { Address::Gid(path.dgid) } else { Address::Lid(path.dlid) };
-        self.answer(asker, endpoint, dest, None, answer, need);
+        self.finish_or_wait(requester, endpoint, dest, None, resolution, need);
     }
 
     /// Counts a request of an endpoint; who serves it.
@@ -67,34 +67,34 @@ impl Acm {
     }
 
     /// Answers with what the provider says, or lets the request wait.
-    fn answer(
+    fn finish_or_wait(
         &mut self,
-        asker: Asker,
+        requester: Requester,
         endpoint: EndpointId,
         dest: Address,
         chosen_source: Option<Address>,
-        answer: Answer,
+        resolution: Resolution,
         need: Need,
     ) {
-        let result = match (&answer, need.if_pending) {
-            (Answer::Ready(path), _) => Ok(path),
-            (Answer::Failed(attempt), _) => {
+        let result = match (&resolution, need.if_pending) {
+            (Resolution::Ready(path), _) => Ok(path),
+            (Resolution::Failed(attempt), _) => {
                 if attempt.failure == Failure::TooMany(Bound::Requests) {
                     self.count_refused(need.account);
                 }
                 Err(*attempt)
             }
-            (Answer::Pending(token), IfPending::Waits | IfPending::Asks) => {
-                let waiting = Waiting::Lookup { endpoint, token: *token, dest, chosen_source };
-                let request = self.context.keep_request(OpenRequest::new(asker, need.account, waiting));
-                if matches!(asker, Asker::Kernel(_)) {
+            (Resolution::Pending(token), IfPending::Waits | IfPending::AsksProvider) => {
+                let waiting = WaitingFor::Lookup { endpoint, token: *token, dest, chosen_source };
+                let request = self.context.keep_request(OpenRequest::new(requester, need.account, waiting));
+                if matches!(requester, Requester::Kernel(_)) {
                     let deadline = self.context.now + self.context.kernel_deadline();
                     self.context.timers.set(TimerKey::Kernel(request), deadline);
                 }
                 return;
             }
-            (Answer::Pending(_), IfPending::LeavesTicket | IfPending::HasNoRoom) => Err(Failure::NotYet.into()),
+            (Resolution::Pending(_), IfPending::LeavesTicket | IfPending::MayNotWait) => Err(Failure::NotYet.into()),
         };
-        self.context.finish(asker, endpoint, &dest, chosen_source.as_ref(), result);
+        self.context.finish(requester, endpoint, &dest, chosen_source.as_ref(), result);
     }
 }

@@ -1,40 +1,40 @@
-//! Which provider serves which subnet.
+//! The provider of each subnet.
 use crate::id::ProviderId;
 use alloc::{collections::BTreeMap, vec::Vec};
 
-/// Which provider serves which subnet, by the prefix of its GIDs (`provider`). A provider that there is none of serves
-/// nothing.
+/// The provider of each subnet, by the prefix of its GIDs (`provider`). Subnets of a provider that does not exist are
+/// not served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subnets {
-    /// Subnets that a provider has, or nobody.
+    /// Subnets with a provider of their own; `None`: not served.
     pub by_prefix: BTreeMap<u64, Option<ProviderId>>,
-    /// Who serves the others.
+    /// The provider of all other subnets.
     pub default: Option<ProviderId>,
 }
 
 impl Subnets {
-    /// The built-in provider serves all but these.
+    /// Lets the built-in provider serve all subnets except these.
     #[must_use]
     pub fn all_but(prefixes: impl IntoIterator<Item = u64>) -> Self {
         let by_prefix = prefixes.into_iter().map(|prefix| (prefix, None)).collect();
         Self { by_prefix, default: Some(ProviderId::BUILT_IN) }
     }
 
-    /// The built-in provider serves these, and no other.
+    /// Lets the built-in provider serve only these subnets.
     #[must_use]
     pub fn only(prefixes: impl IntoIterator<Item = u64>) -> Self {
         let by_prefix = prefixes.into_iter().map(|prefix| (prefix, Some(ProviderId::BUILT_IN))).collect();
         Self { by_prefix, default: None }
     }
 
-    /// The same, with this provider for one subnet.
+    /// Returns the assignment with this provider for one subnet.
     #[must_use]
     pub fn with(mut self, prefix: u64, provider: ProviderId) -> Self {
         self.by_prefix.insert(prefix, Some(provider));
         self
     }
 
-    /// Who serves the subnet with this prefix; `None` if nobody does.
+    /// Returns the provider of the subnet with this prefix, or `None` if it is not served.
     #[must_use]
     pub fn provider(&self, prefix: u64) -> Option<ProviderId> {
         self.by_prefix.get(&prefix).copied().unwrap_or(self.default)
@@ -42,13 +42,13 @@ impl Subnets {
 }
 
 impl Default for Subnets {
-    /// The built-in provider serves all.
+    /// Lets the built-in provider serve all subnets.
     fn default() -> Self {
         Self::all_but(Vec::new())
     }
 }
 
-/// What it is as text. Traces of before there were others than the built-in provider say `AllBut` or `Only`.
+/// The serialized form. Traces from before there were providers outside of the core contain `AllBut` or `Only`.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(default)]

@@ -1,13 +1,12 @@
 //! Calls that have not returned, and what becomes of a provider that does not return.
 use super::{
-    ports::LifeCall,
-    state::External,
-    token::{OwnCall, Task},
-    under_way::Call,
+    ports::LifecycleCall,
+    state::{Call, External},
+    token::{PendingCallId, Task},
 };
 use crate::{
+    api::{CallId, Event, ProviderCall, ProviderEvent},
     context::Context,
-    door::{CallId, Event, ProviderCall, ProviderEvent},
     failure::Failure,
     id::EndpointId,
     retry::PROVIDER_CALL,
@@ -16,21 +15,21 @@ use alloc::vec::Vec;
 
 impl External {
     /// Makes a call.
-    pub(super) fn call(&mut self, cx: &mut Context, what: ProviderCall, life: Option<LifeCall>) {
+    pub(super) fn call(&mut self, cx: &mut Context, what: ProviderCall, lifecycle: Option<LifecycleCall>) {
         if self.calls.len() == 0 {
             cx.set_timer(self.token(Task::Call), cx.now() + PROVIDER_CALL);
         }
-        let opens_or_closes = life.is_some();
-        let call = self.calls.insert(Call { function: what.function(), life });
+        let opens_or_closes = lifecycle.is_some();
+        let call = self.calls.insert(Call { function: what.function(), lifecycle });
         if opens_or_closes {
-            self.life = Some(call);
+            self.lifecycle = Some(call);
         }
-        cx.call(self.id, Some(call.at_door(self.id)), what);
+        cx.call(self.id, Some(call.external_id(self.id)), what);
     }
 
     /// A call returned.
     pub(super) fn returned(&mut self, cx: &mut Context, call: CallId, is_ok: bool) {
-        let call = OwnCall::from_door(call, self.id);
+        let call = PendingCallId::from_external_id(call, self.id);
         let Some((call, done)) = call.and_then(|call| Some((call, self.calls.remove(call)?))) else {
             cx.stats.stale_inputs += 1;
             return;
@@ -43,15 +42,15 @@ impl External {
         }
         if core::mem::take(&mut self.hangs) {
             cx.log(Event::Provider(self.id, ProviderEvent::Returned));
-            self.serve_again(cx);
+            self.resume_serving(cx);
         }
-        if self.life == Some(call) {
-            self.life = None;
+        if self.lifecycle == Some(call) {
+            self.lifecycle = None;
         }
-        if let Some(life) = done.life {
-            self.life_done(cx, life, is_ok);
+        if let Some(lifecycle) = done.lifecycle {
+            self.lifecycle_done(cx, lifecycle, is_ok);
         }
-        self.go_on(cx);
+        self.proceed(cx);
     }
 
     /// The oldest call did not return in time: whoever waits is answered, and nobody waits from now on.
@@ -63,12 +62,12 @@ impl External {
         cx.log(Event::Provider(self.id, ProviderEvent::Hangs(function, PROVIDER_CALL.as_secs())));
         let endpoints: Vec<EndpointId> = self.endpoints.keys().copied().collect();
         for endpoint in endpoints {
-            self.serve_no_more(cx, endpoint, Failure::ProviderDown);
+            self.stop_serving(cx, endpoint, Failure::ProviderDown);
         }
     }
 
     /// Does what there is to do: opens, closes, asks.
-    pub(super) fn go_on(&mut self, cx: &mut Context) {
+    pub(super) fn proceed(&mut self, cx: &mut Context) {
         self.sync(cx);
         self.pump(cx);
     }

@@ -1,51 +1,51 @@
 //! Whether what the adapter keeps fits together: for tests and fuzzing.
 use super::{
-    bounds::{CALLS, SA_REQUESTS, UNANSWERED},
-    state::External,
+    state::{External, MAX_CALLS, MAX_SA_REQUESTS, MAX_UNANSWERED, Stage},
     token::Task,
-    under_way::Stage,
 };
 use crate::{check::ensure, context::Context};
 use alloc::{format, string::String};
 
 pub(super) fn external(provider: &External, cx: &Context) -> Result<(), String> {
     let mut called = 0;
-    for (id, asked) in provider.asked.iter() {
-        let token = provider.token(Task::Ask(id));
+    for (id, request) in provider.requests.iter() {
+        let token = provider.token(Task::Request(id));
         ensure(cx.timer(token).is_some(), || format!("{id} has no deadline"))?;
         let waiting = cx.waiting_for(token);
-        ensure(waiting == usize::from(asked.waits), || format!("{id}: {waiting} wait, {} is known", asked.waits))?;
-        let serves = provider.endpoints.get(&asked.endpoint).is_some_and(|endpoint| endpoint.serves);
-        ensure(serves, || format!("{id}: {} does not serve", asked.endpoint))?;
-        match &asked.stage {
-            Stage::Queued(places) => ensure(places.len() == 1, || format!("{id} waits and nobody pays"))?,
+        ensure(waiting == usize::from(request.waited_for), || {
+            format!("{id}: {waiting} wait, {} is known", request.waited_for)
+        })?;
+        let serves = provider.endpoints.get(&request.endpoint).is_some_and(|endpoint| endpoint.serving);
+        ensure(serves, || format!("{id}: {} does not serve", request.endpoint))?;
+        match &request.stage {
+            Stage::Queued(positions) => ensure(positions.len() == 1, || format!("{id} waits and nobody pays"))?,
             Stage::Called(_) => called += 1,
         }
     }
     let held = provider.queue.held();
     ensure(held == called, || format!("{held} credits are held, {called} requests are asked"))?;
-    ensure(held <= UNANSWERED, || format!("{held} requests are asked"))?;
+    ensure(held <= MAX_UNANSWERED, || format!("{held} requests are asked"))?;
     let calls = provider.calls.len();
-    ensure(calls <= CALLS + 1, || format!("{calls} calls"))?;
+    ensure(calls <= MAX_CALLS + 1, || format!("{calls} calls"))?;
     let is_timed = cx.timer(provider.token(Task::Call)).is_some();
     ensure(is_timed == (calls > 0 && !provider.hangs), || format!("{calls} calls, a deadline: {is_timed}"))?;
     ensure(!provider.hangs || calls > 0, || "it hangs without a call".into())?;
-    let life = provider.life.is_none_or(|call| provider.calls.get(call).is_some());
-    ensure(life, || "what is opened or closed is no call".into())?;
-    ensure(provider.sa.len() <= SA_REQUESTS, || format!("{} requests to the SA", provider.sa.len()))?;
-    for (id, asked) in &provider.sa {
-        let is_asked = cx.sa.questions.get(asked.question).is_some();
-        ensure(is_asked, || format!("the SA is not asked for {}", id.0))?;
+    let lifecycle = provider.lifecycle.is_none_or(|call| provider.calls.get(call).is_some());
+    ensure(lifecycle, || "what is opened or closed is no call".into())?;
+    ensure(provider.sa.len() <= MAX_SA_REQUESTS, || format!("{} requests to the SA", provider.sa.len()))?;
+    for (id, request) in &provider.sa {
+        let is_pending = cx.sa.queries.get(request.query).is_some();
+        ensure(is_pending, || format!("the SA is not asked for {}", id.0))?;
     }
     for (id, endpoint) in &provider.endpoints {
         let known = cx.endpoint(*id);
         let is_ours = known.is_some_and(|found| found.provider == provider.id);
-        ensure(endpoint.wanted == is_ours, || format!("{id} is wanted: {}", endpoint.wanted))?;
+        ensure(endpoint.exists == is_ours, || format!("{id} is wanted: {}", endpoint.exists))?;
         let is_open = known.is_some_and(|found| found.open);
-        ensure(!is_ours || endpoint.serves == is_open, || format!("{id} serves: {}", endpoint.serves))?;
+        ensure(!is_ours || endpoint.serving == is_open, || format!("{id} serves: {}", endpoint.serving))?;
         let port = provider.ports.get(&endpoint.port).is_some_and(super::ports::ServedPort::is_open);
-        let may = endpoint.open && endpoint.wanted && port && !provider.hangs;
-        ensure(endpoint.serves == may, || format!("{id} serves: {}, and may: {may}", endpoint.serves))?;
+        let may = endpoint.open && endpoint.exists && port && !provider.hangs;
+        ensure(endpoint.serving == may, || format!("{id} serves: {}, and may: {may}", endpoint.serving))?;
     }
     Ok(())
 }

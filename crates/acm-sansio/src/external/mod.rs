@@ -5,18 +5,16 @@
 //! between what the provider was told and what is so (`life.rs`). What is asked of it waits in a queue that serves accounts
 //! by turn (`ask.rs`). A call that does not return makes it hang (`calls.rs`): then it has nothing open, and everybody is
 //! told so at once.
-mod ask;
-mod bounds;
 mod calls;
 mod check;
-mod life;
-mod message;
+mod lifecycle;
 mod ports;
 mod protocol;
+mod provider_message;
+mod requests;
+mod resolve_message;
 mod sa;
-mod said;
 mod state;
 mod token;
-mod under_way;
 
 pub(crate) use state::External;

@@ -1,13 +1,13 @@
 //! The provider's verbs, and where each goes.
-use super::{message::Wanted, state::External, token::Task};
+use super::{resolve_message::Query, state::External, token::Task};
 use crate::{
     account::AccountId,
+    api::{DatagramSource, DisplayWith, GaugeScope, GaugeSink, Names},
     context::Context,
-    door::{DatagramSource, Names, Of, Tell, Worded},
     failure::Failure,
     id::{EndpointId, PortId, Token},
     preload::Preload,
-    provider::{Answer, CountersAnswer, IfPending, Need, Notice, PortEvent, Provider},
+    provider::{CountersResolution, IfPending, Need, Notice, PortEvent, Provider, Resolution},
     sa::SaError,
 };
 use acm_wire::Address;
@@ -15,8 +15,8 @@ use alloc::string::String;
 use core::fmt;
 use ib_mad::sa::{PathRecord, SaMad};
 
-fn pending(asked: Result<Token, Failure>) -> Answer {
-    asked.map_or_else(Answer::from, Answer::Pending)
+fn pending(request: Result<Token, Failure>) -> Resolution {
+    request.map_or_else(Resolution::from, Resolution::Pending)
 }
 
 impl Provider for External {
@@ -28,36 +28,36 @@ impl Provider for External {
         false
     }
 
-    fn answers_no_delay(&self) -> bool {
+    fn handles_no_delay(&self) -> bool {
         true
     }
 
     fn open_port(&mut self, cx: &mut Context, port: PortId) {
-        self.port_is(cx, port);
+        self.port_active(cx, port);
     }
 
     fn close_port(&mut self, cx: &mut Context, port: PortId) {
-        self.port_is_gone(cx, port);
+        self.port_inactive(cx, port);
     }
 
     fn is_closed(&self) -> bool {
-        self.hangs || self.life.is_none() && self.ports.values().all(|port| port.open.is_none())
+        self.hangs || self.lifecycle.is_none() && self.ports.values().all(|port| port.open.is_none())
     }
 
     fn open_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        self.endpoint_is(cx, endpoint);
+        self.endpoint_present(cx, endpoint);
     }
 
     fn close_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        self.endpoint_is_gone(cx, endpoint);
+        self.endpoint_removed(cx, endpoint);
     }
 
     fn add_address(&mut self, cx: &mut Context, _endpoint: EndpointId, _address: &Address) {
-        self.go_on(cx);
+        self.proceed(cx);
     }
 
     fn remove_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
-        self.address_is_gone(cx, endpoint, address);
+        self.address_removed(cx, endpoint, address);
     }
 
     /// What it knows is its own business: ibacm has no word for this.
@@ -70,30 +70,31 @@ impl Provider for External {
         source: &Address,
         dest: &Address,
         need: Need,
-    ) -> Answer {
-        let Some(source) = self.endpoints.get(&endpoint).and_then(|state| state.took(source)) else {
+    ) -> Resolution {
+        let Some(source) = self.endpoints.get(&endpoint).and_then(|state| state.accepted(source)) else {
             return Failure::ProviderDown.into();
         };
-        let no_delay = need.if_pending == IfPending::Asks;
-        pending(self.ask(cx, endpoint, Wanted::Address { source, dest: *dest, no_delay }, need))
+        let no_delay = need.if_pending == IfPending::AsksProvider;
+        pending(self.queue_request(cx, endpoint, Query::Address { source, dest: *dest, no_delay }, need))
     }
 
-    fn route(&mut self, cx: &mut Context, endpoint: EndpointId, wanted: &PathRecord, need: Need) -> Answer {
+    fn route(&mut self, cx: &mut Context, endpoint: EndpointId, path: &PathRecord, need: Need) -> Resolution {
         // The provider knows the endpoint by an address of its.
         let Some(source) = self.endpoints.get(&endpoint).and_then(super::ports::EndpointState::first) else {
             return Failure::ProviderDown.into();
         };
-        let no_delay = need.if_pending == IfPending::Asks;
-        pending(self.ask(cx, endpoint, Wanted::Path { source, path: *wanted, no_delay }, need))
+        let no_delay = need.if_pending == IfPending::AsksProvider;
+        pending(self.queue_request(cx, endpoint, Query::Path { source, path: *path, no_delay }, need))
     }
 
-    fn counters(&mut self, cx: &mut Context, endpoint: EndpointId, need: Need) -> CountersAnswer {
-        self.ask(cx, endpoint, Wanted::Counters, need).map_or_else(CountersAnswer::Failed, CountersAnswer::Pending)
+    fn counters(&mut self, cx: &mut Context, endpoint: EndpointId, need: Need) -> CountersResolution {
+        self.queue_request(cx, endpoint, Query::Counters, need)
+            .map_or_else(CountersResolution::Failed, CountersResolution::Pending)
     }
 
     fn waiter_left(&mut self, cx: &mut Context, token: Token, _account: AccountId, ticket: bool) {
-        if let Task::Ask(id) = Task::of(token) {
-            self.left(cx, id, ticket);
+        if let Task::Request(id) = Task::of(token) {
+            self.requester_left(cx, id, ticket);
         }
     }
 
@@ -103,19 +104,19 @@ impl Provider for External {
         cx.stats.stale_inputs += 1;
     }
 
-    fn sa_done(&mut self, cx: &mut Context, _: EndpointId, token: Token, answer: Result<&SaMad, SaError>) {
+    fn sa_done(&mut self, cx: &mut Context, _: EndpointId, token: Token, result: Result<&SaMad, SaError>) {
         if let Task::Sa(id) = Task::of(token) {
-            self.sa_answered(cx, id, answer);
+            self.sa_request_done(cx, id, result);
         }
     }
 
     fn timeout(&mut self, cx: &mut Context, token: Token) {
         match Task::of(token) {
-            Task::Ask(id) => self.ask_due(cx, id),
+            Task::Request(id) => self.request_due(cx, id),
             Task::Call => self.call_due(cx),
             Task::Port(port) => {
-                self.port_pauses_no_more(cx, port);
-                self.go_on(cx);
+                self.end_port_pause(cx, port);
+                self.proceed(cx);
             }
             Task::Sa(_) => {}
         }
@@ -123,7 +124,7 @@ impl Provider for External {
 
     fn timer_name(&self, token: Token) -> &'static str {
         match Task::of(token) {
-            Task::Ask(_) => "a request of a provider",
+            Task::Request(_) => "a request of a provider",
             Task::Call => "a call of a provider",
             Task::Port(_) => "a port that a provider is to open",
             Task::Sa(_) => "a request of a provider to the SA",
@@ -132,13 +133,13 @@ impl Provider for External {
 
     fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
         match event {
-            PortEvent::Down => self.serve_no_more(cx, endpoint, Failure::EndpointClosed),
+            PortEvent::Down => self.stop_serving(cx, endpoint, Failure::EndpointClosed),
             PortEvent::Reregister => {
                 let port = cx.port_id(endpoint);
                 if let Some(state) = port.and_then(|port| self.ports.get_mut(&port)) {
                     state.reregister = true;
                 }
-                self.go_on(cx);
+                self.proceed(cx);
             }
             // What it has to hear of these is in how the port is opened.
             PortEvent::Up | PortEvent::Moved | PortEvent::OtherManager | PortEvent::OtherLink => {}
@@ -150,17 +151,17 @@ impl Provider for External {
     /// What it counts is among the core's own.
     fn each_stat(&self, _tell: &mut dyn FnMut(&'static str, u64)) {}
 
-    fn each_gauge(&self, _cx: &Context, tell: Tell<'_>) {
-        let of = Of::Provider(self.id);
-        tell("provider_hangs_now", of, usize::from(self.hangs));
-        tell("provider_calls", of, self.calls.len());
-        tell("provider_waiting", of, self.queue.waiting().0);
-        tell("provider_unanswered", of, self.queue.held() as usize);
-        tell("provider_sa_requests", of, self.sa.len());
+    fn each_gauge(&self, _cx: &Context, emit: GaugeSink<'_>) {
+        let of = GaugeScope::Provider(self.id);
+        emit("provider_hangs_now", of, usize::from(self.hangs));
+        emit("provider_calls", of, self.calls.len());
+        emit("provider_waiting", of, self.queue.waiting().0);
+        emit("provider_unanswered", of, self.queue.held() as usize);
+        emit("provider_sa_requests", of, self.sa.len());
     }
 
     fn report(&self, _cx: &Context, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let open = self.endpoints.values().filter(|endpoint| endpoint.serves).count();
+        let open = self.endpoints.values().filter(|endpoint| endpoint.serving).count();
         writeln!(
             f,
             "{}: {} ports {} endpoints {open} of {} calls {} unanswered {} waiting {} sa {}{}",
@@ -176,8 +177,8 @@ impl Provider for External {
         )
     }
 
-    fn each_lookup(&self, tell: &mut dyn FnMut(AccountId)) {
-        self.asked.iter().for_each(|(_, asked)| tell(asked.account));
+    fn each_lookup(&self, emit: &mut dyn FnMut(AccountId)) {
+        self.requests.iter().for_each(|(_, request)| emit(request.account));
     }
 
     fn check(&self, cx: &Context) -> Result<(), String> {

@@ -1,21 +1,21 @@
 //! The adapter's names for what it does, and its ids at the door.
 use crate::{
-    door::{CallId, ExternalRequestId, ExternalSaId},
+    api::{CallId, ExternalRequestId, ExternalSaId},
     id::{PortId, ProviderId, Token, handle},
 };
 
 handle! {
     /// A request, in the adapter's own numbers.
-    pub(super) AskId "ask";
+    pub(super) PendingRequestId "ask";
     /// A call, in the adapter's own numbers.
-    pub(super) OwnCall "own call";
+    pub(super) PendingCallId "own call";
 }
 
 /// What a [`Token`] is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Task {
     /// A request: a client waits for it; as a timer, it ends without an answer.
-    Ask(AskId),
+    Request(PendingRequestId),
     /// A request of the provider to subnet administration.
     Sa(ExternalSaId),
     /// The oldest call must have returned.
@@ -24,7 +24,7 @@ pub(super) enum Task {
     Port(PortId),
 }
 
-const ASK: u32 = 1;
+const REQUEST: u32 = 1;
 const SA: u32 = 2;
 const CALL: u32 = 3;
 const PORT: u32 = 4;
@@ -37,7 +37,7 @@ impl Task {
     #[expect(clippy::cast_possible_truncation, reason = "both halves are taken")]
     pub(super) const fn token(self, provider: ProviderId) -> Token {
         let (kind, index, generation) = match self {
-            Self::Ask(id) => (ASK, id.index(), id.generation()),
+            Self::Request(id) => (REQUEST, id.index(), id.generation()),
             Self::Sa(id) => (SA, id.0 as u32, (id.0 >> 32) as u32),
             Self::Call => (CALL, 0, 0),
             Self::Port(port) => (PORT, port.0, 0),
@@ -47,7 +47,7 @@ impl Task {
 
     pub(super) fn of(token: Token) -> Self {
         match token.kind {
-            ASK => Self::Ask(AskId::new(token.index, token.generation)),
+            REQUEST => Self::Request(PendingRequestId::new(token.index, token.generation)),
             SA => Self::Sa(ExternalSaId(u64::from(token.generation) << 32 | u64::from(token.index))),
             PORT => Self::Port(PortId(token.index)),
             _ => Self::Call,
@@ -63,26 +63,26 @@ fn inner(provider: ProviderId, index: u32) -> Option<u32> {
     (index >> OWN_BITS == u32::from(provider.0)).then_some(index & ((1 << OWN_BITS) - 1))
 }
 
-impl AskId {
+impl PendingRequestId {
     /// At the door.
-    pub(super) const fn at_door(self, provider: ProviderId) -> ExternalRequestId {
+    pub(super) const fn external_id(self, provider: ProviderId) -> ExternalRequestId {
         ExternalRequestId::new(outer(provider, self.index()), self.generation())
     }
 
     /// From the door; `None` for another provider's.
-    pub(super) fn from_door(id: ExternalRequestId, provider: ProviderId) -> Option<Self> {
+    pub(super) fn from_external_id(id: ExternalRequestId, provider: ProviderId) -> Option<Self> {
         Some(Self::new(inner(provider, id.index())?, id.generation()))
     }
 }
 
-impl OwnCall {
+impl PendingCallId {
     /// At the door.
-    pub(super) const fn at_door(self, provider: ProviderId) -> CallId {
+    pub(super) const fn external_id(self, provider: ProviderId) -> CallId {
         CallId::new(outer(provider, self.index()), self.generation())
     }
 
     /// From the door; `None` for another provider's.
-    pub(super) fn from_door(id: CallId, provider: ProviderId) -> Option<Self> {
+    pub(super) fn from_external_id(id: CallId, provider: ProviderId) -> Option<Self> {
         Some(Self::new(inner(provider, id.index())?, id.generation()))
     }
 }
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn tokens_come_back_as_what_they_were() {
         for task in [
-            Task::Ask(AskId::new(3, 9)),
+            Task::Request(PendingRequestId::new(3, 9)),
             Task::Sa(ExternalSaId(0x0123_4567_89ab_cdef)),
             Task::Call,
             Task::Port(PortId(7)),
@@ -106,11 +106,11 @@ mod tests {
     #[test]
     fn an_id_is_of_one_provider() {
         let (one, two) = (ProviderId(1), ProviderId(2));
-        let (ask, call) = (AskId::new(5, 7), OwnCall::new(5, 7));
-        assert_ne!(ask.at_door(one), ask.at_door(two));
-        assert_eq!(AskId::from_door(ask.at_door(one), one), Some(ask));
-        assert_eq!(AskId::from_door(ask.at_door(one), two), None);
-        assert_eq!(OwnCall::from_door(call.at_door(two), two), Some(call));
-        assert_eq!(OwnCall::from_door(call.at_door(two), one), None);
+        let (ask, call) = (PendingRequestId::new(5, 7), PendingCallId::new(5, 7));
+        assert_ne!(ask.external_id(one), ask.external_id(two));
+        assert_eq!(PendingRequestId::from_external_id(ask.external_id(one), one), Some(ask));
+        assert_eq!(PendingRequestId::from_external_id(ask.external_id(one), two), None);
+        assert_eq!(PendingCallId::from_external_id(call.external_id(two), two), Some(call));
+        assert_eq!(PendingCallId::from_external_id(call.external_id(two), one), None);
     }
 }

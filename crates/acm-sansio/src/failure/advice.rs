@@ -1,12 +1,12 @@
-//! What an administrator does about a failure, in a clause.
+//! Advice for the administrator about each failure.
 use super::{
     kind::FailureKind,
-    why::{Bound, Failure},
+    reason::{Bound, Failure},
 };
 use crate::sa::SaError;
 
 impl Failure {
-    /// What an administrator does about it.
+    /// Returns advice for the administrator, as a clause.
     #[must_use]
     pub const fn advice(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ const fn sa_advice(failure: Failure, error: SaError) -> &'static str {
         SaError::NotSent => "does the device work (ibstat, acm-mio --check)?",
         SaError::NoTurn => "subnet administration is too slow for what is asked: sa_depth",
         SaError::Unneeded => "ask again",
-        SaError::BadAnswer => "a fault of the subnet manager, or somebody forges",
+        SaError::BadResponse => "a fault of the subnet manager, or somebody forges",
         SaError::PortDown => "is the port up (ibstat)?",
         SaError::Status(_) => match failure.kind() {
             FailureKind::NoPath => "ask the subnet manager: saquery -p, its partitions and its log",

@@ -1,62 +1,64 @@
-//! What was tried for a request that fails.
-use super::why::Failure;
+//! What was tried for a failed request.
+use super::reason::Failure;
 use core::{fmt, time::Duration};
 use ib_mad::{Gid, Lid};
 
-/// A request that fails: why, and what was tried for it.
+/// A failed request: why it failed, and what was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Attempt {
     /// Why it fails.
     pub failure: Failure,
     /// What was tried.
-    pub tried: Tried,
+    #[cfg_attr(feature = "serde", serde(rename = "tried"))]
+    pub details: AttemptDetails,
 }
 
 impl From<Failure> for Attempt {
-    /// A failure for which nothing was tried.
+    /// Creates a failure without any attempts.
     fn from(failure: Failure) -> Self {
-        Self { failure, tried: Tried::default() }
+        Self { failure, details: AttemptDetails::default() }
     }
 }
 
-/// What was tried for a request.
+/// The attempts of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Tried {
-    /// The group was asked, or it was waited for a turn to ask it.
-    pub group: Option<GroupAsked>,
+pub struct AttemptDetails {
+    /// The multicast request, or the wait for its turn.
+    pub group: Option<MulticastAttempt>,
     /// The peer was found at this LID.
     pub found: Option<Lid>,
-    /// Subnet administration was asked.
-    pub sa: Option<SaAsked>,
-    /// All of this was for somebody who asked before, and is not tried again for so long.
-    pub again_in: Option<Duration>,
+    /// The query to the subnet administrator.
+    pub sa: Option<SaAttempt>,
+    /// The time until the next attempt, if the failure comes from the cache.
+    #[cfg_attr(feature = "serde", serde(rename = "again_in"))]
+    pub retry_in: Option<Duration>,
 }
 
-/// How a group was asked.
+/// A multicast request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct GroupAsked {
-    /// The MGID of the group that the question was sent to.
+pub struct MulticastAttempt {
+    /// The MGID of the group that it was sent to.
     pub mgid: Gid,
-    /// How often; 0 while the lookup waits for its turn.
+    /// Number of times that it was sent; 0 while it waits for its turn.
     pub times: u32,
-    /// How long it took, or is taking: since it was asked first, or since it waits.
+    /// Time since it was first sent, or since it began to wait for its turn.
     pub time: Duration,
 }
 
-/// How subnet administration was asked.
+/// A query to the subnet administrator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct SaAsked {
-    /// At this LID.
+pub struct SaAttempt {
+    /// The LID of the subnet administrator.
     pub lid: Lid,
-    /// How long it took, the wait for a turn included.
+    /// Duration of the query, including the wait for its turn.
     pub time: Duration,
 }
 
-/// A time as people read it: `6.1 s`, `12 ms`.
+/// A duration in readable form: `6.1 s`, `12 ms`.
 pub(crate) struct Took(pub(crate) Duration);
 
 impl fmt::Display for Took {
@@ -68,7 +70,7 @@ impl fmt::Display for Took {
     }
 }
 
-impl fmt::Display for GroupAsked {
+impl fmt::Display for MulticastAttempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (mgid, time) = (self.mgid, Took(self.time));
         match self.times {
@@ -79,8 +81,8 @@ impl fmt::Display for GroupAsked {
     }
 }
 
-impl fmt::Display for Tried {
-    /// A clause for each thing, each after `; `: nothing if nothing was tried.
+impl fmt::Display for AttemptDetails {
+    /// Writes a clause for each attempt, each after `; `. Writes nothing if nothing was tried.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(group) = &self.group {
             write!(f, "; {group}")?;
@@ -88,10 +90,10 @@ impl fmt::Display for Tried {
         if let Some(lid) = self.found {
             write!(f, "; found at LID {lid}")?;
         }
-        if let Some(SaAsked { lid, time }) = self.sa {
+        if let Some(SaAttempt { lid, time }) = self.sa {
             write!(f, "; asked the SA at LID {lid} for {}", Took(time))?;
         }
-        match self.again_in {
+        match self.retry_in {
             Some(time) => write!(f, "; tried before, and not again for {} (negative_timeout)", Took(time)),
             None => Ok(()),
         }
@@ -103,23 +105,29 @@ mod tests {
     use super::*;
     use alloc::string::ToString;
 
-    fn group(times: u32, millis: u64) -> Option<GroupAsked> {
+    fn group(times: u32, millis: u64) -> Option<MulticastAttempt> {
         let mgid = "ff12:a01b::1".parse().unwrap();
-        Some(GroupAsked { mgid, times, time: Duration::from_millis(millis) })
+        Some(MulticastAttempt { mgid, times, time: Duration::from_millis(millis) })
     }
 
     #[test]
     fn what_was_tried_in_words() {
-        let none = Tried::default();
-        let sa = Some(SaAsked { lid: Lid::new(1), time: Duration::from_millis(6000) });
+        let none = AttemptDetails::default();
+        let sa = Some(SaAttempt { lid: Lid::new(1), time: Duration::from_millis(6000) });
         let table = [
             (none, ""),
-            (Tried { group: group(3, 6149), ..none }, "; asked group ff12:a01b::1 3 times in 6.1 s"),
-            (Tried { group: group(1, 999), ..none }, "; asked group ff12:a01b::1 once in 999 ms"),
-            (Tried { group: group(0, 60_000), ..none }, "; waited 60.0 s for a turn to ask group ff12:a01b::1"),
-            (Tried { found: Some(Lid::new(4)), sa, ..none }, "; found at LID 4; asked the SA at LID 1 for 6.0 s"),
+            (AttemptDetails { group: group(3, 6149), ..none }, "; asked group ff12:a01b::1 3 times in 6.1 s"),
+            (AttemptDetails { group: group(1, 999), ..none }, "; asked group ff12:a01b::1 once in 999 ms"),
             (
-                Tried { sa, again_in: Some(Duration::from_millis(400)), ..none },
+                AttemptDetails { group: group(0, 60_000), ..none },
+                "; waited 60.0 s for a turn to ask group ff12:a01b::1",
+            ),
+            (
+                AttemptDetails { found: Some(Lid::new(4)), sa, ..none },
+                "; found at LID 4; asked the SA at LID 1 for 6.0 s",
+            ),
+            (
+                AttemptDetails { sa, retry_in: Some(Duration::from_millis(400)), ..none },
                 "; asked the SA at LID 1 for 6.0 s; tried before, and not again for 400 ms (negative_timeout)",
             ),
         ];

@@ -1,21 +1,21 @@
-//! Failures by kind: what an administrator is told of all of them together.
-use super::why::Failure;
-use crate::sa::SaError;
+//! Kinds of failures, and counts by kind for the summary in the log.
+use super::reason::Failure;
+use crate::{Time, sa::SaError};
 use core::fmt;
 
-/// Makes the kinds, each with its name.
+/// Defines the kinds and their names.
 macro_rules! kinds {
     ($($(#[$m:meta])* $kind:ident $name:literal,)*) => {
-        /// A kind of failure. Those of one kind have one cure.
+        /// A kind of failure. Failures of one kind have the same remedy.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum FailureKind {
             $($(#[$m])* $kind,)*
         }
         impl FailureKind {
-            /// All of them.
+            /// All kinds.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
 
-            /// What it is called where failures are counted.
+            /// Returns the name in counts.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -27,42 +27,42 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Nobody has the address, or nobody who hears us.
+    /// No peer has the address, or the peer does not receive our requests.
     NoAnswer "no answer from the peer",
-    /// A peer says that it cannot be resolved.
+    /// A peer responded that the address cannot be resolved.
     Refused "refused by the peer",
-    /// The peer is in none of our groups.
+    /// The peer is in none of our multicast groups.
     NoSharedGroup "no group shared with the peer",
-    /// Subnet administration knows no such path.
+    /// The subnet administrator has no such path.
     NoPath "no path at the SA",
-    /// It gave no answer.
+    /// The subnet administrator did not respond.
     SaSilent "SA silent",
-    /// It was busy all the time.
+    /// The subnet administrator responded BUSY to every attempt.
     SaBusy "SA busy",
-    /// It says that the question is wrong, or its answer is.
+    /// The subnet administrator refused the query, or its response is malformed.
     SaRefused "refused by the SA",
-    /// There was no turn in time.
+    /// The request got no turn before its deadline.
     NoTurn "no turn in time",
-    /// No group is joined yet.
+    /// No multicast group is joined yet.
     NoGroup "no group joined",
-    /// The port is down, or the device does not send.
+    /// The port is down, or the device did not send the query.
     PortDown "port down",
-    /// The source of the path is not ours.
+    /// The source of the path is not a local address.
     Source "source not ours",
-    /// A bound is reached.
+    /// A limit is reached.
     Bound "bound reached",
-    /// The kernel had its answer before we had ours.
+    /// The kernel's deadline passed before the lookup ended.
     KernelDeadline "too late for the kernel",
-    /// The request is wrong.
+    /// The request is invalid.
     BadRequest "bad request",
-    /// The asker does not wait.
+    /// The result is not cached, and the requester does not wait.
     NotYet "not known yet",
-    /// A provider outside of the core gave none.
+    /// A provider outside of the core returned no path.
     Provider "none from the provider",
 }
 
 impl Failure {
-    /// Of which kind it is.
+    /// Returns the kind of the failure.
     #[must_use]
     pub const fn kind(self) -> FailureKind {
         match self {
@@ -76,7 +76,7 @@ impl Failure {
             Self::Sa(SaError::TimedOut) => FailureKind::SaSilent,
             Self::Sa(error) if error.is_no_path() => FailureKind::NoPath,
             Self::Sa(SaError::Status(status)) if status.is_busy() => FailureKind::SaBusy,
-            Self::Sa(SaError::Status(_) | SaError::BadAnswer) => FailureKind::SaRefused,
+            Self::Sa(SaError::Status(_) | SaError::BadResponse) => FailureKind::SaRefused,
             Self::EndpointClosed | Self::Sa(SaError::NotSent | SaError::Unneeded | SaError::PortDown) => {
                 FailureKind::PortDown
             }
@@ -90,18 +90,18 @@ impl Failure {
     }
 }
 
-/// How many requests failed, by kind.
+/// Numbers of failed requests by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct FailureCounts([u64; FailureKind::ALL.len()]);
 
 impl FailureCounts {
-    /// Of one kind.
+    /// Returns the number of one kind.
     #[must_use]
     pub fn of(&self, kind: FailureKind) -> u64 {
         self.0.get(kind as usize).copied().unwrap_or(0)
     }
 
-    /// Of all kinds.
+    /// Returns the sum over all kinds.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
@@ -114,7 +114,7 @@ impl FailureCounts {
     }
 }
 
-/// A list of numbers in the order of [`FailureKind::ALL`]. One that is shorter or longer is of another version.
+/// Serializes the numbers in the order of [`FailureKind::ALL`]. A list of another length comes from another version.
 #[cfg(feature = "serde")]
 impl serde::Serialize for FailureCounts {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -132,7 +132,7 @@ impl<'de> serde::Deserialize<'de> for FailureCounts {
 }
 
 impl fmt::Display for FailureCounts {
-    /// `3 no answer from the peer, 1 SA silent`.
+    /// Writes the kinds that are not zero: `3 no answer from the peer, 1 SA silent`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut before = "";
         for kind in FailureKind::ALL {
@@ -146,9 +146,17 @@ impl fmt::Display for FailureCounts {
     }
 }
 
+/// Failed requests since the last summary in the log.
+#[derive(Debug, Default)]
+pub(crate) struct FailureSummary {
+    pub(crate) counts: FailureCounts,
+    /// The time of the first of them.
+    pub(crate) since: Time,
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{super::why::Bound, *};
+    use super::{super::reason::Bound, *};
     use acm_wire::client::ClientStatus;
     use alloc::{collections::BTreeSet, string::ToString};
     use ib_mad::Status;
@@ -165,7 +173,7 @@ mod tests {
             (sa(0x0500), FailureKind::NoPath),
             (sa(0x0001), FailureKind::SaBusy),
             (sa(0x0200), FailureKind::SaRefused),
-            (Failure::Sa(SaError::BadAnswer), FailureKind::SaRefused),
+            (Failure::Sa(SaError::BadResponse), FailureKind::SaRefused),
             (Failure::Sa(SaError::NoTurn), FailureKind::NoTurn),
             (Failure::NoTurn, FailureKind::NoTurn),
             (Failure::NoGroup, FailureKind::NoGroup),

@@ -1,9 +1,10 @@
-//! Why a request fails: the status that a client is told; the phase, what was tried and what to do, for an administrator.
+//! Failures of requests: the client's status; for the administrator the phase, what was tried, and advice.
 mod advice;
 mod attempt;
 mod kind;
-mod why;
+mod reason;
 
-pub use attempt::{Attempt, GroupAsked, SaAsked, Tried};
+pub use attempt::{Attempt, AttemptDetails, MulticastAttempt, SaAttempt};
+pub(crate) use kind::FailureSummary;
 pub use kind::{FailureCounts, FailureKind};
-pub use why::{Bound, Failure};
+pub use reason::{Bound, Failure};

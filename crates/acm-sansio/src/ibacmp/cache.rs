@@ -1,7 +1,7 @@
 //! All destinations: look-up, bounds, and the one place that changes a state.
 use super::{
     by_gid::ByGid,
-    dest::{BY_CLASS, Class, Dest, DestKey, DestState, StateKind},
+    dest::{BY_CLASS, Dest, DestKey, DestState, EvictionClass, StateKind},
     token::DestId,
 };
 use crate::{
@@ -26,7 +26,7 @@ pub(super) struct Cache {
     index: HashTable<(u64, DestId)>,
     hasher: foldhash::fast::FixedState,
     /// Clocks: the hand is at the front, and what it passes goes to the end.
-    wanted: List<DestId, BY_CLASS>,
+    requested: List<DestId, BY_CLASS>,
     unsolicited: List<DestId, BY_CLASS>,
     by_gid: ByGid,
     /// How many are in each state.
@@ -41,7 +41,7 @@ impl Cache {
             dests: Arena::new(),
             index: HashTable::new(),
             hasher: foldhash::fast::FixedState::with_seed(Random::new(seed, Purpose::Maps).next()),
-            wanted: List::default(),
+            requested: List::default(),
             unsolicited: List::default(),
             by_gid: ByGid::new(seed),
             counts: Default::default(),
@@ -66,12 +66,12 @@ impl Cache {
         self.unsolicited.len()
     }
 
-    pub(super) fn places(&self) -> usize {
-        self.dests.places()
+    pub(super) fn slots(&self) -> usize {
+        self.dests.slots()
     }
 
-    pub(super) fn key_at(&self, place: usize) -> Option<DestId> {
-        self.dests.key_at(place)
+    pub(super) fn key_at(&self, slot: usize) -> Option<DestId> {
+        self.dests.key_at(slot)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (DestId, &Dest)> {
@@ -87,15 +87,15 @@ impl Cache {
 
     /// The destination with a key. Allocates nothing.
     pub(super) fn find(&self, endpoint: EndpointId, key: &DestKey) -> Option<DestId> {
-        let wanted = key.canonical();
+        let canonical = key.canonical();
         let is_it = |(_, id): &(u64, DestId)| {
-            self.dests.get(*id).is_some_and(|dest| dest.endpoint == endpoint && dest.key.is(&wanted))
+            self.dests.get(*id).is_some_and(|dest| dest.endpoint == endpoint && dest.key.matches_canonical(&canonical))
         };
-        self.index.find(self.hash(endpoint, &wanted), is_it).map(|(_, id)| *id)
+        self.index.find(self.hash(endpoint, &canonical), is_it).map(|(_, id)| *id)
     }
 
     /// Makes a destination; there must be none with this key.
-    pub(super) fn insert(&mut self, endpoint: EndpointId, key: DestKey, class: Class) -> DestId {
+    pub(super) fn insert(&mut self, endpoint: EndpointId, key: DestKey, class: EvictionClass) -> DestId {
         let state = DestState::Unknown;
         let id = self.dests.insert(Dest {
             endpoint,
@@ -106,7 +106,7 @@ impl Cache {
             links: Links::default(),
             gid_links: Links::default(),
         });
-        self.line_up(id);
+        self.add_to_list(id);
         self.note_kind(None, Some(StateKind::Unknown));
         let hash = self.hash(endpoint, &key.canonical());
         self.index.insert_unique(hash, (hash, id), |(hash, _)| *hash);
@@ -114,36 +114,39 @@ impl Cache {
     }
 
     /// Notes what a destination is to us.
-    pub(super) fn set_class(&mut self, id: DestId, class: Class) {
+    pub(super) fn set_class(&mut self, id: DestId, class: EvictionClass) {
         if self.dests.get(id).is_some_and(|dest| dest.class != class) {
-            self.step_out(id);
+            self.remove_from_list(id);
             if let Some(dest) = self.dests.get_mut(id) {
                 dest.class = class;
             }
-            self.line_up(id);
+            self.add_to_list(id);
         }
     }
 
     /// Those of a class, the hand first; our own have no line.
-    pub(super) fn line(&mut self, class: Class) -> Option<(&mut List<DestId, BY_CLASS>, &mut Arena<DestId, Dest>)> {
+    pub(super) fn eviction_list(
+        &mut self,
+        class: EvictionClass,
+    ) -> Option<(&mut List<DestId, BY_CLASS>, &mut Arena<DestId, Dest>)> {
         match class {
-            Class::Local => None,
-            Class::Wanted => Some((&mut self.wanted, &mut self.dests)),
-            Class::Unsolicited => Some((&mut self.unsolicited, &mut self.dests)),
+            EvictionClass::Local => None,
+            EvictionClass::Requested => Some((&mut self.requested, &mut self.dests)),
+            EvictionClass::Unsolicited => Some((&mut self.unsolicited, &mut self.dests)),
         }
     }
 
-    fn line_up(&mut self, id: DestId) {
-        let class = self.dests.get(id).map_or(Class::Local, |dest| dest.class);
-        if let Some((line, dests)) = self.line(class) {
-            line.push_last(dests, id);
+    fn add_to_list(&mut self, id: DestId) {
+        let class = self.dests.get(id).map_or(EvictionClass::Local, |dest| dest.class);
+        if let Some((list, dests)) = self.eviction_list(class) {
+            list.push_last(dests, id);
         }
     }
 
-    fn step_out(&mut self, id: DestId) {
-        let class = self.dests.get(id).map_or(Class::Local, |dest| dest.class);
-        if let Some((line, dests)) = self.line(class) {
-            line.remove(dests, id);
+    fn remove_from_list(&mut self, id: DestId) {
+        let class = self.dests.get(id).map_or(EvictionClass::Local, |dest| dest.class);
+        if let Some((list, dests)) = self.eviction_list(class) {
+            list.remove(dests, id);
         }
     }
 
@@ -152,7 +155,7 @@ impl Cache {
         let Some(dest) = self.dests.get_mut(id) else { return DestState::Unknown };
         let endpoint = dest.endpoint;
         let (was_busy, is_busy) = (dest.state.is_busy(), state.is_busy());
-        let (was_at, is_at) = (dest.state.known_at(&dest.key), state.known_at(&dest.key));
+        let (was_at, is_at) = (dest.state.located_at(&dest.key), state.located_at(&dest.key));
         let (was, is) = (dest.state.kind(), state.kind());
         let before = core::mem::replace(&mut dest.state, state);
         if was_at != is_at {
@@ -202,7 +205,7 @@ impl Cache {
     }
 
     /// How many are known to be at some GID.
-    pub(super) fn known_count(&self) -> usize {
+    pub(super) fn located_count(&self) -> usize {
         self.by_gid.len()
     }
 
@@ -237,7 +240,7 @@ impl Cache {
         if let Ok(entry) = self.index.find_entry(hash, |(_, other)| *other == id) {
             entry.remove();
         }
-        self.step_out(id);
+        self.remove_from_list(id);
         self.enter(id, DestState::Unknown);
         self.note_kind(Some(StateKind::Unknown), None);
         self.dests.remove(id);
@@ -260,19 +263,20 @@ mod tests {
     #[test]
     fn found_by_endpoint_and_key_and_by_no_other() {
         let mut cache = Cache::new(1.into());
-        let ids: Vec<DestId> = (0..3000).map(|number| cache.insert(HERE, key(number), Class::Wanted)).collect();
-        let there = cache.insert(THERE, key(7), Class::Wanted);
+        let ids: Vec<DestId> =
+            (0..3000).map(|number| cache.insert(HERE, key(number), EvictionClass::Requested)).collect();
+        let there = cache.insert(THERE, key(7), EvictionClass::Requested);
         assert!((0..).zip(&ids).all(|(number, id)| cache.find(HERE, &key(number)) == Some(*id)));
         assert_eq!((cache.find(THERE, &key(7)), cache.find(THERE, &key(8))), (Some(there), None));
         cache.remove(ids[7]);
         assert_eq!((cache.find(HERE, &key(7)), cache.find(THERE, &key(7))), (None, Some(there)));
-        assert_eq!((cache.len(), cache.places()), (3000, 3001));
+        assert_eq!((cache.len(), cache.slots()), (3000, 3001));
     }
 
     #[test]
     fn names_are_one_in_any_case() {
         let mut cache = Cache::new(1.into());
-        let id = cache.insert(HERE, DestKey::Address(Address::from_text("Node1")), Class::Wanted);
+        let id = cache.insert(HERE, DestKey::Address(Address::from_text("Node1")), EvictionClass::Requested);
         assert_eq!(cache.find(HERE, &DestKey::Address(Address::from_text("nODE1"))), Some(id));
     }
 
@@ -288,11 +292,11 @@ mod tests {
     #[test]
     fn what_is_gone_is_in_no_index() {
         let mut cache = Cache::new(1.into());
-        let ids = [0, 1, 2].map(|number| cache.insert(HERE, key(number), Class::Wanted));
+        let ids = [0, 1, 2].map(|number| cache.insert(HERE, key(number), EvictionClass::Requested));
         cache.remove(ids[1]);
         cache.remove(ids[1]);
         assert_eq!((cache.index.len(), cache.len()), (2, 2));
-        let left = [0, 1, 2].map(|place| cache.key_at(place));
+        let left = [0, 1, 2].map(|slot| cache.key_at(slot));
         assert_eq!(left, [Some(ids[0]), None, Some(ids[2])]);
     }
 }

@@ -1,7 +1,6 @@
 //! Whether what the provider keeps fits together: for tests and fuzzing.
 use super::{
-    asking::{Asking, Stage},
-    dest::{DestState, Ready, Routing, StateKind},
+    dest::{DestState, MulticastRequest, Ready, Routing, Stage, StateKind},
     lookup::Lookup,
     state::Ibacmp,
     token::{DestId, Task},
@@ -12,7 +11,7 @@ use alloc::{collections::BTreeMap, format, string::String};
 #[derive(Default)]
 struct Counted {
     credits: BTreeMap<EndpointId, u32>,
-    asked: usize,
+    requests: usize,
     busy: usize,
 }
 
@@ -22,14 +21,14 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
         let waiting = cx.waiting_for(Task::Lookup(id).token());
         counted.busy += usize::from(dest.state.is_busy());
         match &dest.state {
-            DestState::Asking(asking) => {
-                lookup(id, &asking.lookup, waiting)?;
-                ask(&mut counted, provider, cx, id, dest.endpoint, asking)?;
+            DestState::Locating(request) => {
+                lookup(id, &request.lookup, waiting)?;
+                ask(&mut counted, provider, cx, id, dest.endpoint, request)?;
             }
-            DestState::Routing(Routing { lookup: needed, question, .. }) => {
-                let known = cx.sa.questions.get(*question).map(|pending| pending.accounts.len());
+            DestState::Routing(Routing { lookup: needed, query, .. }) => {
+                let known = cx.sa.queries.get(*query).map(|pending| pending.accounts.len());
                 let accounts = needed.accounts().count();
-                ensure(known == Some(accounts), || format!("{id}: {accounts} need {question}, {known:?} are known"))?;
+                ensure(known == Some(accounts), || format!("{id}: {accounts} need {query}, {known:?} are known"))?;
                 lookup(id, needed, waiting)?;
             }
             DestState::Ready(ready) if !is_at_end_of_its_path(provider, cx, dest.endpoint, ready) => {
@@ -38,13 +37,13 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
                     ready.path.dlid, ready.remote
                 ));
             }
-            DestState::Ready(Ready { claim, renewal, .. }) if claim.is_some() || renewal.is_some() => {
-                if let Some(claim) = claim {
-                    lookup(id, &claim.asking.lookup, waiting)?;
-                    ask(&mut counted, provider, cx, id, dest.endpoint, &claim.asking)?;
+            DestState::Ready(Ready { verification, renewal, .. }) if verification.is_some() || renewal.is_some() => {
+                if let Some(verification) = verification {
+                    lookup(id, &verification.request.lookup, waiting)?;
+                    ask(&mut counted, provider, cx, id, dest.endpoint, &verification.request)?;
                 }
                 if let Some(renewal) = renewal {
-                    let known = cx.sa.questions.get(renewal.question).map(|pending| pending.accounts.len());
+                    let known = cx.sa.queries.get(renewal.query).map(|pending| pending.accounts.len());
                     let accounts = renewal.lookup.accounts().count();
                     ensure(known == Some(accounts), || {
                         format!("{id}: {accounts} need a renewal, {known:?} are known")
@@ -68,13 +67,13 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
     }
     let busy: usize = provider.endpoints.keys().map(|id| provider.cache.busy_count(*id)).sum();
     ensure(busy <= counted.busy, || format!("{busy} of {} destinations are busy", counted.busy))?;
-    let known = provider.cache.iter().filter(|(_, dest)| dest.state.known_at(&dest.key).is_some()).count();
-    ensure(provider.cache.known_count() == known, || {
-        format!("{known} are known, {} by GID", provider.cache.known_count())
+    let known = provider.cache.iter().filter(|(_, dest)| dest.state.located_at(&dest.key).is_some()).count();
+    ensure(provider.cache.located_count() == known, || {
+        format!("{known} are known, {} by GID", provider.cache.located_count())
     })?;
-    let waits = provider.leaving.is_empty() || cx.timer(Task::Leaving.token()).is_some();
+    let waits = provider.stale_gids.is_empty() || cx.timer(Task::StaleGids.token()).is_some();
     ensure(waits, || "nobody forgets who left".into())?;
-    ensure(provider.asked.len() == counted.asked, || "transaction ids and requests differ".into())?;
+    ensure(provider.by_tid.len() == counted.requests, || "transaction ids and requests differ".into())?;
     let limits = &cx.widest.limits;
     let failed = provider.cache.iter().filter(|(_, dest)| matches!(dest.state, DestState::Failed(_))).count();
     let remembered = provider.negatives.len();
@@ -87,14 +86,14 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
 }
 
 /// Each account that needs a lookup, once for each.
-pub(super) fn each_lookup(provider: &Ibacmp, tell: &mut dyn FnMut(AccountId)) {
-    let mut all = |lookup: &Lookup| lookup.accounts().for_each(&mut *tell);
+pub(super) fn each_lookup(provider: &Ibacmp, emit: &mut dyn FnMut(AccountId)) {
+    let mut all = |lookup: &Lookup| lookup.accounts().for_each(&mut *emit);
     for (_, dest) in provider.cache.iter() {
         match &dest.state {
-            DestState::Asking(asking) => all(&asking.lookup),
+            DestState::Locating(request) => all(&request.lookup),
             DestState::Routing(routing) => all(&routing.lookup),
-            DestState::Ready(Ready { claim, renewal, .. }) => {
-                claim.iter().for_each(|claim| all(&claim.asking.lookup));
+            DestState::Ready(Ready { verification, renewal, .. }) => {
+                verification.iter().for_each(|verification| all(&verification.request.lookup));
                 renewal.iter().for_each(|renewal| all(&renewal.lookup));
             }
             _ => {}
@@ -121,12 +120,12 @@ fn ask(
     cx: &Context,
     id: DestId,
     endpoint: EndpointId,
-    asking: &Asking,
+    request: &MulticastRequest,
 ) -> Result<(), String> {
     ensure(cx.timer(Task::Lookup(id).token()).is_some(), || format!("{id} asks without a deadline"))?;
-    match &asking.stage {
-        Stage::Queued(places) => {
-            ensure(places.len() > 0, || format!("{id} waits and nobody pays"))?;
+    match &request.stage {
+        Stage::Queued(positions) => {
+            ensure(positions.len() > 0, || format!("{id} waits and nobody pays"))?;
             return Ok(());
         }
         Stage::Sent(_) => {
@@ -135,8 +134,8 @@ fn ask(
         }
         Stage::Late => {}
     }
-    counted.asked += 1;
-    ensure(provider.asked.get(&asking.tid.get()) == Some(&id), || format!("{id}: its transaction id is another's"))
+    counted.requests += 1;
+    ensure(provider.by_tid.get(&request.tid.get()) == Some(&id), || format!("{id}: its transaction id is another's"))
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 //! A destination and its states.
-use super::{asking::Asking, lookup::Lookup, remote::Remote, token::DestId};
+use super::{lookup::Lookup, remote::Remote, token::DestId};
 use crate::{
     Time,
-    failure::{Attempt, Tried},
-    id::{EndpointId, QuestionId},
+    credit::{Credit, QueuePositions},
+    failure::{Attempt, AttemptDetails, Failure},
+    id::{EndpointId, SaQueryId},
     list::{Linked, Links},
 };
 use acm_wire::Address;
 use alloc::boxed::Box;
-use ib_mad::{Gid, Lid, Mtu, PacketLifeTime, Rate, Selected, ServiceId, ServiceLevel, sa::PathRecord};
+use ib_mad::{Gid, Lid, Mtu, PacketLifeTime, Rate, Selected, ServiceId, ServiceLevel, TransactionId, sa::PathRecord};
 
 /// What a destination is known by, on its endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,7 +31,7 @@ impl DestKey {
     }
 
     /// Whether this is its canonical form.
-    pub(super) fn is(&self, canonical: &Self) -> bool {
+    pub(super) fn matches_canonical(&self, canonical: &Self) -> bool {
         match (self, canonical) {
             (Self::Address(Address::Name(name)), Self::Address(Address::Name(other))) => name.to_lowercase() == *other,
             (one, other) => one == other,
@@ -62,9 +63,9 @@ pub(super) enum DestState {
     /// It failed just now.
     Failed(Failed),
     /// The group is asked where it is.
-    Asking(Box<Asking>),
+    Locating(Box<MulticastRequest>),
     /// It is known where it is, not the path to it.
-    Known { remote: Remote, addr_until: Option<Time> },
+    Located { remote: Remote, addr_until: Option<Time> },
     /// Subnet administration is asked for the path.
     Routing(Routing),
     /// The path to it is known.
@@ -76,22 +77,22 @@ pub(super) enum DestState {
 pub(super) enum StateKind {
     Unknown,
     Failed,
-    Asking,
-    Known,
+    Locating,
+    Located,
     Routing,
     Ready,
 }
 
 impl StateKind {
     pub(super) const ALL: [Self; 6] =
-        [Self::Unknown, Self::Failed, Self::Asking, Self::Known, Self::Routing, Self::Ready];
+        [Self::Unknown, Self::Failed, Self::Locating, Self::Located, Self::Routing, Self::Ready];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
             Self::Failed => "failed",
-            Self::Asking => "asking",
-            Self::Known => "located",
+            Self::Locating => "asking",
+            Self::Located => "located",
             Self::Routing => "routing",
             Self::Ready => "ready",
         }
@@ -112,8 +113,8 @@ pub(super) struct Failed {
 impl Failed {
     /// What the next asker is told.
     pub(super) fn again(&self, now: Time) -> Attempt {
-        let tried = Tried { again_in: Some(self.until.since(now)), ..self.attempt.tried };
-        Attempt { tried, ..self.attempt }
+        let details = AttemptDetails { retry_in: Some(self.until.since(now)), ..self.attempt.details };
+        Attempt { details, ..self.attempt }
     }
 }
 
@@ -123,7 +124,7 @@ pub(super) struct Routing {
     /// Where it is; `None` for a port that is known by LID or GID.
     pub(super) remote: Option<Remote>,
     pub(super) addr_until: Option<Time>,
-    pub(super) question: QuestionId,
+    pub(super) query: SaQueryId,
     /// When it was asked.
     pub(super) since: Time,
     pub(super) lookup: Lookup,
@@ -142,17 +143,17 @@ pub(super) struct Ready {
     /// The endpoint's epoch in which the path was found to fit.
     pub(super) epoch: u32,
     /// Somebody claims to be it, and the group is asked.
-    pub(super) claim: Option<Box<Claim>>,
+    pub(super) verification: Option<Box<Verification>>,
     /// No other claim is checked before.
-    pub(super) no_claim_until: Option<Time>,
+    pub(super) no_verification_before: Option<Time>,
     /// Its path is asked for anew.
     pub(super) renewal: Option<Box<Renewal>>,
     /// Used since it was found or asked for anew last.
     pub(super) served: bool,
     /// Something happened that may have made it wrong.
-    pub(super) doubted: bool,
+    pub(super) stale: bool,
     /// It waits for being asked for anew.
-    pub(super) waits: bool,
+    pub(super) queued: bool,
     /// The path or the address is from this table, by its number, and counts no longer than it.
     pub(super) preloaded: Option<u32>,
 }
@@ -166,26 +167,26 @@ impl Ready {
             addr_until: None,
             route_until: None,
             epoch,
-            claim: None,
-            no_claim_until: None,
+            verification: None,
+            no_verification_before: None,
             renewal: None,
             served: false,
-            doubted: false,
-            waits: false,
+            stale: false,
+            queued: false,
             preloaded: None,
         }
     }
 
     /// Whether something is under way beside what is served.
     const fn is_busy(&self) -> bool {
-        self.claim.is_some() || self.renewal.is_some()
+        self.verification.is_some() || self.renewal.is_some()
     }
 }
 
 /// A path that is asked for anew.
 #[derive(Debug)]
 pub(super) struct Renewal {
-    pub(super) question: QuestionId,
+    pub(super) query: SaQueryId,
     pub(super) lookup: Lookup,
     /// The endpoint's epoch when it was asked.
     pub(super) epoch: u32,
@@ -195,12 +196,47 @@ pub(super) struct Renewal {
 
 /// The check of a claim: the group is asked who has the address.
 #[derive(Debug)]
-pub(super) struct Claim {
-    pub(super) asking: Asking,
+pub(super) struct Verification {
+    pub(super) request: MulticastRequest,
     /// Somebody else than the known one answered.
     pub(super) found: Option<Remote>,
     /// Nobody claims anything: the known one itself is asked whether it is there still.
-    pub(super) probe: bool,
+    pub(super) is_probe: bool,
+}
+
+/// A multicast request.
+#[derive(Debug)]
+pub(super) struct MulticastRequest {
+    pub(super) tid: TransactionId,
+    /// Our address that it is asked from.
+    pub(super) source: Address,
+    /// How often it was sent.
+    pub(super) times_sent: u32,
+    /// When it was sent first, or until then when it began to wait for its turn.
+    pub(super) since: Time,
+    pub(super) sent_at: Time,
+    pub(super) stage: Stage,
+    /// What a peer said that ends nothing yet: the one who has the address may say otherwise.
+    pub(super) refused: Option<Failure>,
+    pub(super) lookup: Lookup,
+}
+
+/// How far a multicast request is.
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// It waits for a credit.
+    Queued(QueuePositions),
+    /// It is sent, and an answer is likely still to come.
+    Sent(Credit),
+    /// It is sent, and an answer is late: that holds up nobody else.
+    Late,
+}
+
+impl MulticastRequest {
+    pub(super) fn new(now: Time, tid: TransactionId, source: Address, lookup: Lookup) -> Self {
+        let stage = Stage::Queued(QueuePositions::default());
+        Self { tid, source, times_sent: 0, since: now, sent_at: now, stage, refused: None, lookup }
+    }
 }
 
 impl DestState {
@@ -209,8 +245,8 @@ impl DestState {
         match self {
             Self::Unknown => StateKind::Unknown,
             Self::Failed(_) => StateKind::Failed,
-            Self::Asking(_) => StateKind::Asking,
-            Self::Known { .. } => StateKind::Known,
+            Self::Locating(_) => StateKind::Locating,
+            Self::Located { .. } => StateKind::Located,
             Self::Routing(_) => StateKind::Routing,
             Self::Ready(_) => StateKind::Ready,
         }
@@ -219,26 +255,26 @@ impl DestState {
     /// Whether something is under way, so that the destination must stay.
     pub(super) const fn is_busy(&self) -> bool {
         match self {
-            Self::Asking(_) | Self::Routing(_) => true,
+            Self::Locating(_) | Self::Routing(_) => true,
             Self::Ready(ready) => ready.is_busy(),
-            Self::Unknown | Self::Failed(_) | Self::Known { .. } => false,
+            Self::Unknown | Self::Failed(_) | Self::Located { .. } => false,
         }
     }
 
     /// The GID of the port that it is known to be at; `None` for what is not known, and for ourselves.
-    pub(super) fn known_at(&self, key: &DestKey) -> Option<Gid> {
+    pub(super) fn located_at(&self, key: &DestKey) -> Option<Gid> {
         match (self, key) {
-            (Self::Known { remote, .. } | Self::Ready(Ready { remote: Some(remote), .. }), _) => Some(remote.gid),
+            (Self::Located { remote, .. } | Self::Ready(Ready { remote: Some(remote), .. }), _) => Some(remote.gid),
             (Self::Ready(Ready { path, .. }), DestKey::Route(_)) => Some(path.dgid),
             _ => None,
         }
     }
 
     /// The multicast request, if there is one.
-    pub(super) fn asking_mut(&mut self) -> Option<&mut Asking> {
+    pub(super) fn multicast_request_mut(&mut self) -> Option<&mut MulticastRequest> {
         match self {
-            Self::Asking(asking) => Some(asking),
-            Self::Ready(Ready { claim: Some(claim), .. }) => Some(&mut claim.asking),
+            Self::Locating(request) => Some(request),
+            Self::Ready(Ready { verification: Some(verification), .. }) => Some(&mut verification.request),
             _ => None,
         }
     }
@@ -247,18 +283,18 @@ impl DestState {
     pub(super) fn lookup_mut(&mut self) -> Option<&mut Lookup> {
         match self {
             Self::Routing(routing) => Some(&mut routing.lookup),
-            other => other.asking_mut().map(|asking| &mut asking.lookup),
+            other => other.multicast_request_mut().map(|request| &mut request.lookup),
         }
     }
 }
 
 /// Which line a destination stands in when one must go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum EvictionClass {
     /// It is an address of our own: it stays.
     Local,
     /// Somebody here asked for it.
-    Wanted,
+    Requested,
     /// Strangers told of it.
     Unsolicited,
 }
@@ -272,7 +308,7 @@ pub(super) struct Dest {
     pub(super) key: DestKey,
     /// Changed by [`Cache::enter`](super::cache::Cache::enter) only.
     pub(super) state: DestState,
-    pub(super) class: Class,
+    pub(super) class: EvictionClass,
     /// Used since the cache's hand came by.
     pub(super) used: bool,
     pub(super) links: Links<DestId>,
@@ -310,8 +346,6 @@ impl Dest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::Failure;
-    use ib_mad::TransactionId;
 
     fn key(name: &str) -> DestKey {
         DestKey::Address(Address::from_text(name))
@@ -321,8 +355,8 @@ mod tests {
         Remote { gid: gid.parse().unwrap(), ..Remote::default() }
     }
 
-    fn asking() -> Asking {
-        Asking::new(Time::ZERO, TransactionId::new(1), Address::from_text("a"), Lookup::default())
+    fn request() -> MulticastRequest {
+        MulticastRequest::new(Time::ZERO, TransactionId::new(1), Address::from_text("a"), Lookup::default())
     }
 
     fn ready(remote: Option<Remote>) -> Ready {
@@ -332,19 +366,19 @@ mod tests {
 
     /// One of each, in the order of [`StateKind::ALL`].
     fn states() -> [DestState; 6] {
-        let question = QuestionId::new(0, 0);
+        let query = SaQueryId::new(0, 0);
         let routing = Routing {
             remote: Some(remote("fe80::6")),
             addr_until: None,
-            question,
+            query,
             since: Time::ZERO,
             lookup: Lookup::default(),
         };
         [
             DestState::Unknown,
             DestState::Failed(Failed { attempt: Failure::NoResponse.into(), until: Time::ZERO, epoch: 0 }),
-            DestState::Asking(Box::new(asking())),
-            DestState::Known { remote: remote("fe80::5"), addr_until: None },
+            DestState::Locating(Box::new(request())),
+            DestState::Located { remote: remote("fe80::5"), addr_until: None },
             DestState::Routing(routing),
             DestState::Ready(ready(Some(remote("fe80::8")))),
         ]
@@ -353,11 +387,15 @@ mod tests {
     #[test]
     fn keys_are_equal_without_regard_to_case_and_stay_as_they_came() {
         assert_eq!(key("Node1").canonical(), key("node1"));
-        assert!(key("nODE1").is(&key("node1")) && !key("node2").is(&key("node1")));
-        assert!(!key("nODE1").is(&key("Node1")), "that is no canonical form");
+        assert!(key("nODE1").matches_canonical(&key("node1")) && !key("node2").matches_canonical(&key("node1")));
+        assert!(!key("nODE1").matches_canonical(&key("Node1")), "that is no canonical form");
         let route = |dlid| DestKey::Route(RouteKey { dlid: Lid::new(dlid), ..RouteKey::default() });
         assert_eq!(route(7).canonical(), route(7));
-        assert!(route(7).is(&route(7)) && !route(7).is(&route(8)) && !route(7).is(&key("a")));
+        assert!(
+            route(7).matches_canonical(&route(7))
+                && !route(7).matches_canonical(&route(8))
+                && !route(7).matches_canonical(&key("a"))
+        );
     }
 
     #[test]
@@ -367,29 +405,29 @@ mod tests {
         let busy = [false, false, true, false, true, false];
         assert_eq!(states.each_ref().map(DestState::is_busy), busy);
         assert_eq!(states.each_mut().map(|state| state.lookup_mut().is_some()), busy);
-        let asks = [false, false, true, false, false, false];
-        assert_eq!(states.each_mut().map(|state| state.asking_mut().is_some()), asks);
+        let requests = [false, false, true, false, false, false];
+        assert_eq!(states.each_mut().map(|state| state.multicast_request_mut().is_some()), requests);
     }
 
     #[test]
     fn beside_a_path_that_is_served_a_claim_or_a_renewal_may_be_under_way() {
-        let claimed = Claim { asking: asking(), found: None, probe: false };
-        let mut state = DestState::Ready(Ready { claim: Some(Box::new(claimed)), ..ready(None) });
-        assert!(state.is_busy() && state.asking_mut().is_some() && state.lookup_mut().is_some());
-        let (question, lookup) = (QuestionId::new(0, 0), Lookup::default());
-        let renewal = Renewal { question, lookup, epoch: 0, claimed: None };
+        let claimed = Verification { request: request(), found: None, is_probe: false };
+        let mut state = DestState::Ready(Ready { verification: Some(Box::new(claimed)), ..ready(None) });
+        assert!(state.is_busy() && state.multicast_request_mut().is_some() && state.lookup_mut().is_some());
+        let (query, lookup) = (SaQueryId::new(0, 0), Lookup::default());
+        let renewal = Renewal { query, lookup, epoch: 0, claimed: None };
         let mut state = DestState::Ready(Ready { renewal: Some(Box::new(renewal)), ..ready(None) });
-        assert!(state.is_busy() && state.asking_mut().is_none() && state.lookup_mut().is_none());
+        assert!(state.is_busy() && state.multicast_request_mut().is_none() && state.lookup_mut().is_none());
     }
 
     #[test]
     fn where_it_is_is_said_of_what_is_located_or_has_a_path() {
         let gid = |text: &str| Some(text.parse::<Gid>().unwrap());
-        let at = states().each_ref().map(|state| state.known_at(&key("a")));
+        let at = states().each_ref().map(|state| state.located_at(&key("a")));
         assert_eq!(at, [None, None, None, gid("fe80::5"), None, gid("fe80::8")]);
         let own = DestState::Ready(ready(None));
-        assert_eq!(own.known_at(&key("a")), None, "ourselves");
-        assert_eq!(own.known_at(&DestKey::Route(RouteKey::default())), gid("fe80::7"), "where the path leads");
+        assert_eq!(own.located_at(&key("a")), None, "ourselves");
+        assert_eq!(own.located_at(&DestKey::Route(RouteKey::default())), gid("fe80::7"), "where the path leads");
     }
 
     #[test]
@@ -398,7 +436,7 @@ mod tests {
         let failed = Failed { attempt: Failure::NoResponse.into(), until, epoch: 0 };
         let again = failed.again(Time::from_nanos(300));
         assert_eq!(again.failure, Failure::NoResponse);
-        assert_eq!(again.tried.again_in, Some(core::time::Duration::from_nanos(600)));
+        assert_eq!(again.details.retry_in, Some(core::time::Duration::from_nanos(600)));
     }
 
     #[test]
@@ -407,7 +445,16 @@ mod tests {
             let key =
                 DestKey::Route(RouteKey { dlid: Lid::new(dlid), dgid: dgid.parse().unwrap(), ..RouteKey::default() });
             let (endpoint, state, links) = (EndpointId::new(0, 0), DestState::Unknown, Links::default());
-            Dest { endpoint, key, state, class: Class::Wanted, used: true, links, gid_links: Links::default() }.name()
+            Dest {
+                endpoint,
+                key,
+                state,
+                class: EvictionClass::Requested,
+                used: true,
+                links,
+                gid_links: Links::default(),
+            }
+            .name()
         };
         assert_eq!(named(9, "fe80::9"), Address::Lid(Lid::new(9)));
         assert_eq!(named(0, "fe80::9"), Address::Gid("fe80::9".parse().unwrap()));

@@ -1,8 +1,8 @@
 //! What the provider knows of an endpoint: groups, credits, round trips.
-use super::{announcement::Announcement, membership::Group, round_trip::RoundTrip, token::DestId};
-use crate::credit::CreditQueue;
+use super::{membership::Group, round_trip::RoundTrip, token::DestId};
+use crate::{Time, credit::CreditQueue};
 use alloc::vec::Vec;
-use ib_mad::{Gid, Lid, id::Lmc};
+use ib_mad::{Gid, Lid, Qpn, id::Lmc};
 
 /// What the provider knows of an endpoint.
 #[derive(Debug, Default)]
@@ -14,21 +14,21 @@ pub(super) struct EndpointState {
     pub(super) round_trip: RoundTrip,
     pub(super) announcement: Announcement,
     /// GID and LIDs of the port when it was looked at last: routes begin there.
-    begins_at: Option<(Gid, Lid, Lmc)>,
+    origin: Option<(Gid, Lid, Lmc)>,
     /// Counts what may have made routes void. A route of another epoch is looked at before it is served.
     epoch: u32,
     /// Routes from before this epoch begin at a LID or GID that the port has no more.
-    moved_in: u32,
+    void_before: u32,
     /// Routes from before this epoch may be wrong.
-    doubted_in: u32,
+    stale_before: u32,
     /// Counts what may let that succeed which failed before.
     failures_epoch: u32,
 }
 
 impl EndpointState {
     /// The port has this GID and these LIDs now. If they are others than before, all routes are void; whether they are.
-    pub(super) fn begin_at(&mut self, gid: Gid, lid: Lid, lmc: Lmc) -> bool {
-        let elsewhere = self.begins_at.replace((gid, lid, lmc)).is_some_and(|before| before != (gid, lid, lmc));
+    pub(super) fn update_origin(&mut self, gid: Gid, lid: Lid, lmc: Lmc) -> bool {
+        let elsewhere = self.origin.replace((gid, lid, lmc)).is_some_and(|before| before != (gid, lid, lmc));
         if elsewhere {
             self.moved();
         }
@@ -41,7 +41,7 @@ impl EndpointState {
     }
 
     /// What failed may be tried again.
-    pub(super) const fn failures_over(&mut self) {
+    pub(super) const fn retry_failed(&mut self) {
         self.failures_epoch = self.failures_epoch.wrapping_add(1);
     }
 
@@ -52,7 +52,7 @@ impl EndpointState {
 
     fn moved(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
-        self.moved_in = self.epoch;
+        self.void_before = self.epoch;
     }
 
     /// The link has another MTU or rate: routes may be too much for it.
@@ -61,19 +61,38 @@ impl EndpointState {
     }
 
     /// Something happened that may have made routes wrong.
-    pub(super) const fn doubt(&mut self) {
+    pub(super) const fn mark_stale(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
-        self.doubted_in = self.epoch;
+        self.stale_before = self.epoch;
     }
 
     /// Whether a route of this epoch begins at a LID or GID that the port has no more.
     pub(super) const fn is_void(&self, epoch: u32) -> bool {
-        is_before(epoch, self.moved_in)
+        is_before(epoch, self.void_before)
     }
 
     /// Whether a route of this epoch may be wrong.
-    pub(super) const fn is_doubtful(&self, epoch: u32) -> bool {
-        is_before(epoch, self.doubted_in)
+    pub(super) const fn is_stale(&self, epoch: u32) -> bool {
+        is_before(epoch, self.stale_before)
+    }
+}
+
+/// What an endpoint has to tell.
+#[derive(Debug, Default)]
+pub(super) struct Announcement {
+    /// The place of the first address that is not told yet.
+    pub(super) next: Option<usize>,
+    /// Nothing is told before: a port that moves all the time is not heard all the time.
+    pub(super) not_before: Option<Time>,
+    /// The queue pair that peers may know.
+    qpn: Option<Qpn>,
+}
+
+impl Announcement {
+    /// The endpoint has this queue pair now; whether peers may know another one.
+    pub(super) fn moves_to(&mut self, qpn: Option<Qpn>) -> bool {
+        let Some(qpn) = qpn else { return false };
+        self.qpn.replace(qpn).is_some_and(|before| before != qpn)
     }
 }
 
@@ -92,7 +111,7 @@ mod tests {
         let at = |gid: &str, lid, lmc| (gid.parse().unwrap(), Lid::new(lid), Lmc::new(lmc).unwrap());
         let mut begin = |(gid, lid, lmc)| {
             let before = state.epoch;
-            state.begin_at(gid, lid, lmc);
+            state.update_origin(gid, lid, lmc);
             state.is_void(before)
         };
         assert_eq!(
@@ -105,7 +124,8 @@ mod tests {
     #[test]
     fn epochs() {
         let last = u32::MAX - 1;
-        let mut state = EndpointState { epoch: last, moved_in: last, doubted_in: last, ..EndpointState::default() };
+        let mut state =
+            EndpointState { epoch: last, void_before: last, stale_before: last, ..EndpointState::default() };
         let before = state.epoch;
         assert!(!state.is_void(before));
         state.link_changed();
@@ -115,14 +135,14 @@ mod tests {
         state.link_changed();
         assert!(!state.is_void(state.epoch) && !state.is_void(0) && state.is_void(u32::MAX));
         let before = state.epoch;
-        assert!(!state.is_doubtful(before) && !state.is_doubtful(last));
-        state.doubt();
-        assert!(state.is_doubtful(before) && !state.is_doubtful(state.epoch) && !state.is_void(before));
+        assert!(!state.is_stale(before) && !state.is_stale(last));
+        state.mark_stale();
+        assert!(state.is_stale(before) && !state.is_stale(state.epoch) && !state.is_void(before));
     }
 
     #[test]
     fn half_a_circle_behind_is_void_and_further_is_ahead() {
-        let state = EndpointState { moved_in: 1 << 31, epoch: 1 << 31, ..EndpointState::default() };
+        let state = EndpointState { void_before: 1 << 31, epoch: 1 << 31, ..EndpointState::default() };
         assert_eq!([2, 1, 0, u32::MAX].map(|epoch| state.is_void(epoch)), [true, true, false, false]);
     }
 }

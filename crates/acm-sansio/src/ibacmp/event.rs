@@ -1,6 +1,6 @@
 //! What the built-in provider says to an administrator.
 use crate::{
-    door::{Level, Names, Worded},
+    api::{DisplayWith, Level, Names},
     failure::{Attempt, Failure},
     id::EndpointId,
     sa::SaError,
@@ -34,13 +34,15 @@ pub enum Event {
     /// The address is where it was.
     ClaimRefuted(EndpointId, Address, Gid),
     /// The group is asked for an address, for the so-manieth time.
-    Asked(EndpointId, Address, u32),
+    #[cfg_attr(feature = "serde", serde(rename = "Asked"))]
+    RequestSent(EndpointId, Address, u32),
     /// A peer said that the address is not to be had.
     Refused(EndpointId, Address, Failure),
     /// It is known where an address is.
     Located(EndpointId, Address, Gid, Lid),
     /// Subnet administration is asked for the path.
-    RouteAsked(EndpointId, Address),
+    #[cfg_attr(feature = "serde", serde(rename = "RouteAsked"))]
+    RouteRequested(EndpointId, Address),
     /// The path is known.
     RouteFound(EndpointId, Address),
     /// The path was loaded from a file.
@@ -48,7 +50,8 @@ pub enum Event {
     /// What was loaded from a file is wrong, as the fabric says.
     PreloadRefuted(EndpointId, Address),
     /// Subnet administration knows the path no more that was served.
-    RouteGone(EndpointId, Address),
+    #[cfg_attr(feature = "serde", serde(rename = "RouteGone"))]
+    RouteRemoved(EndpointId, Address),
 }
 
 impl Event {
@@ -60,16 +63,16 @@ impl Event {
             | Self::LongDatagram(..)
             | Self::NoSharedGroup(..)
             | Self::PeerChanged(..)
-            | Self::RouteGone(..)
+            | Self::RouteRemoved(..)
             | Self::ClaimChecked(..)
             | Self::ClaimRefuted(..)
             | Self::PreloadRefuted(..) => Level::Verbose,
             Self::NoGrh(..)
             | Self::LookupFailed(..)
-            | Self::Asked(..)
+            | Self::RequestSent(..)
             | Self::Refused(..)
             | Self::Located(..)
-            | Self::RouteAsked(..)
+            | Self::RouteRequested(..)
             | Self::RouteFound(..)
             | Self::Preloaded(..) => Level::Debug,
         }
@@ -82,14 +85,14 @@ impl Event {
             | Self::PeerChanged(_, address)
             | Self::ClaimChecked(_, address, _)
             | Self::ClaimRefuted(_, address, _)
-            | Self::Asked(_, address, _)
+            | Self::RequestSent(_, address, _)
             | Self::Refused(_, address, _)
             | Self::Located(_, address, ..)
-            | Self::RouteAsked(_, address)
+            | Self::RouteRequested(_, address)
             | Self::RouteFound(_, address)
             | Self::Preloaded(_, address)
             | Self::PreloadRefuted(_, address)
-            | Self::RouteGone(_, address) => Some(*address),
+            | Self::RouteRemoved(_, address) => Some(*address),
             _ => None,
         }
     }
@@ -106,25 +109,25 @@ impl Event {
             | Self::PeerChanged(endpoint, _)
             | Self::ClaimChecked(endpoint, ..)
             | Self::ClaimRefuted(endpoint, ..)
-            | Self::Asked(endpoint, ..)
+            | Self::RequestSent(endpoint, ..)
             | Self::Refused(endpoint, ..)
             | Self::Located(endpoint, ..)
-            | Self::RouteAsked(endpoint, _)
+            | Self::RouteRequested(endpoint, _)
             | Self::RouteFound(endpoint, _)
             | Self::Preloaded(endpoint, _)
             | Self::PreloadRefuted(endpoint, _)
-            | Self::RouteGone(endpoint, _) => *endpoint,
+            | Self::RouteRemoved(endpoint, _) => *endpoint,
         }
     }
 }
 
-impl From<Event> for crate::door::Event {
+impl From<Event> for crate::api::Event {
     fn from(event: Event) -> Self {
         Self::Ibacmp(event)
     }
 }
 
-impl Worded for Event {
+impl DisplayWith for Event {
     fn write(&self, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let endpoint = self.endpoint();
         let id = endpoint.named(names);
@@ -135,8 +138,8 @@ impl Worded for Event {
             Self::JoinFailed(_, mgid, error, again_ms) => {
                 write!(f, "ERROR - join failed: {id} group {mgid}: {error}; again in {again_ms} ms")
             }
-            Self::LookupFailed(_, address, Attempt { failure, tried }, waiting) => {
-                write!(f, "{id}: no path to {address}: {failure}{tried}; {waiting} waited")
+            Self::LookupFailed(_, address, Attempt { failure, details }, waiting) => {
+                write!(f, "{id}: no path to {address}: {failure}{details}; {waiting} waited")
             }
             Self::BadDatagram(_, error) => write!(f, "notice - {id}: datagram dropped: {error}"),
             Self::LongDatagram(_, length) => write!(f, "notice - {id}: datagram of {length} bytes dropped"),
@@ -147,16 +150,16 @@ impl Worded for Event {
                 write!(f, "notice - {id}: {gid} claims {address}, which is in use elsewhere: asking the group")
             }
             Self::ClaimRefuted(_, address, gid) => write!(f, "notice - {id}: {address} is still at {gid}"),
-            Self::Asked(_, address, times) => write!(f, "{id}: asking the group for {address}, time {times}"),
+            Self::RequestSent(_, address, times) => write!(f, "{id}: asking the group for {address}, time {times}"),
             Self::Refused(_, address, failure) => write!(f, "{id}: {address}: {failure}; waiting for others"),
             Self::Located(_, address, gid, lid) => write!(f, "{id}: {address} is at {gid}, LID {lid}"),
-            Self::RouteAsked(_, address) => write!(f, "{id}: asking the SA for the path to {address}"),
+            Self::RouteRequested(_, address) => write!(f, "{id}: asking the SA for the path to {address}"),
             Self::RouteFound(_, address) => write!(f, "{id}: path to {address} found"),
             Self::Preloaded(_, address) => write!(f, "{id}: path to {address} preloaded"),
             Self::PreloadRefuted(_, address) => {
                 write!(f, "notice - {id}: {address} is not as it was preloaded; the file is old")
             }
-            Self::RouteGone(_, address) => write!(f, "notice - {id}: the SA has no path to {address} any more"),
+            Self::RouteRemoved(_, address) => write!(f, "notice - {id}: the SA has no path to {address} any more"),
         }
     }
 }

@@ -1,9 +1,8 @@
 //! What counts no more is forgotten: when somebody asks for it, and a slice of the cache at a time, so that it does not
 //! stay until then.
 use super::{
-    dest::{Class, DestState},
-    renewals::Why,
-    state::{Ibacmp, Sweep},
+    dest::{DestState, EvictionClass},
+    state::{Ibacmp, RenewalReason, Sweep},
     token::{DestId, Task},
 };
 use crate::{Time, context::Context};
@@ -23,16 +22,16 @@ const STALL: Duration = Duration::from_millis(100);
 impl Ibacmp {
     /// The end of an address's time that begins now: also of a port's that is known by LID or GID.
     pub(super) fn addr_end(cx: &mut Context) -> Option<Time> {
-        cx.config().addr_timeout.map(|timeout| cx.end_of(timeout))
+        cx.config().addr_timeout.map(|timeout| cx.expiry_of(timeout))
     }
 
     /// The end of a route's time that begins now.
     pub(super) fn route_end(cx: &mut Context) -> Option<Time> {
-        cx.config().route_timeout.map(|timeout| cx.end_of(timeout))
+        cx.config().route_timeout.map(|timeout| cx.expiry_of(timeout))
     }
 
     /// Takes back what counts no more: what has had its time, and a route that does not fit the port any more.
-    pub(super) fn freshen(&mut self, cx: &mut Context, id: DestId) {
+    pub(super) fn drop_expired(&mut self, cx: &mut Context, id: DestId) {
         let now = cx.now();
         let over = |until: Option<Time>| until.is_some_and(|until| until <= now);
         let Some(dest) = self.cache.get(id) else { return };
@@ -44,12 +43,12 @@ impl Ibacmp {
         }
         let Some(dest) = self.cache.get_mut(id) else { return };
         let next = match &mut dest.state {
-            DestState::Known { addr_until, .. } if over(*addr_until) => DestState::Unknown,
+            DestState::Located { addr_until, .. } if over(*addr_until) => DestState::Unknown,
             // Only a table of hosts has named it, and does so no more.
-            DestState::Known { remote, .. } if remote.group.is_zero() && !self.preload.has(&dest.key, remote.gid) => {
+            DestState::Located { remote, .. } if remote.group.is_zero() && !self.preload.has(&dest.key, remote.gid) => {
                 DestState::Unknown
             }
-            DestState::Ready(ready) if dest.class != Class::Local => {
+            DestState::Ready(ready) if dest.class != EvictionClass::Local => {
                 let state = self.endpoints.get(&dest.endpoint);
                 let fits = match state {
                     Some(state) if state.epoch() == ready.epoch => true,
@@ -60,7 +59,7 @@ impl Ibacmp {
                     None => false,
                 };
                 if let Some(state) = state.filter(|state| fits && state.epoch() != ready.epoch) {
-                    ready.doubted |= state.is_doubtful(ready.epoch);
+                    ready.stale |= state.is_stale(ready.epoch);
                     ready.epoch = state.epoch();
                 }
                 let outdated = ready.preloaded.is_some_and(|load| load != self.preload.loads());
@@ -70,10 +69,10 @@ impl Ibacmp {
                     // What the group said stays.
                     let (remote, addr_until) =
                         (ready.remote.filter(|remote| !remote.group.is_zero()), ready.addr_until);
-                    remote.map_or(DestState::Unknown, |remote| DestState::Known { remote, addr_until })
+                    remote.map_or(DestState::Unknown, |remote| DestState::Located { remote, addr_until })
                 } else if !fits || over(ready.route_until) {
                     let addr_until = ready.addr_until;
-                    ready.remote.map_or(DestState::Unknown, |remote| DestState::Known { remote, addr_until })
+                    ready.remote.map_or(DestState::Unknown, |remote| DestState::Located { remote, addr_until })
                 } else {
                     return;
                 }
@@ -91,16 +90,16 @@ impl Ibacmp {
         // What is known for no time at all is not asked anew, and can wait.
         let lives = [cx.config().addr_timeout, cx.config().route_timeout].into_iter().flatten();
         let shortest = lives.map(|life| if life.is_zero() { ROUND } else { life / ROUNDS_OF_A_LIFE }).min();
-        if self.sweep.scheduled || self.cache.len() == 0 || shortest.is_none() && self.sweep.hurry == 0 {
+        if self.sweep.scheduled || self.cache.len() == 0 || shortest.is_none() && self.sweep.hurried_slots == 0 {
             return;
         }
         self.sweep.scheduled = true;
-        let slices = u32::try_from(self.cache.places().div_ceil(SLICE)).unwrap_or(u32::MAX).max(1);
+        let slices = u32::try_from(self.cache.slots().div_ceil(SLICE)).unwrap_or(u32::MAX).max(1);
         let round = shortest.map_or(ROUND, |shortest| shortest.min(ROUND));
         let pause = match &self.sweep {
             // What it found last waits for room.
             Sweep { stalled: true, .. } => STALL,
-            Sweep { hurry: 1.., .. } => HURRY,
+            Sweep { hurried_slots: 1.., .. } => HURRY,
             _ => (round / slices).max(HURRY),
         };
         let at = cx.now() + pause;
@@ -109,7 +108,7 @@ impl Ibacmp {
 
     /// An endpoint is closed: all of its destinations go soon.
     pub(super) fn hurry_sweep(&mut self, cx: &mut Context) {
-        self.sweep.hurry = self.cache.places();
+        self.sweep.hurried_slots = self.cache.slots();
         self.sweep.scheduled = false;
         self.schedule_sweep(cx);
     }
@@ -117,32 +116,32 @@ impl Ibacmp {
     /// Looks through one slice.
     pub(super) fn sweep(&mut self, cx: &mut Context) {
         self.sweep.scheduled = false;
-        let places = self.cache.places();
+        let slots = self.cache.slots();
         self.sweep.stalled = false;
-        for _ in 0..SLICE.min(places) {
-            let place = self.sweep.place % places;
-            if let Some(id) = self.cache.key_at(place)
-                && !self.look_at(cx, id)
+        for _ in 0..SLICE.min(slots) {
+            let slot = self.sweep.next_slot % slots;
+            if let Some(id) = self.cache.key_at(slot)
+                && !self.sweep_dest(cx, id)
             {
                 self.sweep.stalled = true;
                 self.sweep.stalled_at = Some(id);
                 break;
             }
-            self.sweep.place = place + 1;
-            self.sweep.hurry = self.sweep.hurry.saturating_sub(1);
+            self.sweep.next_slot = slot + 1;
+            self.sweep.hurried_slots = self.sweep.hurried_slots.saturating_sub(1);
         }
         self.schedule_sweep(cx);
     }
 
     /// Looks at one destination; whether the sweep may go on.
-    fn look_at(&mut self, cx: &mut Context, id: DestId) -> bool {
+    fn sweep_dest(&mut self, cx: &mut Context, id: DestId) -> bool {
         let Some(dest) = self.cache.get(id) else { return true };
         let endpoint = dest.endpoint;
         // What has had its time, unused, just ends.
         let had_path =
             matches!(&dest.state, DestState::Ready(ready) if ready.route_until.is_none_or(|until| until > cx.now()));
         let had_path = had_path || self.sweep.stalled_at.take() == Some(id);
-        self.freshen(cx, id);
+        self.drop_expired(cx, id);
         let Some(dest) = self.cache.get(id) else { return true };
         let of_nobody = cx.endpoint(endpoint).is_none() && !dest.state.is_busy();
         if matches!(dest.state, DestState::Unknown) || of_nobody {
@@ -151,7 +150,9 @@ impl Ibacmp {
         }
         match dest.state {
             // Its path was wrong, and where it is, is known still.
-            DestState::Known { .. } if had_path && dest.class == Class::Wanted => self.renew_soon(cx, id, Why::Found),
+            DestState::Located { .. } if had_path && dest.class == EvictionClass::Requested => {
+                self.queue_renewal(cx, id, RenewalReason::Found)
+            }
             DestState::Ready(_) => self.renew_if_due(cx, id),
             _ => true,
         }
@@ -204,28 +205,27 @@ mod tests {
         assert!((70..130).contains(&ends.len()), "{}", ends.len());
     }
 
-    fn known(addr_until: Option<Time>) -> DestState {
+    fn located(addr_until: Option<Time>) -> DestState {
         let group = "ff15::1".parse().unwrap();
-        DestState::Known { remote: super::super::remote::Remote { group, ..Default::default() }, addr_until }
+        DestState::Located { remote: super::super::remote::Remote { group, ..Default::default() }, addr_until }
     }
 
     #[test]
     fn the_sweep_takes_what_counts_no_more_and_leaves_the_rest() {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
-        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::door::ProviderId::BUILT_IN);
+        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::api::ProviderId::BUILT_IN);
         let gone = EndpointId::new(9, 9);
         let mut make = |endpoint, name, state| {
             let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(Address::from_text(name))).unwrap();
             ibacmp.cache.enter(id, state);
             id
         };
-        let over = make(here, "a", known(Some(Time::ZERO)));
-        let kept = make(here, "b", known(None));
+        let over = make(here, "a", located(Some(Time::ZERO)));
+        let kept = make(here, "b", located(None));
         let unknown = make(here, "c", DestState::Unknown);
-        let of_nobody = make(gone, "d", known(None));
-        let (question, lookup) = (crate::id::QuestionId::new(0, 0), super::super::lookup::Lookup::default());
-        let routing =
-            super::super::dest::Routing { remote: None, addr_until: None, question, since: Time::ZERO, lookup };
+        let of_nobody = make(gone, "d", located(None));
+        let (query, lookup) = (crate::id::SaQueryId::new(0, 0), super::super::lookup::Lookup::default());
+        let routing = super::super::dest::Routing { remote: None, addr_until: None, query, since: Time::ZERO, lookup };
         let busy = make(gone, "e", DestState::Routing(routing));
         ibacmp.sweep(&mut cx);
         let there = [over, kept, unknown, of_nobody, busy].map(|id| ibacmp.cache.get(id).is_some());
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_sweep_goes_on_where_the_last_one_ended() {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
-        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::door::ProviderId::BUILT_IN);
+        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::api::ProviderId::BUILT_IN);
         for number in 0..=1024 {
             let name = alloc::format!("x{number}");
             ibacmp.acquire(&mut cx, here, DestKey::Address(Address::from_text(&name))).unwrap();
@@ -272,17 +272,17 @@ mod tests {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
         let attributes = crate::port::PortAttributes { mtu: ib_mad::Mtu::B256, ..Default::default() };
         cx.ports.up(crate::PortId(0), &attributes);
-        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::door::ProviderId::BUILT_IN);
+        let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::api::ProviderId::BUILT_IN);
         let id = ibacmp.acquire(&mut cx, here, DestKey::Address(Address::from_text("a"))).unwrap();
         let mtu = ib_mad::Selected::exactly(ib_mad::Mtu::B4096);
         let path = ib_mad::sa::PathRecord { mtu, ..Default::default() };
         let epoch = ibacmp.endpoints.entry(here).or_default().epoch();
         let ready = super::super::dest::Ready::new(None, path, epoch);
         ibacmp.cache.enter(id, DestState::Ready(ready));
-        ibacmp.freshen(&mut cx, id);
+        ibacmp.drop_expired(&mut cx, id);
         assert!(matches!(ibacmp.cache.get(id).unwrap().state, DestState::Ready(_)));
         ibacmp.endpoints.entry(here).or_default().link_changed();
-        ibacmp.freshen(&mut cx, id);
+        ibacmp.drop_expired(&mut cx, id);
         assert!(matches!(ibacmp.cache.get(id).unwrap().state, DestState::Unknown), "the link is another now");
     }
 }

@@ -2,12 +2,12 @@
 use super::{event::Event, group_plan, membership::Group, state::Ibacmp, token::Task};
 use crate::{
     account::DAEMON,
+    api::SendTo,
     context::Context,
-    door::SendTo,
     id::EndpointId,
     port::PortAttributes,
     retry::{JOIN, REJOIN_SPREAD},
-    sa::{Question, SaError},
+    sa::{SaError, SaQuery},
 };
 use alloc::vec::Vec;
 use ib_mad::{
@@ -18,8 +18,8 @@ use ib_mad::{
 impl Ibacmp {
     /// Joins all groups of an endpoint, also those that it is in already.
     pub(super) fn join_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        for place in self.choose_groups(cx, endpoint) {
-            self.join(cx, endpoint, place);
+        for index in self.choose_groups(cx, endpoint) {
+            self.join(cx, endpoint, index);
         }
     }
 
@@ -28,17 +28,17 @@ impl Ibacmp {
     /// One that was answered already does not, as it may have been granted before the subnet manager forgot.
     pub(super) fn join_all_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let now = cx.now();
-        for place in self.choose_groups(cx, endpoint) {
-            let Some(group) = self.group(endpoint, place) else { return };
-            group.again = group.join.is_some() && group.asked_at != Some(now);
+        for index in self.choose_groups(cx, endpoint) {
+            let Some(group) = self.group(endpoint, index) else { return };
+            group.rejoin = group.join.is_some() && group.requested_at != Some(now);
             if group.join.is_none() {
-                Self::join_soon(cx, endpoint, place);
+                Self::join_soon(cx, endpoint, index);
             }
         }
     }
 
-    fn join_soon(cx: &mut Context, endpoint: EndpointId, place: u32) {
-        let token = Task::Group(endpoint, place).token();
+    fn join_soon(cx: &mut Context, endpoint: EndpointId, index: u32) {
+        let token = Task::Group(endpoint, index).token();
         if cx.timer(token).is_none() {
             let at = cx.now() + cx.spread(REJOIN_SPREAD);
             cx.set_timer(token, at);
@@ -48,79 +48,79 @@ impl Ibacmp {
     /// Makes the groups of an endpoint those that its port and the options ask for, and leaves others; their places.
     fn choose_groups(&mut self, cx: &mut Context, endpoint: EndpointId) -> Vec<u32> {
         let (Some(here), Some(port)) = (cx.endpoint(endpoint), cx.port_of(endpoint)) else { return Vec::new() };
-        let (pkey, wanted) = (here.pkey, group_plan::groups(cx.config(), port));
+        let (pkey, chosen) = (here.pkey, group_plan::groups(cx.config(), port));
         let state = self.endpoints.entry(endpoint).or_default();
         let mut before = core::mem::take(&mut state.groups);
-        let mut taken: Vec<u32> = before.iter().map(|group| group.place).collect();
-        state.groups = wanted
+        let mut taken: Vec<u32> = before.iter().map(|group| group.index).collect();
+        state.groups = chosen
             .into_iter()
             .map(|(rate, mtu)| {
-                let place = (0..).find(|place| !taken.contains(place)).unwrap_or_default();
-                let group = Group::new(place, pkey, rate, mtu);
+                let index = (0..).find(|index| !taken.contains(index)).unwrap_or_default();
+                let group = Group::new(index, pkey, rate, mtu);
                 match before.iter().position(|old| old.mgid == group.mgid) {
-                    Some(place) => before.remove(place),
+                    Some(index) => before.remove(index),
                     None => {
-                        taken.push(place);
+                        taken.push(index);
                         group
                     }
                 }
             })
             .collect();
-        let places = state.groups.iter().map(|group| group.place).collect();
+        let indexes = state.groups.iter().map(|group| group.index).collect();
         for group in before {
-            cx.clear_timer(Task::Group(endpoint, group.place).token());
+            cx.clear_timer(Task::Group(endpoint, group.index).token());
             self.leave(cx, endpoint, &group);
         }
-        places
+        indexes
     }
 
     /// Joins one group, unless that is under way.
-    pub(super) fn join(&mut self, cx: &mut Context, endpoint: EndpointId, place: u32) {
+    pub(super) fn join(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32) {
         let Some(pkey) = cx.endpoint(endpoint).map(|endpoint| endpoint.pkey) else { return };
         let now = cx.now();
-        let Some(group) = self.group(endpoint, place) else { return };
+        let Some(group) = self.group(endpoint, index) else { return };
         if group.join.is_some() {
             return;
         }
-        group.asked_at = Some(now);
-        let question = group.join_question(pkey);
-        let token = Task::Group(endpoint, place).token();
+        group.requested_at = Some(now);
+        let query = group.join_query(pkey);
+        let token = Task::Group(endpoint, index).token();
         cx.clear_timer(token);
-        match cx.sa_ask(endpoint, token, question, DAEMON) {
+        match cx.sa_query(endpoint, token, query, DAEMON) {
             // A port that comes back joins anew.
             Err(_) => {}
-            Ok(question) => {
-                if let Some(group) = self.group(endpoint, place) {
-                    group.join = Some(question);
+            Ok(query) => {
+                if let Some(group) = self.group(endpoint, index) {
+                    group.join = Some(query);
                 }
             }
         }
     }
 
-    pub(super) fn group(&mut self, endpoint: EndpointId, place: u32) -> Option<&mut Group> {
-        self.endpoints.get_mut(&endpoint)?.groups.iter_mut().find(|group| group.place == place)
+    pub(super) fn group(&mut self, endpoint: EndpointId, index: u32) -> Option<&mut Group> {
+        self.endpoints.get_mut(&endpoint)?.groups.iter_mut().find(|group| group.index == index)
     }
 
     pub(super) fn join_done(
         &mut self,
         cx: &mut Context,
         endpoint: EndpointId,
-        place: u32,
-        answer: Result<&SaMad, SaError>,
+        index: u32,
+        result: Result<&SaMad, SaError>,
     ) {
-        let Some(group) = self.group(endpoint, place) else { return };
+        let Some(group) = self.group(endpoint, index) else { return };
         group.join = None;
-        let record = answer.and_then(|mad| mad.record::<McMemberRecord>().map_err(|_| SaError::BadAnswer));
+        let record = result.and_then(|mad| mad.record::<McMemberRecord>().map_err(|_| SaError::BadResponse));
         let record = match record {
             // Datagrams to a MLID that is none would go to a port, or nowhere.
             Ok(record) if record.mgid == group.mgid && record.mlid.is_multicast() => *record,
-            Ok(_) => return self.join_failed(cx, endpoint, place, SaError::BadAnswer),
-            Err(error) => return self.join_failed(cx, endpoint, place, error),
+            Ok(_) => return self.join_failed(cx, endpoint, index, SaError::BadResponse),
+            Err(error) => return self.join_failed(cx, endpoint, index, error),
         };
         let old = group.member.replace(record);
         group.failures = 0;
-        if core::mem::take(&mut group.again) {
-            Self::join_soon(cx, endpoint, place);
+        if core::mem::take(&mut group.rejoin) {
+            Self::join_soon(cx, endpoint, index);
         }
         self.stats.joins += 1;
         let (mgid, mlid) = (record.mgid, record.mlid);
@@ -131,7 +131,7 @@ impl Ibacmp {
         }
         // Requests go to the base group only: it alone is listened to.
         let base = self.endpoints.get(&endpoint).and_then(|state| state.groups.first());
-        if base.is_some_and(|base| base.place == place) && old.is_none_or(|old| old.mlid != mlid) {
+        if base.is_some_and(|base| base.index == index) && old.is_none_or(|old| old.mlid != mlid) {
             if let Some(old) = old {
                 cx.detach(endpoint, mgid, old.mlid);
             }
@@ -140,8 +140,8 @@ impl Ibacmp {
         self.announce_soon(cx, endpoint);
     }
 
-    fn join_failed(&mut self, cx: &mut Context, endpoint: EndpointId, place: u32, error: SaError) {
-        let Some(group) = self.group(endpoint, place) else { return };
+    fn join_failed(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32, error: SaError) {
+        let Some(group) = self.group(endpoint, index) else { return };
         // A port that comes back joins anew.
         if error == SaError::PortDown {
             return;
@@ -153,13 +153,13 @@ impl Ibacmp {
         let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
         cx.log(Event::JoinFailed(endpoint, mgid, error, pause_ms).into());
         let at = cx.now() + pause;
-        cx.set_timer(Task::Group(endpoint, place).token(), at);
+        cx.set_timer(Task::Group(endpoint, index).token(), at);
     }
 
     /// Leaves all groups of an endpoint.
     pub(super) fn leave_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
         for (rank, group) in self.groups(endpoint).into_iter().enumerate() {
-            cx.clear_timer(Task::Group(endpoint, group.place).token());
+            cx.clear_timer(Task::Group(endpoint, group.index).token());
             if let (0, Some(member)) = (rank, group.member) {
                 cx.detach(endpoint, group.mgid, member.mlid);
             }
@@ -169,8 +169,8 @@ impl Ibacmp {
 
     /// Leaves one group, under the GID that joined.
     fn leave(&mut self, cx: &mut Context, endpoint: EndpointId, group: &Group) {
-        if let Some(question) = group.join {
-            cx.sa_forget(question);
+        if let Some(query) = group.join {
+            cx.sa_discard(query);
         }
         let Some(port_gid) = cx.port_of(endpoint).map(PortAttributes::gid) else { return };
         if group.member.is_none() && group.join.is_none() {
@@ -182,20 +182,20 @@ impl Ibacmp {
 
     fn leave_as(cx: &mut Context, endpoint: EndpointId, mgid: Gid, port_gid: Gid) {
         let query = Query::<McMemberRecord>::new().mgid(mgid).port_gid(port_gid);
-        cx.sa_leave_group(endpoint, Question::Leave(query.join_state(JoinState::FULL_MEMBER)));
+        cx.sa_leave_group(endpoint, SaQuery::Leave(query.join_state(JoinState::FULL_MEMBER)));
     }
 
     /// The port is down: the subnet manager takes it out of all groups.
-    pub(super) fn forget_groups(&mut self, cx: &mut Context, endpoint: EndpointId) {
+    pub(super) fn drop_memberships(&mut self, cx: &mut Context, endpoint: EndpointId) {
         for (rank, group) in self.groups(endpoint).into_iter().enumerate() {
-            cx.clear_timer(Task::Group(endpoint, group.place).token());
+            cx.clear_timer(Task::Group(endpoint, group.index).token());
             if let (0, Some(member)) = (rank, group.member) {
                 cx.detach(endpoint, group.mgid, member.mlid);
             }
         }
         if let Some(state) = self.endpoints.get_mut(&endpoint) {
             for group in &mut state.groups {
-                (group.member, group.asked_at, group.failures, group.again) = (None, None, 0, false);
+                (group.member, group.requested_at, group.failures, group.rejoin) = (None, None, 0, false);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Who needs a lookup, and who pays for it: each account that needs it is charged.
 use crate::{
-    account::{AccountId, STRANGERS},
+    account::{AccountId, REMOTE},
     context::Context,
     failure::{Bound, Failure},
     provider::{IfPending, Need},
@@ -47,15 +47,15 @@ impl Lookup {
     }
 
     /// A lookup that only strangers need, charged to them.
-    pub(super) fn for_strangers(cx: &mut Context) -> Result<Self, Bound> {
+    pub(super) fn for_remote(cx: &mut Context) -> Result<Self, Bound> {
         let mut lookup = Self::default();
-        lookup.charge(cx, STRANGERS)?;
+        lookup.charge(cx, REMOTE)?;
         Ok(lookup)
     }
 
     /// Another asker needs it, too; whether its account did not before.
     pub(super) fn join(&mut self, cx: &mut Context, need: Need) -> Result<bool, Failure> {
-        if need.if_pending == IfPending::HasNoRoom {
+        if need.if_pending == IfPending::MayNotWait {
             return Err(Failure::TooMany(Bound::Requests));
         }
         let new = self.charge(cx, need.account).map_err(Failure::TooMany)?;
@@ -98,7 +98,7 @@ impl Lookup {
         if self.responders.iter().any(|other| other.tid == responder.tid) {
             return true;
         }
-        if self.responders.len() >= cx.config().limits.responders || self.charge(cx, STRANGERS).is_err() {
+        if self.responders.len() >= cx.config().limits.responders || self.charge(cx, REMOTE).is_err() {
             return false;
         }
         self.responders.push(responder);
@@ -108,10 +108,10 @@ impl Lookup {
     /// The same, for those peers only of whom `keeps` says so.
     pub(super) fn only_responders(mut self, cx: &mut Context, keeps: impl Fn(&Responder) -> bool) -> Self {
         self.responders.retain(keeps);
-        let waits = |share: &Share| share.account != STRANGERS;
+        let waits = |share: &Share| share.account != REMOTE;
         if self.responders.is_empty() && self.shares.iter().any(|share| !waits(share)) {
             self.shares.retain(waits);
-            cx.refund_lookup(STRANGERS);
+            cx.refund_lookup(REMOTE);
         }
         self
     }
@@ -152,7 +152,7 @@ mod tests {
         let limits = Limits {
             lookups: config::Share { total: lookups, percent: 100 },
             responders: 2,
-            strangers: 1,
+            remote_lookups: 1,
             ..Limits::default()
         };
         Context::new(Config { limits, ..Config::default() }, 1.into())
@@ -191,7 +191,7 @@ mod tests {
         let mut cx = context(1);
         let (a, b) = (cx.accounts.id(Account::User(1)), cx.accounts.id(Account::User(2)));
         let need = |account, if_pending| Need { account, if_pending };
-        let none = Lookup::begin(&mut cx, need(a, IfPending::HasNoRoom)).map(|_| ());
+        let none = Lookup::begin(&mut cx, need(a, IfPending::MayNotWait)).map(|_| ());
         assert_eq!(none, Err(Failure::TooMany(Bound::Requests)));
         let lookup = Lookup::begin(&mut cx, need(a, IfPending::Waits)).unwrap();
         let refused = Lookup::begin(&mut cx, need(b, IfPending::Waits)).map(|_| ());
@@ -208,22 +208,22 @@ mod tests {
         assert!([1, 1, 2].iter().all(|tid| lookup.add_responder(&mut cx, responder(*tid))));
         assert!(!lookup.add_responder(&mut cx, responder(3)), "two are enough");
         assert!(lookup.add_responder(&mut cx, responder(2)), "it is there already");
-        assert_eq!(held(&cx, STRANGERS), 1);
+        assert_eq!(held(&cx, REMOTE), 1);
         let mut other = Lookup::default();
         assert!(!other.add_responder(&mut cx, responder(4)), "strangers have their share");
         assert_eq!(lookup.end(&mut cx).len(), 2);
-        assert_eq!((held(&cx, STRANGERS), other.is_needed()), (0, false));
+        assert_eq!((held(&cx, REMOTE), other.is_needed()), (0, false));
         other.end(&mut cx);
     }
 
     #[test]
     fn a_lookup_for_strangers_is_charged_to_them() {
         let mut cx = context(9);
-        let lookup = Lookup::for_strangers(&mut cx).unwrap();
-        assert_eq!((held(&cx, STRANGERS), lookup.accounts().collect::<Vec<_>>()), (1, Vec::from([STRANGERS])));
-        assert_eq!(Lookup::for_strangers(&mut cx).map(|_| ()), Err(Bound::Lookups), "they have their share");
+        let lookup = Lookup::for_remote(&mut cx).unwrap();
+        assert_eq!((held(&cx, REMOTE), lookup.accounts().collect::<Vec<_>>()), (1, Vec::from([REMOTE])));
+        assert_eq!(Lookup::for_remote(&mut cx).map(|_| ()), Err(Bound::Lookups), "they have their share");
         lookup.end(&mut cx);
-        assert_eq!(held(&cx, STRANGERS), 0);
+        assert_eq!(held(&cx, REMOTE), 0);
     }
 
     #[test]
@@ -233,11 +233,11 @@ mod tests {
         let mut lookup = Lookup::begin(&mut cx, Need { account: KERNEL, if_pending: IfPending::Waits }).unwrap();
         assert!([1, 2].iter().all(|tid| lookup.add_responder(&mut cx, responder(*tid))));
         let lookup = lookup.only_responders(&mut cx, |responder| responder.tid.get() == 2);
-        assert_eq!((held(&cx, STRANGERS), lookup.accounts().count()), (1, 2));
+        assert_eq!((held(&cx, REMOTE), lookup.accounts().count()), (1, 2));
         let lookup = lookup.only_responders(&mut cx, |_| false);
-        assert_eq!((held(&cx, STRANGERS), lookup.accounts().collect::<Vec<_>>()), (0, Vec::from([KERNEL])));
+        assert_eq!((held(&cx, REMOTE), lookup.accounts().collect::<Vec<_>>()), (0, Vec::from([KERNEL])));
         let lookup = lookup.only_responders(&mut cx, |_| false);
-        assert_eq!((held(&cx, STRANGERS), held(&cx, KERNEL), lookup.waiters()), (0, 1, 1));
+        assert_eq!((held(&cx, REMOTE), held(&cx, KERNEL), lookup.waiters()), (0, 1, 1));
         assert!(lookup.end(&mut cx).is_empty());
     }
 }

@@ -1,5 +1,5 @@
 //! A group of an endpoint and whether it is in it.
-use crate::{Time, id::QuestionId, sa::Question};
+use crate::{Time, id::SaQueryId, sa::SaQuery};
 use acm_wire::multicast::group_mgid;
 use ib_mad::{
     FlowLabel, Gid, Mtu, Pkey, Qkey, Rate, Selector, ServiceLevel,
@@ -13,31 +13,31 @@ const SCOPE_SITE_LOCAL: u8 = 5;
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     /// Its name in tasks: it keeps it while others come and go.
-    pub(super) place: u32,
+    pub(super) index: u32,
     pub(super) mgid: Gid,
     pub(super) mtu: Mtu,
     pub(super) rate: Rate,
     /// The membership, as subnet administration granted it last.
     pub(super) member: Option<McMemberRecord>,
     /// A join that is under way: whether it will be granted is not known.
-    pub(super) join: Option<QuestionId>,
+    pub(super) join: Option<SaQueryId>,
     /// The subnet manager may have forgotten a join that is under way: it is asked again when that is answered.
-    pub(super) again: bool,
+    pub(super) rejoin: bool,
     /// When it was asked to be in the group last.
-    pub(super) asked_at: Option<Time>,
+    pub(super) requested_at: Option<Time>,
     /// Joins that failed in a row.
     pub(super) failures: u32,
 }
 
 impl Group {
-    pub(super) fn new(place: u32, pkey: Pkey, rate: Rate, mtu: Mtu) -> Self {
+    pub(super) fn new(index: u32, pkey: Pkey, rate: Rate, mtu: Mtu) -> Self {
         let mgid = group_mgid(pkey, 0, rate, mtu);
-        Self { place, mgid, mtu, rate, member: None, join: None, again: false, asked_at: None, failures: 0 }
+        Self { index, mgid, mtu, rate, member: None, join: None, rejoin: false, requested_at: None, failures: 0 }
     }
 
     /// The port's GID is put in when the datagram is built.
-    pub(super) fn join_question(&self, pkey: Pkey) -> Question {
-        Question::Join(
+    pub(super) fn join_query(&self, pkey: Pkey) -> SaQuery {
+        SaQuery::Join(
             Query::new()
                 .mgid(self.mgid)
                 .qkey(Qkey::GSI)

@@ -27,39 +27,34 @@
 //! | `round_trip.rs` | how long an answer is likely to take |
 //! | `token.rs`, `event.rs`, `stats.rs`, `gauge.rs` | names, what is told, what is counted, how much there is |
 mod announce;
-mod announcement;
-mod answer;
-mod ask;
-mod asking;
 mod by_gid;
 mod cache;
 mod check;
-mod claim;
 mod dest;
 mod endpoint;
 mod event;
+mod evict;
 mod expire;
-mod gauge;
 mod group;
 mod group_plan;
+mod incoming_request;
 mod lookup;
 mod membership;
+mod multicast_request;
 mod negative;
 mod notices;
 mod preload;
 mod preloaded;
 mod protocol;
-mod remember;
 mod remote;
 mod renew;
-mod renewals;
-mod room;
+mod resolve;
 mod round_trip;
 mod route;
 mod state;
 mod stats;
 mod token;
-mod tried;
+mod verify;
 
 pub use event::Event;
 pub use state::Ibacmp;

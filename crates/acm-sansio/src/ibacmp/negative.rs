@@ -15,14 +15,14 @@ use crate::{
 };
 
 /// Whether it says something of the destination, and not of this moment.
-fn is_of_the_destination(failure: Failure) -> bool {
+fn is_cacheable(failure: Failure) -> bool {
     matches!(failure.kind(), FailureKind::NoAnswer | FailureKind::NoPath)
 }
 
 impl Ibacmp {
     /// Remembers that a destination of which nothing is known failed.
-    pub(super) fn remember_failure(&mut self, cx: &mut Context, id: DestId, attempt: Attempt) {
-        let Some(timeout) = cx.config().negative_timeout.filter(|_| is_of_the_destination(attempt.failure)) else {
+    pub(super) fn cache_failure(&mut self, cx: &mut Context, id: DestId, attempt: Attempt) {
+        let Some(timeout) = cx.config().negative_timeout.filter(|_| is_cacheable(attempt.failure)) else {
             return;
         };
         let Some(dest) = self.cache.get(id) else { return };
@@ -30,7 +30,7 @@ impl Ibacmp {
         if self.negatives.len() >= cx.config().limits.negatives
             && let Some((until, oldest)) = self.negatives.pop_front()
         {
-            self.stats.negatives_evicted += u64::from(self.forget_failure(oldest, until));
+            self.stats.negatives_evicted += u64::from(self.remove_failed(oldest, until));
         }
         self.cache.enter(id, DestState::Failed(Failed { attempt, until, epoch }));
         self.negatives.push_back((until, id));
@@ -38,9 +38,9 @@ impl Ibacmp {
     }
 
     /// Something good happened on an endpoint: all that failed on it may be tried again.
-    pub(super) fn forget_failures(&mut self, endpoint: EndpointId) {
+    pub(super) fn clear_failures(&mut self, endpoint: EndpointId) {
         if let Some(state) = self.endpoints.get_mut(&endpoint) {
-            state.failures_over();
+            state.retry_failed();
         }
     }
 
@@ -54,7 +54,7 @@ impl Ibacmp {
     }
 
     /// Forgets a destination, unless something else is known of it by now; whether it did.
-    fn forget_failure(&mut self, id: DestId, ended: Time) -> bool {
+    fn remove_failed(&mut self, id: DestId, ended: Time) -> bool {
         let state = self.cache.get(id).map(|dest| &dest.state);
         let is_over = matches!(state, Some(DestState::Failed(failed)) if failed.until <= ended);
         if is_over {
@@ -77,7 +77,7 @@ impl Ibacmp {
             && until <= cx.now()
         {
             self.negatives.pop_front();
-            self.forget_failure(id, until);
+            self.remove_failed(id, until);
         }
         self.schedule_negatives(cx);
     }
@@ -85,7 +85,7 @@ impl Ibacmp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::dest::{Class, DestKey};
+    use super::super::dest::{DestKey, EvictionClass};
     use super::*;
     use crate::{Config, config::Limits, sa::SaError};
     use acm_wire::Address;
@@ -96,8 +96,8 @@ mod tests {
 
     fn fail(ibacmp: &mut Ibacmp, cx: &mut Context, name: &str, failure: Failure) -> DestId {
         let key = DestKey::Address(Address::from_text(name));
-        let id = ibacmp.cache.insert(HERE, key, Class::Wanted);
-        ibacmp.remember_failure(cx, id, failure.into());
+        let id = ibacmp.cache.insert(HERE, key, EvictionClass::Requested);
+        ibacmp.cache_failure(cx, id, failure.into());
         id
     }
 

@@ -25,7 +25,7 @@ const SLICE: usize = 1024;
 const PAUSE: Duration = Duration::from_millis(1);
 
 impl Ibacmp {
-    pub(super) fn take_notice(&mut self, cx: &mut Context, port: PortId, notice: Notice) {
+    pub(super) fn handle_notice(&mut self, cx: &mut Context, port: PortId, notice: Notice) {
         match notice {
             // It is elsewhere, or has another queue pair: what was known of it does not count any more.
             Notice::GidInService(gid) | Notice::GidOutOfService(gid) => {
@@ -34,36 +34,36 @@ impl Ibacmp {
                 }
                 // Whoever was not there may be there now.
                 if matches!(notice, Notice::GidInService(_)) {
-                    cx.endpoints_of(port).into_iter().for_each(|endpoint| self.forget_failures(endpoint));
+                    cx.endpoints_of(port).into_iter().for_each(|endpoint| self.clear_failures(endpoint));
                 }
-                self.leaving.insert((port, gid));
-                self.forget_leaving(cx);
+                self.stale_gids.insert((port, gid));
+                self.invalidate_stale_gids(cx);
             }
-            Notice::GroupCreated(mgid) => self.group_noticed(cx, port, mgid, false),
-            Notice::GroupDeleted(mgid) => self.group_noticed(cx, port, mgid, true),
+            Notice::GroupCreated(mgid) => self.handle_group_notice(cx, port, mgid, false),
+            Notice::GroupDeleted(mgid) => self.handle_group_notice(cx, port, mgid, true),
         }
     }
 
     /// Forgets destinations at GIDs that left, up to a slice of them.
-    pub(super) fn forget_leaving(&mut self, cx: &mut Context) {
+    pub(super) fn invalidate_stale_gids(&mut self, cx: &mut Context) {
         let mut room = SLICE;
-        while let Some((port, gid)) = self.leaving.first().copied() {
+        while let Some((port, gid)) = self.stale_gids.first().copied() {
             for endpoint in cx.endpoints_of(port) {
                 while let Some(id) = self.cache.first_at(endpoint, gid) {
                     if room == 0 {
                         let at = cx.now() + PAUSE;
-                        return cx.set_timer(Task::Leaving.token(), at);
+                        return cx.set_timer(Task::StaleGids.token(), at);
                     }
                     room -= 1;
-                    self.ask_anew(cx, id);
+                    self.invalidate(cx, id);
                 }
             }
-            self.leaving.remove(&(port, gid));
+            self.stale_gids.remove(&(port, gid));
         }
     }
 
     /// Whoever needs a destination that is known next asks for it anew.
-    fn ask_anew(&mut self, cx: &mut Context, id: DestId) {
+    fn invalidate(&mut self, cx: &mut Context, id: DestId) {
         self.stats.destinations_left += 1;
         // Checking or renewing what counts no more is of no use.
         if let DestState::Ready(ready) = self.cache.enter(id, DestState::Unknown) {
@@ -73,24 +73,24 @@ impl Ibacmp {
 
     /// A group was made or deleted: each endpoint of the port that wants to be in it joins, as if the subnet manager
     /// had forgotten.
-    fn group_noticed(&mut self, cx: &mut Context, port: PortId, mgid: Gid, is_gone: bool) {
+    fn handle_group_notice(&mut self, cx: &mut Context, port: PortId, mgid: Gid, is_gone: bool) {
         for endpoint in cx.endpoints_of(port) {
             let groups = self.endpoints.get(&endpoint).map(|state| state.groups.as_slice()).unwrap_or_default();
             let concerned = |group: &super::membership::Group| {
                 group.mgid == mgid && group.join.is_none() && group.member.is_some() == is_gone
             };
-            let places: Vec<u32> = groups.iter().filter(|group| concerned(group)).map(|group| group.place).collect();
-            for place in places {
-                self.join_after_notice(cx, endpoint, place);
+            let indexes: Vec<u32> = groups.iter().filter(|group| concerned(group)).map(|group| group.index).collect();
+            for index in indexes {
+                self.join_after_notice(cx, endpoint, index);
             }
         }
     }
 
-    fn join_after_notice(&mut self, cx: &mut Context, endpoint: EndpointId, place: u32) {
-        let token = Task::Group(endpoint, place).token();
+    fn join_after_notice(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32) {
+        let token = Task::Group(endpoint, index).token();
         // Notice upon notice: one join in the time that a join may take.
-        let asked_at = self.group(endpoint, place).and_then(|group| group.asked_at);
-        let after = asked_at.map(|asked_at| asked_at + cx.config().timeout);
+        let requested_at = self.group(endpoint, index).and_then(|group| group.requested_at);
+        let after = requested_at.map(|requested_at| requested_at + cx.config().timeout);
         let first = after.map_or(cx.now(), |after| cx.now().max(after));
         if cx.timer(token).is_none_or(|due| due > first + REJOIN_SPREAD) {
             self.stats.groups_noticed += 1;

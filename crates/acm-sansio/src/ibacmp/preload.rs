@@ -19,7 +19,7 @@ use crate::{
     id::EndpointId,
     port::PortAttributes,
     preload::{Preload, Route},
-    provider::Answer,
+    provider::Resolution,
     sa::SaError,
 };
 use acm_wire::{Address, client::Counter};
@@ -52,15 +52,20 @@ impl Ibacmp {
     pub(super) fn load(&mut self, preload: Preload) {
         self.preload.take(preload);
         let endpoints: Vec<EndpointId> = self.endpoints.keys().copied().collect();
-        endpoints.into_iter().for_each(|endpoint| self.forget_failures(endpoint));
+        endpoints.into_iter().for_each(|endpoint| self.clear_failures(endpoint));
         self.stats.preload_loads += 1;
     }
 
     /// The answer to somebody here, if the tables have it.
-    pub(super) fn preloaded_answer(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId) -> Option<Answer> {
+    pub(super) fn preloaded_resolution(
+        &mut self,
+        cx: &mut Context,
+        id: DestId,
+        endpoint: EndpointId,
+    ) -> Option<Resolution> {
         let path = self.preloaded(cx, id, endpoint)?;
         cx.count(endpoint, Counter::RouteCache);
-        Some(Answer::Ready(path))
+        Some(Resolution::Ready(path))
     }
 
     /// Makes a destination ready, or says at least where it is, if the tables know; its path if it is ready now.
@@ -77,13 +82,13 @@ impl Ibacmp {
                 let lid = path.as_ref().map(|path| path.dlid).unwrap_or_default();
                 let remote = Remote { gid, lid, ..Remote::default() };
                 let Some(path) = path else {
-                    self.cache.enter(id, DestState::Known { remote, addr_until: None });
+                    self.cache.enter(id, DestState::Located { remote, addr_until: None });
                     return None;
                 };
                 (Some(remote), None, path)
             }
-            (DestState::Known { remote, addr_until }, _) => {
-                let path = self.preloaded_way(cx, endpoint, remote)?;
+            (DestState::Located { remote, addr_until }, _) => {
+                let path = self.preloaded_path_to(cx, endpoint, remote)?;
                 // A table of hosts does not know the LID.
                 let lmc = cx.port_of(endpoint)?.lmc;
                 (Some(remote.at_end_of(&path, lmc)), *addr_until, path)
@@ -120,7 +125,7 @@ impl Ibacmp {
     }
 
     /// The path to where the fabric, or the table of hosts, has an address. If they do not agree where that is, none.
-    pub(super) fn preloaded_way(&self, cx: &Context, endpoint: EndpointId, remote: &Remote) -> Option<PathRecord> {
+    pub(super) fn preloaded_path_to(&self, cx: &Context, endpoint: EndpointId, remote: &Remote) -> Option<PathRecord> {
         // Routes are the shared group's then, unless there is none yet.
         if cx.config().route_protocol == RouteProtocol::Acm && !remote.group.is_zero() {
             return None;
@@ -171,22 +176,22 @@ impl Ibacmp {
         cx: &mut Context,
         id: DestId,
         remote: Option<&Remote>,
-        answer: Result<&PathRecord, SaError>,
+        result: Result<&PathRecord, SaError>,
     ) -> bool {
         if self.preload.is_empty() {
             return false;
         }
         let Some(dest) = self.cache.get(id) else { return false };
         let (endpoint, name) = (dest.endpoint, dest.name());
-        let asked = match (&dest.key, remote) {
+        let key = match (&dest.key, remote) {
             (DestKey::Route(key), _) => *key,
             (DestKey::Address(_), Some(remote)) => RouteKey { dgid: remote.gid, ..RouteKey::default() },
             (DestKey::Address(_), None) => return false,
         };
         let Some(port) = cx.port_of(endpoint) else { return false };
         let mut news = false;
-        if let Some((gid, route)) = self.preload.route(port, &asked) {
-            let differs = match answer {
+        if let Some((gid, route)) = self.preload.route(port, &key) {
+            let differs = match result {
                 Ok(path) => {
                     let lmc = port.lmc;
                     (path.dlid.base(lmc), path.qos_sl.sl(), path.mtu.value(), path.rate.value())
@@ -196,9 +201,9 @@ impl Ibacmp {
             };
             news = differs && self.preload.refute_port(gid.interface_id());
         }
-        if answer.is_err_and(SaError::is_no_path) {
+        if result.is_err_and(SaError::is_no_path) {
             // Nothing is there: the group may know better.
-            news |= self.preload.gid_of(&name) == Some(asked.dgid) && self.preload.refute_host(&name);
+            news |= self.preload.gid_of(&name) == Some(key.dgid) && self.preload.refute_host(&name);
         }
         if news {
             self.stats.preload_refuted += 1;

@@ -1,6 +1,6 @@
 //! The provider's verbs, and where each goes.
 use super::{
-    dest::{Class, DestKey, DestState, Ready},
+    dest::{DestKey, DestState, EvictionClass, Ready, StateKind},
     event::Event,
     route,
     state::Ibacmp,
@@ -8,12 +8,12 @@ use super::{
 };
 use crate::{
     account::AccountId,
+    api::{DatagramSource, DisplayWith, GaugeScope, GaugeSink, Names, Waiting},
     context::Context,
-    door::{DatagramSource, Names, Tell, Worded},
-    failure::{Failure, Tried},
+    failure::{AttemptDetails, Failure},
     id::{EndpointId, PortId, Token},
     preload::Preload,
-    provider::{Answer, Need, Notice, PortEvent, Provider},
+    provider::{Need, Notice, PortEvent, Provider, Resolution},
     sa::SaError,
 };
 use acm_wire::{Address, multicast::MulticastMessage};
@@ -31,7 +31,7 @@ impl Ibacmp {
             match self.cache.get(id).map(|dest| &dest.state) {
                 // What is served stays, whoever claims it.
                 Some(DestState::Ready(_)) => {
-                    self.end_claim(cx, id, None);
+                    self.end_verification(cx, id, None);
                     self.end_renewal(cx, id);
                 }
                 _ => self.fail(cx, id, Failure::EndpointClosed),
@@ -49,27 +49,27 @@ impl Ibacmp {
         if self.cache.get(id).is_some_and(|dest| dest.state.is_busy()) {
             self.fail(cx, id, Failure::EndpointClosed);
         }
-        self.cache.set_class(id, Class::Local);
+        self.cache.set_class(id, EvictionClass::Local);
         self.cache.enter(id, DestState::Ready(Ready::new(None, path, 0)));
     }
 
     /// What is asked from an address that is gone is asked from another: listeners learn from it where its source is.
-    fn ask_from_another(&mut self, cx: &Context, endpoint: EndpointId, gone: &Address) {
+    fn replace_source(&mut self, cx: &Context, endpoint: EndpointId, gone: &Address) {
         let Some(other) = cx.endpoint(endpoint).and_then(|found| found.addresses.first().copied()) else { return };
         for id in self.cache.busy(endpoint) {
-            let asking = self.cache.get_mut(id).and_then(|dest| dest.state.asking_mut());
-            if let Some(asking) = asking.filter(|asking| asking.source == *gone) {
-                asking.source = other;
+            let request = self.cache.get_mut(id).and_then(|dest| dest.state.multicast_request_mut());
+            if let Some(request) = request.filter(|request| request.source == *gone) {
+                request.source = other;
             }
         }
     }
 
     /// Notes where the port is now.
-    fn look_at_port(&mut self, cx: &mut Context, endpoint: EndpointId) {
+    fn update_origin_of(&mut self, cx: &mut Context, endpoint: EndpointId) {
         if let Some((gid, lid, lmc)) = cx.port_of(endpoint).map(|port| (port.gid(), port.lid, port.lmc)) {
             let state = self.endpoints.entry(endpoint).or_default();
             let qpn = cx.endpoint(endpoint).and_then(|endpoint| endpoint.qpn);
-            let elsewhere = state.begin_at(gid, lid, lmc);
+            let elsewhere = state.update_origin(gid, lid, lmc);
             if state.announcement.moves_to(qpn) || elsewhere {
                 self.announce(cx, endpoint);
             }
@@ -100,7 +100,7 @@ impl Provider for Ibacmp {
             cx.attach(endpoint, mgid, mlid);
         }
         // It may have been without one while the port moved.
-        self.look_at_port(cx, endpoint);
+        self.update_origin_of(cx, endpoint);
         self.join_all(cx, endpoint);
         self.refresh_loopback(cx, endpoint);
         self.announce_if_moved(cx, endpoint);
@@ -137,7 +137,7 @@ impl Provider for Ibacmp {
             }
             self.cache.remove(id);
         }
-        self.ask_from_another(cx, endpoint, address);
+        self.replace_source(cx, endpoint, address);
         self.note_removed(cx, address);
     }
 
@@ -156,22 +156,22 @@ impl Provider for Ibacmp {
         source: &Address,
         dest: &Address,
         need: Need,
-    ) -> Answer {
+    ) -> Resolution {
         self.resolve_address(cx, endpoint, source, dest, need)
     }
 
-    fn route(&mut self, cx: &mut Context, endpoint: EndpointId, wanted: &PathRecord, need: Need) -> Answer {
-        self.resolve_route(cx, endpoint, wanted, need)
+    fn route(&mut self, cx: &mut Context, endpoint: EndpointId, path: &PathRecord, need: Need) -> Resolution {
+        self.resolve_route(cx, endpoint, path, need)
     }
 
     fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) {
-        self.left(cx, token, account, ticket);
+        self.remove_waiter(cx, token, account, ticket);
     }
 
-    fn tried(&self, cx: &Context, token: Token) -> Tried {
+    fn attempt_details(&self, cx: &Context, token: Token) -> AttemptDetails {
         match Task::of(token) {
-            Task::Lookup(id) => self.tried_for(cx, id),
-            _ => Tried::default(),
+            Task::Lookup(id) => self.attempt_details_of(cx, id),
+            _ => AttemptDetails::default(),
         }
     }
 
@@ -186,20 +186,20 @@ impl Provider for Ibacmp {
         }
         match MulticastMessage::parse(payload) {
             Err(error) => self.bad_datagram(cx, Event::BadDatagram(endpoint, error)),
-            Ok(MulticastMessage::Request(request)) => self.asked_by(cx, endpoint, source, gid, &request),
-            Ok(MulticastMessage::Response(response)) => self.responded(cx, endpoint, source, gid, &response),
+            Ok(MulticastMessage::Request(request)) => self.handle_request(cx, endpoint, source, gid, &request),
+            Ok(MulticastMessage::Response(response)) => self.handle_response(cx, endpoint, source, gid, &response),
         }
     }
 
-    fn sa_done(&mut self, cx: &mut Context, endpoint: EndpointId, token: Token, answer: Result<&SaMad, SaError>) {
+    fn sa_done(&mut self, cx: &mut Context, endpoint: EndpointId, token: Token, result: Result<&SaMad, SaError>) {
         match Task::of(token) {
-            Task::Route(id) => self.routed(cx, id, answer),
-            Task::Group(_, place) => self.join_done(cx, endpoint, place, answer),
-            Task::Renew(id) => self.renewed(cx, id, answer),
+            Task::Route(id) => self.route_done(cx, id, result),
+            Task::Group(_, index) => self.join_done(cx, endpoint, index, result),
+            Task::Renew(id) => self.renewal_done(cx, id, result),
             Task::Lookup(_)
             | Task::Credit(_)
             | Task::Sweep
-            | Task::Leaving
+            | Task::StaleGids
             | Task::Negatives
             | Task::Renewals
             | Task::Announce(_) => {}
@@ -208,11 +208,11 @@ impl Provider for Ibacmp {
 
     fn timeout(&mut self, cx: &mut Context, token: Token) {
         match Task::of(token) {
-            Task::Lookup(id) => self.ask_due(cx, id),
+            Task::Lookup(id) => self.request_due(cx, id),
             Task::Credit(id) => self.credit_due(cx, id),
-            Task::Group(endpoint, place) => self.join(cx, endpoint, place),
+            Task::Group(endpoint, index) => self.join(cx, endpoint, index),
             Task::Sweep => self.sweep(cx),
-            Task::Leaving => self.forget_leaving(cx),
+            Task::StaleGids => self.invalidate_stale_gids(cx),
             Task::Negatives => self.negatives_due(cx),
             Task::Renewals => self.renewals_due(cx),
             Task::Announce(endpoint) => self.announce_due(cx, endpoint),
@@ -227,7 +227,7 @@ impl Provider for Ibacmp {
             Task::Route(_) => "a route",
             Task::Group(..) => "joining a group",
             Task::Sweep => "the sweep of the cache",
-            Task::Leaving => "forgetting who left",
+            Task::StaleGids => "forgetting who left",
             Task::Negatives => "what failed just now",
             Task::Renew(_) => "a route that is asked for anew",
             Task::Renewals => "routes that are to be asked for anew",
@@ -236,17 +236,17 @@ impl Provider for Ibacmp {
     }
 
     fn port_event(&mut self, cx: &mut Context, endpoint: EndpointId, event: PortEvent) {
-        self.forget_failures(endpoint);
+        self.clear_failures(endpoint);
         if event != PortEvent::Down {
-            self.doubt(cx, endpoint);
+            self.mark_stale(cx, endpoint);
         }
         match event {
             PortEvent::Down => {
                 self.fail_all(cx, endpoint);
-                self.forget_groups(cx, endpoint);
+                self.drop_memberships(cx, endpoint);
             }
             PortEvent::Up | PortEvent::Moved => {
-                self.look_at_port(cx, endpoint);
+                self.update_origin_of(cx, endpoint);
                 self.refresh_loopback(cx, endpoint);
                 self.join_all(cx, endpoint);
             }
@@ -260,26 +260,39 @@ impl Provider for Ibacmp {
     }
 
     fn noticed(&mut self, cx: &mut Context, port: PortId, notice: Notice) {
-        self.take_notice(cx, port, notice);
+        self.handle_notice(cx, port, notice);
     }
 
-    fn each_stat(&self, tell: &mut dyn FnMut(&'static str, u64)) {
-        self.stats.each(|name, _, value| tell(name, value));
+    fn each_stat(&self, emit: &mut dyn FnMut(&'static str, u64)) {
+        self.stats.each(|name, _, value| emit(name, value));
     }
 
-    fn each_gauge(&self, cx: &Context, tell: Tell<'_>) {
-        super::gauge::each(self, cx, tell);
+    fn each_gauge(&self, cx: &Context, emit: GaugeSink<'_>) {
+        for kind in StateKind::ALL {
+            emit("destinations", GaugeScope::State(kind.name()), self.cache.count_of(kind));
+        }
+        for (id, state) in &self.endpoints {
+            let Some(endpoint) = cx.endpoint(*id) else { continue };
+            let (port, pkey) = (endpoint.port, endpoint.pkey);
+            let (local, remote) = state.queue.waiting();
+            emit("multicast_waiting", GaugeScope::EndpointQueue(port, pkey, Waiting::Local), local);
+            emit("multicast_waiting", GaugeScope::EndpointQueue(port, pkey, Waiting::Remote), remote);
+            emit("multicast_in_flight", GaugeScope::Endpoint(port, pkey), state.queue.held() as usize);
+            let joined = state.groups.iter().filter(|group| group.member.is_some()).count();
+            emit("groups_joined", GaugeScope::Endpoint(port, pkey), joined);
+            emit("groups_wanted", GaugeScope::Endpoint(port, pkey), state.groups.len());
+        }
     }
 
     fn report(&self, _cx: &Context, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "cache: destinations {}", self.cache.len())?;
         write!(f, "{}", self.preload)?;
         for (id, state) in &self.endpoints {
-            let (local, strangers) = state.queue.waiting();
+            let (local, remote) = state.queue.waiting();
             let groups = state.groups.iter().filter(|group| group.member.is_some()).count();
             writeln!(
                 f,
-                "{}: groups {groups} of {} lookups {} asking {} waiting {local} strangers {strangers}",
+                "{}: groups {groups} of {} lookups {} asking {} waiting {local} strangers {remote}",
                 id.named(names),
                 state.groups.len(),
                 self.cache.busy_count(*id),
@@ -289,8 +302,8 @@ impl Provider for Ibacmp {
         Ok(())
     }
 
-    fn each_lookup(&self, tell: &mut dyn FnMut(AccountId)) {
-        super::check::each_lookup(self, tell);
+    fn each_lookup(&self, emit: &mut dyn FnMut(AccountId)) {
+        super::check::each_lookup(self, emit);
     }
 
     fn check(&self, cx: &Context) -> Result<(), String> {

@@ -1,15 +1,13 @@
 //! What is used is asked for anew before it ends, and all that is known after something happened that may have made it
 //! wrong: in the background, charged to the daemon, behind everybody else. What is served is served meanwhile.
 use super::{
-    asking::Asking,
-    dest::{Claim, Class, DestState, Ready, Renewal},
+    dest::{DestState, EvictionClass, MulticastRequest, Ready, Renewal, Verification},
     endpoint::EndpointState,
     event::Event,
     lookup::Lookup,
     remote::Remote,
-    renewals::Why,
     route,
-    state::Ibacmp,
+    state::{Ibacmp, RenewalReason},
     token::{DestId, Task},
 };
 use crate::{
@@ -41,8 +39,8 @@ fn ends_soon(now: Time, until: Option<Time>, life: Option<Duration>) -> bool {
 
 impl Ibacmp {
     /// Something happened that may have made wrong what is known on an endpoint: all of it is asked for anew.
-    pub(super) fn doubt(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        self.endpoints.entry(endpoint).or_default().doubt();
+    pub(super) fn mark_stale(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        self.endpoints.entry(endpoint).or_default().mark_stale();
         // Every node of the subnet has heard of it now.
         let at = cx.now() + cx.spread(retry::RENEW_SPREAD);
         self.renewals.not_before = Some(at);
@@ -51,22 +49,22 @@ impl Ibacmp {
     }
 
     /// Lets a destination wait for being asked for anew; `false` if too many do.
-    pub(super) fn renew_soon(&mut self, cx: &mut Context, id: DestId, why: Why) -> bool {
+    pub(super) fn queue_renewal(&mut self, cx: &mut Context, id: DestId, reason: RenewalReason) -> bool {
         let Some(dest) = self.cache.get_mut(id) else { return true };
         if let DestState::Ready(ready) = &mut dest.state {
-            if ready.waits || ready.renewal.is_some() {
+            if ready.queued || ready.renewal.is_some() {
                 return true;
             }
-            if self.renewals.line(why).len() < cx.config().limits.renewals {
-                ready.waits = true;
+            if self.renewals.queue(reason).len() < cx.config().limits.renewals {
+                ready.queued = true;
             }
         }
-        let line = self.renewals.line(why);
-        if line.len() >= cx.config().limits.renewals {
+        let queue = self.renewals.queue(reason);
+        if queue.len() >= cx.config().limits.renewals {
             self.stats.renewals_put_off += 1;
             return false;
         }
-        line.push_back(id);
+        queue.push_back(id);
         self.schedule_renewals(cx);
         true
     }
@@ -88,10 +86,10 @@ impl Ibacmp {
             && (ends_soon(now, ready.addr_until, config.addr_timeout)
                 || ends_soon(now, ready.route_until, config.route_timeout));
         match dest.class {
-            Class::Wanted if ends || ready.doubted => self.renew_soon(cx, id, Why::Found),
+            EvictionClass::Requested if ends || ready.stale => self.queue_renewal(cx, id, RenewalReason::Found),
             // What nobody here asked for is not worth asking for.
-            Class::Unsolicited if ready.doubted => {
-                self.leave_ready(cx, id);
+            EvictionClass::Unsolicited if ready.stale => {
+                self.drop_path(cx, id);
                 true
             }
             _ => true,
@@ -105,7 +103,7 @@ impl Ibacmp {
                 break;
             }
             let Some(id) = self.renewals.next(number) else { break };
-            self.freshen(cx, id);
+            self.drop_expired(cx, id);
             self.renew(cx, id);
         }
         self.schedule_renewals(cx);
@@ -116,13 +114,13 @@ impl Ibacmp {
         let Some(dest) = self.cache.get_mut(id) else { return };
         let class = dest.class;
         // It has become ours since.
-        if class == Class::Local {
+        if class == EvictionClass::Local {
             return;
         }
         match &mut dest.state {
             DestState::Ready(ready) => {
-                ready.waits = false;
-                if ready.claim.is_some() || ready.renewal.is_some() {
+                ready.queued = false;
+                if ready.verification.is_some() || ready.renewal.is_some() {
                     return;
                 }
                 // Until somebody uses it again.
@@ -135,7 +133,7 @@ impl Ibacmp {
                 }
             }
             // The route was wrong and is gone.
-            DestState::Known { remote, .. } if class == Class::Wanted => {
+            DestState::Located { remote, .. } if class == EvictionClass::Requested => {
                 let remote = *remote;
                 if let Ok(lookup) = Self::background(cx) {
                     self.find_route(cx, id, remote, lookup);
@@ -156,18 +154,18 @@ impl Ibacmp {
             return;
         };
         let Ok(lookup) = Self::background(cx) else { return };
-        let asking = Asking::new(cx.now(), cx.transaction_id(), source, lookup);
+        let request = MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup);
         self.stats.renewals += 1;
         self.cache.change(id, |state| {
             if let DestState::Ready(ready) = state {
-                ready.claim = Some(Box::new(Claim { asking, found: None, probe: true }));
+                ready.verification = Some(Box::new(Verification { request, found: None, is_probe: true }));
             }
         });
-        self.queue_up(cx, id, endpoint);
+        self.queue_request(cx, id, endpoint);
     }
 
     /// The peer answered: its address has its time again, and its path is next.
-    pub(super) fn probed(&mut self, cx: &mut Context, id: DestId) {
+    pub(super) fn probe_answered(&mut self, cx: &mut Context, id: DestId) {
         let until = Self::addr_end(cx);
         self.cache.change(id, |state| {
             if let DestState::Ready(ready) = state {
@@ -179,14 +177,14 @@ impl Ibacmp {
 
     fn renew_path(&mut self, cx: &mut Context, id: DestId) {
         if let Some(path) = self.group_path(cx, id) {
-            return self.renewed_with(cx, id, &path, None);
+            return self.apply_renewal(cx, id, &path, None);
         }
         if cx.config().route_protocol == RouteProtocol::Acm && self.cache.get(id).is_some_and(|dest| dest.is_address())
         {
             return;
         }
         if let Ok(lookup) = Self::background(cx) {
-            self.ask_path_anew(cx, id, None, lookup);
+            self.request_renewal(cx, id, None, lookup);
         }
     }
 
@@ -202,7 +200,7 @@ impl Ibacmp {
     }
 
     /// Asks subnet administration for the path of a destination that is served meanwhile.
-    pub(super) fn ask_path_anew(&mut self, cx: &mut Context, id: DestId, claimed: Option<Remote>, lookup: Lookup) {
+    pub(super) fn request_renewal(&mut self, cx: &mut Context, id: DestId, claimed: Option<Remote>, lookup: Lookup) {
         let Some((endpoint, remote)) = self.cache.get(id).and_then(|dest| match &dest.state {
             DestState::Ready(ready) if ready.renewal.is_none() => Some((dest.endpoint, ready.remote)),
             _ => None,
@@ -210,9 +208,9 @@ impl Ibacmp {
             lookup.end(cx);
             return;
         };
-        let asked = self.path_question(cx, id, remote.as_ref()).zip(lookup.accounts().next());
+        let query = self.path_query(cx, id, remote.as_ref()).zip(lookup.accounts().next());
         let token = Task::Renew(id).token();
-        let Some(Ok(question)) = asked.map(|(question, first)| cx.sa_ask(endpoint, token, question, first)) else {
+        let Some(Ok(query)) = query.map(|(query, first)| cx.sa_query(endpoint, token, query, first)) else {
             lookup.end(cx);
             return;
         };
@@ -220,13 +218,13 @@ impl Ibacmp {
         self.stats.renewals += 1;
         self.cache.change(id, |state| {
             if let DestState::Ready(ready) = state {
-                ready.renewal = Some(Box::new(Renewal { question, lookup, epoch, claimed }));
+                ready.renewal = Some(Box::new(Renewal { query, lookup, epoch, claimed }));
             }
         });
     }
 
     /// Subnet administration answered, or will not.
-    pub(super) fn renewed(&mut self, cx: &mut Context, id: DestId, answer: Result<&SaMad, SaError>) {
+    pub(super) fn renewal_done(&mut self, cx: &mut Context, id: DestId, result: Result<&SaMad, SaError>) {
         let renewal = self.cache.change(id, |state| match state {
             DestState::Ready(ready) => ready.renewal.take(),
             _ => None,
@@ -234,7 +232,7 @@ impl Ibacmp {
         let Some(Some(renewal)) = renewal else { return };
         let Renewal { lookup, epoch, claimed, .. } = *renewal;
         let responders = lookup.end(cx);
-        match answer.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadAnswer)) {
+        match result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse)) {
             Ok(path) => {
                 self.renewals.failures = 0;
                 self.set_epoch(id, epoch);
@@ -243,7 +241,7 @@ impl Ibacmp {
                     _ => None,
                 });
                 self.compare_path(cx, id, remote.as_ref(), Ok(path));
-                self.renewed_with(cx, id, path, claimed);
+                self.apply_renewal(cx, id, path, claimed);
                 let Some(dest) = self.cache.get(id) else { return };
                 let lmc = cx.lmc_of(dest.endpoint);
                 let DestState::Ready(Ready { remote: Some(remote), path, .. }) = &dest.state else { return };
@@ -257,9 +255,9 @@ impl Ibacmp {
             Err(error) if error.is_no_path() => {
                 self.stats.renewals_failed += 1;
                 if let Some(dest) = self.cache.get(id) {
-                    cx.log(Event::RouteGone(dest.endpoint, dest.name()).into());
+                    cx.log(Event::RouteRemoved(dest.endpoint, dest.name()).into());
                 }
-                self.leave_ready(cx, id);
+                self.drop_path(cx, id);
                 self.cache.enter(id, DestState::Unknown);
             }
             Err(_) => self.renewal_failed(cx, id),
@@ -273,9 +271,9 @@ impl Ibacmp {
         let pause = retry::RENEW.pause(self.renewals.failures);
         self.renewals.not_before = Some(cx.now() + cx.jitter(pause));
         if let Some(DestState::Ready(ready)) = self.cache.get(id).map(|dest| &dest.state)
-            && ready.doubted
+            && ready.stale
         {
-            self.renew_soon(cx, id, Why::Found);
+            self.queue_renewal(cx, id, RenewalReason::Found);
         }
     }
 
@@ -286,7 +284,7 @@ impl Ibacmp {
     }
 
     /// A path was found anew.
-    fn renewed_with(&mut self, cx: &mut Context, id: DestId, path: &PathRecord, claimed: Option<Remote>) {
+    fn apply_renewal(&mut self, cx: &mut Context, id: DestId, path: &PathRecord, claimed: Option<Remote>) {
         let (addr_end, route_until) = (Self::addr_end(cx), Self::route_end(cx));
         let Some(dest) = self.cache.get(id).filter(|dest| matches!(dest.state, DestState::Ready(_))) else { return };
         let (endpoint, name) = (dest.endpoint, dest.name());
@@ -294,7 +292,7 @@ impl Ibacmp {
         // Out and in again: another GID may be behind its LID.
         let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Unknown) else { return };
         let moved = ready.path.dlid.base(lmc) != path.dlid.base(lmc);
-        (ready.path, ready.doubted, ready.route_until) = (*path, false, route_until);
+        (ready.path, ready.stale, ready.route_until) = (*path, false, route_until);
         let is_there = |remote: &Remote| remote.is_at_end_of(path, lmc);
         match &mut ready.remote {
             None => ready.addr_until = addr_end,
@@ -320,20 +318,20 @@ impl Ibacmp {
 
     /// Ends all that is under way for a destination whose path is known.
     pub(super) fn end_ready(&mut self, cx: &mut Context, id: DestId, ready: Ready) {
-        if let Some(claim) = ready.claim {
-            self.end_asking(cx, id, claim.asking).end(cx);
+        if let Some(verification) = ready.verification {
+            self.end_multicast_request(cx, id, verification.request).end(cx);
         }
         if let Some(renewal) = ready.renewal {
-            cx.sa_forget(renewal.question);
+            cx.sa_discard(renewal.query);
             renewal.lookup.end(cx);
         }
     }
 
     /// Of a destination whose path is known only the address is known still.
-    pub(super) fn leave_ready(&mut self, cx: &mut Context, id: DestId) {
+    pub(super) fn drop_path(&mut self, cx: &mut Context, id: DestId) {
         let Some(DestState::Ready(ready)) = self.cache.get(id).map(|dest| &dest.state) else { return };
         let addr_until = ready.addr_until;
-        let next = ready.remote.map_or(DestState::Unknown, |remote| DestState::Known { remote, addr_until });
+        let next = ready.remote.map_or(DestState::Unknown, |remote| DestState::Located { remote, addr_until });
         if let DestState::Ready(ready) = self.cache.enter(id, next) {
             self.end_ready(cx, id, ready);
         }
@@ -346,7 +344,7 @@ impl Ibacmp {
             _ => None,
         });
         if let Some(Some(renewal)) = renewal {
-            cx.sa_forget(renewal.question);
+            cx.sa_discard(renewal.query);
             renewal.lookup.end(cx);
         }
     }

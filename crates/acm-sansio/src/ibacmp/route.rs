@@ -10,14 +10,14 @@ use super::{
 };
 use crate::{
     Time,
+    api::SendTo,
     config::RouteProtocol,
     context::Context,
-    door::SendTo,
-    failure::{Attempt, Bound, Failure, Tried},
+    failure::{Attempt, AttemptDetails, Bound, Failure, MulticastAttempt},
     id::EndpointId,
     port::PortAttributes,
-    provider::{Answer, Need},
-    sa::{Question, SaError},
+    provider::{Need, Resolution},
+    sa::{SaError, SaQuery},
 };
 use acm_wire::client::Counter;
 use ib_mad::{
@@ -84,7 +84,7 @@ pub(super) fn send_to(path: &PathRecord, remote: &Remote, port: &PortAttributes)
 
 /// What subnet administration is asked: the fields that are given, and one path for both directions.
 /// The source is the port's GID, unless another one is given.
-fn question(key: &RouteKey, pkey: Pkey) -> Question {
+fn query(key: &RouteKey, pkey: Pkey) -> SaQuery {
     type Path = Query<PathRecord>;
     let given = |query: Path, given: bool, set: &dyn Fn(Path) -> Path| if given { set(query) } else { query };
     let query = Path::new().pkey(pkey).reversible(true).num_path(1);
@@ -102,7 +102,7 @@ fn question(key: &RouteKey, pkey: Pkey) -> Question {
         given(query, life != Selected::default(), &|query| query.packet_life_time(life.selector(), life.value()));
     let from_port = key.sgid.is_zero();
     let query = given(query, !from_port, &|query| query.sgid(key.sgid));
-    Question::Path { query, from_port }
+    SaQuery::Path { query, from_port }
 }
 
 impl Ibacmp {
@@ -111,30 +111,30 @@ impl Ibacmp {
         &mut self,
         cx: &mut Context,
         endpoint: EndpointId,
-        wanted: &PathRecord,
+        path: &PathRecord,
         need: Need,
-    ) -> Answer {
+    ) -> Resolution {
         let key = RouteKey {
-            service_id: cx.config().path_service_ids.asked(wanted.service_id),
-            dgid: wanted.dgid,
-            sgid: wanted.sgid,
-            dlid: wanted.dlid,
-            slid: wanted.slid,
-            traffic_class: wanted.traffic_class,
-            qos_class: wanted.qos_sl.qos_class(),
-            sl: wanted.qos_sl.sl(),
-            mtu: wanted.mtu,
-            rate: wanted.rate,
-            packet_life_time: wanted.packet_life_time,
+            service_id: cx.config().path_service_ids.canonical(path.service_id),
+            dgid: path.dgid,
+            sgid: path.sgid,
+            dlid: path.dlid,
+            slid: path.slid,
+            traffic_class: path.traffic_class,
+            qos_class: path.qos_sl.qos_class(),
+            sl: path.qos_sl.sl(),
+            mtu: path.mtu,
+            rate: path.rate,
+            packet_life_time: path.packet_life_time,
         };
         let Some(id) = self.acquire(cx, endpoint, DestKey::Route(key)) else {
             return Failure::TooMany(Bound::Destinations).into();
         };
-        if let Some(answer) = self.known_answer(cx, id, endpoint, need) {
-            return answer;
+        if let Some(resolution) = self.cached_resolution(cx, id, endpoint, need) {
+            return resolution;
         }
-        if let Some(answer) = self.preloaded_answer(cx, id, endpoint) {
-            return answer;
+        if let Some(resolution) = self.preloaded_resolution(cx, id, endpoint) {
+            return resolution;
         }
         match Lookup::begin(cx, need) {
             Ok(lookup) => {
@@ -143,7 +143,7 @@ impl Ibacmp {
             }
             Err(failure) => return failure.into(),
         }
-        self.answer_now(id)
+        self.current_resolution(id)
     }
 
     /// Makes a destination whose address is known ready, or asks subnet administration for the way to it.
@@ -153,8 +153,8 @@ impl Ibacmp {
             return;
         };
         let addr_until = Self::addr_end(cx);
-        if let Some(path) = self.preloaded_way(cx, endpoint, &remote) {
-            self.made_ready(cx, id, Some(remote), addr_until, path, lookup);
+        if let Some(path) = self.preloaded_path_to(cx, endpoint, &remote) {
+            self.make_ready(cx, id, Some(remote), addr_until, path, lookup);
             return self.note_preloaded(id);
         }
         // A host of a file shares no group with us that we know.
@@ -167,16 +167,16 @@ impl Ibacmp {
             .zip(cx.port_of(endpoint))
             .map(|(member, port)| from_group(member, &remote, port.lid));
         match path {
-            Some(path) => self.made_ready(cx, id, Some(remote), addr_until, path, lookup),
+            Some(path) => self.make_ready(cx, id, Some(remote), addr_until, path, lookup),
             None => {
-                let tried = Tried { found: Some(remote.lid), ..Tried::default() };
-                self.give_up(cx, id, lookup, Attempt { failure: Failure::NoSharedGroup, tried });
+                let details = AttemptDetails { found: Some(remote.lid), ..AttemptDetails::default() };
+                self.give_up(cx, id, lookup, Attempt { failure: Failure::NoSharedGroup, details });
             }
         }
     }
 
     /// What subnet administration is asked for a destination that is there.
-    pub(super) fn path_question(&self, cx: &Context, id: DestId, remote: Option<&Remote>) -> Option<Question> {
+    pub(super) fn path_query(&self, cx: &Context, id: DestId, remote: Option<&Remote>) -> Option<SaQuery> {
         let dest = self.cache.get(id)?;
         let pkey = cx.endpoint(dest.endpoint)?.pkey;
         let key = match (&dest.key, remote) {
@@ -187,7 +187,7 @@ impl Ibacmp {
             }
             (DestKey::Address(_), None) => return None,
         };
-        Some(question(&key, pkey))
+        Some(query(&key, pkey))
     }
 
     /// Asks subnet administration. Always a fresh question: what an old answer said does not narrow it. What nobody
@@ -205,38 +205,38 @@ impl Ibacmp {
             return;
         };
         let (endpoint, name) = (dest.endpoint, dest.name());
-        let Some(question) = self.path_question(cx, id, remote.as_ref()) else {
+        let Some(query) = self.path_query(cx, id, remote.as_ref()) else {
             return self.give_up(cx, id, lookup, Failure::EndpointClosed.into());
         };
         cx.count(endpoint, Counter::RouteQuery);
-        cx.log(Event::RouteAsked(endpoint, name).into());
-        match cx.sa_ask(endpoint, Task::Route(id).token(), question, first) {
+        cx.log(Event::RouteRequested(endpoint, name).into());
+        match cx.sa_query(endpoint, Task::Route(id).token(), query, first) {
             Err(error) => self.give_up(cx, id, lookup, Failure::Sa(error).into()),
-            Ok(question) => {
+            Ok(query) => {
                 for account in lookup.accounts().skip(1) {
-                    cx.sa_join(question, account);
+                    cx.sa_join(query, account);
                 }
                 self.cache
-                    .enter(id, DestState::Routing(Routing { remote, addr_until, question, since: cx.now(), lookup }));
+                    .enter(id, DestState::Routing(Routing { remote, addr_until, query, since: cx.now(), lookup }));
             }
         }
     }
 
     /// Subnet administration answered, or will not.
-    pub(super) fn routed(&mut self, cx: &mut Context, id: DestId, answer: Result<&SaMad, SaError>) {
+    pub(super) fn route_done(&mut self, cx: &mut Context, id: DestId, result: Result<&SaMad, SaError>) {
         if !matches!(self.cache.get(id).map(|dest| &dest.state), Some(DestState::Routing(_))) {
             return;
         }
-        let tried = self.tried_for(cx, id);
+        let details = self.attempt_details_of(cx, id);
         let DestState::Routing(Routing { remote, addr_until, lookup, .. }) = self.cache.enter(id, DestState::Unknown)
         else {
             return;
         };
-        let answer = answer.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadAnswer));
-        let refuted = self.compare_path(cx, id, remote.as_ref(), answer);
-        match answer {
-            Ok(path) => self.made_ready(cx, id, remote, addr_until, *path, lookup),
-            Err(error) => self.give_up(cx, id, lookup, Attempt { failure: Failure::Sa(error), tried }),
+        let result = result.and_then(|mad| mad.record::<PathRecord>().map_err(|_| SaError::BadResponse));
+        let refuted = self.compare_path(cx, id, remote.as_ref(), result);
+        match result {
+            Ok(path) => self.make_ready(cx, id, remote, addr_until, *path, lookup),
+            Err(error) => self.give_up(cx, id, lookup, Attempt { failure: Failure::Sa(error), details }),
         }
         // The next one asks elsewhere.
         if refuted && matches!(self.cache.get(id).map(|dest| &dest.state), Some(DestState::Failed(_))) {
@@ -245,7 +245,7 @@ impl Ibacmp {
     }
 
     /// A destination is ready: all who wait for it are answered, here and there.
-    fn made_ready(
+    fn make_ready(
         &mut self,
         cx: &mut Context,
         id: DestId,
@@ -275,11 +275,11 @@ impl Ibacmp {
 
     /// What is under way for a destination has failed.
     pub(super) fn fail(&mut self, cx: &mut Context, id: DestId, failure: Failure) {
-        let attempt = Attempt { failure, tried: self.tried_for(cx, id) };
+        let attempt = Attempt { failure, details: self.attempt_details_of(cx, id) };
         let lookup = match self.cache.enter(id, DestState::Unknown) {
-            DestState::Asking(asking) => self.end_asking(cx, id, *asking),
+            DestState::Locating(request) => self.end_multicast_request(cx, id, *request),
             DestState::Routing(routing) => {
-                cx.sa_forget(routing.question);
+                cx.sa_discard(routing.query);
                 routing.lookup
             }
             DestState::Ready(ready) => {
@@ -306,7 +306,30 @@ impl Ibacmp {
         self.last_failure = Some(attempt);
         lookup.end(cx);
         cx.complete(token, Err(attempt));
-        self.remember_failure(cx, id, attempt);
+        self.cache_failure(cx, id, attempt);
+    }
+
+    /// What was tried so far.
+    pub(super) fn attempt_details_of(&self, cx: &Context, id: DestId) -> AttemptDetails {
+        let Some(dest) = self.cache.get(id) else { return AttemptDetails::default() };
+        match &dest.state {
+            DestState::Locating(request) => {
+                let group = self.base_group(dest.endpoint).map(|member| MulticastAttempt {
+                    mgid: member.mgid,
+                    times: request.times_sent,
+                    time: cx.now().since(request.since),
+                });
+                AttemptDetails { group, ..AttemptDetails::default() }
+            }
+            DestState::Routing(routing) => AttemptDetails {
+                found: routing.remote.map(|remote| remote.lid).filter(|lid| !lid.is_zero()),
+                sa: cx.sa_attempt(dest.endpoint, routing.since),
+                ..AttemptDetails::default()
+            },
+            DestState::Unknown | DestState::Failed(_) | DestState::Located { .. } | DestState::Ready(_) => {
+                AttemptDetails::default()
+            }
+        }
     }
 }
 

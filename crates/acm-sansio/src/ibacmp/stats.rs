@@ -1,5 +1,5 @@
 //! What the built-in provider counts.
-use crate::door::stats;
+use crate::api::stats;
 
 stats! {
     /// What the built-in provider counted since it was made.

@@ -20,7 +20,7 @@ pub(super) enum Task {
     /// The cache's sweep.
     Sweep,
     /// Forgetting destinations at GIDs that left.
-    Leaving,
+    StaleGids,
     /// The time of the first destination that failed is over.
     Negatives,
     /// A destination's question to subnet administration while it is served.
@@ -39,7 +39,7 @@ const NEGATIVES: u32 = 5;
 const RENEW: u32 = 6;
 const RENEWALS: u32 = 7;
 const ANNOUNCE: u32 = 8;
-const LEAVING: u32 = 9;
+const STALE_GIDS: u32 = 9;
 /// Plus the group's place.
 const GROUP: u32 = 16;
 
@@ -49,9 +49,9 @@ impl Task {
             Self::Lookup(id) => (LOOKUP, id.index(), id.generation()),
             Self::Credit(id) => (CREDIT, id.index(), id.generation()),
             Self::Route(id) => (ROUTE, id.index(), id.generation()),
-            Self::Group(id, place) => (GROUP + place, id.index(), id.generation()),
+            Self::Group(id, index) => (GROUP + index, id.index(), id.generation()),
             Self::Sweep => (SWEEP, 0, 0),
-            Self::Leaving => (LEAVING, 0, 0),
+            Self::StaleGids => (STALE_GIDS, 0, 0),
             Self::Negatives => (NEGATIVES, 0, 0),
             Self::Renew(id) => (RENEW, id.index(), id.generation()),
             Self::Renewals => (RENEWALS, 0, 0),
@@ -67,7 +67,7 @@ impl Task {
             CREDIT => Self::Credit(dest),
             ROUTE => Self::Route(dest),
             SWEEP => Self::Sweep,
-            LEAVING => Self::Leaving,
+            STALE_GIDS => Self::StaleGids,
             NEGATIVES => Self::Negatives,
             RENEW => Self::Renew(dest),
             RENEWALS => Self::Renewals,
@@ -94,7 +94,7 @@ mod tests {
             Task::Group(endpoint, 1),
             Task::Group(endpoint, 0),
             Task::Sweep,
-            Task::Leaving,
+            Task::StaleGids,
             Task::Negatives,
             Task::Renew(dest),
             Task::Renewals,

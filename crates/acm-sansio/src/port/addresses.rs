@@ -1,4 +1,4 @@
-//! Local addresses, and which endpoint has one.
+//! Local addresses, and the endpoint that serves each of them.
 use super::{PortAttributes, interfaces::InterfaceAddresses};
 use crate::id::{EndpointId, PortId};
 use acm_wire::Address;
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 use ib_mad::Pkey;
 
-/// An address that a port has, in a partition; without one, in the first of the port's table.
+/// An address of a port in a partition. Without a partition, it is in the first partition of the port's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LocalAddress {
     pub(crate) port: PortId,
@@ -14,19 +14,19 @@ pub(crate) struct LocalAddress {
     pub(crate) address: Address,
 }
 
-/// What came of adding an address.
+/// The result of adding an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Added {
-    /// It was there already.
+    /// The address was present already.
     Known,
-    /// It is new.
+    /// The address is new.
     New {
-        /// Another port or partition has it, too.
+        /// `true` if another port or partition has the address, too.
         duplicate: bool,
     },
 }
 
-/// All local addresses, and an index of those that are served. The index is never walked.
+/// All local addresses, and an index of those that are served. The index is never iterated.
 #[derive(Debug)]
 pub(super) struct LocalAddresses {
     all: Vec<LocalAddress>,
@@ -44,37 +44,37 @@ impl LocalAddresses {
         if self.all.contains(&address) {
             return Added::Known;
         }
-        let wanted = address.address.canonical();
-        let duplicate = self.all.iter().any(|other| other.address.canonical() == wanted);
+        let canonical = address.address.canonical();
+        let duplicate = self.all.iter().any(|other| other.address.canonical() == canonical);
         self.all.push(address);
         Added::New { duplicate }
     }
 
-    /// Whether it was there.
+    /// Removes an address. Reports whether it was present.
     pub(super) fn remove(&mut self, address: &LocalAddress) -> bool {
         let before = self.all.len();
         self.all.retain(|other| other != address);
         self.all.len() != before
     }
 
-    /// What a port has. An IP address that an interface has is where the interface is, and nowhere else.
+    /// Returns the addresses of a port. An IP address of an interface belongs only to the interface's port.
     pub(super) fn of_port(&self, port: PortId, attributes: &PortAttributes) -> impl Iterator<Item = LocalAddress> {
         let elsewhere = |local: &&LocalAddress| local.address.ip().is_some_and(|ip| self.interfaces.has(ip));
-        let told = self.all.iter().filter(move |local| local.port == port && !elsewhere(local)).copied();
+        let configured = self.all.iter().filter(move |local| local.port == port && !elsewhere(local)).copied();
         let on_interfaces = self.interfaces.on(attributes);
-        told.chain(on_interfaces.map(move |found| LocalAddress {
+        configured.chain(on_interfaces.map(move |found| LocalAddress {
             port,
             pkey: found.pkey,
             address: Address::from(found.address),
         }))
     }
 
-    /// The endpoint that serves an address.
+    /// Returns the endpoint that serves an address.
     pub(super) fn endpoint(&self, address: &Address) -> Option<EndpointId> {
         self.served.get(&address.canonical()).copied()
     }
 
-    /// Makes the index again. Of several endpoints with one address, the first serves it.
+    /// Rebuilds the index. If several endpoints have an address, the first serves it.
     pub(super) fn index<'a>(&mut self, served: impl Iterator<Item = (EndpointId, &'a [Address])>) {
         self.served.clear();
         for (id, addresses) in served {

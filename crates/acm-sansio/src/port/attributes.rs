@@ -1,12 +1,22 @@
-//! What the core reads of a port.
-use crate::door::SaAddress;
+//! Attributes of a port.
 use alloc::vec::Vec;
 use core::time::Duration;
 use ib_mad::{Gid, Guid, Lid, Mtu, Pkey, Rate, ServiceLevel, id::Lmc, sa::PathRecord};
 
-/// A subnet is not taken to be slower, whatever its manager says: SubnetTimeOut 20. With 31, which ports have where
-/// nobody ever set it, one datagram lost would be two hours of waiting.
+/// The longest subnet time that is believed: SubnetTimeOut 20. Ports where nobody set the value report 31, with which
+/// one lost datagram would cost two hours.
 const LONGEST_SUBNET_TIME: Duration = Duration::from_millis(4096);
+
+/// The address of the subnet administrator, as seen from a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SaAddress {
+    /// LID of the subnet manager.
+    pub lid: Lid,
+    /// Service level to reach it.
+    pub sl: ServiceLevel,
+    /// Index of the partition to use in the port's P_Key table.
+    pub pkey_index: u16,
+}
 
 /// The attributes of an active port.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -16,9 +26,9 @@ pub struct PortAttributes {
     pub device_guid: Guid,
     /// Number of the port on its device, from 1.
     pub port_number: u8,
-    /// How many ports the device has.
+    /// Number of ports of the device.
     pub port_count: u8,
-    /// Base LID: with an LMC the port has 2^LMC of them from here.
+    /// Base LID: the port has 2^LMC consecutive LIDs from here.
     pub lid: Lid,
     /// LID mask control.
     pub lmc: Lmc,
@@ -26,43 +36,42 @@ pub struct PortAttributes {
     pub sm_lid: Lid,
     /// Service level to the subnet manager.
     pub sm_sl: ServiceLevel,
-    /// GID table; holes are all zero.
+    /// GID table; empty entries are zero.
     pub gids: Vec<Gid>,
-    /// P_Key table; holes are 0.
+    /// P_Key table; empty entries are zero.
     pub pkeys: Vec<Pkey>,
-    /// The MTU that link and neighbour agreed on.
+    /// The MTU that both ends of the link agreed on.
     pub mtu: Mtu,
-    /// The rate of the link as it is now: width x speed.
+    /// The current rate of the link: width x speed.
     pub rate: Rate,
     /// PortInfo's SubnetTimeOut, 5 bits: 4.096 us x 2^n.
     pub subnet_timeout: u8,
-    /// Whether reports of subnet administration come in here: another program may have them.
+    /// `true` if reports of the subnet administrator arrive here, and not at another program.
     pub takes_reports: bool,
 }
 
 impl PortAttributes {
-    /// The GID that the port is known by: its first one.
+    /// Returns the port's first GID.
     #[must_use]
     pub fn gid(&self) -> Gid {
         self.gids.iter().copied().find(|gid| !gid.is_zero()).unwrap_or_default()
     }
 
-    /// How long a datagram may be under way in the subnet and back: 2^(SubnetTimeOut - 8) ms, 4,096
-    /// at most.
+    /// Returns the longest time for a datagram through the subnet and back: 2^(SubnetTimeOut - 8) ms, at most 4,096 ms.
     #[must_use]
     pub fn subnet_time(&self) -> Duration {
         let power = self.subnet_timeout & 31;
         Duration::from_millis(if power < 8 { 0 } else { 1 << (power - 8) }).min(LONGEST_SUBNET_TIME)
     }
 
-    /// The place of the port's first GID in its table, as address vectors name it.
+    /// Returns the index of the port's first GID in its table, for address vectors.
     #[must_use]
     pub fn gid_index(&self) -> u8 {
-        let place = self.gids.iter().position(|gid| !gid.is_zero());
-        place.and_then(|place| u8::try_from(place).ok()).unwrap_or(0)
+        let index = self.gids.iter().position(|gid| !gid.is_zero());
+        index.and_then(|index| u8::try_from(index).ok()).unwrap_or(0)
     }
 
-    /// Whether a path needs more than the link has: a larger MTU, or a higher rate.
+    /// Reports whether a path needs more than the link has: a larger MTU or a higher rate.
     #[must_use]
     pub fn is_too_much(&self, path: &PathRecord) -> bool {
         let more_bytes = path.mtu.value().bytes().zip(self.mtu.bytes()).is_some_and(|(path, link)| path > link);
@@ -70,16 +79,17 @@ impl PortAttributes {
         more_bytes || faster
     }
 
-    /// Where subnet administration is. Its partition is the default one: full member if possible, else limited, else
-    /// whatever the table begins with.
+    /// Returns the subnet administrator's address. Its partition is the default partition: as a full member if
+    /// possible, else as a limited member, else the first partition of the table.
     #[must_use]
     pub fn sa_address(&self) -> SaAddress {
-        let place = |wanted: Pkey| self.pkeys.iter().position(|pkey| *pkey == wanted);
-        let index = place(Pkey::DEFAULT_FULL).or_else(|| place(Pkey::DEFAULT_LIMITED)).unwrap_or(0);
+        let index_of = |pkey: Pkey| self.pkeys.iter().position(|other| *other == pkey);
+        let index = index_of(Pkey::DEFAULT_FULL).or_else(|| index_of(Pkey::DEFAULT_LIMITED)).unwrap_or(0);
         SaAddress { lid: self.sm_lid, sl: self.sm_sl, pkey_index: u16::try_from(index).unwrap_or_default() }
     }
 
-    /// Whether a path could start here, by its source GID, else its source LID, else its destination's prefix.
+    /// Reports whether a path can begin here, by its source GID, else its source LID, else the prefix of its
+    /// destination GID.
     #[must_use]
     pub fn can_start(&self, path: &PathRecord) -> bool {
         if !path.sgid.is_zero() {
@@ -92,7 +102,7 @@ impl PortAttributes {
             || self.gids.iter().any(|gid| !gid.is_zero() && (*gid == path.dgid || gid.prefix() == path.dgid.prefix()))
     }
 
-    /// The table's partitions in its order, each once: place and key. A full member's key goes before a limited one's.
+    /// Returns the partitions of the table in order, each once, as (index, P_Key). A full member's key is preferred.
     pub(super) fn partitions(&self) -> Vec<(u16, Pkey)> {
         let mut found: Vec<(u16, Pkey)> = Vec::new();
         for (index, pkey) in (0..).zip(&self.pkeys).filter(|(_, pkey)| pkey.is_valid()) {

@@ -2,8 +2,8 @@
 use super::{Endpoint, InterfaceAddress, PortAttributes};
 use crate::{
     acm::Acm,
+    api::{Event, Output, ProviderId},
     context::{Context, Running},
-    door::{Event, Output, ProviderId},
     id::{EndpointId, PortId},
     provider::{PortEvent, Provider},
     sa::SaError,
@@ -18,11 +18,11 @@ impl Acm {
         let change = self.context.ports.up(port, attributes);
         if change.came_up || change.moved || change.other_manager {
             self.context.log(Event::PortUp(port, attributes.lid));
-            self.say_not_served(port);
+            self.log_not_served(port);
         }
         // Before anything is asked because of the change: that goes to the right place as it is, and first.
-        let elsewhere = !change.came_up && (change.moved || change.other_manager);
-        let unneeded = if elsewhere { self.context.sa_moved(port, change.other_manager) } else { Vec::new() };
+        let moved = !change.came_up && (change.moved || change.other_manager);
+        let unneeded = if moved { self.context.sa_moved(port, change.other_manager) } else { Vec::new() };
         let before: Vec<EndpointId> = self.context.ports.endpoints_of(port).collect();
         self.reconcile(port);
         // Endpoints that were made just now hear of the port when they are open.
@@ -46,11 +46,11 @@ impl Acm {
         for unneeded in unneeded {
             self.sa_done(unneeded, Err(SaError::Unneeded));
         }
-        if change.came_up || elsewhere {
+        if change.came_up || moved {
             self.context.renew_notices(port);
         }
         self.context.begin_notices(port);
-        if elsewhere {
+        if moved {
             self.context.sa_pump(port);
         }
     }
@@ -62,9 +62,9 @@ impl Acm {
         self.context.log(Event::PortDown(port));
         self.context.ports.index_addresses();
         self.port_event(port, PortEvent::Down);
-        self.serve_by(port, None);
-        self.context.forget_notices(port);
-        self.sa_abandon(port);
+        self.assign_provider(port, None);
+        self.context.drop_notices(port);
+        self.fail_sa_queries(port);
     }
 
     pub(crate) fn port_event(&mut self, port: PortId, event: PortEvent) {
@@ -79,7 +79,7 @@ impl Acm {
     }
 
     /// Another provider serves the port from now on, or nobody does.
-    pub(crate) fn serve_by(&mut self, port: PortId, provider: Option<ProviderId>) {
+    pub(crate) fn assign_provider(&mut self, port: PortId, provider: Option<ProviderId>) {
         let before = self.context.ports.set_provider(port, provider);
         if let Some(before) = before.filter(|before| provider != Some(*before)) {
             self.providers.get_mut(before).close_port(&mut self.context, port);
@@ -90,7 +90,7 @@ impl Acm {
     }
 
     /// Who is to serve the subnet of a port; `None` while it is down.
-    pub(crate) fn wanted_provider(&self, port: PortId) -> Option<ProviderId> {
+    pub(crate) fn provider_for(&self, port: PortId) -> Option<ProviderId> {
         let prefix = self.context.ports.attributes(port)?.gid().prefix();
         self.context.config.subnets.provider(prefix).filter(|provider| self.providers.has(*provider))
     }
@@ -100,11 +100,11 @@ impl Acm {
         let Some(found) = self.context.ports.endpoint_mut(endpoint) else { return };
         if !core::mem::replace(&mut found.opening, true) {
             self.context.timers.clear(TimerKey::Endpoint(endpoint));
-            self.begin_to_open(endpoint);
+            self.start_opening(endpoint);
         }
     }
 
-    fn begin_to_open(&mut self, endpoint: EndpointId) {
+    fn start_opening(&mut self, endpoint: EndpointId) {
         let Some(&Endpoint { port, pkey_index, pkey, provider, .. }) = self.context.ports.endpoint(endpoint) else {
             return;
         };
@@ -137,7 +137,7 @@ impl Acm {
 
     pub(crate) fn endpoint_failed(&mut self, endpoint: EndpointId) {
         if self.with_queue_pair(endpoint).is_some() {
-            self.context.not_opened(endpoint);
+            self.context.endpoint_open_failed(endpoint);
         }
     }
 
@@ -147,14 +147,14 @@ impl Acm {
         found.opening = false;
         self.context.stats.endpoints_lost += 1;
         self.context.log(Event::EndpointLost(endpoint));
-        self.open_again(endpoint);
+        self.reopen_endpoint(endpoint);
     }
 
     /// Another try for an endpoint without a queue pair. While its port is down there is none: it is opened when the
     /// port comes up.
-    pub(crate) fn open_again(&mut self, endpoint: EndpointId) {
-        let waits = self.context.ports.endpoint(endpoint).is_some_and(|found| !found.is_open());
-        if waits && self.context.port_of(endpoint).is_some() {
+    pub(crate) fn reopen_endpoint(&mut self, endpoint: EndpointId) {
+        let is_waiting = self.context.ports.endpoint(endpoint).is_some_and(|found| !found.is_open());
+        if is_waiting && self.context.port_of(endpoint).is_some() {
             self.open(endpoint);
         }
     }
@@ -170,7 +170,7 @@ impl Acm {
     }
 
     /// An address is this endpoint's now, or no more: what the others knew of it is of somebody else, or of before.
-    fn forget_elsewhere(&mut self, endpoint: EndpointId, address: &Address) {
+    fn notify_address_moved(&mut self, endpoint: EndpointId, address: &Address) {
         let others: Vec<EndpointId> = self.context.ports.all_endpoints().filter(|other| *other != endpoint).collect();
         for other in others {
             let Some(found) = self.context.ports.endpoint(other) else { continue };
@@ -186,7 +186,7 @@ impl Acm {
         if self.context.running != Running::Serving {
             return;
         }
-        let provider = self.wanted_provider(port);
+        let provider = self.provider_for(port);
         let plan = self.context.ports.plan(port, provider);
         for local in plan.unassigned {
             self.context.log(Event::NoPartition(port, local.address, local.pkey));
@@ -194,24 +194,24 @@ impl Acm {
         for endpoint in plan.close {
             let addresses = self.context.endpoint(endpoint).map(|found| found.addresses.clone()).unwrap_or_default();
             self.close_endpoint(endpoint);
-            addresses.iter().for_each(|address| self.forget_elsewhere(endpoint, address));
+            addresses.iter().for_each(|address| self.notify_address_moved(endpoint, address));
         }
         for (endpoint, address) in plan.remove {
             if let Some(found) = self.context.ports.endpoint_mut(endpoint) {
                 found.addresses.retain(|other| *other != address);
             }
             self.context.log(Event::AddressRemoved(endpoint, address));
-            self.of_endpoint(endpoint, |provider, cx| provider.remove_address(cx, endpoint, &address));
-            self.forget_elsewhere(endpoint, &address);
+            self.notify_provider(endpoint, |provider, cx| provider.remove_address(cx, endpoint, &address));
+            self.notify_address_moved(endpoint, &address);
         }
         if self.context.ports.attributes(port).is_some() {
-            self.serve_by(port, provider);
+            self.assign_provider(port, provider);
         }
         let mut added = plan.add;
         for (pkey_index, pkey, addresses) in plan.open {
             let Some(provider) = provider else { continue };
             let endpoint = self.context.ports.open(port, pkey_index, pkey, provider);
-            self.begin_to_open(endpoint);
+            self.start_opening(endpoint);
             // Who opened it knows its name.
             self.context.log(Event::EndpointAdded(endpoint, port, pkey));
             added.extend(addresses.into_iter().map(|address| (endpoint, address)));
@@ -221,21 +221,21 @@ impl Acm {
                 found.addresses.push(address);
             }
             self.context.log(Event::AddressAdded(endpoint, address));
-            self.of_endpoint(endpoint, |provider, cx| provider.add_address(cx, endpoint, &address));
-            self.forget_elsewhere(endpoint, &address);
+            self.notify_provider(endpoint, |provider, cx| provider.add_address(cx, endpoint, &address));
+            self.notify_address_moved(endpoint, &address);
         }
         self.context.ports.index_addresses();
     }
 
     /// Tells the provider of an endpoint.
-    fn of_endpoint(&mut self, endpoint: EndpointId, tell: impl FnOnce(&mut dyn Provider, &mut Context)) {
+    fn notify_provider(&mut self, endpoint: EndpointId, notify: impl FnOnce(&mut dyn Provider, &mut Context)) {
         if let Some(provider) = self.context.ports.endpoint(endpoint).map(|found| found.provider) {
-            tell(self.providers.get_mut(provider), &mut self.context);
+            notify(self.providers.get_mut(provider), &mut self.context);
         }
     }
 
     pub(crate) fn close_endpoint(&mut self, endpoint: EndpointId) {
-        self.of_endpoint(endpoint, |provider, cx| provider.close_endpoint(cx, endpoint));
+        self.notify_provider(endpoint, |provider, cx| provider.close_endpoint(cx, endpoint));
         self.context.timers.clear(TimerKey::Endpoint(endpoint));
         if let Some(closed) = self.context.ports.close(endpoint) {
             self.context.output(Output::CloseEndpoint(endpoint));

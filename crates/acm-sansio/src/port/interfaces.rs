@@ -1,4 +1,4 @@
-//! Addresses of network interfaces: where the kernel has them, whatever files say.
+//! IP addresses of network interfaces. They take precedence over addresses in files.
 use super::PortAttributes;
 use alloc::{collections::BTreeSet, vec::Vec};
 use core::net::IpAddr;
@@ -8,17 +8,17 @@ use ib_mad::{Gid, Pkey};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct InterfaceAddress {
-    /// GID of the port, as the interface's hardware address has it. The port need not be known yet.
+    /// GID of the port, from the interface's hardware address. The port may be unknown.
     pub gid: Gid,
-    /// The partition that the interface is in; `None` for the first of the port's table.
+    /// The partition of the interface; `None` for the first entry of the port's P_Key table.
     pub pkey: Option<Pkey>,
     /// An IPv4 or IPv6 address of the interface.
     pub address: IpAddr,
 }
 
 impl InterfaceAddress {
-    /// Whether the interface is on a port. The interface id decides, if there is one: a subnet manager may give the
-    /// subnet another prefix before the interface hears of it.
+    /// Reports whether the interface is on a port. The interface id decides, if it is not zero: the subnet manager may
+    /// change the subnet prefix before the interface's GID changes.
     #[must_use]
     pub(super) fn is_on(&self, port: &PortAttributes) -> bool {
         let id = self.gid.interface_id();
@@ -30,13 +30,13 @@ impl InterfaceAddress {
 /// All addresses of interfaces.
 #[derive(Debug, Default)]
 pub(super) struct InterfaceAddresses {
-    /// In the order they were told.
+    /// In the order of the input.
     all: Vec<InterfaceAddress>,
     ips: BTreeSet<IpAddr>,
 }
 
 impl InterfaceAddresses {
-    /// These are all there are; whether there were others before.
+    /// Replaces all addresses. Reports whether they changed.
     pub(super) fn set(&mut self, all: &[InterfaceAddress]) -> bool {
         if self.all == all {
             return false;
@@ -46,12 +46,12 @@ impl InterfaceAddresses {
         true
     }
 
-    /// Whether an interface has the address.
+    /// Reports whether an interface has the address.
     pub(super) fn has(&self, ip: IpAddr) -> bool {
         self.ips.contains(&ip)
     }
 
-    /// Those on a port.
+    /// Returns the addresses on a port.
     pub(super) fn on(&self, port: &PortAttributes) -> impl Iterator<Item = &InterfaceAddress> {
         self.all.iter().filter(move |found| found.is_on(port))
     }

@@ -9,7 +9,7 @@ mod table;
 mod tests;
 
 pub(crate) use addresses::{Added, LocalAddress};
-pub use attributes::PortAttributes;
+pub use attributes::{PortAttributes, SaAddress};
 pub use interfaces::InterfaceAddress;
 pub use table::Endpoint;
 pub(crate) use table::Ports;

@@ -1,4 +1,4 @@
-//! All ports and endpoints, and how they are found.
+//! All ports and endpoints.
 use super::{
     InterfaceAddress, LocalAddress, PortAttributes,
     addresses::{Added, LocalAddresses},
@@ -14,40 +14,40 @@ use ib_mad::{Pkey, Qpn, sa::PathRecord};
 /// An endpoint: a port and a partition.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// The port that it is on.
+    /// The endpoint's port.
     pub port: PortId,
-    /// The key of its partition, as it stands in the port's table.
+    /// The P_Key of its partition, as it is in the port's table.
     pub pkey: Pkey,
-    /// The place in the port's table.
+    /// The index in the port's P_Key table.
     pub pkey_index: u16,
-    /// Who serves it.
+    /// The provider that serves it.
     pub provider: ProviderId,
-    /// Its queue pair; `None` until it has one.
+    /// Its queue pair; `None` until it is open.
     pub qpn: Option<Qpn>,
-    /// Its addresses, in the order they came.
+    /// Its addresses, in the order in which they were added.
     pub addresses: Vec<Address>,
-    /// What was counted at this endpoint since it was made.
+    /// The client protocol's counters of this endpoint.
     pub counters: Counters,
-    /// Its provider has opened it, without a queue pair of ours.
+    /// `true` if its provider opened it without a queue pair of ours.
     pub(crate) open: bool,
-    /// A queue pair was asked for, or the provider is to open it, and there is no answer yet.
+    /// `true` while a queue pair, or the provider's opening of the endpoint, is outstanding.
     pub(crate) opening: bool,
-    /// How often in a row it could not be opened.
+    /// Number of failed attempts to open it in a row.
     pub(crate) failures: u32,
 }
 
 impl Endpoint {
-    /// Whether it can be used: it has a queue pair, or its provider has opened it without one.
+    /// Reports whether the endpoint is usable: it has a queue pair, or its provider opened it without one.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.qpn.is_some() || self.open
     }
 
-    /// Whether the endpoint has this address. Names are compared without regard to ASCII case.
+    /// Reports whether the endpoint has this address. Names are compared without regard to ASCII case.
     #[must_use]
     pub fn has(&self, address: &Address) -> bool {
-        let wanted = address.canonical();
-        self.addresses.iter().any(|known| known.canonical() == wanted)
+        let canonical = address.canonical();
+        self.addresses.iter().any(|known| known.canonical() == canonical)
     }
 }
 
@@ -55,21 +55,21 @@ impl Endpoint {
 struct Port {
     attributes: PortAttributes,
     up: bool,
-    /// Who serves it, while it is active.
+    /// The provider that serves it while it is active.
     provider: Option<ProviderId>,
 }
 
-/// What is new about a port that is active.
+/// The differences between the old and the new attributes of an active port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each may be so without the others")]
 pub(crate) struct PortChange {
-    /// It was not active before.
+    /// `true` if it was not active before.
     pub(crate) came_up: bool,
-    /// It has another LID, LMC or GID.
+    /// `true` if it has another LID, LMC or GID.
     pub(crate) moved: bool,
-    /// The subnet manager is elsewhere.
+    /// `true` if the subnet manager has another address.
     pub(crate) other_manager: bool,
-    /// It has another MTU or rate.
+    /// `true` if it has another MTU or rate.
     pub(crate) other_link: bool,
 }
 
@@ -92,12 +92,12 @@ impl Ports {
         }
     }
 
-    /// The attributes of a port; `None` while it is down.
+    /// Returns the attributes of a port, or `None` while it is down.
     pub(crate) fn attributes(&self, port: PortId) -> Option<&PortAttributes> {
         self.ports.get(&port).filter(|port| port.up).map(|port| &port.attributes)
     }
 
-    /// Marks the port active; what is new about it.
+    /// Marks the port active and returns what changed.
     pub(crate) fn up(&mut self, id: PortId, attributes: &PortAttributes) -> PortChange {
         let port = self.ports.entry(id).or_default();
         let old = core::mem::replace(&mut port.attributes, attributes.clone());
@@ -109,17 +109,17 @@ impl Ports {
         }
     }
 
-    /// Who serves a port.
+    /// Returns the provider that serves a port.
     pub(crate) fn provider(&self, port: PortId) -> Option<ProviderId> {
         self.ports.get(&port)?.provider
     }
 
-    /// Another provider serves the port, or nobody; who did before.
+    /// Sets the provider that serves a port and returns the previous one.
     pub(crate) fn set_provider(&mut self, port: PortId, provider: Option<ProviderId>) -> Option<ProviderId> {
         self.ports.get_mut(&port).and_then(|port| core::mem::replace(&mut port.provider, provider))
     }
 
-    /// Marks the port not active; whether it was.
+    /// Marks the port down. Reports whether it was active.
     pub(crate) fn down(&mut self, id: PortId) -> bool {
         self.ports.get_mut(&id).is_some_and(|port| core::mem::replace(&mut port.up, false))
     }
@@ -132,17 +132,17 @@ impl Ports {
         self.endpoints.get_mut(id)
     }
 
-    /// The endpoints of a port, in the order of its table.
+    /// Returns the endpoints of a port, in the order of its P_Key table.
     pub(crate) fn endpoints_of(&self, port: PortId) -> impl Iterator<Item = EndpointId> {
         self.order.range((port, 0)..=(port, u16::MAX)).map(|(_, id)| *id)
     }
 
-    /// All endpoints, in the order in which they are listed.
+    /// Returns all endpoints in listing order.
     pub(crate) fn all_endpoints(&self) -> impl Iterator<Item = EndpointId> {
         self.order.values().copied()
     }
 
-    /// Endpoints of active ports (of those with this number, if it is not 0), in the order in which they are listed.
+    /// Returns the endpoints of active ports in listing order; only of ports with this number, if it is not 0.
     pub(crate) fn active(&self, port_number: u8) -> impl Iterator<Item = EndpointId> {
         self.order.iter().filter_map(move |((port, _), id)| {
             let attributes = self.attributes(*port)?;
@@ -150,23 +150,23 @@ impl Ports {
         })
     }
 
-    /// The endpoint that has an address, on an active port.
+    /// Returns the endpoint of an active port that has an address.
     pub(crate) fn by_address(&self, address: &Address) -> Option<EndpointId> {
         let id = self.local.endpoint(address)?;
         self.attributes(self.endpoints.get(id)?.port).map(|_| id)
     }
 
-    /// The endpoint that a path starts at, on this port if there is one given. Without a partition: the default
-    /// partition's, else the first.
+    /// Returns the endpoint at which a path begins, on port `on` if given. If the path has no P_Key, the endpoint of
+    /// the default partition is preferred, else the port's first endpoint.
     pub(crate) fn by_path(&self, on: Option<PortId>, path: &PathRecord) -> Option<EndpointId> {
-        // A port that was chosen leads to other subnets as well.
+        // An explicitly chosen port also reaches other subnets.
         let source_open = path.sgid.is_zero() && path.slid.is_zero();
         let fits = |id: PortId, port: &Port| {
             port.up && on.is_none_or(|on| on == id) && (on.is_some() && source_open || port.attributes.can_start(path))
         };
         self.ports.iter().filter(|(id, port)| fits(**id, port)).find_map(|(port, _)| {
-            let with = |wanted: Pkey| {
-                let in_partition = |endpoint: &Endpoint| endpoint.pkey.same_partition(wanted);
+            let with = |pkey: Pkey| {
+                let in_partition = |endpoint: &Endpoint| endpoint.pkey.same_partition(pkey);
                 self.endpoints_of(*port).find(|id| self.endpoints.get(*id).is_some_and(in_partition))
             };
             if path.pkey.is_zero() {
@@ -181,17 +181,17 @@ impl Ports {
         self.local.add(address)
     }
 
-    /// Whether it was there.
+    /// Removes an address. Reports whether it was present.
     pub(crate) fn remove_address(&mut self, address: &LocalAddress) -> bool {
         self.local.remove(address)
     }
 
-    /// Takes all addresses of interfaces; whether there were others before.
+    /// Replaces all addresses of interfaces. Reports whether they changed.
     pub(crate) fn set_interfaces(&mut self, all: &[InterfaceAddress]) -> bool {
         self.local.interfaces.set(all)
     }
 
-    /// How many addresses interfaces have.
+    /// Returns the number of addresses of interfaces.
     pub(crate) fn interface_addresses(&self) -> usize {
         self.local.interfaces.len()
     }
@@ -222,14 +222,14 @@ impl Ports {
         Some(endpoint)
     }
 
-    /// Makes the index of addresses again; the first endpoint of an active port that has an address wins.
+    /// Rebuilds the index of addresses. The first endpoint of an active port that has an address serves it.
     pub(crate) fn index_addresses(&mut self) {
         let Self { ports, endpoints, order, local } = self;
         let served = order.iter().filter(|((port, _), _)| ports.get(port).is_some_and(|port| port.up));
         local.index(served.filter_map(|(_, id)| Some((*id, endpoints.get(*id)?.addresses.as_slice()))));
     }
 
-    /// Every port that was ever seen, and whether it is up.
+    /// Returns every port that was ever seen, and whether it is active.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (PortId, bool, &PortAttributes)> {
         self.ports.iter().map(|(id, port)| (*id, port.up, &port.attributes))
     }

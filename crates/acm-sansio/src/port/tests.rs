@@ -1,6 +1,6 @@
 //! Ports, addresses and endpoints together.
 use super::{LocalAddress, PortAttributes, Ports, plan::Plan};
-use crate::{door::ProviderId, id::PortId};
+use crate::{api::ProviderId, id::PortId};
 use acm_wire::Address;
 use alloc::{vec, vec::Vec};
 use ib_mad::{Lid, Pkey, sa::PathRecord};
@@ -39,7 +39,7 @@ fn full_members_before_limited_and_default_is_the_tables_first() {
     let plan = apply(&mut ports, port);
     let opened: Vec<_> = plan.open.iter().map(|(index, pkey, _)| (*index, pkey.get())).collect();
     assert_eq!(opened, [(1, 0x8001), (4, 0xffff)]);
-    // The table in another order: the queue pairs' places are not what they were.
+    // The same partitions at other indexes of the table.
     let change = ports.up(port, &attributes(&[0x8001, 0xffff]));
     assert!(!change.came_up && !change.moved && !change.other_manager && !change.other_link);
     let plan = apply(&mut ports, port);
@@ -66,7 +66,7 @@ fn paths_find_their_endpoint() {
     assert_eq!(pkey(&PathRecord { slid: Lid::new(16), ..to }), Some(0xffff));
     assert_eq!(pkey(&PathRecord { slid: Lid::new(17), ..to }), None);
     assert_eq!(pkey(&PathRecord { dgid: "fec0::2".parse().unwrap(), ..to }), None, "another subnet's prefix");
-    // Without the default partition it is the table's first.
+    // Without the default partition, the first partition of the table.
     ports.up(port, &attributes(&[0x8001, 0x8002, 0x8003]));
     for (name, pkey) in [("c", 0x8003), ("d", 0x8002)] {
         ports.add_address(LocalAddress { port, pkey: Some(Pkey::new(pkey)), address: Address::from_text(name) });
@@ -105,7 +105,7 @@ fn an_address_of_two_endpoints_is_a_duplicate_and_another_one_is_not() {
 fn an_endpoint_that_is_closed_is_listed_no_more() {
     let mut ports = Ports::new(1);
     let [old, other] = [0, 1].map(|index| ports.open(PortId(0), index, Pkey::DEFAULT_FULL, ProviderId::BUILT_IN));
-    // Its place has another endpoint by now.
+    // Another endpoint now has its index.
     let new = ports.open(PortId(0), 0, Pkey::DEFAULT_FULL, ProviderId::BUILT_IN);
     assert!(ports.close(old).is_some() && ports.close(old).is_none());
     assert_eq!(ports.all_endpoints().collect::<Vec<_>>(), [new, other]);

@@ -1,8 +1,5 @@
 //! Fills a table of routes.
-use super::{
-    counts::RouteCounts,
-    routes::{Port, Route, Routes, Section},
-};
+use super::routes::{Port, Route, RouteCounts, Routes, Section};
 use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
 use ib_mad::{Guid, Lid, id::Lmc};
 
@@ -27,8 +24,8 @@ impl RoutesBuilder {
             return;
         }
         match self.ports.entry(lid) {
-            alloc::collections::btree_map::Entry::Vacant(place) => {
-                place.insert((guid, lmc));
+            alloc::collections::btree_map::Entry::Vacant(entry) => {
+                entry.insert((guid, lmc));
             }
             alloc::collections::btree_map::Entry::Occupied(_) => self.counts.duplicate_lids += 1,
         }

@@ -109,10 +109,10 @@ impl Hosts {
     pub fn gid_of(&self, address: &Address) -> Option<Gid> {
         match address {
             Address::Name(name) => {
-                let wanted = name.to_lowercase();
-                let compare = |entry: &NameAt| name_at(&self.text, entry.at).cmp(wanted.as_bytes());
-                let place = self.names.binary_search_by(compare).ok()?;
-                self.names.get(place).map(|entry| entry.gid)
+                let lowercase = name.to_lowercase();
+                let compare = |entry: &NameAt| name_at(&self.text, entry.at).cmp(lowercase.as_bytes());
+                let index = self.names.binary_search_by(compare).ok()?;
+                self.names.get(index).map(|entry| entry.gid)
             }
             Address::Ip4(ip) => found(&self.ip4, ip),
             Address::Ip6(ip) => found(&self.ip6, ip),
@@ -148,6 +148,6 @@ impl Hosts {
 }
 
 fn found<K: Ord>(entries: &[(K, Gid)], key: &K) -> Option<Gid> {
-    let place = entries.binary_search_by(|(other, _)| other.cmp(key)).ok()?;
-    entries.get(place).map(|(_, gid)| *gid)
+    let index = entries.binary_search_by(|(other, _)| other.cmp(key)).ok()?;
+    entries.get(index).map(|(_, gid)| *gid)
 }

@@ -25,15 +25,13 @@
 //!
 //! [`Input::Preloaded`]: crate::Input::Preloaded
 mod builder;
-mod counts;
 mod hosts;
 mod routes;
 
 use alloc::sync::Arc;
 pub use builder::RoutesBuilder;
-pub use counts::RouteCounts;
 pub use hosts::{Hosts, HostsBuilder};
-pub use routes::{Route, Routes};
+pub use routes::{Route, RouteCounts, Routes};
 
 /// A finished table. It takes the place of the one before.
 #[derive(Clone, Debug)]

@@ -1,5 +1,4 @@
 //! Routes of a path dump, from this node's ports to all LIDs.
-use super::counts::RouteCounts;
 use alloc::boxed::Box;
 use ib_mad::{Guid, Lid, Mtu, Rate, ServiceLevel, id::Lmc};
 
@@ -49,6 +48,23 @@ pub struct Routes {
     pub(super) counts: RouteCounts,
 }
 
+/// What was counted while a table of routes was filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct RouteCounts {
+    /// Ports that were named.
+    pub ports: usize,
+    /// Ports that were named with the LID of another: the first one counts.
+    pub duplicate_lids: usize,
+    /// Sections that were there before with the same port and LID, or were too many; left out.
+    pub sections_left_out: usize,
+    /// Destinations of all sections that can be reached.
+    pub routes: usize,
+    /// Of these, LIDs whose port was not named, so that they have no GID. With an LMC that the file does not say, all
+    /// LIDs but the first of each port.
+    pub nameless: usize,
+}
+
 impl Routes {
     /// What was counted while it was filled.
     #[must_use]
@@ -71,15 +87,15 @@ impl Routes {
     #[must_use]
     pub fn route(&self, guid: Guid, base_lid: Lid, dlid: Lid) -> Option<Route> {
         let routes = &self.section(guid, base_lid)?.routes;
-        let place = routes.binary_search_by_key(&dlid, |route| route.dlid).ok()?;
-        routes.get(place).copied()
+        let index = routes.binary_search_by_key(&dlid, |route| route.dlid).ok()?;
+        routes.get(index).copied()
     }
 
     /// The first LID of the port with a GUID.
     #[must_use]
     pub fn lid_of(&self, guid: Guid) -> Option<Lid> {
-        let place = self.by_guid.binary_search_by_key(&guid, |(guid, _)| *guid).ok()?;
-        self.by_guid.get(place).map(|(_, lid)| *lid)
+        let index = self.by_guid.binary_search_by_key(&guid, |(guid, _)| *guid).ok()?;
+        self.by_guid.get(index).map(|(_, lid)| *lid)
     }
 
     /// The port that has a LID. OpenSM's dumps name the first LID of a port and not how many it has: then `lmc` says it,
@@ -93,8 +109,8 @@ impl Routes {
     }
 
     fn section(&self, guid: Guid, base_lid: Lid) -> Option<&Section> {
-        let place =
+        let index =
             self.sections.binary_search_by_key(&(guid, base_lid), |section| (section.guid, section.lid)).ok()?;
-        self.sections.get(place)
+        self.sections.get(index)
     }
 }

@@ -1,17 +1,17 @@
 //! Asking subnet administration: send, answer, busy, again, abandon.
 use super::{
     error::SaError,
-    question::Question,
+    query::SaQuery,
     queue::{Pending, Progress, Purpose},
 };
 use crate::{
     Time,
     account::{AccountId, DAEMON},
+    api::{Event, Output, SaSend},
     context::{Context, Running},
-    door::{Event, Output, SaSend},
-    failure::SaAsked,
+    failure::SaAttempt,
     histogram::Phase,
-    id::{EndpointId, PortId, QuestionId, SaRequestId, Token},
+    id::{EndpointId, PortId, SaQueryId, SaRequestId, Token},
     retry::{self, SA_BUSY, SENDER_MARGIN},
     timers::TimerKey,
 };
@@ -19,9 +19,9 @@ use alloc::vec::Vec;
 use ib_mad::{TransactionId, Wire, sa::SaMad};
 
 /// What came of an answer.
-pub(crate) enum Verdict<'a> {
+pub(crate) enum Outcome<'a> {
     /// The question is answered.
-    Done(QuestionId, Result<&'a SaMad, SaError>),
+    Done(SaQueryId, Result<&'a SaMad, SaError>),
     /// It goes on, or the answer was to nothing.
     Nothing,
 }
@@ -32,22 +32,22 @@ impl Context {
     ///
     /// # Errors
     /// [`SaError::PortDown`]; nothing follows then.
-    pub fn sa_ask(
+    pub fn sa_query(
         &mut self,
         endpoint: EndpointId,
         token: Token,
-        question: Question,
+        query: SaQuery,
         account: AccountId,
-    ) -> Result<QuestionId, SaError> {
+    ) -> Result<SaQueryId, SaError> {
         let port = self.port_id(endpoint).ok_or(SaError::PortDown)?;
-        self.sa_push(port, Purpose::Provider(endpoint, token), question, account)
+        self.sa_push(port, Purpose::Provider(endpoint, token), query, account)
     }
 
     /// Leaves a group; nothing follows.
-    pub fn sa_leave_group(&mut self, endpoint: EndpointId, question: Question) {
+    pub fn sa_leave_group(&mut self, endpoint: EndpointId, query: SaQuery) {
         // A port that is down is in no group any more.
         if let Some(port) = self.port_id(endpoint) {
-            let _ = self.sa_push(port, Purpose::Nobody, question, DAEMON);
+            let _ = self.sa_push(port, Purpose::Nobody, query, DAEMON);
         }
     }
 
@@ -55,43 +55,43 @@ impl Context {
         &mut self,
         port: PortId,
         purpose: Purpose,
-        question: Question,
+        query: SaQuery,
         account: AccountId,
-    ) -> Result<QuestionId, SaError> {
+    ) -> Result<SaQueryId, SaError> {
         self.ports.attributes(port).ok_or(SaError::PortDown)?;
-        let id = self.sa.push(port, purpose, question, account);
-        if let Some(pending) = self.sa.questions.get_mut(id) {
+        let id = self.sa.push(port, purpose, query, account);
+        if let Some(pending) = self.sa.queries.get_mut(id) {
             pending.since = self.now;
         }
-        self.timers.set(TimerKey::Question(id), self.now + self.config.queue_deadline);
+        self.timers.set(TimerKey::SaQuery(id), self.now + self.config.queue_deadline);
         self.sa_pump(port);
         Ok(id)
     }
 
     /// Another account needs the answer, too: its turn counts as well.
-    pub fn sa_join(&mut self, id: QuestionId, account: AccountId) {
+    pub fn sa_join(&mut self, id: SaQueryId, account: AccountId) {
         self.sa.join(id, account);
     }
 
     /// An account does not need the answer any more.
-    pub fn sa_leave(&mut self, id: QuestionId, account: AccountId) {
+    pub fn sa_leave(&mut self, id: SaQueryId, account: AccountId) {
         self.sa.leave(id, account);
     }
 
     /// Takes a question back that nobody needs any more, unless it is in flight; whether it was taken back, so that
     /// nothing follows.
-    pub fn sa_cancel(&mut self, id: QuestionId) -> bool {
+    pub fn sa_cancel(&mut self, id: SaQueryId) -> bool {
         if self.sa.is_in_flight(id) {
             return false;
         }
-        self.timers.clear(TimerKey::Question(id));
+        self.timers.clear(TimerKey::SaQuery(id));
         self.sa.remove(id).is_some()
     }
 
     /// Takes a question back, also one that is in flight: nothing follows.
-    pub fn sa_forget(&mut self, id: QuestionId) {
+    pub fn sa_discard(&mut self, id: SaQueryId) {
         if !self.sa_cancel(id)
-            && let Some(pending) = self.sa.questions.get_mut(id)
+            && let Some(pending) = self.sa.queries.get_mut(id)
         {
             pending.purpose = Purpose::Nobody;
         }
@@ -103,76 +103,75 @@ impl Context {
             // The upper half of a transaction id belongs to the kernel.
             let Some(tid) = u32::try_from(self.transaction_ids.next() >> 32).ok() else { return };
             let Some((send, id)) = self.sa.next(port, self.now, tid) else { return };
-            if let Some(waited) = self.sa.questions.get(id).and_then(|pending| pending.waited(self.now)) {
-                self.took(Phase::SaTurn, waited);
+            if let Some(waited) = self.sa.queries.get(id).and_then(|pending| pending.waited(self.now)) {
+                self.record_latency(Phase::SaTurn, waited);
             }
             self.sa_send(port, send, id, tid);
         }
     }
 
-    fn sa_send(&mut self, port: PortId, send: SaRequestId, id: QuestionId, tid: u32) {
-        let (Some(attributes), Some(pending)) = (self.ports.attributes(port), self.sa.questions.get(id)) else {
+    fn sa_send(&mut self, port: PortId, send: SaRequestId, id: SaQueryId, tid: u32) {
+        let (Some(attributes), Some(pending)) = (self.ports.attributes(port), self.sa.queries.get(id)) else {
             return;
         };
-        let mad = pending.question.mad(attributes, TransactionId::new(tid.into()));
-        let retries = if pending.question.gives_back() { 0 } else { self.config.retries };
+        let mad = pending.query.mad(attributes, TransactionId::new(tid.into()));
+        let retries = if pending.query.releases() { 0 } else { self.config.retries };
         let timeout = self.config.timeout;
         let send = SaSend { port, id: send, to: attributes.sa_address(), mad, timeout, retries };
         self.output(Output::SaSend(send));
         // The sender repeats and reports; this is for a sender that forgets to.
         let time = timeout.saturating_mul(retries.saturating_add(1));
-        self.timers.set(TimerKey::Question(id), self.now + time + SENDER_MARGIN);
+        self.timers.set(TimerKey::SaQuery(id), self.now + time + SENDER_MARGIN);
     }
 
     /// Takes an answer.
-    pub(crate) fn sa_answered<'a>(&mut self, send: SaRequestId, bytes: &'a [u8]) -> Verdict<'a> {
+    pub(crate) fn sa_received<'a>(&mut self, send: SaRequestId, bytes: &'a [u8]) -> Outcome<'a> {
         let Some(id) = self.sa.sends.get(send).copied() else {
             self.stats.stale_inputs += 1;
-            return Verdict::Nothing;
+            return Outcome::Nothing;
         };
-        let Some(Pending { port, question, progress: Progress::InFlight { tid, sent, .. }, .. }) =
-            self.sa.questions.get(id)
+        let Some(Pending { port, query, progress: Progress::InFlight { tid, sent, .. }, .. }) = self.sa.queries.get(id)
         else {
-            return Verdict::Nothing;
+            return Outcome::Nothing;
         };
-        let is_datagram = matches!(question, Question::Datagram(_));
-        let (port, tid, sent, attribute) = (*port, u64::from(*tid), *sent, question.attribute());
+        let is_datagram = matches!(query, SaQuery::Datagram(_));
+        let (port, tid, sent, attribute) = (*port, u64::from(*tid), *sent, query.attribute());
         let mad = match SaMad::parse(bytes) {
             // Of something else: the right one may still come.
             Ok(mad) if mad.header.transaction_id.get() & 0xffff_ffff != tid => {
                 self.stats.sa_bad_answers += 1;
-                return Verdict::Nothing;
+                return Outcome::Nothing;
             }
             Ok(mad) if mad.header.method.is_response() && mad.header.attribute_id == attribute => mad,
             _ => {
                 self.stats.sa_bad_answers += 1;
-                self.log(Event::BadSaAnswer(port));
-                return Verdict::Done(id, Err(SaError::BadAnswer));
+                self.log(Event::BadSaResponse(port));
+                return Outcome::Done(id, Err(SaError::BadResponse));
             }
         };
         self.latencies.count(Phase::SaRoundTrip, self.now.since(sent));
         let status = mad.header.status;
         if status.is_busy() {
             self.stats.sa_busy += 1;
-            if let Some(line) = self.sa.ports.get_mut(&port) {
-                line.window.troubled(self.now, sent);
+            if let Some(port_queue) = self.sa.ports.get_mut(&port) {
+                port_queue.window.congested(self.now, sent);
             }
             return match self.sa_pause(id) {
-                true => Verdict::Nothing,
-                false if is_datagram => Verdict::Done(id, Ok(mad)),
-                false => Verdict::Done(id, Err(SaError::Status(status))),
+                true => Outcome::Nothing,
+                false if is_datagram => Outcome::Done(id, Ok(mad)),
+                false => Outcome::Done(id, Err(SaError::Status(status))),
             };
         }
-        if let Some(line) = self.sa.ports.get_mut(&port) {
-            line.window.answered();
+        if let Some(port_queue) = self.sa.ports.get_mut(&port) {
+            port_queue.window.response_received();
         }
-        Verdict::Done(id, if status.is_ok() || is_datagram { Ok(mad) } else { Err(SaError::Status(status)) })
+        Outcome::Done(id, if status.is_ok() || is_datagram { Ok(mad) } else { Err(SaError::Status(status)) })
     }
 
     /// Leaves a busy administration alone for a while; whether there is time for that.
-    fn sa_pause(&mut self, id: QuestionId) -> bool {
+    fn sa_pause(&mut self, id: SaQueryId) -> bool {
         let random = self.jitter.next();
-        let Some(pending) = self.sa.questions.get_mut(id) else { return false };
+        let Some(pending) = self.sa.queries.get_mut(id) else { return false };
         pending.busy += 1;
         let again = self.now + retry::jitter(SA_BUSY.pause(pending.busy), random);
         let (port, begun) = (pending.port, pending.first_sent.unwrap_or(self.now));
@@ -180,24 +179,24 @@ impl Context {
             return false;
         }
         self.sa.pause(id);
-        self.timers.set(TimerKey::Question(id), again);
+        self.timers.set(TimerKey::SaQuery(id), again);
         self.sa_pump(port);
         true
     }
 
     /// A question's deadline came: the error that it ends with, or none if it goes on.
-    pub(crate) fn sa_due(&mut self, id: QuestionId) -> Option<SaError> {
-        let pending = self.sa.questions.get(id)?;
+    pub(crate) fn sa_due(&mut self, id: SaQueryId) -> Option<SaError> {
+        let pending = self.sa.queries.get(id)?;
         let port = pending.port;
         match pending.progress {
             Progress::Waiting => {
                 self.stats.sa_no_turn += 1;
                 Some(SaError::NoTurn)
             }
-            Progress::InFlight { .. } => self.sa_silent(id).then_some(SaError::TimedOut),
+            Progress::InFlight { .. } => self.sa_timed_out(id).then_some(SaError::TimedOut),
             Progress::Pausing => {
-                self.sa.wait_again(id);
-                self.timers.set(TimerKey::Question(id), self.now + self.config.queue_deadline);
+                self.sa.requeue(id);
+                self.timers.set(TimerKey::SaQuery(id), self.now + self.config.queue_deadline);
                 self.sa_pump(port);
                 None
             }
@@ -208,32 +207,32 @@ impl Context {
     ///
     /// What gives something back is repeated here and not by the sender, who knows nothing of what is asked for next: its
     /// repetition could come behind that, and give it back.
-    pub(crate) fn sa_silent(&mut self, id: QuestionId) -> bool {
+    pub(crate) fn sa_timed_out(&mut self, id: SaQueryId) -> bool {
         let now = self.now;
-        let Some(pending) = self.sa.questions.get_mut(id) else { return true };
+        let Some(pending) = self.sa.queries.get_mut(id) else { return true };
         let (port, Progress::InFlight { sent, .. }) = (pending.port, &pending.progress) else { return true };
-        if let Some(line) = self.sa.ports.get_mut(&port) {
-            line.window.troubled(now, *sent);
+        if let Some(port_queue) = self.sa.ports.get_mut(&port) {
+            port_queue.window.congested(now, *sent);
         }
         pending.silent = pending.silent.saturating_add(1);
-        if !pending.question.gives_back() || pending.silent > self.config.retries {
+        if !pending.query.releases() || pending.silent > self.config.retries {
             return true;
         }
-        self.sa.wait_again(id);
-        self.timers.set(TimerKey::Question(id), now + self.config.queue_deadline);
+        self.sa.requeue(id);
+        self.timers.set(TimerKey::SaQuery(id), now + self.config.queue_deadline);
         self.sa_pump(port);
         false
     }
 
     /// How subnet administration was asked from an endpoint since then; `None` if its port is down.
     #[must_use]
-    pub fn sa_asked(&self, endpoint: EndpointId, since: Time) -> Option<SaAsked> {
-        Some(SaAsked { lid: self.port_of(endpoint)?.sm_lid, time: self.now.since(since) })
+    pub fn sa_attempt(&self, endpoint: EndpointId, since: Time) -> Option<SaAttempt> {
+        Some(SaAttempt { lid: self.port_of(endpoint)?.sm_lid, time: self.now.since(since) })
     }
 
     /// Takes a question out.
-    pub(crate) fn sa_take(&mut self, id: QuestionId) -> Option<Pending> {
-        self.timers.clear(TimerKey::Question(id));
+    pub(crate) fn sa_remove(&mut self, id: SaQueryId) -> Option<Pending> {
+        self.timers.clear(TimerKey::SaQuery(id));
         self.sa.remove(id)
     }
 
@@ -243,23 +242,23 @@ impl Context {
     /// What gives something back goes on as it is if the manager is where it was: it may have arrived, and nothing is
     /// asked for before it is answered or repeated in vain.
     #[must_use]
-    pub(crate) fn sa_moved(&mut self, port: PortId, other_manager: bool) -> Vec<QuestionId> {
-        let all: Vec<QuestionId> =
-            self.sa.ports.get(&port).map(|line| line.all.iter().copied().collect()).unwrap_or_default();
+    pub(crate) fn sa_moved(&mut self, port: PortId, other_manager: bool) -> Vec<SaQueryId> {
+        let all: Vec<SaQueryId> =
+            self.sa.ports.get(&port).map(|port_queue| port_queue.all.iter().copied().collect()).unwrap_or_default();
         let (mut again, mut unneeded) = (0, Vec::new());
         // The oldest is put to the front last.
         for id in all.into_iter().rev() {
-            let Some(pending) = self.sa.questions.get_mut(id) else { continue };
+            let Some(pending) = self.sa.queries.get_mut(id) else { continue };
             let under_way = matches!(pending.progress, Progress::InFlight { .. });
             if !pending.is_needed() {
                 unneeded.push(id);
-            } else if under_way && !other_manager && pending.question.gives_back() {
+            } else if under_way && !other_manager && pending.query.releases() {
                 continue;
             } else if !matches!(pending.progress, Progress::Waiting) {
                 // Another administration has all its time.
                 (pending.busy, pending.silent, pending.first_sent) = (0, 0, None);
-                self.sa.wait_again(id);
-                self.timers.set(TimerKey::Question(id), self.now + self.config.queue_deadline);
+                self.sa.requeue(id);
+                self.timers.set(TimerKey::SaQuery(id), self.now + self.config.queue_deadline);
                 again += 1;
             }
         }

@@ -30,7 +30,7 @@ impl Window {
     }
 
     /// An answer came in time.
-    pub(crate) fn answered(&mut self) {
+    pub(crate) fn response_received(&mut self) {
         if !self.auto || self.depth >= SaDepth::MOST_AUTO {
             return;
         }
@@ -42,7 +42,7 @@ impl Window {
     }
 
     /// Subnet administration was busy or silent about a request that was sent at `sent`.
-    pub(crate) fn troubled(&mut self, now: Time, sent: Time) {
+    pub(crate) fn congested(&mut self, now: Time, sent: Time) {
         if self.auto && (!self.careful || sent >= self.halved_at) {
             self.depth = (self.depth / 2).max(1);
             self.careful = true;
@@ -61,9 +61,9 @@ mod tests {
     fn grows_while_answers_come() {
         let mut window = Window::new(SaDepth::Auto);
         assert_eq!(window.depth(), 4);
-        (0..10).for_each(|_| window.answered());
+        (0..10).for_each(|_| window.response_received());
         assert_eq!(window.depth(), 14);
-        (0..1000).for_each(|_| window.answered());
+        (0..1000).for_each(|_| window.response_received());
         assert_eq!(window.depth(), 64);
     }
 
@@ -71,24 +71,24 @@ mod tests {
     fn halves_once_for_all_that_was_sent_before() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
         let mut window = Window::new(SaDepth::Auto);
-        (0..60).for_each(|_| window.answered());
-        (0..64).for_each(|_| window.troubled(at(10), at(5)));
+        (0..60).for_each(|_| window.response_received());
+        (0..64).for_each(|_| window.congested(at(10), at(5)));
         assert_eq!(window.depth(), 32);
-        window.troubled(at(20), at(10));
+        window.congested(at(20), at(10));
         assert_eq!(window.depth(), 16);
-        (0..15).for_each(|_| window.answered());
+        (0..15).for_each(|_| window.response_received());
         assert_eq!(window.depth(), 16);
-        window.answered();
+        window.response_received();
         assert_eq!(window.depth(), 17, "slowly from now on");
-        (0..9).for_each(|time| window.troubled(at(100 + time), at(100 + time)));
+        (0..9).for_each(|time| window.congested(at(100 + time), at(100 + time)));
         assert_eq!(window.depth(), 1);
     }
 
     #[test]
     fn a_fixed_depth_stays() {
         let mut window = Window::new(SaDepth::Fixed(0));
-        window.answered();
-        window.troubled(Time::ZERO, Time::ZERO);
+        window.response_received();
+        window.congested(Time::ZERO, Time::ZERO);
         assert_eq!(window.depth(), 1);
     }
 }

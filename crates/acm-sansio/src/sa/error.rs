@@ -20,7 +20,8 @@ pub enum SaError {
     Unneeded,
     /// An answer came that is none: cut short, or of another attribute.
     #[error("malformed answer of the SA")]
-    BadAnswer,
+    #[cfg_attr(feature = "serde", serde(rename = "BadAnswer"))]
+    BadResponse,
     /// The port is not active.
     #[error("port is down")]
     PortDown,
@@ -41,7 +42,7 @@ impl SaError {
     pub const fn client_status(self) -> ClientStatus {
         match self {
             Self::TimedOut | Self::NoTurn => ClientStatus::ETIMEDOUT,
-            Self::NotSent | Self::Unneeded | Self::BadAnswer | Self::PortDown => ClientStatus::ENODATA,
+            Self::NotSent | Self::Unneeded | Self::BadResponse | Self::PortDown => ClientStatus::ENODATA,
             Self::Status(status) => match (status.general(), status.class_code()) {
                 (general, _) if general & 1 != 0 => ClientStatus::ETIMEDOUT,
                 (0, 1) => ClientStatus::ENOMEM,
@@ -58,10 +59,10 @@ mod tests {
 
     #[test]
     fn what_a_client_is_told_of_a_status() {
-        let told = |status| SaError::Status(Status::new(status)).client_status();
+        let status_of = |status| SaError::Status(Status::new(status)).client_status();
         // BUSY, NO_RESOURCES, REQ_INVALID, NO_RECORDS, TOO_MANY_RECORDS, INVALID_GID, INSUFFICIENT_COMPONENTS.
         assert_eq!(
-            [0x0001, 0x0100, 0x0200, 0x0300, 0x0400, 0x0500, 0x0600].map(told),
+            [0x0001, 0x0100, 0x0200, 0x0300, 0x0400, 0x0500, 0x0600].map(status_of),
             [
                 ClientStatus::ETIMEDOUT,
                 ClientStatus::ENOMEM,
@@ -72,6 +73,6 @@ mod tests {
                 ClientStatus::EINVAL,
             ]
         );
-        assert_eq!(told(0x0204), ClientStatus::ENODATA, "its general part says that the method is not known");
+        assert_eq!(status_of(0x0204), ClientStatus::ENODATA, "its general part says that the method is not known");
     }
 }

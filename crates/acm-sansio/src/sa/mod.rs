@@ -1,14 +1,14 @@
 //! Subnet administration's client: one queue for each port, credits, repetitions; its notices.
-mod answers;
 mod client;
 mod credit;
+mod dispatch;
 mod error;
 mod notices;
-mod question;
+mod query;
 mod queue;
 mod subscriptions;
 
 pub use error::SaError;
-pub use question::Question;
+pub use query::SaQuery;
 pub(crate) use queue::{Progress, Purpose, SaQueues};
 pub(crate) use subscriptions::Notices;

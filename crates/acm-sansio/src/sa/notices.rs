@@ -5,12 +5,12 @@
 //! once; nothing else depends on it. A report counts if it is from QP 1 of the subnet manager's LID. Whoever can send
 //! from there can make us ask anew for what we know, at most [`Limits::reports`](crate::config::Limits::reports) times
 //! in four seconds, and cannot make us believe anything.
-use super::{error::SaError, question::Question, queue::Purpose, subscriptions::TRAPS};
+use super::{error::SaError, query::SaQuery, queue::Purpose, subscriptions::TRAPS};
 use crate::{
     account::DAEMON,
     acm::Acm,
+    api::{Event, Output},
     context::{Context, Running},
-    door::{Event, Output},
     id::PortId,
     provider::Notice,
     retry::{NOTICES, NOTICES_RENEWED, NOTICES_SPREAD},
@@ -33,10 +33,10 @@ impl Context {
         let state = self.notices.entry(port).or_default();
         state.due = [true; TRAPS.len()];
         state.failures = 0;
-        state.again = state.asked.is_some();
+        state.restart = state.pending.is_some();
         let key = TimerKey::Notices(port);
         // Many changes in a row do not put it off.
-        if !state.again && self.timers.get(key).is_none_or(|due| due > self.now + NOTICES_SPREAD) {
+        if !state.restart && self.timers.get(key).is_none_or(|due| due > self.now + NOTICES_SPREAD) {
             let at = self.now + self.spread(NOTICES_SPREAD);
             self.timers.set(key, at);
         }
@@ -50,7 +50,7 @@ impl Context {
     }
 
     /// The port is down: the subnet manager ends its subscriptions.
-    pub(crate) fn forget_notices(&mut self, port: PortId) {
+    pub(crate) fn drop_notices(&mut self, port: PortId) {
         self.timers.clear(TimerKey::Notices(port));
         self.notices.remove(&port);
     }
@@ -59,14 +59,14 @@ impl Context {
     pub(crate) fn end_notices(&mut self) {
         for (port, state) in core::mem::take(&mut self.notices) {
             self.timers.clear(TimerKey::Notices(port));
-            let asked = state.asked.map(|(place, question)| {
-                self.sa_forget(question);
-                place
+            let in_flight = state.pending.map(|(index, query)| {
+                self.sa_discard(query);
+                index
             });
-            for (place, trap) in TRAPS.into_iter().enumerate() {
-                if state.granted.get(place) == Some(&true) || asked == Some(place) {
+            for (index, trap) in TRAPS.into_iter().enumerate() {
+                if state.granted.get(index) == Some(&true) || in_flight == Some(index) {
                     // A port that is down has no subscription any more.
-                    let _ = self.sa_push(port, Purpose::Nobody, Question::unsubscribe(trap), DAEMON);
+                    let _ = self.sa_push(port, Purpose::Nobody, SaQuery::unsubscribe(trap), DAEMON);
                 }
             }
         }
@@ -83,33 +83,33 @@ impl Context {
 
     /// Asks for the next subscription that is due, from this place on; after the last one, the round is over.
     fn subscribe_from(&mut self, port: PortId, first: usize) {
-        let Some(state) = self.notices.get_mut(&port).filter(|state| state.asked.is_none()) else { return };
+        let Some(state) = self.notices.get_mut(&port).filter(|state| state.pending.is_none()) else { return };
         let next = TRAPS.into_iter().enumerate().zip(state.due).skip(first).find(|(_, due)| *due);
-        let Some(((place, trap), _)) = next else { return self.round_over(port) };
-        if let Ok(question) = self.sa_push(port, Purpose::Notices, Question::subscribe(trap), DAEMON)
+        let Some(((index, trap), _)) = next else { return self.round_over(port) };
+        if let Ok(query) = self.sa_push(port, Purpose::Notices, SaQuery::subscribe(trap), DAEMON)
             && let Some(state) = self.notices.get_mut(&port)
         {
-            state.asked = Some((place, question));
+            state.pending = Some((index, query));
         }
     }
 
     /// A subscription was granted, or not.
-    pub(crate) fn subscribed(&mut self, port: PortId, answer: Result<&SaMad, SaError>) {
+    pub(crate) fn subscribed(&mut self, port: PortId, result: Result<&SaMad, SaError>) {
         let Some(state) = self.notices.get_mut(&port) else { return };
-        let Some((place, _)) = state.asked.take() else { return };
-        if core::mem::take(&mut state.again) {
+        let Some((index, _)) = state.pending.take() else { return };
+        if core::mem::take(&mut state.restart) {
             return self.renew_notices(port);
         }
         let fits = |mad: &SaMad| {
             let echo = InformInfo::parse_prefix(&mad.data.0);
-            echo.is_ok_and(|(echo, _)| echo.subscribe == 1 && Some(&echo.trap_number) == TRAPS.get(place))
+            echo.is_ok_and(|(echo, _)| echo.subscribe == 1 && Some(&echo.trap_number) == TRAPS.get(index))
         };
-        let error = match answer {
+        let error = match result {
             Ok(mad) if fits(mad) => None,
-            Ok(_) => Some(SaError::BadAnswer),
+            Ok(_) => Some(SaError::BadResponse),
             Err(error) => Some(error),
         };
-        if let (Some(due), Some(granted)) = (state.due.get_mut(place), state.granted.get_mut(place)) {
+        if let (Some(due), Some(granted)) = (state.due.get_mut(index), state.granted.get_mut(index)) {
             *due = error.is_some();
             *granted |= error.is_none();
         }
@@ -117,7 +117,7 @@ impl Context {
         // One who is silent is not asked three times more.
         match error {
             Some(error) if !matches!(error, SaError::Status(_)) => self.round_over(port),
-            _ => self.subscribe_from(port, place + 1),
+            _ => self.subscribe_from(port, index + 1),
         }
     }
 
@@ -125,15 +125,15 @@ impl Context {
         let Some(state) = self.notices.get_mut(&port) else { return };
         let (pause, event) = match state.error.take() {
             None => {
-                let was_refused = core::mem::take(&mut state.said);
+                let was_refused = core::mem::take(&mut state.failure_logged);
                 state.failures = 0;
                 (NOTICES_RENEWED, Some(Event::Subscribed(port, was_refused)))
             }
             Some(error) => {
                 self.stats.subscriptions_failed += 1;
                 state.failures = state.failures.saturating_add(1);
-                let says = !core::mem::replace(&mut state.said, true);
-                (NOTICES.pause(state.failures), says.then_some(Event::NotSubscribed(port, error)))
+                let is_first = !core::mem::replace(&mut state.failure_logged, true);
+                (NOTICES.pause(state.failures), is_first.then_some(Event::NotSubscribed(port, error)))
             }
         };
         if let Some(event) = event {
@@ -166,15 +166,15 @@ impl Acm {
             return;
         };
         let most = cx.config.limits.reports;
-        if !cx.notices.entry(port).or_default().room.take(cx.now, most) {
+        if !cx.notices.entry(port).or_default().budget.take(cx.now, most) {
             // Not answered: it comes again.
             cx.stats.reports_refused += 1;
             return;
         }
-        let mut answer = *mad;
-        answer.header.method = Method::REPORT_RESP;
-        cx.output(Output::SaReply { port, to, mad: answer });
-        if let Some(notice) = noticed(mad) {
+        let mut response = *mad;
+        response.header.method = Method::REPORT_RESP;
+        cx.output(Output::SaReply { port, to, mad: response });
+        if let Some(notice) = notice_of(mad) {
             cx.stats.notices += 1;
             if let Some(provider) = self.context.ports.provider(port) {
                 self.providers.get_mut(provider).noticed(&mut self.context, port, notice);
@@ -184,7 +184,7 @@ impl Acm {
 }
 
 /// What a report says, if it is something that was subscribed to.
-fn noticed(report: &SaMad) -> Option<Notice> {
+fn notice_of(report: &SaMad) -> Option<Notice> {
     let (SaNotice { notice, .. }, _) = SaNotice::parse_prefix(&report.data.0).ok()?;
     let TrapDetails::Gid(details) = notice.details(MgmtClass::SUBN_ADM) else { return None };
     let gid = details.gid_addr;

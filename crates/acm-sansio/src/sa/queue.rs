@@ -1,13 +1,13 @@
 //! Questions to subnet administration and how far each is: waiting for its turn, in flight, or pausing.
-use super::{credit::Window, question::Question};
+use super::{credit::Window, query::SaQuery};
 use crate::{
     Time,
     account::AccountId,
     arena::Arena,
     config::SaDepth,
-    credit::{Credit, CreditQueue, Places},
-    fair::{FairQueue, Place},
-    id::{EndpointId, PortId, QuestionId, RequestId, SaRequestId, Token},
+    credit::{Credit, CreditQueue, QueuePositions},
+    fair::{FairQueue, Position},
+    id::{EndpointId, PortId, RequestId, SaQueryId, SaRequestId, Token},
 };
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ use alloc::{
 };
 
 /// Joins and leaves take no turns by account: all wait in one line.
-const ONE_LINE: u32 = 0;
+const MEMBERSHIP_LANE: u32 = 0;
 
 /// Whom an answer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,12 +52,12 @@ pub(crate) enum Progress {
 pub(crate) struct Pending {
     pub(crate) port: PortId,
     pub(crate) purpose: Purpose,
-    pub(crate) question: Question,
+    pub(crate) query: SaQuery,
     /// Those who need the answer.
     pub(crate) accounts: Vec<AccountId>,
-    pub(crate) places: Places,
+    pub(crate) positions: QueuePositions,
     /// The place of a join or leave that waits.
-    turn: Option<Place>,
+    position: Option<Position>,
     pub(crate) progress: Progress,
     /// How often the administration was busy.
     pub(crate) busy: u32,
@@ -80,7 +80,7 @@ impl Pending {
     pub(crate) fn is_needed(&self) -> bool {
         match self.purpose {
             Purpose::Provider(..) | Purpose::Client(..) | Purpose::Notices => !self.accounts.is_empty(),
-            Purpose::Nobody => self.question.gives_back(),
+            Purpose::Nobody => self.query.releases(),
         }
     }
 }
@@ -88,23 +88,23 @@ impl Pending {
 /// What one port has to ask.
 #[derive(Debug)]
 pub(crate) struct PortQueue {
-    pub(crate) queue: CreditQueue<QuestionId>,
+    pub(crate) queue: CreditQueue<SaQueryId>,
     /// Joins and leaves.
-    memberships: FairQueue<QuestionId>,
+    memberships: FairQueue<SaQueryId>,
     /// One of them is in flight or pausing.
-    membership_under_way: Option<QuestionId>,
+    membership_under_way: Option<SaQueryId>,
     pub(crate) window: Window,
     /// All of the port, whatever their progress.
-    pub(crate) all: BTreeSet<QuestionId>,
+    pub(crate) all: BTreeSet<SaQueryId>,
 }
 
 /// All questions of all ports.
 #[derive(Debug)]
 pub(crate) struct SaQueues {
     depth: SaDepth,
-    pub(crate) questions: Arena<QuestionId, Pending>,
+    pub(crate) queries: Arena<SaQueryId, Pending>,
     /// What was sent and has no answer yet. A question that is sent again has another id.
-    pub(crate) sends: Arena<SaRequestId, QuestionId>,
+    pub(crate) sends: Arena<SaRequestId, SaQueryId>,
     pub(crate) ports: BTreeMap<PortId, PortQueue>,
 }
 
@@ -120,7 +120,7 @@ impl PortQueue {
     }
 
     /// The next question and its credit.
-    fn next(&mut self) -> Option<(QuestionId, Credit)> {
+    fn next(&mut self) -> Option<(SaQueryId, Credit)> {
         let depth = self.window.depth();
         if self.membership_under_way.is_none() && self.memberships() > 0 {
             let credit = self.queue.take_credit(depth)?;
@@ -142,139 +142,135 @@ impl PortQueue {
 
 impl SaQueues {
     pub(crate) const fn new(depth: SaDepth) -> Self {
-        Self { depth, questions: Arena::new(), sends: Arena::new(), ports: BTreeMap::new() }
+        Self { depth, queries: Arena::new(), sends: Arena::new(), ports: BTreeMap::new() }
     }
 
     /// Lets so many be in flight from now on.
     pub(crate) fn set_depth(&mut self, depth: SaDepth) {
         self.depth = depth;
-        for line in self.ports.values_mut() {
-            line.window = Window::new(depth);
+        for port_queue in self.ports.values_mut() {
+            port_queue.window = Window::new(depth);
         }
     }
 
     /// Puts a question at the end of its line.
-    pub(crate) fn push(
-        &mut self,
-        port: PortId,
-        purpose: Purpose,
-        question: Question,
-        account: AccountId,
-    ) -> QuestionId {
-        let is_membership = question.is_membership();
-        let id = self.questions.insert(Pending {
+    pub(crate) fn push(&mut self, port: PortId, purpose: Purpose, query: SaQuery, account: AccountId) -> SaQueryId {
+        let is_membership = query.is_membership();
+        let id = self.queries.insert(Pending {
             port,
             purpose,
-            question,
+            query,
             accounts: Vec::from([account]),
-            places: Places::default(),
-            turn: None,
+            positions: QueuePositions::default(),
+            position: None,
             progress: Progress::Waiting,
             busy: 0,
             silent: 0,
             since: Time::ZERO,
             first_sent: None,
         });
-        let Self { depth, questions, ports, .. } = self;
-        let line = ports.entry(port).or_insert_with(|| PortQueue::new(*depth));
-        line.all.insert(id);
-        if let Some(pending) = questions.get_mut(id) {
+        let Self { depth, queries, ports, .. } = self;
+        let port_queue = ports.entry(port).or_insert_with(|| PortQueue::new(*depth));
+        port_queue.all.insert(id);
+        if let Some(pending) = queries.get_mut(id) {
             if is_membership {
-                pending.turn = Some(line.memberships.push(ONE_LINE, id));
+                pending.position = Some(port_queue.memberships.push(MEMBERSHIP_LANE, id));
             } else {
-                line.queue.join(&mut pending.places, account, id);
+                port_queue.queue.join(&mut pending.positions, account, id);
             }
         }
         id
     }
 
     /// The next question that may be sent now, in flight from here on.
-    pub(crate) fn next(&mut self, port: PortId, now: Time, tid: u32) -> Option<(SaRequestId, QuestionId)> {
-        let line = self.ports.get_mut(&port)?;
-        let (id, credit) = line.next()?;
+    pub(crate) fn next(&mut self, port: PortId, now: Time, tid: u32) -> Option<(SaRequestId, SaQueryId)> {
+        let port_queue = self.ports.get_mut(&port)?;
+        let (id, credit) = port_queue.next()?;
         let send = self.sends.insert(id);
-        let pending = self.questions.get_mut(id)?;
-        line.queue.leave_all(&mut pending.places);
-        pending.turn = None;
+        let pending = self.queries.get_mut(id)?;
+        port_queue.queue.leave_all(&mut pending.positions);
+        pending.position = None;
         pending.progress = Progress::InFlight { send, tid, credit, sent: now };
         pending.first_sent.get_or_insert(now);
         Some((send, id))
     }
 
     /// Ends what is in flight of a question: its credit is free, and an answer to it is stale.
-    fn recall(&mut self, id: QuestionId) {
-        let Some(pending) = self.questions.get_mut(id) else { return };
+    fn recall(&mut self, id: SaQueryId) {
+        let Some(pending) = self.queries.get_mut(id) else { return };
         let progress = core::mem::replace(&mut pending.progress, Progress::Waiting);
-        if let (Progress::InFlight { send, credit, .. }, Some(line)) = (progress, self.ports.get_mut(&pending.port)) {
+        if let (Progress::InFlight { send, credit, .. }, Some(port_queue)) =
+            (progress, self.ports.get_mut(&pending.port))
+        {
             self.sends.remove(send);
-            line.queue.give_back(credit);
+            port_queue.queue.give_back(credit);
         }
     }
 
     /// Takes a question out, whatever its progress.
-    pub(crate) fn remove(&mut self, id: QuestionId) -> Option<Pending> {
+    pub(crate) fn remove(&mut self, id: SaQueryId) -> Option<Pending> {
         self.recall(id);
-        let mut pending = self.questions.remove(id)?;
-        if let Some(line) = self.ports.get_mut(&pending.port) {
-            line.queue.leave_all(&mut pending.places);
-            line.all.remove(&id);
-            if line.membership_under_way == Some(id) {
-                line.membership_under_way = None;
-            } else if let Some(place) = pending.turn {
-                line.memberships.remove(place);
+        let mut pending = self.queries.remove(id)?;
+        if let Some(port_queue) = self.ports.get_mut(&pending.port) {
+            port_queue.queue.leave_all(&mut pending.positions);
+            port_queue.all.remove(&id);
+            if port_queue.membership_under_way == Some(id) {
+                port_queue.membership_under_way = None;
+            } else if let Some(position) = pending.position {
+                port_queue.memberships.remove(position);
             }
         }
         Some(pending)
     }
 
     /// A busy administration is left alone: the credit is free until the question waits again.
-    pub(crate) fn pause(&mut self, id: QuestionId) {
+    pub(crate) fn pause(&mut self, id: SaQueryId) {
         self.recall(id);
-        if let Some(pending) = self.questions.get_mut(id) {
+        if let Some(pending) = self.queries.get_mut(id) {
             pending.progress = Progress::Pausing;
         }
     }
 
     /// Puts a question that was sent before at the front.
-    pub(crate) fn wait_again(&mut self, id: QuestionId) {
+    pub(crate) fn requeue(&mut self, id: SaQueryId) {
         self.recall(id);
-        let Some(pending) = self.questions.get_mut(id) else { return };
+        let Some(pending) = self.queries.get_mut(id) else { return };
         pending.progress = Progress::Waiting;
-        let Some(line) = self.ports.get_mut(&pending.port) else { return };
-        if pending.question.is_membership() {
-            if line.membership_under_way == Some(id) {
-                line.membership_under_way = None;
-                pending.turn = Some(line.memberships.push_first(ONE_LINE, id));
+        let Some(port_queue) = self.ports.get_mut(&pending.port) else { return };
+        if pending.query.is_membership() {
+            if port_queue.membership_under_way == Some(id) {
+                port_queue.membership_under_way = None;
+                pending.position = Some(port_queue.memberships.push_first(MEMBERSHIP_LANE, id));
             }
         } else {
-            line.queue.join_again(&mut pending.places, pending.accounts.iter().copied(), id);
+            port_queue.queue.rejoin(&mut pending.positions, pending.accounts.iter().copied(), id);
         }
     }
 
     /// Another account needs the answer, too.
-    pub(crate) fn join(&mut self, id: QuestionId, account: AccountId) {
-        let Some(pending) = self.questions.get_mut(id).filter(|pending| !pending.accounts.contains(&account)) else {
+    pub(crate) fn join(&mut self, id: SaQueryId, account: AccountId) {
+        let Some(pending) = self.queries.get_mut(id).filter(|pending| !pending.accounts.contains(&account)) else {
             return;
         };
         pending.accounts.push(account);
-        if let (Progress::Waiting, false, Some(line)) =
-            (&pending.progress, pending.question.is_membership(), self.ports.get_mut(&pending.port))
+        if let (Progress::Waiting, false, Some(port_queue)) =
+            (&pending.progress, pending.query.is_membership(), self.ports.get_mut(&pending.port))
         {
-            line.queue.join(&mut pending.places, account, id);
+            port_queue.queue.join(&mut pending.positions, account, id);
         }
     }
 
     /// An account does not need the answer any more.
-    pub(crate) fn leave(&mut self, id: QuestionId, account: AccountId) {
-        let Some(pending) = self.questions.get_mut(id) else { return };
+    pub(crate) fn leave(&mut self, id: SaQueryId, account: AccountId) {
+        let Some(pending) = self.queries.get_mut(id) else { return };
         pending.accounts.retain(|other| *other != account);
-        if let Some(line) = self.ports.get_mut(&pending.port) {
-            line.queue.leave(&mut pending.places, account);
+        if let Some(port_queue) = self.ports.get_mut(&pending.port) {
+            port_queue.queue.leave(&mut pending.positions, account);
         }
     }
 
-    pub(crate) fn is_in_flight(&self, id: QuestionId) -> bool {
-        self.questions.get(id).is_some_and(|pending| matches!(pending.progress, Progress::InFlight { .. }))
+    pub(crate) fn is_in_flight(&self, id: SaQueryId) -> bool {
+        self.queries.get(id).is_some_and(|pending| matches!(pending.progress, Progress::InFlight { .. }))
     }
 }
 
@@ -287,8 +283,8 @@ mod tests {
     const A: AccountId = AccountId::new(5, 0);
     const B: AccountId = AccountId::new(6, 0);
 
-    fn push(queues: &mut SaQueues, account: AccountId) -> QuestionId {
-        queues.push(PORT, Purpose::Nobody, Question::of_client(&PathRecord::default()), account)
+    fn push(queues: &mut SaQueues, account: AccountId) -> SaQueryId {
+        queues.push(PORT, Purpose::Nobody, SaQuery::of_client(&PathRecord::default()), account)
     }
 
     #[test]
@@ -297,7 +293,7 @@ mod tests {
         let ids = [A; 3].map(|account| push(&mut queues, account));
         queues.join(ids[2], B);
         queues.join(ids[2], B);
-        assert_eq!(queues.questions.get(ids[2]).unwrap().accounts, [A, B]);
+        assert_eq!(queues.queries.get(ids[2]).unwrap().accounts, [A, B]);
         let mut next = || queues.next(PORT, Time::ZERO, 0).map(|(_, id)| id);
         assert_eq!([(); 4].map(|()| next()), [Some(ids[0]), Some(ids[2]), Some(ids[1]), None]);
         assert!(ids.iter().all(|id| queues.is_in_flight(*id)));
@@ -308,7 +304,7 @@ mod tests {
     fn memberships_go_one_after_the_other() {
         use ib_mad::sa::Query;
         let mut queues = SaQueues::new(SaDepth::Fixed(9));
-        let ids = [(); 4].map(|()| queues.push(PORT, Purpose::Nobody, Question::Leave(Query::new()), A));
+        let ids = [(); 4].map(|()| queues.push(PORT, Purpose::Nobody, SaQuery::Leave(Query::new()), A));
         assert_eq!(queues.ports[&PORT].memberships(), 4);
         let next = |queues: &mut SaQueues| queues.next(PORT, Time::ZERO, 0).map(|(_, id)| id);
         assert_eq!((next(&mut queues), next(&mut queues)), (Some(ids[0]), None));
@@ -326,13 +322,13 @@ mod tests {
             TransactionId,
             sa::{PathMask, ReversiblePaths},
         };
-        let wanted = PathRecord {
+        let path = PathRecord {
             dlid: ib_mad::Lid::new(9),
             reversible_paths: ReversiblePaths::default().with_num_path(5),
             preference: 3,
             ..PathRecord::default()
         };
-        let mad = Question::of_client(&wanted).mad(&crate::port::PortAttributes::default(), TransactionId::new(1));
+        let mad = SaQuery::of_client(&path).mad(&crate::port::PortAttributes::default(), TransactionId::new(1));
         assert_eq!(mad.sa.component_mask.get(), PathMask::DLID.bits());
     }
 
@@ -340,17 +336,17 @@ mod tests {
     fn what_is_worth_sending_again() {
         use ib_mad::sa::Query;
         let mut queues = SaQueues::new(SaDepth::Fixed(9));
-        let token = Token { provider: crate::door::ProviderId::BUILT_IN, kind: 1, index: 0, generation: 0 };
+        let token = Token { provider: crate::api::ProviderId::BUILT_IN, kind: 1, index: 0, generation: 0 };
         let provider = Purpose::Provider(EndpointId::new(0, 0), token);
-        let path = || Question::of_client(&PathRecord::default());
-        let asks = [
+        let path = || SaQuery::of_client(&PathRecord::default());
+        let queries = [
             (provider, path()),
             (Purpose::Client(EndpointId::new(0, 0), RequestId::new(0, 0)), path()),
             (Purpose::Nobody, path()),
-            (Purpose::Nobody, Question::Leave(Query::new())),
+            (Purpose::Nobody, SaQuery::Leave(Query::new())),
         ];
-        let ids = asks.map(|(purpose, question)| queues.push(PORT, purpose, question, A));
-        let needed = |queues: &SaQueues| ids.map(|id| queues.questions.get(id).unwrap().is_needed());
+        let ids = queries.map(|(purpose, query)| queues.push(PORT, purpose, query, A));
+        let needed = |queues: &SaQueues| ids.map(|id| queues.queries.get(id).unwrap().is_needed());
         assert_eq!(needed(&queues), [true, true, false, true]);
         for id in ids {
             queues.leave(id, A);

@@ -2,7 +2,7 @@
 use super::error::SaError;
 use crate::{
     Time,
-    id::{PortId, QuestionId},
+    id::{PortId, SaQueryId},
 };
 use alloc::collections::BTreeMap;
 use core::time::Duration;
@@ -25,26 +25,26 @@ pub(crate) struct PortNotices {
     /// Granted at some time, so that it is to be ended.
     pub(super) granted: [bool; TRAPS.len()],
     /// What is being asked for.
-    pub(super) asked: Option<(usize, QuestionId)>,
+    pub(super) pending: Option<(usize, SaQueryId)>,
     /// The subnet manager may have forgotten what is being asked for.
-    pub(super) again: bool,
+    pub(super) restart: bool,
     /// What went wrong first in this round.
     pub(super) error: Option<SaError>,
     /// Rounds in a row in which something went wrong.
     pub(super) failures: u32,
     /// That it goes wrong was said.
-    pub(super) said: bool,
-    pub(super) room: Room,
+    pub(super) failure_logged: bool,
+    pub(super) budget: ReportBudget,
 }
 
 /// How many reports may be taken in.
 #[derive(Debug, Default)]
-pub(super) struct Room {
+pub(super) struct ReportBudget {
     taken: u32,
     since: Time,
 }
 
-impl Room {
+impl ReportBudget {
     /// Takes room for one; whether there was any.
     pub(super) fn take(&mut self, now: Time, most: u32) -> bool {
         let whole = u64::try_from(REFILL.as_millis()).unwrap_or(u64::MAX).max(1);
@@ -63,7 +63,7 @@ impl Room {
 impl PortNotices {
     /// Whether a subscription is to be asked for, and none is under way.
     pub(crate) fn waits(&self) -> bool {
-        self.due != [false; TRAPS.len()] && self.asked.is_none()
+        self.due != [false; TRAPS.len()] && self.pending.is_none()
     }
 }
 
@@ -74,8 +74,8 @@ mod tests {
     #[test]
     fn room_is_given_back_with_time() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
-        let mut room = Room::default();
-        let mut taken = |millis| (0..100).filter(|_| room.take(at(millis), 8)).count();
+        let mut budget = ReportBudget::default();
+        let mut taken = |millis| (0..100).filter(|_| budget.take(at(millis), 8)).count();
         assert_eq!([taken(0), taken(499), taken(500), taken(900), taken(1000)], [8, 0, 1, 0, 1]);
         assert_eq!([taken(3000), taken(60_000)], [4, 8]);
     }

@@ -1,7 +1,7 @@
 //! What the core asks of its owner, and what becomes of it if the owner does otherwise: the table on the crate's page.
 use acm_sansio::{
     Account, Acm, ClientId, Config, EndpointId, Event, Input, Output, PortId, Time,
-    door::{Reason, SaSend, SendFailure},
+    api::{Reason, SaSend, SendFailure},
     ibacmp,
     port::PortAttributes,
     retry,
@@ -80,7 +80,7 @@ fn granted(join: &SaSend) -> SaMad {
 }
 
 fn answer(acm: &mut Acm, join: &SaSend, mad: &SaMad) -> Vec<Output> {
-    tell(acm, Time::ZERO, Input::SaAnswer { id: join.id, mad: as_bytes(mad) })
+    tell(acm, Time::ZERO, Input::SaResponse { id: join.id, mad: as_bytes(mad) })
 }
 
 fn ask(acm: &mut Acm, source: Option<&str>, dest: &str) -> Vec<Output> {
@@ -154,7 +154,7 @@ fn a_join_is_granted_by_the_record_of_its_group() {
         let outputs = answer(&mut acm, &join, &mad);
         (joined(&outputs), acm.poll_timeout().is_some())
     };
-    let bad = (Some(Some(SaError::BadAnswer)), true);
+    let bad = (Some(Some(SaError::BadResponse)), true);
     assert_eq!(refused(&|mad| mad.header.method = join.mad.header.method), bad, "no answer at all");
     assert_eq!(refused(&|mad| mad.header.attribute_id = AttributeId::PATH_RECORD), bad);
     assert_eq!(

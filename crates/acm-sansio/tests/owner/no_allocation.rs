@@ -1,6 +1,6 @@
 //! The way of a cached resolve, from a client's message or the kernel's request to the answer, allocates nothing.
 use acm_sansio::{
-    Account, Acm, ClientId, Config, EndpointId, Input, KernelRequestId, Output, PortId, Time, door::SaSend,
+    Account, Acm, ClientId, Config, EndpointId, Input, KernelRequestId, Output, PortId, Time, api::SaSend,
     port::PortAttributes,
 };
 use acm_wire::{
@@ -75,14 +75,14 @@ fn cached_path_for_the_kernel() {
     let mut acm = core();
     let dgid: Gid = "fe80::2".parse().unwrap();
     let wanted: &'static PathRecord = Box::leak(Box::new(PathRecord { dgid, ..PathRecord::default() }));
-    let ask_at = |port| move || Input::KernelRequest { id: KernelRequestId(1), port, wanted };
+    let ask_at = |port| move || Input::KernelRequest { id: KernelRequestId(1), port, path: wanted };
     let ask = ask_at(Some(PORT));
     // The join is answered by nobody here; the path is.
     let send = tell(&mut acm, ask()).asked.unwrap();
     let mut mad = send.mad;
     assert_eq!(mad.header.attribute_id, AttributeId::PATH_RECORD);
     mad.header.method = mad.header.method.response().unwrap();
-    tell(&mut acm, Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&mad) });
+    tell(&mut acm, Input::SaResponse { id: send.id, mad: ib_mad::as_bytes(&mad) });
     costs_nothing(&mut acm, ask);
     // The port is found by what is wanted.
     costs_nothing(&mut acm, ask_at(None));

@@ -107,7 +107,7 @@ fn a_client_that_leaves_leaves_nothing_behind() {
     let mut world = World::new(WorldConfig::default());
     let ask =
         world.ask(0, &resolve_request(Some(&name(0)), &Address::from_text("nobody"), EntryFlags::empty(), [1; 8]));
-    world.input(0, acm_sansio::Input::ClientGone(acm_sansio::ClientId::new(0, 0)));
+    world.input(0, acm_sansio::Input::ClientClosed(acm_sansio::ClientId::new(0, 0)));
     world.run_for(SILENCE);
     assert_eq!(world.answer(ask), None);
     assert_eq!(world.stat(0, "requests_abandoned"), 1);

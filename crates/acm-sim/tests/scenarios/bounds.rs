@@ -110,7 +110,7 @@ fn requests_of_one_client() {
 /// Strangers have a bound of their own: so many are looked up for them at a time.
 #[test]
 fn lookups_for_strangers() {
-    let limits = Limits { strangers: 2, ..Limits::default() };
+    let limits = Limits { remote_lookups: 2, ..Limits::default() };
     let core = Config { limits, ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     world.subnet.settings_mut().sa.delay = Duration::from_millis(100);
@@ -118,7 +118,7 @@ fn lookups_for_strangers() {
     let asked_and_refused = |world: &mut World, number: u64| {
         let source = Address::from_text(&format!("made-up{number}"));
         world.forge_request(stranger, 0, number, &source, &name(0));
-        let lookups = world.node(0).acm.stats().lookups_refused.of(AccountKind::Strangers);
+        let lookups = world.node(0).acm.stats().lookups_refused.of(AccountKind::Remote);
         (lookups, world.stat(0, "responders_refused"))
     };
     assert_eq!([1, 2, 3].map(|number| asked_and_refused(&mut world, number)), [(0, 0), (0, 0), (1, 1)]);

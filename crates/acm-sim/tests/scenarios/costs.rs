@@ -1,7 +1,7 @@
 //! What an event costs does not grow with the cache: it is told in wishes and in entries that go at a time, not in
 //! time.
 use acm_sansio::{
-    Acm, ClientId, Config, EndpointId, Input, Output, PortId, Time, config::Limits, door::DatagramSource,
+    Acm, ClientId, Config, EndpointId, Input, Output, PortId, Time, api::DatagramSource, config::Limits,
     port::PortAttributes,
 };
 use acm_wire::{
@@ -89,7 +89,7 @@ impl Core {
                             assert!(record.mgid.is_multicast());
                             record.mlid = Lid::new(0xc001);
                         }
-                        wishes += self.tell(Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&mad) });
+                        wishes += self.tell(Input::SaResponse { id: send.id, mad: ib_mad::as_bytes(&mad) });
                     }
                     _ => {}
                 }

@@ -1,5 +1,5 @@
 //! The same seed and the same calls give the same outputs, byte for byte; any bytes do no harm.
-use acm_sansio::{ClientId, EndpointId, Input, SaRequestId, door::DatagramSource};
+use acm_sansio::{ClientId, EndpointId, Input, SaRequestId, api::DatagramSource};
 use acm_sim::{Entry, World, WorldConfig};
 use core::time::Duration;
 use ib_mad::{Lid, Qpn};
@@ -78,9 +78,9 @@ proptest! {
                     let source = DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::of::<77>(), gid };
                     world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload: &payload });
                 }
-                Fact::SaAnswer(id, mad) => world.input(0, Input::SaAnswer { id: SaRequestId::new(id, 0), mad: &mad }),
+                Fact::SaAnswer(id, mad) => world.input(0, Input::SaResponse { id: SaRequestId::new(id, 0), mad: &mad }),
                 Fact::Gone => {
-                    world.input(0, Input::ClientGone(client));
+                    world.input(0, Input::ClientClosed(client));
                     world.input(0, Input::ClientOpened { client, account: acm_sansio::Account::User(0) });
                 }
                 Fact::Wait(millis) => world.run_for(Duration::from_millis(millis.into())),

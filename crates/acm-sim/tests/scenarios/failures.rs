@@ -1,8 +1,8 @@
 //! Why a request failed is told: who asked for what, what was tried, what to do; and by kind, once a minute.
 use acm_sansio::{
     Account, Config, Event, Input, KernelRequestId, Output, PortId,
+    api::Level,
     config::{Limits, Share},
-    door::Level,
     failure::{FailureCounts, FailureKind},
 };
 use acm_sim::{World, WorldConfig, dead, name};
@@ -261,7 +261,7 @@ fn the_kernel_does_not_wait_so_long() {
     let mut world = with(Config::default());
     world.subnet.settings_mut().sa.mute = true;
     let wanted = PathRecord { dgid: world.port(1).gids[0], ..PathRecord::default() };
-    world.input(0, Input::KernelRequest { id: KernelRequestId(1), port: Some(PortId(0)), wanted: &wanted });
+    world.input(0, Input::KernelRequest { id: KernelRequestId(1), port: Some(PortId(0)), path: &wanted });
     world.run_for(2 * SECOND);
     let late = format!(
         " of the kernel for GID {}: no answer within the kernel's deadline; asked the SA at LID 1 for 1.8 s; ",

@@ -1,8 +1,8 @@
 //! Whose turn it is: dead names, floods of routes and made-up sources hold nobody else up.
 use acm_sansio::{
     Account, Config, EndpointId, Input, Output, Time,
+    api::{DatagramSource, SaSend},
     config::SaDepth,
-    door::{DatagramSource, SaSend},
 };
 use acm_sim::{Ask, World, WorldConfig, dead, name};
 use acm_wire::{

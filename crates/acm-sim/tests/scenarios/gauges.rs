@@ -2,8 +2,8 @@
 use acm_sansio::{
     Account, Config, Input, PortId,
     account::AccountKind,
+    api::{GaugeScope, Waiting},
     config::SaDepth,
-    door::{Of, Waiting},
 };
 use acm_sim::{World, WorldConfig, dead, name};
 use acm_wire::{
@@ -14,11 +14,11 @@ use core::{net::Ipv4Addr, time::Duration};
 use ib_mad::{Pkey, sa::PathRecord};
 use std::collections::BTreeMap;
 
-const PORT: Of = Of::Port(PortId(0));
-const ENDPOINT: Of = Of::Endpoint(PortId(0), Pkey::DEFAULT_FULL);
+const PORT: GaugeScope = GaugeScope::Port(PortId(0));
+const ENDPOINT: GaugeScope = GaugeScope::Endpoint(PortId(0), Pkey::DEFAULT_FULL);
 
 /// The gauges of node 0.
-fn gauges(world: &World) -> BTreeMap<(&'static str, Of), usize> {
+fn gauges(world: &World) -> BTreeMap<(&'static str, GaugeScope), usize> {
     let mut all = BTreeMap::new();
     world.node(0).acm.each_gauge(&mut |name, of, value| {
         assert_eq!(all.insert((name, of), value), None, "{name} of {of:?} is told once");
@@ -28,7 +28,7 @@ fn gauges(world: &World) -> BTreeMap<(&'static str, Of), usize> {
 
 fn held(world: &World, kind: AccountKind) -> [usize; 4] {
     let all = gauges(world);
-    ["accounts", "clients", "requests_waiting", "lookups"].map(|name| all[&(name, Of::Account(kind))])
+    ["accounts", "clients", "requests_waiting", "lookups"].map(|name| all[&(name, GaugeScope::Account(kind))])
 }
 
 /// A world at rest in which subnet administration and peers take a while from now on.
@@ -48,7 +48,7 @@ fn at_rest_there_is_a_port_with_its_groups_and_addresses_and_nothing_else() {
     there.retain(|((name, _), _)| *name != "sa_depth");
     let expected = [
         // Its own three addresses.
-        (("destinations", Of::State("ready")), 3),
+        (("destinations", GaugeScope::State("ready")), 3),
         (("endpoint_open", ENDPOINT), 1),
         (("groups_joined", ENDPOINT), wanted),
         (("groups_wanted", ENDPOINT), wanted),
@@ -86,7 +86,7 @@ fn each_account_that_holds_something_counts_once() {
     world.run_for(Duration::from_millis(150));
     assert_eq!(held(&world, AccountKind::User), [3, 3, 2, 3]);
     assert_eq!(held(&world, AccountKind::Peer), [1, 1, 0, 0]);
-    assert_eq!(held(&world, AccountKind::Strangers), [1, 0, 0, 1]);
+    assert_eq!(held(&world, AccountKind::Remote), [1, 0, 0, 1]);
     assert_eq!(held(&world, AccountKind::Kernel), [0; 4]);
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
@@ -96,8 +96,8 @@ fn what_waits_at_an_endpoint_and_at_subnet_administration() {
     let mut world = world(Config { resolve_depth: 1, sa_depth: SaDepth::Fixed(1), ..Config::default() });
     let waits = |world: &World, name, who| {
         let all = gauges(world);
-        all.get(&(name, Of::EndpointQueue(PortId(0), Pkey::DEFAULT_FULL, who)))
-            .or_else(|| all.get(&(name, Of::PortQueue(PortId(0), who))))
+        all.get(&(name, GaugeScope::EndpointQueue(PortId(0), Pkey::DEFAULT_FULL, who)))
+            .or_else(|| all.get(&(name, GaugeScope::PortQueue(PortId(0), who))))
             .copied()
     };
     for number in 0..3 {
@@ -105,8 +105,8 @@ fn what_waits_at_an_endpoint_and_at_subnet_administration() {
     }
     assert_eq!(gauges(&world)[&("multicast_in_flight", ENDPOINT)], 1);
     assert_eq!(waits(&world, "multicast_waiting", Waiting::Local), Some(2));
-    assert_eq!(waits(&world, "multicast_waiting", Waiting::Strangers), Some(0));
-    assert_eq!(gauges(&world)[&("destinations", Of::State("asking"))], 3);
+    assert_eq!(waits(&world, "multicast_waiting", Waiting::Remote), Some(0));
+    assert_eq!(gauges(&world)[&("destinations", GaugeScope::State("asking"))], 3);
     for number in 1..=2 {
         let wanted = PathRecord { dlid: world.port(number).lid, ..PathRecord::default() };
         world.ask(0, &path_request(&wanted, EntryFlags::empty(), [1; 8]));
@@ -115,9 +115,9 @@ fn what_waits_at_an_endpoint_and_at_subnet_administration() {
     world.forge_request(stranger, 0, 7, &Address::from_text("stranger"), &name(0));
     assert_eq!((gauges(&world)[&("sa_in_flight", PORT)], gauges(&world)[&("sa_depth", PORT)]), (1, 1));
     assert_eq!(waits(&world, "sa_waiting", Waiting::Local), Some(1));
-    assert_eq!(gauges(&world)[&("destinations", Of::State("routing"))], 2);
+    assert_eq!(gauges(&world)[&("destinations", GaugeScope::State("routing"))], 2);
     // It comes after a while, as everything does here.
     world.run_for(Duration::from_millis(100));
-    assert_eq!(waits(&world, "sa_waiting", Waiting::Strangers), Some(1));
+    assert_eq!(waits(&world, "sa_waiting", Waiting::Remote), Some(1));
     assert_eq!(gauges(&world)[&("joins_waiting", PORT)], 0);
 }

@@ -1,8 +1,8 @@
 //! What a node learns from requests that it hears, by what it knew before.
 use acm_sansio::{
     Config, EndpointId, Event, Input, Output, PortId,
+    api::DatagramSource,
     config::{Limits, RouteProtocol},
-    door::DatagramSource,
     ibacmp,
 };
 use acm_sim::{World, WorldConfig};

@@ -1,5 +1,5 @@
 //! A port with several LIDs: LMC 2, four of them.
-use acm_sansio::{Config, EndpointId, Input, Output, config::RouteProtocol, door::DatagramSource};
+use acm_sansio::{Config, EndpointId, Input, Output, api::DatagramSource, config::RouteProtocol};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{Address, multicast};
 use ib_mad::{Lid, Method, Qpn, TransactionId, id::Lmc};

@@ -116,7 +116,7 @@ fn a_node_that_returns_elsewhere_is_found_at_once() {
 #[test]
 fn where_notices_are_refused_one_line_says_so_and_all_else_works() {
     let mut world = WorldConfig::default();
-    world.core.log_level = acm_sansio::door::Level::Always;
+    world.core.log_level = acm_sansio::api::Level::Always;
     let mut world = World::new(world);
     world.subnet.settings_mut().sa.notices = false;
     let names = names(2);

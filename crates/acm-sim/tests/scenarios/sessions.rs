@@ -63,7 +63,7 @@ fn sessions_have_each_kind_of_fact() {
     // fabric's own packets are in no trace of a core.
     let of_fabric = [Kind::FabricSent, Kind::FabricDelivered];
     let of_owner = [Kind::Lost, Kind::AddressRemoved, Kind::Configure, Kind::Interfaces, Kind::CloseClient];
-    let of_provider = [Kind::ProviderSaid, Kind::ProviderCall];
+    let of_provider = [Kind::ProviderMessage, Kind::ProviderCall];
     let not_here = [&of_fabric[..], &of_owner, &of_provider].concat();
     let missing: Vec<&Kind> =
         Kind::ALL.iter().filter(|kind| !seen.contains(kind) && !not_here.contains(kind)).collect();

@@ -1,6 +1,6 @@
 //! Traces that are cut, damaged, or of another version.
 use crate::common::{self, read};
-use acm_sansio::{Acm, Config, EndpointId, Event, Output, Time, door::Deadline, door::Reason};
+use acm_sansio::{Acm, Config, EndpointId, Event, Output, Time, api::Deadline, api::Reason};
 use acm_trace::{Damage, Entry, Fact, Kind, Note, Reader, Recorder, Start, Told, TraceError, VERSION, Woken};
 use pcap_file::pcapng::{
     Block, PcapNgReader, PcapNgWriter,
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 fn facts() -> Vec<Fact> {
     let client = acm_sansio::ClientId::new(1, 0);
     let endpoint = EndpointId::new(0, 0);
-    let source = acm_sansio::door::DatagramSource {
+    let source = acm_sansio::api::DatagramSource {
         lid: ib_mad::Lid::new(5),
         path_bits: 0,
         qpn: common::small(72_u32),

@@ -2,13 +2,13 @@
 use acm_sansio::{
     Acm, Config, EndpointId, Input, PortId, Time,
     account::AccountId,
+    api::{DatagramSource, GaugeSink, Names},
     context::Context,
-    door::{DatagramSource, Names, Tell},
-    failure::Tried,
+    failure::AttemptDetails,
     ibacmp::Ibacmp,
     id::Token,
     preload::Preload,
-    provider::{Answer, Need, Notice, PortEvent, Provider},
+    provider::{Need, Notice, PortEvent, Provider, Resolution},
     sa::SaError,
 };
 use acm_trace::{Difference, Recorder, Replay, ReplayError, Start};
@@ -51,17 +51,17 @@ impl Provider for Forgetful {
         source: &Address,
         dest: &Address,
         need: Need,
-    ) -> Answer {
+    ) -> Resolution {
         self.own.resolve(cx, endpoint, source, dest, need)
     }
-    fn route(&mut self, cx: &mut Context, endpoint: EndpointId, wanted: &PathRecord, need: Need) -> Answer {
+    fn route(&mut self, cx: &mut Context, endpoint: EndpointId, wanted: &PathRecord, need: Need) -> Resolution {
         self.own.route(cx, endpoint, wanted, need)
     }
     fn waiter_left(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) {
         self.own.waiter_left(cx, token, account, ticket);
     }
-    fn tried(&self, cx: &Context, token: Token) -> Tried {
-        self.own.tried(cx, token)
+    fn attempt_details(&self, cx: &Context, token: Token) -> AttemptDetails {
+        self.own.attempt_details(cx, token)
     }
     fn preload(&mut self, cx: &mut Context, preload: Preload) {
         self.own.preload(cx, preload);
@@ -93,7 +93,7 @@ impl Provider for Forgetful {
     fn each_stat(&self, tell: &mut dyn FnMut(&'static str, u64)) {
         self.own.each_stat(tell);
     }
-    fn each_gauge(&self, cx: &Context, tell: Tell<'_>) {
+    fn each_gauge(&self, cx: &Context, tell: GaugeSink<'_>) {
         self.own.each_gauge(cx, tell);
     }
     fn report(&self, cx: &Context, names: &dyn Names, f: &mut fmt::Formatter<'_>) -> fmt::Result {

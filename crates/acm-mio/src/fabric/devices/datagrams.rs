@@ -5,7 +5,7 @@ use super::{
     wakes::Source,
 };
 use crate::log::limited;
-use acm_sansio::{EndpointId, door::DatagramSource};
+use acm_sansio::{EndpointId, api::DatagramSource};
 use ib_device::verbs::Completion;
 
 impl Devices {

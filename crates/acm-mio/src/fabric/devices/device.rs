@@ -2,7 +2,7 @@
 use crate::log::{Lines, limited};
 use acm_sansio::{
     PortId,
-    door::{SaAddress, SaSend},
+    api::{SaAddress, SaSend},
     port::PortAttributes,
 };
 use ib_device::{

@@ -14,7 +14,7 @@ use crate::{
 };
 use acm_sansio::{
     EndpointId, Input, PortId, Time,
-    door::{SaAddress, SaSend, SendTo},
+    api::{SaAddress, SaSend, SendTo},
 };
 use ib_device::verbs::{UdConfig, UdQueuePair};
 use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};

@@ -4,7 +4,7 @@ use super::{
     wakes::Source,
 };
 use crate::log::limited;
-use acm_sansio::{Input, PortId, SaRequestId, door::SendFailure};
+use acm_sansio::{Input, PortId, SaRequestId, api::SendFailure};
 use ib_device::Error;
 use ib_mad::{Lid, Method, Qpn, Wire, as_bytes, sa::SaMad};
 
@@ -20,7 +20,7 @@ impl Mad {
     /// As the core hears it.
     pub(super) fn input(self, mad: &SaMad) -> Input<'_> {
         match self {
-            Self::Answer(id) => Input::SaAnswer { id, mad: as_bytes(mad) },
+            Self::Answer(id) => Input::SaResponse { id, mad: as_bytes(mad) },
             Self::NoAnswer(id, failure) => Input::SaFailed { id, failure },
             Self::Report { port, lid, qpn } => Input::SaReport { port, lid, qpn, mad: as_bytes(mad) },
         }

@@ -5,7 +5,7 @@ use super::{
     wakes::Source,
 };
 use crate::log::limited;
-use acm_sansio::{EndpointId, PortId, SaRequestId, door::SendFailure};
+use acm_sansio::{EndpointId, PortId, SaRequestId, api::SendFailure};
 use ib_device::sysfs;
 use std::os::fd::AsFd;
 

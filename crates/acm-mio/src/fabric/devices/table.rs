@@ -7,7 +7,7 @@ use super::{
     wakes::{Source, Wakes},
 };
 use crate::log::Lines;
-use acm_sansio::{EndpointId, Input, PortId, SaRequestId, Time, door::SendFailure, port::PortAttributes, turns::Turns};
+use acm_sansio::{EndpointId, Input, PortId, SaRequestId, Time, api::SendFailure, port::PortAttributes, turns::Turns};
 use core::num::NonZeroU32;
 use ib_device::{sysfs::Sysfs, uevent::UeventSocket, umad::ReceiveBuffer, verbs::QueueKey};
 use ib_mad::{Gid, Lid, Qpn, acm::AcmMad, sa::SaMad};

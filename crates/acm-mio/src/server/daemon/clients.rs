@@ -172,7 +172,7 @@ impl Daemon {
         // Requests that came before the end may have their answers already: a client that only writes no more takes them.
         self.host.clients.send(now, index);
         if let Some(id) = self.host.remove(index) {
-            self.input(now, Input::ClientGone(id));
+            self.input(now, Input::ClientClosed(id));
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     providers::Providers,
     source,
 };
-use acm_sansio::{ClientId, Event, Input, Output, door::SendFailure};
+use acm_sansio::{ClientId, Event, Input, Output, api::SendFailure};
 use mio::{Interest, Poll, Token};
 use std::io;
 

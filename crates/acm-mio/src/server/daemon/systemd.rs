@@ -1,5 +1,5 @@
 //! What systemd is told: that the daemon serves, reloads, stops, lives, and how it is.
-use acm_sansio::{Acm, Time, door::Of};
+use acm_sansio::{Acm, Time, api::GaugeScope};
 use core::time::Duration;
 use sd_notify::NotifyState;
 use std::env;
@@ -96,7 +96,7 @@ fn state(acm: &Acm) -> String {
         ("groups_wanted", _) => wanted += value,
         ("clients", _) => clients += value,
         ("lookups", _) => lookups += value,
-        ("destinations", Of::State("ready")) => known += value,
+        ("destinations", GaugeScope::State("ready")) => known += value,
         _ => {}
     });
     format!(

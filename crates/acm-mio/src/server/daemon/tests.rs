@@ -14,7 +14,7 @@ use crate::{
     },
     settings::Settings,
 };
-use acm_sansio::{Acm, Input, PortId, SaRequestId, Time, door::SendFailure, port::PortAttributes};
+use acm_sansio::{Acm, Input, PortId, SaRequestId, Time, api::SendFailure, port::PortAttributes};
 use acm_wire::{
     Address,
     client::{EntryFlags, path_request, perf_request},
@@ -235,11 +235,11 @@ impl Fabric for Chatter {
     fn close_endpoint(&mut self, _endpoint: acm_sansio::EndpointId) {}
     fn attach(&mut self, _endpoint: acm_sansio::EndpointId, _mgid: ib_mad::Gid, _mlid: Lid) {}
     fn detach(&mut self, _endpoint: acm_sansio::EndpointId, _mgid: ib_mad::Gid, _mlid: Lid) {}
-    fn send(&mut self, _endpoint: acm_sansio::EndpointId, _to: &acm_sansio::door::SendTo, _mad: &ib_mad::acm::AcmMad) {}
-    fn sa_send(&mut self, _send: &acm_sansio::door::SaSend) -> bool {
+    fn send(&mut self, _endpoint: acm_sansio::EndpointId, _to: &acm_sansio::api::SendTo, _mad: &ib_mad::acm::AcmMad) {}
+    fn sa_send(&mut self, _send: &acm_sansio::api::SaSend) -> bool {
         (self.on_sa_send)()
     }
-    fn sa_reply(&mut self, port: PortId, _to: acm_sansio::door::SaAddress, _mad: &ib_mad::sa::SaMad) {
+    fn sa_reply(&mut self, port: PortId, _to: acm_sansio::api::SaAddress, _mad: &ib_mad::sa::SaMad) {
         unreachable!("{port:?}")
     }
 }

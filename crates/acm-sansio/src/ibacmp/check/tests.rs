@@ -1,7 +1,7 @@
 //! States that do not fit: each is found, and what it is made of is found to fit before.
 use super::{
     super::{
-        dest::{Class, DestKey, StateKind},
+        dest::{DestKey, EvictionClass, StateKind},
         membership::Group,
         remote::Remote,
     },
@@ -11,11 +11,11 @@ use crate::{
     Config,
     account::{Holding, KERNEL},
     check::lookups,
-    client::{Asker, OpenRequest, Waiting},
-    credit::Places,
+    client::{OpenRequest, Requester, WaitingFor},
+    credit::QueuePositions,
     id::{KernelRequestId, PortId, Token},
     port::PortAttributes,
-    provider::{Answer, IfPending, Need, Provider},
+    provider::{IfPending, Need, Provider, Resolution},
     providers::Providers,
 };
 use acm_wire::Address;
@@ -38,7 +38,7 @@ fn joined(resolve_depth: u32) -> (Context, Ibacmp, EndpointId) {
     let attributes =
         PortAttributes { lid: Lid::new(16), gids: vec!["fe80::1".parse().unwrap()], ..PortAttributes::default() };
     cx.ports.up(PortId(0), &attributes);
-    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_FULL, crate::door::ProviderId::BUILT_IN);
+    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_FULL, crate::api::ProviderId::BUILT_IN);
     cx.ports.endpoint_mut(endpoint).unwrap().addresses.push(name("here"));
     let mut group = Group::new(0, Pkey::DEFAULT_FULL, Rate::GBPS_10, Mtu::B2048);
     group.member = Some(McMemberRecord { mgid: group.mgid, ..McMemberRecord::default() });
@@ -49,7 +49,7 @@ fn joined(resolve_depth: u32) -> (Context, Ibacmp, EndpointId) {
 
 fn ask(cx: &mut Context, ibacmp: &mut Ibacmp, endpoint: EndpointId, dest: &str) -> DestId {
     match ibacmp.resolve(cx, endpoint, &name("here"), &name(dest), NEED) {
-        Answer::Pending(token) => dest_of(token),
+        Resolution::Pending(token) => dest_of(token),
         other => panic!("{other:?}"),
     }
 }
@@ -76,21 +76,21 @@ fn fails(cx: &Context, ibacmp: &Ibacmp, with: &str) {
 
 fn wait_for(cx: &mut Context, endpoint: EndpointId, id: DestId) {
     let token = Task::Lookup(id).token();
-    let waiting = Waiting::Lookup { endpoint, token, dest: name("there"), chosen_source: None };
-    cx.keep_request(OpenRequest::new(Asker::Kernel(KernelRequestId(1)), KERNEL, waiting));
+    let waiting = WaitingFor::Lookup { endpoint, token, dest: name("there"), chosen_source: None };
+    cx.keep_request(OpenRequest::new(Requester::Kernel(KernelRequestId(1)), KERNEL, waiting));
 }
 
 fn stage(ibacmp: &mut Ibacmp, id: DestId) -> &mut Stage {
-    &mut ibacmp.cache.get_mut(id).unwrap().state.asking_mut().unwrap().stage
+    &mut ibacmp.cache.get_mut(id).unwrap().state.multicast_request_mut().unwrap().stage
 }
 
 #[test]
 fn transaction_ids() {
     let (cx, mut ibacmp, _, id) = asking();
-    ibacmp.asked.insert(77, id);
+    ibacmp.by_tid.insert(77, id);
     fails(&cx, &ibacmp, "transaction ids and requests differ");
     let (cx, mut ibacmp, ..) = asking();
-    ibacmp.asked.values_mut().for_each(|id| *id = DestId::new(9, 9));
+    ibacmp.by_tid.values_mut().for_each(|id| *id = DestId::new(9, 9));
     fails(&cx, &ibacmp, "is another's");
 }
 
@@ -122,7 +122,7 @@ fn a_depth_of_none_is_one() {
     assert_eq!(ibacmp.check(&cx), Ok(()));
     // It waits for its turn; without a place it would never come.
     assert!(matches!(stage(&mut ibacmp, second), Stage::Queued(_)));
-    *stage(&mut ibacmp, second) = Stage::Queued(Places::default());
+    *stage(&mut ibacmp, second) = Stage::Queued(QueuePositions::default());
     fails(&cx, &ibacmp, "waits and nobody pays");
 }
 
@@ -150,13 +150,13 @@ fn charges() {
 #[test]
 fn those_who_need_a_route() {
     let (mut cx, mut ibacmp, endpoint) = joined(1);
-    let wanted = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
-    let answer = ibacmp.route(&mut cx, endpoint, &wanted, NEED);
-    let Answer::Pending(token) = answer else { panic!("{answer:?}") };
+    let path = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
+    let resolution = ibacmp.route(&mut cx, endpoint, &path, NEED);
+    let Resolution::Pending(token) = resolution else { panic!("{resolution:?}") };
     assert_eq!(ibacmp.check(&cx), Ok(()));
     let DestState::Routing(routing) = &ibacmp.cache.get(dest_of(token)).unwrap().state else { panic!() };
-    cx.sa_leave(routing.question, KERNEL);
-    fails(&cx, &ibacmp, "1 need question0.0, Some(0) are known");
+    cx.sa_leave(routing.query, KERNEL);
+    fails(&cx, &ibacmp, "1 need query0.0, Some(0) are known");
 }
 
 /// A claim that is checked holds what a request holds.
@@ -168,7 +168,7 @@ fn claims() {
     let path = PathRecord { dlid: Lid::new(2), ..PathRecord::default() };
     let ready = Ready::new(Some(remote(2)), path, 0);
     ibacmp.cache.enter(id, DestState::Ready(ready));
-    ibacmp.check_claim(&mut cx, id, &remote(3), None);
+    ibacmp.verify_claim(&mut cx, id, &remote(3), None);
     assert_eq!(ibacmp.stats().claims_checked, 1);
     assert_eq!(ibacmp.check(&cx), Ok(()));
     wait_for(&mut cx, endpoint, id);
@@ -187,7 +187,7 @@ fn ends_of_paths() {
     fails(&cx, &ibacmp, "the path leads to LID 3");
     // It counts no more.
     for lid in [16, 17] {
-        ibacmp.endpoints.entry(endpoint).or_default().begin_at(Gid::default(), Lid::new(lid), Lmc::default());
+        ibacmp.endpoints.entry(endpoint).or_default().update_origin(Gid::default(), Lid::new(lid), Lmc::default());
     }
     assert_eq!(ibacmp.check(&cx), Ok(()));
 }
@@ -197,7 +197,7 @@ fn bounds() {
     let (mut cx, mut ibacmp, endpoint, _) = asking();
     cx.widest.limits.destinations = 1;
     assert_eq!(ibacmp.check(&cx), Ok(()));
-    ibacmp.cache.insert(endpoint, DestKey::Address(name("another")), Class::Wanted);
+    ibacmp.cache.insert(endpoint, DestKey::Address(name("another")), EvictionClass::Requested);
     fails(&cx, &ibacmp, "2 destinations");
 }
 
@@ -205,10 +205,10 @@ fn bounds() {
 fn what_is_under_way_is_known_to_its_endpoint() {
     let (mut cx, mut ibacmp, endpoint) = joined(1);
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
-    let (question, lookup) = (crate::id::QuestionId::new(0, 0), Lookup::default());
+    let (query, lookup) = (crate::id::SaQueryId::new(0, 0), Lookup::default());
     ibacmp.cache.enter(
         id,
-        DestState::Routing(Routing { remote: None, addr_until: None, question, since: crate::Time::ZERO, lookup }),
+        DestState::Routing(Routing { remote: None, addr_until: None, query, since: crate::Time::ZERO, lookup }),
     );
     let note = |ibacmp: &mut Ibacmp, was, is| ibacmp.cache.note_kind(Some(was), Some(is));
     ibacmp.cache.get_mut(id).unwrap().state = DestState::Unknown;

@@ -21,14 +21,14 @@ fn port() -> PortAttributes {
     }
 }
 
-fn asked(key: &RouteKey) -> (PathMask, PathRecord) {
-    let mad = question(key, Pkey::DEFAULT_FULL).mad(&port(), TransactionId::new(1));
+fn query_of(key: &RouteKey) -> (PathMask, PathRecord) {
+    let mad = query(key, Pkey::DEFAULT_FULL).mad(&port(), TransactionId::new(1));
     (PathMask::from_bits_retain(mad.sa.component_mask.get()), *mad.record::<PathRecord>().unwrap())
 }
 
 #[test]
 fn what_is_not_given_is_not_asked_for() {
-    let (mask, record) = asked(&RouteKey::default());
+    let (mask, record) = query_of(&RouteKey::default());
     assert_eq!(mask, PathMask::PKEY | PathMask::REVERSIBLE | PathMask::NUM_PATH | PathMask::SGID);
     assert_eq!((record.sgid, record.pkey), (gid("fe80::1"), Pkey::DEFAULT_FULL));
     assert!(record.reversible_paths.reversible() && record.reversible_paths.num_path() == 1);
@@ -37,7 +37,7 @@ fn what_is_not_given_is_not_asked_for() {
 #[test]
 fn each_field_that_is_given_is_asked_for() {
     let empty = RouteKey::default();
-    let (none, _) = asked(&empty);
+    let (none, _) = query_of(&empty);
     let keys = [
         (RouteKey { dgid: gid("fe80::9"), ..empty }, PathMask::DGID),
         (RouteKey { dlid: Lid::new(9), ..empty }, PathMask::DLID),
@@ -47,13 +47,13 @@ fn each_field_that_is_given_is_asked_for() {
         (RouteKey { qos_class: 4, ..empty }, PathMask::QOS_CLASS),
     ];
     for (key, bit) in keys {
-        let (mask, record) = asked(&key);
+        let (mask, record) = query_of(&key);
         assert_eq!(mask, none | bit);
         let found = (record.dgid, record.dlid, record.slid, record.service_id, record.traffic_class);
         assert_eq!(found, (key.dgid, key.dlid, key.slid, key.service_id, key.traffic_class));
         assert_eq!((record.qos_sl.qos_class(), record.sgid), (key.qos_class, gid("fe80::1")));
     }
-    let (mask, record) = asked(&RouteKey { sgid: gid("fe80::2"), ..empty });
+    let (mask, record) = query_of(&RouteKey { sgid: gid("fe80::2"), ..empty });
     assert_eq!((mask, record.sgid), (none, gid("fe80::2")));
 }
 
@@ -101,7 +101,7 @@ fn a_path_of_the_groups_parameters() {
 fn a_path_to_ourselves() {
     let mut cx = Context::new(Config::default(), 1.into());
     cx.ports.up(PortId(0), &port());
-    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_LIMITED, crate::door::ProviderId::BUILT_IN);
+    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_LIMITED, crate::api::ProviderId::BUILT_IN);
     let path = PathRecord {
         dgid: gid("fe80::1"),
         sgid: gid("fe80::1"),
@@ -141,10 +141,10 @@ fn a_datagram_goes_the_way_of_its_path() {
 #[test]
 fn the_class_of_the_base_group_is_asked_for() {
     use super::super::membership::Group;
-    use crate::{account::KERNEL, door::Output, provider::IfPending};
+    use crate::{account::KERNEL, api::Output, provider::IfPending};
     let mut cx = Context::new(Config::default(), 1.into());
     cx.ports.up(PortId(0), &port());
-    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_FULL, crate::door::ProviderId::BUILT_IN);
+    let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_FULL, crate::api::ProviderId::BUILT_IN);
     let mut group = Group::new(0, Pkey::DEFAULT_FULL, Rate::GBPS_10, Mtu::B2048);
     group.member = Some(McMemberRecord { mgid: group.mgid, traffic_class: 7, ..McMemberRecord::default() });
     let mut ibacmp = Ibacmp::new(1);
@@ -156,6 +156,6 @@ fn the_class_of_the_base_group_is_asked_for() {
         Output::SaSend(send) => Some(*send.mad.record::<PathRecord>().unwrap()),
         _ => None,
     };
-    let asked = cx.outputs.iter().find_map(of).unwrap();
-    assert_eq!((asked.dgid, asked.traffic_class), (gid("fe80::9"), 7));
+    let requested = cx.outputs.iter().find_map(of).unwrap();
+    assert_eq!((requested.dgid, requested.traffic_class), (gid("fe80::9"), 7));
 }

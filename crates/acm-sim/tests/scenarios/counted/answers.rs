@@ -2,8 +2,8 @@
 use super::shared::{SECOND, USER, quiet, route, told, with};
 use acm_sansio::{
     EndpointId, Event, Input, Output, SaRequestId,
+    api::{DatagramSource, SendFailure},
     config::Limits,
-    door::{DatagramSource, SendFailure},
     ibacmp,
 };
 use acm_sim::{World, dead, name};
@@ -27,7 +27,7 @@ fn answers_to_what_was_never_sent() {
     let id = SaRequestId::new(77, 0);
     world.input(0, Input::SaFailed { id, failure: SendFailure::TimedOut });
     assert_eq!(world.stat(0, "stale_inputs"), 1);
-    world.input(0, Input::SaAnswer { id, mad: &[0; 256] });
+    world.input(0, Input::SaResponse { id, mad: &[0; 256] });
     assert_eq!((world.stat(0, "stale_inputs"), world.stat(0, "sa_bad_answers")), (2, 0));
 }
 
@@ -44,7 +44,7 @@ fn an_answer_with_another_transaction_id() {
     let send = world.transcript[since..].iter().find_map(of).unwrap();
     let mut mad = send.mad;
     mad.header.transaction_id = TransactionId::new(mad.header.transaction_id.get() ^ 1);
-    world.input(0, Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&mad) });
+    world.input(0, Input::SaResponse { id: send.id, mad: ib_mad::as_bytes(&mad) });
     assert_eq!((world.stat(0, "sa_bad_answers"), world.stat(0, "stale_inputs")), (1, 0));
 }
 
@@ -76,7 +76,7 @@ fn an_answer_about_a_route_to_a_request_that_ended() {
     let record = PathRecord { dlid: Lid::new(99), ..*answer.record::<PathRecord>().unwrap() };
     answer.data.0[..64].copy_from_slice(ib_mad::as_bytes(&record));
     let mut stale = |id| {
-        world.input(0, Input::SaAnswer { id, mad: ib_mad::as_bytes(&answer) });
+        world.input(0, Input::SaResponse { id, mad: ib_mad::as_bytes(&answer) });
         (world.path(ask), world.stat(0, "stale_inputs"), world.stat(0, "sa_bad_answers"))
     };
     assert_eq!(stale(ended.id), (None, 1, 0), "by the id of the one that ended");
@@ -173,7 +173,7 @@ fn a_join_that_is_answered_for_another_group() {
         bytes[56 + 15] ^= other;
         // The MLID, which is an administration's to give.
         bytes[56 + 36..56 + 38].copy_from_slice(&[0xc0, 1]);
-        world.input(0, Input::SaAnswer { id: send.id, mad: &bytes });
+        world.input(0, Input::SaResponse { id: send.id, mad: &bytes });
         assert_eq!(world.stat(0, "joins_failed"), failed);
     }
 }

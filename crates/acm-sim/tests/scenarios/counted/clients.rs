@@ -2,8 +2,8 @@
 use super::shared::{OTHER, SECOND, USER, outputs, quiet, route, told, with};
 use acm_sansio::{
     ClientId, Config, Event, Input, Output,
+    api::Level,
     config::{Limits, SaDepth, Share},
-    door::Level,
     ibacmp,
 };
 use acm_sim::{World, WorldConfig, dead};
@@ -36,8 +36,8 @@ fn a_client_number_that_is_used_again_without_a_word() {
     world.input(0, Input::ClientMessage { client: old, message: &dead(0, EntryFlags::empty()) });
     world.input(0, Input::ClientOpened { client: new, account: OTHER });
     assert_eq!((world.stat(0, "stale_inputs"), world.stat(0, "requests_abandoned")), (1, 1));
-    world.input(0, Input::ClientGone(old));
-    world.input(0, Input::ClientGone(new));
+    world.input(0, Input::ClientClosed(old));
+    world.input(0, Input::ClientClosed(new));
     assert_eq!(world.stat(0, "stale_inputs"), 2);
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
@@ -45,14 +45,14 @@ fn a_client_number_that_is_used_again_without_a_word() {
 #[test]
 fn a_client_whose_number_is_out_of_bounds_is_refused() {
     let mut world = quiet();
-    let [last, beyond] = [ClientId::MOST - 1, ClientId::MOST].map(|number| ClientId::new(number, 0));
+    let [last, beyond] = [ClientId::MAX_INDEX - 1, ClientId::MAX_INDEX].map(|number| ClientId::new(number, 0));
     for client in [last, beyond, ClientId::new(u32::MAX, 0)] {
         world.input(0, Input::ClientOpened { client, account: USER });
     }
     let refused = |event: &Event| matches!(event, Event::ConnectionRefused(client, USER) if *client != last);
     assert_eq!((world.stat(0, "connections_refused"), told(&world, refused)), (2, 2));
     assert_eq!(outputs(&world, 0, |output| matches!(output, Output::CloseClient(_))), 2);
-    world.input(0, Input::ClientGone(last));
+    world.input(0, Input::ClientClosed(last));
     assert_eq!((world.stat(0, "stale_inputs"), world.node(0).acm.check()), (0, Ok(())));
 }
 
@@ -116,7 +116,7 @@ fn the_turn_of_another_account_counts() {
     world.ask_as(0, OTHER, &dead(9, EntryFlags::empty()));
     world.run_for(SECOND);
     let asked = world.node(0).host.events.iter().filter_map(|(_, event)| match event {
-        Event::Ibacmp(ibacmp::Event::Asked(_, address, 1)) => Some(*address),
+        Event::Ibacmp(ibacmp::Event::RequestSent(_, address, 1)) => Some(*address),
         _ => None,
     });
     assert_eq!(asked.clone().count(), 10);

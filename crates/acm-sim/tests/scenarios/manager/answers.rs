@@ -19,7 +19,7 @@ fn a_malformed_answer_ends_the_request_at_once() {
         mad.header.method = Method::GET_RESP;
         broken(&mut mad);
         let asked = world.now();
-        world.input(0, Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&mad) });
+        world.input(0, Input::SaResponse { id: send.id, mad: ib_mad::as_bytes(&mad) });
         let frame = acm_wire::client::next_answer(world.answer(ask).expect("at once")).unwrap().unwrap();
         assert_eq!(frame.header.status, ClientStatus::ENODATA);
         assert_eq!(world.now(), asked);
@@ -38,7 +38,7 @@ fn an_answer_with_another_transaction_id_ends_nothing() {
     let (_, send) = sends(&world, 0, since)[0];
     let mut mad = send.mad;
     mad.header.transaction_id = ib_mad::TransactionId::new(mad.header.transaction_id.get() ^ 1);
-    world.input(0, Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&mad) });
+    world.input(0, Input::SaResponse { id: send.id, mad: ib_mad::as_bytes(&mad) });
     assert_eq!(world.path(ask), None);
     assert!(world.wait(ask).is_ok());
 }

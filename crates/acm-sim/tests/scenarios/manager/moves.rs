@@ -1,6 +1,6 @@
 //! A subnet manager or a port that is elsewhere, or other than it was.
 use super::shared::{change, depth, members, route, sends, world};
-use acm_sansio::{Config, Input, PortId, Time, config::SaDepth, door::SaSend, retry::SA_BUSY};
+use acm_sansio::{Config, Input, PortId, Time, api::SaSend, config::SaDepth, retry::SA_BUSY};
 use acm_sim::{Ask, World};
 use acm_wire::client::{ClientStatus, Counter, EntryFlags};
 use core::time::Duration;

@@ -1,8 +1,8 @@
 //! The world of these tests, what is asked in it, and what it saw.
 use acm_sansio::{
     Account, Config, Output, Time,
+    api::SaSend,
     config::{SaDepth, ServiceIds},
-    door::SaSend,
 };
 use acm_sim::{Ask, World, WorldConfig};
 use acm_wire::client::{EntryFlags, path_request};

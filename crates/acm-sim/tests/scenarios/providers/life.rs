@@ -2,7 +2,7 @@
 use super::shared::{Machine, OF_ONE, OF_TWO, ONE, OWN, TWO, attributes};
 use acm_sansio::{
     Input, PortId,
-    door::{ProviderCall, ProviderFunction},
+    api::{ProviderCall, ProviderFunction},
 };
 use acm_wire::client::{EpHead, ep_request};
 use core::time::Duration;

@@ -2,7 +2,7 @@
 use super::shared::{Answers, Machine, ONE, TWO, message, name};
 use acm_sansio::{
     ClientId, Input,
-    door::{ExternalRequestId, ProviderCall, ProviderSaid},
+    api::{ExternalRequestId, ProviderCall, ProviderMessage},
 };
 use acm_wire::client::{Counter, Counters, EntryFlags, next_answer, perf_request, resolve_request};
 use core::time::Duration;
@@ -89,11 +89,11 @@ fn an_answer_to_nothing_harms_nobody() {
     let other = machine.resolve(1, "two");
     machine.run(MS);
     let answer = message(0, Some(&PathRecord { dlid: Lid::new(5), ..PathRecord::default() }));
-    let said = ProviderSaid::Answered { request, message: &answer };
+    let said = ProviderMessage::ResolveResponse { request, message: &answer };
     machine.say(TWO, said.clone());
-    machine.say(ONE, ProviderSaid::Counters { request, values: &[] });
-    machine.say(ONE, ProviderSaid::Answered { request: ExternalRequestId::new(77, 1), message: &answer });
-    machine.say(acm_sansio::door::ProviderId(9), said.clone());
+    machine.say(ONE, ProviderMessage::Counters { request, values: &[] });
+    machine.say(ONE, ProviderMessage::ResolveResponse { request: ExternalRequestId::new(77, 1), message: &answer });
+    machine.say(acm_sansio::api::ProviderId(9), said.clone());
     assert_eq!((machine.status(client), machine.stat("stale_inputs")), (None, 5));
     assert_eq!(machine.status(other), None);
     machine.run(Duration::from_secs(13));
@@ -115,7 +115,7 @@ fn a_provider_counts_for_itself_and_for_the_daemon() {
     assert_eq!(counters(&machine, client), None);
     machine.run(MS);
     assert_eq!(counters(&machine, client), Some(Ok([1, 2, 3, 4, 5, 6, 7])));
-    machine.say(ONE, ProviderSaid::Counted(Counter::AddrQuery));
+    machine.say(ONE, ProviderMessage::IncrementCounter(Counter::AddrQuery));
     assert_eq!(machine.acm.counters().get(Counter::AddrQuery), 1);
     machine.fake(ONE).takes = None;
     let client = machine.ask(1, &perf_request(2, [1; 8]));
@@ -161,7 +161,7 @@ fn an_account_pays_until_the_provider_answers_or_its_time_is_over() {
     machine.fake(ONE).answers = Answers::Nothing;
     let client = machine.resolve(1, "one");
     assert_eq!(machine.gauge("lookups"), 1);
-    machine.tell(Input::ClientGone(client));
+    machine.tell(Input::ClientClosed(client));
     machine.run(Duration::from_secs(12));
     assert_eq!((machine.gauge("lookups"), machine.gauge("provider_unanswered")), (1, 1));
     machine.run(Duration::from_secs(1));
@@ -170,7 +170,7 @@ fn an_account_pays_until_the_provider_answers_or_its_time_is_over() {
     machine.fake(ONE).takes = Some(Duration::from_secs(5));
     let clients: Vec<ClientId> = (0..70).map(|_| machine.resolve(1, "one")).collect();
     assert_eq!(machine.gauge("lookups"), 70);
-    clients.into_iter().for_each(|client| machine.tell(Input::ClientGone(client)));
+    clients.into_iter().for_each(|client| machine.tell(Input::ClientClosed(client)));
     assert_eq!((machine.gauge("lookups"), machine.gauge("provider_waiting")), (64, 0));
     machine.replay();
 }

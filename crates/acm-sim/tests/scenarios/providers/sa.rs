@@ -2,7 +2,7 @@
 use super::shared::{Machine, ONE, TWO, sa_id};
 use acm_sansio::{
     EndpointId, Input, PortId,
-    door::{ProviderCall, ProviderId, ProviderSaid, SendFailure},
+    api::{ProviderCall, ProviderId, ProviderMessage, SendFailure},
     sa::SaError,
 };
 use acm_wire::client::{EntryFlags, path_request};
@@ -18,7 +18,7 @@ fn request() -> SaMad {
 }
 
 fn ask(machine: &mut Machine, provider: ProviderId, number: u64, mad: &SaMad) {
-    let said = ProviderSaid::SaAsked { id: sa_id(number), endpoint: OF_ONE, mad: ib_mad::as_bytes(mad) };
+    let said = ProviderMessage::SaRequest { id: sa_id(number), endpoint: OF_ONE, mad: ib_mad::as_bytes(mad) };
     machine.say(provider, said);
 }
 
@@ -27,7 +27,7 @@ fn done(machine: &mut Machine, provider: ProviderId) -> Vec<(u64, Result<SaMad, 
     calls
         .into_iter()
         .filter_map(|call| match call {
-            ProviderCall::SaDone { id, answer } => Some((id.0, answer.map(|mad| *mad))),
+            ProviderCall::SaDone { id, result: answer } => Some((id.0, answer.map(|mad| *mad))),
             _ => None,
         })
         .collect()
@@ -47,10 +47,10 @@ fn a_provider_has_its_answer_with_its_own_transaction_id_whatever_the_status() {
         let mut answer = send.mad;
         answer.header.method = Method::GET_RESP;
         answer.header.status = status;
-        machine.tell(Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&answer) });
+        machine.tell(Input::SaResponse { id: send.id, mad: ib_mad::as_bytes(&answer) });
         answer.header.transaction_id = request().header.transaction_id;
         assert_eq!(done(&mut machine, ONE), [(number, Ok(answer))]);
-        machine.tell(Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&answer) });
+        machine.tell(Input::SaResponse { id: send.id, mad: ib_mad::as_bytes(&answer) });
         assert_eq!(done(&mut machine, ONE), [], "once");
     }
     ask(&mut machine, ONE, 3, &request());
@@ -95,7 +95,7 @@ fn a_provider_asks_from_its_own_endpoints_and_for_subnet_administration_alone() 
     let mut answer = request();
     answer.header.method = Method::GET_RESP;
     ask(&mut machine, ONE, 2, &answer);
-    let said = ProviderSaid::SaAsked { id: sa_id(3), endpoint: OF_ONE, mad: &[1; 40] };
+    let said = ProviderMessage::SaRequest { id: sa_id(3), endpoint: OF_ONE, mad: &[1; 40] };
     machine.say(ONE, said);
     let refused = [1, 2, 3].map(|number| (number, Err(SaError::NotSent)));
     assert_eq!(done(&mut machine, ONE), refused);
@@ -117,7 +117,7 @@ fn a_query_of_a_client_passes_the_provider_by() {
     let send = machine.sa.pop().unwrap();
     let mut answer = send.mad;
     answer.header.method = Method::GET_RESP;
-    machine.tell(Input::SaAnswer { id: send.id, mad: ib_mad::as_bytes(&answer) });
+    machine.tell(Input::SaResponse { id: send.id, mad: ib_mad::as_bytes(&answer) });
     assert_eq!(machine.status(client), Some(0));
     machine.replay();
 }

@@ -1,11 +1,11 @@
 //! A core with providers outside of it, which do what a test wants, and nothing else around it.
 use acm_sansio::{
     Account, Acm, ClientId, Config, Event, Input, KernelRequestId, Output, PortId, Time,
-    config::Subnets,
-    door::{
-        CallId, ExternalRequestId, ExternalSaId, Level, ProviderCall, ProviderFunction, ProviderId, ProviderSaid,
+    api::{
+        CallId, ExternalRequestId, ExternalSaId, Level, ProviderCall, ProviderFunction, ProviderId, ProviderMessage,
         SaSend,
     },
+    config::Subnets,
     port::PortAttributes,
 };
 use acm_trace::{Recorder, Replay, Start};
@@ -159,8 +159,8 @@ impl Machine {
         self.tell(Input::PortUp { port: PortId(port), attributes });
     }
 
-    pub(crate) fn say(&mut self, provider: ProviderId, said: ProviderSaid<'_>) {
-        self.tell(Input::Provider { provider, said });
+    pub(crate) fn say(&mut self, provider: ProviderId, said: ProviderMessage<'_>) {
+        self.tell(Input::Provider { provider, message: said });
     }
 
     pub(crate) fn tell(&mut self, input: Input<'_>) {
@@ -281,13 +281,13 @@ impl Machine {
         match what {
             Later::Returned(call, is_ok) => {
                 self.fake(provider).under_way -= 1;
-                self.say(provider, ProviderSaid::Returned { call, is_ok });
+                self.say(provider, ProviderMessage::Returned { call, is_ok });
             }
             Later::Answered(request, message) => {
-                self.say(provider, ProviderSaid::Answered { request, message: &message });
+                self.say(provider, ProviderMessage::ResolveResponse { request, message: &message });
             }
             Later::Counters(request) => {
-                self.say(provider, ProviderSaid::Counters { request, values: &[1, 2, 3, 4, 5, 6, 7, 8] });
+                self.say(provider, ProviderMessage::Counters { request, values: &[1, 2, 3, 4, 5, 6, 7, 8] });
             }
         }
     }
@@ -296,7 +296,7 @@ impl Machine {
     pub(crate) fn wake_up(&mut self, provider: ProviderId) {
         for call in core::mem::take(&mut self.fake(provider).stuck) {
             self.fake(provider).under_way -= 1;
-            self.say(provider, ProviderSaid::Returned { call, is_ok: true });
+            self.say(provider, ProviderMessage::Returned { call, is_ok: true });
         }
         self.run(Duration::from_millis(1));
     }
@@ -323,7 +323,7 @@ impl Machine {
     }
 
     pub(crate) fn kernel(&mut self, wanted: &PathRecord) {
-        self.tell(Input::KernelRequest { id: KernelRequestId(1), port: None, wanted });
+        self.tell(Input::KernelRequest { id: KernelRequestId(1), port: None, path: wanted });
     }
 
     pub(crate) fn stat(&self, name: &str) -> u64 {

@@ -5,12 +5,12 @@ pub(crate) mod outputs;
 use acm_sansio::{
     Account, ClientId, Config, EndpointId, Event, Failure, Input, KernelRequestId, Output, PortId, RequestId,
     SaRequestId, Time,
-    config::{RouteProtocol, SaDepth, ServiceIds, Subnets},
-    door::{
+    api::{
         CallId, DatagramSource, ExternalRequestId, ExternalSaId, FailedRequest, Level, ProviderCall, ProviderEvent,
         ProviderFunction, ProviderId, RequestedBy, SaAddress, SaSend, SendFailure, SendTo,
     },
-    failure::{Attempt, Bound, GroupAsked, SaAsked, Tried},
+    config::{RouteProtocol, SaDepth, ServiceIds, Subnets},
+    failure::{Attempt, AttemptDetails, Bound, MulticastAttempt, SaAttempt},
     ibacmp,
     port::{InterfaceAddress, PortAttributes},
     preload::{Hosts, Preload, Route, Routes},
@@ -74,7 +74,7 @@ pub(crate) fn account() -> BoxedStrategy<Account> {
     prop_oneof![
         Just(Account::Daemon),
         Just(Account::Kernel),
-        Just(Account::Strangers),
+        Just(Account::Remote),
         any::<u32>().prop_map(Account::User),
         any::<IpAddr>().prop_map(Account::Peer),
     ]

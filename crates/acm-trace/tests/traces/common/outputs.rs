@@ -53,9 +53,9 @@ fn failure() -> BoxedStrategy<Failure> {
 fn attempt() -> BoxedStrategy<Attempt> {
     (failure(), gid(), time(), any::<Option<u16>>())
         .prop_map(|(failure, mgid, time, found)| {
-            let group = found.map(|times| GroupAsked { mgid, times: times.into(), time });
-            let (found, sa) = (found.map(Lid::new), Some(SaAsked { lid: Lid::new(7), time }));
-            Attempt { failure, tried: Tried { group, found, sa, again_in: Some(time) } }
+            let group = found.map(|times| MulticastAttempt { mgid, times: times.into(), time });
+            let (found, sa) = (found.map(Lid::new), Some(SaAttempt { lid: Lid::new(7), time }));
+            Attempt { failure, details: AttemptDetails { group, found, sa, retry_in: Some(time) } }
         })
         .boxed()
 }
@@ -87,14 +87,14 @@ pub(crate) fn events(address: Address, mgid: Gid, attempt: Attempt, time: Durati
         ibacmp::Event::PeerChanged(endpoint, address),
         ibacmp::Event::ClaimChecked(endpoint, address, mgid),
         ibacmp::Event::ClaimRefuted(endpoint, address, mgid),
-        ibacmp::Event::Asked(endpoint, address, 2),
+        ibacmp::Event::RequestSent(endpoint, address, 2),
         ibacmp::Event::Refused(endpoint, address, attempt.failure),
         ibacmp::Event::Located(endpoint, address, mgid, lid),
-        ibacmp::Event::RouteAsked(endpoint, address),
+        ibacmp::Event::RouteRequested(endpoint, address),
         ibacmp::Event::RouteFound(endpoint, address),
         ibacmp::Event::Preloaded(endpoint, address),
         ibacmp::Event::PreloadRefuted(endpoint, address),
-        ibacmp::Event::RouteGone(endpoint, address),
+        ibacmp::Event::RouteRemoved(endpoint, address),
     ];
     let core = [
         Event::PortUp(port, lid),
@@ -117,7 +117,7 @@ pub(crate) fn events(address: Address, mgid: Gid, attempt: Attempt, time: Durati
         Event::SaMoved(port, 4),
         Event::Subscribed(port, true),
         Event::NotSubscribed(port, SaError::PortDown),
-        Event::BadSaAnswer(port),
+        Event::BadSaResponse(port),
         Event::Provider(ProviderId(1), ProviderEvent::Hangs(ProviderFunction::Resolve, 10)),
         Event::Provider(ProviderId(1), ProviderEvent::Returned),
         Event::Provider(ProviderId(1), ProviderEvent::PortRefused(port, number)),
@@ -254,7 +254,7 @@ fn call() -> BoxedStrategy<ProviderCall> {
         }),
         port.prop_map(ProviderCall::Reregister),
         (request, endpoint).prop_map(|(request, endpoint)| ProviderCall::QueryCounters { request, endpoint }),
-        (any::<u64>(), answer).prop_map(|(id, answer)| ProviderCall::SaDone { id: ExternalSaId(id), answer }),
+        (any::<u64>(), answer).prop_map(|(id, answer)| ProviderCall::SaDone { id: ExternalSaId(id), result: answer }),
     ]
     .boxed()
 }

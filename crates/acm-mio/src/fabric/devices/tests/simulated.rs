@@ -9,7 +9,7 @@ use crate::{
 };
 use acm_sansio::{
     EndpointId, Input, PortId, SaRequestId,
-    door::{DatagramSource, SaAddress, SaSend, SendFailure, SendTo},
+    api::{DatagramSource, SaAddress, SaSend, SendFailure, SendTo},
     port::PortAttributes,
 };
 use core::{num::NonZeroU32, time::Duration};
@@ -52,7 +52,7 @@ impl From<Input<'_>> for Told {
             Input::ClientReregister(port) => Self::Reregister(port),
             Input::EndpointOpened { endpoint, qpn } => Self::Opened(endpoint, qpn),
             Input::EndpointLost(endpoint) => Self::Lost(endpoint),
-            Input::SaAnswer { id, mad } => Self::Answer(id, mad.to_vec()),
+            Input::SaResponse { id, mad } => Self::Answer(id, mad.to_vec()),
             Input::SaFailed { id, failure } => Self::Failed(id, failure),
             Input::Datagram { endpoint, source, payload } => Self::Datagram(endpoint, source, payload.to_vec()),
             other => panic!("{other:?}"),

@@ -1,0 +1,246 @@
+//! Counters and gauges of the core, beside the seven counters of the client protocol.
+use crate::{
+    account::AccountKind,
+    id::{PortId, ProviderId},
+};
+use core::fmt;
+use ib_mad::Pkey;
+
+/// Defines a struct of counters with methods that list them by name.
+macro_rules! stats {
+    ($(#[$m:meta])* pub struct $name:ident { $($(#[$fm:meta])* $field:ident: $ty:ty,)* }) => {
+        $(#[$m])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+        pub struct $name {
+            $($(#[$fm])* pub $field: $ty,)*
+        }
+        impl $name {
+            /// Calls `emit` for every counter in order: name, kind of account if it is counted by account, value.
+            pub fn each(&self, mut emit: impl FnMut(&'static str, Option<$crate::account::AccountKind>, u64)) {
+                $($crate::api::Count::each(&self.$field, &mut |kind, value| emit(stringify!($field), kind, value));)*
+            }
+
+            /// Calls `emit` for every counter in order: name, and value in readable form.
+            pub fn each_counter(&self, mut emit: impl FnMut(&'static str, &dyn core::fmt::Display)) {
+                $(emit(stringify!($field), &self.$field);)*
+            }
+        }
+    };
+}
+pub(crate) use stats;
+
+/// A counter, or one counter for each kind of account.
+pub trait Count {
+    /// Calls `emit` for each value, with its kind of account.
+    fn each(&self, emit: &mut dyn FnMut(Option<AccountKind>, u64));
+}
+
+impl Count for u64 {
+    fn each(&self, emit: &mut dyn FnMut(Option<AccountKind>, u64)) {
+        emit(None, *self);
+    }
+}
+
+/// A counter for each kind of account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ByKind {
+    daemon: u64,
+    kernel: u64,
+    user: u64,
+    peer: u64,
+    remote: u64,
+}
+
+impl ByKind {
+    /// Returns the count of one kind.
+    #[must_use]
+    pub const fn of(&self, kind: AccountKind) -> u64 {
+        match kind {
+            AccountKind::Daemon => self.daemon,
+            AccountKind::Kernel => self.kernel,
+            AccountKind::User => self.user,
+            AccountKind::Peer => self.peer,
+            AccountKind::Remote => self.remote,
+        }
+    }
+
+    /// Returns the sum over all kinds.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.daemon + self.kernel + self.user + self.peer + self.remote
+    }
+
+    pub(crate) const fn count(&mut self, kind: AccountKind) {
+        *match kind {
+            AccountKind::Daemon => &mut self.daemon,
+            AccountKind::Kernel => &mut self.kernel,
+            AccountKind::User => &mut self.user,
+            AccountKind::Peer => &mut self.peer,
+            AccountKind::Remote => &mut self.remote,
+        } += 1;
+    }
+}
+
+impl fmt::Display for ByKind {
+    /// Writes the sum and the kinds that are not zero: `3 (kernel 1, user 2)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.total())?;
+        let mut before = " (";
+        for (name, value) in [
+            ("daemon", self.daemon),
+            ("kernel", self.kernel),
+            ("user", self.user),
+            ("peer", self.peer),
+            ("strangers", self.remote),
+        ] {
+            if value > 0 {
+                write!(f, "{before}{name} {value}")?;
+                before = ", ";
+            }
+        }
+        f.write_str(if self.total() > 0 { ")" } else { "" })
+    }
+}
+
+impl Count for ByKind {
+    fn each(&self, emit: &mut dyn FnMut(Option<AccountKind>, u64)) {
+        for kind in
+            [AccountKind::Daemon, AccountKind::Kernel, AccountKind::User, AccountKind::Peer, AccountKind::Remote]
+        {
+            emit(Some(kind), self.of(kind));
+        }
+    }
+}
+
+stats! {
+    /// The core's counters since it was created: refusals, irregularities and retries.
+    pub struct Stats {
+        /// Inputs that named a closed or removed object.
+        stale_inputs: u64,
+        /// Connections refused: [`Limits::connections`](crate::config::Limits::connections).
+        connections_refused: ByKind,
+        /// Connections closed to make room for one of another account, or for a newer one of the same account.
+        connections_closed: ByKind,
+        /// Messages that are no valid request.
+        bad_messages: u64,
+        /// Requests refused because too many are waiting: [`Limits::requests`](crate::config::Limits::requests).
+        requests_refused: ByKind,
+        /// Lookups refused because too many are in progress: [`Limits::lookups`](crate::config::Limits::lookups).
+        lookups_refused: ByKind,
+        /// Kernel requests that failed because their deadline passed before the lookup ended.
+        kernel_late: u64,
+        /// Requests that ended because their client closed its connection.
+        requests_abandoned: u64,
+        /// Responses of the subnet administrator that are malformed or do not match their query.
+        sa_bad_answers: u64,
+        /// BUSY responses of the subnet administrator.
+        sa_busy: u64,
+        /// Queries that were sent again because the port or the subnet manager moved.
+        sa_reposted: u64,
+        /// Queries that waited too long for their turn at the subnet administrator.
+        sa_no_turn: u64,
+        /// Subscription rounds in which the subnet administrator refused or did not respond.
+        subscriptions_failed: u64,
+        /// Notices received from the subnet administrator.
+        notices: u64,
+        /// Reports that are malformed or do not come from the subnet manager.
+        reports_not_believed: u64,
+        /// Reports beyond [`Limits::reports`](crate::config::Limits::reports): they get no response, so that they are
+        /// sent again.
+        reports_refused: u64,
+        /// Queue pairs that could not be opened.
+        endpoints_failed: u64,
+        /// Queue pairs lost because their device was closed.
+        endpoints_lost: u64,
+        /// Calls to a provider outside of the core that did not return in time.
+        provider_hangs: u64,
+        /// Ports, endpoints and addresses that such a provider refused.
+        provider_refused: u64,
+        /// Requests that waited too long for their turn at such a provider.
+        provider_no_turn: u64,
+        /// Requests that such a provider did not answer in time.
+        provider_silent: u64,
+        /// Malformed responses of such a provider.
+        provider_bad_answers: u64,
+        /// Requests of such a provider to the subnet administrator that were not sent: malformed, or too many.
+        provider_sa_refused: u64,
+    }
+}
+
+/// The object that a gauge describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GaugeScope {
+    /// The whole daemon.
+    Daemon,
+    /// All accounts of a kind.
+    Account(AccountKind),
+    /// A port with all of its partitions.
+    Port(PortId),
+    /// The queue of a port: local accounts, or remote hosts.
+    PortQueue(PortId, Waiting),
+    /// An endpoint: a port in a partition.
+    Endpoint(PortId, Pkey),
+    /// The queue of an endpoint: local accounts, or remote hosts.
+    EndpointQueue(PortId, Pkey, Waiting),
+    /// A provider outside of the core.
+    Provider(ProviderId),
+    /// Destinations in the state with this name.
+    State(&'static str),
+}
+
+/// The part of a queue that a gauge counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Waiting {
+    /// Accounts of this node: local users, the kernel, the daemon, and TCP peers.
+    Local,
+    /// Remote hosts, which no local user asked for.
+    Remote,
+}
+
+/// A callback for gauges: name, object, value.
+pub type GaugeSink<'a> = &'a mut dyn FnMut(&'static str, GaugeScope, usize);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::{string::String, vec::Vec};
+
+    #[test]
+    fn each_counter_has_its_name_and_its_kinds() {
+        let mut stats = Stats { kernel_late: 3, ..Stats::default() };
+        stats.requests_refused.count(AccountKind::Peer);
+        stats.requests_refused.count(AccountKind::Peer);
+        stats.requests_refused.count(AccountKind::Kernel);
+        let mut seen = Vec::new();
+        stats.each(|name, kind, value| {
+            if value > 0 {
+                seen.push((String::from(name), kind, value));
+            }
+        });
+        assert_eq!(
+            seen,
+            [
+                ("requests_refused".into(), Some(AccountKind::Kernel), 1),
+                ("requests_refused".into(), Some(AccountKind::Peer), 2),
+                ("kernel_late".into(), None, 3),
+            ]
+        );
+        assert_eq!(stats.requests_refused.total(), 3);
+        let mut text = String::new();
+        stats.each_counter(|name, value| text += &alloc::format!("{name}: {value}\n"));
+        assert!(
+            text.contains("\nrequests_refused: 3 (kernel 1, peer 2)\n")
+                && text.contains("\nconnections_closed: 0\n")
+                && text.contains("\nsa_busy: 0\n"),
+            "{text}"
+        );
+        let mut all = ByKind::default();
+        for kind in
+            [AccountKind::Daemon, AccountKind::Kernel, AccountKind::User, AccountKind::Peer, AccountKind::Remote]
+        {
+            all.count(kind);
+            assert_eq!(all.of(kind), 1);
+        }
+        assert_eq!(all.total(), 5);
+    }
+}

@@ -1,0 +1,270 @@
+//! Opening and closing: what differs between what a provider was told and what is so, one call after the other.
+use super::{
+    ports::{EndpointState, LifecycleCall, ServedPort},
+    state::External,
+    token::Task,
+};
+use crate::{
+    api::{Event, ProviderCall, ProviderEvent},
+    context::{Context, Running},
+    failure::Failure,
+    id::{EndpointId, PortId},
+    retry::OPEN_ENDPOINT,
+};
+use acm_wire::Address;
+use alloc::{boxed::Box, vec::Vec};
+
+impl External {
+    /// A port is active, as it is now.
+    pub(super) fn port_active(&mut self, cx: &mut Context, port: PortId) {
+        let Some(attributes) = cx.ports.attributes(port).cloned() else { return };
+        let state = self.ports.entry(port).or_default();
+        if state.target.as_deref() != Some(&attributes) {
+            state.target = Some(Box::new(attributes));
+            self.end_port_pause(cx, port);
+        }
+        self.port_changed(cx, port);
+    }
+
+    /// A port is down, or another provider's.
+    pub(super) fn port_inactive(&mut self, cx: &mut Context, port: PortId) {
+        let Some(state) = self.ports.get_mut(&port) else { return };
+        state.target = None;
+        state.reregister = false;
+        self.end_port_pause(cx, port);
+        self.port_changed(cx, port);
+    }
+
+    pub(super) fn end_port_pause(&mut self, cx: &mut Context, port: PortId) {
+        cx.clear_timer(self.token(Task::Port(port)));
+        if let Some(state) = self.ports.get_mut(&port) {
+            state.paused = false;
+        }
+    }
+
+    fn port_changed(&mut self, cx: &mut Context, port: PortId) {
+        let must_close = self.ports.get(&port).is_some_and(ServedPort::must_close);
+        if must_close {
+            let on_port = self.endpoints.iter().filter(|(_, endpoint)| endpoint.port == port);
+            let all: Vec<EndpointId> = on_port.map(|(id, _)| *id).collect();
+            for endpoint in all {
+                self.stop_serving(cx, endpoint, Failure::EndpointClosed);
+            }
+        }
+        self.proceed(cx);
+    }
+
+    /// The core has an endpoint; also when it was not opened and is to be tried again.
+    pub(super) fn endpoint_present(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        let Some((port, pkey)) = cx.endpoint(endpoint).map(|found| (found.port, found.pkey)) else { return };
+        let state = self.endpoints.entry(endpoint).or_insert_with(|| EndpointState::new(port, pkey));
+        state.paused = false;
+        self.proceed(cx);
+    }
+
+    /// The core has it no more.
+    pub(super) fn endpoint_removed(&mut self, cx: &mut Context, endpoint: EndpointId) {
+        self.stop_serving(cx, endpoint, Failure::EndpointClosed);
+        if let Some(state) = self.endpoints.get_mut(&endpoint) {
+            state.exists = false;
+        }
+        self.proceed(cx);
+    }
+
+    /// An endpoint is not asked any more: who waits for it is answered, and so is the provider, before it is closed.
+    pub(super) fn stop_serving(&mut self, cx: &mut Context, endpoint: EndpointId, failure: Failure) {
+        if let Some(state) = self.endpoints.get_mut(&endpoint)
+            && core::mem::take(&mut state.serving)
+        {
+            cx.set_endpoint_closed(endpoint);
+        }
+        self.fail_all(cx, endpoint, failure);
+        // One that hangs may come back, and is told then what subnet administration said.
+        if failure == Failure::EndpointClosed {
+            self.end_sa_requests(cx, endpoint);
+        }
+    }
+
+    /// Everything that is open and should be is asked again.
+    pub(super) fn resume_serving(&mut self, cx: &mut Context) {
+        let Self { endpoints, ports, .. } = self;
+        for (id, state) in endpoints {
+            let port_is_open = ports.get(&state.port).is_some_and(ServedPort::is_open);
+            if state.open && state.exists && !state.serving && port_is_open {
+                state.serving = true;
+                cx.set_endpoint_open(*id);
+            }
+        }
+    }
+
+    /// Makes the next call that opens or closes something, unless one is under way.
+    pub(super) fn sync(&mut self, cx: &mut Context) {
+        if self.lifecycle.is_some() || self.hangs || cx.running == Running::Stopped {
+            return;
+        }
+        self.endpoints.retain(|_, endpoint| endpoint.exists || endpoint.open);
+        self.ports.retain(|_, port| port.target.is_some() || port.open.is_some());
+        let Some(lifecycle) = self.to_close().or_else(|| self.to_open(cx)) else { return };
+        let what = match &lifecycle {
+            LifecycleCall::OpenPort(port, attributes) => {
+                ProviderCall::OpenPort { port: *port, attributes: attributes.clone() }
+            }
+            LifecycleCall::ClosePort(port) => ProviderCall::ClosePort(*port),
+            LifecycleCall::Reregister(port) => ProviderCall::Reregister(*port),
+            LifecycleCall::OpenEndpoint(endpoint) => {
+                let Some(state) = self.endpoints.get(endpoint) else { return };
+                ProviderCall::OpenEndpoint { endpoint: *endpoint, port: state.port, pkey: state.pkey }
+            }
+            LifecycleCall::CloseEndpoint(endpoint) => ProviderCall::CloseEndpoint(*endpoint),
+            LifecycleCall::AddAddress(endpoint, address) => {
+                ProviderCall::AddAddress { endpoint: *endpoint, address: *address }
+            }
+            LifecycleCall::RemoveAddress(endpoint, address) => {
+                ProviderCall::RemoveAddress { endpoint: *endpoint, address: *address }
+            }
+        };
+        self.begin(&lifecycle);
+        self.call(cx, what, Some(lifecycle));
+    }
+
+    /// What is closed is closed from when the provider is told.
+    fn begin(&mut self, lifecycle: &LifecycleCall) {
+        match lifecycle {
+            LifecycleCall::ClosePort(port) => {
+                if let Some(port) = self.ports.get_mut(port) {
+                    port.open = None;
+                }
+            }
+            LifecycleCall::Reregister(port) => {
+                if let Some(port) = self.ports.get_mut(port) {
+                    port.reregister = false;
+                }
+            }
+            LifecycleCall::CloseEndpoint(endpoint) => {
+                if let Some(endpoint) = self.endpoints.get_mut(endpoint) {
+                    endpoint.open = false;
+                    endpoint.addresses.clear();
+                }
+            }
+            LifecycleCall::RemoveAddress(endpoint, address) => {
+                if let Some(endpoint) = self.endpoints.get_mut(endpoint) {
+                    endpoint.addresses.retain(|(known, _)| known != address);
+                }
+            }
+            LifecycleCall::OpenPort(..) | LifecycleCall::OpenEndpoint(_) | LifecycleCall::AddAddress(..) => {}
+        }
+    }
+
+    /// The first of what must be closed: an endpoint's addresses before it, and endpoints before their port.
+    fn to_close(&self) -> Option<LifecycleCall> {
+        let must_close = |endpoint: &EndpointState| {
+            !endpoint.exists || self.ports.get(&endpoint.port).is_none_or(ServedPort::must_close)
+        };
+        let mut open = self.endpoints.iter().filter(|(_, endpoint)| endpoint.open);
+        if let Some((id, endpoint)) = open.find(|(_, endpoint)| must_close(endpoint)) {
+            return Some(match endpoint.first() {
+                Some(address) => LifecycleCall::RemoveAddress(*id, address),
+                None => LifecycleCall::CloseEndpoint(*id),
+            });
+        }
+        self.ports.iter().find(|(_, port)| port.must_close()).map(|(id, _)| LifecycleCall::ClosePort(*id))
+    }
+
+    /// The first of what is to be opened: ports, then endpoints, each with its addresses.
+    fn to_open(&self, cx: &Context) -> Option<LifecycleCall> {
+        for (id, port) in &self.ports {
+            match &port.target {
+                Some(attributes) if port.open.is_none() && !port.paused => {
+                    return Some(LifecycleCall::OpenPort(*id, attributes.clone()));
+                }
+                Some(_) if port.open.is_some() && port.reregister => return Some(LifecycleCall::Reregister(*id)),
+                _ => {}
+            }
+        }
+        for (id, endpoint) in &self.endpoints {
+            if !self.ports.get(&endpoint.port).is_some_and(ServedPort::is_open) {
+                continue;
+            }
+            if !endpoint.open {
+                if endpoint.paused {
+                    continue;
+                }
+                return Some(LifecycleCall::OpenEndpoint(*id));
+            }
+            let current = cx.endpoint(*id).map(|found| found.addresses.as_slice()).unwrap_or_default();
+            let reported = &endpoint.addresses;
+            if let Some((removed, _)) = reported.iter().find(|(known, accepted)| *accepted && !current.contains(known))
+            {
+                return Some(LifecycleCall::RemoveAddress(*id, *removed));
+            }
+            if let Some(new) = current.iter().find(|address| !reported.iter().any(|(known, _)| known == *address)) {
+                return Some(LifecycleCall::AddAddress(*id, *new));
+            }
+        }
+        None
+    }
+
+    /// A call that opens or closes something returned.
+    pub(super) fn lifecycle_done(&mut self, cx: &mut Context, lifecycle: LifecycleCall, is_ok: bool) {
+        match lifecycle {
+            LifecycleCall::OpenPort(port, attributes) => self.port_opened(cx, port, attributes, is_ok),
+            LifecycleCall::OpenEndpoint(endpoint) => self.endpoint_opened(cx, endpoint, is_ok),
+            LifecycleCall::AddAddress(endpoint, address) => self.address_added(cx, endpoint, address, is_ok),
+            // They give nothing back.
+            LifecycleCall::ClosePort(_)
+            | LifecycleCall::Reregister(_)
+            | LifecycleCall::CloseEndpoint(_)
+            | LifecycleCall::RemoveAddress(..) => {}
+        }
+    }
+
+    fn port_opened(
+        &mut self,
+        cx: &mut Context,
+        port: PortId,
+        attributes: Box<crate::port::PortAttributes>,
+        is_ok: bool,
+    ) {
+        let Some(state) = self.ports.get_mut(&port) else { return };
+        if is_ok {
+            state.open = Some(attributes);
+            state.failures = 0;
+            return;
+        }
+        state.failures = state.failures.saturating_add(1);
+        state.paused = true;
+        let pause = cx.jitter(OPEN_ENDPOINT.pause(state.failures));
+        cx.stats.provider_refused += 1;
+        let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+        cx.log(Event::Provider(self.id, ProviderEvent::PortRefused(port, pause_ms)));
+        cx.set_timer(self.token(Task::Port(port)), cx.now() + pause);
+    }
+
+    fn endpoint_opened(&mut self, cx: &mut Context, endpoint: EndpointId, is_ok: bool) {
+        let Some(state) = self.endpoints.get_mut(&endpoint) else { return };
+        if is_ok {
+            state.open = true;
+            self.resume_serving(cx);
+        } else if state.exists {
+            state.paused = true;
+            cx.endpoint_open_failed(endpoint);
+        }
+    }
+
+    fn address_added(&mut self, cx: &mut Context, endpoint: EndpointId, address: Address, is_ok: bool) {
+        let Some(state) = self.endpoints.get_mut(&endpoint) else { return };
+        state.addresses.push((address, is_ok));
+        if !is_ok {
+            cx.stats.provider_refused += 1;
+            cx.log(Event::Provider(self.id, ProviderEvent::AddressRefused(endpoint, address)));
+        }
+    }
+
+    /// An endpoint lost an address: if the provider did not take it, it is forgotten, and tried again when it is back.
+    pub(super) fn address_removed(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
+        if let Some(state) = self.endpoints.get_mut(&endpoint) {
+            state.addresses.retain(|(known, accepted)| *accepted || known != address);
+        }
+        self.proceed(cx);
+    }
+}

@@ -1,0 +1,59 @@
+//! What a provider says, and whom it concerns.
+use super::{
+    requests::End,
+    resolve_message::{self, Query, ResolveReply},
+    state::{External, PendingRequest, Stage},
+    token::PendingRequestId,
+};
+use crate::{
+    api::{ExternalRequestId, ProviderMessage},
+    context::Context,
+    failure::Failure,
+};
+use acm_wire::client::Counters;
+
+impl External {
+    /// The provider said something.
+    pub(crate) fn handle_message(&mut self, cx: &mut Context, message: &ProviderMessage<'_>) {
+        match *message {
+            ProviderMessage::Returned { call, is_ok } => self.returned(cx, call, is_ok),
+            ProviderMessage::ResolveResponse { request, message } => {
+                let Some(id) = self.awaiting_response(cx, request, false) else { return };
+                let reply = resolve_message::parse(message);
+                cx.stats.provider_bad_answers += u64::from(reply == ResolveReply::Garbage);
+                let end = match &reply {
+                    ResolveReply::Path(path) => End::Path(path),
+                    ResolveReply::Status(status) => End::Failed(Failure::ProviderRefused(*status)),
+                    ResolveReply::Garbage => End::Failed(Failure::ProviderGarbage),
+                };
+                self.end(cx, id, end);
+                self.pump(cx);
+            }
+            ProviderMessage::Counters { request, values } => {
+                let Some(id) = self.awaiting_response(cx, request, true) else { return };
+                let mut counters = Counters::default();
+                counters.0.iter_mut().zip(values).for_each(|(to, from)| *to = *from);
+                self.end(cx, id, End::Counters(&counters));
+                self.pump(cx);
+            }
+            ProviderMessage::SaRequest { id, endpoint, mad } => self.sa_requested(cx, id, endpoint, mad),
+            ProviderMessage::IncrementCounter(counter) => cx.counters.count(counter),
+        }
+    }
+
+    /// The request that an answer is to: one that this provider was asked, and has not answered. Others are counted.
+    fn awaiting_response(
+        &self,
+        cx: &mut Context,
+        request: ExternalRequestId,
+        counters: bool,
+    ) -> Option<PendingRequestId> {
+        let fits = |request: &PendingRequest| {
+            matches!(request.stage, Stage::Called(_)) && matches!(request.query, Query::Counters) == counters
+        };
+        let id =
+            PendingRequestId::from_external_id(request, self.id).filter(|id| self.requests.get(*id).is_some_and(fits));
+        cx.stats.stale_inputs += u64::from(id.is_none());
+        id
+    }
+}

@@ -1,0 +1,137 @@
+//! Requests: each waits for its turn, is asked, and ends once.
+use super::{
+    resolve_message::{self, Query},
+    state::{External, MAX_CALLS, MAX_UNANSWERED, PendingRequest, Stage},
+    token::{PendingRequestId, Task},
+};
+use crate::{
+    api::ProviderCall,
+    context::Context,
+    credit::QueuePositions,
+    failure::{Bound, Failure},
+    id::{EndpointId, Token},
+    provider::{IfPending, Need},
+    retry::SENDER_MARGIN,
+};
+use acm_wire::client::Counters;
+use alloc::vec::Vec;
+use core::time::Duration;
+use ib_mad::sa::PathRecord;
+
+/// How a request ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum End<'a> {
+    Path(&'a PathRecord),
+    Counters(&'a Counters),
+    Failed(Failure),
+}
+
+/// How long a provider may take: what it may ask the group and then subnet administration, with all repetitions.
+pub(super) fn response_time_limit(cx: &Context) -> Duration {
+    cx.config().sa_time().saturating_mul(2) + SENDER_MARGIN
+}
+
+impl External {
+    /// Lets a request wait for its turn; what it waits for.
+    pub(super) fn queue_request(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        query: Query,
+        need: Need,
+    ) -> Result<Token, Failure> {
+        if !self.endpoints.get(&endpoint).is_some_and(|state| state.serving) {
+            return Err(Failure::ProviderDown);
+        }
+        if need.if_pending == IfPending::MayNotWait {
+            return Err(Failure::TooMany(Bound::Requests));
+        }
+        cx.charge_lookup(need.account).map_err(Failure::TooMany)?;
+        let stage = Stage::Queued(QueuePositions::default());
+        let id =
+            self.requests.insert(PendingRequest { endpoint, account: need.account, query, stage, waited_for: true });
+        if let Some(PendingRequest { stage: Stage::Queued(positions), .. }) = self.requests.get_mut(id) {
+            self.queue.join(positions, need.account, id);
+        }
+        let token = self.token(Task::Request(id));
+        cx.set_timer(token, cx.now() + cx.config().queue_deadline);
+        self.pump(cx);
+        Ok(token)
+    }
+
+    /// Asks what has its turn.
+    pub(super) fn pump(&mut self, cx: &mut Context) {
+        while !self.hangs && self.calls.len() < MAX_CALLS {
+            let Some((id, credit)) = self.queue.next(MAX_UNANSWERED) else { return };
+            let Some(request) = self.requests.get_mut(id) else { continue };
+            if let Stage::Queued(mut positions) = core::mem::replace(&mut request.stage, Stage::Called(credit)) {
+                self.queue.leave_all(&mut positions);
+            }
+            let (external, endpoint) = (id.external_id(self.id), request.endpoint);
+            let what = match &request.query {
+                Query::Counters => ProviderCall::QueryCounters { request: external, endpoint },
+                query @ (Query::Address { source, .. } | Query::Path { source, .. }) => {
+                    let message = resolve_message::request(query, external.to_bits().to_be_bytes());
+                    ProviderCall::Resolve { request: external, endpoint, source: *source, message }
+                }
+            };
+            cx.set_timer(self.token(Task::Request(id)), cx.now() + response_time_limit(cx));
+            self.call(cx, what, None);
+        }
+    }
+
+    /// A request's time is over.
+    pub(super) fn request_due(&mut self, cx: &mut Context, id: PendingRequestId) {
+        let Some(request) = self.requests.get(id) else { return };
+        let failure = match request.stage {
+            Stage::Queued(_) => {
+                cx.stats.provider_no_turn += 1;
+                Failure::NoTurn
+            }
+            Stage::Called(_) => {
+                cx.stats.provider_silent += 1;
+                Failure::ProviderSilent
+            }
+        };
+        self.end(cx, id, End::Failed(failure));
+        self.pump(cx);
+    }
+
+    /// Ends a request: its place or credit is free, nobody pays any more, and who waits is answered.
+    pub(super) fn end(&mut self, cx: &mut Context, id: PendingRequestId, end: End<'_>) {
+        let Some(request) = self.requests.remove(id) else { return };
+        let token = self.token(Task::Request(id));
+        cx.clear_timer(token);
+        match request.stage {
+            Stage::Queued(mut positions) => self.queue.leave_all(&mut positions),
+            Stage::Called(credit) => self.queue.give_back(credit),
+        }
+        cx.refund_lookup(request.account);
+        match (&request.query, end) {
+            (Query::Counters, End::Counters(counters)) => cx.complete_counters(token, Ok(counters)),
+            (Query::Counters, End::Failed(failure)) => cx.complete_counters(token, Err(failure)),
+            (Query::Counters, End::Path(_)) => cx.complete_counters(token, Err(Failure::ProviderGarbage)),
+            (_, End::Path(path)) => cx.complete(token, Ok(path)),
+            (_, End::Failed(failure)) => cx.complete(token, Err(failure.into())),
+            (_, End::Counters(_)) => cx.complete(token, Err(Failure::ProviderGarbage.into())),
+        }
+    }
+
+    /// Ends all requests of an endpoint.
+    pub(super) fn fail_all(&mut self, cx: &mut Context, endpoint: EndpointId, failure: Failure) {
+        let of_endpoint = self.requests.iter().filter(|(_, request)| request.endpoint == endpoint);
+        let all: Vec<PendingRequestId> = of_endpoint.map(|(id, _)| id).collect();
+        for id in all {
+            self.end(cx, id, End::Failed(failure));
+        }
+    }
+
+    /// The asker left. What the provider was asked already it answers all the same, and so long the account pays.
+    pub(super) fn requester_left(&mut self, cx: &mut Context, id: PendingRequestId, ticket: bool) {
+        let Some(request) = self.requests.get_mut(id) else { return };
+        request.waited_for = false;
+        if matches!(request.stage, Stage::Queued(_)) && !ticket {
+            self.end(cx, id, End::Failed(Failure::NotYet));
+        }
+    }
+}

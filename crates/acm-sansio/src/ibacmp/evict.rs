@@ -1,0 +1,194 @@
+//! Room for one more destination: which one goes when there is none.
+use super::{
+    cache::Cache,
+    dest::{DestKey, EvictionClass},
+    state::Ibacmp,
+    token::DestId,
+};
+use crate::{config::Limits, context::Context, id::EndpointId};
+
+/// How many destinations are looked at when one must go. If each of them was used lately, the first one goes.
+const MAX_EXAMINED: usize = 32;
+
+/// What came of looking for room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Eviction {
+    /// There was room.
+    NotNeeded,
+    /// Another destination went.
+    Done,
+    /// Nothing could go.
+    Impossible,
+}
+
+impl Cache {
+    /// Makes room for one more. A stranger takes the place of a stranger, never of what somebody here asked for; what
+    /// somebody here asks for takes a stranger's place first.
+    pub(super) fn make_room(&mut self, class: EvictionClass, limits: &Limits) -> Eviction {
+        let full = self.len() >= limits.destinations;
+        let too_many = class == EvictionClass::Unsolicited && self.unsolicited() >= limits.unsolicited;
+        if !full && !too_many {
+            return Eviction::NotNeeded;
+        }
+        let evicted = self.evict(EvictionClass::Unsolicited)
+            || class != EvictionClass::Unsolicited && self.evict(EvictionClass::Requested);
+        if evicted { Eviction::Done } else { Eviction::Impossible }
+    }
+
+    /// Throws out the first of a class that was not used since the hand last came by; if all that are looked at were,
+    /// the first of them that may go.
+    fn evict(&mut self, class: EvictionClass) -> bool {
+        for unused_only in [true, false] {
+            for _ in 0..MAX_EXAMINED {
+                let Some((list, dests)) = self.eviction_list(class) else { return false };
+                let Some(id) = list.first() else { return false };
+                let Some(dest) = dests.get_mut(id) else { return false };
+                let used = core::mem::replace(&mut dest.used, false);
+                let stays = dest.state.is_busy() || used && unused_only;
+                if !stays {
+                    self.remove(id);
+                    return true;
+                }
+                list.move_last(dests, id);
+            }
+        }
+        false
+    }
+}
+
+impl Ibacmp {
+    /// The destination with a key that somebody here asks for, made if need be; `None` if there is no room.
+    pub(super) fn acquire(&mut self, cx: &mut Context, endpoint: EndpointId, key: DestKey) -> Option<DestId> {
+        if let Some(id) = self.cache.find(endpoint, &key) {
+            if self.cache.get(id).is_some_and(|dest| dest.class == EvictionClass::Unsolicited) {
+                self.cache.set_class(id, EvictionClass::Requested);
+            }
+            return Some(id);
+        }
+        self.make(cx, endpoint, key, EvictionClass::Requested)
+    }
+
+    /// The destination with a key that a stranger told of, made if need be; `None` if there is no room.
+    pub(super) fn acquire_unsolicited(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        key: DestKey,
+    ) -> Option<DestId> {
+        self.cache.find(endpoint, &key).or_else(|| self.make(cx, endpoint, key, EvictionClass::Unsolicited))
+    }
+
+    fn make(&mut self, cx: &mut Context, endpoint: EndpointId, key: DestKey, class: EvictionClass) -> Option<DestId> {
+        match self.cache.make_room(class, &cx.config().limits) {
+            Eviction::NotNeeded => {}
+            Eviction::Done => self.stats.destinations_evicted += 1,
+            Eviction::Impossible => {
+                self.stats.destinations_refused += 1;
+                return None;
+            }
+        }
+        let id = self.cache.insert(endpoint, key, class);
+        self.schedule_sweep(cx);
+        Some(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{
+        dest::{DestKey, DestState, Routing},
+        lookup::Lookup,
+        remote::Remote,
+        token::DestId,
+    };
+    use super::*;
+    use crate::{
+        Time,
+        id::{EndpointId, SaQueryId},
+    };
+    use acm_wire::Address;
+    use alloc::vec::Vec;
+    use core::net::Ipv4Addr;
+
+    const HERE: EndpointId = EndpointId::new(0, 0);
+    const THERE: EndpointId = EndpointId::new(1, 0);
+
+    fn key(number: u32) -> DestKey {
+        DestKey::Address(Address::Ip4(Ipv4Addr::from(number)))
+    }
+    fn located() -> DestState {
+        DestState::Located { remote: Remote::default(), addr_until: None }
+    }
+    fn limits(destinations: usize, unsolicited: usize) -> Limits {
+        Limits { destinations, unsolicited, ..Limits::default() }
+    }
+
+    #[test]
+    fn who_was_not_used_goes_first() {
+        let mut cache = Cache::new(1.into());
+        let ids: Vec<DestId> = (0..4).map(|number| cache.insert(HERE, key(number), EvictionClass::Requested)).collect();
+        assert_eq!(cache.make_room(EvictionClass::Requested, &limits(5, 5)), Eviction::NotNeeded);
+        // New ones count as used once; the hand takes that from all, and the first goes.
+        assert_eq!(cache.make_room(EvictionClass::Requested, &limits(4, 4)), Eviction::Done);
+        assert!(cache.get(ids[0]).is_none());
+        cache.get_mut(ids[1]).unwrap().used = true;
+        assert_eq!(cache.make_room(EvictionClass::Requested, &limits(3, 3)), Eviction::Done);
+        assert!(cache.get(ids[1]).is_some() && cache.get(ids[2]).is_none());
+    }
+
+    #[test]
+    fn strangers_go_before_what_was_asked_for_and_never_instead() {
+        let mut cache = Cache::new(1.into());
+        let requested = cache.insert(HERE, key(0), EvictionClass::Requested);
+        let unsolicited = cache.insert(HERE, key(1), EvictionClass::Unsolicited);
+        assert_eq!(cache.make_room(EvictionClass::Requested, &limits(2, 2)), Eviction::Done);
+        assert!(cache.get(unsolicited).is_none() && cache.get(requested).is_some());
+        assert_eq!(cache.make_room(EvictionClass::Unsolicited, &limits(1, 1)), Eviction::Impossible);
+        let unsolicited = cache.insert(HERE, key(2), EvictionClass::Unsolicited);
+        assert_eq!(cache.make_room(EvictionClass::Unsolicited, &limits(9, 2)), Eviction::NotNeeded);
+        assert_eq!(cache.make_room(EvictionClass::Unsolicited, &limits(9, 1)), Eviction::Done);
+        assert!(cache.get(unsolicited).is_none());
+        let unsolicited = cache.insert(HERE, key(3), EvictionClass::Unsolicited);
+        cache.set_class(unsolicited, EvictionClass::Requested);
+        assert_eq!(
+            cache.make_room(EvictionClass::Unsolicited, &limits(2, 1)),
+            Eviction::Impossible,
+            "it is requested now"
+        );
+    }
+
+    #[test]
+    fn our_own_and_what_is_under_way_stay() {
+        let mut cache = Cache::new(1.into());
+        let local = cache.insert(HERE, key(0), EvictionClass::Requested);
+        cache.set_class(local, EvictionClass::Local);
+        let busy = cache.insert(HERE, key(1), EvictionClass::Requested);
+        let routing = Routing {
+            remote: None,
+            addr_until: None,
+            query: SaQueryId::new(0, 0),
+            since: Time::ZERO,
+            lookup: Lookup::default(),
+        };
+        cache.enter(busy, DestState::Routing(routing));
+        assert_eq!((cache.busy(HERE), cache.busy(THERE), cache.busy_count(HERE)), (Vec::from([busy]), Vec::new(), 1));
+        assert_eq!(cache.make_room(EvictionClass::Requested, &limits(2, 2)), Eviction::Impossible);
+        cache.enter(busy, located());
+        assert_eq!(
+            (cache.busy(HERE), cache.make_room(EvictionClass::Requested, &limits(2, 2))),
+            (Vec::new(), Eviction::Done)
+        );
+        assert!(cache.get(local).is_some());
+    }
+
+    #[test]
+    fn looking_for_room_has_an_end_however_many_there_are() {
+        let mut cache = Cache::new(1.into());
+        let ids: Vec<DestId> =
+            (0..1000).map(|number| cache.insert(HERE, key(number), EvictionClass::Requested)).collect();
+        assert_eq!(cache.make_room(EvictionClass::Requested, &limits(1000, 1000)), Eviction::Done);
+        // All were used: 32 are passed over, and the one after them goes.
+        let touched = |cache: &Cache| ids.iter().filter_map(|id| cache.get(*id)).filter(|dest| !dest.used).count();
+        assert!(touched(&cache) == 32 && cache.get(ids[32]).is_none());
+    }
+}

@@ -1,0 +1,175 @@
+//! Requests for the path to an address, and the lookups that they share.
+use super::{
+    dest::{DestKey, DestState, MulticastRequest, Stage},
+    lookup::Lookup,
+    state::{Ibacmp, RenewalReason},
+    token::{DestId, Task},
+};
+use crate::{
+    account::AccountId,
+    context::Context,
+    failure::{Bound, Failure},
+    id::{EndpointId, Token},
+    provider::{IfPending, Need, Resolution},
+};
+use acm_wire::{Address, client::Counter};
+
+impl Ibacmp {
+    /// The path to an address.
+    pub(super) fn resolve_address(
+        &mut self,
+        cx: &mut Context,
+        endpoint: EndpointId,
+        source: &Address,
+        address: &Address,
+        need: Need,
+    ) -> Resolution {
+        // GIDs and LIDs are nobody's addresses: they are asked for as paths.
+        if matches!(address, Address::Gid(_) | Address::Lid(_)) {
+            return Failure::NotAnAddress.into();
+        }
+        let Some(id) = self.acquire(cx, endpoint, DestKey::Address(*address)) else {
+            return Failure::TooMany(Bound::Destinations).into();
+        };
+        if let Some(resolution) = self.cached_resolution(cx, id, endpoint, need) {
+            return resolution;
+        }
+        if let Some(resolution) = self.preloaded_resolution(cx, id, endpoint) {
+            return resolution;
+        }
+        let lookup = match Lookup::begin(cx, need) {
+            Ok(lookup) => lookup,
+            Err(failure) => return failure.into(),
+        };
+        match self.cache.get(id).map(|dest| &dest.state) {
+            Some(DestState::Located { remote, .. }) => {
+                let remote = *remote;
+                cx.count(endpoint, Counter::AddrCache);
+                self.find_route(cx, id, remote, lookup);
+            }
+            _ => self.start_request(cx, id, endpoint, *source, lookup),
+        }
+        self.current_resolution(id)
+    }
+
+    /// The answer if the destination is ready or being looked up; then the asker needs that lookup, too.
+    pub(super) fn cached_resolution(
+        &mut self,
+        cx: &mut Context,
+        id: DestId,
+        endpoint: EndpointId,
+        need: Need,
+    ) -> Option<Resolution> {
+        self.drop_expired(cx, id);
+        let dest = self.cache.get_mut(id)?;
+        dest.used = true;
+        match &mut dest.state {
+            DestState::Ready(ready) => {
+                let (path, stale) = (ready.path, ready.stale);
+                ready.served = true;
+                cx.count(endpoint, Counter::RouteCache);
+                if stale {
+                    self.queue_renewal(cx, id, RenewalReason::Used);
+                }
+                Some(Resolution::Ready(path))
+            }
+            DestState::Locating(_) | DestState::Routing(_) => Some(match self.share_lookup(cx, id, need) {
+                Ok(()) => Resolution::Pending(Task::Lookup(id).token()),
+                // The lookup goes on without it.
+                Err(_) if need.if_pending == IfPending::LeavesTicket => Resolution::Pending(Task::Lookup(id).token()),
+                Err(failure) => failure.into(),
+            }),
+            DestState::Failed(failed) => {
+                let attempt = failed.again(cx.now());
+                self.stats.negative_answers += 1;
+                Some(Resolution::Failed(attempt))
+            }
+            DestState::Unknown | DestState::Located { .. } => None,
+        }
+    }
+
+    /// The answer that the destination's state gives after something was begun for it.
+    pub(super) fn current_resolution(&mut self, id: DestId) -> Resolution {
+        match self.cache.get(id).map(|dest| &dest.state) {
+            Some(DestState::Ready(ready)) => Resolution::Ready(ready.path),
+            Some(state) if state.is_busy() => Resolution::Pending(Task::Lookup(id).token()),
+            _ => Resolution::Failed(self.last_failure.take().unwrap_or(Failure::EndpointClosed.into())),
+        }
+    }
+
+    /// An asker needs what is under way.
+    fn share_lookup(&mut self, cx: &mut Context, id: DestId, need: Need) -> Result<(), Failure> {
+        let Some(dest) = self.cache.get_mut(id) else { return Ok(()) };
+        let endpoint = dest.endpoint;
+        let Some(lookup) = dest.state.lookup_mut() else { return Ok(()) };
+        if lookup.join(cx, need)? {
+            self.join_queue(cx, id, endpoint, need.account);
+        }
+        Ok(())
+    }
+
+    /// The turns of another account count for what waits.
+    pub(super) fn join_queue(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId, account: AccountId) {
+        let Some(dest) = self.cache.get_mut(id) else { return };
+        match &mut dest.state {
+            DestState::Routing(routing) => cx.sa_join(routing.query, account),
+            other => {
+                // An endpoint without a queue pair has routes to ask for, and no group.
+                if let Some(MulticastRequest { stage: Stage::Queued(positions), .. }) = other.multicast_request_mut()
+                    && let Some(state) = self.endpoints.get_mut(&endpoint)
+                {
+                    state.queue.join(positions, account, id);
+                }
+            }
+        }
+    }
+
+    /// One request less of an account waits.
+    pub(super) fn remove_waiter(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) {
+        let Task::Lookup(id) = Task::of(token) else { return };
+        let Some(dest) = self.cache.get_mut(id) else { return };
+        let endpoint = dest.endpoint;
+        let Some(lookup) = dest.state.lookup_mut() else { return };
+        if !lookup.leave(cx, account, ticket) {
+            return;
+        }
+        let needed = lookup.is_needed();
+        let queued = match (&mut dest.state, self.endpoints.get_mut(&endpoint)) {
+            (DestState::Locating(request), Some(state)) => match &mut request.stage {
+                Stage::Queued(positions) => {
+                    state.queue.leave(positions, account);
+                    true
+                }
+                // It ends at its first silence.
+                Stage::Sent(_) | Stage::Late => false,
+            },
+            (DestState::Routing(routing), _) => {
+                cx.sa_leave(routing.query, account);
+                !needed && cx.sa_cancel(routing.query)
+            }
+            _ => false,
+        };
+        if !needed && queued {
+            self.drop_unneeded(cx, id);
+        }
+    }
+
+    /// Ends a lookup that nobody needs; what is known stays.
+    pub(super) fn drop_unneeded(&mut self, cx: &mut Context, id: DestId) {
+        self.stats.lookups_unneeded += 1;
+        match self.cache.enter(id, DestState::Unknown) {
+            DestState::Locating(request) => {
+                self.end_multicast_request(cx, id, *request).end(cx);
+            }
+            DestState::Routing(routing) => {
+                routing.lookup.end(cx);
+                if let Some(remote) = routing.remote {
+                    self.cache.enter(id, DestState::Located { remote, addr_until: routing.addr_until });
+                }
+            }
+            other => {
+                self.cache.enter(id, other);
+            }
+        }
+    }
+}

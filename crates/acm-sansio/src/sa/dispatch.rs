@@ -1,0 +1,54 @@
+//! Whom an answer of subnet administration goes to.
+use super::{client::Outcome, error::SaError, queue::Purpose};
+use crate::{
+    acm::Acm,
+    id::{PortId, SaQueryId, SaRequestId},
+};
+use alloc::vec::Vec;
+use ib_mad::sa::SaMad;
+
+impl Acm {
+    pub(crate) fn sa_response(&mut self, send: SaRequestId, bytes: &[u8]) {
+        match self.context.sa_received(send, bytes) {
+            Outcome::Done(id, result) => self.sa_done(id, result),
+            Outcome::Nothing => {}
+        }
+    }
+
+    /// No answer will come to what was sent.
+    pub(crate) fn sa_failed(&mut self, send: SaRequestId, error: SaError) {
+        let Some(id) = self.context.sa.sends.get(send).copied() else {
+            self.context.stats.stale_inputs += 1;
+            return;
+        };
+        if error != SaError::TimedOut || self.context.sa_timed_out(id) {
+            self.sa_done(id, Err(error));
+        }
+    }
+
+    /// A question is answered, or will not be; the next one has its credit.
+    pub(crate) fn sa_done(&mut self, id: SaQueryId, result: Result<&SaMad, SaError>) {
+        let Some(pending) = self.context.sa_remove(id) else { return };
+        match pending.purpose {
+            Purpose::Nobody => {}
+            Purpose::Notices => self.context.subscribed(pending.port, result),
+            Purpose::Client(endpoint, request) => self.query_done(endpoint, request, result),
+            Purpose::Provider(endpoint, token) => {
+                if self.context.ports.endpoint(endpoint).is_some() {
+                    self.providers.get_mut(token.provider).sa_done(&mut self.context, endpoint, token, result);
+                }
+            }
+        }
+        self.context.sa_pump(pending.port);
+    }
+
+    /// Ends all questions of a port that is down.
+    pub(crate) fn fail_sa_queries(&mut self, port: PortId) {
+        let port_queue = self.context.sa.ports.get(&port);
+        let all: Vec<SaQueryId> =
+            port_queue.map(|port_queue| port_queue.all.iter().copied().collect()).unwrap_or_default();
+        for id in all {
+            self.sa_done(id, Err(SaError::PortDown));
+        }
+    }
+}
