@@ -1,6 +1,6 @@
-//! What the core costs where it must not grow: `cargo bench -p acm-sansio`.
+//! Costs that must not grow with the cache: `cargo bench -p acm-sansio`.
 //!
-//! Each line is measured with a small cache and with a full one of 131,072 destinations: the two must be alike.
+//! Each operation is measured with a small cache and with a full one of 131,072 destinations. Both must cost the same.
 use acm_sansio::{
     Account, Acm, ClientId, Config, EndpointId, Input, Output, PortId, Time, api::DatagramSource, port::PortAttributes,
 };
@@ -39,7 +39,7 @@ fn attributes(pkeys: u16) -> PortAttributes {
     }
 }
 
-/// A core whose wishes are all granted at once.
+/// A core whose requests all succeed at once.
 struct Core {
     acm: Acm,
     now: Time,
@@ -51,14 +51,14 @@ impl Core {
         for number in 0..pkeys {
             let pkey = Some(Pkey::new(0xffff - number));
             let address = Address::from_text(&format!("node{}", number + 1));
-            core.tell(Input::AddressAdded { port: PortId(0), pkey, address });
+            core.input(Input::AddressAdded { port: PortId(0), pkey, address });
         }
-        core.tell(Input::PortUp { port: PortId(0), attributes: &attributes(pkeys) });
-        core.tell(Input::ClientOpened { client: CLIENT, account: Account::User(0) });
+        core.input(Input::PortUp { port: PortId(0), attributes: &attributes(pkeys) });
+        core.input(Input::ClientOpened { client: CLIENT, account: Account::User(0) });
         core
     }
 
-    fn tell(&mut self, input: Input<'_>) {
+    fn input(&mut self, input: Input<'_>) {
         self.acm.handle_input(self.now, input);
         let (mut opened, mut sa) = (Vec::new(), Vec::new());
         loop {
@@ -69,7 +69,7 @@ impl Core {
                     }
                     Output::SaSend(send) => {
                         let mad = answer(&send.mad);
-                        // Told when nothing is wanted any more, as every fact.
+                        // Passed in after the last output, as every input.
                         sa.push((send.id, mad));
                     }
                     _ => {}
@@ -85,7 +85,7 @@ impl Core {
         }
     }
 
-    /// A stranger asks the group, so that it is known where it is.
+    /// Receives a multicast request of a remote host, so that its location is cached.
     fn learn(&mut self, number: u32) {
         let groups = [group_mgid(Pkey::DEFAULT_FULL, 0, Rate::GBPS_10, Mtu::B2048)];
         let source = Address::Ip4(Ipv4Addr::from(number));
@@ -93,7 +93,7 @@ impl Core {
         let source =
             DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::of::<9>(), gid: Some(Gid::new([2; 16])) };
         let endpoint = EndpointId::new(0, 0);
-        self.tell(Input::Datagram { endpoint, source, payload: ib_mad::as_bytes(&mad) });
+        self.input(Input::Datagram { endpoint, source, payload: ib_mad::as_bytes(&mad) });
     }
 }
 
@@ -116,7 +116,7 @@ fn config() -> Config {
     config
 }
 
-/// A core that knows so many strangers, and one place less than it may.
+/// Returns a core with this many unsolicited destinations, which fill its cache except for the local addresses.
 fn full(destinations: u32, pkeys: u16) -> Core {
     let mut config = config();
     config.limits.destinations = destinations as usize + usize::from(pkeys);
@@ -130,10 +130,10 @@ fn full(destinations: u32, pkeys: u16) -> Core {
 fn cached_resolve(bencher: Bencher<'_, '_>, destinations: u32) {
     let mut core = full(destinations, 1);
     let message = resolve_request(Some(&name()), &name(), EntryFlags::empty(), [1; 8]);
-    bencher.bench_local(|| core.tell(Input::ClientMessage { client: CLIENT, message: black_box(&message) }));
+    bencher.bench_local(|| core.input(Input::ClientMessage { client: CLIENT, message: black_box(&message) }));
 }
 
-/// Every stranger that comes takes another's place.
+/// Each new remote host evicts another one.
 #[divan::bench(args = [SMALL, FULL])]
 fn eviction(bencher: Bencher<'_, '_>, destinations: u32) {
     let mut core = full(destinations, 1);
@@ -144,7 +144,7 @@ fn eviction(bencher: Bencher<'_, '_>, destinations: u32) {
     });
 }
 
-/// The port's link changes, with 128 partitions: groups and loopback, and no walk through the cache.
+/// The port's link changes, with 128 partitions: groups and loopback paths are updated, without a scan of the cache.
 #[divan::bench(args = [SMALL, FULL])]
 fn port_event(bencher: Bencher<'_, '_>, destinations: u32) {
     let mut core = full(destinations, 128);
@@ -152,7 +152,7 @@ fn port_event(bencher: Bencher<'_, '_>, destinations: u32) {
     let mut turn = 0;
     bencher.bench_local(|| {
         turn += 1;
-        core.tell(Input::PortUp { port: PortId(0), attributes: &links[turn % 2] });
+        core.input(Input::PortUp { port: PortId(0), attributes: &links[turn % 2] });
     });
 }
 
@@ -161,19 +161,19 @@ fn port_down_and_up(bencher: Bencher<'_, '_>, destinations: u32) {
     let mut core = full(destinations, 128);
     let attributes = attributes(128);
     bencher.bench_local(|| {
-        core.tell(Input::PortDown(PortId(0)));
-        core.tell(Input::PortUp { port: PortId(0), attributes: &attributes });
+        core.input(Input::PortDown(PortId(0)));
+        core.input(Input::PortUp { port: PortId(0), attributes: &attributes });
     });
 }
 
-/// 128 endpoints lose their partition and get it again, beside so many destinations of others.
+/// 128 endpoints lose their partition and get it back, with many destinations on another endpoint.
 #[divan::bench(args = [SMALL, FULL], sample_count = 20)]
 fn endpoints_closed_and_opened(bencher: Bencher<'_, '_>, destinations: u32) {
     let mut core = full(destinations, 129);
     let (few, many) = (attributes(1), attributes(129));
     bencher.bench_local(|| {
-        core.tell(Input::PortUp { port: PortId(0), attributes: &few });
-        core.tell(Input::PortUp { port: PortId(0), attributes: &many });
+        core.input(Input::PortUp { port: PortId(0), attributes: &few });
+        core.input(Input::PortUp { port: PortId(0), attributes: &many });
     });
 }
 
@@ -188,9 +188,9 @@ fn sweep(bencher: Bencher<'_, '_>, destinations: u32) {
     });
 }
 
-/// A client that waits for a name leaves, out of the middle of a queue of so many.
+/// A client with a request in the middle of a long queue disconnects.
 #[divan::bench(args = [SMALL, 16_384])]
-fn a_waiter_leaves(bencher: Bencher<'_, '_>, waiting: u32) {
+fn waiting_client_disconnects(bencher: Bencher<'_, '_>, waiting: u32) {
     let mut config = config();
     config.limits.requests_per_client = 100_000;
     let mut core = Core::new(1, config);
@@ -199,14 +199,14 @@ fn a_waiter_leaves(bencher: Bencher<'_, '_>, waiting: u32) {
         resolve_request(Some(&name()), &dest, EntryFlags::empty(), [1; 8])
     };
     for number in 0..waiting {
-        core.tell(Input::ClientMessage { client: CLIENT, message: &ask(number) });
+        core.input(Input::ClientMessage { client: CLIENT, message: &ask(number) });
     }
     let mut number = waiting;
     bencher.bench_local(|| {
         number += 1;
         let client = ClientId::new(1, number);
-        core.tell(Input::ClientOpened { client, account: Account::User(0) });
-        core.tell(Input::ClientMessage { client, message: &ask(number) });
-        core.tell(Input::ClientClosed(client));
+        core.input(Input::ClientOpened { client, account: Account::User(0) });
+        core.input(Input::ClientMessage { client, message: &ask(number) });
+        core.input(Input::ClientClosed(client));
     });
 }

@@ -1,7 +1,7 @@
-//! Two cores and a small subnet administration in memory; the first core resolves the second's name:
+//! Two cores and a small subnet administrator (SA) in memory. The first core resolves the second core's name:
 //! `cargo run -p acm-sansio --example two_cores`.
 //!
-//! A program has sockets and devices where this has one queue. What it does for each wish of a core is the same.
+//! A real program has sockets and devices in place of the queue, but handles each output in the same way.
 use acm_sansio::{
     Account, Acm, ClientId, Config, EndpointId, Event, Input, Output, PortId, SaRequestId, Time,
     api::{DatagramSource, SaSend, SendTo},
@@ -23,16 +23,16 @@ const CLIENT: ClientId = ClientId::new(0, 0);
 const GROUP: Lid = Lid::new(0xc000);
 const NODES: [Lid; 2] = [Lid::new(1), Lid::new(2)];
 
-/// A fact that is on its way to a node. It owns its bytes; [`Input`] borrows them when its turn comes.
-enum Fact {
+/// A message on its way to a node. It owns its bytes; an [`Input`] borrows them later.
+enum Message {
     Datagram(EndpointId, DatagramSource, Box<AcmMad>),
-    SaAnswer(SaRequestId, Box<SaMad>),
+    SaResponse(SaRequestId, Box<SaMad>),
 }
 
-/// What is under way, and to which node.
-type Queue = VecDeque<(Lid, Fact)>;
+/// Messages in flight, each with the LID of its node.
+type Queue = VecDeque<(Lid, Message)>;
 
-/// A core and the machine around it.
+/// A core and its host.
 struct Node {
     acm: Acm,
     host: Host,
@@ -40,34 +40,34 @@ struct Node {
 
 struct Host {
     lid: Lid,
-    /// Whether the base group is joined: before that, requests end with ENODATA.
+    /// `true` after the join of the base group. Before, requests fail with ENODATA.
     joined: bool,
     answer: Option<client::Reply>,
 }
 
 impl Node {
     fn new(lid: Lid) -> Self {
-        // An outsider must not know the seed: a program takes it from the system's randomness.
+        // The seed must be secret. A real program takes it from the system's random numbers.
         Self { acm: Acm::new(Config::default(), u64::from(lid.get())), host: Host { lid, joined: false, answer: None } }
     }
 
-    /// Tells one fact, and carries out all that follows from it.
-    fn tell(&mut self, now: Time, input: Input<'_>, queue: &mut Queue) {
+    /// Handles one input and carries out all outputs that follow from it.
+    fn input(&mut self, now: Time, input: Input<'_>, queue: &mut Queue) {
         let Self { acm, host } = self;
         acm.drive(now, input, |output| host.carry_out(output, queue));
     }
 
-    fn handle(&mut self, now: Time, fact: &Fact, queue: &mut Queue) {
-        let input = match fact {
-            Fact::Datagram(endpoint, source, mad) => {
+    fn handle(&mut self, now: Time, message: &Message, queue: &mut Queue) {
+        let input = match message {
+            Message::Datagram(endpoint, source, mad) => {
                 Input::Datagram { endpoint: *endpoint, source: *source, payload: as_bytes(&**mad) }
             }
-            Fact::SaAnswer(id, mad) => Input::SaResponse { id: *id, mad: as_bytes(&**mad) },
+            Message::SaResponse(id, mad) => Input::SaResponse { id: *id, mad: as_bytes(&**mad) },
         };
-        self.tell(now, input, queue);
+        self.input(now, input, queue);
     }
 
-    /// Runs what is due.
+    /// Runs the timers that are due.
     fn wake(&mut self, now: Time, queue: &mut Queue) {
         let Self { acm, host } = self;
         acm.handle_timeout(now);
@@ -76,7 +76,7 @@ impl Node {
 }
 
 impl Host {
-    /// Carries out one wish. What is known at once is given back; everything else is told later.
+    /// Carries out one output. An immediate result is returned; other results are queued.
     fn carry_out(&mut self, output: Output, queue: &mut Queue) -> Option<Input<'static>> {
         match output {
             Output::OpenEndpoint { endpoint, .. } => {
@@ -84,7 +84,7 @@ impl Host {
             }
             Output::Send { endpoint, to, mad } => self.send(endpoint, &to, mad, queue),
             Output::SaSend(SaSend { id, mad, .. }) => {
-                queue.push_back((self.lid, Fact::SaAnswer(id, Box::new(administration(&mad)))));
+                queue.push_back((self.lid, Message::SaResponse(id, Box::new(administer(&mad)))));
             }
             Output::Reply { reply, .. } => self.answer = Some(reply),
             Output::SelectSource { request, .. } => return Some(Input::SourceSelected { request, source: None }),
@@ -92,22 +92,22 @@ impl Host {
                 self.joined |= matches!(event, Event::Ibacmp(ibacmp::Event::Joined(..)));
                 println!("LID {}: {event}", self.lid);
             }
-            // There is one group here, and every endpoint hears it.
+            // There is only one group, and every endpoint receives its datagrams.
             Output::Attach { .. } | Output::Detach { .. } | Output::CloseEndpoint(_) => {}
-            // Nobody here asks for these.
+            // Never requested in this example.
             Output::LongReply { .. } | Output::KernelReply { .. } | Output::SaReply { .. } => {}
             Output::CloseClient(_) | Output::Provider { .. } | Output::ShutdownDone => {}
         }
         None
     }
 
-    /// Every node has one endpoint, with the same name; a sender does not hear itself.
+    /// Delivers a datagram to every other node that should receive it. Every node has one endpoint, with the same id.
     fn send(&self, endpoint: EndpointId, to: &SendTo, mad: AcmMad, queue: &mut Queue) {
         let source =
             DatagramSource { lid: self.lid, path_bits: 0, qpn: Qpn::of::<0x100>(), gid: Some(gid_of(self.lid)) };
-        let hears = |lid: &Lid| *lid == to.way.dlid || to.qpn == Qpn::MULTICAST;
-        for lid in NODES.into_iter().filter(|lid| *lid != self.lid).filter(hears) {
-            queue.push_back((lid, Fact::Datagram(endpoint, source, Box::new(mad))));
+        let receives = |lid: &Lid| *lid == to.way.dlid || to.qpn == Qpn::MULTICAST;
+        for lid in NODES.into_iter().filter(|lid| *lid != self.lid).filter(receives) {
+            queue.push_back((lid, Message::Datagram(endpoint, source, Box::new(mad))));
         }
     }
 }
@@ -116,14 +116,14 @@ fn gid_of(lid: Lid) -> Gid {
     Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(lid.get().into()))
 }
 
-/// Subnet administration: who asks for a group is in it, and who asks for a path has one.
-fn administration(asked: &SaMad) -> SaMad {
-    let mut answer = *asked;
-    answer.header.method = asked.header.method.response().unwrap_or(asked.header.method);
+/// The subnet administrator: grants every join, and returns a path for every query.
+fn administer(request: &SaMad) -> SaMad {
+    let mut response = *request;
+    response.header.method = request.header.method.response().unwrap_or(request.header.method);
     let lid_of = |gid: Gid| Lid::new(u16::try_from(gid.interface_id().get()).unwrap_or_default());
-    let data = &mut answer.data.0;
-    match asked.header.attribute_id {
-        // What is asked for, and the group's LID. The core keeps the whole record.
+    let data = &mut response.data.0;
+    match request.header.attribute_id {
+        // The requested record with the group's LID. The core keeps the whole record.
         AttributeId::MC_MEMBER_RECORD => {
             if let Ok(member) = McMemberRecord::parse_mut(data) {
                 member.mlid = GROUP;
@@ -135,21 +135,21 @@ fn administration(asked: &SaMad) -> SaMad {
                 (path.mtu, path.rate) = (Selected::exactly(Mtu::B2048), Selected::exactly(Rate::GBPS_10));
             }
         }
-        _ => answer.header.status = ib_mad::Status::SA_REQUEST_INVALID,
+        _ => response.header.status = ib_mad::Status::SA_REQUEST_INVALID,
     }
-    answer
+    response
 }
 
-/// The path from the first node's name to the second's.
+/// Returns the path from the first node's name to the second node's.
 ///
 /// # Errors
-/// If there is none.
+/// An error if there is no path.
 pub(crate) fn resolve() -> Result<PathRecord, Box<dyn Error>> {
     let (mut nodes, mut queue, mut now) = (NODES.map(Node::new), Queue::new(), Time::ZERO);
     for node in &mut nodes {
         let lid = node.host.lid;
         let address = Address::from_text(&format!("node{lid}"));
-        node.tell(now, Input::AddressAdded { port: PORT, pkey: None, address }, &mut queue);
+        node.input(now, Input::AddressAdded { port: PORT, pkey: None, address }, &mut queue);
         let attributes = PortAttributes {
             lid,
             sm_lid: Lid::new(9),
@@ -159,22 +159,22 @@ pub(crate) fn resolve() -> Result<PathRecord, Box<dyn Error>> {
             rate: Rate::GBPS_100,
             ..PortAttributes::default()
         };
-        node.tell(now, Input::PortUp { port: PORT, attributes: &attributes }, &mut queue);
+        node.input(now, Input::PortUp { port: PORT, attributes: &attributes }, &mut queue);
     }
-    let mut asked = false;
-    // The loop: what has come, then what is due. A program sleeps where this one sets its clock.
+    let mut requested = false;
+    // The event loop: messages first, then timers. A real program sleeps where this one advances its clock.
     while now < Time::ZERO + Duration::from_secs(60) {
-        if let Some((to, fact)) = queue.pop_front() {
+        if let Some((to, message)) = queue.pop_front() {
             for node in nodes.iter_mut().filter(|node| node.host.lid == to) {
-                node.handle(now, &fact, &mut queue);
+                node.handle(now, &message, &mut queue);
             }
-        } else if !asked && nodes.iter().all(|node| node.host.joined) {
+        } else if !requested && nodes.iter().all(|node| node.host.joined) {
             let [from, to] = ["node1", "node2"].map(Address::from_text);
             let message = client::resolve_request(Some(&from), &to, client::EntryFlags::empty(), [7; 8]);
             let [first, _] = &mut nodes;
-            first.tell(now, Input::ClientOpened { client: CLIENT, account: Account::User(0) }, &mut queue);
-            first.tell(now, Input::ClientMessage { client: CLIENT, message: &message }, &mut queue);
-            asked = true;
+            first.input(now, Input::ClientOpened { client: CLIENT, account: Account::User(0) }, &mut queue);
+            first.input(now, Input::ClientMessage { client: CLIENT, message: &message }, &mut queue);
+            requested = true;
         } else if let Some(reply) = nodes.iter().find_map(|node| node.host.answer) {
             let frame = client::next_answer(&reply)?.ok_or("half an answer")?;
             return Ok(client::ResolveAnswer::parse(&frame)?.path);

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn each_newcomer_has_its_share_of_what_is_free() {
+    fn each_account_gets_its_share_of_what_is_free() {
         let mut accounts = Accounts::new();
         let ids = [0, 1, 2, 3].map(|uid| accounts.id(Account::User(uid)));
         assert_eq!(ids.map(|id| fill(&mut accounts, id)), [75, 19, 5, 1]);
@@ -248,14 +248,14 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_rounded_up_even_of_the_largest_number() {
+    fn share_is_rounded_up_without_overflow() {
         let of = |percent, free| Share { total: 0, percent }.of(free);
         assert_eq!((of(1, 100), of(1, 101), of(33, 7), of(0, 7), of(200, 7)), (1, 2, 3, 1, 7));
         assert_eq!((of(100, usize::MAX), of(50, usize::MAX)), (usize::MAX, usize::MAX / 2 + 1));
     }
 
     #[test]
-    fn a_total_of_one_is_one() {
+    fn share_of_a_total_of_one_is_one() {
         let mut accounts = Accounts::new();
         let (a, b) = (accounts.id(Account::User(1)), accounts.id(Account::User(2)));
         let share = Share { total: 1, percent: 50 };
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_take_nothing_of_others() {
+    fn remote_account_has_a_limit_of_its_own() {
         let mut accounts = Accounts::new();
         let user = accounts.id(Account::User(1));
         assert_eq!(fill(&mut accounts, REMOTE), 75);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn accounts_without_anything_are_forgotten() {
+    fn account_that_holds_nothing_is_removed() {
         let mut accounts = Accounts::new();
         let user = accounts.id(Account::User(7));
         accounts.take(user, Holding::Connections);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn accounts_have_names_and_kinds() {
+    fn account_has_a_name_and_a_kind() {
         let peer = Account::Peer("192.0.2.1".parse().unwrap());
         let all = [Account::Daemon, Account::Kernel, Account::User(7), peer, Account::Remote];
         let names = ["daemon", "kernel", "user 7", "peer 192.0.2.1", "strangers"];

@@ -346,7 +346,7 @@ mod tests {
     use ib_mad::{Lid, Qpn};
 
     #[test]
-    fn a_client_is_read_up_to_its_bound() {
+    fn client_at_its_request_limit_is_not_read() {
         let limits = Limits { requests_per_client: 2, ..Limits::default() };
         let mut acm = Acm::new(Config { limits, ..Config::default() }, 1);
         assert_eq!(acm.config().limits.requests_per_client, 2, "the options that it was made with");
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(seen, [(true, false), (true, true), (false, true)]);
     }
     #[test]
-    fn what_is_told_of_an_endpoint_that_is_gone_is_counted() {
+    fn input_for_removed_endpoint_is_counted_as_stale() {
         let mut acm = Acm::new(Config::default(), 1);
         let endpoint = EndpointId::new(0, 0);
         let source = DatagramSource { lid: Lid::new(1), path_bits: 0, qpn: Qpn::of::<2>(), gid: None };
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_found_in_the_core_and_in_its_provider() {
+    fn check_finds_broken_invariants_of_core_and_provider() {
         let mut acm = Acm::new(Config::default(), 1);
         assert_eq!(acm.check(), Ok(()));
         acm.context.accounts.take(crate::account::KERNEL, crate::account::Holding::Lookups);
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn each_deadline_has_its_reason() {
+    fn each_timer_reports_its_reason() {
         let mut acm = Acm::new(Config::default(), 1);
         let keys = [
             (TimerKey::SaQuery(crate::id::SaQueryId::new(1, 0)), Reason::SaRequest),
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_driven_is_told_and_drained() {
+    fn drive_handles_the_input_and_drains_outputs() {
         let mut acm = Acm::new(Config::default(), 1);
         let mut seen = Vec::new();
         acm.drive(Time::from_nanos(5), Input::Shutdown, |output| {

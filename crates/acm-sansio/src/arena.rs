@@ -145,7 +145,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn places_do_not_move_when_there_are_more() {
+    fn elements_do_not_move_when_the_arena_grows() {
         let mut arena = Arena::<RequestId, usize>::new();
         let first = arena.insert(0);
         let address: *const usize = arena.get(first).unwrap();
@@ -159,7 +159,7 @@ mod tests {
         /// Compares the arena with a list: present elements are found, removed ones are not, even if their slot is
         /// reused.
         #[test]
-        fn model(ops in proptest::collection::vec((any::<bool>(), any::<prop::sample::Index>()), 0..200)) {
+        fn arena_behaves_like_a_list(ops in proptest::collection::vec((any::<bool>(), any::<prop::sample::Index>()), 0..200)) {
             let mut arena = Arena::<RequestId, usize>::new();
             let (mut alive, mut dead) = (Vec::new(), Vec::new());
             for (number, (insert, which)) in ops.into_iter().enumerate() {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn handles_read_as_place_and_use() {
+    fn handle_is_displayed_as_index_and_generation() {
         assert_eq!(alloc::format!("{:?} {}", RequestId::new(3, 2), RequestId::new(4, 1)), "request3.2 request4.1");
     }
 }

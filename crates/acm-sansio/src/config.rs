@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_asked_for_by_the_first_of_its_range() {
+    fn service_id_is_queried_by_the_first_of_its_range() {
         let id = ServiceId::new;
         let ranges = ServiceIds::ranges([id(100)..=id(109), id(5)..=id(5), id(110)..=id(200)]);
         let canonical =

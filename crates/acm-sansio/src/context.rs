@@ -282,7 +282,7 @@ mod tests {
 
     /// Random numbers for other purposes reveal nothing about the next transaction id.
     #[test]
-    fn transaction_ids_have_a_key_of_their_own() {
+    fn transaction_ids_have_a_separate_key() {
         let mut cx = Context::new(Config::default(), 1.into());
         let ids = [(); 4].map(|()| cx.transaction_id().get());
         let others = [(); 4].map(|()| [cx.jitter.next(), cx.expiry.next()]);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn timers_are_set_and_cleared() {
+    fn timer_can_be_set_and_cleared() {
         let mut cx = Context::new(Config::default(), 1.into());
         let (token, at) =
             (Token { provider: ProviderId::BUILT_IN, kind: 1, index: 2, generation: 3 }, Time::from_nanos(5));
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_has_its_port() {
+    fn endpoint_finds_its_port() {
         let mut cx = Context::new(Config::default(), 1.into());
         let port = PortId(3);
         let endpoint = cx.ports.open(port, 0, ib_mad::Pkey::DEFAULT_FULL, ProviderId::BUILT_IN);
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_important_enough_is_told() {
+    fn only_enabled_levels_are_logged() {
         let logged = |log_level| {
             let mut cx = Context::new(Config { log_level, ..Config::default() }, 1.into());
             cx.log(Event::PortDown(PortId(0)));
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_spread() {
+    fn jitter_and_spread_stay_in_range() {
         let mut cx = Context::new(Config::default(), 1.into());
         let second = Duration::from_secs(1);
         let around: Vec<Duration> = (0..50).map(|_| cx.jitter(second)).collect();

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_and_the_background_have_their_part_of_a_depth() {
+    fn remote_hosts_and_background_get_a_part_of_the_depth() {
         for account in [REMOTE, DAEMON] {
             let mut queue = CreditQueue::default();
             let _places = wait(&mut queue, account, 0..9);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_are_last_and_have_a_quarter() {
+    fn remote_hosts_come_after_local_accounts_with_a_quarter() {
         let mut queue = CreditQueue::default();
         wait(&mut queue, REMOTE, 0..100);
         wait(&mut queue, A, 100..102);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_background_comes_after_strangers_and_has_a_quarter() {
+    fn background_comes_after_remote_hosts_with_a_quarter() {
         let mut queue = CreditQueue::default();
         wait(&mut queue, DAEMON, 0..100);
         wait(&mut queue, REMOTE, 100..103);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_credit_is_theirs_when_nobody_else_wants_it() {
+    fn single_credit_serves_remote_hosts_when_no_other_item_waits() {
         let mut queue = CreditQueue::default();
         wait(&mut queue, REMOTE, 0..2);
         let (item, credit) = queue.next(1).unwrap();
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_has_a_place_for_each_account() {
+    fn item_has_one_position_per_account() {
         let mut queue = CreditQueue::default();
         wait(&mut queue, A, 0..50);
         let mut positions = wait(&mut queue, A, 50..51).remove(0);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_has_no_turn() {
+    fn account_that_leaves_gets_no_turn() {
         let mut queue = CreditQueue::default();
         let mut positions = wait(&mut queue, A, 1..2).remove(0);
         queue.join(&mut positions, B, 1);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_is_first() {
+    fn requeued_item_comes_first() {
         let mut queue = CreditQueue::default();
         wait(&mut queue, A, 1..3);
         let mut positions = QueuePositions::default();
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_are_held_than_the_depth() {
+    fn held_credits_do_not_exceed_the_depth() {
         let mut queue = CreditQueue::default();
         wait(&mut queue, A, 0..9);
         let held = (0..9).map_while(|_| queue.next(3)).count();
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_wait_takes_a_credit_if_one_is_left() {
+    fn credit_can_be_taken_without_queueing() {
         let mut queue = CreditQueue::<u32>::default();
         let credit = queue.take_credit(1).unwrap();
         assert_eq!((queue.take_credit(1), queue.held()), (None, 1));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_has_so_many_places_and_no_more() {
+    fn positions_of_one_item_are_limited() {
         let (mut queue, mut positions) = (CreditQueue::default(), QueuePositions::default());
         for account in 3..40 {
             queue.join(&mut positions, AccountId::new(account, 0), 1);

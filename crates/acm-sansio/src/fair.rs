@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn each_lane_in_turn() {
+    fn lanes_are_served_in_turn() {
         let mut queue = FairQueue::new();
         for item in ["a1", "a2", "a3"] {
             queue.push(0, item);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newcomer_waits_for_one_of_each_other() {
+    fn new_lane_waits_for_one_item_of_each_other_lane() {
         let mut queue = FairQueue::new();
         for number in 0..1000 {
             queue.push(0, number);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_has_no_turn() {
+    fn removed_item_gets_no_turn() {
         let mut queue = FairQueue::new();
         let (a, b) = (queue.push(0, "a"), queue.push(1, "b"));
         queue.push(1, "c");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_that_gave_its_last_comes_again_behind_others() {
+    fn emptied_lane_comes_after_the_others() {
         let mut queue = FairQueue::new();
         queue.push(0, "a");
         assert_eq!(queue.pop(), Some("a"));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_back_is_first() {
+    fn requeued_item_is_first_of_its_lane() {
         let mut queue = FairQueue::new();
         queue.push(0, "b");
         queue.push_first(0, "a");
@@ -181,7 +181,7 @@ mod tests {
         /// No item is lost or duplicated; a lane's items keep their order; between two items of one lane, every other
         /// lane with items yields exactly one.
         #[test]
-        fn model(ops in proptest::collection::vec((0..4_u32, any::<prop::sample::Index>()), 0..200)) {
+        fn fair_queue_behaves_like_its_model(ops in proptest::collection::vec((0..4_u32, any::<prop::sample::Index>()), 0..200)) {
             let mut queue = FairQueue::new();
             let mut lanes: [Vec<(usize, Position)>; 3] = Default::default();
             for (number, (op, which)) in ops.into_iter().enumerate() {

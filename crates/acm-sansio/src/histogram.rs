@@ -129,7 +129,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn each_lies_in_its_bucket() {
+    fn measurement_is_counted_in_its_bucket() {
         let mut histogram = Histogram::default();
         assert_eq!(histogram.percentile_us(50), None);
         for micros in [0, 50, 51, 60_000_000, 60_000_001] {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn each_phase_has_its_own() {
+    fn each_phase_has_its_own_histogram() {
         let mut all = Latencies::default();
         for (times, phase) in (1..).zip(Phase::ALL) {
             (0..times).for_each(|_| all.count(phase, Duration::ZERO));

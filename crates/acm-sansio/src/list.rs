@@ -116,7 +116,7 @@ mod tests {
     proptest! {
         /// Compares the list with a vector after random operations.
         #[test]
-        fn model(ops in proptest::collection::vec((0..4_u8, any::<prop::sample::Index>()), 0..200)) {
+        fn list_behaves_like_a_vector(ops in proptest::collection::vec((0..4_u8, any::<prop::sample::Index>()), 0..200)) {
             let mut arena = Arena::<RequestId, Thing>::new();
             let (mut list, mut model) = (List::<RequestId, 0>::default(), Vec::new());
             for (number, (op, which)) in (0..).zip(ops) {

@@ -25,11 +25,11 @@ use ib_mad::{
 pub struct Need {
     /// The account to charge for the lookup.
     pub account: AccountId,
-    /// What the requester does if the result is not available at once.
+    /// The behaviour of the requester if the result is not available at once.
     pub if_pending: IfPending,
 }
 
-/// What a requester does if the result is not available at once.
+/// The behaviour of a requester if the result is not available at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfPending {
     /// It waits until the lookup is complete, or disconnects.

@@ -65,7 +65,7 @@ mod tests {
     use crate::{Acm, Config};
 
     #[test]
-    fn sixteen_providers_beside_the_built_in_one() {
+    fn sixteen_providers_may_be_added() {
         let config =
             Config { providers: (0..9).map(|number| alloc::format!("p{number}")).collect(), ..Config::default() };
         let mut acm = Acm::new(config, 1);

@@ -88,7 +88,7 @@ mod tests {
     use alloc::{collections::BTreeSet, format};
 
     #[test]
-    fn purposes_and_seeds_have_numbers_of_their_own() {
+    fn purposes_and_seeds_have_different_numbers() {
         let purposes = [Purpose::TransactionIds, Purpose::Jitter, Purpose::Maps, Purpose::Expiry];
         let numbers: BTreeSet<u64> = (0..50)
             .flat_map(|seed: u64| purposes.map(|purpose| Random::new(seed.into(), purpose)))
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_is_not_shown() {
+    fn seed_is_not_displayed() {
         assert_eq!(format!("{:?}", Seed::from(77)), "Seed(..)");
         assert_eq!(format!("{:?}", Random::new(Seed::from(77), Purpose::Jitter)), "Random { counter: 0, .. }");
     }

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_double_up_to_the_longest() {
+    fn pauses_double_up_to_the_maximum() {
         let pauses = |policy: RetryPolicy| [1, 2, 3, 6, 7, 8, 99].map(|failures| policy.pause(failures).as_millis());
         assert_eq!(pauses(JOIN), [1000, 2000, 4000, 32_000, 60_000, 60_000, 60_000]);
         assert_eq!(pauses(SA_BUSY), [100, 200, 400, 2000, 2000, 2000, 2000]);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_is_a_quarter_either_way() {
+    fn jitter_is_plus_or_minus_a_quarter() {
         let of = |random| jitter(Duration::from_secs(4), random).as_millis();
         assert_eq!([of(0), of(1_999_999_999), of(2_000_000_000)], [3000, 4999, 3000]);
         assert_eq!(jitter(Duration::ZERO, 7), Duration::ZERO);

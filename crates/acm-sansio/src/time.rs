@@ -59,13 +59,13 @@ mod tests {
     use alloc::format;
 
     #[test]
-    fn reads_as_seconds() {
+    fn time_is_displayed_in_seconds() {
         let time = Time::from_nanos(3_000_000_042);
         assert_eq!(format!("{time} {time:?}"), "3.000000042s 3.000000042s");
     }
 
     #[test]
-    fn counts_from_the_start_and_stays_at_the_end() {
+    fn time_counts_from_the_start_and_saturates() {
         let (early, late) = (Time::from_nanos(3), Time::ZERO + Duration::from_nanos(10));
         assert_eq!((early.as_nanos(), late.as_nanos(), late.since_start()), (3, 10, Duration::from_nanos(10)));
         assert_eq!((late.since(early), early.since(late)), (Duration::from_nanos(7), Duration::ZERO));

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_deadline_takes_the_place_of_an_earlier_one() {
+    fn later_setting_replaces_an_earlier_one() {
         let mut timers = Timers::default();
         timers.set(A, at(10));
         timers.set(A, at(20));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cleared_is_not_due() {
+    fn cleared_timer_is_not_due() {
         let mut timers = Timers::default();
         timers.set(A, at(10));
         timers.set(B, at(10));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn at_one_instant_in_the_order_of_keys() {
+    fn timers_at_one_instant_are_ordered_by_key() {
         let mut timers = Timers::default();
         for key in [TimerKey::Shutdown, B, A] {
             timers.set(key, at(1));

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn urgent_ones_come_first_and_bulk_ones_in_turn() {
+    fn urgent_sources_come_first_and_bulk_sources_in_turn() {
         let mut turns = Turns::new(quotas(2, 3));
         for (source, lane) in [('a', Lane::Bulk), ('b', Lane::Bulk), ('U', Lane::Urgent), ('V', Lane::Urgent)] {
             turns.ready(source, lane);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fabrics_sources_have_32_and_16() {
+    fn default_quotas_are_32_and_16() {
         let mut turns = Turns::default();
         turns.ready('a', Lane::Bulk);
         turns.ready('U', Lane::Urgent);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_dry_gives_its_turn_away() {
+    fn dry_source_passes_its_turn_on() {
         let mut turns = Turns::new(quotas(2, 3));
         turns.ready('a', Lane::Bulk);
         turns.ready('b', Lane::Bulk);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn an_urgent_one_waits_for_one_bulk_quota_at_most() {
+    fn urgent_source_waits_at_most_one_bulk_quota() {
         let mut turns = Turns::new(quotas(2, 3));
         ('a'..='z').for_each(|source| turns.ready(source, Lane::Bulk));
         for already in 0..40 {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn urgent_ones_that_come_back_at_once_do_not_stop_the_others() {
+    fn returning_urgent_sources_do_not_stop_bulk_sources() {
         let mut turns = Turns::new(quotas(4, 3));
         turns.ready('a', Lane::Bulk);
         let mut bulk = 0;
@@ -251,7 +251,7 @@ mod tests {
     proptest! {
         /// Each ready source gets its turn within one round of all sources.
         #[test]
-        fn nobody_starves(
+        fn no_source_starves(
             steps in proptest::collection::vec((0..12u8, any::<bool>()), 1..200),
             urgent in 1..5u32,
             bulk in 1..5u32,
@@ -282,7 +282,7 @@ mod tests {
 
     /// While urgent ones are read, a bulk one that is dry ends nobody's turn but its own.
     #[test]
-    fn one_that_is_dry_ends_no_other_turn() {
+    fn dry_source_ends_no_other_turn() {
         let mut turns = Turns::new(quotas(3, 3));
         turns.ready('a', Lane::Bulk);
         turns.ready('b', Lane::Bulk);

@@ -52,7 +52,7 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn reasons_in_words() {
+    fn reason_has_a_readable_text() {
         let reasons =
             [Reason::SaRequest, Reason::KernelRequest, Reason::OpenEndpoint, Reason::Failures, Reason::Provider("x")];
         let words = [

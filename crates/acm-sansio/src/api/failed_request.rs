@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn says_who_asked_for_what_and_what_was_tried_and_what_to_do() {
+    fn failure_text_has_requester_attempts_status_and_advice() {
         let mgid = "ff12::1".parse().unwrap();
         let group = Some(MulticastAttempt { mgid, times: 3, time: Duration::from_secs(6) });
         let details = AttemptDetails { group, ..AttemptDetails::default() };
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_is_not_ours_is_said_with_those_that_are() {
+    fn failure_for_unknown_source_lists_local_addresses() {
         let source = Some(Address::from_text("elsewhere"));
         let not_ours = FailedRequest { source, ..failed(Failure::NoSource) };
         let text_of_sources = |count: usize| {

@@ -206,7 +206,7 @@ mod tests {
     use alloc::{string::String, vec::Vec};
 
     #[test]
-    fn each_counter_has_its_name_and_its_kinds() {
+    fn counters_are_listed_by_name_and_kind_of_account() {
         let mut stats = Stats { kernel_late: 3, ..Stats::default() };
         stats.requests_refused.count(AccountKind::Peer);
         stats.requests_refused.count(AccountKind::Peer);

@@ -55,7 +55,7 @@ fn query(cx: &mut Context) -> SaQueryId {
 }
 
 #[test]
-fn a_question_that_nobody_pays_for() {
+fn waiting_query_has_a_queue_position() {
     let mut cx = empty();
     let id = query(&mut cx);
     assert_eq!(context(&cx), Ok(()));
@@ -67,7 +67,7 @@ fn a_question_that_nobody_pays_for() {
 }
 
 #[test]
-fn a_question_in_flight_has_its_send_and_its_credit() {
+fn query_in_flight_has_a_request_and_a_credit() {
     let mut cx = empty();
     let id = query(&mut cx);
     let (send, _) = cx.sa.next(PORT, cx.now, 1).unwrap();
@@ -84,7 +84,7 @@ fn a_question_in_flight_has_its_send_and_its_credit() {
 }
 
 #[test]
-fn a_question_that_is_gone_is_in_no_line() {
+fn removed_query_is_in_no_queue() {
     let mut cx = empty();
     let id = query(&mut cx);
     cx.sa.ports.get_mut(&PORT).unwrap().all.insert(SaQueryId::new(7, 7));
@@ -95,7 +95,7 @@ fn a_question_that_is_gone_is_in_no_line() {
 }
 
 #[test]
-fn requests_have_their_client_or_a_deadline() {
+fn request_has_a_client_or_a_deadline() {
     let mut cx = empty();
     let client = client(&mut cx, 0);
     of_client(&mut cx, client, lookup());
@@ -109,7 +109,7 @@ fn requests_have_their_client_or_a_deadline() {
 }
 
 #[test]
-fn a_client_has_no_more_requests_than_it_may() {
+fn requests_of_a_client_are_within_its_limit() {
     let mut cx = empty();
     cx.widest.limits.requests_per_client = 2;
     let client = client(&mut cx, 0);
@@ -129,7 +129,7 @@ fn a_client_has_no_more_requests_than_it_may() {
 }
 
 #[test]
-fn charges_are_what_is_held() {
+fn charges_match_what_is_held() {
     let mut cx = empty();
     let client = client(&mut cx, 0);
     let source = WaitingFor::Source { dest: Address::from_text("a"), no_delay: false };
@@ -143,7 +143,7 @@ fn charges_are_what_is_held() {
 }
 
 #[test]
-fn a_query_waits_for_a_question() {
+fn query_sa_request_has_an_open_query() {
     let mut cx = empty();
     let client = client(&mut cx, 0);
     let id = query(&mut cx);
@@ -156,7 +156,7 @@ fn a_query_waits_for_a_question() {
 }
 
 #[test]
-fn all_together_have_their_bounds() {
+fn totals_are_within_their_limits() {
     for (holding, name) in [(Holding::Connections, "2 connections"), (Holding::Lookups, "2 lookups")] {
         let mut cx = empty();
         cx.widest.limits.connections.total = 1;
@@ -175,7 +175,7 @@ fn all_together_have_their_bounds() {
 }
 
 #[test]
-fn each_account_has_its_share() {
+fn account_does_not_exceed_its_share() {
     for (holding, name) in [(Holding::Connections, "connections"), (Holding::Lookups, "lookups")] {
         let mut cx = empty();
         let share = crate::config::Share { total: 4, percent: 50 };
@@ -196,7 +196,7 @@ fn each_account_has_its_share() {
 }
 
 #[test]
-fn no_more_is_in_flight_than_the_depth() {
+fn queries_in_flight_are_within_the_depth() {
     let mut cx = empty();
     for tid in [1, 2] {
         query(&mut cx);
@@ -209,7 +209,7 @@ fn no_more_is_in_flight_than_the_depth() {
 }
 
 #[test]
-fn nothing_is_overdue() {
+fn no_timer_is_overdue() {
     let mut cx = empty();
     query(&mut cx);
     cx.now = cx.now + Duration::from_nanos(1);

@@ -1,4 +1,4 @@
-//! Requests that wait, and their answers: kept, completed, counted, told.
+//! Open requests: storing, completion, responses, counters.
 use super::{
     failures::RequestSubject,
     requests::{OpenRequest, Requester, WaitingFor},
@@ -19,7 +19,8 @@ use acm_wire::{
 use ib_mad::sa::PathRecord;
 
 impl Context {
-    /// What [`Resolution::Pending`](crate::provider::Resolution::Pending) promised: all who wait for it are answered.
+    /// Completes a [`Resolution::Pending`](crate::provider::Resolution::Pending): all requests that wait for `token`
+    /// are answered.
     pub fn complete(&mut self, token: Token, result: Result<&PathRecord, Attempt>) {
         while let Some(id) = self.requests.first(token) {
             let Some(request) = self.take_request(id) else { return };
@@ -32,7 +33,7 @@ impl Context {
         }
     }
 
-    /// What [`CountersResolution::Pending`](crate::provider::CountersResolution::Pending) promised: who waits for it is answered.
+    /// Completes a [`CountersResolution::Pending`](crate::provider::CountersResolution::Pending).
     pub fn complete_counters(&mut self, token: Token, result: Result<&Counters, Failure>) {
         while let Some(id) = self.requests.first(token) {
             let Some(request) = self.take_request(id) else { return };
@@ -46,7 +47,7 @@ impl Context {
         }
     }
 
-    /// Answers who asks for the counters of an endpoint.
+    /// Answers a request for the counters of an endpoint.
     pub(crate) fn finish_counters(
         &mut self,
         client: ClientId,
@@ -65,13 +66,13 @@ impl Context {
         self.reply(client, reply);
     }
 
-    /// How many requests wait for it.
+    /// Returns the number of requests that wait for a token.
     #[must_use]
     pub fn waiting_for(&self, token: Token) -> usize {
         self.requests.waiting_for(token)
     }
 
-    /// Keeps a request until it is answered.
+    /// Stores a request until it is answered.
     pub(crate) fn keep_request(&mut self, mut request: OpenRequest) -> RequestId {
         request.since = self.now;
         let (requester, account, charged) = (request.requester, request.account, request.is_charged());
@@ -85,7 +86,7 @@ impl Context {
         id
     }
 
-    /// Takes a request out that is answered or abandoned.
+    /// Removes a request that is answered or abandoned.
     pub(crate) fn take_request(&mut self, id: RequestId) -> Option<OpenRequest> {
         let requester = self.requests.all.get(id)?.requester;
         if let Requester::Client { id: client, .. } = requester {
@@ -98,7 +99,7 @@ impl Context {
         Some(request)
     }
 
-    /// Counts how long a request waited that is answered now.
+    /// Records how long a request waited for its response.
     pub(crate) fn record_request_latency(&mut self, request: &OpenRequest) {
         let phase = match self.accounts.account(request.account).kind() {
             AccountKind::Kernel => Phase::KernelRequest,
@@ -108,14 +109,14 @@ impl Context {
         self.record_latency(phase, self.now.since(request.since));
     }
 
-    /// Answers a client, if it is still there.
+    /// Sends a response, if the client is still connected.
     pub(crate) fn reply(&mut self, client: ClientId, reply: Reply) {
         if self.connections.account(client).is_some() {
             self.output(Output::Reply { client, reply });
         }
     }
 
-    /// Counts how a request of an endpoint went.
+    /// Counts the result of a request on an endpoint.
     pub(crate) fn count_status(&mut self, endpoint: Option<EndpointId>, status: ClientStatus) {
         let counter = match status {
             ClientStatus::SUCCESS => return,
@@ -128,7 +129,7 @@ impl Context {
         }
     }
 
-    /// Answers a request of an endpoint.
+    /// Answers a path request on an endpoint.
     pub(crate) fn finish(
         &mut self,
         requester: Requester,
@@ -172,7 +173,7 @@ mod tests {
     use crate::Config;
 
     #[test]
-    fn what_is_not_there_is_no_error() {
+    fn missing_data_is_not_counted_as_an_error() {
         let mut cx = Context::new(Config::default(), 1.into());
         for status in [ClientStatus::SUCCESS, ClientStatus::ENODATA, ClientStatus::ETIMEDOUT, ClientStatus::EINVAL] {
             cx.count_status(None, status);

@@ -1,4 +1,4 @@
-//! Connections of clients: whose they are, and which of them is idle for longest.
+//! Client connections by account, in the order of their last use.
 use super::requests::RequestList;
 use crate::{
     account::AccountId,
@@ -13,9 +13,9 @@ const BY_ACCOUNT: usize = 0;
 struct Connection {
     generation: u32,
     account: AccountId,
-    /// Its requests that wait.
+    /// Its open requests, oldest first.
     requests: RequestList,
-    /// Neighbours in the account's idle or busy list.
+    /// Links in the account's idle or busy list.
     links: Links<ClientId>,
 }
 
@@ -38,11 +38,11 @@ impl Nodes<ClientId, BY_ACCOUNT> for Slots {
     }
 }
 
-/// The connections of one account, each list with the one of longest standing first.
+/// The connections of one account. The connection that was used least recently is first in each list.
 #[derive(Clone, Copy, Debug, Default)]
 struct OfAccount {
     idle: List<ClientId, BY_ACCOUNT>,
-    /// With a request that waits.
+    /// Connections with open requests.
     busy: List<ClientId, BY_ACCOUNT>,
 }
 
@@ -56,14 +56,14 @@ impl OfAccount {
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     slots: Slots,
-    /// By the account's small number.
+    /// By the account's index.
     accounts: Vec<OfAccount>,
-    /// How many each account has, so that the one with the most is found at once.
+    /// Accounts by their number of connections, to find the one with the most.
     by_count: BTreeSet<(usize, AccountId)>,
 }
 
 impl Connections {
-    /// Notes a connection. The id's owner uses a number again only after the connection that had it is closed.
+    /// Adds a connection. The caller reuses an index only after the connection that had it is closed.
     pub(crate) fn open(&mut self, id: ClientId, account: AccountId) {
         let index = id.index() as usize;
         if self.slots.0.len() <= index {
@@ -81,7 +81,7 @@ impl Connections {
         self.change(account, |of_account, slots| of_account.idle.push_last(slots, id));
     }
 
-    /// The id of the connection that has this number now.
+    /// Returns the id of the connection with this index.
     pub(crate) fn at(&self, index: u32) -> Option<ClientId> {
         let connection = self.slots.0.get(index as usize)?.as_ref()?;
         Some(ClientId::new(index, connection.generation))
@@ -91,7 +91,7 @@ impl Connections {
         self.slots.get(id).map(|connection| connection.account)
     }
 
-    /// Forgets a connection that has no requests any more; whose it was.
+    /// Removes a connection without open requests and returns its account.
     pub(crate) fn close(&mut self, id: ClientId) -> Option<AccountId> {
         let account = self.account(id)?;
         self.change(account, |of_account, slots| of_account.idle.remove(slots, id));
@@ -99,12 +99,12 @@ impl Connections {
         Some(account)
     }
 
-    /// Its requests that wait.
+    /// Returns the open requests of a connection.
     pub(crate) fn requests(&self, id: ClientId) -> Option<&RequestList> {
         self.slots.get(id).map(|connection| &connection.requests)
     }
 
-    /// Changes the list of its requests, and whether it counts as idle with it.
+    /// Changes the list of open requests, and moves the connection between the idle and busy lists accordingly.
     pub(crate) fn with_requests<R>(&mut self, id: ClientId, change: impl FnOnce(&mut RequestList) -> R) -> Option<R> {
         let connection = self.slots.get_mut(id)?;
         let before = connection.requests.len();
@@ -126,7 +126,7 @@ impl Connections {
         Some(result)
     }
 
-    /// The client said something: of the idle ones it is the last to go.
+    /// Marks a connection as used: it moves to the end of its list.
     pub(crate) fn touch(&mut self, id: ClientId) {
         let Some(connection) = self.slots.get(id) else { return };
         if connection.requests.len() == 0
@@ -136,17 +136,17 @@ impl Connections {
         }
     }
 
-    /// The connection of the account that goes first: the one that has been idle for longest.
+    /// Returns the connection of an account that has been idle for longest.
     pub(crate) fn longest_idle(&self, account: AccountId) -> Option<ClientId> {
         self.accounts.get(account.index() as usize)?.idle.first()
     }
 
-    /// The connection of the account that has waited for longest.
+    /// Returns the connection of an account that has been busy for longest.
     pub(crate) fn longest_busy(&self, account: AccountId) -> Option<ClientId> {
         self.accounts.get(account.index() as usize)?.busy.first()
     }
 
-    /// The account with the most connections, and how many.
+    /// Returns the account with the most connections, and their number.
     pub(crate) fn most(&self) -> Option<(usize, AccountId)> {
         self.by_count.last().copied()
     }
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_one_idle_for_longest_goes_first() {
+    fn least_recently_used_idle_connection_is_first() {
         let mut connections = Connections::default();
         (0..3).for_each(|index| connections.open(client(index), A));
         connections.open(client(3), B);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_is_not_idle() {
+    fn connection_with_open_requests_is_not_idle() {
         let mut connections = Connections::default();
         connections.open(client(0), A);
         connections.open(client(1), A);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_used_again_is_another_connection() {
+    fn reused_index_is_another_connection() {
         let mut connections = Connections::default();
         connections.open(ClientId::new(0, 0), A);
         connections.close(ClientId::new(0, 0));

@@ -1,4 +1,4 @@
-//! EP and PERF requests: what an endpoint is, which addresses it has, and the seven counters.
+//! EP and PERF requests: attributes, addresses and counters of an endpoint.
 use super::requests::{OpenRequest, Requester, WaitingFor};
 use crate::{
     account::AccountId,

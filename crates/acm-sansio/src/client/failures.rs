@@ -1,4 +1,4 @@
-//! Requests that failed.
+//! Failed requests: log events and counts.
 use super::requests::Requester;
 use crate::{
     api::{Event, FailedRequest, Level, RequestedBy, ServedAddresses},
@@ -11,7 +11,7 @@ use crate::{
 use acm_wire::Address;
 use ib_mad::{Gid, Lid, sa::PathRecord};
 
-/// What a request that failed was about, as far as it is known.
+/// The subject of a failed request, as far as it is known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RequestSubject {
     pub(crate) dest: Option<Address>,
@@ -24,29 +24,29 @@ impl RequestSubject {
         Self { dest: Some(*dest), ..Self::default() }
     }
 
-    /// The path to an address.
+    /// Creates the subject of a request for the path to an address.
     pub(crate) fn address(source: &Address, dest: &Address) -> Self {
         Self { source: Some(*source), ..Self::dest(dest) }
     }
 
-    /// A path between ports.
+    /// Creates the subject of a request for a path between ports.
     pub(crate) fn path(path: &PathRecord) -> Self {
         let port = |lid: Lid, gid: Gid| match (lid.is_zero(), gid.is_zero()) {
             (false, _) => Some(Address::Lid(lid)),
             (true, false) => Some(Address::Gid(gid)),
             (true, true) => None,
         };
-        // The source's GID counts first.
+        // The source GID takes precedence over the source LID.
         let source = port(Lid::default(), path.sgid).or_else(|| port(path.slid, path.sgid));
         Self { dest: port(path.dlid, path.dgid), source, endpoint: None }
     }
 }
 
 impl Context {
-    /// Counts a request that failed, and tells why.
+    /// Counts a failed request and logs it.
     pub(crate) fn request_failed(&mut self, requester: Requester, attempt: Attempt, subject: &RequestSubject) {
         let kind = attempt.failure.kind();
-        // Who does not wait is told so, and nothing is wrong.
+        // A NODELAY request that finds nothing in the cache is not a failure.
         if kind != FailureKind::NotYet {
             if self.failed.counts.total() == 0 {
                 self.failed.since = self.now;
@@ -64,7 +64,7 @@ impl Context {
         self.log(Event::Failed(FailedRequest { by, dest, source, endpoint, attempt, served }.into()));
     }
 
-    /// Tells how many requests failed since that was told last, if any.
+    /// Logs the number of failed requests since the last summary, if there are any.
     pub(crate) fn report_failures(&mut self) {
         self.timers.clear(TimerKey::Failures);
         let FailureSummary { counts, since } = core::mem::take(&mut self.failed);
@@ -73,7 +73,7 @@ impl Context {
         }
     }
 
-    /// What could have been asked from: addresses, or ports by what the source was given as.
+    /// Returns the sources that would have been accepted: addresses, or ports in the form of the given source.
     fn served(&self, source: Option<&Address>) -> ServedAddresses {
         let active = self.ports.iter().filter(|(_, up, _)| *up).map(|(_, _, port)| port);
         match source {

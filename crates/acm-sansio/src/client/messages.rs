@@ -1,4 +1,4 @@
-//! Clients that come, say something, and go.
+//! Connections and messages of clients.
 use super::{
     failures::RequestSubject,
     requests::{OpenRequest, Requester, WaitingFor},
@@ -15,7 +15,7 @@ use acm_wire::client::{ClientRequest, Counter, Opcode, Reply, Resolve, next_fram
 
 impl Acm {
     pub(crate) fn client_opened(&mut self, client: ClientId, account: Account) {
-        // An owner that uses a number again without a word has closed what had it before.
+        // If the caller reuses an index without closing it first, the previous connection counts as closed.
         if let Some(before) = self.context.connections.at(client.index()) {
             self.context.stats.stale_inputs += 1;
             self.client_closed(before);
@@ -28,20 +28,22 @@ impl Acm {
             self.context.output(Output::CloseClient(client));
             return;
         }
-        // Making room may have taken the last that the account had, and its id with it.
+        // Making room may have closed the account's last connection, which invalidated its id.
         let id = self.context.accounts.id(account);
         self.context.accounts.take(id, Holding::Connections);
         self.context.connections.open(client, id);
     }
 
-    /// Makes room for one more connection of an account, by closing one if need be; whether there is room.
+    /// Makes room for one more connection of an account, if necessary by closing another. Returns `false` if there is
+    /// none.
     fn make_room(&mut self, newcomer: AccountId) -> bool {
         let cx = &self.context;
         let share = cx.config.limits.connections;
         if cx.accounts.may_take(newcomer, Holding::Connections, share) {
             return true;
         }
-        // Its share is spent: it loses one of its own. Nothing is left at all: whoever has the most does.
+        // An account whose share is used up loses a connection of its own. If no connection is left at all, the account
+        // with the most connections loses one.
         let held = cx.accounts.held(newcomer, Holding::Connections);
         let others = cx.connections.most().filter(|(count, account)| *account != newcomer && *count > held);
         let full = cx.accounts.total().connections >= share.total;
@@ -68,7 +70,7 @@ impl Acm {
         }
     }
 
-    /// A request whose client left: nobody is answered, and what only it needed is not looked up.
+    /// Ends a request whose client disconnected. A lookup that only this request needs ends, too.
     fn abandon(&mut self, id: RequestId) {
         let Some(request) = self.context.take_request(id) else { return };
         self.context.stats.requests_abandoned += 1;
@@ -127,7 +129,7 @@ impl Acm {
         }
     }
 
-    /// Answers a request that was refused before any lookup.
+    /// Answers a request that fails before any lookup.
     pub(crate) fn refuse(&mut self, requester: Requester, failure: Failure, subject: &RequestSubject) {
         self.context.count_status(None, failure.status());
         self.context.request_failed(requester, failure.into(), subject);
@@ -139,13 +141,13 @@ impl Acm {
         }
     }
 
-    /// Whether a request may wait, for its client and its account.
+    /// Reports whether a request may wait, within the limits of its client and its account.
     pub(crate) fn may_wait(&self, requester: Requester, account: AccountId) -> bool {
         self.requester_may_wait(requester)
             && self.context.accounts.may_take(account, Holding::Requests, self.context.config.limits.requests)
     }
 
-    /// Whether who asks may have one more request that waits, whatever its account may.
+    /// Reports whether a requester may have one more open request, regardless of its account.
     pub(crate) fn requester_may_wait(&self, requester: Requester) -> bool {
         match requester {
             Requester::Client { id, .. } => self.takes_requests(id),
@@ -169,7 +171,7 @@ impl Acm {
         }
     }
 
-    /// Counts a request that found no room, in the name of its account.
+    /// Counts a refused request by the kind of its account.
     pub(crate) fn count_refused(&mut self, account: AccountId) {
         let kind = self.context.accounts.account(account).kind();
         self.context.stats.requests_refused.count(kind);
@@ -177,7 +179,7 @@ impl Acm {
 }
 
 impl OpenRequest {
-    /// Whether it counts against its account. What the owner of the core answers at once does not.
+    /// Reports whether the request is charged to its account. Requests that wait only for their source are not.
     pub(crate) const fn is_charged(&self) -> bool {
         !matches!(self.waiting, WaitingFor::Source { .. })
     }

@@ -1,4 +1,4 @@
-//! Clients: connections, messages, requests that wait, and an answer for each opcode.
+//! Clients: connections, messages, open requests, and the response to each opcode.
 mod completion;
 mod connections;
 mod endpoint;

@@ -1,4 +1,4 @@
-//! QUERY_SA: subnet administration's own answer, neither from the cache nor for it.
+//! QUERY_SA requests: a path record directly from the subnet administrator. The cache is neither read nor filled.
 use super::{
     failures::RequestSubject,
     requests::{OpenRequest, Requester, WaitingFor},
@@ -53,9 +53,9 @@ impl Acm {
         }
     }
 
-    /// Subnet administration answered, or will not.
+    /// Answers the request with the result of its query.
     pub(crate) fn query_done(&mut self, endpoint: EndpointId, request: RequestId, result: Result<&SaMad, SaError>) {
-        // A client that left meanwhile has taken its request with it.
+        // If the client has disconnected, its request is already removed.
         let Some(request) = self.context.take_request(request) else { return };
         self.context.record_request_latency(&request);
         let (Requester::Client { id: client, tid }, WaitingFor::Query { entry, dest, .. }) =

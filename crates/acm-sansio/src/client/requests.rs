@@ -1,4 +1,4 @@
-//! Requests that are not answered yet, and who waits for what.
+//! Open requests, by client and by the operation that they wait for.
 use crate::{
     Time,
     account::AccountId,
@@ -15,31 +15,31 @@ const BY_TOKEN: usize = 1;
 /// The requests of one client, oldest first.
 pub(crate) type RequestList = List<RequestId, BY_CLIENT>;
 
-/// Whom to answer.
+/// The party that gets the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Requester {
-    /// A client, with its own id of the request.
+    /// A client, with its transaction id.
     Client { id: ClientId, tid: [u8; 8] },
-    /// The kernel, by the number of its request.
+    /// The kernel, with the id of its request.
     Kernel(KernelRequestId),
 }
 
-/// What a request waits for.
+/// The operation that a request waits for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WaitingFor {
-    /// The local address that a path to `dest` starts at. Answered by the owner of the core at once, so that it is not
+    /// The selection of the local address for a path to `dest`. The caller answers it at once, so that it is not
     /// charged.
     Source { dest: Address, no_delay: bool },
     /// A lookup of the provider.
     Lookup { endpoint: EndpointId, token: Token, dest: Address, chosen_source: Option<Address> },
-    /// The counters of an endpoint that its provider counts.
+    /// The counters of an endpoint, from its provider.
     Counters { endpoint: EndpointId, token: Token },
-    /// Subnet administration's own answer.
+    /// A QUERY_SA request's query to the subnet administrator.
     Query { query: Option<SaQueryId>, entry: Entry, dest: Option<Address> },
 }
 
 impl WaitingFor {
-    /// What it waits for of a provider.
+    /// Returns the token of the provider's operation.
     const fn token(&self) -> Option<Token> {
         match self {
             Self::Lookup { token, .. } | Self::Counters { token, .. } => Some(*token),
@@ -48,13 +48,13 @@ impl WaitingFor {
     }
 }
 
-/// A request that is not answered yet.
+/// An open request.
 #[derive(Debug)]
 pub(crate) struct OpenRequest {
     pub(crate) requester: Requester,
     pub(crate) account: AccountId,
     pub(crate) waiting: WaitingFor,
-    /// When it began to wait.
+    /// The time since which it waits.
     pub(crate) since: Time,
     pub(crate) by_client: Links<RequestId>,
     by_token: Links<RequestId>,
@@ -79,7 +79,7 @@ impl OpenRequest {
     }
 }
 
-/// All requests that are not answered yet.
+/// All open requests.
 #[derive(Debug)]
 pub(crate) struct Requests {
     pub(crate) all: Arena<RequestId, OpenRequest>,
@@ -91,7 +91,7 @@ impl Requests {
         Self { all: Arena::new(), waiting: BTreeMap::new() }
     }
 
-    /// Keeps a request, behind those that wait for the same lookup.
+    /// Adds a request after those that wait for the same token.
     pub(crate) fn insert(&mut self, request: OpenRequest) -> RequestId {
         let waiting = request.waiting;
         let id = self.all.insert(request);
@@ -101,7 +101,7 @@ impl Requests {
         id
     }
 
-    /// Takes a request out, whatever it waits for.
+    /// Removes a request, whatever it waits for.
     pub(crate) fn remove(&mut self, id: RequestId) -> Option<OpenRequest> {
         if let Some(token) = self.all.get(id)?.waiting.token()
             && let Some(list) = self.waiting.get_mut(&token)
@@ -114,12 +114,12 @@ impl Requests {
         self.all.remove(id)
     }
 
-    /// The first request that waits for a lookup.
+    /// Returns the first request that waits for a token.
     pub(crate) fn first(&self, token: Token) -> Option<RequestId> {
         self.waiting.get(&token)?.first()
     }
 
-    /// How many wait for a lookup.
+    /// Returns the number of requests that wait for a token.
     pub(crate) fn waiting_for(&self, token: Token) -> usize {
         self.waiting.get(&token).map_or(0, List::len)
     }
@@ -144,7 +144,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn those_who_wait_for_one_thing_keep_their_order() {
+    fn requests_for_one_token_keep_their_order() {
         let mut requests = Requests::new();
         let ids: Vec<RequestId> = (0..4).map(|index| requests.insert(request(ClientId::new(index, 0)))).collect();
         assert_eq!((requests.first(TOKEN), requests.waiting_for(TOKEN)), (Some(ids[0]), 4));

@@ -1,4 +1,4 @@
-//! RESOLVE: a path to an address, or to a port by LID or GID.
+//! RESOLVE requests: a path to an address, or to a port by LID or GID.
 use super::{
     failures::RequestSubject,
     requests::{OpenRequest, Requester, WaitingFor},
@@ -58,7 +58,7 @@ impl Acm {
         self.finish_or_wait(requester, endpoint, dest, None, resolution, need);
     }
 
-    /// Counts a request of an endpoint; who serves it.
+    /// Counts a request on an endpoint and returns its provider.
     fn count_resolve(&mut self, endpoint: EndpointId) -> ProviderId {
         self.context.ports.endpoint_mut(endpoint).map_or(ProviderId::BUILT_IN, |endpoint| {
             endpoint.counters.count(Counter::Resolve);
@@ -66,7 +66,7 @@ impl Acm {
         })
     }
 
-    /// Answers with what the provider says, or lets the request wait.
+    /// Answers a request with the provider's result, or stores the request if the result is pending.
     fn finish_or_wait(
         &mut self,
         requester: Requester,

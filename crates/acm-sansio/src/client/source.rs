@@ -1,4 +1,4 @@
-//! The source of a path to an address, when the client names none: what the routing table gives.
+//! Selection of the source address by the routing table, if the client names no source.
 use super::{
     failures::RequestSubject,
     requests::{OpenRequest, Requester, WaitingFor},
@@ -19,7 +19,7 @@ impl Acm {
         let Some(ip) = dest.ip() else {
             return self.refuse(requester, Failure::BadRequest(ClientStatus::EDESTTYPE), &subject);
         };
-        // Whether there is room to wait is seen once it is clear that it must: the answer may be known.
+        // The account's limit is checked later, when it is clear that the request must wait: the result may be cached.
         if !self.requester_may_wait(requester) {
             self.count_refused(account);
             return self.refuse(requester, Failure::TooMany(Bound::Requests), &subject);
@@ -41,7 +41,7 @@ impl Acm {
         }
     }
 
-    /// Takes a request that waits for its source; others stay.
+    /// Removes a request that waits for its source. Other requests stay.
     fn take_source(&mut self, id: RequestId) -> Option<OpenRequest> {
         matches!(self.context.requests.all.get(id)?.waiting, WaitingFor::Source { .. })
             .then(|| self.context.take_request(id))

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_subnet_has_its_provider_or_the_default_one_or_none() {
+    fn subnet_has_its_own_provider_or_the_default_or_none() {
         let (one, two) = (ProviderId(1), ProviderId(2));
         let who = |subnets: &Subnets| [1, 2, 3].map(|prefix| subnets.provider(prefix));
         let ours = Some(ProviderId::BUILT_IN);

@@ -1,4 +1,4 @@
-//! Calls that have not returned, and what becomes of a provider that does not return.
+//! Calls to a provider that have not returned, and providers that hang.
 use super::{
     ports::LifecycleCall,
     state::{Call, External},
@@ -14,7 +14,7 @@ use crate::{
 use alloc::vec::Vec;
 
 impl External {
-    /// Makes a call.
+    /// Calls a function of the provider.
     pub(super) fn call(&mut self, cx: &mut Context, what: ProviderCall, lifecycle: Option<LifecycleCall>) {
         if self.calls.len() == 0 {
             cx.set_timer(self.token(Task::Call), cx.now() + PROVIDER_CALL);
@@ -27,7 +27,7 @@ impl External {
         cx.call(self.id, Some(call.external_id(self.id)), what);
     }
 
-    /// A call returned.
+    /// Handles the return of a call.
     pub(super) fn returned(&mut self, cx: &mut Context, call: CallId, is_ok: bool) {
         let call = PendingCallId::from_external_id(call, self.id);
         let Some((call, done)) = call.and_then(|call| Some((call, self.calls.remove(call)?))) else {
@@ -53,7 +53,7 @@ impl External {
         self.proceed(cx);
     }
 
-    /// The oldest call did not return in time: whoever waits is answered, and nobody waits from now on.
+    /// Handles the time-out of the oldest call: the provider hangs. Its requests fail, and its endpoints are closed.
     pub(super) fn call_due(&mut self, cx: &mut Context) {
         let Some((_, call)) = self.calls.iter().next() else { return };
         let function = call.function;
@@ -66,7 +66,7 @@ impl External {
         }
     }
 
-    /// Does what there is to do: opens, closes, asks.
+    /// Starts whatever is possible now: opening, closing, requests.
     pub(super) fn proceed(&mut self, cx: &mut Context) {
         self.sync(cx);
         self.pump(cx);

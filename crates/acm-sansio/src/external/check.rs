@@ -1,4 +1,4 @@
-//! Whether what the adapter keeps fits together: for tests and fuzzing.
+//! Invariants of the adapter, for tests and fuzzing.
 use super::{
     state::{External, MAX_CALLS, MAX_SA_REQUESTS, MAX_UNANSWERED, Stage},
     token::Task,

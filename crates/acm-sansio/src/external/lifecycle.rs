@@ -1,4 +1,4 @@
-//! Opening and closing: what differs between what a provider was told and what is so, one call after the other.
+//! Opening and closing: one call after another, until the provider's state matches the core's.
 use super::{
     ports::{EndpointState, LifecycleCall, ServedPort},
     state::External,
@@ -15,7 +15,7 @@ use acm_wire::Address;
 use alloc::{boxed::Box, vec::Vec};
 
 impl External {
-    /// A port is active, as it is now.
+    /// Records that a port is active, with its current attributes.
     pub(super) fn port_active(&mut self, cx: &mut Context, port: PortId) {
         let Some(attributes) = cx.ports.attributes(port).cloned() else { return };
         let state = self.ports.entry(port).or_default();
@@ -26,7 +26,7 @@ impl External {
         self.port_changed(cx, port);
     }
 
-    /// A port is down, or another provider's.
+    /// Records that a port is down, or that another provider serves it.
     pub(super) fn port_inactive(&mut self, cx: &mut Context, port: PortId) {
         let Some(state) = self.ports.get_mut(&port) else { return };
         state.target = None;
@@ -54,7 +54,7 @@ impl External {
         self.proceed(cx);
     }
 
-    /// The core has an endpoint; also when it was not opened and is to be tried again.
+    /// Records that the core has an endpoint, or retries to open it.
     pub(super) fn endpoint_present(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let Some((port, pkey)) = cx.endpoint(endpoint).map(|found| (found.port, found.pkey)) else { return };
         let state = self.endpoints.entry(endpoint).or_insert_with(|| EndpointState::new(port, pkey));
@@ -62,7 +62,7 @@ impl External {
         self.proceed(cx);
     }
 
-    /// The core has it no more.
+    /// Records that the core removed an endpoint.
     pub(super) fn endpoint_removed(&mut self, cx: &mut Context, endpoint: EndpointId) {
         self.stop_serving(cx, endpoint, Failure::EndpointClosed);
         if let Some(state) = self.endpoints.get_mut(&endpoint) {
@@ -71,7 +71,8 @@ impl External {
         self.proceed(cx);
     }
 
-    /// An endpoint is not asked any more: who waits for it is answered, and so is the provider, before it is closed.
+    /// Stops serving an endpoint: its requests fail, and the provider gets the results of its SA requests before the
+    /// endpoint is closed.
     pub(super) fn stop_serving(&mut self, cx: &mut Context, endpoint: EndpointId, failure: Failure) {
         if let Some(state) = self.endpoints.get_mut(&endpoint)
             && core::mem::take(&mut state.serving)
@@ -79,13 +80,13 @@ impl External {
             cx.set_endpoint_closed(endpoint);
         }
         self.fail_all(cx, endpoint, failure);
-        // One that hangs may come back, and is told then what subnet administration said.
+        // A provider that hangs may return, and then still gets the responses of the subnet administrator.
         if failure == Failure::EndpointClosed {
             self.end_sa_requests(cx, endpoint);
         }
     }
 
-    /// Everything that is open and should be is asked again.
+    /// Resumes serving every endpoint that is open and should be served.
     pub(super) fn resume_serving(&mut self, cx: &mut Context) {
         let Self { endpoints, ports, .. } = self;
         for (id, state) in endpoints {
@@ -97,7 +98,7 @@ impl External {
         }
     }
 
-    /// Makes the next call that opens or closes something, unless one is under way.
+    /// Makes the next call that opens or closes something, unless one is in progress.
     pub(super) fn sync(&mut self, cx: &mut Context) {
         if self.lifecycle.is_some() || self.hangs || cx.running == Running::Stopped {
             return;
@@ -127,7 +128,7 @@ impl External {
         self.call(cx, what, Some(lifecycle));
     }
 
-    /// What is closed is closed from when the provider is told.
+    /// Records the effect of a call at its start: from then on, the object counts as closed.
     fn begin(&mut self, lifecycle: &LifecycleCall) {
         match lifecycle {
             LifecycleCall::ClosePort(port) => {
@@ -155,7 +156,7 @@ impl External {
         }
     }
 
-    /// The first of what must be closed: an endpoint's addresses before it, and endpoints before their port.
+    /// Returns the next object to close: addresses before their endpoint, endpoints before their port.
     fn to_close(&self) -> Option<LifecycleCall> {
         let must_close = |endpoint: &EndpointState| {
             !endpoint.exists || self.ports.get(&endpoint.port).is_none_or(ServedPort::must_close)
@@ -170,7 +171,7 @@ impl External {
         self.ports.iter().find(|(_, port)| port.must_close()).map(|(id, _)| LifecycleCall::ClosePort(*id))
     }
 
-    /// The first of what is to be opened: ports, then endpoints, each with its addresses.
+    /// Returns the next object to open: ports, then endpoints, each with its addresses.
     fn to_open(&self, cx: &Context) -> Option<LifecycleCall> {
         for (id, port) in &self.ports {
             match &port.target {
@@ -204,13 +205,13 @@ impl External {
         None
     }
 
-    /// A call that opens or closes something returned.
+    /// Handles the return of a call that opens or closes something.
     pub(super) fn lifecycle_done(&mut self, cx: &mut Context, lifecycle: LifecycleCall, is_ok: bool) {
         match lifecycle {
             LifecycleCall::OpenPort(port, attributes) => self.port_opened(cx, port, attributes, is_ok),
             LifecycleCall::OpenEndpoint(endpoint) => self.endpoint_opened(cx, endpoint, is_ok),
             LifecycleCall::AddAddress(endpoint, address) => self.address_added(cx, endpoint, address, is_ok),
-            // They give nothing back.
+            // These functions return nothing.
             LifecycleCall::ClosePort(_)
             | LifecycleCall::Reregister(_)
             | LifecycleCall::CloseEndpoint(_)
@@ -260,7 +261,8 @@ impl External {
         }
     }
 
-    /// An endpoint lost an address: if the provider did not take it, it is forgotten, and tried again when it is back.
+    /// Records that an endpoint lost an address. If the provider had refused it, it is offered again when it comes
+    /// back.
     pub(super) fn address_removed(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
         if let Some(state) = self.endpoints.get_mut(&endpoint) {
             state.addresses.retain(|(known, accepted)| *accepted || known != address);

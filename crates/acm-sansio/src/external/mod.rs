@@ -1,10 +1,10 @@
-//! What stands in the core for a provider outside of it: a shared library, as ibacm loads them.
+//! Adapter for a provider outside of the core: a shared library, as ibacm loads them.
 //!
-//! It is one more [`Provider`](crate::provider::Provider) and acts through the same
-//! [`Context`](crate::context::Context). What it opens and closes goes one call after the other, each time what differs
-//! between what the provider was told and what is so (`life.rs`). What is asked of it waits in a queue that serves accounts
-//! by turn (`ask.rs`). A call that does not return makes it hang (`calls.rs`): then it has nothing open, and everybody is
-//! told so at once.
+//! The adapter implements [`Provider`](crate::provider::Provider) and acts through the same
+//! [`Context`](crate::context::Context). It opens and closes ports, endpoints and addresses with one call after
+//! another, until the provider's state matches the core's (`lifecycle.rs`). Requests wait in a queue that serves
+//! accounts in turn (`requests.rs`). If a call does not return, the provider hangs (`calls.rs`): its endpoints are
+//! closed, and its requests fail at once.
 mod calls;
 mod check;
 mod lifecycle;

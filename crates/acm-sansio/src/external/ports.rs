@@ -1,4 +1,4 @@
-//! What a provider was told of ports, endpoints and addresses.
+//! The state of ports, endpoints and addresses at a provider.
 use crate::{
     id::{EndpointId, PortId},
     port::PortAttributes,
@@ -7,28 +7,28 @@ use acm_wire::Address;
 use alloc::{boxed::Box, vec::Vec};
 use ib_mad::Pkey;
 
-/// How a port should be, and how the provider has it open.
+/// The target state of a port, and its state at the provider.
 #[derive(Debug, Default)]
 pub(super) struct ServedPort {
-    /// As it is now; `None` if it is down, or another provider's.
+    /// The current attributes; `None` if the port is down, or another provider serves it.
     pub(super) target: Option<Box<PortAttributes>>,
-    /// As it was opened.
+    /// The attributes with which the provider opened it.
     pub(super) open: Option<Box<PortAttributes>>,
-    /// The subnet manager forgot its groups, and the provider has not heard of it.
+    /// `true` if the subnet manager lost its memberships and the provider has not been notified yet.
     pub(super) reregister: bool,
-    /// How often in a row it was not opened.
+    /// Number of refusals to open it in a row.
     pub(super) failures: u32,
-    /// It was not opened, and waits until it is tried again.
+    /// `true` after a refusal, until the next attempt.
     pub(super) paused: bool,
 }
 
 impl ServedPort {
-    /// Whether it is open as it is.
+    /// Reports whether the provider has it open with its current LID and GIDs.
     pub(super) fn is_open(&self) -> bool {
         self.open.is_some() && !self.must_close()
     }
 
-    /// Whether it is open and must not be: it is down, or has another LID or GID.
+    /// Reports whether it is open but must be closed: it is down, or its LID or a GID changed.
     pub(super) fn must_close(&self) -> bool {
         match (&self.open, &self.target) {
             (None, _) => false,
@@ -38,20 +38,20 @@ impl ServedPort {
     }
 }
 
-/// How an endpoint should be, and how the provider has it open.
+/// The target state of an endpoint, and its state at the provider.
 #[derive(Debug)]
 pub(super) struct EndpointState {
     pub(super) port: PortId,
     pub(super) pkey: Pkey,
-    /// The core has it.
+    /// `true` if the core has the endpoint.
     pub(super) exists: bool,
-    /// The provider has opened it.
+    /// `true` if the provider has opened it.
     pub(super) open: bool,
-    /// It was not opened, and waits until the core asks again.
+    /// `true` after a refusal, until the core tries again.
     pub(super) paused: bool,
-    /// It is asked for what there is: it is open, wanted, on a port that is as it was, and the provider does not hang.
+    /// `true` if it gets requests: the endpoint exists and is open, its port is open, and the provider does not hang.
     pub(super) serving: bool,
-    /// Addresses that the provider was told, and whether it took them.
+    /// The addresses that the provider was notified of, each with `true` if the provider accepted it.
     pub(super) addresses: Vec<(Address, bool)>,
 }
 
@@ -60,7 +60,7 @@ impl EndpointState {
         Self { port, pkey, exists: true, open: false, paused: false, serving: false, addresses: Vec::new() }
     }
 
-    /// Its address as the provider knows it, if it took it.
+    /// Returns an address in the form in which the provider accepted it.
     pub(super) fn accepted(&self, address: &Address) -> Option<Address> {
         let canonical = address.canonical();
         self.addresses
@@ -69,7 +69,7 @@ impl EndpointState {
             .map(|(known, _)| *known)
     }
 
-    /// The first address that the provider took.
+    /// Returns the first accepted address.
     pub(super) fn first(&self) -> Option<Address> {
         self.addresses.iter().find(|(_, accepted)| *accepted).map(|(known, _)| *known)
     }

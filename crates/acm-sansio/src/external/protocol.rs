@@ -1,4 +1,4 @@
-//! The provider's verbs, and where each goes.
+//! Implementation of the `Provider` trait.
 use super::{resolve_message::Query, state::External, token::Task};
 use crate::{
     account::AccountId,
@@ -60,7 +60,7 @@ impl Provider for External {
         self.address_removed(cx, endpoint, address);
     }
 
-    /// What it knows is its own business: ibacm has no word for this.
+    /// Does nothing: ibacm has no function to invalidate a provider's cache.
     fn forget_address(&mut self, _cx: &mut Context, _endpoint: EndpointId, _address: &Address) {}
 
     fn resolve(
@@ -79,7 +79,7 @@ impl Provider for External {
     }
 
     fn route(&mut self, cx: &mut Context, endpoint: EndpointId, path: &PathRecord, need: Need) -> Resolution {
-        // The provider knows the endpoint by an address of its.
+        // The provider identifies the endpoint by one of its addresses.
         let Some(source) = self.endpoints.get(&endpoint).and_then(super::ports::EndpointState::first) else {
             return Failure::ProviderDown.into();
         };
@@ -141,14 +141,14 @@ impl Provider for External {
                 }
                 self.proceed(cx);
             }
-            // What it has to hear of these is in how the port is opened.
+            // Changed attributes reach the provider by closing and reopening the port.
             PortEvent::Up | PortEvent::Moved | PortEvent::OtherManager | PortEvent::OtherLink => {}
         }
     }
 
     fn noticed(&mut self, _cx: &mut Context, _port: PortId, _notice: Notice) {}
 
-    /// What it counts is among the core's own.
+    /// Does nothing: its counters are part of the core's.
     fn each_stat(&self, _tell: &mut dyn FnMut(&'static str, u64)) {}
 
     fn each_gauge(&self, _cx: &Context, emit: GaugeSink<'_>) {

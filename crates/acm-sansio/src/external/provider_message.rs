@@ -1,4 +1,4 @@
-//! What a provider says, and whom it concerns.
+//! Messages from a provider.
 use super::{
     requests::End,
     resolve_message::{self, Query, ResolveReply},
@@ -13,7 +13,7 @@ use crate::{
 use acm_wire::client::Counters;
 
 impl External {
-    /// The provider said something.
+    /// Handles a message from the provider.
     pub(crate) fn handle_message(&mut self, cx: &mut Context, message: &ProviderMessage<'_>) {
         match *message {
             ProviderMessage::Returned { call, is_ok } => self.returned(cx, call, is_ok),
@@ -41,7 +41,8 @@ impl External {
         }
     }
 
-    /// The request that an answer is to: one that this provider was asked, and has not answered. Others are counted.
+    /// Returns the request that a response belongs to, if it is open at this provider. Other responses are counted as
+    /// stale.
     fn awaiting_response(
         &self,
         cx: &mut Context,

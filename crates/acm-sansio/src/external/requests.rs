@@ -1,4 +1,4 @@
-//! Requests: each waits for its turn, is asked, and ends once.
+//! Requests to a provider: queueing, calls, completion.
 use super::{
     resolve_message::{self, Query},
     state::{External, MAX_CALLS, MAX_UNANSWERED, PendingRequest, Stage},
@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use ib_mad::sa::PathRecord;
 
-/// How a request ends.
+/// The result of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum End<'a> {
     Path(&'a PathRecord),
@@ -26,13 +26,13 @@ pub(super) enum End<'a> {
     Failed(Failure),
 }
 
-/// How long a provider may take: what it may ask the group and then subnet administration, with all repetitions.
+/// Returns the time limit for a response: a multicast request and a query to the SA, each with all retries.
 pub(super) fn response_time_limit(cx: &Context) -> Duration {
     cx.config().sa_time().saturating_mul(2) + SENDER_MARGIN
 }
 
 impl External {
-    /// Lets a request wait for its turn; what it waits for.
+    /// Queues a request and returns its token.
     pub(super) fn queue_request(
         &mut self,
         cx: &mut Context,
@@ -59,7 +59,7 @@ impl External {
         Ok(token)
     }
 
-    /// Asks what has its turn.
+    /// Calls the provider for the next requests, within the limits.
     pub(super) fn pump(&mut self, cx: &mut Context) {
         while !self.hangs && self.calls.len() < MAX_CALLS {
             let Some((id, credit)) = self.queue.next(MAX_UNANSWERED) else { return };
@@ -80,7 +80,7 @@ impl External {
         }
     }
 
-    /// A request's time is over.
+    /// Handles the time-out of a request.
     pub(super) fn request_due(&mut self, cx: &mut Context, id: PendingRequestId) {
         let Some(request) = self.requests.get(id) else { return };
         let failure = match request.stage {
@@ -97,7 +97,7 @@ impl External {
         self.pump(cx);
     }
 
-    /// Ends a request: its place or credit is free, nobody pays any more, and who waits is answered.
+    /// Ends a request: frees its queue position or credit, refunds the account, and answers the requester.
     pub(super) fn end(&mut self, cx: &mut Context, id: PendingRequestId, end: End<'_>) {
         let Some(request) = self.requests.remove(id) else { return };
         let token = self.token(Task::Request(id));
@@ -117,7 +117,7 @@ impl External {
         }
     }
 
-    /// Ends all requests of an endpoint.
+    /// Fails all requests of an endpoint.
     pub(super) fn fail_all(&mut self, cx: &mut Context, endpoint: EndpointId, failure: Failure) {
         let of_endpoint = self.requests.iter().filter(|(_, request)| request.endpoint == endpoint);
         let all: Vec<PendingRequestId> = of_endpoint.map(|(id, _)| id).collect();
@@ -126,7 +126,8 @@ impl External {
         }
     }
 
-    /// The asker left. What the provider was asked already it answers all the same, and so long the account pays.
+    /// Handles the disconnection of a requester. A request that the provider already has continues, charged to the
+    /// account.
     pub(super) fn requester_left(&mut self, cx: &mut Context, id: PendingRequestId, ticket: bool) {
         let Some(request) = self.requests.get_mut(id) else { return };
         request.waited_for = false;

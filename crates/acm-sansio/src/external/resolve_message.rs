@@ -1,4 +1,4 @@
-//! RESOLVE messages as ibacm gives them to a provider, and as a provider gives them back.
+//! RESOLVE messages as ibacm passes them to a provider, and as the provider returns them.
 use acm_wire::{
     Address,
     client::{
@@ -8,21 +8,21 @@ use acm_wire::{
 use alloc::vec::Vec;
 use ib_mad::{Wire, sa::PathRecord};
 
-/// What a provider is asked for.
+/// A query to a provider.
 #[derive(Clone, Debug)]
 pub(super) enum Query {
-    /// The path from an address to another one. Whether the asker does not wait.
+    /// The path between two addresses; `no_delay` if the requester does not wait.
     Address { source: Address, dest: Address, no_delay: bool },
     /// The path to a port.
     Path { source: Address, path: PathRecord, no_delay: bool },
-    /// The counters of the endpoint.
+    /// The counters of an endpoint.
     Counters,
 }
 
-/// The place of the destination among the entries. ibacm looks for it, and says it in the header.
+/// The index of the destination among the entries. ibacm puts it into the header.
 const DEST_INDEX: u8 = 1;
 
-/// The message that asks for an address or a path.
+/// Builds the message for an address or a path.
 pub(super) fn request(query: &Query, tid: [u8; 8]) -> Vec<u8> {
     let flags = |no_delay| if no_delay { EntryFlags::NO_DELAY } else { EntryFlags::empty() };
     match query {
@@ -43,18 +43,18 @@ fn bytes(request: &RequestBuffer) -> Vec<u8> {
     request.to_vec()
 }
 
-/// What an answer says.
+/// The content of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResolveReply {
-    /// The first path that leads somewhere.
+    /// The first path with a destination LID or GID.
     Path(PathRecord),
-    /// A status that is not zero.
+    /// A status other than success.
     Status(ClientStatus),
-    /// Nothing that can be understood.
+    /// A malformed response.
     Garbage,
 }
 
-/// Reads an answer. How long it says that it is does not count: it is what was given.
+/// Parses a response. The length in its header is ignored in favour of the real length.
 pub(super) fn parse(message: &[u8]) -> ResolveReply {
     let Ok((header, body)) = Header::parse_prefix(message) else { return ResolveReply::Garbage };
     if header.opcode.base() != Opcode::RESOLVE {
@@ -86,9 +86,9 @@ mod tests {
         PathRecord { dlid: Lid::new(dlid), ..PathRecord::default() }
     }
 
-    /// The first path counts that leads somewhere, whatever stands beside it; its length in the header does not.
+    /// The first usable path is taken, whatever other entries there are; the length in the header is ignored.
     #[test]
-    fn an_answer_is_its_first_path_that_leads_somewhere() {
+    fn first_usable_path_of_a_response_is_taken() {
         let source = Entry::address(EntryFlags::SOURCE, &Address::from_text("a"));
         let by_gid = PathRecord { dgid: Gid::new([7; 16]), ..PathRecord::default() };
         let ok = ClientStatus::SUCCESS;
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_counts_before_a_path_and_what_is_neither_is_garbage() {
+    fn status_precedes_path_and_other_responses_are_malformed() {
         let entry = Entry::path(0, &path(5));
         let status = ClientStatus::ETIMEDOUT;
         assert_eq!(parse(&with(status, &[entry])), ResolveReply::Status(status));

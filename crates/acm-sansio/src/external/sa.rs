@@ -1,4 +1,4 @@
-//! What a provider asks of subnet administration: through the port's queue, and answered exactly once.
+//! Requests of a provider to the subnet administrator, through the port's queue. Each is answered exactly once.
 use super::{
     ports::{EndpointState, ServedPort},
     state::{External, MAX_SA_REQUESTS, PendingSaRequest},
@@ -15,7 +15,7 @@ use alloc::{boxed::Box, vec::Vec};
 use ib_mad::{MgmtClass, Wire, sa::SaMad};
 
 impl External {
-    /// The provider asks. The daemon pays; how much it may ask is bounded.
+    /// Handles a request of the provider. It is charged to the daemon, and the number of requests is limited.
     pub(super) fn sa_requested(&mut self, cx: &mut Context, id: ExternalSaId, endpoint: EndpointId, bytes: &[u8]) {
         if self.sa.contains_key(&id) {
             cx.stats.stale_inputs += 1;
@@ -44,7 +44,7 @@ impl External {
         if !is_request || self.sa.len() >= MAX_SA_REQUESTS {
             return Err(SaError::NotSent);
         }
-        // It may ask while it opens the endpoint: joins are, there.
+        // Requests are allowed while the provider opens the endpoint, because it joins groups then.
         let is_open =
             |state: &EndpointState| state.exists && self.ports.get(&state.port).is_some_and(ServedPort::is_open);
         if !self.endpoints.get(&endpoint).is_some_and(is_open) {
@@ -55,7 +55,7 @@ impl External {
         Ok(PendingSaRequest { endpoint, query, tid: mad.header.transaction_id })
     }
 
-    /// Subnet administration answered, or will not.
+    /// Passes the result of a request to the provider.
     pub(super) fn sa_request_done(&mut self, cx: &mut Context, id: ExternalSaId, result: Result<&SaMad, SaError>) {
         let Some(request) = self.sa.remove(&id) else { return };
         let result = result.map(|mad| {
@@ -66,7 +66,7 @@ impl External {
         cx.call(self.id, None, ProviderCall::SaDone { id, result });
     }
 
-    /// An endpoint is to be closed: the provider is told before that nothing will come.
+    /// Ends the requests of an endpoint that is going to be closed. The provider gets their results first.
     pub(super) fn end_sa_requests(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let of_endpoint = self.sa.iter().filter(|(_, request)| request.endpoint == endpoint);
         let all: Vec<(ExternalSaId, SaQueryId)> = of_endpoint.map(|(id, request)| (*id, request.query)).collect();

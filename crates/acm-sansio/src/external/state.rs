@@ -1,4 +1,4 @@
-//! What the adapter keeps.
+//! State of the adapter.
 use super::{
     ports::{EndpointState, LifecycleCall, ServedPort},
     resolve_message::Query,
@@ -14,33 +14,34 @@ use crate::{
 use alloc::{collections::BTreeMap, string::String};
 use ib_mad::TransactionId;
 
-/// Requests that were called and are not returned from, beside one call that opens or closes something.
+/// The maximum number of calls for requests that have not returned. One call that opens or closes something may come on
+/// top.
 pub(super) const MAX_CALLS: usize = 64;
-/// Requests that it has not answered. Those beyond wait for their turn.
+/// The maximum number of requests without a response. Further requests wait for their turn.
 pub(super) const MAX_UNANSWERED: u32 = 1024;
-/// Its requests to subnet administration. Those beyond fail at once.
+/// The maximum number of its requests to the subnet administrator. Further requests fail at once.
 pub(super) const MAX_SA_REQUESTS: usize = 256;
 
-/// A provider outside of the core, as the core sees it.
+/// A provider outside of the core.
 #[derive(Debug)]
 pub(crate) struct External {
     pub(super) id: ProviderId,
     pub(super) name: String,
-    /// Ports that it was told of, or is to be told of.
+    /// Ports that the provider has open, or should have open.
     pub(super) ports: BTreeMap<PortId, ServedPort>,
-    /// Endpoints, in the same way.
+    /// Endpoints that the provider has open, or should have open.
     pub(super) endpoints: BTreeMap<EndpointId, EndpointState>,
     /// Calls that have not returned.
     pub(super) calls: Arena<PendingCallId, Call>,
-    /// The one of them that opens or closes something.
+    /// The call that opens or closes something.
     pub(super) lifecycle: Option<PendingCallId>,
-    /// A call did not return in time, and none has since.
+    /// `true` if a call did not return in time and none has returned since.
     pub(super) hangs: bool,
-    /// Requests that are not answered.
+    /// Open requests.
     pub(super) requests: Arena<PendingRequestId, PendingRequest>,
-    /// Those that wait for their turn.
+    /// Requests that wait for their turn.
     pub(super) queue: CreditQueue<PendingRequestId>,
-    /// What it asked of subnet administration.
+    /// The provider's open requests to the subnet administrator.
     pub(super) sa: BTreeMap<ExternalSaId, PendingSaRequest>,
 }
 
@@ -65,24 +66,25 @@ impl External {
     }
 }
 
-/// A request that is not answered.
+/// An open request.
 #[derive(Debug)]
 pub(super) struct PendingRequest {
     pub(super) endpoint: EndpointId,
-    /// Who pays, until the provider answers or its time is over, even if the asker left.
+    /// The account that is charged until the provider responds or the request times out, even if the requester
+    /// disconnects.
     pub(super) account: AccountId,
     pub(super) query: Query,
     pub(super) stage: Stage,
-    /// The asker is there still.
+    /// `true` while the requester is connected.
     pub(super) waited_for: bool,
 }
 
-/// How far a request is.
+/// The progress of a request.
 #[derive(Debug)]
 pub(super) enum Stage {
     /// It waits for its turn.
     Queued(QueuePositions),
-    /// The provider was asked.
+    /// The provider was called.
     Called(Credit),
 }
 
@@ -90,15 +92,15 @@ pub(super) enum Stage {
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) function: ProviderFunction,
-    /// What it opens or closes.
+    /// The object that it opens or closes.
     pub(super) lifecycle: Option<LifecycleCall>,
 }
 
-/// A request of the provider that is not answered.
+/// An open request of the provider to the subnet administrator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PendingSaRequest {
     pub(super) endpoint: EndpointId,
     pub(super) query: SaQueryId,
-    /// The provider's own.
+    /// The provider's transaction id.
     pub(super) tid: TransactionId,
 }

@@ -1,26 +1,26 @@
-//! The adapter's names for what it does, and its ids at the door.
+//! Ids of the adapter's operations, and their mapping to ids of the API.
 use crate::{
     api::{CallId, ExternalRequestId, ExternalSaId},
     id::{PortId, ProviderId, Token, handle},
 };
 
 handle! {
-    /// A request, in the adapter's own numbers.
+    /// A request to the provider.
     pub(super) PendingRequestId "ask";
-    /// A call, in the adapter's own numbers.
+    /// A call to the provider.
     pub(super) PendingCallId "own call";
 }
 
-/// What a [`Token`] is for.
+/// The operation of a [`Token`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Task {
-    /// A request: a client waits for it; as a timer, it ends without an answer.
+    /// A request. As a timer: its time-out.
     Request(PendingRequestId),
-    /// A request of the provider to subnet administration.
+    /// A request of the provider to the subnet administrator.
     Sa(ExternalSaId),
-    /// The oldest call must have returned.
+    /// The time-out of the oldest call.
     Call,
-    /// A port that was not opened is tried again.
+    /// The next attempt to open a port.
     Port(PortId),
 }
 
@@ -29,8 +29,8 @@ const SA: u32 = 2;
 const CALL: u32 = 3;
 const PORT: u32 = 4;
 
-/// Bits of a small number that are the adapter's own; the provider's number stands above them, so that what one provider
-/// says of another's request finds nothing.
+/// The number of low bits of an index that belong to the adapter. The provider's id is above them, so that an id of
+/// another provider's request matches nothing.
 const OWN_BITS: u32 = 24;
 
 impl Task {
@@ -64,24 +64,24 @@ fn inner(provider: ProviderId, index: u32) -> Option<u32> {
 }
 
 impl PendingRequestId {
-    /// At the door.
+    /// Returns the id for the API.
     pub(super) const fn external_id(self, provider: ProviderId) -> ExternalRequestId {
         ExternalRequestId::new(outer(provider, self.index()), self.generation())
     }
 
-    /// From the door; `None` for another provider's.
+    /// Returns the request of an API id, or `None` if it belongs to another provider.
     pub(super) fn from_external_id(id: ExternalRequestId, provider: ProviderId) -> Option<Self> {
         Some(Self::new(inner(provider, id.index())?, id.generation()))
     }
 }
 
 impl PendingCallId {
-    /// At the door.
+    /// Returns the id for the API.
     pub(super) const fn external_id(self, provider: ProviderId) -> CallId {
         CallId::new(outer(provider, self.index()), self.generation())
     }
 
-    /// From the door; `None` for another provider's.
+    /// Returns the call of an API id, or `None` if it belongs to another provider.
     pub(super) fn from_external_id(id: CallId, provider: ProviderId) -> Option<Self> {
         Some(Self::new(inner(provider, id.index())?, id.generation()))
     }
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_come_back_as_what_they_were() {
+    fn tokens_round_trip() {
         for task in [
             Task::Request(PendingRequestId::new(3, 9)),
             Task::Sa(ExternalSaId(0x0123_4567_89ab_cdef)),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_of_one_provider() {
+    fn id_matches_only_its_provider() {
         let (one, two) = (ProviderId(1), ProviderId(2));
         let (ask, call) = (PendingRequestId::new(5, 7), PendingCallId::new(5, 7));
         assert_ne!(ask.external_id(one), ask.external_id(two));

@@ -57,7 +57,7 @@ mod tests {
     use ib_mad::Status;
 
     #[test]
-    fn what_differs_has_advice_of_its_own() {
+    fn each_failure_has_its_own_advice() {
         let status = |status| Failure::Sa(SaError::Status(status));
         let all = [
             Failure::NoSource,

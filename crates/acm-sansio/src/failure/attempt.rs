@@ -1,4 +1,4 @@
-//! What was tried for a failed request.
+//! Attempts of a failed request.
 use super::reason::Failure;
 use core::{fmt, time::Duration};
 use ib_mad::{Gid, Lid};
@@ -9,7 +9,7 @@ use ib_mad::{Gid, Lid};
 pub struct Attempt {
     /// Why it fails.
     pub failure: Failure,
-    /// What was tried.
+    /// The attempts.
     #[cfg_attr(feature = "serde", serde(rename = "tried"))]
     pub details: AttemptDetails,
 }
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_tried_in_words() {
+    fn attempt_details_have_a_readable_text() {
         let none = AttemptDetails::default();
         let sa = Some(SaAttempt { lid: Lid::new(1), time: Duration::from_millis(6000) });
         let table = [

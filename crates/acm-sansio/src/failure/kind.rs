@@ -162,7 +162,7 @@ mod tests {
     use ib_mad::Status;
 
     #[test]
-    fn each_failure_has_its_kind() {
+    fn each_failure_has_a_kind() {
         let sa = |status| Failure::Sa(SaError::Status(Status::new(status)));
         let table = [
             (Failure::NoResponse, FailureKind::NoAnswer),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_in_words_have_those_only_that_there_are() {
+    fn failure_counts_list_only_kinds_that_occurred() {
         let mut counts = FailureCounts::default();
         assert_eq!((counts.to_string().as_str(), counts.total()), ("", 0));
         counts.count(FailureKind::Source);

@@ -1,5 +1,6 @@
-//! Telling the group that this port is elsewhere: a request for each own address, by its owner. Every listener learns
-//! from it where the address is, as from any request; nobody answers. C ibacm's listeners take it as well.
+//! Announcements after this port moved: a multicast request for each local address, sent by its owner. Every receiver
+//! learns the new location from it, as from any request; no peer responds. C ibacm's receivers handle it in the same
+//! way.
 use super::{group, state::Ibacmp, token::Task};
 use crate::{context::Context, id::EndpointId, retry};
 use acm_wire::{Address, multicast};
@@ -7,14 +8,14 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use ib_mad::Gid;
 
-/// Addresses that are told at a time, and the pause after them.
+/// The number of addresses per announcement, and the pause after it.
 const AT_A_TIME: usize = 16;
 const PAUSE: Duration = Duration::from_millis(100);
-/// Own addresses that went and may come back at another port.
+/// The maximum number of removed local addresses that are kept because they may reappear at another port.
 const REMEMBERED: usize = 64;
 
 impl Ibacmp {
-    /// The endpoint's addresses are to be told to the group, when it is in one.
+    /// Schedules the announcement of all addresses of an endpoint.
     pub(super) fn announce(&mut self, cx: &mut Context, endpoint: EndpointId) {
         if let Some(state) = self.endpoints.get_mut(&endpoint) {
             state.announcement.next = Some(0);
@@ -22,7 +23,8 @@ impl Ibacmp {
         }
     }
 
-    /// An address of ours is gone: if it is elsewhere already, or soon, peers know it where it was.
+    /// Handles the removal of a local address. Peers still have its old location in their caches, so it is announced
+    /// from its new endpoint, now or when it reappears.
     pub(super) fn note_removed(&mut self, cx: &mut Context, address: &Address) {
         let has = |endpoint: &EndpointId| cx.endpoint(*endpoint).is_some_and(|endpoint| endpoint.has(address));
         if let Some(endpoint) = self.endpoints.keys().copied().find(has) {
@@ -34,9 +36,9 @@ impl Ibacmp {
         self.removed.push_back(*address);
     }
 
-    /// The endpoint may have an address that was elsewhere until now.
+    /// Announces an endpoint that got an address of another endpoint.
     pub(super) fn announce_if_moved(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        // One that has no queue pair yet tells when it has.
+        // An endpoint without a queue pair announces its addresses when it is open.
         let is_open = self.endpoints.contains_key(&endpoint);
         let Some(found) = cx.endpoint(endpoint).filter(|_| is_open && !self.removed.is_empty()) else { return };
         let before = self.removed.len();
@@ -46,7 +48,7 @@ impl Ibacmp {
         }
     }
 
-    /// The endpoint is in its base group: what was to be told can be.
+    /// Starts the timer of a scheduled announcement, if the endpoint is in its base group.
     pub(super) fn announce_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let token = Task::Announce(endpoint).token();
         if self.base_group(endpoint).is_none() || cx.timer(token).is_some() {
@@ -93,7 +95,7 @@ mod tests {
     use alloc::format;
 
     #[test]
-    fn removed_addresses_have_a_bound() {
+    fn removed_addresses_are_limited() {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
         let address = |number: usize| Address::from_text(&format!("gone{number}"));
         for number in 0..65 {

@@ -1,5 +1,5 @@
-//! Destinations by the GID that they lead to: what is known of a port that came or went is found without looking at
-//! all the others.
+//! Index of destinations by the GID at which they are, to find those of a port that appeared or disappeared without a
+//! scan of the cache.
 use super::{
     dest::{BY_GID, Dest},
     token::DestId,
@@ -14,7 +14,7 @@ use core::hash::{BuildHasher, Hash, Hasher};
 use hashbrown::HashTable;
 use ib_mad::Gid;
 
-/// The destinations of one endpoint that lead to one GID. However many they are, one more costs the same.
+/// The destinations of one endpoint at one GID. Insertion takes constant time.
 #[derive(Debug)]
 struct Bucket {
     hash: u64,
@@ -23,7 +23,7 @@ struct Bucket {
     list: List<DestId, BY_GID>,
 }
 
-/// All destinations that lead to a GID.
+/// All destinations with a known GID.
 #[derive(Debug)]
 pub(super) struct ByGid {
     buckets: HashTable<Bucket>,
@@ -43,7 +43,7 @@ impl ByGid {
         hasher.finish()
     }
 
-    /// Puts a destination in that is in no bucket.
+    /// Adds a destination that is in no bucket.
     pub(super) fn insert(&mut self, dests: &mut Arena<DestId, Dest>, endpoint: EndpointId, gid: Gid, id: DestId) {
         let hash = self.hash(endpoint, gid);
         let is_it = |bucket: &Bucket| bucket.endpoint == endpoint && bucket.gid == gid;
@@ -52,7 +52,7 @@ impl ByGid {
         bucket.get_mut().list.push_last(dests, id);
     }
 
-    /// Takes a destination out that is in this bucket.
+    /// Removes a destination from its bucket.
     pub(super) fn remove(&mut self, dests: &mut Arena<DestId, Dest>, endpoint: EndpointId, gid: Gid, id: DestId) {
         let hash = self.hash(endpoint, gid);
         let is_it = |bucket: &Bucket| bucket.endpoint == endpoint && bucket.gid == gid;
@@ -64,13 +64,13 @@ impl ByGid {
         }
     }
 
-    /// The first destination of an endpoint that leads to a GID.
+    /// Returns the first destination of an endpoint at a GID.
     pub(super) fn first(&self, endpoint: EndpointId, gid: Gid) -> Option<DestId> {
         let is_it = |bucket: &Bucket| bucket.endpoint == endpoint && bucket.gid == gid;
         self.buckets.find(self.hash(endpoint, gid), is_it)?.list.first()
     }
 
-    /// How many there are in all.
+    /// Returns the number of destinations.
     pub(super) fn len(&self) -> usize {
         self.buckets.iter().map(|bucket| bucket.list.len()).sum()
     }

@@ -1,4 +1,4 @@
-//! All destinations: look-up, bounds, and the one place that changes a state.
+//! The cache of destinations: lookup by key, counts, and state changes.
 use super::{
     by_gid::ByGid,
     dest::{BY_CLASS, Dest, DestKey, DestState, EvictionClass, StateKind},
@@ -18,20 +18,20 @@ use core::hash::{BuildHasher, Hash, Hasher};
 use hashbrown::HashTable;
 use ib_mad::Gid;
 
-/// All destinations. The index is never walked, so its order shows nowhere.
+/// All destinations. The index is never iterated, so its order has no effect.
 #[derive(Debug)]
 pub(super) struct Cache {
     dests: Arena<DestId, Dest>,
-    /// By hash, which is kept, so that growing reads no destination.
+    /// Entries with their hash, so that growing reads no destination.
     index: HashTable<(u64, DestId)>,
     hasher: foldhash::fast::FixedState,
-    /// Clocks: the hand is at the front, and what it passes goes to the end.
+    /// Eviction clocks: the hand is at the front; an element that it passes moves to the end.
     requested: List<DestId, BY_CLASS>,
     unsolicited: List<DestId, BY_CLASS>,
     by_gid: ByGid,
-    /// How many are in each state.
+    /// Number of destinations in each state.
     counts: [usize; StateKind::ALL.len()],
-    /// What is under way on each endpoint.
+    /// Destinations with an operation in progress, by endpoint.
     busy: BTreeMap<EndpointId, BTreeSet<DestId>>,
 }
 
@@ -61,7 +61,7 @@ impl Cache {
         self.dests.len()
     }
 
-    /// How many nobody here asked for.
+    /// Returns the number of destinations that no local user requested.
     pub(super) const fn unsolicited(&self) -> usize {
         self.unsolicited.len()
     }
@@ -85,7 +85,7 @@ impl Cache {
         hasher.finish()
     }
 
-    /// The destination with a key. Allocates nothing.
+    /// Returns the destination with a key. Allocates no memory.
     pub(super) fn find(&self, endpoint: EndpointId, key: &DestKey) -> Option<DestId> {
         let canonical = key.canonical();
         let is_it = |(_, id): &(u64, DestId)| {
@@ -94,7 +94,7 @@ impl Cache {
         self.index.find(self.hash(endpoint, &canonical), is_it).map(|(_, id)| *id)
     }
 
-    /// Makes a destination; there must be none with this key.
+    /// Adds a destination. There must be none with this key.
     pub(super) fn insert(&mut self, endpoint: EndpointId, key: DestKey, class: EvictionClass) -> DestId {
         let state = DestState::Unknown;
         let id = self.dests.insert(Dest {
@@ -113,7 +113,7 @@ impl Cache {
         id
     }
 
-    /// Notes what a destination is to us.
+    /// Sets the eviction class of a destination.
     pub(super) fn set_class(&mut self, id: DestId, class: EvictionClass) {
         if self.dests.get(id).is_some_and(|dest| dest.class != class) {
             self.remove_from_list(id);
@@ -124,7 +124,7 @@ impl Cache {
         }
     }
 
-    /// Those of a class, the hand first; our own have no line.
+    /// Returns the eviction clock of a class with the hand at the front. Local addresses have none.
     pub(super) fn eviction_list(
         &mut self,
         class: EvictionClass,
@@ -150,7 +150,7 @@ impl Cache {
         }
     }
 
-    /// The one place where a destination's state changes; gives back the state that it had.
+    /// Changes the state of a destination and returns the previous state. All changes of state happen here.
     pub(super) fn enter(&mut self, id: DestId, state: DestState) -> DestState {
         let Some(dest) = self.dests.get_mut(id) else { return DestState::Unknown };
         let endpoint = dest.endpoint;
@@ -171,7 +171,7 @@ impl Cache {
         before
     }
 
-    /// Changes a state in place, but not where it is known to be.
+    /// Changes a state in place. The destination's GID must not change.
     pub(super) fn change<R>(&mut self, id: DestId, change: impl FnOnce(&mut DestState) -> R) -> Option<R> {
         let dest = self.dests.get_mut(id)?;
         let (was_busy, was) = (dest.state.is_busy(), dest.state.kind());
@@ -199,12 +199,12 @@ impl Cache {
         }
     }
 
-    /// The first destination of an endpoint that is known to be at a GID.
+    /// Returns the first destination of an endpoint at a GID.
     pub(super) fn first_at(&self, endpoint: EndpointId, gid: Gid) -> Option<DestId> {
         self.by_gid.first(endpoint, gid)
     }
 
-    /// How many are known to be at some GID.
+    /// Returns the number of destinations with a known GID.
     pub(super) fn located_count(&self) -> usize {
         self.by_gid.len()
     }
@@ -218,22 +218,22 @@ impl Cache {
         }
     }
 
-    /// How many are in a state.
+    /// Returns the number of destinations in a state.
     pub(super) fn count_of(&self, kind: StateKind) -> usize {
         self.counts.get(kind as usize).copied().unwrap_or(0)
     }
 
-    /// What is under way on an endpoint.
+    /// Returns the destinations of an endpoint with an operation in progress.
     pub(super) fn busy(&self, endpoint: EndpointId) -> Vec<DestId> {
         self.busy.get(&endpoint).map(|busy| busy.iter().copied().collect()).unwrap_or_default()
     }
 
-    /// How many are under way on an endpoint.
+    /// Returns the number of destinations of an endpoint with an operation in progress.
     pub(super) fn busy_count(&self, endpoint: EndpointId) -> usize {
         self.busy.get(&endpoint).map_or(0, BTreeSet::len)
     }
 
-    /// Forgets a destination for which nothing is under way.
+    /// Removes a destination without an operation in progress.
     pub(super) fn remove(&mut self, id: DestId) {
         let Some(dest) = self.dests.get(id) else { return };
         let hash = self.hash(dest.endpoint, &dest.key.canonical());
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn found_by_endpoint_and_key_and_by_no_other() {
+    fn destination_is_found_only_by_its_endpoint_and_key() {
         let mut cache = Cache::new(1.into());
         let ids: Vec<DestId> =
             (0..3000).map(|number| cache.insert(HERE, key(number), EvictionClass::Requested)).collect();
@@ -274,15 +274,15 @@ mod tests {
     }
 
     #[test]
-    fn names_are_one_in_any_case() {
+    fn names_are_found_in_any_case() {
         let mut cache = Cache::new(1.into());
         let id = cache.insert(HERE, DestKey::Address(Address::from_text("Node1")), EvictionClass::Requested);
         assert_eq!(cache.find(HERE, &DestKey::Address(Address::from_text("nODE1"))), Some(id));
     }
 
-    /// All in one bucket would be found as well, by looking at each.
+    /// Different hashes matter for speed only: a single bucket would be correct, too.
     #[test]
-    fn endpoints_and_keys_have_hashes_of_their_own() {
+    fn hash_depends_on_endpoint_key_and_seed() {
         let cache = Cache::new(1.into());
         let hashes = [(HERE, 1), (HERE, 2), (THERE, 1)].map(|(endpoint, number)| cache.hash(endpoint, &key(number)));
         assert_eq!(BTreeSet::from(hashes).len(), 3);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_is_in_no_index() {
+    fn removed_destination_is_in_no_index() {
         let mut cache = Cache::new(1.into());
         let ids = [0, 1, 2].map(|number| cache.insert(HERE, key(number), EvictionClass::Requested));
         cache.remove(ids[1]);

@@ -1,4 +1,4 @@
-//! Whether what the provider keeps fits together: for tests and fuzzing.
+//! Invariants of the built-in provider, for tests and fuzzing.
 use super::{
     dest::{DestState, MulticastRequest, Ready, Routing, Stage, StateKind},
     lookup::Lookup,
@@ -85,7 +85,7 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
     ensure(provider.cache.len() <= limits.destinations, || format!("{} destinations", provider.cache.len()))
 }
 
-/// Each account that needs a lookup, once for each.
+/// Calls `emit` for each account and each lookup that it needs.
 pub(super) fn each_lookup(provider: &Ibacmp, emit: &mut dyn FnMut(AccountId)) {
     let mut all = |lookup: &Lookup| lookup.accounts().for_each(&mut *emit);
     for (_, dest) in provider.cache.iter() {
@@ -101,7 +101,7 @@ pub(super) fn each_lookup(provider: &Ibacmp, emit: &mut dyn FnMut(AccountId)) {
     }
 }
 
-/// Whether a path leads to where its end is known to be. One that counts no more may lead anywhere.
+/// Reports whether a path leads to the known location of its destination. An invalid path may lead anywhere.
 fn is_at_end_of_its_path(provider: &Ibacmp, cx: &Context, endpoint: EndpointId, ready: &Ready) -> bool {
     let counts = provider.endpoints.get(&endpoint).is_some_and(|state| !state.is_void(ready.epoch));
     match (&ready.remote, cx.port_of(endpoint)) {

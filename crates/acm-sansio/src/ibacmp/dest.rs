@@ -11,18 +11,18 @@ use acm_wire::Address;
 use alloc::boxed::Box;
 use ib_mad::{Gid, Lid, Mtu, PacketLifeTime, Rate, Selected, ServiceId, ServiceLevel, TransactionId, sa::PathRecord};
 
-/// What a destination is known by, on its endpoint.
+/// The key of a destination on its endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum DestKey {
-    /// An address that the other end owns.
+    /// An address of the peer.
     Address(Address),
-    /// A port by LID or GID, with what was asked of the path. Two requests that ask for different paths are two
+    /// A port by LID or GID, with the requested properties of the path. Requests for different paths are different
     /// destinations.
     Route(RouteKey),
 }
 
 impl DestKey {
-    /// The form under which equal keys are equal. The key itself stays as it came: it is what goes over the wire.
+    /// Returns the form in which equal keys are identical. The original key is kept for the wire.
     pub(super) fn canonical(&self) -> Self {
         match self {
             Self::Address(address) => Self::Address(address.canonical()),
@@ -30,7 +30,7 @@ impl DestKey {
         }
     }
 
-    /// Whether this is its canonical form.
+    /// Reports whether `canonical` is the canonical form of this key.
     pub(super) fn matches_canonical(&self, canonical: &Self) -> bool {
         match (self, canonical) {
             (Self::Address(Address::Name(name)), Self::Address(Address::Name(other))) => name.to_lowercase() == *other,
@@ -39,7 +39,7 @@ impl DestKey {
     }
 }
 
-/// What was asked of a path. The partition is the endpoint's.
+/// The requested properties of a path. The partition is the endpoint's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub(super) struct RouteKey {
     pub(super) service_id: ServiceId,
@@ -55,24 +55,24 @@ pub(super) struct RouteKey {
     pub(super) packet_life_time: Selected<PacketLifeTime>,
 }
 
-/// How far a destination is. What exists only in one state is in that state.
+/// The state of a destination. Data that exists only in one state is stored in its variant.
 #[derive(Debug)]
 pub(super) enum DestState {
-    /// Nothing is known.
+    /// Nothing is cached.
     Unknown,
-    /// It failed just now.
+    /// The last lookup failed.
     Failed(Failed),
-    /// The group is asked where it is.
+    /// A multicast request for its location is open.
     Locating(Box<MulticastRequest>),
-    /// It is known where it is, not the path to it.
+    /// Its location is cached, but not the path to it.
     Located { remote: Remote, addr_until: Option<Time> },
-    /// Subnet administration is asked for the path.
+    /// A query for the path is open at the subnet administrator.
     Routing(Routing),
-    /// The path to it is known.
+    /// The path is cached.
     Ready(Ready),
 }
 
-/// Which state it is, without what is in it.
+/// The kind of a [`DestState`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StateKind {
     Unknown,
@@ -99,67 +99,67 @@ impl StateKind {
     }
 }
 
-/// A destination that failed just now.
+/// A destination whose last lookup failed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Failed {
-    /// Why, and what was tried.
+    /// The failure, and what was tried.
     pub(super) attempt: Attempt,
-    /// It is not tried again before.
+    /// The time until which the failure is cached.
     pub(super) until: Time,
-    /// The endpoint's epoch of failures in which it failed.
+    /// The endpoint's failure epoch in which it failed.
     pub(super) epoch: u32,
 }
 
 impl Failed {
-    /// What the next asker is told.
+    /// Returns the failure for another request, with the time until the next attempt.
     pub(super) fn again(&self, now: Time) -> Attempt {
         let details = AttemptDetails { retry_in: Some(self.until.since(now)), ..self.attempt.details };
         Attempt { details, ..self.attempt }
     }
 }
 
-/// A destination whose path is asked for.
+/// A destination whose path is being queried.
 #[derive(Debug)]
 pub(super) struct Routing {
-    /// Where it is; `None` for a port that is known by LID or GID.
+    /// Its location; `None` for a port given by LID or GID.
     pub(super) remote: Option<Remote>,
     pub(super) addr_until: Option<Time>,
     pub(super) query: SaQueryId,
-    /// When it was asked.
+    /// The time when the query began.
     pub(super) since: Time,
     pub(super) lookup: Lookup,
 }
 
-/// A destination whose path is known.
+/// A destination whose path is cached.
 #[derive(Debug)]
 pub(super) struct Ready {
-    /// Where it is; `None` for a port that is known by LID or GID, and for ourselves.
+    /// Its location; `None` for a port given by LID or GID, and for local addresses.
     pub(super) remote: Option<Remote>,
     pub(super) path: PathRecord,
-    /// Until when the address counts; `None` for ever.
+    /// The expiry time of the address; `None`: it does not expire.
     pub(super) addr_until: Option<Time>,
-    /// Until when the path counts; `None` for ever.
+    /// The expiry time of the path; `None`: it does not expire.
     pub(super) route_until: Option<Time>,
-    /// The endpoint's epoch in which the path was found to fit.
+    /// The endpoint's epoch in which the path was last found valid.
     pub(super) epoch: u32,
-    /// Somebody claims to be it, and the group is asked.
+    /// An open multicast request that verifies the location.
     pub(super) verification: Option<Box<Verification>>,
-    /// No other claim is checked before.
+    /// The time before which no other claim is verified.
     pub(super) no_verification_before: Option<Time>,
-    /// Its path is asked for anew.
+    /// An open query that renews the path.
     pub(super) renewal: Option<Box<Renewal>>,
-    /// Used since it was found or asked for anew last.
+    /// `true` if it was used since it was found or last renewed.
     pub(super) served: bool,
-    /// Something happened that may have made it wrong.
+    /// `true` if an event may have made it wrong.
     pub(super) stale: bool,
-    /// It waits for being asked for anew.
+    /// `true` if it is queued for renewal.
     pub(super) queued: bool,
-    /// The path or the address is from this table, by its number, and counts no longer than it.
+    /// The number of the preloaded tables that the path or address comes from. It is invalid after the next load.
     pub(super) preloaded: Option<u32>,
 }
 
 impl Ready {
-    /// A path that was found in this epoch of its endpoint.
+    /// Creates the state for a path found in this epoch of its endpoint.
     pub(super) const fn new(remote: Option<Remote>, path: PathRecord, epoch: u32) -> Self {
         Self {
             remote,
@@ -177,30 +177,30 @@ impl Ready {
         }
     }
 
-    /// Whether something is under way beside what is served.
+    /// Reports whether an operation is in progress while the path is served.
     const fn is_busy(&self) -> bool {
         self.verification.is_some() || self.renewal.is_some()
     }
 }
 
-/// A path that is asked for anew.
+/// The renewal of a path while the old one is served.
 #[derive(Debug)]
 pub(super) struct Renewal {
     pub(super) query: SaQueryId,
     pub(super) lookup: Lookup,
-    /// The endpoint's epoch when it was asked.
+    /// The endpoint's epoch when the query began.
     pub(super) epoch: u32,
-    /// Where a peer says that it is.
+    /// The location that a peer claims.
     pub(super) claimed: Option<Remote>,
 }
 
-/// The check of a claim: the group is asked who has the address.
+/// A multicast request that verifies the location of a destination while its path is served.
 #[derive(Debug)]
 pub(super) struct Verification {
     pub(super) request: MulticastRequest,
-    /// Somebody else than the known one answered.
+    /// The first response from another host than the cached one.
     pub(super) found: Option<Remote>,
-    /// Nobody claims anything: the known one itself is asked whether it is there still.
+    /// `true` if it is a probe without a claim: the request goes only to the cached host.
     pub(super) is_probe: bool,
 }
 
@@ -208,27 +208,27 @@ pub(super) struct Verification {
 #[derive(Debug)]
 pub(super) struct MulticastRequest {
     pub(super) tid: TransactionId,
-    /// Our address that it is asked from.
+    /// The local address from which it is sent.
     pub(super) source: Address,
-    /// How often it was sent.
+    /// Number of times that it was sent.
     pub(super) times_sent: u32,
-    /// When it was sent first, or until then when it began to wait for its turn.
+    /// The time when it was first sent; before that, the time since which it waits for its turn.
     pub(super) since: Time,
     pub(super) sent_at: Time,
     pub(super) stage: Stage,
-    /// What a peer said that ends nothing yet: the one who has the address may say otherwise.
+    /// The last refusal of a peer. It ends nothing, because another peer may respond with the address.
     pub(super) refused: Option<Failure>,
     pub(super) lookup: Lookup,
 }
 
-/// How far a multicast request is.
+/// The progress of a multicast request.
 #[derive(Debug)]
 pub(super) enum Stage {
     /// It waits for a credit.
     Queued(QueuePositions),
-    /// It is sent, and an answer is likely still to come.
+    /// It was sent, and a response is still likely.
     Sent(Credit),
-    /// It is sent, and an answer is late: that holds up nobody else.
+    /// It was sent, and the response is late. It no longer holds a credit.
     Late,
 }
 
@@ -240,7 +240,7 @@ impl MulticastRequest {
 }
 
 impl DestState {
-    /// Which state it is.
+    /// Returns the kind of state.
     pub(super) const fn kind(&self) -> StateKind {
         match self {
             Self::Unknown => StateKind::Unknown,
@@ -252,7 +252,7 @@ impl DestState {
         }
     }
 
-    /// Whether something is under way, so that the destination must stay.
+    /// Reports whether an operation is in progress, so that the destination must not be removed.
     pub(super) const fn is_busy(&self) -> bool {
         match self {
             Self::Locating(_) | Self::Routing(_) => true,
@@ -261,7 +261,7 @@ impl DestState {
         }
     }
 
-    /// The GID of the port that it is known to be at; `None` for what is not known, and for ourselves.
+    /// Returns the GID of the cached location; `None` without a location, and for local addresses.
     pub(super) fn located_at(&self, key: &DestKey) -> Option<Gid> {
         match (self, key) {
             (Self::Located { remote, .. } | Self::Ready(Ready { remote: Some(remote), .. }), _) => Some(remote.gid),
@@ -270,7 +270,7 @@ impl DestState {
         }
     }
 
-    /// The multicast request, if there is one.
+    /// Returns the open multicast request.
     pub(super) fn multicast_request_mut(&mut self) -> Option<&mut MulticastRequest> {
         match self {
             Self::Locating(request) => Some(request),
@@ -279,7 +279,7 @@ impl DestState {
         }
     }
 
-    /// Who needs what is under way.
+    /// Returns the lookup of the operation in progress.
     pub(super) fn lookup_mut(&mut self) -> Option<&mut Lookup> {
         match self {
             Self::Routing(routing) => Some(&mut routing.lookup),
@@ -288,14 +288,14 @@ impl DestState {
     }
 }
 
-/// Which line a destination stands in when one must go.
+/// The eviction class of a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EvictionClass {
-    /// It is an address of our own: it stays.
+    /// A local address, which is never evicted.
     Local,
-    /// Somebody here asked for it.
+    /// A local user requested it.
     Requested,
-    /// Strangers told of it.
+    /// It comes from a remote host's request.
     Unsolicited,
 }
 
@@ -306,10 +306,11 @@ pub(super) const BY_GID: usize = 1;
 pub(super) struct Dest {
     pub(super) endpoint: EndpointId,
     pub(super) key: DestKey,
-    /// Changed by [`Cache::enter`](super::cache::Cache::enter) only.
+    /// Changed only by [`Cache::enter`](super::cache::Cache::enter) and
+    /// [`Cache::change`](super::cache::Cache::change).
     pub(super) state: DestState,
     pub(super) class: EvictionClass,
-    /// Used since the cache's hand came by.
+    /// `true` if it was used since the eviction clock's hand last passed it.
     pub(super) used: bool,
     pub(super) links: Links<DestId>,
     pub(super) gid_links: Links<DestId>,
@@ -328,12 +329,12 @@ impl Linked<DestId, BY_GID> for Dest {
 }
 
 impl Dest {
-    /// Whether it is known by an address that the other end owns.
+    /// Reports whether its key is an address of the peer.
     pub(super) const fn is_address(&self) -> bool {
         matches!(self.key, DestKey::Address(_))
     }
 
-    /// The destination in words, for the log.
+    /// Returns the destination's name for the log.
     pub(super) fn name(&self) -> Address {
         match &self.key {
             DestKey::Address(address) => *address,
@@ -364,7 +365,7 @@ mod tests {
         Ready::new(remote, path, 0)
     }
 
-    /// One of each, in the order of [`StateKind::ALL`].
+    /// Returns one state of each kind, in the order of [`StateKind::ALL`].
     fn states() -> [DestState; 6] {
         let query = SaQueryId::new(0, 0);
         let routing = Routing {
@@ -385,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_equal_without_regard_to_case_and_stay_as_they_came() {
+    fn keys_match_in_any_case_and_keep_their_spelling() {
         assert_eq!(key("Node1").canonical(), key("node1"));
         assert!(key("nODE1").matches_canonical(&key("node1")) && !key("node2").matches_canonical(&key("node1")));
         assert!(!key("nODE1").matches_canonical(&key("Node1")), "that is no canonical form");
@@ -399,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn who_needs_a_destination_is_in_the_states_in_which_something_is_under_way() {
+    fn only_busy_states_have_a_lookup() {
         let mut states = states();
         assert_eq!(states.each_ref().map(DestState::kind), StateKind::ALL);
         let busy = [false, false, true, false, true, false];
@@ -410,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn beside_a_path_that_is_served_a_claim_or_a_renewal_may_be_under_way() {
+    fn ready_destination_may_be_verified_or_renewed() {
         let claimed = Verification { request: request(), found: None, is_probe: false };
         let mut state = DestState::Ready(Ready { verification: Some(Box::new(claimed)), ..ready(None) });
         assert!(state.is_busy() && state.multicast_request_mut().is_some() && state.lookup_mut().is_some());
@@ -421,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn where_it_is_is_said_of_what_is_located_or_has_a_path() {
+    fn located_and_ready_destinations_have_a_gid() {
         let gid = |text: &str| Some(text.parse::<Gid>().unwrap());
         let at = states().each_ref().map(|state| state.located_at(&key("a")));
         assert_eq!(at, [None, None, None, gid("fe80::5"), None, gid("fe80::8")]);
@@ -431,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_says_when_it_is_tried_again() {
+    fn cached_failure_reports_the_time_until_retry() {
         let until = Time::from_nanos(900);
         let failed = Failed { attempt: Failure::NoResponse.into(), until, epoch: 0 };
         let again = failed.again(Time::from_nanos(300));
@@ -440,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn a_route_is_named_by_its_lid_or_else_its_gid() {
+    fn route_key_is_named_by_lid_else_by_gid() {
         let named = |dlid, dgid: &str| {
             let key =
                 DestKey::Route(RouteKey { dlid: Lid::new(dlid), dgid: dgid.parse().unwrap(), ..RouteKey::default() });

@@ -1,32 +1,32 @@
-//! What the provider knows of an endpoint: groups, credits, round trips.
+//! The provider's state of an endpoint: groups, credits, round-trip times, epochs.
 use super::{membership::Group, round_trip::RoundTrip, token::DestId};
 use crate::{Time, credit::CreditQueue};
 use alloc::vec::Vec;
 use ib_mad::{Gid, Lid, Qpn, id::Lmc};
 
-/// What the provider knows of an endpoint.
+/// The provider's state of an endpoint.
 #[derive(Debug, Default)]
 pub(super) struct EndpointState {
     /// Its groups, least preferred first.
     pub(super) groups: Vec<Group>,
-    /// Destinations that wait for a credit to ask the group.
+    /// Destinations that wait for a credit for their multicast request.
     pub(super) queue: CreditQueue<DestId>,
     pub(super) round_trip: RoundTrip,
     pub(super) announcement: Announcement,
-    /// GID and LIDs of the port when it was looked at last: routes begin there.
+    /// The last known GID, LID and LMC of the port, at which paths begin.
     origin: Option<(Gid, Lid, Lmc)>,
-    /// Counts what may have made routes void. A route of another epoch is looked at before it is served.
+    /// Counts events that may have invalidated paths. A path of an earlier epoch is checked before it is served.
     epoch: u32,
-    /// Routes from before this epoch begin at a LID or GID that the port has no more.
+    /// Paths from before this epoch begin at a LID or GID that the port no longer has.
     void_before: u32,
-    /// Routes from before this epoch may be wrong.
+    /// Paths from before this epoch may be wrong.
     stale_before: u32,
-    /// Counts what may let that succeed which failed before.
+    /// Counts events after which failed lookups may succeed.
     failures_epoch: u32,
 }
 
 impl EndpointState {
-    /// The port has this GID and these LIDs now. If they are others than before, all routes are void; whether they are.
+    /// Records the port's GID and LIDs. If they changed, invalidates all paths and returns `true`.
     pub(super) fn update_origin(&mut self, gid: Gid, lid: Lid, lmc: Lmc) -> bool {
         let elsewhere = self.origin.replace((gid, lid, lmc)).is_some_and(|before| before != (gid, lid, lmc));
         if elsewhere {
@@ -35,17 +35,17 @@ impl EndpointState {
         elsewhere
     }
 
-    /// The epoch of what fails now.
+    /// Returns the epoch for a failure that happens now.
     pub(super) const fn failures_epoch(&self) -> u32 {
         self.failures_epoch
     }
 
-    /// What failed may be tried again.
+    /// Invalidates all cached failures.
     pub(super) const fn retry_failed(&mut self) {
         self.failures_epoch = self.failures_epoch.wrapping_add(1);
     }
 
-    /// The epoch of a route that is found now.
+    /// Returns the epoch for a path that is found now.
     pub(super) const fn epoch(&self) -> u32 {
         self.epoch
     }
@@ -55,48 +55,48 @@ impl EndpointState {
         self.void_before = self.epoch;
     }
 
-    /// The link has another MTU or rate: routes may be too much for it.
+    /// Records that the link has another MTU or rate, which may be too low for cached paths.
     pub(super) fn link_changed(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
-    /// Something happened that may have made routes wrong.
+    /// Marks all paths as possibly wrong.
     pub(super) const fn mark_stale(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
         self.stale_before = self.epoch;
     }
 
-    /// Whether a route of this epoch begins at a LID or GID that the port has no more.
+    /// Reports whether a path of this epoch begins at a LID or GID that the port no longer has.
     pub(super) const fn is_void(&self, epoch: u32) -> bool {
         is_before(epoch, self.void_before)
     }
 
-    /// Whether a route of this epoch may be wrong.
+    /// Reports whether a path of this epoch may be wrong.
     pub(super) const fn is_stale(&self, epoch: u32) -> bool {
         is_before(epoch, self.stale_before)
     }
 }
 
-/// What an endpoint has to tell.
+/// The state of an endpoint's announcement.
 #[derive(Debug, Default)]
 pub(super) struct Announcement {
-    /// The place of the first address that is not told yet.
+    /// The index of the first address that is not announced yet.
     pub(super) next: Option<usize>,
-    /// Nothing is told before: a port that moves all the time is not heard all the time.
+    /// The time before which no announcement is sent, so that a port that moves repeatedly causes little traffic.
     pub(super) not_before: Option<Time>,
-    /// The queue pair that peers may know.
+    /// The queue pair that peers may have cached.
     qpn: Option<Qpn>,
 }
 
 impl Announcement {
-    /// The endpoint has this queue pair now; whether peers may know another one.
+    /// Records the endpoint's queue pair. Returns `true` if peers may have cached another one.
     pub(super) fn moves_to(&mut self, qpn: Option<Qpn>) -> bool {
         let Some(qpn) = qpn else { return false };
         self.qpn.replace(qpn).is_some_and(|before| before != qpn)
     }
 }
 
-/// Epochs are compared around the circle; two billion changes do not happen within the life of a route.
+/// Compares epochs with wrap-around. Two billion changes do not happen within the lifetime of a path.
 const fn is_before(epoch: u32, mark: u32) -> bool {
     mark.wrapping_sub(epoch).wrapping_sub(1) < u32::MAX / 2
 }
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_gid_lid_or_lmc_voids_routes() {
+    fn changed_gid_lid_or_lmc_invalidates_paths() {
         let mut state = EndpointState::default();
         let at = |gid: &str, lid, lmc| (gid.parse().unwrap(), Lid::new(lid), Lmc::new(lmc).unwrap());
         let mut begin = |(gid, lid, lmc)| {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn epochs() {
+    fn epochs_separate_void_stale_and_valid_paths() {
         let last = u32::MAX - 1;
         let mut state =
             EndpointState { epoch: last, void_before: last, stale_before: last, ..EndpointState::default() };
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_circle_behind_is_void_and_further_is_ahead() {
+    fn epochs_wrap_around() {
         let state = EndpointState { void_before: 1 << 31, epoch: 1 << 31, ..EndpointState::default() };
         assert_eq!([2, 1, 0, u32::MAX].map(|epoch| state.is_void(epoch)), [true, true, false, false]);
     }

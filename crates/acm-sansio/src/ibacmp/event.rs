@@ -1,4 +1,4 @@
-//! What the built-in provider says to an administrator.
+//! Log events of the built-in provider.
 use crate::{
     api::{DisplayWith, Level, Names},
     failure::{Attempt, Failure},
@@ -9,47 +9,47 @@ use acm_wire::{Address, multicast::MessageError};
 use core::fmt;
 use ib_mad::{Gid, Lid, Mtu, Rate};
 
-/// Something that happened in the built-in protocol.
+/// An event of the built-in provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Event {
     /// A group was joined.
     Joined(EndpointId, Gid, Lid, Mtu, Rate),
-    /// A group could not be joined; it is tried again after so many milliseconds.
+    /// A join failed; the next attempt follows after this many milliseconds.
     JoinFailed(EndpointId, Gid, SaError, u64),
-    /// A destination could not be resolved, and so many requests waited for it.
+    /// A lookup failed while this many requests waited for it.
     LookupFailed(EndpointId, Address, Attempt, usize),
-    /// A datagram that is not ours to understand.
+    /// A datagram that is not a valid ACM message.
     BadDatagram(EndpointId, MessageError),
-    /// A datagram longer than any of ours, in bytes.
+    /// A datagram that is too long, with its length in bytes.
     LongDatagram(EndpointId, usize),
     /// A datagram without a global route header.
     NoGrh(EndpointId),
-    /// An asker is in none of our groups.
+    /// A remote host's request names none of our groups.
     NoSharedGroup(EndpointId, Address),
-    /// A destination is at another port or queue pair than before.
+    /// A destination moved to another port or queue pair.
     PeerChanged(EndpointId, Address),
-    /// A stranger with this GID claims an address in use; the group is asked who has it.
+    /// A remote host with this GID claims an address in use; a multicast request verifies it.
     ClaimChecked(EndpointId, Address, Gid),
-    /// The address is where it was.
+    /// The verification found the address at its previous location.
     ClaimRefuted(EndpointId, Address, Gid),
-    /// The group is asked for an address, for the so-manieth time.
+    /// A multicast request was sent; with the number of times so far.
     #[cfg_attr(feature = "serde", serde(rename = "Asked"))]
     RequestSent(EndpointId, Address, u32),
-    /// A peer said that the address is not to be had.
+    /// A peer responded that it cannot resolve the address.
     Refused(EndpointId, Address, Failure),
-    /// It is known where an address is.
+    /// The location of an address was found.
     Located(EndpointId, Address, Gid, Lid),
-    /// Subnet administration is asked for the path.
+    /// A query for the path was sent to the subnet administrator.
     #[cfg_attr(feature = "serde", serde(rename = "RouteAsked"))]
     RouteRequested(EndpointId, Address),
-    /// The path is known.
+    /// The path was found.
     RouteFound(EndpointId, Address),
-    /// The path was loaded from a file.
+    /// The path was taken from a preloaded file.
     Preloaded(EndpointId, Address),
-    /// What was loaded from a file is wrong, as the fabric says.
+    /// A preloaded entry contradicts the fabric.
     PreloadRefuted(EndpointId, Address),
-    /// Subnet administration knows the path no more that was served.
+    /// The subnet administrator no longer has the cached path.
     #[cfg_attr(feature = "serde", serde(rename = "RouteGone"))]
     RouteRemoved(EndpointId, Address),
 }

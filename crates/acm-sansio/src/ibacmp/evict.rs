@@ -1,4 +1,4 @@
-//! Room for one more destination: which one goes when there is none.
+//! Creation of destinations, and eviction when the cache is full.
 use super::{
     cache::Cache,
     dest::{DestKey, EvictionClass},
@@ -7,23 +7,23 @@ use super::{
 };
 use crate::{config::Limits, context::Context, id::EndpointId};
 
-/// How many destinations are looked at when one must go. If each of them was used lately, the first one goes.
+/// The number of destinations that one eviction examines. If all were used recently, the first of them is evicted.
 const MAX_EXAMINED: usize = 32;
 
-/// What came of looking for room.
+/// The result of making room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Eviction {
     /// There was room.
     NotNeeded,
-    /// Another destination went.
+    /// A destination was evicted.
     Done,
-    /// Nothing could go.
+    /// No destination could be evicted.
     Impossible,
 }
 
 impl Cache {
-    /// Makes room for one more. A stranger takes the place of a stranger, never of what somebody here asked for; what
-    /// somebody here asks for takes a stranger's place first.
+    /// Makes room for one more destination. An unsolicited destination only replaces another unsolicited one. A
+    /// requested destination replaces an unsolicited one if possible, else a requested one.
     pub(super) fn make_room(&mut self, class: EvictionClass, limits: &Limits) -> Eviction {
         let full = self.len() >= limits.destinations;
         let too_many = class == EvictionClass::Unsolicited && self.unsolicited() >= limits.unsolicited;
@@ -35,8 +35,8 @@ impl Cache {
         if evicted { Eviction::Done } else { Eviction::Impossible }
     }
 
-    /// Throws out the first of a class that was not used since the hand last came by; if all that are looked at were,
-    /// the first of them that may go.
+    /// Evicts the first destination of a class that was not used since the hand last passed it. If all examined ones
+    /// were used, evicts the first of them without an operation in progress.
     fn evict(&mut self, class: EvictionClass) -> bool {
         for unused_only in [true, false] {
             for _ in 0..MAX_EXAMINED {
@@ -57,7 +57,8 @@ impl Cache {
 }
 
 impl Ibacmp {
-    /// The destination with a key that somebody here asks for, made if need be; `None` if there is no room.
+    /// Returns the destination with a key for a local user's request and creates it if necessary. Returns `None` if the
+    /// cache is full.
     pub(super) fn acquire(&mut self, cx: &mut Context, endpoint: EndpointId, key: DestKey) -> Option<DestId> {
         if let Some(id) = self.cache.find(endpoint, &key) {
             if self.cache.get(id).is_some_and(|dest| dest.class == EvictionClass::Unsolicited) {
@@ -68,7 +69,8 @@ impl Ibacmp {
         self.make(cx, endpoint, key, EvictionClass::Requested)
     }
 
-    /// The destination with a key that a stranger told of, made if need be; `None` if there is no room.
+    /// Returns the destination with a key from a remote host's request and creates it if necessary. Returns `None` if
+    /// the cache is full.
     pub(super) fn acquire_unsolicited(
         &mut self,
         cx: &mut Context,
@@ -124,11 +126,11 @@ mod tests {
     }
 
     #[test]
-    fn who_was_not_used_goes_first() {
+    fn unused_destination_is_evicted_first() {
         let mut cache = Cache::new(1.into());
         let ids: Vec<DestId> = (0..4).map(|number| cache.insert(HERE, key(number), EvictionClass::Requested)).collect();
         assert_eq!(cache.make_room(EvictionClass::Requested, &limits(5, 5)), Eviction::NotNeeded);
-        // New ones count as used once; the hand takes that from all, and the first goes.
+        // New destinations count as used. The hand clears the marks of all, and then evicts the first.
         assert_eq!(cache.make_room(EvictionClass::Requested, &limits(4, 4)), Eviction::Done);
         assert!(cache.get(ids[0]).is_none());
         cache.get_mut(ids[1]).unwrap().used = true;
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_go_before_what_was_asked_for_and_never_instead() {
+    fn unsolicited_destinations_never_evict_requested_ones() {
         let mut cache = Cache::new(1.into());
         let requested = cache.insert(HERE, key(0), EvictionClass::Requested);
         let unsolicited = cache.insert(HERE, key(1), EvictionClass::Unsolicited);
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_and_what_is_under_way_stay() {
+    fn local_and_busy_destinations_are_not_evicted() {
         let mut cache = Cache::new(1.into());
         let local = cache.insert(HERE, key(0), EvictionClass::Requested);
         cache.set_class(local, EvictionClass::Local);
@@ -182,12 +184,12 @@ mod tests {
     }
 
     #[test]
-    fn looking_for_room_has_an_end_however_many_there_are() {
+    fn eviction_examines_a_limited_number_of_destinations() {
         let mut cache = Cache::new(1.into());
         let ids: Vec<DestId> =
             (0..1000).map(|number| cache.insert(HERE, key(number), EvictionClass::Requested)).collect();
         assert_eq!(cache.make_room(EvictionClass::Requested, &limits(1000, 1000)), Eviction::Done);
-        // All were used: 32 are passed over, and the one after them goes.
+        // All were used: 32 are passed over, and the next one is evicted.
         let touched = |cache: &Cache| ids.iter().filter_map(|id| cache.get(*id)).filter(|dest| !dest.used).count();
         assert!(touched(&cache) == 32 && cache.get(ids[32]).is_none());
     }

@@ -1,5 +1,4 @@
-//! What counts no more is forgotten: when somebody asks for it, and a slice of the cache at a time, so that it does not
-//! stay until then.
+//! Removal of expired cache entries: when they are requested, and by a sweep in slices.
 use super::{
     dest::{DestState, EvictionClass},
     state::{Ibacmp, RenewalReason, Sweep},
@@ -8,29 +7,29 @@ use super::{
 use crate::{Time, context::Context};
 use core::time::Duration;
 
-/// Places that are looked at in one go: a fraction of a millisecond.
+/// The number of slots per slice, which takes a fraction of a millisecond.
 const SLICE: usize = 1024;
-/// The whole cache is looked through in this time at most, and in a sixteenth of the shortest lifetime: often enough
-/// that what is to be asked anew before it ends is found in time.
+/// The longest time for a sweep of the whole cache. A sweep also takes at most a sixteenth of the shortest lifetime, so
+/// that entries are renewed in time before they expire.
 const ROUND: Duration = Duration::from_secs(16 * 60);
 const ROUNDS_OF_A_LIFE: u32 = 16;
-/// Between two slices when an endpoint was closed: what was known on it is of no use.
+/// The pause between two slices after an endpoint was closed, when its entries are useless.
 const HURRY: Duration = Duration::from_millis(10);
-/// Until there may be room for another one that is to be asked for anew.
+/// The pause of a sweep that waits for room in the renewal queue.
 const STALL: Duration = Duration::from_millis(100);
 
 impl Ibacmp {
-    /// The end of an address's time that begins now: also of a port's that is known by LID or GID.
+    /// Returns the expiry time of an address that is found now, or of a port given by LID or GID.
     pub(super) fn addr_end(cx: &mut Context) -> Option<Time> {
         cx.config().addr_timeout.map(|timeout| cx.expiry_of(timeout))
     }
 
-    /// The end of a route's time that begins now.
+    /// Returns the expiry time of a path that is found now.
     pub(super) fn route_end(cx: &mut Context) -> Option<Time> {
         cx.config().route_timeout.map(|timeout| cx.expiry_of(timeout))
     }
 
-    /// Takes back what counts no more: what has had its time, and a route that does not fit the port any more.
+    /// Drops what has expired of a destination, and a path that no longer matches the port.
     pub(super) fn drop_expired(&mut self, cx: &mut Context, id: DestId) {
         let now = cx.now();
         let over = |until: Option<Time>| until.is_some_and(|until| until <= now);
@@ -44,7 +43,7 @@ impl Ibacmp {
         let Some(dest) = self.cache.get_mut(id) else { return };
         let next = match &mut dest.state {
             DestState::Located { addr_until, .. } if over(*addr_until) => DestState::Unknown,
-            // Only a table of hosts has named it, and does so no more.
+            // The location came only from a table of hosts, which no longer contains it.
             DestState::Located { remote, .. } if remote.group.is_zero() && !self.preload.has(&dest.key, remote.gid) => {
                 DestState::Unknown
             }
@@ -66,7 +65,7 @@ impl Ibacmp {
                 if over(ready.addr_until) {
                     DestState::Unknown
                 } else if outdated {
-                    // What the group said stays.
+                    // A location from a multicast response stays.
                     let (remote, addr_until) =
                         (ready.remote.filter(|remote| !remote.group.is_zero()), ready.addr_until);
                     remote.map_or(DestState::Unknown, |remote| DestState::Located { remote, addr_until })
@@ -79,15 +78,15 @@ impl Ibacmp {
             }
             _ => return,
         };
-        // A claim about what counts no more is of no use: the next asker asks the group.
+        // A verification or renewal of the dropped state is useless: the next request starts a new lookup.
         if let DestState::Ready(ready) = self.cache.enter(id, next) {
             self.end_ready(cx, id, ready);
         }
     }
 
-    /// Makes sure that the sweep goes on, if there is anything that expires.
+    /// Schedules the next slice of the sweep, if anything in the cache can expire.
     pub(super) fn schedule_sweep(&mut self, cx: &mut Context) {
-        // What is known for no time at all is not asked anew, and can wait.
+        // Entries with a lifetime of zero are not renewed, so they need no frequent sweeps.
         let lives = [cx.config().addr_timeout, cx.config().route_timeout].into_iter().flatten();
         let shortest = lives.map(|life| if life.is_zero() { ROUND } else { life / ROUNDS_OF_A_LIFE }).min();
         if self.sweep.scheduled || self.cache.len() == 0 || shortest.is_none() && self.sweep.hurried_slots == 0 {
@@ -97,7 +96,7 @@ impl Ibacmp {
         let slices = u32::try_from(self.cache.slots().div_ceil(SLICE)).unwrap_or(u32::MAX).max(1);
         let round = shortest.map_or(ROUND, |shortest| shortest.min(ROUND));
         let pause = match &self.sweep {
-            // What it found last waits for room.
+            // The renewal queue is full.
             Sweep { stalled: true, .. } => STALL,
             Sweep { hurried_slots: 1.., .. } => HURRY,
             _ => (round / slices).max(HURRY),
@@ -106,14 +105,14 @@ impl Ibacmp {
         cx.set_timer(Task::Sweep.token(), at);
     }
 
-    /// An endpoint is closed: all of its destinations go soon.
+    /// Sweeps the whole cache soon, because an endpoint was closed or its paths became stale.
     pub(super) fn hurry_sweep(&mut self, cx: &mut Context) {
         self.sweep.hurried_slots = self.cache.slots();
         self.sweep.scheduled = false;
         self.schedule_sweep(cx);
     }
 
-    /// Looks through one slice.
+    /// Sweeps one slice.
     pub(super) fn sweep(&mut self, cx: &mut Context) {
         self.sweep.scheduled = false;
         let slots = self.cache.slots();
@@ -133,11 +132,11 @@ impl Ibacmp {
         self.schedule_sweep(cx);
     }
 
-    /// Looks at one destination; whether the sweep may go on.
+    /// Sweeps one destination. Returns `false` if the sweep must wait.
     fn sweep_dest(&mut self, cx: &mut Context, id: DestId) -> bool {
         let Some(dest) = self.cache.get(id) else { return true };
         let endpoint = dest.endpoint;
-        // What has had its time, unused, just ends.
+        // An entry that expired unused is not renewed.
         let had_path =
             matches!(&dest.state, DestState::Ready(ready) if ready.route_until.is_none_or(|until| until > cx.now()));
         let had_path = had_path || self.sweep.stalled_at.take() == Some(id);
@@ -149,7 +148,7 @@ impl Ibacmp {
             return true;
         }
         match dest.state {
-            // Its path was wrong, and where it is, is known still.
+            // The path was invalid, but the location is still cached.
             DestState::Located { .. } if had_path && dest.class == EvictionClass::Requested => {
                 self.queue_renewal(cx, id, RenewalReason::Found)
             }
@@ -168,7 +167,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn a_round_takes_its_time_unless_an_endpoint_was_closed() {
+    fn sweep_takes_its_time_unless_an_endpoint_was_closed() {
         assert_eq!(ROUND, Duration::from_secs(960));
         let minutes = |minutes: u64| Some(Duration::from_secs(60 * minutes));
         for (addr_timeout, route_timeout, round) in [
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_together_ends_within_an_eighth_of_its_time() {
+    fn entries_found_together_expire_within_an_eighth_of_their_lifetime() {
         let life = Duration::from_secs(800);
         let config = Config { addr_timeout: Some(life), route_timeout: Some(life), ..Config::default() };
         let mut cx = Context::new(config, 1.into());
@@ -200,7 +199,7 @@ mod tests {
             .map(|end| end.unwrap().since_start().as_secs())
             .collect();
         assert!(ends.iter().all(|end| (700..800).contains(end)), "{ends:?}");
-        // Of a thousand, a tenth of the eighth has about a hundred.
+        // A tenth of the last eighth contains about a hundred of a thousand expiry times.
         ends.retain(|end| (700..710).contains(end));
         assert!((70..130).contains(&ends.len()), "{}", ends.len());
     }
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sweep_takes_what_counts_no_more_and_leaves_the_rest() {
+    fn sweep_removes_only_expired_entries() {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
         let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::api::ProviderId::BUILT_IN);
         let gone = EndpointId::new(9, 9);
@@ -230,7 +229,7 @@ mod tests {
         ibacmp.sweep(&mut cx);
         let there = [over, kept, unknown, of_nobody, busy].map(|id| ibacmp.cache.get(id).is_some());
         assert_eq!(there, [false, true, false, false, true]);
-        // It begins anew, with the first.
+        // The next sweep begins with the first slot.
         for name in ["x", "y", "z"] {
             let id = ibacmp.acquire(&mut cx, here, DestKey::Address(Address::from_text(name))).unwrap();
             ibacmp.sweep(&mut cx);
@@ -239,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_goes_on_where_the_last_one_ended() {
+    fn sweep_continues_where_the_last_slice_ended() {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
         let here = cx.ports.open(crate::PortId(0), 0, ib_mad::Pkey::DEFAULT_FULL, crate::api::ProviderId::BUILT_IN);
         for number in 0..=1024 {
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_expires_nothing_is_swept() {
+    fn nothing_is_swept_without_lifetimes() {
         let config = Config { addr_timeout: None, route_timeout: None, ..Config::default() };
         let (mut cx, mut ibacmp) = (Context::new(config, 1.into()), Ibacmp::new(1));
         let key = DestKey::Address(Address::from_text("a"));
@@ -266,9 +265,10 @@ mod tests {
         assert_eq!(ibacmp.cache.len(), 0, "what was known on an endpoint that is closed");
     }
 
-    /// Subnet administration may grant more than the link has: that is its business as long as the link stays.
+    /// The subnet administrator may grant more than the link has. The path is served as long as the link does not
+    /// change.
     #[test]
-    fn a_route_of_this_epoch_is_served_whatever_it_needs() {
+    fn path_beyond_the_link_is_served_until_the_link_changes() {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
         let attributes = crate::port::PortAttributes { mtu: ib_mad::Mtu::B256, ..Default::default() };
         cx.ports.up(crate::PortId(0), &attributes);

@@ -1,4 +1,4 @@
-//! The multicast groups of an endpoint: join, rejoin, leave.
+//! Multicast groups of an endpoint: join, rejoin, leave.
 use super::{event::Event, group_plan, membership::Group, state::Ibacmp, token::Task};
 use crate::{
     account::DAEMON,
@@ -16,16 +16,17 @@ use ib_mad::{
 };
 
 impl Ibacmp {
-    /// Joins all groups of an endpoint, also those that it is in already.
+    /// Joins all groups of an endpoint, including those that it is already in.
     pub(super) fn join_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
         for index in self.choose_groups(cx, endpoint) {
             self.join(cx, endpoint, index);
         }
     }
 
-    /// The same, each after a while of its own, because every node of the subnet has heard of it now. A join that is under
-    /// way since this very instant counts: a port that comes up under a subnet manager that forgot is told twice at once.
-    /// One that was answered already does not, as it may have been granted before the subnet manager forgot.
+    /// Joins all groups of an endpoint, each after a random pause, because every node of the subnet rejoins now. A join
+    /// that was started at this very instant is sufficient: a port that comes up under a subnet manager without
+    /// memberships causes two events at once. An earlier join that is in flight is repeated, because the subnet manager
+    /// may have lost it.
     pub(super) fn join_all_soon(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let now = cx.now();
         for index in self.choose_groups(cx, endpoint) {
@@ -45,7 +46,7 @@ impl Ibacmp {
         }
     }
 
-    /// Makes the groups of an endpoint those that its port and the options ask for, and leaves others; their places.
+    /// Chooses the groups of an endpoint by its port and the options, and leaves all others. Returns the indexes.
     fn choose_groups(&mut self, cx: &mut Context, endpoint: EndpointId) -> Vec<u32> {
         let (Some(here), Some(port)) = (cx.endpoint(endpoint), cx.port_of(endpoint)) else { return Vec::new() };
         let (pkey, chosen) = (here.pkey, group_plan::groups(cx.config(), port));
@@ -74,7 +75,7 @@ impl Ibacmp {
         indexes
     }
 
-    /// Joins one group, unless that is under way.
+    /// Joins a group, unless a join is in flight.
     pub(super) fn join(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32) {
         let Some(pkey) = cx.endpoint(endpoint).map(|endpoint| endpoint.pkey) else { return };
         let now = cx.now();
@@ -87,7 +88,7 @@ impl Ibacmp {
         let token = Task::Group(endpoint, index).token();
         cx.clear_timer(token);
         match cx.sa_query(endpoint, token, query, DAEMON) {
-            // A port that comes back joins anew.
+            // The port joins again when it comes back.
             Err(_) => {}
             Ok(query) => {
                 if let Some(group) = self.group(endpoint, index) {
@@ -112,7 +113,7 @@ impl Ibacmp {
         group.join = None;
         let record = result.and_then(|mad| mad.record::<McMemberRecord>().map_err(|_| SaError::BadResponse));
         let record = match record {
-            // Datagrams to a MLID that is none would go to a port, or nowhere.
+            // With an invalid MLID, datagrams would go to a port, or be lost.
             Ok(record) if record.mgid == group.mgid && record.mlid.is_multicast() => *record,
             Ok(_) => return self.join_failed(cx, endpoint, index, SaError::BadResponse),
             Err(error) => return self.join_failed(cx, endpoint, index, error),
@@ -125,11 +126,11 @@ impl Ibacmp {
         self.stats.joins += 1;
         let (mgid, mlid) = (record.mgid, record.mlid);
         cx.log(Event::Joined(endpoint, mgid, mlid, record.mtu.value(), record.rate.value()).into());
-        // The port joined under another GID before: that one is a member still.
+        // The membership under the port's previous GID still exists.
         if let Some(gid) = old.map(|old| old.port_gid).filter(|gid| !gid.is_zero() && *gid != record.port_gid) {
             Self::leave_as(cx, endpoint, mgid, gid);
         }
-        // Requests go to the base group only: it alone is listened to.
+        // Requests are sent to the base group only, so no other group is attached.
         let base = self.endpoints.get(&endpoint).and_then(|state| state.groups.first());
         if base.is_some_and(|base| base.index == index) && old.is_none_or(|old| old.mlid != mlid) {
             if let Some(old) = old {
@@ -142,7 +143,7 @@ impl Ibacmp {
 
     fn join_failed(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32, error: SaError) {
         let Some(group) = self.group(endpoint, index) else { return };
-        // A port that comes back joins anew.
+        // The port joins again when it comes back.
         if error == SaError::PortDown {
             return;
         }
@@ -167,7 +168,7 @@ impl Ibacmp {
         }
     }
 
-    /// Leaves one group, under the GID that joined.
+    /// Leaves a group under the GID that joined it.
     fn leave(&mut self, cx: &mut Context, endpoint: EndpointId, group: &Group) {
         if let Some(query) = group.join {
             cx.sa_discard(query);
@@ -185,7 +186,7 @@ impl Ibacmp {
         cx.sa_leave_group(endpoint, SaQuery::Leave(query.join_state(JoinState::FULL_MEMBER)));
     }
 
-    /// The port is down: the subnet manager takes it out of all groups.
+    /// Drops the memberships of a port that is down. The subnet manager removes the port from all groups.
     pub(super) fn drop_memberships(&mut self, cx: &mut Context, endpoint: EndpointId) {
         for (rank, group) in self.groups(endpoint).into_iter().enumerate() {
             cx.clear_timer(Task::Group(endpoint, group.index).token());
@@ -204,24 +205,24 @@ impl Ibacmp {
         self.endpoints.get(&endpoint).map(|state| state.groups.clone()).unwrap_or_default()
     }
 
-    /// The groups that an endpoint is in, least preferred first.
+    /// Returns the memberships of an endpoint, least preferred first.
     pub(super) fn joined(&self, endpoint: EndpointId) -> impl Iterator<Item = &McMemberRecord> {
         let groups = self.endpoints.get(&endpoint).into_iter().flat_map(|state| &state.groups);
         groups.filter_map(|group| group.member.as_ref())
     }
 
-    /// The base group, if the endpoint is in it.
+    /// Returns the membership in the base group.
     pub(super) fn base_group(&self, endpoint: EndpointId) -> Option<&McMemberRecord> {
         self.endpoints.get(&endpoint)?.groups.first()?.member.as_ref()
     }
 
-    /// The last of an asker's groups that the endpoint is in, too.
+    /// Returns the last of the peer's groups that the endpoint is in, too.
     pub(super) fn best_shared(&self, endpoint: EndpointId, theirs: &[Gid]) -> Option<Gid> {
         theirs.iter().rev().copied().find(|mgid| self.joined(endpoint).any(|member| member.mgid == *mgid))
     }
 }
 
-/// Where a datagram to a group goes. It leaves from the port's base LID.
+/// Returns the receiver for datagrams to a group. They are sent from the port's base LID.
 pub(super) fn send_to(member: &McMemberRecord, port: &PortAttributes) -> SendTo {
     let grh = GlobalRoute {
         dgid: member.mgid,

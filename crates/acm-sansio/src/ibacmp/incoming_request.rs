@@ -1,4 +1,4 @@
-//! Being asked: learning from requests, responding.
+//! Multicast requests from remote hosts: caching the sender's location, and responding.
 use super::{
     dest::{DestKey, DestState, EvictionClass, Ready},
     event::Event,
@@ -13,7 +13,7 @@ use acm_wire::multicast::{self, AddressRequest};
 use ib_mad::{Gid, Qpn, sa::PathRecord};
 
 impl Ibacmp {
-    /// Somebody asks the group for an address. Every listener learns where the asker is; the owner responds.
+    /// Handles a multicast request. Every receiver caches the sender's location; the owner of the address responds.
     pub(super) fn handle_request(
         &mut self,
         cx: &mut Context,
@@ -23,7 +23,7 @@ impl Ibacmp {
         request: &AddressRequest<'_>,
     ) {
         let Some(found) = cx.endpoint(endpoint) else { return };
-        // Our own request, come back from the switch.
+        // Our own request, delivered back by the switch.
         if found.qpn == Some(source.qpn) && cx.port_of(endpoint).is_some_and(|port| port.gids.contains(&gid)) {
             return;
         }
@@ -37,7 +37,7 @@ impl Ibacmp {
         self.learn(cx, id, remote, is_ours.then_some(Responder { tid: request.tid, remote }));
     }
 
-    /// What an asker's request says of where it is; with `respond`, it waits for our response.
+    /// Updates a destination with the sender's location. With `respond`, the sender waits for a response.
     fn learn(&mut self, cx: &mut Context, id: DestId, remote: Remote, respond: Option<Responder>) {
         self.drop_expired(cx, id);
         let listed = self.is_listed_elsewhere(cx, id, &remote);
@@ -45,12 +45,12 @@ impl Ibacmp {
         let (endpoint, in_use) = (dest.endpoint, dest.class == EvictionClass::Requested || listed);
         let lmc = cx.lmc_of(endpoint);
         match &mut dest.state {
-            // Somebody claims an address of ours; what we know of ourselves stays.
+            // A claim of a local address is ignored.
             _ if dest.class == EvictionClass::Local => {}
             DestState::Ready(Ready { remote: Some(current), path, .. }) if current.is_same_port(&remote, lmc) => {
-                // The same port leads the same way, whatever queue pair it has now.
+                // The path to the same port is the same, whichever queue pair the peer has now.
                 let before = core::mem::replace(current, remote).qpn;
-                // A file does not say which queue pair a host has.
+                // A preloaded entry has no queue pair.
                 let changed = before != remote.qpn && before != Qpn::default();
                 let (path, name) = (*path, dest.name());
                 if changed {
@@ -63,7 +63,7 @@ impl Ibacmp {
                     Self::respond(cx, endpoint, &path, &responder);
                 }
             }
-            // Where a GID is, subnet administration knows.
+            // The subnet administrator knows where a GID is.
             DestState::Ready(Ready { remote: Some(current), .. })
                 if in_use && current.gid == remote.gid && cx.config().route_protocol == RouteProtocol::Sa =>
             {
@@ -83,7 +83,7 @@ impl Ibacmp {
                     }
                 }
             }
-            // What is used is asked for when it is used next.
+            // The next request for it starts a new lookup.
             DestState::Located { remote: current, .. } if in_use && !current.is_same_port(&remote, lmc) => {
                 self.cache.enter(id, DestState::Unknown);
                 self.stats.claims_ignored += 1;
@@ -98,12 +98,12 @@ impl Ibacmp {
         }
     }
 
-    /// Takes a claim as it is: nothing else is known.
+    /// Accepts a claim without verification, because no conflicting path is in use.
     fn accept_claim(&mut self, cx: &mut Context, id: DestId, remote: Remote, respond: Option<Responder>) {
         let addr_until = Self::addr_end(cx);
         let mut lookup = match self.cache.enter(id, DestState::Located { remote, addr_until }) {
             DestState::Locating(request) => self.end_multicast_request(cx, id, *request),
-            // A table of hosts that made it worth checking may be gone.
+            // It was verified because of a table of hosts that may be replaced by now.
             DestState::Ready(ready) => {
                 self.end_ready(cx, id, ready);
                 Lookup::default()
@@ -115,13 +115,13 @@ impl Ibacmp {
         {
             self.stats.responders_refused += 1;
         }
-        // With subnet administration a route costs a query: only for those who need it.
+        // With `route_prot sa` a path costs a query, so it is queried only if it is needed.
         if lookup.is_needed() || cx.config().route_protocol == RouteProtocol::Acm {
             self.find_route(cx, id, remote, lookup);
         }
     }
 
-    /// Tells an asker that the address is ours.
+    /// Responds to a request for a local address.
     pub(super) fn respond(cx: &mut Context, endpoint: EndpointId, path: &PathRecord, responder: &Responder) {
         let Some(port) = cx.port_of(endpoint) else { return };
         let to = route::send_to(path, &responder.remote, port);

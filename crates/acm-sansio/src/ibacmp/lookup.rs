@@ -1,4 +1,4 @@
-//! Who needs a lookup, and who pays for it: each account that needs it is charged.
+//! Lookups: which accounts need them and are charged.
 use crate::{
     account::{AccountId, REMOTE},
     context::Context,
@@ -10,50 +10,50 @@ use ib_mad::TransactionId;
 
 use super::remote::Remote;
 
-/// Somebody who asked for an address of ours and waits for the route back.
+/// A remote host that requested a local address and waits for the path back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Responder {
-    /// Of its request.
+    /// The transaction id of its request.
     pub(super) tid: TransactionId,
-    /// Where it asked from.
+    /// Its location.
     pub(super) remote: Remote,
 }
 
-/// What one account needs of a lookup.
+/// One account's need for a lookup.
 #[derive(Clone, Copy, Debug)]
 struct Share {
     account: AccountId,
-    /// Its requests that wait.
+    /// Number of its waiting requests.
     waiters: usize,
-    /// It asked and did not wait.
+    /// `true` if it left a ticket (NODELAY).
     ticket: bool,
 }
 
-/// Who needs a lookup. To be ended with [`Lookup::end`], which takes the charges back.
+/// The accounts and remote hosts that need a lookup. [`Lookup::end`] must be called to return the charges.
 #[derive(Debug, Default)]
 #[must_use]
 pub(super) struct Lookup {
     shares: Vec<Share>,
-    /// Peers that wait for a response; strangers pay for them.
+    /// Remote hosts that wait for a response, charged to the remote account.
     responders: Vec<Responder>,
 }
 
 impl Lookup {
-    /// A lookup that an asker needs.
+    /// Creates a lookup that a requester needs.
     pub(super) fn begin(cx: &mut Context, need: Need) -> Result<Self, Failure> {
         let mut lookup = Self::default();
         lookup.join(cx, need)?;
         Ok(lookup)
     }
 
-    /// A lookup that only strangers need, charged to them.
+    /// Creates a lookup that only remote hosts need.
     pub(super) fn for_remote(cx: &mut Context) -> Result<Self, Bound> {
         let mut lookup = Self::default();
         lookup.charge(cx, REMOTE)?;
         Ok(lookup)
     }
 
-    /// Another asker needs it, too; whether its account did not before.
+    /// Adds a requester. Returns `true` if its account did not need the lookup before.
     pub(super) fn join(&mut self, cx: &mut Context, need: Need) -> Result<bool, Failure> {
         if need.if_pending == IfPending::MayNotWait {
             return Err(Failure::TooMany(Bound::Requests));
@@ -68,7 +68,7 @@ impl Lookup {
         Ok(new)
     }
 
-    /// Charges an account, unless it is charged already; whether it was not.
+    /// Charges an account. Returns `false` if it is charged already.
     fn charge(&mut self, cx: &mut Context, account: AccountId) -> Result<bool, Bound> {
         if self.shares.iter().any(|share| share.account == account) {
             return Ok(false);
@@ -78,7 +78,8 @@ impl Lookup {
         Ok(true)
     }
 
-    /// A waiter of an account left, with a ticket or without; whether the account does not need it any more.
+    /// Removes a waiting request of an account, with or without a ticket. Returns `true` if the account no longer needs
+    /// the lookup.
     pub(super) fn leave(&mut self, cx: &mut Context, account: AccountId, ticket: bool) -> bool {
         let Some(index) = self.shares.iter().position(|share| share.account == account) else { return false };
         let Some(share) = self.shares.get_mut(index) else { return false };
@@ -92,9 +93,9 @@ impl Lookup {
         true
     }
 
-    /// A peer waits for the route; whether it does so already or there is room. Strangers pay.
+    /// Adds a remote host that waits for a response. Returns `false` if a limit is reached.
     pub(super) fn add_responder(&mut self, cx: &mut Context, responder: Responder) -> bool {
-        // A repeated request is one asker still.
+        // A repeated request counts once.
         if self.responders.iter().any(|other| other.tid == responder.tid) {
             return true;
         }
@@ -105,7 +106,7 @@ impl Lookup {
         true
     }
 
-    /// The same, for those peers only of whom `keeps` says so.
+    /// Removes the remote hosts for which `keeps` returns `false`.
     pub(super) fn only_responders(mut self, cx: &mut Context, keeps: impl Fn(&Responder) -> bool) -> Self {
         self.responders.retain(keeps);
         let waits = |share: &Share| share.account != REMOTE;
@@ -120,17 +121,17 @@ impl Lookup {
         !self.shares.is_empty()
     }
 
-    /// Whose turns count: accounts here, and strangers last.
+    /// Returns the accounts that need it.
     pub(super) fn accounts(&self) -> impl Iterator<Item = AccountId> {
         self.shares.iter().map(|share| share.account)
     }
 
-    /// How many requests of an account wait.
+    /// Returns the number of waiting requests.
     pub(super) fn waiters(&self) -> usize {
         self.shares.iter().map(|share| share.waiters).sum()
     }
 
-    /// Nobody needs it any more; who waits for a response.
+    /// Ends the lookup: returns all charges, and the remote hosts that wait for a response.
     pub(super) fn end(self, cx: &mut Context) -> Vec<Responder> {
         for share in &self.shares {
             cx.refund_lookup(share.account);
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn each_account_pays_once_and_as_long_as_it_needs_it() {
+    fn account_is_charged_once_while_it_needs_the_lookup() {
         let mut cx = context(9);
         let user = cx.accounts.id(Account::User(1));
         let waits = |account| Need { account, if_pending: IfPending::Waits };
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiter_may_leave_a_ticket() {
+    fn waiter_can_leave_a_ticket() {
         let mut cx = context(9);
         let mut lookup = Lookup::begin(&mut cx, Need { account: KERNEL, if_pending: IfPending::Waits }).unwrap();
         assert!(!lookup.leave(&mut cx, KERNEL, true));
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_name_their_bound_and_charge_nothing() {
+    fn refusal_names_its_limit_and_charges_nothing() {
         let mut cx = context(1);
         let (a, b) = (cx.accounts.id(Account::User(1)), cx.accounts.id(Account::User(2)));
         let need = |account, if_pending| Need { account, if_pending };
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_pay_for_responders() {
+    fn responders_are_charged_to_the_remote_account() {
         let mut cx = context(9);
         let mut lookup = Lookup::default();
         let responder = |tid| Responder { tid: TransactionId::new(tid), remote: Remote::default() };
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lookup_for_strangers_is_charged_to_them() {
+    fn lookup_for_remote_hosts_is_charged_to_the_remote_account() {
         let mut cx = context(9);
         let lookup = Lookup::for_remote(&mut cx).unwrap();
         assert_eq!((held(&cx, REMOTE), lookup.accounts().collect::<Vec<_>>()), (1, Vec::from([REMOTE])));
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_need_a_lookup_as_long_as_one_of_them_waits() {
+    fn remote_account_is_charged_while_a_remote_host_waits() {
         let mut cx = context(9);
         let responder = |tid| Responder { tid: TransactionId::new(tid), remote: Remote::default() };
         let mut lookup = Lookup::begin(&mut cx, Need { account: KERNEL, if_pending: IfPending::Waits }).unwrap();

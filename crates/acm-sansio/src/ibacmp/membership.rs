@@ -1,4 +1,4 @@
-//! A group of an endpoint and whether it is in it.
+//! A multicast group of an endpoint and its membership.
 use crate::{Time, id::SaQueryId, sa::SaQuery};
 use acm_wire::multicast::group_mgid;
 use ib_mad::{
@@ -6,26 +6,26 @@ use ib_mad::{
     sa::{JoinState, McMemberRecord, Query},
 };
 
-/// Scope of ACM's groups: the site.
+/// The scope of ACM's multicast groups: site-local.
 const SCOPE_SITE_LOCAL: u8 = 5;
 
-/// A group of an endpoint.
+/// A multicast group of an endpoint.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    /// Its name in tasks: it keeps it while others come and go.
+    /// Its index in tokens, which does not change while other groups are added or removed.
     pub(super) index: u32,
     pub(super) mgid: Gid,
     pub(super) mtu: Mtu,
     pub(super) rate: Rate,
-    /// The membership, as subnet administration granted it last.
+    /// The membership record that the subnet administrator granted last.
     pub(super) member: Option<McMemberRecord>,
-    /// A join that is under way: whether it will be granted is not known.
+    /// The join that is in flight.
     pub(super) join: Option<SaQueryId>,
-    /// The subnet manager may have forgotten a join that is under way: it is asked again when that is answered.
+    /// `true` if the subnet manager may have lost the join in flight: the join is then repeated.
     pub(super) rejoin: bool,
-    /// When it was asked to be in the group last.
+    /// The time of the last join request.
     pub(super) requested_at: Option<Time>,
-    /// Joins that failed in a row.
+    /// Number of failed joins in a row.
     pub(super) failures: u32,
 }
 
@@ -35,7 +35,7 @@ impl Group {
         Self { index, mgid, mtu, rate, member: None, join: None, rejoin: false, requested_at: None, failures: 0 }
     }
 
-    /// The port's GID is put in when the datagram is built.
+    /// Creates the query that joins the group. The port's GID is inserted when the MAD is built.
     pub(super) fn join_query(&self, pkey: Pkey) -> SaQuery {
         SaQuery::Join(
             Query::new()

@@ -1,31 +1,28 @@
-//! The built-in provider, `ibacmp`: addresses by multicast, routes from subnet administration or the shared group, and
-//! a cache.
+//! The built-in provider, `ibacmp`: addresses by multicast, paths from the subnet administrator (SA) or from the shared
+//! group, and a cache.
 //!
-//! | file | what is in it |
+//! | file | contents |
 //! |---|---|
-//! | `protocol.rs` | the provider's verbs, and where each goes |
-//! | `state.rs` | all that it keeps |
-//! | `dest.rs`, `asking.rs`, `remote.rs` | a destination, its states, a multicast request, where a peer is |
-//! | `lookup.rs` | who needs a lookup, and who pays for it |
-//! | `cache.rs` | all destinations: look-up, bounds, the one place that changes a state |
-//! | `remember.rs` | the destination with a key, made if there is room |
-//! | `expire.rs` | what counts no more is forgotten: when it is asked for, and a slice at a time |
-//! | `by_gid.rs` | destinations by the GID that they lead to |
-//! | `notices.rs` | what subnet administration noticed: ports and groups that come and go |
-//! | `renew.rs`, `renewals.rs` | what is used is asked for anew, in the background |
-//! | `announce.rs`, `announcement.rs` | telling the group that this port is elsewhere |
-//! | `negative.rs` | what failed just now is not tried again so soon |
-//! | `endpoint.rs`, `membership.rs` | an endpoint's groups, credits, round trips |
-//! | `group.rs` | the multicast groups of an endpoint: join, rejoin, leave |
-//! | `group_plan.rs` | which groups: rates and MTUs |
-//! | `ask.rs` | asking the group: send, repeat, give up |
-//! | `answer.rs` | being asked: learning from requests, responding |
-//! | `claim.rs` | checking what strangers claim before it replaces what is used |
-//! | `tried.rs` | what was tried so far, for an administrator |
-//! | `route.rs` | the path to a known address, or to a port |
-//! | `preload.rs`, `preloaded.rs` | what was loaded from files, before anybody is asked |
-//! | `round_trip.rs` | how long an answer is likely to take |
-//! | `token.rs`, `event.rs`, `stats.rs`, `gauge.rs` | names, what is told, what is counted, how much there is |
+//! | `protocol.rs` | implementation of the `Provider` trait |
+//! | `state.rs` | state of the provider, renewal queue |
+//! | `dest.rs`, `remote.rs` | a destination and its states, the location of a peer |
+//! | `lookup.rs` | the accounts that need a lookup |
+//! | `resolve.rs` | requests for an address, and shared lookups |
+//! | `multicast_request.rs` | multicast requests: send, retry, responses, failure |
+//! | `incoming_request.rs` | multicast requests from remote hosts |
+//! | `route.rs` | paths to located addresses and to ports |
+//! | `cache.rs`, `evict.rs`, `expire.rs` | all destinations, creation and eviction, expiry |
+//! | `by_gid.rs` | index of destinations by GID |
+//! | `negative.rs` | cached failures |
+//! | `renew.rs` | renewal of paths in the background |
+//! | `verify.rs` | verification of claims of remote hosts |
+//! | `notices.rs` | notices of the SA about ports and groups |
+//! | `announce.rs` | announcements after this port moved |
+//! | `endpoint.rs`, `membership.rs`, `round_trip.rs` | state of an endpoint: groups, credits, round-trip times |
+//! | `group.rs`, `group_plan.rs` | multicast groups: join, rejoin, leave; their choice by rate and MTU |
+//! | `preload.rs`, `preloaded.rs` | routes and hosts loaded from files |
+//! | `token.rs`, `event.rs`, `stats.rs` | operations, log events, counters |
+//! | `check.rs` | invariants |
 mod announce;
 mod by_gid;
 mod cache;

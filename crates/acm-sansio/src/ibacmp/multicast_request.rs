@@ -1,4 +1,4 @@
-//! Multicast requests for an address: send, repeat, give up.
+//! Multicast requests for an address: send, retry, responses, failure.
 use super::{
     dest::{DestKey, DestState, MulticastRequest, Ready, Stage},
     event::Event,
@@ -21,7 +21,7 @@ use alloc::{boxed::Box, vec::Vec};
 use ib_mad::Gid;
 
 impl Ibacmp {
-    /// Asks the group for a destination.
+    /// Starts a multicast request for a destination.
     pub(super) fn start_request(
         &mut self,
         cx: &mut Context,
@@ -32,14 +32,14 @@ impl Ibacmp {
     ) {
         let request = Box::new(MulticastRequest::new(cx.now(), cx.transaction_id(), source, lookup));
         self.cache.enter(id, DestState::Locating(request));
-        // Who is in no group can ask nobody.
+        // Without a group there is no receiver for the request.
         if self.base_group(endpoint).is_none() {
             return self.fail(cx, id, Failure::NoGroup);
         }
         self.queue_request(cx, id, endpoint);
     }
 
-    /// Lets a multicast request wait for its turn, which may be now.
+    /// Queues a multicast request. It is sent at once if a credit is free.
     pub(super) fn queue_request(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId) {
         let (Some(dest), Some(state)) = (self.cache.get_mut(id), self.endpoints.get_mut(&endpoint)) else { return };
         let Some(MulticastRequest { stage: Stage::Queued(positions), lookup, .. }) = dest.state.multicast_request_mut()
@@ -55,7 +55,7 @@ impl Ibacmp {
         self.pump(cx, endpoint);
     }
 
-    /// Sends what the endpoint's credits allow.
+    /// Sends multicast requests as long as the endpoint has credits.
     pub(super) fn pump(&mut self, cx: &mut Context, endpoint: EndpointId) {
         let depth = cx.config().resolve_depth;
         while let Some(state) = self.endpoints.get_mut(&endpoint)
@@ -109,7 +109,7 @@ impl Ibacmp {
         }
     }
 
-    /// An answer is late: the credit is for another.
+    /// Returns the credit of a request whose response is late.
     pub(super) fn credit_due(&mut self, cx: &mut Context, id: DestId) {
         let Some(dest) = self.cache.get_mut(id) else { return };
         let endpoint = dest.endpoint;
@@ -123,7 +123,7 @@ impl Ibacmp {
         self.pump(cx, endpoint);
     }
 
-    /// No answer came in time, or no turn.
+    /// Handles the time-out of a request, or of its wait for a turn.
     pub(super) fn request_due(&mut self, cx: &mut Context, id: DestId) {
         let retries = cx.config().retries;
         let Some(dest) = self.cache.get_mut(id) else { return };
@@ -138,7 +138,7 @@ impl Ibacmp {
         if is_claim { self.end_verification(cx, id, None) } else { self.fail(cx, id, failure) }
     }
 
-    /// Takes back all that a multicast request holds; gives back its lookup.
+    /// Ends a multicast request: frees its credit or queue position and its timers. Returns its lookup.
     pub(super) fn end_multicast_request(&mut self, cx: &mut Context, id: DestId, request: MulticastRequest) -> Lookup {
         cx.clear_timer(Task::Lookup(id).token());
         cx.clear_timer(Task::Credit(id).token());
@@ -159,7 +159,7 @@ impl Ibacmp {
         request.lookup
     }
 
-    /// Somebody says that an address is theirs.
+    /// Handles a response to a multicast request.
     pub(super) fn handle_response(
         &mut self,
         cx: &mut Context,
@@ -205,8 +205,8 @@ impl Ibacmp {
         }
     }
 
-    /// It is known where a destination is: the multicast request for it ends, and the way to it is looked for, if
-    /// somebody needs it.
+    /// Stores the location of a destination and ends its multicast request. If the lookup is still needed, a query for
+    /// the path follows.
     pub(super) fn located(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
         let addr_until = Self::addr_end(cx);
         let before = self.cache.enter(id, DestState::Located { remote, addr_until });

@@ -1,7 +1,7 @@
-//! What failed just now is not tried again so soon: who asks for it is told why it failed.
+//! Cached failures: a request for a destination that failed recently fails at once with the same reason.
 //!
-//! All are remembered for the same time, so that they end in the order in which they came. Who makes many pays for the
-//! lookup of each; beyond the bound the oldest is forgotten, which costs its next asker a lookup and nothing else.
+//! All failures are cached for the same time, so that they expire in the order in which they came. Each failed lookup
+//! was charged to its account. Beyond the limit the oldest failure is dropped, which costs the next request one lookup.
 use super::{
     dest::{DestState, Failed},
     state::Ibacmp,
@@ -14,13 +14,13 @@ use crate::{
     id::EndpointId,
 };
 
-/// Whether it says something of the destination, and not of this moment.
+/// Reports whether a failure is a property of the destination and not of the moment.
 fn is_cacheable(failure: Failure) -> bool {
     matches!(failure.kind(), FailureKind::NoAnswer | FailureKind::NoPath)
 }
 
 impl Ibacmp {
-    /// Remembers that a destination of which nothing is known failed.
+    /// Caches the failure of a destination without other cached data.
     pub(super) fn cache_failure(&mut self, cx: &mut Context, id: DestId, attempt: Attempt) {
         let Some(timeout) = cx.config().negative_timeout.filter(|_| is_cacheable(attempt.failure)) else {
             return;
@@ -37,7 +37,7 @@ impl Ibacmp {
         self.schedule_negatives(cx);
     }
 
-    /// Something good happened on an endpoint: all that failed on it may be tried again.
+    /// Invalidates the cached failures of an endpoint, after an event that may let lookups succeed.
     pub(super) fn clear_failures(&mut self, endpoint: EndpointId) {
         if let Some(state) = self.endpoints.get_mut(&endpoint) {
             state.retry_failed();
@@ -48,12 +48,12 @@ impl Ibacmp {
         self.endpoints.get(&endpoint).map_or(0, |state| state.failures_epoch())
     }
 
-    /// Whether a failure counts still.
+    /// Reports whether a cached failure is still valid.
     pub(super) fn is_failed(&self, now: Time, endpoint: EndpointId, failed: &Failed) -> bool {
         failed.until > now && failed.epoch == self.failures_epoch(endpoint)
     }
 
-    /// Forgets a destination, unless something else is known of it by now; whether it did.
+    /// Removes a destination whose failure expired, unless its state has changed. Returns `true` if it was removed.
     fn remove_failed(&mut self, id: DestId, ended: Time) -> bool {
         let state = self.cache.get(id).map(|dest| &dest.state);
         let is_over = matches!(state, Some(DestState::Failed(failed)) if failed.until <= ended);
@@ -71,7 +71,7 @@ impl Ibacmp {
         }
     }
 
-    /// The first of them have had their time.
+    /// Removes expired failures.
     pub(super) fn negatives_due(&mut self, cx: &mut Context) {
         while let Some((until, id)) = self.negatives.front().copied()
             && until <= cx.now()
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_says_something_of_the_destination() {
+    fn only_failures_of_the_destination_are_cached() {
         let (mut cx, mut ibacmp) = (Context::new(Config::default(), 1.into()), Ibacmp::new(1));
         let table = [
             (Failure::NoResponse, true),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn they_go_in_time_and_beyond_the_bound_the_oldest_goes() {
+    fn failures_expire_and_the_oldest_is_dropped_beyond_the_limit() {
         let limits = Limits { negatives: 2, ..Limits::default() };
         let (mut cx, mut ibacmp) = (Context::new(Config { limits, ..Config::default() }, 1.into()), Ibacmp::new(1));
         let failure = Failure::NoResponse;
@@ -138,7 +138,7 @@ mod tests {
         });
         assert_eq!((ibacmp.cache.get(ids[0]).is_none(), ibacmp.negatives.len()), (true, 2));
         assert_eq!(ibacmp.stats.negatives_evicted, 1);
-        // The second has got somewhere meanwhile: it stays.
+        // The state of the second one has changed: it stays.
         ibacmp.cache.enter(ids[1], DestState::Unknown);
         cx.now = Time::ZERO + Duration::from_millis(1200);
         ibacmp.negatives_due(&mut cx);

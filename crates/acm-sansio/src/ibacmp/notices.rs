@@ -1,8 +1,8 @@
-//! What subnet administration noticed: a port that came or went is asked for anew by whoever needs it next, a group that
-//! vanished is joined again.
+//! Notices of the subnet administrator: a destination at a port that appeared or disappeared is looked up again by its
+//! next request; a deleted group is joined again.
 //!
-//! Nothing here takes a notice's word for more than "look again": a forged one costs a lookup of each destination that
-//! is used, or a join.
+//! A notice only causes new lookups and joins; its content is not used for paths. A forged notice costs one lookup of
+//! each destination in use, or a join.
 use super::{
     dest::DestState,
     state::Ibacmp,
@@ -18,21 +18,21 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use ib_mad::Gid;
 
-/// Destinations that are forgotten in one go: a fraction of a millisecond. A port has a handful of names, unless
-/// somebody claims more.
+/// The number of destinations that are invalidated at a time, which takes a fraction of a millisecond. A port has few
+/// names, unless a remote host claims more.
 const SLICE: usize = 1024;
-/// Between two slices.
+/// The pause between two slices.
 const PAUSE: Duration = Duration::from_millis(1);
 
 impl Ibacmp {
     pub(super) fn handle_notice(&mut self, cx: &mut Context, port: PortId, notice: Notice) {
         match notice {
-            // It is elsewhere, or has another queue pair: what was known of it does not count any more.
+            // The port may have moved or restarted: cached data about it is invalid.
             Notice::GidInService(gid) | Notice::GidOutOfService(gid) => {
                 if self.preload.refute_port(gid.interface_id()) {
                     self.stats.preload_refuted += 1;
                 }
-                // Whoever was not there may be there now.
+                // A peer that did not respond before may respond now.
                 if matches!(notice, Notice::GidInService(_)) {
                     cx.endpoints_of(port).into_iter().for_each(|endpoint| self.clear_failures(endpoint));
                 }
@@ -44,7 +44,7 @@ impl Ibacmp {
         }
     }
 
-    /// Forgets destinations at GIDs that left, up to a slice of them.
+    /// Invalidates destinations at stale GIDs, at most one slice of them.
     pub(super) fn invalidate_stale_gids(&mut self, cx: &mut Context) {
         let mut room = SLICE;
         while let Some((port, gid)) = self.stale_gids.first().copied() {
@@ -62,17 +62,17 @@ impl Ibacmp {
         }
     }
 
-    /// Whoever needs a destination that is known next asks for it anew.
+    /// Drops the cached data of a destination. Its next request starts a new lookup.
     fn invalidate(&mut self, cx: &mut Context, id: DestId) {
         self.stats.destinations_left += 1;
-        // Checking or renewing what counts no more is of no use.
+        // A verification or renewal of invalid data is useless.
         if let DestState::Ready(ready) = self.cache.enter(id, DestState::Unknown) {
             self.end_ready(cx, id, ready);
         }
     }
 
-    /// A group was made or deleted: each endpoint of the port that wants to be in it joins, as if the subnet manager
-    /// had forgotten.
+    /// Handles the creation or deletion of a group: each endpoint of the port that should be in the group joins it
+    /// again.
     fn handle_group_notice(&mut self, cx: &mut Context, port: PortId, mgid: Gid, is_gone: bool) {
         for endpoint in cx.endpoints_of(port) {
             let groups = self.endpoints.get(&endpoint).map(|state| state.groups.as_slice()).unwrap_or_default();
@@ -88,7 +88,7 @@ impl Ibacmp {
 
     fn join_after_notice(&mut self, cx: &mut Context, endpoint: EndpointId, index: u32) {
         let token = Task::Group(endpoint, index).token();
-        // Notice upon notice: one join in the time that a join may take.
+        // However many notices arrive, only one join is sent in the time that a join may take.
         let requested_at = self.group(endpoint, index).and_then(|group| group.requested_at);
         let after = requested_at.map(|requested_at| requested_at + cx.config().timeout);
         let first = after.map_or(cx.now(), |after| cx.now().max(after));

@@ -1,9 +1,9 @@
-//! What was loaded from files: looked at before the group or subnet administration is asked.
+//! Preloaded routes and hosts, which are used before a multicast request or a query to the subnet administrator.
 //!
-//! It becomes an ordinary destination, which is evicted like any other and found again. It does not expire, and is
-//! taken back when another table is loaded. What the fabric says counts more: a port that it has elsewhere, or with other
-//! values, and an address that it has elsewhere, are not taken from the table any more until the next one comes. Routes
-//! count only while the port has the LID that the table has for it.
+//! A preloaded entry becomes an ordinary destination, which is evicted and recreated like any other. It does not
+//! expire, but the next load invalidates it. The fabric takes precedence: an entry whose port or address is found
+//! elsewhere, or with other values, is ignored until the next load. Routes are valid only while the local port has the
+//! LID that the table has for it.
 use super::{
     dest::{DestKey, DestState, Ready, RouteKey},
     endpoint::EndpointState,
@@ -29,7 +29,7 @@ use ib_mad::{
     sa::{PathRecord, QosSl, ReversiblePaths},
 };
 
-/// The path of a route in a dump: what it says, and what holds for all paths of the port.
+/// Returns the path for a route of a dump, completed with the attributes that all paths of the port share.
 fn path(port: &PortAttributes, pkey: Pkey, dgid: Gid, route: &Route) -> PathRecord {
     let life = if route.dlid == port.lid { 0 } else { port.subnet_timeout };
     PathRecord {
@@ -48,7 +48,7 @@ fn path(port: &PortAttributes, pkey: Pkey, dgid: Gid, route: &Route) -> PathReco
 }
 
 impl Ibacmp {
-    /// Takes a table in place of the one before. What that one made is made anew when it is used next.
+    /// Replaces a table. Destinations from the previous table are recreated at their next use.
     pub(super) fn load(&mut self, preload: Preload) {
         self.preload.take(preload);
         let endpoints: Vec<EndpointId> = self.endpoints.keys().copied().collect();
@@ -56,7 +56,7 @@ impl Ibacmp {
         self.stats.preload_loads += 1;
     }
 
-    /// The answer to somebody here, if the tables have it.
+    /// Returns the result for a local request, if the tables contain it.
     pub(super) fn preloaded_resolution(
         &mut self,
         cx: &mut Context,
@@ -68,7 +68,7 @@ impl Ibacmp {
         Some(Resolution::Ready(path))
     }
 
-    /// Makes a destination ready, or says at least where it is, if the tables know; its path if it is ready now.
+    /// Fills a destination from the tables. Returns the path if it is complete; otherwise, at most the location is set.
     fn preloaded(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId) -> Option<PathRecord> {
         if self.preload.is_empty() {
             return None;
@@ -89,7 +89,7 @@ impl Ibacmp {
             }
             (DestState::Located { remote, addr_until }, _) => {
                 let path = self.preloaded_path_to(cx, endpoint, remote)?;
-                // A table of hosts does not know the LID.
+                // A table of hosts has no LIDs.
                 let lmc = cx.port_of(endpoint)?.lmc;
                 (Some(remote.at_end_of(&path, lmc)), *addr_until, path)
             }
@@ -117,16 +117,17 @@ impl Ibacmp {
         self.stats.preload_used += 1;
     }
 
-    /// The path that a request asks for.
+    /// Returns the path for a request by LID or GID.
     fn preloaded_path(&self, cx: &Context, endpoint: EndpointId, key: &RouteKey) -> Option<PathRecord> {
         let (here, port) = (cx.endpoint(endpoint)?, cx.port_of(endpoint)?);
         let (dgid, route) = self.preload.route(port, key)?;
         Some(path(port, here.pkey, dgid, &route)).filter(|path| !port.is_too_much(path))
     }
 
-    /// The path to where the fabric, or the table of hosts, has an address. If they do not agree where that is, none.
+    /// Returns the path to a location from the fabric or from the table of hosts. Returns `None` if the table of routes
+    /// has another LID for it.
     pub(super) fn preloaded_path_to(&self, cx: &Context, endpoint: EndpointId, remote: &Remote) -> Option<PathRecord> {
-        // Routes are the shared group's then, unless there is none yet.
+        // With `route_prot acm`, paths come from the shared group, if there is one.
         if cx.config().route_protocol == RouteProtocol::Acm && !remote.group.is_zero() {
             return None;
         }
@@ -135,7 +136,7 @@ impl Ibacmp {
         (remote.lid.is_zero() || remote.lid.base(lmc) == path.dlid.base(lmc)).then_some(path)
     }
 
-    /// Notes that a destination is ready by the tables.
+    /// Marks the path of a destination as preloaded.
     pub(super) fn note_preloaded(&mut self, id: DestId) {
         let load = self.preload.loads();
         self.cache.change(id, |state| {
@@ -146,8 +147,8 @@ impl Ibacmp {
         self.stats.preload_used += 1;
     }
 
-    /// Whether a stranger claims an address that the table of hosts has elsewhere. What the table says is then as good as
-    /// if somebody here had asked for it: the claim is checked.
+    /// Reports whether a remote host claims an address that the table of hosts has at another GID. The claim is then
+    /// verified, as if a local user had requested the address.
     pub(super) fn is_listed_elsewhere(&mut self, cx: &mut Context, id: DestId, claimed: &Remote) -> bool {
         let Some(dest) = self.cache.get(id) else { return false };
         let DestKey::Address(address) = &dest.key else { return false };
@@ -155,7 +156,7 @@ impl Ibacmp {
         if self.preload.gid_of(address).is_none_or(|gid| gid == claimed.gid) {
             return false;
         }
-        // What failed before is in the table now.
+        // The table may contain an address whose lookup failed before.
         if matches!(dest.state, DestState::Failed(_)) {
             self.cache.enter(id, DestState::Unknown);
         }
@@ -163,14 +164,15 @@ impl Ibacmp {
         true
     }
 
-    /// The group says that an address is at this GID.
+    /// Compares the table of hosts with the GID that a multicast response contained.
     pub(super) fn compare_host(&mut self, address: &Address, gid: Gid) {
         if self.preload.gid_of(address).is_some_and(|known| known != gid) && self.preload.refute_host(address) {
             self.stats.preload_refuted += 1;
         }
     }
 
-    /// Subnet administration answered the question for a destination: whether it is news that the tables are wrong.
+    /// Compares the tables with a response of the subnet administrator. Returns `true` if an entry is newly found
+    /// wrong.
     pub(super) fn compare_path(
         &mut self,
         cx: &mut Context,
@@ -202,7 +204,7 @@ impl Ibacmp {
             news = differs && self.preload.refute_port(gid.interface_id());
         }
         if result.is_err_and(SaError::is_no_path) {
-            // Nothing is there: the group may know better.
+            // The port does not exist; a multicast request may find the address elsewhere.
             news |= self.preload.gid_of(&name) == Some(key.dgid) && self.preload.refute_host(&name);
         }
         if news {

@@ -1,4 +1,4 @@
-//! The tables that were loaded from files.
+//! The preloaded tables.
 use super::dest::{DestKey, RouteKey};
 use crate::{
     port::PortAttributes,
@@ -9,16 +9,16 @@ use alloc::{collections::BTreeSet, sync::Arc};
 use core::fmt;
 use ib_mad::{Gid, Guid};
 
-/// The tables, and what the fabric has said against them.
+/// The tables, and the entries that the fabric contradicted.
 #[derive(Debug, Default)]
 pub(super) struct Preloaded {
     routes: Option<Arc<Routes>>,
     hosts: Option<Arc<Hosts>>,
-    /// How often a table took another's place: a destination that is from before that is made anew.
+    /// Number of loads. A destination from an earlier load is recreated.
     loads: u32,
-    /// Ports in `routes` that are elsewhere, or are reached otherwise.
+    /// Ports in `routes` whose LID or route values are wrong.
     wrong_ports: BTreeSet<Guid>,
-    /// Addresses in `hosts` that are elsewhere, in canonical form.
+    /// Addresses in `hosts` whose GID is wrong, in canonical form.
     wrong_hosts: BTreeSet<Address>,
 }
 
@@ -27,12 +27,12 @@ impl Preloaded {
         self.routes.is_none() && self.hosts.is_none()
     }
 
-    /// The number of the tables that count now.
+    /// Returns the number of the current load.
     pub(super) const fn loads(&self) -> u32 {
         self.loads
     }
 
-    /// Takes a table. If it says the same as the one before, nothing changes, and what was wrong is wrong still.
+    /// Replaces a table. An identical table changes nothing, including the wrong entries.
     pub(super) fn take(&mut self, preload: Preload) {
         match preload {
             Preload::Routes(routes) if self.routes.as_ref() != Some(&routes) => {
@@ -48,19 +48,19 @@ impl Preloaded {
         self.loads = self.loads.wrapping_add(1);
     }
 
-    /// The GID of an address.
+    /// Returns the GID of an address.
     pub(super) fn gid_of(&self, address: &Address) -> Option<Gid> {
         let gid = self.hosts.as_deref()?.gid_of(address)?;
         (!self.wrong_hosts.contains(&address.canonical())).then_some(gid)
     }
 
-    /// Whether the table of hosts has an address at this GID.
+    /// Reports whether the table of hosts has an address at this GID.
     pub(super) fn has(&self, key: &DestKey, gid: Gid) -> bool {
         matches!(key, DestKey::Address(address) if self.gid_of(address) == Some(gid))
     }
 
-    /// The way that a request asks for, and the GID of the port at its end. A dump has one way to each LID: to what asks
-    /// for another one it says nothing.
+    /// Returns the route for a request and the GID of its destination port. A dump has one route to each LID, so a
+    /// request with other restrictions finds none.
     pub(super) fn route(&self, port: &PortAttributes, key: &RouteKey) -> Option<(Gid, Route)> {
         let (routes, own) = (self.routes.as_deref()?, port.gid());
         let elsewhere = (!key.sgid.is_zero() && key.sgid != own) || (!key.slid.is_zero() && key.slid != port.lid);
@@ -85,13 +85,13 @@ impl Preloaded {
         Some((Gid::from_parts(own.prefix(), guid), route))
     }
 
-    /// A port is not as the table has it; whether that is news.
+    /// Marks the entry of a port as wrong. Returns `true` if it was not marked before.
     pub(super) fn refute_port(&mut self, guid: Guid) -> bool {
-        // What the table does not have takes no room here.
+        // A port that is not in the table takes no memory here.
         self.routes.as_deref().is_some_and(|routes| routes.lid_of(guid).is_some()) && self.wrong_ports.insert(guid)
     }
 
-    /// An address is elsewhere; whether that is news.
+    /// Marks the entry of an address as wrong. Returns `true` if it was not marked before.
     pub(super) fn refute_host(&mut self, address: &Address) -> bool {
         self.hosts.as_deref().is_some_and(|hosts| hosts.gid_of(address).is_some())
             && self.wrong_hosts.insert(address.canonical())
@@ -99,7 +99,7 @@ impl Preloaded {
 }
 
 impl fmt::Display for Preloaded {
-    /// A line for each table.
+    /// Writes one line for each table.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(routes) = &self.routes {
             let (counts, wrong) = (routes.counts(), self.wrong_ports.len());

@@ -1,4 +1,4 @@
-//! The provider's verbs, and where each goes.
+//! Implementation of the `Provider` trait.
 use super::{
     dest::{DestKey, DestState, EvictionClass, Ready, StateKind},
     event::Event,
@@ -25,11 +25,11 @@ use ib_mad::{
 };
 
 impl Ibacmp {
-    /// Ends what is under way on an endpoint.
+    /// Ends all operations in progress on an endpoint.
     fn fail_all(&mut self, cx: &mut Context, endpoint: EndpointId) {
         for id in self.cache.busy(endpoint) {
             match self.cache.get(id).map(|dest| &dest.state) {
-                // What is served stays, whoever claims it.
+                // The served path stays; its verification and renewal end.
                 Some(DestState::Ready(_)) => {
                     self.end_verification(cx, id, None);
                     self.end_renewal(cx, id);
@@ -39,7 +39,7 @@ impl Ibacmp {
         }
     }
 
-    /// Own addresses are known without asking anybody.
+    /// Adds a local address to the cache.
     fn add_loopback(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
         if !cx.config().loopback {
             return;
@@ -53,7 +53,8 @@ impl Ibacmp {
         self.cache.enter(id, DestState::Ready(Ready::new(None, path, 0)));
     }
 
-    /// What is asked from an address that is gone is asked from another: listeners learn from it where its source is.
+    /// Replaces a removed source address in open multicast requests, because receivers cache the location of the
+    /// source.
     fn replace_source(&mut self, cx: &Context, endpoint: EndpointId, gone: &Address) {
         let Some(other) = cx.endpoint(endpoint).and_then(|found| found.addresses.first().copied()) else { return };
         for id in self.cache.busy(endpoint) {
@@ -64,7 +65,7 @@ impl Ibacmp {
         }
     }
 
-    /// Notes where the port is now.
+    /// Records the port's current GID and LIDs.
     fn update_origin_of(&mut self, cx: &mut Context, endpoint: EndpointId) {
         if let Some((gid, lid, lmc)) = cx.port_of(endpoint).map(|port| (port.gid(), port.lid, port.lmc)) {
             let state = self.endpoints.entry(endpoint).or_default();
@@ -95,11 +96,11 @@ impl Provider for Ibacmp {
     }
 
     fn open_endpoint(&mut self, cx: &mut Context, endpoint: EndpointId) {
-        // Another queue pair than before hears nothing yet; the membership is the port's, and stays.
+        // A new queue pair must be attached to the group. The membership belongs to the port and stays.
         if let Some((mgid, mlid)) = self.base_group(endpoint).map(|member| (member.mgid, member.mlid)) {
             cx.attach(endpoint, mgid, mlid);
         }
-        // It may have been without one while the port moved.
+        // The port may have moved while the endpoint had no queue pair.
         self.update_origin_of(cx, endpoint);
         self.join_all(cx, endpoint);
         self.refresh_loopback(cx, endpoint);
@@ -113,13 +114,14 @@ impl Provider for Ibacmp {
         self.endpoints.remove(&endpoint);
         let addresses = cx.endpoint(endpoint).map(|endpoint| endpoint.addresses.clone()).unwrap_or_default();
         addresses.iter().for_each(|address| self.note_removed(cx, address));
-        // Nothing finds what was known on it any more; the sweep takes it away.
+        // Entries of the removed endpoint cannot be found any more; the sweep removes them.
         self.hurry_sweep(cx);
     }
 
     fn add_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
         self.add_loopback(cx, endpoint, address);
-        // Others may know it elsewhere. Those that are there from the start are heard with the first request.
+        // Peers may have cached another location. Addresses that were present from the start need no announcement:
+        // peers learn of them from the first request.
         if self.base_group(endpoint).is_some() {
             self.announce(cx, endpoint);
         }
@@ -127,7 +129,7 @@ impl Provider for Ibacmp {
     }
 
     fn remove_address(&mut self, cx: &mut Context, endpoint: EndpointId, address: &Address) {
-        // It may have the name in another case still.
+        // The endpoint may still have the name in another case.
         if cx.endpoint(endpoint).is_some_and(|endpoint| endpoint.has(address)) {
             return;
         }
@@ -143,7 +145,7 @@ impl Provider for Ibacmp {
 
     fn forget_address(&mut self, _cx: &mut Context, endpoint: EndpointId, address: &Address) {
         let Some(id) = self.cache.find(endpoint, &DestKey::Address(*address)) else { return };
-        // What is under way finds out for itself.
+        // An operation in progress will find the new location.
         if self.cache.get(id).is_some_and(|dest| !dest.state.is_busy()) {
             self.cache.remove(id);
         }
@@ -317,7 +319,7 @@ mod tests {
     use crate::ibacmp::DestId;
 
     #[test]
-    fn each_timer_has_its_name() {
+    fn each_timer_has_a_name() {
         let id = DestId::new(1, 2);
         let tasks =
             [Task::Lookup(id), Task::Credit(id), Task::Route(id), Task::Group(EndpointId::new(1, 2), 0), Task::Sweep];

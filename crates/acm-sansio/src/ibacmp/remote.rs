@@ -1,7 +1,7 @@
-//! Where the other end is.
+//! The location of a peer.
 use ib_mad::{Gid, Lid, Qpn, id::Lmc, sa::PathRecord};
 
-/// Where the other end is.
+/// The location of a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Remote {
     pub(super) gid: Gid,
@@ -10,23 +10,23 @@ pub(super) struct Remote {
     /// Path bits of our LID that it sends to.
     pub(super) path_bits: u8,
     pub(super) qpn: Qpn,
-    /// The best group that both ends are in.
+    /// The best group that both ends are in; zero if unknown.
     pub(super) group: Gid,
 }
 
 impl Remote {
-    /// The same port at the LID where a path to it leads, unless that is one of the LIDs that it has by this one. `lmc`
-    /// is that of the subnet.
+    /// Returns the location with the LID at the end of a path to it, unless the path leads to another LID of the same
+    /// port. `lmc` is the subnet's.
     pub(super) fn at_end_of(self, path: &PathRecord, lmc: Lmc) -> Self {
         if self.is_at_end_of(path, lmc) { self } else { Self { lid: path.dlid, ..self } }
     }
 
-    /// Whether a path leads to one of the LIDs that the port has by this one.
+    /// Reports whether a path leads to this port, by base LID.
     pub(super) fn is_at_end_of(&self, path: &PathRecord, lmc: Lmc) -> bool {
         self.lid.base(lmc) == path.dlid.base(lmc)
     }
 
-    /// Whether both are the same port: GID and base LID, unless that is not known yet. `lmc` is that of the subnet.
+    /// Reports whether both locations are the same port, by GID and base LID. An unknown LID matches any.
     pub(super) fn is_same_port(&self, other: &Self, lmc: Lmc) -> bool {
         self.gid == other.gid && (self.lid.is_zero() || self.lid.base(lmc) == other.lid.base(lmc))
     }
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_says_where_a_port_is_now() {
+    fn path_updates_the_lid_of_a_location() {
         let lmc = Lmc::of::<2>();
         let remote = Remote { lid: Lid::new(18), qpn: Qpn::of::<7>(), ..Remote::default() };
         let path = |dlid| PathRecord { dlid: Lid::new(dlid), ..PathRecord::default() };

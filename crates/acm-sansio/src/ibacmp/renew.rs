@@ -1,5 +1,5 @@
-//! What is used is asked for anew before it ends, and all that is known after something happened that may have made it
-//! wrong: in the background, charged to the daemon, behind everybody else. What is served is served meanwhile.
+//! Renewal in the background, of entries in use before they expire, and of all entries after an event that may have
+//! made them wrong. Renewals are charged to the daemon and have the lowest priority. The old path is served meanwhile.
 use super::{
     dest::{DestState, EvictionClass, MulticastRequest, Ready, Renewal, Verification},
     endpoint::EndpointState,
@@ -24,31 +24,31 @@ use alloc::boxed::Box;
 use core::time::Duration;
 use ib_mad::sa::{PathRecord, SaMad};
 
-/// Some renewals are begun each time.
+/// The interval in which renewals start, and their number per interval.
 const TICK: Duration = Duration::from_millis(100);
 const EACH_TICK: usize = 20;
-/// None is begun while so many are under way.
+/// No renewal starts while this many are in progress.
 const UNDER_WAY: usize = 64;
-/// What is used is asked for anew in the last eighth of its time.
+/// Entries in use are renewed in the last eighth of their lifetime.
 const LAST_PART: u32 = 8;
 
-/// Whether something that lives for so long ends soon.
+/// Reports whether an entry with this lifetime expires soon.
 fn ends_soon(now: Time, until: Option<Time>, life: Option<Duration>) -> bool {
     until.zip(life).is_some_and(|(until, life)| now + life / LAST_PART >= until)
 }
 
 impl Ibacmp {
-    /// Something happened that may have made wrong what is known on an endpoint: all of it is asked for anew.
+    /// Marks all entries of an endpoint as possibly wrong, so that they are renewed.
     pub(super) fn mark_stale(&mut self, cx: &mut Context, endpoint: EndpointId) {
         self.endpoints.entry(endpoint).or_default().mark_stale();
-        // Every node of the subnet has heard of it now.
+        // Every node of the subnet does the same now.
         let at = cx.now() + cx.spread(retry::RENEW_SPREAD);
         self.renewals.not_before = Some(at);
         self.renewals.failures = 0;
         self.hurry_sweep(cx);
     }
 
-    /// Lets a destination wait for being asked for anew; `false` if too many do.
+    /// Queues a destination for renewal. Returns `false` if the queue is full.
     pub(super) fn queue_renewal(&mut self, cx: &mut Context, id: DestId, reason: RenewalReason) -> bool {
         let Some(dest) = self.cache.get_mut(id) else { return true };
         if let DestState::Ready(ready) = &mut dest.state {
@@ -77,7 +77,7 @@ impl Ibacmp {
         }
     }
 
-    /// What the sweep finds: whether it may go on, or has to come back to this one.
+    /// Queues a destination for renewal, if it is stale or expires soon. Returns `false` if the sweep must wait for it.
     pub(super) fn renew_if_due(&mut self, cx: &mut Context, id: DestId) -> bool {
         let (now, config) = (cx.now(), cx.config());
         let Some(dest) = self.cache.get(id) else { return true };
@@ -87,7 +87,7 @@ impl Ibacmp {
                 || ends_soon(now, ready.route_until, config.route_timeout));
         match dest.class {
             EvictionClass::Requested if ends || ready.stale => self.queue_renewal(cx, id, RenewalReason::Found),
-            // What nobody here asked for is not worth asking for.
+            // An entry that no local user requested is not worth a query.
             EvictionClass::Unsolicited if ready.stale => {
                 self.drop_path(cx, id);
                 true
@@ -96,7 +96,7 @@ impl Ibacmp {
         }
     }
 
-    /// Some of those that wait have their turn.
+    /// Starts the next renewals.
     pub(super) fn renewals_due(&mut self, cx: &mut Context) {
         for number in 0..EACH_TICK {
             if cx.accounts.held(DAEMON, Holding::Lookups) >= UNDER_WAY {
@@ -113,7 +113,7 @@ impl Ibacmp {
         let now = cx.now();
         let Some(dest) = self.cache.get_mut(id) else { return };
         let class = dest.class;
-        // It has become ours since.
+        // It has become a local address.
         if class == EvictionClass::Local {
             return;
         }
@@ -123,7 +123,7 @@ impl Ibacmp {
                 if ready.verification.is_some() || ready.renewal.is_some() {
                     return;
                 }
-                // Until somebody uses it again.
+                // It is not renewed again until it is used.
                 ready.served = false;
                 let by_address = ready.remote.is_some();
                 if by_address && ends_soon(now, ready.addr_until, cx.config().addr_timeout) {
@@ -132,7 +132,7 @@ impl Ibacmp {
                     self.renew_path(cx, id);
                 }
             }
-            // The route was wrong and is gone.
+            // The path was invalid and is already dropped.
             DestState::Located { remote, .. } if class == EvictionClass::Requested => {
                 let remote = *remote;
                 if let Ok(lookup) = Self::background(cx) {
@@ -147,7 +147,7 @@ impl Ibacmp {
         Lookup::begin(cx, Need { account: DAEMON, if_pending: IfPending::LeavesTicket })
     }
 
-    /// Asks the peer itself whether it is there still.
+    /// Sends a request to the peer itself, to find out whether it still has the address.
     fn probe(&mut self, cx: &mut Context, id: DestId) {
         let Some(endpoint) = self.cache.get(id).map(|dest| dest.endpoint) else { return };
         let Some(source) = cx.endpoint(endpoint).and_then(|endpoint| endpoint.addresses.first().copied()) else {
@@ -164,7 +164,7 @@ impl Ibacmp {
         self.queue_request(cx, id, endpoint);
     }
 
-    /// The peer answered: its address has its time again, and its path is next.
+    /// Extends the lifetime of an address after the peer's response, and renews the path.
     pub(super) fn probe_answered(&mut self, cx: &mut Context, id: DestId) {
         let until = Self::addr_end(cx);
         self.cache.change(id, |state| {
@@ -188,7 +188,7 @@ impl Ibacmp {
         }
     }
 
-    /// The path that the shared group gives, where paths come from there.
+    /// Returns the path from the shared group's parameters, with `route_prot acm`.
     fn group_path(&self, cx: &Context, id: DestId) -> Option<PathRecord> {
         let dest = self.cache.get(id)?;
         let DestState::Ready(Ready { remote: Some(remote), .. }) = &dest.state else { return None };
@@ -199,7 +199,7 @@ impl Ibacmp {
         Some(route::from_group(member, remote, cx.port_of(dest.endpoint)?.lid))
     }
 
-    /// Asks subnet administration for the path of a destination that is served meanwhile.
+    /// Queries the subnet administrator for the path of a destination whose old path is served meanwhile.
     pub(super) fn request_renewal(&mut self, cx: &mut Context, id: DestId, claimed: Option<Remote>, lookup: Lookup) {
         let Some((endpoint, remote)) = self.cache.get(id).and_then(|dest| match &dest.state {
             DestState::Ready(ready) if ready.renewal.is_none() => Some((dest.endpoint, ready.remote)),
@@ -223,7 +223,7 @@ impl Ibacmp {
         });
     }
 
-    /// Subnet administration answered, or will not.
+    /// Handles the result of a renewal query.
     pub(super) fn renewal_done(&mut self, cx: &mut Context, id: DestId, result: Result<&SaMad, SaError>) {
         let renewal = self.cache.change(id, |state| match state {
             DestState::Ready(ready) => ready.renewal.take(),
@@ -246,12 +246,12 @@ impl Ibacmp {
                 let lmc = cx.lmc_of(dest.endpoint);
                 let DestState::Ready(Ready { remote: Some(remote), path, .. }) = &dest.state else { return };
                 let (endpoint, remote, path) = (dest.endpoint, *remote, *path);
-                // Whoever claimed it from elsewhere gets nothing.
+                // Remote hosts that claimed another location get no response.
                 for responder in responders.iter().filter(|responder| responder.remote.is_same_port(&remote, lmc)) {
                     Self::respond(cx, endpoint, &path, responder);
                 }
             }
-            // There is no such path any more.
+            // The path no longer exists.
             Err(error) if error.is_no_path() => {
                 self.stats.renewals_failed += 1;
                 if let Some(dest) = self.cache.get(id) {
@@ -264,7 +264,7 @@ impl Ibacmp {
         }
     }
 
-    /// Subnet administration said nothing: what is known is better than nothing, and is asked for anew later.
+    /// Keeps the old path after a failed query, and retries later.
     fn renewal_failed(&mut self, cx: &mut Context, id: DestId) {
         self.stats.renewals_failed += 1;
         self.renewals.failures = self.renewals.failures.saturating_add(1);
@@ -283,13 +283,13 @@ impl Ibacmp {
         }
     }
 
-    /// A path was found anew.
+    /// Replaces the path of a destination.
     fn apply_renewal(&mut self, cx: &mut Context, id: DestId, path: &PathRecord, claimed: Option<Remote>) {
         let (addr_end, route_until) = (Self::addr_end(cx), Self::route_end(cx));
         let Some(dest) = self.cache.get(id).filter(|dest| matches!(dest.state, DestState::Ready(_))) else { return };
         let (endpoint, name) = (dest.endpoint, dest.name());
         let lmc = cx.lmc_of(endpoint);
-        // Out and in again: another GID may be behind its LID.
+        // Through `Cache::enter`, because the GID may change.
         let DestState::Ready(mut ready) = self.cache.enter(id, DestState::Unknown) else { return };
         let moved = ready.path.dlid.base(lmc) != path.dlid.base(lmc);
         (ready.path, ready.stale, ready.route_until) = (*path, false, route_until);
@@ -301,7 +301,7 @@ impl Ibacmp {
             }
             Some(_) => {}
         }
-        // Only a host of a file counts as long as the file.
+        // Only an entry whose location comes from a file depends on the file.
         ready.preloaded = ready.preloaded.filter(|_| ready.remote.is_some_and(|remote| remote.group.is_zero()));
         self.cache.enter(id, DestState::Ready(ready));
         match claimed {
@@ -316,7 +316,7 @@ impl Ibacmp {
         }
     }
 
-    /// Ends all that is under way for a destination whose path is known.
+    /// Ends all operations of a destination whose path was cached.
     pub(super) fn end_ready(&mut self, cx: &mut Context, id: DestId, ready: Ready) {
         if let Some(verification) = ready.verification {
             self.end_multicast_request(cx, id, verification.request).end(cx);
@@ -327,7 +327,7 @@ impl Ibacmp {
         }
     }
 
-    /// Of a destination whose path is known only the address is known still.
+    /// Drops the path of a destination and keeps its location.
     pub(super) fn drop_path(&mut self, cx: &mut Context, id: DestId) {
         let Some(DestState::Ready(ready)) = self.cache.get(id).map(|dest| &dest.state) else { return };
         let addr_until = ready.addr_until;
@@ -337,7 +337,7 @@ impl Ibacmp {
         }
     }
 
-    /// Ends what is asked anew of a destination; what is served stays.
+    /// Ends the renewal of a destination. The old path stays.
     pub(super) fn end_renewal(&mut self, cx: &mut Context, id: DestId) {
         let renewal = self.cache.change(id, |state| match state {
             DestState::Ready(ready) => ready.renewal.take(),

@@ -15,7 +15,7 @@ use crate::{
 use acm_wire::{Address, client::Counter};
 
 impl Ibacmp {
-    /// The path to an address.
+    /// Returns the path to an address, or starts a lookup.
     pub(super) fn resolve_address(
         &mut self,
         cx: &mut Context,
@@ -24,7 +24,7 @@ impl Ibacmp {
         address: &Address,
         need: Need,
     ) -> Resolution {
-        // GIDs and LIDs are nobody's addresses: they are asked for as paths.
+        // GIDs and LIDs do not belong to peers as addresses; they must be requested as paths.
         if matches!(address, Address::Gid(_) | Address::Lid(_)) {
             return Failure::NotAnAddress.into();
         }
@@ -52,7 +52,7 @@ impl Ibacmp {
         self.current_resolution(id)
     }
 
-    /// The answer if the destination is ready or being looked up; then the asker needs that lookup, too.
+    /// Returns the cached result. If a lookup is in progress, the requester joins it.
     pub(super) fn cached_resolution(
         &mut self,
         cx: &mut Context,
@@ -75,7 +75,7 @@ impl Ibacmp {
             }
             DestState::Locating(_) | DestState::Routing(_) => Some(match self.share_lookup(cx, id, need) {
                 Ok(()) => Resolution::Pending(Task::Lookup(id).token()),
-                // The lookup goes on without it.
+                // The lookup continues without this requester.
                 Err(_) if need.if_pending == IfPending::LeavesTicket => Resolution::Pending(Task::Lookup(id).token()),
                 Err(failure) => failure.into(),
             }),
@@ -88,7 +88,7 @@ impl Ibacmp {
         }
     }
 
-    /// The answer that the destination's state gives after something was begun for it.
+    /// Returns the result from a destination's current state, after an operation was started.
     pub(super) fn current_resolution(&mut self, id: DestId) -> Resolution {
         match self.cache.get(id).map(|dest| &dest.state) {
             Some(DestState::Ready(ready)) => Resolution::Ready(ready.path),
@@ -97,7 +97,7 @@ impl Ibacmp {
         }
     }
 
-    /// An asker needs what is under way.
+    /// Adds a requester to the lookup in progress.
     fn share_lookup(&mut self, cx: &mut Context, id: DestId, need: Need) -> Result<(), Failure> {
         let Some(dest) = self.cache.get_mut(id) else { return Ok(()) };
         let endpoint = dest.endpoint;
@@ -108,13 +108,13 @@ impl Ibacmp {
         Ok(())
     }
 
-    /// The turns of another account count for what waits.
+    /// Adds a queue position for another account to the operation that waits for its turn.
     pub(super) fn join_queue(&mut self, cx: &mut Context, id: DestId, endpoint: EndpointId, account: AccountId) {
         let Some(dest) = self.cache.get_mut(id) else { return };
         match &mut dest.state {
             DestState::Routing(routing) => cx.sa_join(routing.query, account),
             other => {
-                // An endpoint without a queue pair has routes to ask for, and no group.
+                // An endpoint without a queue pair has path queries, but no multicast requests.
                 if let Some(MulticastRequest { stage: Stage::Queued(positions), .. }) = other.multicast_request_mut()
                     && let Some(state) = self.endpoints.get_mut(&endpoint)
                 {
@@ -124,7 +124,7 @@ impl Ibacmp {
         }
     }
 
-    /// One request less of an account waits.
+    /// Removes a waiting request of an account from a lookup, and ends the lookup if it is no longer needed.
     pub(super) fn remove_waiter(&mut self, cx: &mut Context, token: Token, account: AccountId, ticket: bool) {
         let Task::Lookup(id) = Task::of(token) else { return };
         let Some(dest) = self.cache.get_mut(id) else { return };
@@ -140,7 +140,7 @@ impl Ibacmp {
                     state.queue.leave(positions, account);
                     true
                 }
-                // It ends at its first silence.
+                // It ends at its first time-out.
                 Stage::Sent(_) | Stage::Late => false,
             },
             (DestState::Routing(routing), _) => {
@@ -154,7 +154,7 @@ impl Ibacmp {
         }
     }
 
-    /// Ends a lookup that nobody needs; what is known stays.
+    /// Ends a lookup that no account needs. A cached location stays.
     pub(super) fn drop_unneeded(&mut self, cx: &mut Context, id: DestId) {
         self.stats.lookups_unneeded += 1;
         match self.cache.enter(id, DestState::Unknown) {

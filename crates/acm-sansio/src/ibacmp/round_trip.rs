@@ -1,21 +1,21 @@
-//! How long an answer of the group is likely to take.
+//! Estimate of the round-trip time of multicast requests.
 use core::time::Duration;
 
-/// No answer is taken to be unlikely sooner.
+/// The lower bound of the estimate.
 const SHORTEST: Duration = Duration::from_millis(5);
-/// As long as nothing is known.
+/// The estimate before the first sample.
 const FIRST: Duration = Duration::from_millis(10);
 
-/// The estimate of RFC 6298: the smoothed round trip and four times its variation.
+/// The estimate of RFC 6298: the smoothed round-trip time plus four times its variation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RoundTrip {
-    /// Smoothed round trip, and its variation.
+    /// Smoothed round-trip time and variation.
     estimate: Option<(Duration, Duration)>,
 }
 
 impl RoundTrip {
-    /// An answer came after this time to what was asked once. (What was asked twice says nothing: the answer may be to
-    /// either.)
+    /// Adds the round-trip time of a request that was sent once. After a retry the time would be ambiguous, because the
+    /// response may belong to either request.
     pub(super) fn sample(&mut self, time: Duration) {
         self.estimate = Some(match self.estimate {
             None => (time, time / 2),
@@ -26,7 +26,7 @@ impl RoundTrip {
         });
     }
 
-    /// How long to count on an answer, between 5 ms and `longest`.
+    /// Returns the time within which a response is likely, between 5 ms and `longest`.
     pub(super) fn likely(&self, longest: Duration) -> Duration {
         let likely = self.estimate.map_or(FIRST, |(smoothed, variation)| smoothed + variation * 4);
         likely.max(SHORTEST).min(longest)
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rfc_6298() {
+    fn estimate_follows_rfc_6298() {
         let ms = Duration::from_millis;
         let mut trip = RoundTrip::default();
         assert_eq!(trip.likely(ms(2000)), ms(10));

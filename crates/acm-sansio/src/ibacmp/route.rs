@@ -1,4 +1,4 @@
-//! The path to a known address, or to a port.
+//! Paths to located addresses and to ports.
 use super::{
     dest::{DestKey, DestState, Ready, RouteKey, Routing},
     endpoint::EndpointState,
@@ -25,7 +25,7 @@ use ib_mad::{
     sa::{McMemberRecord, PathRecord, Query, ReversiblePaths, SaMad},
 };
 
-/// The path from an endpoint to itself.
+/// Returns the path from an endpoint to itself.
 pub(super) fn loopback(cx: &Context, endpoint: EndpointId) -> Option<PathRecord> {
     let (here, port) = (cx.endpoint(endpoint)?, cx.port_of(endpoint)?);
     Some(PathRecord {
@@ -41,7 +41,7 @@ pub(super) fn loopback(cx: &Context, endpoint: EndpointId) -> Option<PathRecord>
     })
 }
 
-/// The path that the group's parameters give.
+/// Returns the path from the parameters of the shared group.
 pub(super) fn from_group(member: &McMemberRecord, remote: &Remote, own_lid: Lid) -> PathRecord {
     let flow_hop = ib_mad::sa::FlowHop::default()
         .with_flow_label(member.sl_flow_hop.flow_label())
@@ -63,7 +63,7 @@ pub(super) fn from_group(member: &McMemberRecord, remote: &Remote, own_lid: Lid)
     }
 }
 
-/// Where a datagram to a destination goes. Which of our LIDs it leaves from is the path's to say.
+/// Returns the receiver for datagrams to a destination. The path determines which of our LIDs they are sent from.
 pub(super) fn send_to(path: &PathRecord, remote: &Remote, port: &PortAttributes) -> SendTo {
     let grh = GlobalRoute {
         dgid: path.dgid,
@@ -82,8 +82,8 @@ pub(super) fn send_to(path: &PathRecord, remote: &Remote, port: &PortAttributes)
     SendTo { way, qpn: remote.qpn, qkey: Qkey::GSI }
 }
 
-/// What subnet administration is asked: the fields that are given, and one path for both directions.
-/// The source is the port's GID, unless another one is given.
+/// Returns the query for a path in both directions, with the fields that are given. The source is the port's GID,
+/// unless another one is given.
 fn query(key: &RouteKey, pkey: Pkey) -> SaQuery {
     type Path = Query<PathRecord>;
     let given = |query: Path, given: bool, set: &dyn Fn(Path) -> Path| if given { set(query) } else { query };
@@ -106,7 +106,7 @@ fn query(key: &RouteKey, pkey: Pkey) -> SaQuery {
 }
 
 impl Ibacmp {
-    /// The route to a port that is known by LID or GID.
+    /// Returns the path to a port given by LID or GID, or starts a lookup.
     pub(super) fn resolve_route(
         &mut self,
         cx: &mut Context,
@@ -146,7 +146,7 @@ impl Ibacmp {
         self.current_resolution(id)
     }
 
-    /// Makes a destination whose address is known ready, or asks subnet administration for the way to it.
+    /// Completes a destination whose location is known, or queries the subnet administrator for the path.
     pub(super) fn find_route(&mut self, cx: &mut Context, id: DestId, remote: Remote, lookup: Lookup) {
         let Some(endpoint) = self.cache.get(id).map(|dest| dest.endpoint) else {
             lookup.end(cx);
@@ -157,7 +157,7 @@ impl Ibacmp {
             self.make_ready(cx, id, Some(remote), addr_until, path, lookup);
             return self.note_preloaded(id);
         }
-        // A host of a file shares no group with us that we know.
+        // The shared group of a preloaded host is unknown.
         if cx.config().route_protocol == RouteProtocol::Sa || remote.group.is_zero() {
             return self.query_route(cx, id, Some(remote), addr_until, lookup);
         }
@@ -175,7 +175,7 @@ impl Ibacmp {
         }
     }
 
-    /// What subnet administration is asked for a destination that is there.
+    /// Returns the path query for a destination.
     pub(super) fn path_query(&self, cx: &Context, id: DestId, remote: Option<&Remote>) -> Option<SaQuery> {
         let dest = self.cache.get(id)?;
         let pkey = cx.endpoint(dest.endpoint)?.pkey;
@@ -190,8 +190,8 @@ impl Ibacmp {
         Some(query(&key, pkey))
     }
 
-    /// Asks subnet administration. Always a fresh question: what an old answer said does not narrow it. What nobody
-    /// needs is not asked.
+    /// Queries the subnet administrator for the path, if the lookup is needed. The query does not depend on earlier
+    /// responses.
     fn query_route(
         &mut self,
         cx: &mut Context,
@@ -222,7 +222,7 @@ impl Ibacmp {
         }
     }
 
-    /// Subnet administration answered, or will not.
+    /// Handles the result of a path query.
     pub(super) fn route_done(&mut self, cx: &mut Context, id: DestId, result: Result<&SaMad, SaError>) {
         if !matches!(self.cache.get(id).map(|dest| &dest.state), Some(DestState::Routing(_))) {
             return;
@@ -238,13 +238,13 @@ impl Ibacmp {
             Ok(path) => self.make_ready(cx, id, remote, addr_until, *path, lookup),
             Err(error) => self.give_up(cx, id, lookup, Attempt { failure: Failure::Sa(error), details }),
         }
-        // The next one asks elsewhere.
+        // The next request starts with a multicast request.
         if refuted && matches!(self.cache.get(id).map(|dest| &dest.state), Some(DestState::Failed(_))) {
             self.cache.enter(id, DestState::Unknown);
         }
     }
 
-    /// A destination is ready: all who wait for it are answered, here and there.
+    /// Stores the path of a destination and answers all waiting requests, local and remote.
     fn make_ready(
         &mut self,
         cx: &mut Context,
@@ -259,9 +259,9 @@ impl Ibacmp {
         let route_until = Self::route_end(cx);
         let epoch = self.endpoints.get(&endpoint).map_or(0, EndpointState::epoch);
         let lmc = cx.lmc_of(endpoint);
-        // It may have moved since it was heard.
+        // The peer may have moved since its location was found.
         let remote = remote.map(|remote| remote.at_end_of(&path, lmc));
-        // A host of a file counts no longer than the file.
+        // A location from a file is valid until the next load.
         let preloaded = remote.filter(|remote| remote.group.is_zero()).map(|_| self.preload.loads());
         let ready = Ready { addr_until, route_until, preloaded, ..Ready::new(remote, path, epoch) };
         self.cache.enter(id, DestState::Ready(ready));
@@ -273,7 +273,7 @@ impl Ibacmp {
         }
     }
 
-    /// What is under way for a destination has failed.
+    /// Fails the operation in progress of a destination.
     pub(super) fn fail(&mut self, cx: &mut Context, id: DestId, failure: Failure) {
         let attempt = Attempt { failure, details: self.attempt_details_of(cx, id) };
         let lookup = match self.cache.enter(id, DestState::Unknown) {
@@ -291,8 +291,8 @@ impl Ibacmp {
         self.give_up(cx, id, lookup, attempt);
     }
 
-    /// A lookup ends without a path. The next request for the destination starts anew, with the address: the one that
-    /// was known may be why it failed.
+    /// Ends a lookup without a path. The next request starts with the address again, because its location may be the
+    /// reason for the failure.
     fn give_up(&mut self, cx: &mut Context, id: DestId, lookup: Lookup, attempt: Attempt) {
         self.cache.enter(id, DestState::Unknown);
         let token = Task::Lookup(id).token();
@@ -309,7 +309,7 @@ impl Ibacmp {
         self.cache_failure(cx, id, attempt);
     }
 
-    /// What was tried so far.
+    /// Returns what was tried so far for a destination.
     pub(super) fn attempt_details_of(&self, cx: &Context, id: DestId) -> AttemptDetails {
         let Some(dest) = self.cache.get(id) else { return AttemptDetails::default() };
         match &dest.state {

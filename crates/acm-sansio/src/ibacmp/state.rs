@@ -1,4 +1,4 @@
-//! All that the built-in provider keeps.
+//! State of the built-in provider.
 use super::{cache::Cache, endpoint::EndpointState, preloaded::Preloaded, stats::IbacmpStats, token::DestId};
 use crate::{
     Time,
@@ -10,31 +10,31 @@ use acm_wire::Address;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use ib_mad::Gid;
 
-/// The state of the built-in provider.
+/// The built-in provider.
 #[derive(Debug)]
 pub struct Ibacmp {
     pub(super) cache: Cache,
     pub(super) endpoints: BTreeMap<EndpointId, EndpointState>,
-    /// Multicast requests that wait for their response, by transaction id.
+    /// Destinations with an open multicast request, by transaction id.
     pub(super) by_tid: BTreeMap<u64, DestId>,
     pub(super) sweep: Sweep,
-    /// Own addresses that went lately, the last one last.
+    /// Recently removed local addresses, oldest first.
     pub(super) removed: VecDeque<Address>,
-    /// What was loaded from files.
+    /// Tables loaded from files.
     pub(super) preload: Preloaded,
-    /// Ports and GIDs whose destinations are to be forgotten.
+    /// Ports and GIDs whose destinations must be invalidated.
     pub(super) stale_gids: BTreeSet<(PortId, Gid)>,
-    /// Destinations that failed just now, each with the end of its time, in its order.
+    /// Cached failures in the order of their expiry.
     pub(super) negatives: VecDeque<(Time, DestId)>,
-    /// Destinations that are to be asked for anew.
+    /// Destinations that wait for a renewal.
     pub(super) renewals: RenewalQueue,
     pub(super) stats: IbacmpStats,
-    /// Why the last lookup ended, for an asker whose lookup ended as it began.
+    /// The last failure, for a request whose lookup failed at once.
     pub(super) last_failure: Option<Attempt>,
 }
 
 impl Ibacmp {
-    /// An empty provider; `seed` keeps others from choosing addresses that collide in its maps.
+    /// Creates an empty provider. The secret `seed` prevents others from choosing addresses that collide in its maps.
     #[must_use]
     pub fn new(seed: impl Into<Seed>) -> Self {
         Self {
@@ -52,49 +52,49 @@ impl Ibacmp {
         }
     }
 
-    /// What was counted since it was made.
+    /// Returns its counters.
     #[must_use]
     pub const fn stats(&self) -> &IbacmpStats {
         &self.stats
     }
 }
 
-/// Where the sweep is.
+/// The progress of the sweep.
 #[derive(Debug, Default)]
 pub(super) struct Sweep {
     pub(super) next_slot: usize,
-    /// So many places are looked through without a pause.
+    /// Number of slots to sweep with short pauses.
     pub(super) hurried_slots: usize,
     pub(super) scheduled: bool,
-    /// The destination that it came to is to be asked for anew, and too many others are.
+    /// `true` if the next destination is due for renewal and the renewal queue is full.
     pub(super) stalled: bool,
-    /// The destination that the sweep stalled at last, until it comes to it again.
+    /// The destination at which the sweep stalled last, until it is swept.
     pub(super) stalled_at: Option<DestId>,
 }
 
-/// No more than so many of what strangers claim are begun at a time.
+/// The maximum number of claims that are renewed per interval.
 const CLAIMED_EACH_TICK: usize = 2;
 
-/// Why a destination is to be asked for anew.
+/// The reason for a renewal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RenewalReason {
-    /// It was used while it was in doubt.
+    /// It was used while it was stale.
     Used,
-    /// A peer says that it is elsewhere.
+    /// A peer claims another location.
     Claimed,
-    /// The sweep found that it ends soon, or is in doubt.
+    /// The sweep found that it is stale or expires soon.
     Found,
 }
 
-/// Destinations that are to be asked for anew.
+/// Destinations that wait for a renewal, by reason.
 #[derive(Debug, Default)]
 pub(super) struct RenewalQueue {
     used: VecDeque<DestId>,
     claimed: VecDeque<DestId>,
     found: VecDeque<DestId>,
-    /// None is begun before.
+    /// The time before which no renewal starts.
     pub(super) not_before: Option<Time>,
-    /// How often in a row subnet administration was silent.
+    /// Number of failed queries in a row.
     pub(super) failures: u32,
 }
 
@@ -107,7 +107,7 @@ impl RenewalQueue {
         }
     }
 
-    /// How many wait, at most in one line.
+    /// Returns the length of the longest queue.
     pub(super) fn longest(&self) -> usize {
         self.used.len().max(self.claimed.len()).max(self.found.len())
     }
@@ -116,7 +116,7 @@ impl RenewalQueue {
         self.longest() == 0
     }
 
-    /// The next of a tick; what is used and what was found by turn.
+    /// Returns the next destination of an interval. Used and found ones alternate.
     pub(super) fn next(&mut self, number: usize) -> Option<DestId> {
         let claimed = if number < CLAIMED_EACH_TICK { self.claimed.pop_front() } else { None };
         claimed.or_else(|| match number % 2 {
@@ -132,7 +132,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn two_of_a_tick_are_claims_and_the_others_take_turns() {
+    fn two_renewals_per_interval_are_claims_and_the_others_alternate() {
         let mut renewals = RenewalQueue::default();
         assert!(renewals.is_empty());
         let dest = |number| DestId::new(number, 0);

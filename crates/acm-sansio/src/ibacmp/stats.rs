@@ -1,63 +1,62 @@
-//! What the built-in provider counts.
+//! Counters of the built-in provider.
 use crate::api::stats;
 
 stats! {
-    /// What the built-in provider counted since it was made.
+    /// The built-in provider's counters since it was created.
     pub struct IbacmpStats {
-        /// Datagrams that are not ours to understand: cut short, too long, of another class, without a GRH.
+        /// Datagrams that were dropped: truncated, too long, of another class, or without a GRH.
         bad_datagrams: u64,
-        /// Responses to nothing that was asked.
+        /// Responses that match no open request.
         unexpected_responses: u64,
-        /// Responses that say no, or that name no group of ours; they end nothing before the time-out.
+        /// Responses that refuse, or name none of our groups. The request continues until its time-out.
         refusals: u64,
-        /// Askers that share no group with us.
+        /// Requests of remote hosts that share no group with us.
         no_shared_group: u64,
-        /// Destinations thrown out to make room.
+        /// Destinations that were evicted.
         destinations_evicted: u64,
-        /// Destinations refused because none could be thrown out.
+        /// Destinations that could not be created because none could be evicted.
         destinations_refused: u64,
-        /// Askers refused because too many wait for one route, or strangers have their share.
+        /// Remote hosts that got no response because too many wait for one path, or for lookups.
         responders_refused: u64,
-        /// Claims of strangers about an address in use that were checked.
+        /// Claims of remote hosts about an address in use that were verified.
         claims_checked: u64,
-        /// Checks that found the address elsewhere.
+        /// Verifications that found the address at another location.
         claims_confirmed: u64,
-        /// Checks that found the address where it was.
+        /// Verifications that found the address at its previous location.
         claims_refuted: u64,
-        /// Claims about an address in use that were neither believed nor checked: one was checked just before.
+        /// Claims about an address in use that were ignored because another one was verified just before.
         claims_ignored: u64,
-        /// Requests that were told at once why what they ask for failed just before.
+        /// Requests that failed at once because of a cached failure.
         negative_answers: u64,
-        /// Failures forgotten before their time, because too many are remembered:
-        /// [`Limits::negatives`](crate::config::Limits::negatives).
+        /// Cached failures that were dropped early because of [`Limits::negatives`](crate::config::Limits::negatives).
         negatives_evicted: u64,
-        /// Destinations that were asked for anew while they were served.
+        /// Renewals that were started.
         renewals: u64,
-        /// Of those, how many subnet administration refused or was silent about.
+        /// Renewals that the subnet administrator refused or did not answer.
         renewals_failed: u64,
-        /// Destinations that were not let wait for being asked for anew, because too many do.
+        /// Renewals that were not queued because the queue was full.
         renewals_put_off: u64,
-        /// Own addresses that were told to the group because this port is elsewhere.
+        /// Local addresses that were announced because this port moved.
         announcements: u64,
-        /// Lookups that failed while somebody waited.
+        /// Lookups that failed while a request waited.
         lookups_failed: u64,
-        /// Lookups that ended because nobody needed them any more.
+        /// Lookups that ended because no account needed them any more.
         lookups_unneeded: u64,
-        /// Destinations forgotten because subnet administration said that their port came or went.
+        /// Destinations that were invalidated by a notice about their port.
         destinations_left: u64,
-        /// Joins because subnet administration said that the group was made or deleted.
+        /// Joins that were caused by a notice about the group.
         groups_noticed: u64,
-        /// Multicast requests that were sent again.
+        /// Retries of multicast requests.
         requests_repeated: u64,
-        /// Joins that were answered with a membership.
+        /// Joins that succeeded.
         joins: u64,
         /// Joins that failed.
         joins_failed: u64,
-        /// Tables of routes and of hosts that were loaded.
+        /// Tables of routes or hosts that were loaded.
         preload_loads: u64,
-        /// Destinations that became ready by what was loaded.
+        /// Destinations that were completed from preloaded tables.
         preload_used: u64,
-        /// Ports and hosts that are not as they were loaded, as the fabric says.
+        /// Preloaded ports and hosts that contradict the fabric.
         preload_refuted: u64,
     }
 }

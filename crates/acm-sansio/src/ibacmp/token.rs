@@ -1,4 +1,4 @@
-//! The provider's names for what it does.
+//! Operations of the built-in provider, and their tokens.
 use crate::id::{EndpointId, ProviderId, Token, handle};
 
 handle! {
@@ -6,28 +6,28 @@ handle! {
     pub DestId "dest";
 }
 
-/// What a [`Token`] is for.
+/// The operation of a [`Token`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Task {
-    /// A destination's lookup: requests wait for it; as a timer, its multicast request is repeated or ends.
+    /// A lookup, which requests wait for. As a timer: the next retry, or the time-out, of its multicast request.
     Lookup(DestId),
-    /// A multicast request's credit is free again.
+    /// The end of the time in which the response to a multicast request is likely.
     Credit(DestId),
-    /// A destination's question to subnet administration.
+    /// The path query of a destination.
     Route(DestId),
-    /// A group of an endpoint, by its place: joining it.
+    /// The join of an endpoint's group, by the group's index.
     Group(EndpointId, u32),
-    /// The cache's sweep.
+    /// The next slice of the sweep.
     Sweep,
-    /// Forgetting destinations at GIDs that left.
+    /// The next slice of destinations at stale GIDs.
     StaleGids,
-    /// The time of the first destination that failed is over.
+    /// The expiry of the oldest cached failure.
     Negatives,
-    /// A destination's question to subnet administration while it is served.
+    /// The renewal query of a destination.
     Renew(DestId),
-    /// Destinations that wait for being asked for anew.
+    /// The next renewals.
     Renewals,
-    /// Telling the group that an endpoint is elsewhere.
+    /// The announcement of an endpoint.
     Announce(EndpointId),
 }
 
@@ -40,7 +40,7 @@ const RENEW: u32 = 6;
 const RENEWALS: u32 = 7;
 const ANNOUNCE: u32 = 8;
 const STALE_GIDS: u32 = 9;
-/// Plus the group's place.
+/// The first kind of groups; the group's index is added.
 const GROUP: u32 = 16;
 
 impl Task {
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_come_back_as_what_they_were() {
+    fn tokens_round_trip() {
         let (dest, endpoint) = (DestId::new(3, 9), EndpointId::new(2, 7));
         for task in [
             Task::Lookup(dest),

@@ -1,5 +1,5 @@
-//! Checking what strangers claim before it replaces what somebody here uses: the group is asked who has the address,
-//! and whoever has had it so far has the first word.
+//! Verification of claims of remote hosts before they replace a path in use: a multicast request for the address, in
+//! which the previous owner's response takes precedence.
 use super::{
     dest::{DestState, MulticastRequest, Ready, Stage, Verification},
     event::Event,
@@ -11,13 +11,13 @@ use super::{
 use crate::{account::REMOTE, context::Context};
 use alloc::boxed::Box;
 
-/// How often the group is asked before somebody else than the known one is believed.
+/// The number of requests before another host than the previous owner is accepted.
 const REQUESTS_BEFORE_ACCEPTED: u32 = 2;
-/// The last time the known one is waited for is so many times as long as an answer is likely to take.
+/// The wait for the previous owner after the last request, in multiples of the likely round-trip time.
 const LAST_WAIT_FACTOR: u32 = 4;
 
 impl Ibacmp {
-    /// A stranger claims to be a destination that is in use. It is not believed: the group is asked.
+    /// Verifies the claim of a remote host to an address in use by a multicast request.
     pub(super) fn verify_claim(&mut self, cx: &mut Context, id: DestId, claimed: &Remote, respond: Option<Responder>) {
         let now = cx.now();
         let Some(dest) = self.cache.get_mut(id) else { return };
@@ -52,8 +52,8 @@ impl Ibacmp {
         self.queue_request(cx, id, endpoint);
     }
 
-    /// A peer that is in use says that it is at another LID: subnet administration is asked. At once and at the expense
-    /// of strangers, if the peer waits for our response; else when there is time.
+    /// Verifies the move of a peer in use to another LID by a query to the subnet administrator. If the peer waits for
+    /// a response, the query is sent at once and charged to the remote account; otherwise it is queued as a renewal.
     pub(super) fn verify_move(&mut self, cx: &mut Context, id: DestId, claimed: &Remote, respond: Option<Responder>) {
         let now = cx.now();
         let Some(DestState::Ready(ready)) = self.cache.get_mut(id).map(|dest| &mut dest.state) else { return };
@@ -84,7 +84,7 @@ impl Ibacmp {
         }
     }
 
-    /// Somebody answered the check of a claim.
+    /// Handles a response to a verification.
     pub(super) fn verification_response(&mut self, cx: &mut Context, id: DestId, remote: Remote) {
         let Some(dest) = self.cache.get_mut(id) else { return };
         let lmc = cx.lmc_of(dest.endpoint);
@@ -100,21 +100,22 @@ impl Ibacmp {
             }
             return self.end_verification(cx, id, Some(remote));
         }
-        // Only the known one was asked.
+        // A probe goes only to the cached host.
         if is_probe {
             self.stats.unexpected_responses += 1;
             return;
         }
         verification.found.get_or_insert(remote);
-        // Whoever has had the address may answer still, for as long as an answer is likely.
+        // The previous owner may still respond within the likely round-trip time.
         let waits = cx.timer(Task::Credit(id).token()).is_some();
         if matches!(verification.request.stage, Stage::Late) && !waits {
             self.conclude_verification(cx, id);
         }
     }
 
-    /// The time in which the known one would have answered is over. If somebody else did, the group is asked once more,
-    /// with more time: one answer that is late or lost must not cost the owner its address. Then the address is there.
+    /// Handles the end of the likely round-trip time without a response of the previous owner. If another host
+    /// responded, the request is sent once more with a longer wait, so that one late or lost response does not cost the
+    /// owner its address. After that, the other host is accepted.
     pub(super) fn conclude_verification(&mut self, cx: &mut Context, id: DestId) {
         let Some(dest) = self.cache.get(id) else { return };
         let (endpoint, name) = (dest.endpoint, dest.name());
@@ -135,13 +136,13 @@ impl Ibacmp {
         self.stats.claims_confirmed += 1;
         self.compare_host(&name, remote.gid);
         cx.log(Event::PeerChanged(endpoint, name).into());
-        // Whoever claimed it from elsewhere again gets nothing.
+        // Remote hosts that claimed a third location get no response.
         let lmc = cx.lmc_of(endpoint);
         let lookup = lookup.only_responders(cx, |responder| responder.remote.is_same_port(&remote, lmc));
         self.find_route(cx, id, remote, lookup);
     }
 
-    /// The address is where it was, or nobody says otherwise; those who claimed it get nothing.
+    /// Ends a verification without a change of location. Remote hosts that claimed the address get no response.
     pub(super) fn end_verification(&mut self, cx: &mut Context, id: DestId, still_at: Option<Remote>) {
         let Some(dest) = self.cache.get(id) else { return };
         let (endpoint, name) = (dest.endpoint, dest.name());

@@ -122,7 +122,7 @@ mod tests {
     use ib_mad::Selected;
 
     #[test]
-    fn subnet_time() {
+    fn subnet_time_is_limited_to_4096_ms() {
         let time =
             |subnet_timeout| PortAttributes { subnet_timeout, ..PortAttributes::default() }.subnet_time().as_millis();
         assert_eq!([time(0), time(7), time(8), time(18), time(20)], [0, 0, 1, 1024, 4096]);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_may_have_all_that_the_link_has() {
+    fn path_may_use_all_that_the_link_has() {
         let port = PortAttributes { mtu: Mtu::B2048, rate: Rate::GBPS_10, ..PortAttributes::default() };
         let is_too_much = |mtu, rate| {
             let (mtu, rate) = (Selected::exactly(mtu), Selected::exactly(rate));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn places_in_tables() {
+    fn gid_and_pkey_indexes_are_those_of_the_tables() {
         let gid: Gid = "fe80::1".parse().unwrap();
         let with = |pkeys: &[u16]| PortAttributes {
             gids: alloc::vec![Gid::default(), gid],

@@ -1,4 +1,4 @@
-//! What ports, queue pairs and local addresses change.
+//! Changes of ports, queue pairs and local addresses.
 use super::{Endpoint, InterfaceAddress, PortAttributes};
 use crate::{
     acm::Acm,
@@ -20,12 +20,12 @@ impl Acm {
             self.context.log(Event::PortUp(port, attributes.lid));
             self.log_not_served(port);
         }
-        // Before anything is asked because of the change: that goes to the right place as it is, and first.
+        // Requeue the queries in flight before the change causes new ones, which already go to the new address.
         let moved = !change.came_up && (change.moved || change.other_manager);
         let unneeded = if moved { self.context.sa_moved(port, change.other_manager) } else { Vec::new() };
         let before: Vec<EndpointId> = self.context.ports.endpoints_of(port).collect();
         self.reconcile(port);
-        // Endpoints that were made just now hear of the port when they are open.
+        // New endpoints read the port's state when they are open, so only the previous ones get the events.
         for endpoint in before {
             let Some(found) = self.context.ports.endpoint(endpoint) else { continue };
             let provider = found.provider;
@@ -71,14 +71,14 @@ impl Acm {
         let endpoints: Vec<EndpointId> = self.context.ports.endpoints_of(port).collect();
         for endpoint in endpoints {
             let Some(found) = self.context.ports.endpoint(endpoint) else { continue };
-            // What is under way ends with the port, whether the endpoint is open or not.
+            // Operations in progress end with the port, whether the endpoint is open or not.
             if found.is_open() || event == PortEvent::Down {
                 self.providers.get_mut(found.provider).port_event(&mut self.context, endpoint, event);
             }
         }
     }
 
-    /// Another provider serves the port from now on, or nobody does.
+    /// Assigns a port to a provider, or to none.
     pub(crate) fn assign_provider(&mut self, port: PortId, provider: Option<ProviderId>) {
         let before = self.context.ports.set_provider(port, provider);
         if let Some(before) = before.filter(|before| provider != Some(*before)) {
@@ -89,13 +89,13 @@ impl Acm {
         }
     }
 
-    /// Who is to serve the subnet of a port; `None` while it is down.
+    /// Returns the provider of the port's subnet, or `None` if it has none or the port is down.
     pub(crate) fn provider_for(&self, port: PortId) -> Option<ProviderId> {
         let prefix = self.context.ports.attributes(port)?.gid().prefix();
         self.context.config.subnets.provider(prefix).filter(|provider| self.providers.has(*provider))
     }
 
-    /// Asks for a queue pair, or the provider, if that is not done already.
+    /// Requests a queue pair, or lets the provider open the endpoint, unless that is in progress.
     fn open(&mut self, endpoint: EndpointId) {
         let Some(found) = self.context.ports.endpoint_mut(endpoint) else { return };
         if !core::mem::replace(&mut found.opening, true) {
@@ -116,7 +116,7 @@ impl Acm {
         }
     }
 
-    /// An endpoint that has, or is to have, a queue pair; what is said of another is counted.
+    /// Returns an endpoint that uses a queue pair of the core. Inputs about any other endpoint are counted as stale.
     fn with_queue_pair(&mut self, endpoint: EndpointId) -> Option<&mut Endpoint> {
         let providers = &self.providers;
         let found = self.context.ports.endpoint_mut(endpoint);
@@ -150,8 +150,7 @@ impl Acm {
         self.reopen_endpoint(endpoint);
     }
 
-    /// Another try for an endpoint without a queue pair. While its port is down there is none: it is opened when the
-    /// port comes up.
+    /// Tries again to open an endpoint. If its port is down, the endpoint is opened when the port comes up.
     pub(crate) fn reopen_endpoint(&mut self, endpoint: EndpointId) {
         let is_waiting = self.context.ports.endpoint(endpoint).is_some_and(|found| !found.is_open());
         if is_waiting && self.context.port_of(endpoint).is_some() {
@@ -159,7 +158,7 @@ impl Acm {
         }
     }
 
-    /// These are all addresses of interfaces now.
+    /// Replaces all addresses of interfaces.
     pub(crate) fn interfaces(&mut self, all: &[InterfaceAddress]) {
         if self.context.ports.set_interfaces(all) {
             let ports: Vec<PortId> = self.context.ports.iter().map(|(port, ..)| port).collect();
@@ -169,7 +168,8 @@ impl Acm {
         }
     }
 
-    /// An address is this endpoint's now, or no more: what the others knew of it is of somebody else, or of before.
+    /// Notifies the providers of all other endpoints that an address moved to or from `endpoint`: information cached
+    /// for them belongs to another endpoint, or is stale.
     fn notify_address_moved(&mut self, endpoint: EndpointId, address: &Address) {
         let others: Vec<EndpointId> = self.context.ports.all_endpoints().filter(|other| *other != endpoint).collect();
         for other in others {
@@ -180,9 +180,9 @@ impl Acm {
         }
     }
 
-    /// Makes the endpoints of a port those that its table and the local addresses ask for.
+    /// Makes the endpoints of a port match its P_Key table and the local addresses.
     pub(crate) fn reconcile(&mut self, port: PortId) {
-        // What is opened now would not be closed any more.
+        // During shutdown, a new endpoint would not be closed any more.
         if self.context.running != Running::Serving {
             return;
         }
@@ -212,7 +212,7 @@ impl Acm {
             let Some(provider) = provider else { continue };
             let endpoint = self.context.ports.open(port, pkey_index, pkey, provider);
             self.start_opening(endpoint);
-            // Who opened it knows its name.
+            // After the output, so that the caller knows the endpoint's name when it logs the event.
             self.context.log(Event::EndpointAdded(endpoint, port, pkey));
             added.extend(addresses.into_iter().map(|address| (endpoint, address)));
         }
@@ -227,7 +227,7 @@ impl Acm {
         self.context.ports.index_addresses();
     }
 
-    /// Tells the provider of an endpoint.
+    /// Calls the provider of an endpoint.
     fn notify_provider(&mut self, endpoint: EndpointId, notify: impl FnOnce(&mut dyn Provider, &mut Context)) {
         if let Some(provider) = self.context.ports.endpoint(endpoint).map(|found| found.provider) {
             notify(self.providers.get_mut(provider), &mut self.context);

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interface_finds_its_port_by_interface_id() {
+    fn interface_finds_its_port_by_interface_id() {
         let port = |gids: &[&str]| PortAttributes {
             gids: gids.iter().map(|gid| gid.parse().unwrap()).collect(),
             ..PortAttributes::default()
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_again_is_no_change() {
+    fn identical_interface_addresses_are_no_change() {
         let (gid, address) = ("fe80::5".parse().unwrap(), "fd00::1".parse().unwrap());
         let one = InterfaceAddress { gid, pkey: None, address };
         let mut all = InterfaceAddresses::default();

@@ -1,4 +1,4 @@
-//! Ports, local addresses, and the endpoints that follow from them: one per port and partition that has an address.
+//! Ports, local addresses, and endpoints: one for each port and partition with an address.
 mod addresses;
 mod attributes;
 mod events;

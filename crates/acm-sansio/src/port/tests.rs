@@ -30,7 +30,7 @@ fn apply(ports: &mut Ports, port: PortId) -> Plan {
 }
 
 #[test]
-fn full_members_before_limited_and_default_is_the_tables_first() {
+fn full_membership_is_preferred_and_default_is_the_first_partition() {
     let (mut ports, port) = (Ports::new(1), PortId(0));
     let (a, b) = (Address::from_text("a"), Address::from_text("b"));
     ports.add_address(LocalAddress { port, pkey: None, address: a });
@@ -50,7 +50,7 @@ fn full_members_before_limited_and_default_is_the_tables_first() {
 }
 
 #[test]
-fn paths_find_their_endpoint() {
+fn path_finds_its_endpoint() {
     let (mut ports, port) = (Ports::new(1), PortId(0));
     for (name, pkey) in [("a", 0x8001), ("b", 0xffff)] {
         ports.add_address(LocalAddress { port, pkey: Some(Pkey::new(pkey)), address: Address::from_text(name) });
@@ -77,7 +77,7 @@ fn paths_find_their_endpoint() {
 }
 
 #[test]
-fn a_number_picks_endpoints_and_0_all_of_active_ports() {
+fn port_number_selects_endpoints_and_0_selects_all_active_ports() {
     let mut ports = Ports::new(1);
     let ids = [1, 2, 3].map(|number: u8| {
         let port = PortId(u32::from(number));
@@ -90,7 +90,7 @@ fn a_number_picks_endpoints_and_0_all_of_active_ports() {
 }
 
 #[test]
-fn an_address_of_two_endpoints_is_a_duplicate_and_another_one_is_not() {
+fn address_on_two_ports_is_a_duplicate() {
     use super::Added;
     let mut ports = Ports::new(1);
     let local = |port, name| LocalAddress { port: PortId(port), pkey: None, address: Address::from_text(name) };
@@ -102,7 +102,7 @@ fn an_address_of_two_endpoints_is_a_duplicate_and_another_one_is_not() {
 }
 
 #[test]
-fn an_endpoint_that_is_closed_is_listed_no_more() {
+fn closed_endpoint_is_not_listed() {
     let mut ports = Ports::new(1);
     let [old, other] = [0, 1].map(|index| ports.open(PortId(0), index, Pkey::DEFAULT_FULL, ProviderId::BUILT_IN));
     // Another endpoint now has its index.

@@ -1,24 +1,24 @@
-//! Fills a table of routes.
+//! Builder of route tables.
 use super::routes::{Port, Route, RouteCounts, Routes, Section};
 use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
 use ib_mad::{Guid, Lid, id::Lmc};
 
-/// Sections of one table: a port has one for each LID that it had, and a node has few ports.
+/// The maximum number of sections. A port has one for each LID that it had, and a node has few ports.
 const MAX_SECTIONS: usize = 256;
 
-/// Fills a [`Routes`]. It never has more than a subnet can have: 49,151 ports, and for each of at most 256 sections so
-/// many destinations.
+/// A builder of [`Routes`]. It is limited to what a subnet can have: 49,151 ports, and as many destinations in each of
+/// at most 256 sections.
 #[derive(Debug, Default)]
 pub struct RoutesBuilder {
     ports: BTreeMap<Lid, (Guid, Lmc)>,
     sections: BTreeMap<(Guid, Lid), Box<[Route]>>,
-    /// The section that is being filled; the last route to a LID counts.
+    /// The section that is being filled. The last route to a LID wins.
     open: Option<((Guid, Lid), BTreeMap<Lid, Route>)>,
     counts: RouteCounts,
 }
 
 impl RoutesBuilder {
-    /// Names a port of the subnet: its first LID, and how many it has, if that is known.
+    /// Adds a port of the subnet: its first LID, and its LMC if known.
     pub fn port(&mut self, guid: Guid, lid: Lid, lmc: Lmc) {
         if !lid.is_unicast() {
             return;
@@ -31,7 +31,7 @@ impl RoutesBuilder {
         }
     }
 
-    /// The routes that follow begin at this port of ours, when it has this LID as its first.
+    /// Begins a section: the routes that follow begin at this local port while it has this base LID.
     pub fn section(&mut self, guid: Guid, lid: Lid) {
         self.close();
         let key = (guid, lid);
@@ -42,7 +42,8 @@ impl RoutesBuilder {
         }
     }
 
-    /// A route of the last section. Without one it is left out, and so is one to anything but a port.
+    /// Adds a route to the current section. A route before the first section, or to a LID that is no port's, is left
+    /// out.
     pub fn route(&mut self, route: Route) {
         if let Some((_, routes)) = &mut self.open
             && route.dlid.is_unicast()
@@ -57,7 +58,7 @@ impl RoutesBuilder {
         }
     }
 
-    /// The table of the routes that were added.
+    /// Returns the finished table.
     #[must_use]
     pub fn finish(mut self) -> Routes {
         self.close();
@@ -66,7 +67,7 @@ impl RoutesBuilder {
         let section = |((guid, lid), routes)| Section { guid, lid, routes };
         let sections: Box<[Section]> = sections.into_iter().map(section).collect();
         let mut routes = Routes { ports: Box::default(), by_guid: Box::default(), sections, counts };
-        // Names of ports are of use only together with routes.
+        // The ports are useless without routes.
         if !routes.sections.is_empty() {
             routes.ports = ports.into_iter().map(|(lid, (guid, lmc))| Port { lid, guid, lmc }).collect();
             let mut by_guid: Vec<(Guid, Lid)> = routes.ports.iter().map(|port| (port.guid, port.lid)).collect();
@@ -83,7 +84,7 @@ impl RoutesBuilder {
 }
 
 impl Routes {
-    /// An empty table to be filled.
+    /// Returns an empty builder.
     #[must_use]
     pub fn builder() -> RoutesBuilder {
         RoutesBuilder::default()

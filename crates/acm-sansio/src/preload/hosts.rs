@@ -1,13 +1,13 @@
-//! Which GID an address has.
+//! Table of GIDs by address.
 use acm_wire::{Address, Name};
 use alloc::{boxed::Box, vec::Vec};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use ib_mad::Gid;
 
-/// Addresses of one table: eleven for each port that a subnet can have.
+/// The maximum number of addresses: eleven for each port that a subnet can have.
 const MAX_HOSTS: usize = 1 << 19;
 
-/// A name, by its place among all names.
+/// The offset of a name in the text of all names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct NameAt {
@@ -15,11 +15,11 @@ struct NameAt {
     gid: Gid,
 }
 
-/// Which GID an address has. Names are compared without regard to ASCII case.
+/// A table of GIDs by address. Names are compared without regard to ASCII case.
 #[derive(Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Hosts {
-    /// All names in lower case, each behind its length.
+    /// All names in lower case, each preceded by its length.
     text: Box<[u8]>,
     names: Box<[NameAt]>,
     ip4: Box<[(Ipv4Addr, Gid)]>,
@@ -27,7 +27,7 @@ pub struct Hosts {
     left_out: usize,
 }
 
-/// Fills a [`Hosts`], up to 524,288 addresses.
+/// A builder of [`Hosts`], for up to 524,288 addresses.
 #[derive(Debug, Default)]
 pub struct HostsBuilder {
     text: Vec<u8>,
@@ -37,14 +37,14 @@ pub struct HostsBuilder {
     left_out: usize,
 }
 
-/// The name at this place.
+/// Returns the name at an offset.
 fn name_at(text: &[u8], at: u32) -> &[u8] {
     let rest = usize::try_from(at).ok().and_then(|at| text.get(at..)).unwrap_or_default();
     let Some((length, rest)) = rest.split_first() else { return &[] };
     rest.get(..usize::from(*length)).unwrap_or_default()
 }
 
-/// Sorts by key; of those with the same key, the one that came last stays.
+/// Sorts entries by key. Among entries with the same key, the last one is kept.
 fn sorted<T>(mut entries: Vec<T>, compare: impl Fn(&T, &T) -> core::cmp::Ordering) -> Box<[T]> {
     entries.reverse();
     entries.sort_by(&compare);
@@ -53,8 +53,7 @@ fn sorted<T>(mut entries: Vec<T>, compare: impl Fn(&T, &T) -> core::cmp::Orderin
 }
 
 impl HostsBuilder {
-    /// An address has this GID. If it was there before, this one counts. A GID or a LID is nobody's address and is left
-    /// out.
+    /// Sets the GID of an address. The last entry for an address wins. GIDs and LIDs are no addresses and are left out.
     pub fn host(&mut self, address: &Address, gid: Gid) {
         if self.names.len() + self.ip4.len() + self.ip6.len() >= MAX_HOSTS {
             self.left_out += 1;
@@ -76,13 +75,13 @@ impl HostsBuilder {
         }
     }
 
-    /// So many more were too many before.
+    /// Adds to the number of addresses that were left out because there were too many.
     #[must_use]
     pub fn left_out(self, more: usize) -> Self {
         Self { left_out: self.left_out + more, ..self }
     }
 
-    /// The table of the addresses that were added.
+    /// Returns the finished table.
     #[must_use]
     pub fn finish(self) -> Hosts {
         let Self { text, names, ip4, ip6, left_out } = self;
@@ -98,13 +97,13 @@ impl HostsBuilder {
 }
 
 impl Hosts {
-    /// An empty table to be filled.
+    /// Returns an empty builder.
     #[must_use]
     pub fn builder() -> HostsBuilder {
         HostsBuilder::default()
     }
 
-    /// The GID of the port that has an address.
+    /// Returns the GID of the port that has an address.
     #[must_use]
     pub fn gid_of(&self, address: &Address) -> Option<Gid> {
         match address {
@@ -120,25 +119,26 @@ impl Hosts {
         }
     }
 
-    /// How many addresses there are.
+    /// Returns the number of addresses.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.names.len() + self.ip4.len() + self.ip6.len()
     }
 
-    /// Whether there is none.
+    /// Reports whether the table is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many were too many.
+    /// Returns the number of addresses that were left out because there were too many.
     #[must_use]
     pub const fn left_out(&self) -> usize {
         self.left_out
     }
 
-    /// Every address and its GID: names in lower case, then IPv4, then IPv6 addresses, each in their order.
+    /// Returns every address with its GID: names in lower case, then IPv4 addresses, then IPv6 addresses, each in
+    /// order.
     pub fn iter(&self) -> impl Iterator<Item = (Address, Gid)> {
         let name = |entry: &NameAt| (Address::Name(Name::new(name_at(&self.text, entry.at))), entry.gid);
         let names = self.names.iter().map(name);

@@ -1,8 +1,8 @@
-//! What is known from files before anybody asks: routes of a path dump, and the hosts' addresses.
+//! Tables loaded from files: routes of a path dump, and addresses of hosts.
 //!
-//! Whoever reads the files fills a builder, in any order and as often as it likes; [`Input::Preloaded`] hands the
-//! finished table over. A table never changes; another one takes its place. Each of the two is of use without the other:
-//! routes answer for LIDs and GIDs, hosts say which GID an address has.
+//! The caller reads the files and fills a builder in any order. [`Input::Preloaded`] passes the finished table to the
+//! core. A table never changes; a new table replaces it. Each table is useful without the other: routes resolve LIDs
+//! and GIDs, hosts map addresses to GIDs.
 //!
 //! ```
 //! use acm_sansio::{Acm, Config, Input, Time, preload::{Hosts, Preload, Route, Routes}};
@@ -33,7 +33,7 @@ pub use builder::RoutesBuilder;
 pub use hosts::{Hosts, HostsBuilder};
 pub use routes::{Route, RouteCounts, Routes};
 
-/// A finished table. It takes the place of the one before.
+/// A finished table. It replaces the previous table of its kind.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Preload {

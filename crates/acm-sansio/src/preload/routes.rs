@@ -1,22 +1,22 @@
-//! Routes of a path dump, from this node's ports to all LIDs.
+//! Table of routes from this node's ports to all LIDs.
 use alloc::boxed::Box;
 use ib_mad::{Guid, Lid, Mtu, Rate, ServiceLevel, id::Lmc};
 
-/// The way to a LID.
+/// The route to a LID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Route {
-    /// Where it leads: a unicast LID.
+    /// The destination: a unicast LID.
     pub dlid: Lid,
-    /// Service level that packets on the way must have.
+    /// The service level of packets on the route.
     pub sl: ServiceLevel,
-    /// The largest MTU on the way.
+    /// The largest MTU on the route.
     pub mtu: Mtu,
-    /// The lowest rate on the way.
+    /// The lowest rate on the route.
     pub rate: Rate,
 }
 
-/// A port of the subnet. The LID is its first one.
+/// A port of the subnet, with its base LID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Port {
@@ -25,65 +25,65 @@ pub(super) struct Port {
     pub(super) lmc: Lmc,
 }
 
-/// The routes that begin at a port, when it has this LID.
+/// The routes that begin at a port while it has this base LID.
 #[derive(Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Section {
     pub(super) guid: Guid,
     pub(super) lid: Lid,
-    /// In the order of their destination LIDs.
+    /// By destination LID.
     pub(super) routes: Box<[Route]>,
 }
 
-/// Routes of a path dump. Found by LID or port GUID in a number of steps that grows with the logarithm of their number.
+/// The routes of a path dump. Lookup by LID or port GUID takes logarithmic time.
 #[derive(Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Routes {
-    /// By LID; empty if nothing begins here.
+    /// By LID; empty if there are no sections.
     pub(super) ports: Box<[Port]>,
-    /// The same by GUID.
+    /// The ports by GUID.
     pub(super) by_guid: Box<[(Guid, Lid)]>,
     /// By GUID and LID.
     pub(super) sections: Box<[Section]>,
     pub(super) counts: RouteCounts,
 }
 
-/// What was counted while a table of routes was filled.
+/// Counts from building a table of routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RouteCounts {
-    /// Ports that were named.
+    /// Ports in the file.
     pub ports: usize,
-    /// Ports that were named with the LID of another: the first one counts.
+    /// Ports with the LID of another port; the first port is kept.
     pub duplicate_lids: usize,
-    /// Sections that were there before with the same port and LID, or were too many; left out.
+    /// Sections that were left out: repeated for the same port and LID, or too many.
     pub sections_left_out: usize,
-    /// Destinations of all sections that can be reached.
+    /// Reachable destinations of all sections.
     pub routes: usize,
-    /// Of these, LIDs whose port was not named, so that they have no GID. With an LMC that the file does not say, all
-    /// LIDs but the first of each port.
+    /// Destinations among them whose port is not in the file, so that they have no GID. If the file does not contain
+    /// LMCs, these are all LIDs of a port except the first.
     pub nameless: usize,
 }
 
 impl Routes {
-    /// What was counted while it was filled.
+    /// Returns the counts from building the table.
     #[must_use]
     pub const fn counts(&self) -> RouteCounts {
         self.counts
     }
 
-    /// How many destinations are known from a port: 0 if there is no section for it with this LID.
+    /// Returns the number of destinations from a port, or 0 if there is no section for the port with this LID.
     #[must_use]
     pub fn destinations(&self, guid: Guid, base_lid: Lid) -> usize {
         self.section(guid, base_lid).map_or(0, |section| section.routes.len())
     }
 
-    /// Every section: the port and the LID that it had, and how many destinations it knows.
+    /// Returns every section: the port's GUID, its LID in the file, and the number of destinations.
     pub fn sections(&self) -> impl Iterator<Item = (Guid, Lid, usize)> {
         self.sections.iter().map(|section| (section.guid, section.lid, section.routes.len()))
     }
 
-    /// The way from a port, by its GUID and its first LID, to a LID.
+    /// Returns the route from a port, given by GUID and base LID, to a LID.
     #[must_use]
     pub fn route(&self, guid: Guid, base_lid: Lid, dlid: Lid) -> Option<Route> {
         let routes = &self.section(guid, base_lid)?.routes;
@@ -91,15 +91,15 @@ impl Routes {
         routes.get(index).copied()
     }
 
-    /// The first LID of the port with a GUID.
+    /// Returns the base LID of the port with a GUID.
     #[must_use]
     pub fn lid_of(&self, guid: Guid) -> Option<Lid> {
         let index = self.by_guid.binary_search_by_key(&guid, |(guid, _)| *guid).ok()?;
         self.by_guid.get(index).map(|(_, lid)| *lid)
     }
 
-    /// The port that has a LID. OpenSM's dumps name the first LID of a port and not how many it has: then `lmc` says it,
-    /// which is the same in most of a subnet.
+    /// Returns the port that has a LID. OpenSM's dumps contain only the base LID of each port; in that case `lmc`
+    /// determines its LIDs. Usually all ports of a subnet have the same LMC.
     #[must_use]
     pub fn guid_of(&self, lid: Lid, lmc: Lmc) -> Option<Guid> {
         let behind = self.ports.partition_point(|port| port.lid <= lid);

@@ -11,7 +11,7 @@ fn route(dlid: u16, sl: u8) -> Route {
 fn routes_are_found_by_lid_and_by_port() {
     let (a, b, c) = (Guid::new(0x10), Guid::new(0x20), Guid::new(0x30));
     let mut builder = Routes::builder();
-    // In no order, as a file may have it; the section before the ports that it names.
+    // Entries in any order, as in a file: a section may come before the ports that it names.
     builder.section(a, Lid::new(1));
     builder.route(route(8, 1));
     builder.route(route(2, 2));
@@ -44,7 +44,7 @@ fn routes_are_found_by_lid_and_by_port() {
 }
 
 #[test]
-fn a_table_without_sections_keeps_nothing() {
+fn table_without_sections_keeps_no_ports() {
     let mut builder = Routes::builder();
     builder.route(route(1, 0));
     builder.port(Guid::new(1), Lid::new(1), Lmc::ZERO);
@@ -53,7 +53,7 @@ fn a_table_without_sections_keeps_nothing() {
 }
 
 #[test]
-fn sections_have_a_bound() {
+fn sections_are_limited() {
     let mut builder = Routes::builder();
     for number in 1..=300 {
         builder.section(Guid::new(1), Lid::new(number));
@@ -62,9 +62,9 @@ fn sections_have_a_bound() {
     assert_eq!((routes.sections().count(), routes.counts().sections_left_out), (256, 44));
 }
 
-/// As many as a subnet can have, whatever a file says.
+/// The limits are those of a subnet, whatever the file contains.
 #[test]
-fn ports_and_destinations_have_a_bound() {
+fn ports_and_destinations_are_limited() {
     let mut builder = Routes::builder();
     builder.section(Guid::new(1), Lid::new(1));
     for lid in 0..=u16::MAX {
@@ -76,7 +76,7 @@ fn ports_and_destinations_have_a_bound() {
 }
 
 #[test]
-fn addresses_of_hosts_have_a_bound() {
+fn addresses_of_hosts_are_limited() {
     let mut builder = Hosts::builder();
     for number in 0..=524_288_u32 {
         builder.host(&Address::Ip4(number.into()), Gid::new([1; 16]));
@@ -86,7 +86,7 @@ fn addresses_of_hosts_have_a_bound() {
 }
 
 #[test]
-fn the_last_line_of_a_host_counts() {
+fn last_entry_of_a_host_wins() {
     let gid = |number: u8| Gid::new([number; 16]);
     let mut builder = Hosts::builder();
     for (address, number) in
@@ -103,9 +103,9 @@ fn the_last_line_of_a_host_counts() {
     assert!(!hosts.is_empty() && Hosts::default().is_empty());
 }
 
-/// What one destination takes with all its keys: the longest name, IPv4, IPv6, GID, LID, and a route from one port.
+/// A destination with all its keys: the longest name, IPv4, IPv6, GID, LID, and a route from one port.
 #[test]
-fn a_destination_takes_less_than_200_bytes() {
+fn destination_takes_less_than_200_bytes() {
     const NODES: u16 = 10_000;
     let kept = |number: u16| {
         let mut hosts = Hosts::builder();

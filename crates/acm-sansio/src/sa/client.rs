@@ -1,4 +1,4 @@
-//! Asking subnet administration: send, answer, busy, again, abandon.
+//! Queries to the subnet administrator (SA): sending, responses, BUSY, retries, cancellation.
 use super::{
     error::SaError,
     query::SaQuery,
@@ -18,20 +18,20 @@ use crate::{
 use alloc::vec::Vec;
 use ib_mad::{TransactionId, Wire, sa::SaMad};
 
-/// What came of an answer.
+/// The effect of a received response.
 pub(crate) enum Outcome<'a> {
-    /// The question is answered.
+    /// The query is complete.
     Done(SaQueryId, Result<&'a SaMad, SaError>),
-    /// It goes on, or the answer was to nothing.
+    /// The query continues, or the response matches no query.
     Nothing,
 }
 
 impl Context {
-    /// Asks subnet administration for the provider; [`Provider::sa_done`](crate::provider::Provider::sa_done) follows
-    /// with `token`, exactly once, unless [`Context::sa_cancel`] says that it will not.
+    /// Starts a query to the SA for the provider. [`Provider::sa_done`](crate::provider::Provider::sa_done) follows
+    /// with `token`, exactly once, unless [`Context::sa_cancel`] returns `true` or [`Context::sa_discard`] is called.
     ///
     /// # Errors
-    /// [`SaError::PortDown`]; nothing follows then.
+    /// [`SaError::PortDown`] if the port is down; nothing follows then.
     pub fn sa_query(
         &mut self,
         endpoint: EndpointId,
@@ -43,9 +43,9 @@ impl Context {
         self.sa_push(port, Purpose::Provider(endpoint, token), query, account)
     }
 
-    /// Leaves a group; nothing follows.
+    /// Leaves a group. No result follows.
     pub fn sa_leave_group(&mut self, endpoint: EndpointId, query: SaQuery) {
-        // A port that is down is in no group any more.
+        // A port that is down is no longer in any group.
         if let Some(port) = self.port_id(endpoint) {
             let _ = self.sa_push(port, Purpose::Nobody, query, DAEMON);
         }
@@ -68,18 +68,17 @@ impl Context {
         Ok(id)
     }
 
-    /// Another account needs the answer, too: its turn counts as well.
+    /// Records that another account needs the response: the query also gets that account's turns.
     pub fn sa_join(&mut self, id: SaQueryId, account: AccountId) {
         self.sa.join(id, account);
     }
 
-    /// An account does not need the answer any more.
+    /// Records that an account no longer needs the response.
     pub fn sa_leave(&mut self, id: SaQueryId, account: AccountId) {
         self.sa.leave(id, account);
     }
 
-    /// Takes a question back that nobody needs any more, unless it is in flight; whether it was taken back, so that
-    /// nothing follows.
+    /// Cancels a query that is not in flight. Returns `true` if it was cancelled; no result follows then.
     pub fn sa_cancel(&mut self, id: SaQueryId) -> bool {
         if self.sa.is_in_flight(id) {
             return false;
@@ -88,7 +87,7 @@ impl Context {
         self.sa.remove(id).is_some()
     }
 
-    /// Takes a question back, also one that is in flight: nothing follows.
+    /// Cancels a query, or ignores its response if it is in flight: no result follows.
     pub fn sa_discard(&mut self, id: SaQueryId) {
         if !self.sa_cancel(id)
             && let Some(pending) = self.sa.queries.get_mut(id)
@@ -97,7 +96,7 @@ impl Context {
         }
     }
 
-    /// Sends what the port's credits allow.
+    /// Sends queries as long as the port has credits.
     pub(crate) fn sa_pump(&mut self, port: PortId) {
         while self.ports.attributes(port).is_some() && self.running != Running::Stopped {
             // The upper half of a transaction id belongs to the kernel.
@@ -119,12 +118,12 @@ impl Context {
         let timeout = self.config.timeout;
         let send = SaSend { port, id: send, to: attributes.sa_address(), mad, timeout, retries };
         self.output(Output::SaSend(send));
-        // The sender repeats and reports; this is for a sender that forgets to.
+        // The sender repeats the request and reports a time-out. This timer covers a sender that does not.
         let time = timeout.saturating_mul(retries.saturating_add(1));
         self.timers.set(TimerKey::SaQuery(id), self.now + time + SENDER_MARGIN);
     }
 
-    /// Takes an answer.
+    /// Handles a response.
     pub(crate) fn sa_received<'a>(&mut self, send: SaRequestId, bytes: &'a [u8]) -> Outcome<'a> {
         let Some(id) = self.sa.sends.get(send).copied() else {
             self.stats.stale_inputs += 1;
@@ -137,7 +136,7 @@ impl Context {
         let is_datagram = matches!(query, SaQuery::Datagram(_));
         let (port, tid, sent, attribute) = (*port, u64::from(*tid), *sent, query.attribute());
         let mad = match SaMad::parse(bytes) {
-            // Of something else: the right one may still come.
+            // A response to something else; the right one may still arrive.
             Ok(mad) if mad.header.transaction_id.get() & 0xffff_ffff != tid => {
                 self.stats.sa_bad_answers += 1;
                 return Outcome::Nothing;
@@ -168,7 +167,7 @@ impl Context {
         Outcome::Done(id, if status.is_ok() || is_datagram { Ok(mad) } else { Err(SaError::Status(status)) })
     }
 
-    /// Leaves a busy administration alone for a while; whether there is time for that.
+    /// Pauses a query after BUSY. Returns `false` if there is no time left for another attempt.
     fn sa_pause(&mut self, id: SaQueryId) -> bool {
         let random = self.jitter.next();
         let Some(pending) = self.sa.queries.get_mut(id) else { return false };
@@ -184,7 +183,7 @@ impl Context {
         true
     }
 
-    /// A question's deadline came: the error that it ends with, or none if it goes on.
+    /// Handles the timer of a query. Returns the error with which it ends, or `None` if it continues.
     pub(crate) fn sa_due(&mut self, id: SaQueryId) -> Option<SaError> {
         let pending = self.sa.queries.get(id)?;
         let port = pending.port;
@@ -203,10 +202,10 @@ impl Context {
         }
     }
 
-    /// No answer came to what was sent; whether that is the end of it.
+    /// Handles the time-out of a query. Returns `true` if the query ends.
     ///
-    /// What gives something back is repeated here and not by the sender, who knows nothing of what is asked for next: its
-    /// repetition could come behind that, and give it back.
+    /// A query that releases something (a leave, the end of a subscription) is retried here and not by the sender. The
+    /// sender does not know what is requested next: its retry could arrive after a new join and undo it.
     pub(crate) fn sa_timed_out(&mut self, id: SaQueryId) -> bool {
         let now = self.now;
         let Some(pending) = self.sa.queries.get_mut(id) else { return true };
@@ -224,29 +223,29 @@ impl Context {
         false
     }
 
-    /// How subnet administration was asked from an endpoint since then; `None` if its port is down.
+    /// Returns the duration of a query from an endpoint since `since`, or `None` if the port is down.
     #[must_use]
     pub fn sa_attempt(&self, endpoint: EndpointId, since: Time) -> Option<SaAttempt> {
         Some(SaAttempt { lid: self.port_of(endpoint)?.sm_lid, time: self.now.since(since) })
     }
 
-    /// Takes a question out.
+    /// Removes a query and its timer.
     pub(crate) fn sa_remove(&mut self, id: SaQueryId) -> Option<Pending> {
         self.timers.clear(TimerKey::SaQuery(id));
         self.sa.remove(id)
     }
 
-    /// The subnet manager or the port is elsewhere: what was sent waits again, until [`Context::sa_pump`] sends it to
-    /// where it is now. Gives back what nobody needs any more: that ends.
+    /// Requeues the queries of a port that moved, or whose subnet manager moved. [`Context::sa_pump`] then sends them
+    /// to the new address. Returns the queries that no account needs any more; the caller ends them.
     ///
-    /// What gives something back goes on as it is if the manager is where it was: it may have arrived, and nothing is
-    /// asked for before it is answered or repeated in vain.
+    /// If the manager did not move, a query in flight that releases something continues: it may have arrived, and no
+    /// new join is sent before it is answered or has timed out.
     #[must_use]
     pub(crate) fn sa_moved(&mut self, port: PortId, other_manager: bool) -> Vec<SaQueryId> {
         let all: Vec<SaQueryId> =
             self.sa.ports.get(&port).map(|port_queue| port_queue.all.iter().copied().collect()).unwrap_or_default();
         let (mut again, mut unneeded) = (0, Vec::new());
-        // The oldest is put to the front last.
+        // In reverse, so that the oldest query ends up at the front.
         for id in all.into_iter().rev() {
             let Some(pending) = self.sa.queries.get_mut(id) else { continue };
             let under_way = matches!(pending.progress, Progress::InFlight { .. });
@@ -255,7 +254,7 @@ impl Context {
             } else if under_way && !other_manager && pending.query.releases() {
                 continue;
             } else if !matches!(pending.progress, Progress::Waiting) {
-                // Another administration has all its time.
+                // The new subnet administrator gets the full time and all retries.
                 (pending.busy, pending.silent, pending.first_sent) = (0, 0, None);
                 self.sa.requeue(id);
                 self.timers.set(TimerKey::SaQuery(id), self.now + self.config.queue_deadline);

@@ -1,16 +1,17 @@
-//! How many requests of a port may be in flight at subnet administration.
+//! The number of queries of a port that may be in flight at the subnet administrator.
 use crate::{Time, config::SaDepth};
 
-/// What `auto` begins with.
+/// The initial depth of `auto`.
 const FIRST: u32 = 4;
 
-/// The depth of a port's requests. `auto` grows by one with each answer until the first trouble, and by one with each
-/// depth's worth of answers from then on; trouble (BUSY, or no answer) halves it, once for what was sent before.
+/// The depth of a port's queries. `auto` grows by one with each response until the first congestion, and after that by
+/// one for each `depth` responses. Congestion (BUSY, or no response) halves it, once for all queries that were sent
+/// before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     depth: u32,
     auto: bool,
-    /// Trouble was seen: it grows slowly.
+    /// `true` after the first congestion: the depth grows slowly.
     careful: bool,
     answers: u32,
     halved_at: Time,
@@ -29,7 +30,7 @@ impl Window {
         self.depth
     }
 
-    /// An answer came in time.
+    /// Records a response that arrived in time.
     pub(crate) fn response_received(&mut self) {
         if !self.auto || self.depth >= SaDepth::MOST_AUTO {
             return;
@@ -41,7 +42,7 @@ impl Window {
         }
     }
 
-    /// Subnet administration was busy or silent about a request that was sent at `sent`.
+    /// Records BUSY or a time-out for a query that was sent at `sent`.
     pub(crate) fn congested(&mut self, now: Time, sent: Time) {
         if self.auto && (!self.careful || sent >= self.halved_at) {
             self.depth = (self.depth / 2).max(1);
@@ -58,7 +59,7 @@ mod tests {
     use core::time::Duration;
 
     #[test]
-    fn grows_while_answers_come() {
+    fn depth_grows_with_responses() {
         let mut window = Window::new(SaDepth::Auto);
         assert_eq!(window.depth(), 4);
         (0..10).for_each(|_| window.response_received());
@@ -68,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_once_for_all_that_was_sent_before() {
+    fn depth_halves_once_for_all_queries_sent_before() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
         let mut window = Window::new(SaDepth::Auto);
         (0..60).for_each(|_| window.response_received());
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_depth_stays() {
+    fn fixed_depth_does_not_change() {
         let mut window = Window::new(SaDepth::Fixed(0));
         window.response_received();
         window.congested(Time::ZERO, Time::ZERO);

@@ -1,4 +1,4 @@
-//! Whom an answer of subnet administration goes to.
+//! Results of queries to the subnet administrator, passed to the component that needs them.
 use super::{client::Outcome, error::SaError, queue::Purpose};
 use crate::{
     acm::Acm,
@@ -15,7 +15,7 @@ impl Acm {
         }
     }
 
-    /// No answer will come to what was sent.
+    /// Handles a request that gets no response.
     pub(crate) fn sa_failed(&mut self, send: SaRequestId, error: SaError) {
         let Some(id) = self.context.sa.sends.get(send).copied() else {
             self.context.stats.stale_inputs += 1;
@@ -26,7 +26,7 @@ impl Acm {
         }
     }
 
-    /// A question is answered, or will not be; the next one has its credit.
+    /// Completes a query, and sends the next one with its credit.
     pub(crate) fn sa_done(&mut self, id: SaQueryId, result: Result<&SaMad, SaError>) {
         let Some(pending) = self.context.sa_remove(id) else { return };
         match pending.purpose {
@@ -42,7 +42,7 @@ impl Acm {
         self.context.sa_pump(pending.port);
     }
 
-    /// Ends all questions of a port that is down.
+    /// Fails all queries of a port that is down.
     pub(crate) fn fail_sa_queries(&mut self, port: PortId) {
         let port_queue = self.context.sa.ports.get(&port);
         let all: Vec<SaQueryId> =

@@ -1,43 +1,43 @@
-//! Why subnet administration gave nothing.
+//! Errors of queries to the subnet administrator.
 use acm_wire::client::ClientStatus;
 use ib_mad::{MgmtClass, Status};
 
-/// Why subnet administration gave nothing.
+/// The reason why the subnet administrator (SA) returned no record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum SaError {
-    /// No answer came in time, after all repetitions.
+    /// No response came in time, after all retries.
     #[error("no answer from the SA")]
     TimedOut,
-    /// The device did not take the request.
+    /// The device did not send the request.
     #[error("request to the SA not sent")]
     NotSent,
-    /// It waited for its turn for too long.
+    /// The query waited too long for its turn.
     #[error("no turn at the SA within the deadline")]
     NoTurn,
-    /// It would have to be sent again, and nobody needs the answer any more.
+    /// The query would have to be sent again, but no account needs its response any more.
     #[error("nobody needs the answer of the SA any more")]
     Unneeded,
-    /// An answer came that is none: cut short, or of another attribute.
+    /// The response is malformed: truncated, or of another attribute.
     #[error("malformed answer of the SA")]
     #[cfg_attr(feature = "serde", serde(rename = "BadAnswer"))]
     BadResponse,
     /// The port is not active.
     #[error("port is down")]
     PortDown,
-    /// It answered with this status.
+    /// The SA responded with this status.
     #[error("SA status {} ({n:#06x})", .0.of(MgmtClass::SUBN_ADM), n = .0.get())]
     Status(Status),
 }
 
 impl SaError {
-    /// Whether subnet administration says that there is no such path, and not only that it does not say now.
+    /// Reports whether the SA answered that there is no such path, as opposed to a temporary failure.
     #[must_use]
     pub const fn is_no_path(self) -> bool {
         matches!(self, Self::Status(Status::SA_NO_RECORDS | Status::SA_INVALID_GID))
     }
 
-    /// What a client is told.
+    /// Returns the status for a client.
     #[must_use]
     pub const fn client_status(self) -> ClientStatus {
         match self {
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_client_is_told_of_a_status() {
+    fn sa_status_maps_to_a_client_status() {
         let status_of = |status| SaError::Status(Status::new(status)).client_status();
         // BUSY, NO_RESOURCES, REQ_INVALID, NO_RECORDS, TOO_MANY_RECORDS, INVALID_GID, INSUFFICIENT_COMPONENTS.
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Subnet administration's client: one queue for each port, credits, repetitions; its notices.
+//! Client of the subnet administrator: one queue per port, credits, retries, and notices.
 mod client;
 mod credit;
 mod dispatch;

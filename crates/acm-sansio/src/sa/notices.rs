@@ -1,10 +1,9 @@
-//! Notices of subnet administration: which ports came and went, which groups were made and deleted. Subscribing to them
-//! (IBTA 13.4.11), and the reports that follow.
+//! Notices of the subnet administrator about ports and multicast groups: subscriptions (IBTA 13.4.11) and reports.
 //!
-//! Four subscriptions a port, asked one after the other. What is refused is tried again with growing pauses, and said
-//! once; nothing else depends on it. A report counts if it is from QP 1 of the subnet manager's LID. Whoever can send
-//! from there can make us ask anew for what we know, at most [`Limits::reports`](crate::config::Limits::reports) times
-//! in four seconds, and cannot make us believe anything.
+//! Each port has four subscriptions, which are requested one after the other. A refused subscription is retried with
+//! growing pauses and logged once; nothing else depends on it. Reports are accepted only from QP 1 of the subnet
+//! manager's LID. A host that can send from there causes at most [`Limits::reports`](crate::config::Limits::reports)
+//! new lookups in four seconds; its reports change no cached path by themselves.
 use super::{error::SaError, query::SaQuery, queue::Purpose, subscriptions::TRAPS};
 use crate::{
     account::DAEMON,
@@ -23,8 +22,7 @@ use ib_mad::{
 };
 
 impl Context {
-    /// Subscribes to all notices of a port, again if need be: after a while of its own, because every node of the
-    /// subnet may have the same reason.
+    /// Schedules all subscriptions of a port after a random pause, because every node of the subnet may do the same.
     pub(crate) fn renew_notices(&mut self, port: PortId) {
         let takes_reports = self.ports.attributes(port).is_some_and(|attributes| attributes.takes_reports);
         if !(takes_reports && self.config.sa_notices && self.running == Running::Serving) {
@@ -35,27 +33,27 @@ impl Context {
         state.failures = 0;
         state.restart = state.pending.is_some();
         let key = TimerKey::Notices(port);
-        // Many changes in a row do not put it off.
+        // Repeated changes do not postpone the subscription.
         if !state.restart && self.timers.get(key).is_none_or(|due| due > self.now + NOTICES_SPREAD) {
             let at = self.now + self.spread(NOTICES_SPREAD);
             self.timers.set(key, at);
         }
     }
 
-    /// Subscribes when a port that can take reports in is seen first.
+    /// Schedules the subscriptions of a port that is seen for the first time, if it receives reports.
     pub(crate) fn begin_notices(&mut self, port: PortId) {
         if !self.notices.contains_key(&port) {
             self.renew_notices(port);
         }
     }
 
-    /// The port is down: the subnet manager ends its subscriptions.
+    /// Drops the subscriptions of a port that is down; the subnet manager ends them.
     pub(crate) fn drop_notices(&mut self, port: PortId) {
         self.timers.clear(TimerKey::Notices(port));
         self.notices.remove(&port);
     }
 
-    /// Ends all subscriptions; nothing follows.
+    /// Ends all subscriptions. No result follows.
     pub(crate) fn end_notices(&mut self) {
         for (port, state) in core::mem::take(&mut self.notices) {
             self.timers.clear(TimerKey::Notices(port));
@@ -65,14 +63,14 @@ impl Context {
             });
             for (index, trap) in TRAPS.into_iter().enumerate() {
                 if state.granted.get(index) == Some(&true) || in_flight == Some(index) {
-                    // A port that is down has no subscription any more.
+                    // A port that is down has no subscriptions any more.
                     let _ = self.sa_push(port, Purpose::Nobody, SaQuery::unsubscribe(trap), DAEMON);
                 }
             }
         }
     }
 
-    /// The port's next question is due.
+    /// Starts a round of subscriptions when the timer is due.
     pub(crate) fn notices_due(&mut self, port: PortId) {
         let Some(state) = self.notices.get_mut(&port) else { return };
         if state.due == [false; TRAPS.len()] {
@@ -81,7 +79,7 @@ impl Context {
         self.subscribe_from(port, 0);
     }
 
-    /// Asks for the next subscription that is due, from this place on; after the last one, the round is over.
+    /// Requests the next subscription that is due, from index `first` on. Without one, the round is over.
     fn subscribe_from(&mut self, port: PortId, first: usize) {
         let Some(state) = self.notices.get_mut(&port).filter(|state| state.pending.is_none()) else { return };
         let next = TRAPS.into_iter().enumerate().zip(state.due).skip(first).find(|(_, due)| *due);
@@ -93,7 +91,7 @@ impl Context {
         }
     }
 
-    /// A subscription was granted, or not.
+    /// Handles the result of a subscription.
     pub(crate) fn subscribed(&mut self, port: PortId, result: Result<&SaMad, SaError>) {
         let Some(state) = self.notices.get_mut(&port) else { return };
         let Some((index, _)) = state.pending.take() else { return };
@@ -114,7 +112,7 @@ impl Context {
             *granted |= error.is_none();
         }
         state.error = state.error.or(error);
-        // One who is silent is not asked three times more.
+        // If the SA does not respond, skip the rest of the round.
         match error {
             Some(error) if !matches!(error, SaError::Status(_)) => self.round_over(port),
             _ => self.subscribe_from(port, index + 1),
@@ -145,8 +143,8 @@ impl Context {
 }
 
 impl Acm {
-    /// Something came in that calls itself a report: answered if it is from where subnet administration is, and handed
-    /// to the provider.
+    /// Handles a report. If it comes from the subnet administrator, responds to it and passes the notice to the
+    /// provider.
     pub(crate) fn sa_report(&mut self, port: PortId, lid: Lid, qpn: Qpn, bytes: &[u8]) {
         let cx = &mut self.context;
         let Some(attributes) = cx.ports.attributes(port) else {
@@ -167,7 +165,7 @@ impl Acm {
         };
         let most = cx.config.limits.reports;
         if !cx.notices.entry(port).or_default().budget.take(cx.now, most) {
-            // Not answered: it comes again.
+            // Without a response, the report is sent again.
             cx.stats.reports_refused += 1;
             return;
         }
@@ -183,7 +181,7 @@ impl Acm {
     }
 }
 
-/// What a report says, if it is something that was subscribed to.
+/// Returns the notice of a report, if its trap number was subscribed to.
 fn notice_of(report: &SaMad) -> Option<Notice> {
     let (SaNotice { notice, .. }, _) = SaNotice::parse_prefix(&report.data.0).ok()?;
     let TrapDetails::Gid(details) = notice.details(MgmtClass::SUBN_ADM) else { return None };

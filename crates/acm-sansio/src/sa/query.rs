@@ -1,4 +1,4 @@
-//! What is asked of subnet administration: as much as is needed to build the datagram when its turn comes.
+//! Queries to the subnet administrator, stored in the form from which the MAD is built when its turn comes.
 use crate::port::PortAttributes;
 use alloc::boxed::Box;
 use ib_mad::{
@@ -8,38 +8,38 @@ use ib_mad::{
     wire::{InBytes, Octets},
 };
 
-/// How long an answer to a report may take: 4.096 us x 2^18, a second.
+/// The time for the response to a report: 4.096 us x 2^18, about one second.
 const REPORT_TIME: TimeCode = TimeCode::of::<18>();
 
-/// Whether a datagram is about being in a group.
+/// Reports whether an attribute is about multicast membership.
 const fn is_membership(attribute: AttributeId) -> bool {
     attribute.get() == AttributeId::MC_MEMBER_RECORD.get()
 }
 
-/// What is asked of subnet administration. Where it says so, the port's GID is put in when the datagram is built: it
-/// may be another one by then.
+/// A query to the subnet administrator. Where noted, the port's current GID is inserted when the MAD is built, because
+/// the GID may change while the query waits.
 #[derive(Clone, Debug)]
 pub enum SaQuery {
-    /// A path: one record is asked for.
+    /// A path record query for one record.
     Path {
-        /// The fields that are known.
+        /// The known fields.
         query: Query<PathRecord>,
-        /// The source is the port's GID of that moment.
+        /// `true` if the source is the port's current GID.
         from_port: bool,
     },
-    /// Membership of the port's GID of that moment in a group.
+    /// A join of the port's current GID to a group.
     Join(Query<McMemberRecord>),
-    /// The end of a membership; the query names the GID that joined.
+    /// A leave; the query contains the GID that joined.
     Leave(Query<McMemberRecord>),
-    /// Notices, to be sent from now on or no more.
+    /// The beginning or end of a subscription to notices.
     Inform(InformInfo),
-    /// A datagram as it is, but for its transaction id. Whatever status the answer has, it is the answer.
+    /// A MAD that is sent as it is, except for its transaction id. Any status in the response is a result.
     Datagram(Box<SaMad>),
 }
 
 impl SaQuery {
-    /// Whether it is about being in a group. Those go first, because nothing works without them, and one at a time, so
-    /// that leaving a group and joining it again cannot change places on the way.
+    /// Reports whether this is a join or leave. Joins and leaves go first, because everything depends on them. They go
+    /// one at a time, so that a leave and the following join of the same group cannot overtake each other.
     pub(crate) const fn is_membership(&self) -> bool {
         match self {
             Self::Join(_) | Self::Leave(_) => true,
@@ -48,7 +48,7 @@ impl SaQuery {
         }
     }
 
-    /// The attribute that an answer must have.
+    /// Returns the attribute of a valid response.
     pub(crate) const fn attribute(&self) -> AttributeId {
         match self {
             Self::Path { .. } => AttributeId::PATH_RECORD,
@@ -58,7 +58,7 @@ impl SaQuery {
         }
     }
 
-    /// The datagram that asks it from this port.
+    /// Builds the MAD for this port.
     pub(crate) fn mad(&self, port: &PortAttributes, tid: TransactionId) -> SaMad {
         match self {
             Self::Path { query, from_port: true } => query.sgid(port.gid()).get(tid),
@@ -78,7 +78,7 @@ impl SaQuery {
         }
     }
 
-    /// Whether it takes something back that subnet administration would keep for us.
+    /// Reports whether the query releases something at the SA: a membership or a subscription.
     pub(crate) const fn releases(&self) -> bool {
         match self {
             Self::Leave(_) => true,
@@ -90,7 +90,7 @@ impl SaQuery {
         }
     }
 
-    /// All notices of this kind, from whomever and about whatever.
+    /// Creates a subscription to all notices with this trap number.
     pub(crate) fn subscribe(trap: TrapNumber) -> Self {
         Self::Inform(InformInfo {
             lid_range_begin: Lid::PERMISSIVE,
@@ -104,7 +104,7 @@ impl SaQuery {
         })
     }
 
-    /// The end of that.
+    /// Creates the end of that subscription.
     pub(crate) fn unsubscribe(trap: TrapNumber) -> Self {
         match Self::subscribe(trap) {
             Self::Inform(inform) => Self::Inform(InformInfo { subscribe: 0, ..inform }),
@@ -112,8 +112,8 @@ impl SaQuery {
         }
     }
 
-    /// What a client's QUERY_SA asks: the fields that are not zero, as C ibacm asks. How many paths there may be and
-    /// their preference are the daemon's business.
+    /// Creates the query of a client's QUERY_SA from the fields that are not zero, as C ibacm does. The number of paths
+    /// and the preference are not taken from the client.
     pub(crate) fn of_client(path: &PathRecord) -> Self {
         let query = Query::from_non_zero(*path).without(PathMask::NUM_PATH | PathMask::PREFERENCE);
         Self::Path { query, from_port: false }

@@ -1,4 +1,4 @@
-//! Questions to subnet administration and how far each is: waiting for its turn, in flight, or pausing.
+//! Queues of queries to the subnet administrator, and the progress of each query.
 use super::{credit::Window, query::SaQuery};
 use crate::{
     Time,
@@ -14,69 +14,69 @@ use alloc::{
     vec::Vec,
 };
 
-/// Joins and leaves take no turns by account: all wait in one line.
+/// Joins and leaves are not served by account: they share one lane.
 const MEMBERSHIP_LANE: u32 = 0;
 
-/// Whom an answer is for.
+/// The recipient of a query's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// The provider, who knows the question by a token.
+    /// The provider, which identifies the query by a token.
     Provider(EndpointId, Token),
-    /// A client's QUERY_SA.
+    /// A client's QUERY_SA request.
     Client(EndpointId, RequestId),
     /// The port's subscriptions to notices.
     Notices,
-    /// Nobody: a group is being left, or the client is gone.
+    /// None: a group is being left, or the client disconnected.
     Nobody,
 }
 
-/// How far a question is.
+/// The progress of a query.
 #[derive(Debug)]
 pub(crate) enum Progress {
     /// It waits for a credit.
     Waiting,
-    /// It is sent.
+    /// It was sent.
     InFlight {
         send: SaRequestId,
-        /// Lower half of the transaction id; the upper half is the kernel's.
+        /// Lower half of the transaction id; the upper half belongs to the kernel.
         tid: u32,
         credit: Credit,
         sent: Time,
     },
-    /// The administration was busy; to be asked again. Holds no credit.
+    /// The SA was busy; the query waits for the next attempt without a credit.
     Pausing,
 }
 
-/// A question that is not answered yet.
+/// An open query.
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) port: PortId,
     pub(crate) purpose: Purpose,
     pub(crate) query: SaQuery,
-    /// Those who need the answer.
+    /// The accounts that need the response.
     pub(crate) accounts: Vec<AccountId>,
     pub(crate) positions: QueuePositions,
-    /// The place of a join or leave that waits.
+    /// The queue position of a join or leave that waits.
     position: Option<Position>,
     pub(crate) progress: Progress,
-    /// How often the administration was busy.
+    /// Number of BUSY responses.
     pub(crate) busy: u32,
-    /// How often it was sent and not answered.
+    /// Number of time-outs.
     pub(crate) silent: u32,
-    /// When it was asked.
+    /// The time of its creation.
     pub(crate) since: Time,
-    /// When it was sent first: the time of all repetitions counts from here.
+    /// The time when it was first sent. The time limit for all retries counts from here.
     pub(crate) first_sent: Option<Time>,
 }
 
 impl Pending {
-    /// How long it waited for its turn, if it is sent for the first time now.
+    /// Returns the time that it waited for its turn, if it is being sent for the first time.
     pub(crate) fn waited(&self, now: Time) -> Option<core::time::Duration> {
         matches!(self.progress, Progress::InFlight { .. } if self.busy == 0 && self.first_sent == Some(now))
             .then(|| now.since(self.since))
     }
 
-    /// Whether it is worth sending again. What is given back is given back whoever waits for that.
+    /// Reports whether the query is worth sending again. Queries that release something always are.
     pub(crate) fn is_needed(&self) -> bool {
         match self.purpose {
             Purpose::Provider(..) | Purpose::Client(..) | Purpose::Notices => !self.accounts.is_empty(),
@@ -85,25 +85,25 @@ impl Pending {
     }
 }
 
-/// What one port has to ask.
+/// The queries of one port.
 #[derive(Debug)]
 pub(crate) struct PortQueue {
     pub(crate) queue: CreditQueue<SaQueryId>,
-    /// Joins and leaves.
+    /// Joins and leaves that wait.
     memberships: FairQueue<SaQueryId>,
-    /// One of them is in flight or pausing.
+    /// The join or leave that is in flight or pausing.
     membership_under_way: Option<SaQueryId>,
     pub(crate) window: Window,
-    /// All of the port, whatever their progress.
+    /// All queries of the port, with any progress.
     pub(crate) all: BTreeSet<SaQueryId>,
 }
 
-/// All questions of all ports.
+/// The queries of all ports.
 #[derive(Debug)]
 pub(crate) struct SaQueues {
     depth: SaDepth,
     pub(crate) queries: Arena<SaQueryId, Pending>,
-    /// What was sent and has no answer yet. A question that is sent again has another id.
+    /// Requests in flight. A query that is sent again gets another id.
     pub(crate) sends: Arena<SaRequestId, SaQueryId>,
     pub(crate) ports: BTreeMap<PortId, PortQueue>,
 }
@@ -119,7 +119,7 @@ impl PortQueue {
         }
     }
 
-    /// The next question and its credit.
+    /// Returns the next query with its credit.
     fn next(&mut self) -> Option<(SaQueryId, Credit)> {
         let depth = self.window.depth();
         if self.membership_under_way.is_none() && self.memberships() > 0 {
@@ -134,7 +134,7 @@ impl PortQueue {
         self.queue.next(depth)
     }
 
-    /// Joins and leaves that wait.
+    /// Returns the number of joins and leaves that wait.
     pub(crate) fn memberships(&self) -> usize {
         self.memberships.len()
     }
@@ -145,7 +145,7 @@ impl SaQueues {
         Self { depth, queries: Arena::new(), sends: Arena::new(), ports: BTreeMap::new() }
     }
 
-    /// Lets so many be in flight from now on.
+    /// Sets the number of queries that may be in flight.
     pub(crate) fn set_depth(&mut self, depth: SaDepth) {
         self.depth = depth;
         for port_queue in self.ports.values_mut() {
@@ -153,7 +153,7 @@ impl SaQueues {
         }
     }
 
-    /// Puts a question at the end of its line.
+    /// Appends a query to its queue.
     pub(crate) fn push(&mut self, port: PortId, purpose: Purpose, query: SaQuery, account: AccountId) -> SaQueryId {
         let is_membership = query.is_membership();
         let id = self.queries.insert(Pending {
@@ -182,7 +182,7 @@ impl SaQueues {
         id
     }
 
-    /// The next question that may be sent now, in flight from here on.
+    /// Returns the next query to send and marks it as in flight.
     pub(crate) fn next(&mut self, port: PortId, now: Time, tid: u32) -> Option<(SaRequestId, SaQueryId)> {
         let port_queue = self.ports.get_mut(&port)?;
         let (id, credit) = port_queue.next()?;
@@ -195,7 +195,7 @@ impl SaQueues {
         Some((send, id))
     }
 
-    /// Ends what is in flight of a question: its credit is free, and an answer to it is stale.
+    /// Returns the credit of a query in flight. A response to the earlier request is stale from now on.
     fn recall(&mut self, id: SaQueryId) {
         let Some(pending) = self.queries.get_mut(id) else { return };
         let progress = core::mem::replace(&mut pending.progress, Progress::Waiting);
@@ -207,7 +207,7 @@ impl SaQueues {
         }
     }
 
-    /// Takes a question out, whatever its progress.
+    /// Removes a query, whatever its progress.
     pub(crate) fn remove(&mut self, id: SaQueryId) -> Option<Pending> {
         self.recall(id);
         let mut pending = self.queries.remove(id)?;
@@ -223,7 +223,7 @@ impl SaQueues {
         Some(pending)
     }
 
-    /// A busy administration is left alone: the credit is free until the question waits again.
+    /// Pauses a query after BUSY. Its credit is free until it is queued again.
     pub(crate) fn pause(&mut self, id: SaQueryId) {
         self.recall(id);
         if let Some(pending) = self.queries.get_mut(id) {
@@ -231,7 +231,7 @@ impl SaQueues {
         }
     }
 
-    /// Puts a question that was sent before at the front.
+    /// Puts a query that was sent before at the front of its queue.
     pub(crate) fn requeue(&mut self, id: SaQueryId) {
         self.recall(id);
         let Some(pending) = self.queries.get_mut(id) else { return };
@@ -247,7 +247,7 @@ impl SaQueues {
         }
     }
 
-    /// Another account needs the answer, too.
+    /// Adds an account that needs the response.
     pub(crate) fn join(&mut self, id: SaQueryId, account: AccountId) {
         let Some(pending) = self.queries.get_mut(id).filter(|pending| !pending.accounts.contains(&account)) else {
             return;
@@ -260,7 +260,7 @@ impl SaQueues {
         }
     }
 
-    /// An account does not need the answer any more.
+    /// Removes an account that no longer needs the response.
     pub(crate) fn leave(&mut self, id: SaQueryId, account: AccountId) {
         let Some(pending) = self.queries.get_mut(id) else { return };
         pending.accounts.retain(|other| *other != account);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_comes_at_the_first_turn_of_those_who_need_it() {
+    fn query_comes_at_the_first_turn_of_its_accounts() {
         let mut queues = SaQueues::new(SaDepth::Fixed(9));
         let ids = [A; 3].map(|account| push(&mut queues, account));
         queues.join(ids[2], B);
@@ -299,9 +299,9 @@ mod tests {
         assert!(ids.iter().all(|id| queues.is_in_flight(*id)));
     }
 
-    /// Leaves and joins go one at a time; one that is taken back takes no other with it.
+    /// Joins and leaves go one at a time; cancelling one does not affect the others.
     #[test]
-    fn memberships_go_one_after_the_other() {
+    fn joins_and_leaves_go_one_at_a_time() {
         use ib_mad::sa::Query;
         let mut queues = SaQueues::new(SaDepth::Fixed(9));
         let ids = [(); 4].map(|()| queues.push(PORT, Purpose::Nobody, SaQuery::Leave(Query::new()), A));
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_does_not_say_how_many_paths_or_which_first() {
+    fn client_query_has_no_number_of_paths_and_no_preference() {
         use ib_mad::{
             TransactionId,
             sa::{PathMask, ReversiblePaths},
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_worth_sending_again() {
+    fn query_is_sent_again_only_if_needed() {
         use ib_mad::sa::Query;
         let mut queues = SaQueues::new(SaDepth::Fixed(9));
         let token = Token { provider: crate::api::ProviderId::BUILT_IN, kind: 1, index: 0, generation: 0 };

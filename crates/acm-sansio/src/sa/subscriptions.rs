@@ -1,4 +1,4 @@
-//! What is kept of a port's subscriptions to notices.
+//! State of a port's subscriptions to notices.
 use super::error::SaError;
 use crate::{
     Time,
@@ -8,10 +8,10 @@ use alloc::collections::BTreeMap;
 use core::time::Duration;
 use ib_mad::notice::TrapNumber;
 
-/// What is subscribed to, in this order.
+/// The subscribed trap numbers, in the order of subscription.
 pub(super) const TRAPS: [TrapNumber; 4] =
     [TrapNumber::GID_OUT_OF_SERVICE, TrapNumber::GID_IN_SERVICE, TrapNumber::MGID_DESTROYED, TrapNumber::MGID_CREATED];
-/// In this time the room for reports is whole again.
+/// The time in which the report budget refills completely.
 const REFILL: Duration = Duration::from_secs(4);
 
 /// The subscriptions of all ports.
@@ -20,24 +20,24 @@ pub(crate) type Notices = BTreeMap<PortId, PortNotices>;
 /// The subscriptions of a port.
 #[derive(Debug, Default)]
 pub(crate) struct PortNotices {
-    /// By the place in [`TRAPS`]: to be asked for in this round.
+    /// By index in [`TRAPS`]: `true` if it is to be requested in this round.
     pub(super) due: [bool; TRAPS.len()],
-    /// Granted at some time, so that it is to be ended.
+    /// By index in [`TRAPS`]: `true` if it was ever granted and must be ended.
     pub(super) granted: [bool; TRAPS.len()],
-    /// What is being asked for.
+    /// The subscription in flight: its index in [`TRAPS`] and its query.
     pub(super) pending: Option<(usize, SaQueryId)>,
-    /// The subnet manager may have forgotten what is being asked for.
+    /// `true` if the subnet manager may have lost the subscription in flight.
     pub(super) restart: bool,
-    /// What went wrong first in this round.
+    /// The first error of this round.
     pub(super) error: Option<SaError>,
-    /// Rounds in a row in which something went wrong.
+    /// Number of failed rounds in a row.
     pub(super) failures: u32,
-    /// That it goes wrong was said.
+    /// `true` if the failure was logged.
     pub(super) failure_logged: bool,
     pub(super) budget: ReportBudget,
 }
 
-/// How many reports may be taken in.
+/// The number of reports that may still be accepted.
 #[derive(Debug, Default)]
 pub(super) struct ReportBudget {
     taken: u32,
@@ -45,7 +45,7 @@ pub(super) struct ReportBudget {
 }
 
 impl ReportBudget {
-    /// Takes room for one; whether there was any.
+    /// Takes one from the budget. Returns `false` if it is used up.
     pub(super) fn take(&mut self, now: Time, most: u32) -> bool {
         let whole = u64::try_from(REFILL.as_millis()).unwrap_or(u64::MAX).max(1);
         let waited = u64::try_from(now.since(self.since).as_millis()).unwrap_or(u64::MAX);
@@ -61,7 +61,7 @@ impl ReportBudget {
 }
 
 impl PortNotices {
-    /// Whether a subscription is to be asked for, and none is under way.
+    /// Reports whether a subscription is due and none is in flight.
     pub(crate) fn waits(&self) -> bool {
         self.due != [false; TRAPS.len()] && self.pending.is_none()
     }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_is_given_back_with_time() {
+    fn report_budget_refills_with_time() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
         let mut budget = ReportBudget::default();
         let mut taken = |millis| (0..100).filter(|_| budget.take(at(millis), 8)).count();

@@ -1,4 +1,4 @@
-//! What the core asks of its owner, and what becomes of it if the owner does otherwise: the table on the crate's page.
+//! The contract between the core and its caller, as in the table of the crate documentation.
 use acm_sansio::{
     Account, Acm, ClientId, Config, EndpointId, Event, Input, Output, PortId, Time,
     api::{Reason, SaSend, SendFailure},
@@ -25,13 +25,13 @@ fn drain(acm: &mut Acm) -> Vec<Output> {
     core::iter::from_fn(|| acm.poll_output()).collect()
 }
 
-fn tell(acm: &mut Acm, now: Time, input: Input<'_>) -> Vec<Output> {
+fn input(acm: &mut Acm, now: Time, input: Input<'_>) -> Vec<Output> {
     acm.handle_input(now, input);
     drain(acm)
 }
 
-/// What goes to subnet administration.
-fn asked(outputs: &[Output]) -> Vec<SaSend> {
+/// Returns the requests to the subnet administrator.
+fn sa_requests(outputs: &[Output]) -> Vec<SaSend> {
     let send = |output: &Output| if let Output::SaSend(send) = output { Some(*send) } else { None };
     outputs.iter().filter_map(send).collect()
 }
@@ -40,7 +40,7 @@ fn status(outputs: &[Output]) -> Option<ClientStatus> {
     outputs.iter().find_map(|output| if let Output::Reply { reply, .. } = output { Some(reply.status()) } else { None })
 }
 
-/// A failed join's reason, or none if it was granted; nothing if neither was said.
+/// Returns the result of a join: `Some(None)` on success, `Some(error)` on failure, `None` if no join ended.
 fn joined(outputs: &[Output]) -> Option<Option<SaError>> {
     outputs.iter().find_map(|output| match output {
         Output::Log(Event::Ibacmp(ibacmp::Event::Joined(..))) => Some(None),
@@ -49,7 +49,7 @@ fn joined(outputs: &[Output]) -> Option<Option<SaError>> {
     })
 }
 
-/// A core with an address, an active port and a client, and what it wants.
+/// Returns a core with an address, an active port and a client, and the outputs so far.
 fn core() -> (Acm, Vec<Output>) {
     let mut acm = Acm::new(Config::default(), 1);
     let attributes = PortAttributes {
@@ -58,20 +58,20 @@ fn core() -> (Acm, Vec<Output>) {
         pkeys: vec![Pkey::DEFAULT_FULL],
         ..PortAttributes::default()
     };
-    tell(&mut acm, Time::ZERO, Input::AddressAdded { port: PORT, pkey: None, address: Address::from_text("node1") });
-    tell(&mut acm, Time::ZERO, Input::ClientOpened { client: CLIENT, account: Account::User(0) });
-    let wanted = tell(&mut acm, Time::ZERO, Input::PortUp { port: PORT, attributes: &attributes });
-    (acm, wanted)
+    input(&mut acm, Time::ZERO, Input::AddressAdded { port: PORT, pkey: None, address: Address::from_text("node1") });
+    input(&mut acm, Time::ZERO, Input::ClientOpened { client: CLIENT, account: Account::User(0) });
+    let outputs = input(&mut acm, Time::ZERO, Input::PortUp { port: PORT, attributes: &attributes });
+    (acm, outputs)
 }
 
-/// The same, and its question to join its group.
+/// Returns a core with an open endpoint, and its request to join the group.
 fn joining() -> (Acm, SaSend) {
     let (mut acm, _) = core();
-    let [join] = asked(&tell(&mut acm, Time::ZERO, OPENED))[..] else { panic!("one group to join") };
+    let [join] = sa_requests(&input(&mut acm, Time::ZERO, OPENED))[..] else { panic!("one group to join") };
     (acm, join)
 }
 
-/// What an administration grants.
+/// Returns the response that grants a join.
 fn granted(join: &SaSend) -> SaMad {
     let mut mad = join.mad;
     mad.header.method = mad.header.method.response().unwrap();
@@ -79,20 +79,20 @@ fn granted(join: &SaSend) -> SaMad {
     mad
 }
 
-fn answer(acm: &mut Acm, join: &SaSend, mad: &SaMad) -> Vec<Output> {
-    tell(acm, Time::ZERO, Input::SaResponse { id: join.id, mad: as_bytes(mad) })
+fn respond(acm: &mut Acm, join: &SaSend, mad: &SaMad) -> Vec<Output> {
+    input(acm, Time::ZERO, Input::SaResponse { id: join.id, mad: as_bytes(mad) })
 }
 
-fn ask(acm: &mut Acm, source: Option<&str>, dest: &str) -> Vec<Output> {
+fn request(acm: &mut Acm, source: Option<&str>, dest: &str) -> Vec<Output> {
     let source = source.map(Address::from_text);
     let message = resolve_request(source.as_ref(), &Address::from_text(dest), EntryFlags::empty(), [1; 8]);
-    tell(acm, Time::ZERO, Input::ClientMessage { client: CLIENT, message: &message })
+    input(acm, Time::ZERO, Input::ClientMessage { client: CLIENT, message: &message })
 }
 
 #[test]
 #[cfg(debug_assertions)]
 #[should_panic(expected = "outputs were not drained")]
-fn outputs_are_drained_before_the_next_fact() {
+fn outputs_must_be_drained_before_the_next_input() {
     let mut acm = Acm::new(Config::default(), 1);
     acm.handle_input(Time::ZERO, Input::Shutdown);
     acm.handle_timeout(Time::ZERO);
@@ -101,46 +101,49 @@ fn outputs_are_drained_before_the_next_fact() {
 #[test]
 #[cfg(debug_assertions)]
 #[should_panic(expected = "time went back")]
-fn time_does_not_go_back() {
+fn time_must_not_go_back() {
     let mut acm = Acm::new(Config::default(), 1);
     acm.handle_timeout(Time::from_nanos(2));
     acm.handle_timeout(Time::from_nanos(1));
 }
 
 #[test]
-fn an_endpoint_is_asked_for_once_and_does_nothing_before_it_is_opened() {
-    let (mut acm, wanted) = core();
+fn endpoint_is_opened_once_and_idle_until_then() {
+    let (mut acm, outputs) = core();
     let opens = |outputs: &[Output]| outputs.iter().filter(|it| matches!(it, Output::OpenEndpoint { .. })).count();
-    assert_eq!((opens(&wanted), asked(&wanted)), (1, vec![]));
+    assert_eq!((opens(&outputs), sa_requests(&outputs)), (1, vec![]));
     let waits = acm.poll_deadline().map(|deadline| deadline.reason);
-    assert!(waits.is_none_or(|reason| reason != Reason::OpenEndpoint), "for as long as it takes");
-    // Whoever asks meanwhile has no answer, and does not wait.
-    assert_eq!(status(&ask(&mut acm, Some("node1"), "node2")), Some(ClientStatus::ENODATA));
-    assert_eq!(asked(&tell(&mut acm, Time::ZERO, OPENED)).len(), 1, "the group is joined then");
+    assert!(waits.is_none_or(|reason| reason != Reason::OpenEndpoint), "no time-out");
+    // A request before that fails at once.
+    assert_eq!(status(&request(&mut acm, Some("node1"), "node2")), Some(ClientStatus::ENODATA));
+    assert_eq!(sa_requests(&input(&mut acm, Time::ZERO, OPENED)).len(), 1, "then the group is joined");
     let (mut acm, _) = core();
-    tell(&mut acm, Time::ZERO, Input::EndpointFailed(ENDPOINT));
-    let again = acm.poll_timeout().expect("another try");
+    input(&mut acm, Time::ZERO, Input::EndpointFailed(ENDPOINT));
+    let again = acm.poll_timeout().expect("a retry");
     acm.handle_timeout(again);
     assert_eq!(opens(&drain(&mut acm)), 1);
 }
 
 #[test]
-fn a_name_is_not_found_before_the_group_is_joined() {
+fn name_lookup_fails_before_the_group_is_joined() {
     let (mut acm, join) = joining();
-    assert_eq!(status(&ask(&mut acm, Some("node1"), "node2")), Some(ClientStatus::ENODATA));
-    assert_eq!(joined(&answer(&mut acm, &join, &granted(&join))), Some(None));
-    let wanted = ask(&mut acm, Some("node1"), "node2");
-    assert_eq!(status(&wanted), None);
-    assert!(wanted.iter().any(|output| matches!(output, Output::Send { .. })), "the group is asked: {wanted:?}");
+    assert_eq!(status(&request(&mut acm, Some("node1"), "node2")), Some(ClientStatus::ENODATA));
+    assert_eq!(joined(&respond(&mut acm, &join, &granted(&join))), Some(None));
+    let outputs = request(&mut acm, Some("node1"), "node2");
+    assert_eq!(status(&outputs), None);
+    assert!(
+        outputs.iter().any(|output| matches!(output, Output::Send { .. })),
+        "a multicast request is sent: {outputs:?}"
+    );
 }
 
 #[test]
-fn a_join_is_granted_by_the_record_of_its_group() {
+fn join_succeeds_only_with_the_record_of_its_group() {
     let (mut acm, join) = joining();
     let good = granted(&join);
-    let wanted = answer(&mut acm, &join, &good);
-    assert_eq!(joined(&wanted), Some(None));
-    let attached = wanted.iter().find_map(|output| match output {
+    let outputs = respond(&mut acm, &join, &good);
+    assert_eq!(joined(&outputs), Some(None));
+    let attached = outputs.iter().find_map(|output| match output {
         Output::Attach { endpoint, mgid, mlid } => Some((*endpoint, *mgid, *mlid)),
         _ => None,
     });
@@ -151,11 +154,11 @@ fn a_join_is_granted_by_the_record_of_its_group() {
         let (mut acm, join) = joining();
         let mut mad = granted(&join);
         change(&mut mad);
-        let outputs = answer(&mut acm, &join, &mad);
+        let outputs = respond(&mut acm, &join, &mad);
         (joined(&outputs), acm.poll_timeout().is_some())
     };
     let bad = (Some(Some(SaError::BadResponse)), true);
-    assert_eq!(refused(&|mad| mad.header.method = join.mad.header.method), bad, "no answer at all");
+    assert_eq!(refused(&|mad| mad.header.method = join.mad.header.method), bad, "not a response");
     assert_eq!(refused(&|mad| mad.header.attribute_id = AttributeId::PATH_RECORD), bad);
     assert_eq!(
         refused(&|mad| McMemberRecord::parse_mut(&mut mad.data.0).unwrap().mgid = "ff12::1".parse().unwrap()),
@@ -168,48 +171,48 @@ fn a_join_is_granted_by_the_record_of_its_group() {
     }
     let status = Status::SA_REQUEST_INVALID;
     assert_eq!(refused(&|mad| mad.header.status = status), (Some(Some(SaError::Status(status))), true));
-    // Of the transaction id the lower half counts; another's answer changes nothing.
+    // Only the lower half of the transaction id is compared; a response with another id is ignored.
     let high = join.mad.header.transaction_id.get() | 7 << 32;
     assert_eq!(refused(&|mad| mad.header.transaction_id = TransactionId::new(high)), (Some(None), true));
     assert_eq!(refused(&|mad| mad.header.transaction_id = TransactionId::new(high ^ 1)), (None, true));
 }
 
 #[test]
-fn a_question_that_its_sender_forgets_ends_all_the_same() {
+fn sa_query_without_response_times_out() {
     let (mut acm, join) = joining();
-    let due = acm.poll_timeout().expect("a deadline of the core's own");
-    assert!(due > Time::ZERO + join.timeout * (join.retries + 1), "later than any sender takes");
+    let due = acm.poll_timeout().expect("a timer of the core");
+    assert!(due > Time::ZERO + join.timeout * (join.retries + 1), "later than the last retry of the sender");
     acm.handle_timeout(due);
     assert_eq!(joined(&drain(&mut acm)), Some(Some(SaError::TimedOut)));
-    let late = tell(&mut acm, due, Input::SaFailed { id: join.id, failure: SendFailure::TimedOut });
-    assert_eq!((late, acm.stats().stale_inputs), (vec![], 1), "and its number is not used again");
+    let late = input(&mut acm, due, Input::SaFailed { id: join.id, failure: SendFailure::TimedOut });
+    assert_eq!((late, acm.stats().stale_inputs), (vec![], 1), "and its id is not reused");
 }
 
 #[test]
-fn a_request_without_a_source_waits_until_one_is_selected() {
+fn request_without_source_waits_until_one_is_selected() {
     let (mut acm, join) = joining();
-    answer(&mut acm, &join, &granted(&join));
+    respond(&mut acm, &join, &granted(&join));
     let before = acm.poll_timeout();
-    let wanted = ask(&mut acm, None, "10.0.0.2");
-    let [Output::SelectSource { request, .. }] = wanted[..] else { panic!("{wanted:?}") };
-    assert_eq!((acm.poll_timeout(), acm.has_requests(CLIENT)), (before, true), "for as long as it takes");
-    let outputs = tell(&mut acm, Time::ZERO, Input::SourceSelected { request, source: None });
+    let outputs = request(&mut acm, None, "10.0.0.2");
+    let [Output::SelectSource { request, .. }] = outputs[..] else { panic!("{outputs:?}") };
+    assert_eq!((acm.poll_timeout(), acm.has_requests(CLIENT)), (before, true), "no time-out");
+    let outputs = input(&mut acm, Time::ZERO, Input::SourceSelected { request, source: None });
     assert_eq!((status(&outputs), acm.has_requests(CLIENT)), (Some(ClientStatus::ESRCADDR), false));
 }
 
 #[test]
-fn after_shutdown_the_groups_are_left_or_have_had_their_time() {
+fn shutdown_ends_when_groups_are_left_or_after_its_time_out() {
     let leaving = || {
         let (mut acm, join) = joining();
-        answer(&mut acm, &join, &granted(&join));
-        let wanted = tell(&mut acm, Time::ZERO, Input::Shutdown);
-        assert!(!wanted.contains(&Output::ShutdownDone));
-        let [leave] = asked(&wanted)[..] else { panic!("the group is left: {wanted:?}") };
+        respond(&mut acm, &join, &granted(&join));
+        let outputs = input(&mut acm, Time::ZERO, Input::Shutdown);
+        assert!(!outputs.contains(&Output::ShutdownDone));
+        let [leave] = sa_requests(&outputs)[..] else { panic!("the group is left: {outputs:?}") };
         (acm, leave)
     };
     let (mut acm, leave) = leaving();
-    assert!(answer(&mut acm, &leave, &granted(&leave)).contains(&Output::ShutdownDone), "left");
-    // Nobody answers.
+    assert!(respond(&mut acm, &leave, &granted(&leave)).contains(&Output::ShutdownDone), "left");
+    // The leave gets no response.
     let (mut acm, _) = leaving();
     while let Some(due) = acm.poll_timeout() {
         acm.handle_timeout(due);
@@ -221,7 +224,7 @@ fn after_shutdown_the_groups_are_left_or_have_had_their_time() {
 }
 
 #[test]
-fn the_contracts_of_the_crates_page_are_tests_here() {
+fn each_contract_in_the_crate_documentation_is_a_test() {
     let (page, here) = (include_str!("../../src/lib.rs"), include_str!("contracts.rs"));
     let named: Vec<&str> =
         page.split("`contracts::").skip(1).filter_map(|rest| rest.split_once('`')).map(|(name, _)| name).collect();
@@ -231,13 +234,13 @@ fn the_contracts_of_the_crates_page_are_tests_here() {
     }
 }
 
-/// The example on the crate's page: two cores, and an administration of a few lines.
+/// The example: two cores and a small subnet administrator.
 #[expect(dead_code, reason = "its `main`")]
 #[path = "../../examples/two_cores.rs"]
 mod two_cores;
 
 #[test]
-fn the_example_resolves_a_name() {
+fn example_resolves_a_name() {
     let path = two_cores::resolve().unwrap();
     assert_eq!((path.slid, path.dlid), (Lid::new(1), Lid::new(2)));
 }

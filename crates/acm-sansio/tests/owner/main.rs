@@ -1,3 +1,3 @@
-//! The core as its owner sees it: the contracts of its API, and allocations.
+//! The API from the caller's side: its contract, and memory allocations.
 mod contracts;
 mod no_allocation;

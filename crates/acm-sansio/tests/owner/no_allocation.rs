@@ -1,4 +1,4 @@
-//! The way of a cached resolve, from a client's message or the kernel's request to the answer, allocates nothing.
+//! A request for a cached path, from a client's message or the kernel's request to the response, allocates no memory.
 use acm_sansio::{
     Account, Acm, ClientId, Config, EndpointId, Input, KernelRequestId, Output, PortId, Time, api::SaSend,
     port::PortAttributes,
@@ -13,14 +13,14 @@ use ib_mad::{AttributeId, Gid, Lid, Pkey, Qpn, sa::PathRecord};
 const PORT: PortId = PortId(0);
 const CLIENT: ClientId = ClientId::new(0, 0);
 
-/// What a fact led to.
+/// The outputs of an input.
 #[derive(Default)]
 struct Outcome {
     status: Option<ClientStatus>,
-    asked: Option<SaSend>,
+    sa_request: Option<SaSend>,
 }
 
-fn tell(acm: &mut Acm, input: Input<'_>) -> Outcome {
+fn input(acm: &mut Acm, input: Input<'_>) -> Outcome {
     acm.handle_input(Time::ZERO, input);
     let mut outcome = Outcome::default();
     while let Some(output) = acm.poll_output() {
@@ -29,7 +29,7 @@ fn tell(acm: &mut Acm, input: Input<'_>) -> Outcome {
             Output::KernelReply { path, .. } => {
                 outcome.status = Some(path.map_or_else(acm_sansio::Failure::status, |_| ClientStatus::SUCCESS));
             }
-            Output::SaSend(send) => outcome.asked = Some(send),
+            Output::SaSend(send) => outcome.sa_request = Some(send),
             _ => {}
         }
     }
@@ -44,54 +44,54 @@ fn core() -> Acm {
         pkeys: vec![Pkey::DEFAULT_FULL],
         ..PortAttributes::default()
     };
-    tell(&mut acm, Input::AddressAdded { port: PORT, pkey: None, address: Address::from_text("node1") });
-    tell(&mut acm, Input::PortUp { port: PORT, attributes: &attributes });
-    tell(&mut acm, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::of::<2>() });
-    tell(&mut acm, Input::ClientOpened { client: CLIENT, account: Account::User(0) });
+    input(&mut acm, Input::AddressAdded { port: PORT, pkey: None, address: Address::from_text("node1") });
+    input(&mut acm, Input::PortUp { port: PORT, attributes: &attributes });
+    input(&mut acm, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::of::<2>() });
+    input(&mut acm, Input::ClientOpened { client: CLIENT, account: Account::User(0) });
     acm
 }
 
-/// Asks once for what it is, and a thousand times for what it costs.
-fn costs_nothing(acm: &mut Acm, ask: impl Fn() -> Input<'static>) {
-    assert_eq!(tell(acm, ask()).status, Some(ClientStatus::SUCCESS));
+/// Sends a request once to check its result, and a thousand times to count allocations.
+fn allocates_nothing(acm: &mut Acm, ask: impl Fn() -> Input<'static>) {
+    assert_eq!(input(acm, ask()).status, Some(ClientStatus::SUCCESS));
     let seen = allocation_counter::measure(|| {
         for _ in 0..1000 {
-            assert_eq!(tell(acm, ask()).status, Some(ClientStatus::SUCCESS));
+            assert_eq!(input(acm, ask()).status, Some(ClientStatus::SUCCESS));
         }
     });
     assert_eq!((seen.count_total, seen.bytes_total), (0, 0));
 }
 
 #[test]
-fn cached_resolve() {
-    // Own addresses are in the cache from the start; they take the same way as others.
+fn cached_resolve_allocates_nothing() {
+    // Local addresses are in the cache from the start, and are resolved like any others.
     let name = Address::from_text("node1");
     let message: &'static [u8] = resolve_request(Some(&name), &name, EntryFlags::empty(), [1; 8]).to_vec().leak();
-    costs_nothing(&mut core(), || Input::ClientMessage { client: CLIENT, message });
+    allocates_nothing(&mut core(), || Input::ClientMessage { client: CLIENT, message });
 }
 
 #[test]
-fn cached_path_for_the_kernel() {
+fn cached_path_for_the_kernel_allocates_nothing() {
     let mut acm = core();
     let dgid: Gid = "fe80::2".parse().unwrap();
     let wanted: &'static PathRecord = Box::leak(Box::new(PathRecord { dgid, ..PathRecord::default() }));
     let ask_at = |port| move || Input::KernelRequest { id: KernelRequestId(1), port, path: wanted };
     let ask = ask_at(Some(PORT));
-    // The join is answered by nobody here; the path is.
-    let send = tell(&mut acm, ask()).asked.unwrap();
+    // The join gets no response; the path query does.
+    let send = input(&mut acm, ask()).sa_request.unwrap();
     let mut mad = send.mad;
     assert_eq!(mad.header.attribute_id, AttributeId::PATH_RECORD);
     mad.header.method = mad.header.method.response().unwrap();
-    tell(&mut acm, Input::SaResponse { id: send.id, mad: ib_mad::as_bytes(&mad) });
-    costs_nothing(&mut acm, ask);
-    // The port is found by what is wanted.
-    costs_nothing(&mut acm, ask_at(None));
+    input(&mut acm, Input::SaResponse { id: send.id, mad: ib_mad::as_bytes(&mad) });
+    allocates_nothing(&mut acm, ask);
+    // The port is chosen by the requested path.
+    allocates_nothing(&mut acm, ask_at(None));
 }
 
 #[test]
-fn cached_address_for_the_kernel() {
+fn cached_address_for_the_kernel_allocates_nothing() {
     let mut acm = core();
     let ip = Ipv4Addr::new(10, 0, 0, 1).into();
-    tell(&mut acm, Input::AddressAdded { port: PORT, pkey: None, address: Address::Ip4(Ipv4Addr::new(10, 0, 0, 1)) });
-    costs_nothing(&mut acm, || Input::KernelAddressRequest { id: KernelRequestId(1), source: ip, dest: ip });
+    input(&mut acm, Input::AddressAdded { port: PORT, pkey: None, address: Address::Ip4(Ipv4Addr::new(10, 0, 0, 1)) });
+    allocates_nothing(&mut acm, || Input::KernelAddressRequest { id: KernelRequestId(1), source: ip, dest: ip });
 }

@@ -18,7 +18,7 @@ fn address() -> Address {
     Address::from_text("node7")
 }
 
-/// Which subjects an event has: address, port, endpoint, client.
+/// The subjects that an event has: address, port, endpoint, client.
 type About = (bool, bool, bool, bool);
 
 fn about(event: &Event) -> About {
@@ -38,7 +38,7 @@ fn check(events: impl IntoIterator<Item = (Event, Level, About, &'static str)>) 
 }
 
 #[test]
-fn says_who_asked_and_what_happened() {
+fn event_text_names_the_requester() {
     let client = RequestedBy::Client(CLIENT, Account::User(7));
     assert_eq!(
         [client, RequestedBy::Kernel(KernelRequestId(5))].map(|by| by.named(&Ids).to_string()),
@@ -48,7 +48,7 @@ fn says_who_asked_and_what_happened() {
 }
 
 #[test]
-fn of_ports_and_endpoints() {
+fn port_and_endpoint_events_have_level_subject_and_text() {
     use Level::{Always, Verbose};
     const ON: About = (false, true, true, false);
     const PORT_ONLY: About = (false, true, false, false);
@@ -70,7 +70,7 @@ fn of_ports_and_endpoints() {
 }
 
 #[test]
-fn of_clients_and_the_kernel() {
+fn client_and_kernel_events_have_level_subject_and_text() {
     use Level::{Debug, Verbose};
     const CLIENT_ONLY: About = (false, false, false, true);
     let account = Account::User(7);
@@ -91,7 +91,7 @@ fn of_clients_and_the_kernel() {
 }
 
 #[test]
-fn of_the_built_in_protocol() {
+fn built_in_provider_events_have_level_subject_and_text() {
     use Level::{Always, Debug, Verbose};
     use ibacmp::Event as Protocol;
     const HERE: About = (false, false, true, false);
@@ -128,7 +128,7 @@ fn of_the_built_in_protocol() {
 }
 
 #[test]
-fn how_many_failed_is_said_always_and_by_kind() {
+fn failure_summary_is_always_logged_by_kind() {
     let mut counts = FailureCounts::default();
     counts.count(FailureKind::SaSilent);
     let text = Event::Failures(counts, Duration::from_secs(60)).to_string();
@@ -155,7 +155,7 @@ impl Names for Known {
 }
 
 #[test]
-fn names_stand_in_place_of_ids() {
+fn event_text_contains_names_in_place_of_ids() {
     let by = RequestedBy::Client(CLIENT, Account::User(7));
     for (event, text) in [
         (Event::PortDown(PORT), "mlx5_0 port 1 is down"),

@@ -1,4 +1,4 @@
-//! States that do not fit: each is found, and what it is made of is found to fit before.
+//! Broken states: each test breaks one invariant of a valid state.
 use super::{
     super::{
         dest::{DestKey, EvictionClass, StateKind},
@@ -32,7 +32,7 @@ fn name(name: &str) -> Address {
     Address::from_text(name)
 }
 
-/// An endpoint in its group, with one address.
+/// Returns an endpoint in its group, with one address.
 fn joined(resolve_depth: u32) -> (Context, Ibacmp, EndpointId) {
     let mut cx = Context::new(Config { resolve_depth, ..Config::default() }, 1.into());
     let attributes =
@@ -61,7 +61,7 @@ fn dest_of(token: Token) -> DestId {
     }
 }
 
-/// The group is asked for one destination, which has the one credit.
+/// Starts a multicast request, which holds the only credit.
 fn asking() -> (Context, Ibacmp, EndpointId, DestId) {
     let (mut cx, mut ibacmp, endpoint) = joined(1);
     let id = ask(&mut cx, &mut ibacmp, endpoint, "there");
@@ -85,7 +85,7 @@ fn stage(ibacmp: &mut Ibacmp, id: DestId) -> &mut Stage {
 }
 
 #[test]
-fn transaction_ids() {
+fn transaction_id_belongs_to_its_destination() {
     let (cx, mut ibacmp, _, id) = asking();
     ibacmp.by_tid.insert(77, id);
     fails(&cx, &ibacmp, "transaction ids and requests differ");
@@ -95,7 +95,7 @@ fn transaction_ids() {
 }
 
 #[test]
-fn deadlines() {
+fn multicast_request_has_deadlines() {
     let (mut cx, ibacmp, _, id) = asking();
     cx.clear_timer(Task::Credit(id).token());
     fails(&cx, &ibacmp, "holds its credit for ever");
@@ -104,7 +104,7 @@ fn deadlines() {
 }
 
 #[test]
-fn credits() {
+fn held_credits_match_requests() {
     let (mut cx, mut ibacmp, endpoint) = joined(2);
     let [_, second] = ["a", "b"].map(|dest| ask(&mut cx, &mut ibacmp, endpoint, dest));
     assert_eq!(ibacmp.check(&cx), Ok(()));
@@ -116,18 +116,18 @@ fn credits() {
 }
 
 #[test]
-fn a_depth_of_none_is_one() {
+fn resolve_depth_of_zero_counts_as_one() {
     let (mut cx, mut ibacmp, endpoint) = joined(0);
     let [_, second] = ["a", "b"].map(|dest| ask(&mut cx, &mut ibacmp, endpoint, dest));
     assert_eq!(ibacmp.check(&cx), Ok(()));
-    // It waits for its turn; without a place it would never come.
+    // It waits for its turn; without a queue position it would never get one.
     assert!(matches!(stage(&mut ibacmp, second), Stage::Queued(_)));
     *stage(&mut ibacmp, second) = Stage::Queued(QueuePositions::default());
     fails(&cx, &ibacmp, "waits and nobody pays");
 }
 
 #[test]
-fn those_who_wait() {
+fn waiting_requests_have_a_lookup() {
     let (mut cx, ibacmp, endpoint, id) = asking();
     wait_for(&mut cx, endpoint, id);
     fails(&cx, &ibacmp, "1 wait, 0 are known");
@@ -139,7 +139,7 @@ fn those_who_wait() {
 }
 
 #[test]
-fn charges() {
+fn charges_match_lookups() {
     let (mut cx, ibacmp, ..) = asking();
     let providers = Providers::new(Box::new(ibacmp));
     assert_eq!(lookups(&cx, &providers), Ok(()));
@@ -148,7 +148,7 @@ fn charges() {
 }
 
 #[test]
-fn those_who_need_a_route() {
+fn query_has_the_accounts_of_its_lookup() {
     let (mut cx, mut ibacmp, endpoint) = joined(1);
     let path = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
     let resolution = ibacmp.route(&mut cx, endpoint, &path, NEED);
@@ -159,9 +159,9 @@ fn those_who_need_a_route() {
     fails(&cx, &ibacmp, "1 need query0.0, Some(0) are known");
 }
 
-/// A claim that is checked holds what a request holds.
+/// A verification holds what a multicast request holds.
 #[test]
-fn claims() {
+fn verification_has_the_waiters_of_its_lookup() {
     let (mut cx, mut ibacmp, endpoint) = joined(1);
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
     let remote = |lid| Remote { lid: Lid::new(lid), qpn: Qpn::of::<7>(), ..Remote::default() };
@@ -176,7 +176,7 @@ fn claims() {
 }
 
 #[test]
-fn ends_of_paths() {
+fn valid_path_leads_to_its_destination() {
     let (mut cx, mut ibacmp, endpoint) = joined(1);
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
     let remote = Remote { lid: Lid::new(2), ..Remote::default() };
@@ -185,7 +185,7 @@ fn ends_of_paths() {
     assert_eq!(ibacmp.check(&cx), Ok(()));
     ibacmp.cache.enter(id, DestState::Ready(Ready::new(Some(remote), path(3), 0)));
     fails(&cx, &ibacmp, "the path leads to LID 3");
-    // It counts no more.
+    // An invalid path may lead anywhere.
     for lid in [16, 17] {
         ibacmp.endpoints.entry(endpoint).or_default().update_origin(Gid::default(), Lid::new(lid), Lmc::default());
     }
@@ -193,7 +193,7 @@ fn ends_of_paths() {
 }
 
 #[test]
-fn bounds() {
+fn destinations_are_within_their_limit() {
     let (mut cx, mut ibacmp, endpoint, _) = asking();
     cx.widest.limits.destinations = 1;
     assert_eq!(ibacmp.check(&cx), Ok(()));
@@ -202,7 +202,7 @@ fn bounds() {
 }
 
 #[test]
-fn what_is_under_way_is_known_to_its_endpoint() {
+fn busy_destination_is_indexed_by_its_endpoint() {
     let (mut cx, mut ibacmp, endpoint) = joined(1);
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
     let (query, lookup) = (crate::id::SaQueryId::new(0, 0), Lookup::default());

@@ -1,4 +1,4 @@
-//! What subnet administration is asked, and what a path is made of.
+//! Path queries, and paths built from other sources.
 use super::*;
 use crate::{config::Config, id::PortId};
 use alloc::vec;
@@ -27,7 +27,7 @@ fn query_of(key: &RouteKey) -> (PathMask, PathRecord) {
 }
 
 #[test]
-fn what_is_not_given_is_not_asked_for() {
+fn fields_that_are_not_given_are_not_in_the_query() {
     let (mask, record) = query_of(&RouteKey::default());
     assert_eq!(mask, PathMask::PKEY | PathMask::REVERSIBLE | PathMask::NUM_PATH | PathMask::SGID);
     assert_eq!((record.sgid, record.pkey), (gid("fe80::1"), Pkey::DEFAULT_FULL));
@@ -35,7 +35,7 @@ fn what_is_not_given_is_not_asked_for() {
 }
 
 #[test]
-fn each_field_that_is_given_is_asked_for() {
+fn each_given_field_is_in_the_query() {
     let empty = RouteKey::default();
     let (none, _) = query_of(&empty);
     let keys = [
@@ -62,7 +62,7 @@ fn one_and_reversible() -> ReversiblePaths {
 }
 
 #[test]
-fn a_path_of_the_groups_parameters() {
+fn path_has_the_parameters_of_the_group() {
     let member = McMemberRecord {
         mgid: gid("ff12::1"),
         port_gid: gid("fe80::1"),
@@ -98,7 +98,7 @@ fn a_path_of_the_groups_parameters() {
 }
 
 #[test]
-fn a_path_to_ourselves() {
+fn loopback_path_has_the_ports_attributes() {
     let mut cx = Context::new(Config::default(), 1.into());
     cx.ports.up(PortId(0), &port());
     let endpoint = cx.ports.open(PortId(0), 0, Pkey::DEFAULT_LIMITED, crate::api::ProviderId::BUILT_IN);
@@ -117,7 +117,7 @@ fn a_path_to_ourselves() {
 }
 
 #[test]
-fn a_datagram_goes_the_way_of_its_path() {
+fn datagram_is_addressed_by_its_path() {
     let path = PathRecord {
         dgid: gid("fe80::9"),
         dlid: Lid::new(9),
@@ -137,9 +137,9 @@ fn a_datagram_goes_the_way_of_its_path() {
     assert_eq!(send_to(&path, &remote, &port), SendTo { way, qpn: remote.qpn, qkey: Qkey::GSI });
 }
 
-/// Subnet administration is asked for a path of the group's traffic class.
+/// The query contains the traffic class of the base group.
 #[test]
-fn the_class_of_the_base_group_is_asked_for() {
+fn query_has_the_traffic_class_of_the_base_group() {
     use super::super::membership::Group;
     use crate::{account::KERNEL, api::Output, provider::IfPending};
     let mut cx = Context::new(Config::default(), 1.into());
