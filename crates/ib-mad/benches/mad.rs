@@ -1,4 +1,4 @@
-//! Time of the work that a program about management does most: `cargo bench -p ib-mad`.
+//! Time of the operations that management programs do most: `cargo bench -p ib-mad`.
 mod work;
 
 use core::hint::black_box;

@@ -1,5 +1,5 @@
-//! Prints who asked for which path, and what the answer was, in a capture of InfiniBand packets (pcap, gzipped, of ERF
-//! records): `analyser FILE`.
+//! Prints requests for path records and their responses in a capture of InfiniBand packets (pcap of ERF records,
+//! gzipped): `analyser FILE`.
 use flate2::read::MultiGzDecoder;
 use ib_mad::{packet::Headers, sa::PathRecord};
 use std::{
@@ -21,7 +21,7 @@ pub(crate) fn analyse(file: &str) -> io::Result<Vec<String>> {
         let length = u32::from_le_bytes([*a, *b, *c, *d]).try_into().unwrap_or(usize::MAX);
         let Some((record, next)) = behind.split_at_checked(length) else { break };
         rest = next;
-        // Behind the header of the record: what is no management datagram, or a later part of a message, is passed over.
+        // Skips packets without a management datagram, and later segments of messages.
         let Some(Ok(headers)) = record.get(16..).map(Headers::parse) else { continue };
         let Some(mad) = headers.mad().filter(|mad| !mad.is_later_segment()) else { continue };
         let Ok(PathRecord { dgid, sgid, dlid, slid, pkey, mtu, .. }) = mad.attribute_as() else { continue };

@@ -1,5 +1,5 @@
-//! A subnet administrator that knows some nodes: it answers Get and GetTable of NodeRecord, and keeps the transfers of
-//! its tables until they are acknowledged. `cargo run --example answer_queries`.
+//! A subnet administrator with a list of nodes. It answers Get and GetTable of NodeRecord, and keeps the transfers of its
+//! tables until they are acknowledged: `cargo run --example answer_queries`.
 use core::{error::Error, time::Duration};
 use ib_mad::{
     AttributeId, Lid, MadRef, Method, Status, TransactionId, as_bytes,
@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 struct Administrator {
     nodes: Vec<NodeRecord>,
-    /// Tables on their way; each owns its bytes.
+    /// Unfinished transfers of tables; each owns its bytes.
     transfers: BTreeMap<TransactionId, Segmenter<Table<Vec<u8>>>>,
 }
 
 impl Administrator {
-    /// What goes out for a datagram that came in.
+    /// Handles a received datagram and returns the datagrams to send.
     fn handle(&mut self, now: Duration, mad: &SaMad) -> Result<Vec<[u8; 256]>, Box<dyn Error>> {
         let tid = mad.header.transaction_id;
         if let Some(transfer) = self.transfers.get_mut(&tid) {
@@ -65,15 +65,15 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         }
     }
 
-    // Who asks for a table acknowledges what comes.
+    // The requester of a table acknowledges its segments.
     let mut receiver = Reassembler::new(vec![0; 4096], ReassemblerLimits::default());
-    let mut line = administrator.handle(now, &Query::<NodeRecord>::new().get_table(TransactionId::new(2)))?;
-    while let Some(segment) = (!line.is_empty()).then(|| line.remove(0)) {
+    let mut queue = administrator.handle(now, &Query::<NodeRecord>::new().get_table(TransactionId::new(2)))?;
+    while let Some(segment) = (!queue.is_empty()).then(|| queue.remove(0)) {
         if let Received::More(Some(ack)) | Received::Done(Some(ack)) = receiver.handle(now, &segment)? {
-            line.extend(administrator.handle(now, ib_mad::Wire::parse(&ack)?)?);
+            queue.extend(administrator.handle(now, ib_mad::Wire::parse(&ack)?)?);
         }
     }
-    let nodes = MadRef::new(receiver.message().ok_or("not all came")?)?.records::<NodeRecord>()?;
+    let nodes = MadRef::new(receiver.message().ok_or("the table is incomplete")?)?.records::<NodeRecord>()?;
     println!("{} nodes in the table, {} transfers left", nodes.count(), administrator.transfers.len());
     Ok(())
 }

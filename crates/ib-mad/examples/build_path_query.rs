@@ -1,4 +1,4 @@
-//! Builds the question for paths between two ports and prints its bytes: `cargo run --example build_path_query`.
+//! Builds the query for paths between two ports and prints its bytes: `cargo run --example build_path_query`.
 use ib_mad::{
     MadRef, Pkey, Selector, TransactionId, as_bytes,
     sa::{PathRecord, Query},

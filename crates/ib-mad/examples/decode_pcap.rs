@@ -1,5 +1,5 @@
-//! Prints the management datagrams of a capture, as tcpdump does: `cargo run --example decode_pcap -- FILE [-v]`, with
-//! a FILE of this repository for instance `testdata/captures/mads-erf.pcap.gz`.
+//! Prints the management datagrams of a capture, as tcpdump does: `cargo run --example decode_pcap -- FILE [-v]`. An
+//! example of FILE in this repository is `testdata/captures/mads-erf.pcap.gz`.
 //!
 //! Reads pcap files with microseconds, also gzipped, of InfiniBand packets (link type 247), ERF records (197) and
 //! Ethernet (1).
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     decode(&file, verbose, &mut std::io::stdout().lock())
 }
 
-/// Prints one datagram a line; with `verbose` one field a line.
+/// Prints one datagram on each line; with `verbose`, one field on each line.
 pub(crate) fn decode(file: &str, verbose: bool, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let mut bytes = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
     if bytes.starts_with(&[0x1f, 0x8b]) {
@@ -44,7 +44,7 @@ pub(crate) fn decode(file: &str, verbose: bool, out: &mut impl Write) -> Result<
         match headers.mad() {
             Some(mad) if verbose => writeln!(out, "{headers}\n{mad:#}")?,
             Some(mad) => writeln!(out, "{headers}: {mad}")?,
-            // Of a connection, or of a program.
+            // The packet belongs to a connection, or is a datagram of a program.
             None => writeln!(out, "{headers}")?,
         }
     }

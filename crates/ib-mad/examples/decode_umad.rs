@@ -1,5 +1,5 @@
-//! Dissects frames as `/dev/infiniband/umadN` gives them, in hex, one a line on standard input:
-//! `cargo run --example decode_umad < frames`. Without input: a frame of its own.
+//! Prints frames of `/dev/infiniband/umadN` that are on standard input in hex, one on each line:
+//! `cargo run --example decode_umad < frames`. At a terminal it prints a frame of its own.
 use ib_mad::{
     Lid, TransactionId, as_bytes,
     smp::{NodeInfo, Smp},

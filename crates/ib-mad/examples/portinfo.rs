@@ -1,4 +1,4 @@
-//! Builds a port's attribute and prints it, one line and many: `cargo run --example portinfo`.
+//! Builds a PortInfo and prints it, on one line and with one field on each line: `cargo run --example portinfo`.
 use ib_mad::{
     Lid, LinkSpeed, LinkSpeedExt, LinkWidth, PortPhysicalState, PortState, as_bytes,
     attribute::Structure,

@@ -1,4 +1,4 @@
-//! Datagrams of several classes as one writes them, printed as they are read: `cargo run --example write_mads`.
+//! Builds datagrams of several classes and prints them: `cargo run --example write_mads`.
 use ib_mad::{
     AttributeId, Mad, Method, MgmtClass, Status, TransactionId, VendorId,
     attribute::Attribute,
@@ -13,11 +13,11 @@ use ib_mad::{
 };
 
 wire! {
-    /// What a vendor's own class carries, in that vendor's own layout.
+    /// An attribute of a vendor class, in the vendor's layout.
     pub struct Ping [8] {
-        /// Which ping.
+        /// Number of the ping.
         pub number: Be32,
-        /// Whatever comes back.
+        /// Bytes that the response returns.
         pub payload: Octets<4>,
     }
 }
@@ -30,31 +30,31 @@ impl Attribute for Ping {
 pub(crate) fn main() -> Result<(), Box<dyn core::error::Error>> {
     let tid = TransactionId::new(7);
 
-    // Read the counters of port 1 (the attribute itself says which port), and start them from zero.
+    // Read the counters of port 1, whose number is in the attribute, and clear them.
     let port = PortCounters { port_select: 1, ..PortCounters::default() };
     let read = Mad::request(Method::GET, 0, tid, &port);
     let clear = Mad::set(0, tid, &PortCounters { counter_select: CounterSelect::new(0xffff), ..port });
 
-    // What several classes have is asked of a class.
-    let what_can_it_do = Mad::get_shared::<ClassPortInfo>(MgmtClass::PERF, 0, tid);
+    // An attribute that several classes share needs the class.
+    let class_port_info = Mad::get_shared::<ClassPortInfo>(MgmtClass::PERF, 0, tid);
 
     // A node three switches away.
     let path: DrPath = "0,1,5,2".parse()?;
     let node = Mad::from(DrSmp::get::<NodeInfo>(&path, 0, tid));
 
-    // A message of communication management, and a vendor's own.
+    // A message of communication management, and an attribute of a vendor class.
     let ready = Mad::send(tid, &CmRtu::default());
     let ping = Mad::get::<Ping>(0, tid);
 
-    // A key stands where the class has it.
+    // The structure of the class has a field for its key.
     let mut congestion = Mad::get::<CongestionInfo>(0, tid);
     congestion.datagram_mut::<CongestionMad>()?.cc_key = 5.into();
 
-    for mad in [read, clear, what_can_it_do, node, ready, ping, congestion] {
+    for mad in [read, clear, class_port_info, node, ready, ping, congestion] {
         println!("{mad}");
     }
 
-    // The other side reads what was asked, and answers.
+    // The responder reads the request and answers it.
     assert_eq!(read.header.method, Method::GET);
     let counters = PortCounters { symbol_error_counter: 3.into(), ..*read.attribute_as::<PortCounters>()? };
     println!("{}", read.answer_with(&counters)?);

@@ -1,42 +1,42 @@
-//! The class of the communication management assistant, 0x2C (rdma-core's `acm_mad.h`; not IBTA's).
+//! The class of the communication management assistant, 0x2C (defined by rdma-core's `acm_mad.h`, not by the IBTA).
 use crate::{
     Gid, Method, MgmtClass, Mtu, Pkey, Rate, Status, TransactionId, code, wire,
     wire::{Octets, Reserved},
 };
 
-/// Class version.
+/// Class version of ACM datagrams.
 pub const ACM_CLASS_VERSION: u8 = 1;
 
 code! {
-    /// What an ACM datagram is about.
+    /// Purpose of an ACM datagram.
     pub struct AcmControl(u16) {
-        /// Resolve an address.
+        /// Resolution of an address to a path.
         RESOLVE = 0x0001 "resolve",
-        /// Acknowledge (never seen on the wire).
+        /// Acknowledgement; no implementation sends it.
         ACK = 0x8000 "ack",
     }
 }
 
 code! {
-    /// Kind of an address in an ACM datagram.
+    /// Type of an address in an ACM datagram.
     pub struct AcmAddressType(u8) {
-        /// No address.
+        /// The field holds no address.
         INVALID = 0 "invalid",
         /// A name, NUL-padded.
         NAME = 1 "name",
-        /// IPv4, 4 bytes.
+        /// IPv4 address, 4 bytes.
         IP = 2 "IPv4",
-        /// IPv6, 16 bytes.
+        /// IPv6 address, 16 bytes.
         IP6 = 3 "IPv6",
-        /// GID, 16 bytes.
+        /// Global identifier, 16 bytes.
         GID = 4 "GID",
-        /// LID, 2 bytes.
+        /// Local identifier, 2 bytes.
         LID = 5 "LID",
     }
 }
 
 wire! {
-    /// A request for an address, sent to a group, or its answer, sent to the asker; 256 bytes.
+    /// A request for an address, sent to a multicast group, or its response, sent to the requester; 256 bytes.
     ///
     /// ```text
     ///   0  base version | class | class version | method
@@ -50,49 +50,49 @@ wire! {
     /// 248  unused
     /// ```
     pub struct AcmMad [256] {
-        /// 1.
+        /// Base version, 1.
         pub base_version: u8,
-        /// [`MgmtClass::ACM`].
+        /// Management class, [`MgmtClass::ACM`].
         pub mgmt_class: MgmtClass,
-        /// [`ACM_CLASS_VERSION`].
+        /// Class version, [`ACM_CLASS_VERSION`].
         pub class_version: u8,
-        /// [`Method::GET`] asks, [`Method::GET_RESP`] answers.
+        /// [`Method::GET`] in a request, [`Method::GET_RESP`] in a response.
         pub method: Method,
-        /// How it went.
+        /// Status of a response.
         pub status: Status,
-        /// What it is about.
+        /// Purpose of the datagram.
         pub control: AcmControl,
-        /// Carried over from a request to its answer.
+        /// Transaction id, which a response copies from its request.
         pub transaction_id: TransactionId,
-        /// Kind of the destination.
+        /// Type of the destination address.
         pub dest_type: AcmAddressType,
-        /// Its length: 64.
+        /// Length of the destination address, 64.
         pub dest_length: u8,
-        /// Kind of the source.
+        /// Type of the source address.
         pub src_type: AcmAddressType,
-        /// Its length: 64.
+        /// Length of the source address, 64.
         pub src_length: u8,
-        /// How many groups are listed.
+        /// Number of listed groups.
         pub gid_count: u8,
-        /// Responder resources; 0.
+        /// Responder resources, 0.
         pub resp_resources: u8,
-        /// Initiator depth; 0.
+        /// Initiator depth, 0.
         pub init_depth: u8,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// The address that is looked for, zero-padded.
+        /// Requested address, padded with zeros.
         pub dest: Octets<64>,
-        /// The asker's address, zero-padded.
+        /// Address of the requester, padded with zeros.
         pub src: Octets<64>,
         /// Multicast groups, least preferred first.
         pub gids: [Gid; 6],
-        /// Unused; C ibacm declares ten groups, of which these bytes would be the half of the seventh.
+        /// Unused bytes. C ibacm declares ten groups; these bytes are the first half of the seventh.
         pub unused: Reserved<8>,
     }
 }
 
 impl AcmMad {
-    /// Groups that the datagram lists and has room for.
+    /// Returns the groups that the datagram lists, at most as many as fit in it.
     #[must_use]
     pub fn groups(&self) -> &[Gid] {
         let count = usize::from(self.gid_count).min(self.gids.len());
@@ -100,9 +100,9 @@ impl AcmMad {
     }
 }
 
-/// The multicast group of a partition, traffic class, rate and MTU: `ff15:4001:PPPP:TTRR:MM00::`.
+/// Returns the multicast group of a partition, traffic class, rate and MTU: `ff15:4001:PPPP:TTRR:MM00::`.
 ///
-/// The membership bit is always set, so that limited and full members meet in one group.
+/// The membership bit is always set, so that limited and full members use the same group.
 #[must_use]
 pub const fn group_mgid(pkey: Pkey, traffic_class: u8, rate: Rate, mtu: Mtu) -> Gid {
     let [hi, lo] = pkey.as_full_member().get().to_be_bytes();

@@ -1,33 +1,32 @@
-//! The way of a packet: what its sender chooses beside the queue pair number.
+//! The route of a packet, as its sender chooses it.
 use crate::{FlowLabel, Gid, Lid, Rate, ServiceLevel};
 
-/// Where a packet goes and how (IBTA 11.2.2, "address vector"; `struct ibv_ah_attr`).
+/// Destination and route of a packet (IBTA 11.2.2, "address vector"; `struct ibv_ah_attr`).
 ///
 /// With link layer Ethernet (RoCE) a [`GlobalRoute`] is required and the LID is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AddressVector {
-    /// LID of the destination port, with the path bits that are wanted there, or of a multicast group.
+    /// LID of the destination port, including the path bits, or LID of a multicast group.
     pub dlid: Lid,
     /// Service level of the packet (LRH.SL).
     pub sl: ServiceLevel,
-    /// What is added to the base LID of the sending port to make the source LID; below 2^LMC.
+    /// Offset of the source LID from the base LID of the sending port; less than 2^LMC.
     pub path_bits: u8,
-    /// The rate to stay below towards this destination; `None`: as fast as the link. Management datagrams do not heed
-    /// it.
+    /// Maximum rate to the destination; `None` for the speed of the link. Management datagrams ignore it.
     pub static_rate: Option<Rate>,
-    /// The global route header's fields, if the packet has one: between subnets, to multicast groups, and on RoCE it
-    /// must.
+    /// Fields of the global route header, if the packet has one. Packets to other subnets, to multicast groups and on
+    /// RoCE require it.
     pub grh: Option<GlobalRoute>,
 }
 
 impl AddressVector {
-    /// To a port of the same subnet, by its LID alone.
+    /// Returns the route to a port of the same subnet, by its LID.
     #[must_use]
     pub const fn local(dlid: Lid, sl: ServiceLevel) -> Self {
         Self { dlid, sl, path_bits: 0, static_rate: None, grh: None }
     }
 
-    /// The same with a global route header.
+    /// Returns the route with a global route header.
     #[must_use]
     pub const fn with_grh(self, grh: GlobalRoute) -> Self {
         Self { grh: Some(grh), ..self }
@@ -40,11 +39,11 @@ impl AddressVector {
 pub struct GlobalRoute {
     /// GID of the destination port, or of a multicast group.
     pub dgid: Gid,
-    /// Which GID of the sending port is the source: an index of its GID table. Linux takes none above 255 here.
+    /// Index of the source GID in the GID table of the sending port. Linux accepts indexes up to 255 here.
     pub sgid_index: u8,
-    /// Packets of one flow are kept in order by routers; 0: no flow.
+    /// Flow of the packet: routers keep its order. 0 is no flow.
     pub flow_label: FlowLabel,
-    /// How many routers the packet may pass; with 0 or 1 it stays in the subnet.
+    /// Maximum number of routers on the path; with 0 or 1 the packet stays in the subnet.
     pub hop_limit: u8,
     /// Class of service between subnets.
     pub traffic_class: u8,
@@ -55,11 +54,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_way_in_the_subnet_has_a_lid_and_a_service_level() {
-        let way = AddressVector::local(Lid::new(7), ServiceLevel::of::<3>());
-        assert_eq!((way.dlid, way.sl, way.path_bits, way.static_rate), (Lid::new(7), ServiceLevel::of::<3>(), 0, None));
-        assert_eq!(way.grh, None);
+    fn local_route_has_only_lid_and_service_level() {
+        let route = AddressVector::local(Lid::new(7), ServiceLevel::of::<3>());
+        assert_eq!((route.dlid, route.sl, route.path_bits), (Lid::new(7), ServiceLevel::of::<3>(), 0));
+        assert_eq!((route.static_rate, route.grh), (None, None));
         let grh = GlobalRoute { dgid: "fe80::1".parse().unwrap(), ..GlobalRoute::default() };
-        assert_eq!(way.with_grh(grh), AddressVector { grh: Some(grh), ..way });
+        assert_eq!(route.with_grh(grh), AddressVector { grh: Some(grh), ..route });
     }
 }

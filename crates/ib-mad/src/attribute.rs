@@ -1,48 +1,49 @@
-//! Attributes as such: which class and number each has, and where it stands in a datagram.
+//! Attributes: class, number, offset and structure.
 use crate::{
     AttributeId, DecodeError, MgmtClass, VendorId, Wire,
     wire::{Field, Leaves, leaves},
 };
 use core::fmt;
 
-/// An attribute that belongs to one class. One of your own makes [`Mad`](crate::Mad) write and read a vendor's class.
+/// An attribute of one class. Implement it for a structure of a vendor's class to read and write it with
+/// [`Mad`](crate::Mad).
 pub trait Attribute: Wire {
-    /// Management class of datagrams that carry it.
+    /// Management class of the attribute's datagrams.
     const CLASS: MgmtClass;
-    /// Its number in the class.
+    /// Attribute id in the class.
     const ATTRIBUTE: AttributeId;
     /// Version of the class's format.
     const CLASS_VERSION: u8 = Self::CLASS.version();
-    /// Bytes of the datagram before it.
+    /// Offset of the attribute in the datagram, in bytes.
     const OFFSET: usize = Self::CLASS.data_offset();
-    /// Whose attribute it is, in a class that several vendors share (0x30 to 0x4F).
+    /// Vendor of the attribute, for a class that vendors share (0x30 to 0x4F).
     const OUI: Option<VendorId> = None;
 }
 
-/// An attribute that several classes have, each at its own place: ClassPortInfo, Notice, InformInfo (IBTA 13.4.8).
+/// An attribute that several classes have, each at its own offset: ClassPortInfo, Notice, InformInfo (IBTA 13.4.8).
 pub trait SharedAttribute: Wire {
-    /// Its number, the same in every class.
+    /// Attribute id, the same in every class.
     const ATTRIBUTE: AttributeId;
 }
 
-/// A structure as a value: its name, size and fields, and what can be done with its bytes.
+/// Description of a wire structure: its name, size and fields, and functions on its bytes.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Structure {
-    /// The type's name.
+    /// Name of the type.
     pub name: &'static str,
-    /// How many bytes it has.
+    /// Size in bytes.
     pub size: usize,
-    /// Its fields in the order of its bytes.
+    /// Fields in byte order.
     pub fields: &'static [Field],
-    /// Casts the structure from the start of some bytes and gives back the bytes of the cast.
+    /// Casts the structure from the start of `bytes` and returns its bytes.
     pub cast: fn(bytes: &[u8]) -> Result<&[u8], DecodeError>,
-    /// Dissects the structure at the start of some bytes.
+    /// Prints the structure at the start of `bytes`.
     pub show: fn(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result,
 }
 
 impl Structure {
-    /// The structure of a type.
+    /// Returns the description of a type.
     #[must_use]
     pub const fn of<T: Wire + 'static>() -> Self {
         Self {
@@ -57,20 +58,20 @@ impl Structure {
         }
     }
 
-    /// The structure at the start of `bytes`, to be printed: `{}` in one line, `{:#}` one field a line.
+    /// Returns a printable view of the structure at the start of `bytes`: `{}` in one line, `{:#}` one field a line.
     #[must_use]
     pub fn display<'a>(&self, bytes: &'a [u8]) -> Dissection<'a> {
         Dissection { structure: *self, bytes }
     }
 
-    /// The values of the structure at the start of `bytes`, nested ones too.
+    /// Returns the values of the structure at the start of `bytes`, including those of nested structures.
     #[must_use]
     pub fn leaves<'a>(&self, bytes: &'a [u8]) -> Leaves<'a> {
         leaves(self.fields, bytes)
     }
 }
 
-/// A structure in some bytes, to be printed.
+/// A printable view of a structure in a byte slice.
 #[derive(Clone, Copy)]
 pub struct Dissection<'a> {
     structure: Structure,
@@ -95,7 +96,7 @@ impl fmt::Display for Dissection<'_> {
     }
 }
 
-/// Prints one field a line, nested structures indented below their name.
+/// Prints one field a line; nested structures are indented below their name.
 fn lines(fields: &[Field], bytes: &[u8], indent: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for field in fields.iter().filter(|field| !field.reserved) {
         if field.parts.is_empty() || field.count > 1 {
@@ -111,31 +112,61 @@ fn lines(fields: &[Field], bytes: &[u8], indent: usize, f: &mut fmt::Formatter<'
     Ok(())
 }
 
-/// An attribute's place: its class, its number, and where its bytes are in a datagram.
+/// An attribute of a class: its number, its offset and its structure.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Placed {
-    /// Management class of datagrams that carry it.
+pub struct AttributeInfo {
+    /// Management class of the attribute's datagrams.
     pub class: MgmtClass,
-    /// Its number in the class.
+    /// Attribute id in the class.
     pub id: AttributeId,
-    /// Bytes of the datagram before it.
+    /// Offset of the attribute in the datagram, in bytes.
     pub offset: usize,
-    /// What it is.
+    /// Structure of the attribute.
     pub structure: Structure,
 }
 
-/// Makes a class's enum of attributes, their [`Attribute`] implementations and the class's table.
+/// Generates the table of a class: an enum of its attributes, their [`Attribute`] implementations and their names.
 ///
-/// `own` attributes belong to this class alone; `shared` ones are structures of several classes.
+/// `own` attributes belong to this class alone; `shared` ones are structures of several classes. `Type = number,` is one
+/// attribute; `Type = number as CONSTANT,` also generates the constant of [`AttributeId`]. The form `with queries` is for
+/// subnet administration, where each attribute is a [`SaRecord`](crate::sa::SaRecord).
 macro_rules! attributes {
+    ($(#[$m:meta])* pub enum $name:ident in $class:ident at $offset:literal with queries {
+        own { $($own:ident = $id:literal as $constant:ident,)* }
+        shared { $($shared:ident = $shared_id:literal as $shared_constant:ident,)* }
+    }) => {
+        $crate::attribute::attributes! {
+            $(#[$m])*
+            pub enum $name in $class at $offset {
+                own { $($own = $id as $constant,)* }
+                shared { $($shared = $shared_id as $shared_constant,)* }
+            }
+        }
+        impl<'a> $name<'a> {
+            /// The name and the components of each record.
+            pub const COMPONENTS: &'static [(&'static str, &'static [$crate::sa::Component])] = &[
+                $((<$own as $crate::Wire>::NAME, <$own as $crate::sa::SaRecord>::COMPONENTS),)*
+                $((<$shared as $crate::Wire>::NAME, <$shared as $crate::sa::SaRecord>::COMPONENTS),)*
+            ];
+
+            /// Returns the query that this record makes with a component mask.
+            #[must_use]
+            pub fn query(&self, mask: u64) -> $crate::sa::QueryRef<'a> {
+                match self {
+                    $(Self::$own(own) => $crate::sa::QueryRef::new(*own, mask),)*
+                    $(Self::$shared(own) => $crate::sa::QueryRef::new(*own, mask),)*
+                }
+            }
+        }
+    };
     ($(#[$m:meta])* pub enum $name:ident in $class:ident at $offset:literal {
-        own { $($own:ident = $id:literal,)* }
-        shared { $($shared:ident = $shared_id:literal,)* }
+        own { $($own:ident = $id:literal $(as $constant:ident)?,)* }
+        shared { $($shared:ident = $shared_id:literal $(as $shared_constant:ident)?,)* }
     }) => {
         $(#[$m])*
         ///
-        /// An attribute that the crate does not know is not an error: it has no variant, and its bytes stay bytes.
+        /// An attribute without a type in this crate has no variant; it is not an error, and its bytes stay bytes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum $name<'a> {
@@ -146,16 +177,19 @@ macro_rules! attributes {
             const CLASS: $crate::MgmtClass = $crate::MgmtClass::$class;
             const ATTRIBUTE: $crate::AttributeId = $crate::AttributeId::new($id);
         })*
+        $crate::attribute::attributes! {
+            @constants $($own = $id $(as $constant)?,)* $($shared = $shared_id $(as $shared_constant)?,)*
+        }
         impl<'a> $name<'a> {
-            /// Every attribute of the class that the crate knows.
-            pub const TABLE: &'static [$crate::attribute::Placed] = &[
-                $($crate::attribute::Placed {
+            /// Every attribute of the class that has a type in this crate.
+            pub const TABLE: &'static [$crate::attribute::AttributeInfo] = &[
+                $($crate::attribute::AttributeInfo {
                     class: $crate::MgmtClass::$class,
                     id: $crate::AttributeId::new($shared_id),
                     offset: $offset,
                     structure: $crate::attribute::Structure::of::<$shared>(),
                 },)*
-                $($crate::attribute::Placed {
+                $($crate::attribute::AttributeInfo {
                     class: $crate::MgmtClass::$class,
                     id: $crate::AttributeId::new($id),
                     offset: $offset,
@@ -163,7 +197,16 @@ macro_rules! attributes {
                 },)*
             ];
 
-            /// The attribute `id` at the start of `data`; `None` if the crate does not know it.
+            /// Returns the name of an attribute; `None` if it has no type in this crate.
+            pub(crate) const fn name_of(id: $crate::AttributeId) -> Option<&'static str> {
+                match id.get() {
+                    $($id => Some(<$own as $crate::Wire>::NAME),)*
+                    $($shared_id => Some(<$shared as $crate::Wire>::NAME),)*
+                    _ => None,
+                }
+            }
+
+            /// Casts the attribute `id` from the start of `data`; `None` if it has no type in this crate.
             ///
             /// # Errors
             /// [`DecodeError::TooShort`](crate::DecodeError::TooShort) if `data` ends before the attribute.
@@ -175,7 +218,7 @@ macro_rules! attributes {
                 }))
             }
 
-            /// The bytes of the attribute in its datagram.
+            /// Returns the bytes of the attribute in its datagram.
             #[must_use]
             pub fn as_bytes(&self) -> &'a [u8] {
                 match self {
@@ -184,7 +227,7 @@ macro_rules! attributes {
                 }
             }
 
-            /// What it is.
+            /// Returns the attribute's structure: its name, size and fields.
             #[must_use]
             pub const fn structure(&self) -> $crate::attribute::Structure {
                 match self {
@@ -192,6 +235,15 @@ macro_rules! attributes {
                     $(Self::$shared(_) => $crate::attribute::Structure::of::<$shared>(),)*
                 }
             }
+        }
+    };
+    (@constants $($name:ident = $id:literal,)*) => {};
+    (@constants $($name:ident = $id:literal as $constant:ident,)*) => {
+        impl $crate::AttributeId {
+            $(
+                #[doc = concat!("Attribute id of [`", stringify!($name), "`].")]
+                pub const $constant: Self = Self::new($id);
+            )*
         }
     };
 }

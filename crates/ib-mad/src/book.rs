@@ -1,7 +1,7 @@
-//! How four kinds of programs use the crate, each with one of under 40 lines.
+//! Four kinds of programs that use the crate, each with an example of under 40 lines.
 //!
-//! The programs are examples that compile; tests hold what they print against what other software prints about the same:
-//! infiniband-diags' perfquery and saquery on a simulated fabric, and tshark.
+//! The programs are examples that compile. Tests compare their output with that of other software: perfquery and
+//! saquery of infiniband-diags on a simulated fabric, and tshark.
 
 #[doc = include_str!("../docs/perfquery.md")]
 pub mod perfquery {}

@@ -1,25 +1,25 @@
-//! What can be wrong with received bytes.
+//! Error of received bytes.
 
-/// Received bytes that are not what they should be. Small and `Copy`: making one never allocates.
+/// Error of received bytes that are too short or have an invalid value. It is `Copy` and never allocates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
     /// The buffer ends before the structure does.
     #[error("{what} needs {need} bytes, got {got}")]
     TooShort {
-        /// The structure that was looked for.
+        /// Name of the expected structure.
         what: &'static str,
-        /// Bytes that it takes.
+        /// Size of the structure, in bytes.
         need: usize,
-        /// Bytes that there were.
+        /// Number of bytes in the buffer.
         got: usize,
     },
-    /// A field has a value that rules out what was asked.
+    /// A field has a value that is invalid for the operation.
     #[error("{what}: value {value:#x} is not valid here")]
     BadValue {
-        /// The field.
+        /// Name of the field.
         what: &'static str,
-        /// What it held.
+        /// Value of the field.
         value: u64,
     },
 }

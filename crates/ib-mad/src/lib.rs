@@ -1,7 +1,7 @@
-//! InfiniBand management datagrams (MADs): every structure is its own wire layout.
+//! InfiniBand management datagrams (MADs) as zero-copy structures: the memory of a structure is its bytes on the wire.
 //!
-//! A structure of this crate is cast from a buffer, built as a literal, compared and printed; nothing is decoded or
-//! encoded. There is no allocation, no clock and no `unsafe` of ours.
+//! A structure of this crate is cast from a buffer, built as a literal, compared and printed, without decoding or
+//! encoding. The crate does not allocate, reads no clock and has no `unsafe` code of its own.
 //!
 //! ```
 //! use ib_mad::{Gid, Pkey, TransactionId, Wire, sa::{PathRecord, Query, SaMad}};
@@ -11,26 +11,29 @@
 //!     .sgid("fe80::2:c903:0:10".parse()?)
 //!     .pkey(Pkey::DEFAULT_FULL)
 //!     .get(TransactionId::new(1));
-//! // What goes to the subnet administrator, and back from its bytes without a copy:
+//! // The request to the subnet administrator, read back from its bytes without a copy:
 //! let seen = SaMad::parse(ib_mad::as_bytes(&query))?;
 //! assert_eq!(seen.record::<PathRecord>()?.pkey, Pkey::DEFAULT_FULL);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Any datagram is read by [`MadRef`], which finds the attribute's type by class and number; what the crate does not
-//! know stays bytes. `{}` prints one line, `{:#}` one field a line; of a query by component mask only what counts.
+//! [`MadRef`] reads any datagram and finds the type of its attribute by class and attribute id. An attribute without a
+//! type in this crate stays bytes. `{}` prints one line, `{:#}` prints one field a line. A query by component mask is
+//! printed with the fields in its mask.
 //!
-//! Names are alike everywhere: identifiers are made by `new`, `from` or `parse` and read by `get`; a class's requests are
-//! `get` and `set` ([`smp::Smp`], [`perf::PerfMad`], [`device::DeviceMad`], ...), those of [`sa`] begin with
-//! [`sa::Query`]; a key with a letter is one word (`pkey`, `qkey`, `mkey`, `bkey`).
+//! Names follow one scheme. Identifiers are created by `new`, `from` or `parse` and read by `get`. The requests of a
+//! class are `get` and `set` ([`smp::Smp`], [`perf::PerfMad`], [`device::DeviceMad`], ...); those of [`sa`] start with
+//! [`sa::Query`]. A key is one word (`pkey`, `qkey`, `mkey`, `bkey`).
+//!
+//! | module | contents |
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | [`mod@wire`] | how a structure is written: [`Wire`], [`Field`](wire::Field), the macros, the one dissector |
-//! | [`view`], [`attribute`], [`registry`] | datagrams by class and attribute; every structure as a value |
+//! | [`mod@wire`] | definition of structures: [`Wire`], [`Field`](wire::Field), the macros, the dissector |
+//! | [`view`], [`attribute`], [`registry`] | datagrams by class and attribute; lists of every structure |
 //! | [`mod@id`] | identifiers: [`Lid`], [`Gid`], [`Guid`], [`Pkey`], [`Qpn`], [`ServiceLevel`] ... |
-//! | [`mod@code`] | code values with a meaning: [`Mtu`], [`Rate`], [`PacketLifeTime`], [`Selector`], [`PortState`] ... |
-//! | [`AddressVector`], [`GlobalRoute`] | the way of a packet, as its sender chooses it |
+//! | [`mod@code`] | codes: [`Mtu`], [`Rate`], [`PacketLifeTime`], [`Selector`], [`PortState`] ... |
+//! | [`AddressVector`], [`GlobalRoute`] | the route of a packet, as its sender chooses it |
 //! | [`mad`] | a whole datagram ([`Mad`]), the common header, classes, methods, attribute ids, status |
 //! | [`rmpp`] | messages of several datagrams: header, segmenter, reassembler |
 //! | [`smp`] | subnet management, by LID and by directed route |
@@ -39,16 +42,18 @@
 //! | [`perf`], [`congestion`], [`cm`], [`device`], [`baseboard`], [`vendor`] | the other classes |
 //! | [`acm`] | the class of the communication management assistant (0x2C) |
 //! | [`opa`] | Omni-Path's datagrams and attributes |
-//! | [`packet`] | the headers around a datagram in a packet |
-//! | `book` | a page for each of four kinds of programs, with one of under 40 lines |
-//! | [`umad`] | what Linux's `/dev/infiniband/umadN` reads and writes |
+//! | [`packet`] | the packet headers before a datagram |
+//! | `book` | four kinds of programs, each with a page and an example of under 40 lines |
+//! | [`umad`] | the format of Linux's `/dev/infiniband/umadN` |
 //!
-//! Features: `classes` (default) is one for each module that is not subnet management's or administration's: `acm`,
-//! `baseboard`, `cm`, `congestion`, `device`, `opa`, `packet`, `perf`, `umad`. Without it attributes of these classes are
-//! [`AttributeRef::Unknown`]; who needs `sa` alone builds the crate sooner. `std` (default) for
-//! `std::error::Error`; `arbitrary` for fuzzing: any value, and datagrams that are nearly right (`Mad::plausible`); `serde`
-//! to serialize every structure with field names and values as a person reads them, and to read identifiers,
-//! codes, sets of bits, numbers, `Selected` and `Packed` again.
+//! Features:
+//! - `classes` (default): one feature for each module other than subnet management and administration: `acm`,  
+//!   `baseboard`, `cm`, `congestion`, `device`, `opa`, `packet`, `perf`, `umad`. Without it the attributes of these
+//!   classes   are [`AttributeRef::Unknown`] and have no names, and the crate builds faster.
+//! - `std` (default): implements `std::error::Error`.
+//! - `arbitrary`: fuzzing with any value, and with plausible datagrams (`Mad::plausible`).
+//! - `serde`: serializes every structure with field names and readable values, and deserializes identifiers, codes,
+//!   sets   of bits, numbers, `Selected` and `Packed`.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(
@@ -108,8 +113,8 @@ pub use code::{
 };
 pub use error::DecodeError;
 pub use id::{
-    Bkey, CcKey, FlowLabel, Gid, Guid, IpProtocol, Lid, Lmc, Mkey, MulticastFlags, OutOfRange, ParseIdError, Pkey, Psn,
-    Qkey, Qpn, ServiceId, ServiceLevel, SmKey, TransactionId, VendorId,
+    Bkey, CcKey, FlowLabel, Gid, Guid, Lid, Lmc, Mkey, MulticastFlags, OutOfRange, ParseIdError, Pkey, Psn, Qkey, Qpn,
+    ServiceId, ServiceLevel, SmKey, TransactionId, VendorId,
 };
 pub use mad::{AttributeId, Mad, MadHeader, Method, MgmtClass, Status};
 pub use view::{AttributeRef, MadMut, MadRef};

@@ -1,11 +1,11 @@
-//! Datagrams that somebody could have sent, for fuzzers (feature `arbitrary`).
+//! Plausible datagrams for fuzzers (feature `arbitrary`).
 //!
-//! Random bytes are hardly ever a known attribute of a known class, so a fuzzer that starts with them is refused at the
-//! door. Here class, attribute and headers come from the crate's own tables and fit each other; then some fields are
-//! changed, by their names and places in the same tables, to values at the edges.
+//! Random bytes are hardly ever a known attribute of a known class, so that most code rejects them at once. Here class,
+//! attribute and headers come from the tables of the crate and fit each other. Then some fields are set to values at
+//! the edges of their range, by their names and offsets in the same tables.
 use crate::{
     Mad, MadHeader, Method, MgmtClass, Status, Wire,
-    attribute::Placed,
+    attribute::AttributeInfo,
     mad::{RMPP_HEADER, SA_HEADER},
     registry::ATTRIBUTES,
     rmpp::{RmppFlags, RmppHeader, RmppType},
@@ -17,8 +17,8 @@ use arbitrary::{Arbitrary as _, Result, Unstructured};
 use zerocopy::IntoBytes as _;
 
 impl Mad {
-    /// A datagram that somebody could have sent: an attribute that the crate knows, with headers as its class has them,
-    /// and then up to eight fields that were changed.
+    /// Returns a plausible datagram: an attribute of this crate, with headers of its class, and up to eight changed
+    /// fields.
     ///
     /// ```
     /// use ib_mad::Mad;
@@ -28,45 +28,45 @@ impl Mad {
     /// ```
     ///
     /// # Errors
-    /// None but those of `u`, which has none for bytes that are used up.
+    /// Errors of `u` only; running out of bytes is none.
     pub fn plausible(u: &mut Unstructured<'_>) -> Result<Self> {
         let mut own = Self::ZERO;
         let count = ATTRIBUTES.iter().map(|table| table.len()).sum();
         let index = u.choose_index(count)?;
-        if let Some(placed) = ATTRIBUTES.iter().copied().flatten().nth(index) {
-            fill(u, placed, own.as_mut_bytes())?;
+        if let Some(info) = ATTRIBUTES.iter().copied().flatten().nth(index) {
+            fill(u, info, own.as_mut_bytes())?;
         }
         Ok(own)
     }
 }
 
-/// Headers and attribute, and then what is changed in them.
-fn fill(u: &mut Unstructured<'_>, placed: &Placed, own: &mut [u8]) -> Result<()> {
-    headers(u, placed, own)?;
+/// Fills in headers and attribute, and changes some of their fields.
+fn fill(u: &mut Unstructured<'_>, info: &AttributeInfo, own: &mut [u8]) -> Result<()> {
+    headers(u, info, own)?;
     if u.ratio(1, 2)?
-        && let Some(attribute) = own.get_mut(placed.offset..).and_then(|data| data.get_mut(..placed.structure.size))
+        && let Some(attribute) = own.get_mut(info.offset..).and_then(|data| data.get_mut(..info.structure.size))
     {
         u.fill_buffer(attribute)?;
     }
     for _ in 0..u.int_in_range(0..=8)? {
         let (fields, offset) = match u.int_in_range(0..=5)? {
             0 => (MadHeader::FIELDS, 0),
-            1 if placed.class == MgmtClass::SUBN_LID_ROUTED => (DrSmp::FIELDS, 0),
+            1 if info.class == MgmtClass::SUBN_LID_ROUTED => (DrSmp::FIELDS, 0),
             1 => (RmppHeader::FIELDS, RMPP_HEADER),
-            2 if placed.class == MgmtClass::SUBN_ADM => (SaHeader::FIELDS, SA_HEADER),
-            _ => (placed.structure.fields, placed.offset),
+            2 if info.class == MgmtClass::SUBN_ADM => (SaHeader::FIELDS, SA_HEADER),
+            _ => (info.structure.fields, info.offset),
         };
         change(u, fields, own.get_mut(offset..).unwrap_or_default())?;
     }
     Ok(())
 }
 
-/// What stands before the attribute.
-fn headers(u: &mut Unstructured<'_>, placed: &Placed, own: &mut [u8]) -> Result<()> {
-    let directed = placed.class == MgmtClass::SUBN_LID_ROUTED && u.ratio(1, 2)?;
-    let class = if directed { MgmtClass::SUBN_DIRECTED_ROUTE } else { placed.class };
+/// Fills in the headers before the attribute.
+fn headers(u: &mut Unstructured<'_>, info: &AttributeInfo, own: &mut [u8]) -> Result<()> {
+    let directed = info.class == MgmtClass::SUBN_LID_ROUTED && u.ratio(1, 2)?;
+    let class = if directed { MgmtClass::SUBN_DIRECTED_ROUTE } else { info.class };
     let (method, _) = *u.choose(Method::KNOWN)?;
-    let mut header = MadHeader::new(class, class.version(), method, placed.id, u64::arbitrary(u)?.into());
+    let mut header = MadHeader::new(class, class.version(), method, info.id, u64::arbitrary(u)?.into());
     if method.is_response() && u.ratio(1, 4)? {
         header.status = u.choose(Status::KNOWN)?.0;
     }
@@ -80,14 +80,14 @@ fn headers(u: &mut Unstructured<'_>, placed: &Placed, own: &mut [u8]) -> Result<
         route.dr_status = route.dr_status.with_direction(method.is_response());
     }
     if class == MgmtClass::SUBN_ADM {
-        administration(u, placed, own)?;
+        administration(u, info, own)?;
     }
     Ok(())
 }
 
-/// RMPP and component mask.
-fn administration(u: &mut Unstructured<'_>, placed: &Placed, own: &mut [u8]) -> Result<()> {
-    let words = u16::try_from(placed.structure.size.div_ceil(8)).unwrap_or_default();
+/// Fills in RMPP header and component mask.
+fn administration(u: &mut Unstructured<'_>, info: &AttributeInfo, own: &mut [u8]) -> Result<()> {
+    let words = u16::try_from(info.structure.size.div_ceil(8)).unwrap_or_default();
     let records = u.int_in_range(0..=3)?;
     if let Some(Ok(rmpp)) = own.get_mut(RMPP_HEADER..).map(RmppHeader::parse_mut)
         && u.ratio(1, 2)?
@@ -105,7 +105,7 @@ fn administration(u: &mut Unstructured<'_>, placed: &Placed, own: &mut [u8]) -> 
     Ok(())
 }
 
-/// Sets one field, or one part of one, to a value at the edge of what it holds, or to any.
+/// Sets one field, or one part of a field, to a value at the edge of its range or to any value.
 fn change(u: &mut Unstructured<'_>, mut fields: &[Field], bytes: &mut [u8]) -> Result<()> {
     let mut start = 0;
     while !fields.is_empty() {
@@ -129,7 +129,7 @@ fn change(u: &mut Unstructured<'_>, mut fields: &[Field], bytes: &mut [u8]) -> R
                 let word = usize::try_from(start / 8).unwrap_or(usize::MAX);
                 (access.set)(bytes.get_mut(word..).unwrap_or_default(), value);
             }
-            // Of long ones the first 8 bytes; what stands past the datagram is left.
+            // Only the first 8 bytes of a longer field change; a field past the datagram stays.
             None => drop(write_bits(bytes, first, width.min(64), value)),
         }
         break;
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use std::{collections::BTreeMap, string::ToString, vec::Vec};
 
-    /// Bytes that look random and are the same in each run.
+    /// Returns pseudo-random bytes, the same in each run.
     fn noise(seed: u64) -> Vec<u8> {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut next = || {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn every_attribute_of_every_class_is_met() {
+    fn plausible_datagrams_cover_every_attribute() {
         let mut seen: BTreeMap<(u8, u16), u32> = BTreeMap::new();
         let (mut known, mut tables) = (0, 0);
         const RUNS: u64 = 8000;
@@ -168,8 +168,8 @@ mod tests {
             known += u64::from(mad.attribute().is_ok_and(|attribute| attribute.structure().is_some()));
             tables += u64::from(mad.rmpp().is_some_and(|rmpp| rmpp.flags.active()));
         }
-        for placed in ATTRIBUTES.iter().copied().flatten() {
-            assert!(seen.contains_key(&(placed.class.get(), placed.id.get())), "{}", placed.structure.name);
+        for info in ATTRIBUTES.iter().copied().flatten() {
+            assert!(seen.contains_key(&(info.class.get(), info.id.get())), "{}", info.structure.name);
         }
         assert!(seen.contains_key(&(MgmtClass::SUBN_DIRECTED_ROUTE.get(), 0x11)));
         assert!(known > RUNS / 2, "{known} of {RUNS} hold an attribute that is known");
@@ -177,15 +177,15 @@ mod tests {
     }
 
     #[test]
-    fn each_field_is_changed_some_time() {
-        let placed = ATTRIBUTES[0].iter().find(|placed| placed.structure.name == "PortInfo").unwrap();
+    fn change_reaches_every_named_bit() {
+        let info = ATTRIBUTES[0].iter().find(|info| info.structure.name == "PortInfo").unwrap();
         let mut touched = [0_u8; 64];
         for seed in 0..4000 {
             let mut bytes = [0; 64];
-            change(&mut Unstructured::new(&noise(seed)), placed.structure.fields, &mut bytes).unwrap();
+            change(&mut Unstructured::new(&noise(seed)), info.structure.fields, &mut bytes).unwrap();
             touched.iter_mut().zip(bytes).for_each(|(all, one)| *all |= one);
         }
-        // Parts of packed words, too; what is reserved in a word has no name.
+        // Includes parts of packed words; reserved bits of a word have no name.
         let named = |at: usize| touched[at].count_ones();
         assert!((0..16).all(|at| named(at) == 8), "{touched:x?}");
         assert_eq!((touched[34], touched[52] & 0x1f), (0xc7, 0x1f), "{touched:x?}");
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bytes_are_enough() {
+    fn plausible_needs_no_input_bytes() {
         assert!(Mad::plausible(&mut Unstructured::new(&[])).is_ok());
     }
 }

@@ -1,12 +1,12 @@
-//! Every structure of the crate as a value, for tools and tests that go through all of them.
+//! Lists of every structure of the crate, for tools and tests that visit all of them.
 use crate::{
     AttributeId, Mad, MadHeader, MgmtClass,
-    attribute::{Placed, Structure},
+    attribute::{AttributeInfo, Structure},
     notice, rmpp, sa, smp, vendor,
 };
 
-/// The attributes of each class, with their place in its datagrams.
-pub const ATTRIBUTES: &[&[Placed]] = &[
+/// Attributes of each class, with their offset in its datagrams.
+pub const ATTRIBUTES: &[&[AttributeInfo]] = &[
     smp::SmpAttribute::TABLE,
     sa::SaAttribute::TABLE,
     #[cfg(feature = "perf")]
@@ -21,7 +21,8 @@ pub const ATTRIBUTES: &[&[Placed]] = &[
     crate::congestion::CongestionAttribute::TABLE,
 ];
 
-/// Headers and datagrams, attributes that no number alone tells, notices' details, and the kernel's structures.
+/// Structures that are not in [`ATTRIBUTES`]: headers, datagrams, attributes that share a number, details of notices,
+/// and structures of the kernel.
 pub const STRUCTURES: &[Structure] = &[
     Structure::of::<Mad>(),
     Structure::of::<MadHeader>(),
@@ -105,16 +106,16 @@ pub const STRUCTURES: &[Structure] = &[
     Structure::of::<crate::umad::RegisterRequest2>(),
 ];
 
-/// The attribute of a class by its number; `None` if the crate does not know it. Directed-route subnet management has
-/// the attributes of the LID-routed.
+/// Returns the attribute of a class by its number; `None` if it has no type in this crate. Directed-route subnet
+/// management has the attributes of the LID-routed class.
 #[must_use]
-pub fn attribute(class: MgmtClass, id: AttributeId) -> Option<&'static Placed> {
+pub fn attribute(class: MgmtClass, id: AttributeId) -> Option<&'static AttributeInfo> {
     let class = class.attribute_class();
-    ATTRIBUTES.iter().copied().flatten().find(|placed| placed.class == class && placed.id == id)
+    ATTRIBUTES.iter().copied().flatten().find(|info| info.class == class && info.id == id)
 }
 
-/// Every structure: attributes, and all the others.
+/// Returns every structure: the attributes and all others.
 pub fn all() -> impl Iterator<Item = Structure> {
-    let attributes = ATTRIBUTES.iter().copied().flatten().map(|placed| placed.structure);
+    let attributes = ATTRIBUTES.iter().copied().flatten().map(|info| info.structure);
     STRUCTURES.iter().copied().chain(attributes)
 }

@@ -1,4 +1,4 @@
-//! Classes of vendors: 0x09 to 0x0F, and 0x30 to 0x4F with the vendor's number (IBTA 16.5).
+//! Vendor classes: 0x09 to 0x0F, and 0x30 to 0x4F with a vendor id (IBTA 16.5).
 //!
 //! ```text
 //!  0  common header (24 bytes)
@@ -16,41 +16,41 @@ use crate::{
 };
 
 wire! {
-    /// A datagram of a vendor's class 0x09 to 0x0F.
+    /// A datagram of a vendor class 0x09 to 0x0F.
     pub struct VendorMad [256] {
-        /// Common header.
+        /// Common header of every datagram, 24 bytes.
         pub header: MadHeader,
-        /// In the vendor's own layout.
+        /// Data in the vendor's layout.
         pub data: Octets<232>,
     }
 }
 
 wire! {
-    /// A datagram of a vendor's class 0x30 to 0x4F.
+    /// A datagram of a vendor class 0x30 to 0x4F.
     pub struct VendorOuiMad [256] {
-        /// Common header.
+        /// Common header of every datagram, 24 bytes.
         pub header: MadHeader,
-        /// RMPP header.
+        /// RMPP header, 12 bytes.
         pub rmpp: RmppHeader,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Whose class it is.
+        /// Vendor that defines the class.
         pub oui: InBytes<VendorId, 3>,
-        /// In the vendor's own layout.
+        /// Data in the vendor's layout.
         pub data: Octets<216>,
     }
 }
 
-/// The maker of OpenIB's own tools: ibping, ibsysstat.
+/// Vendor id of OpenIB's tools ibping and ibsysstat.
 pub const OPENIB_OUI: VendorId = VendorId::of::<0x1405>();
 
-/// Whether a class is a vendor's of the first range, without RMPP and vendor's number.
+/// True for a vendor class of the first range, which has neither RMPP nor a vendor id.
 #[must_use]
 pub const fn is_vendor(class: MgmtClass) -> bool {
     matches!(class.get(), 0x09..=0x0f)
 }
 
-/// Whether a class is a vendor's of the second range, with RMPP and vendor's number.
+/// True for a vendor class of the second range, which has RMPP and a vendor id.
 #[must_use]
 pub const fn is_vendor_oui(class: MgmtClass) -> bool {
     matches!(class.get(), 0x30..=0x4f)

@@ -1,4 +1,4 @@
-//! Datagrams by class and attribute.
+//! Views of datagrams by class and attribute.
 #[cfg(feature = "acm")]
 use crate::acm::AcmMad;
 #[cfg(feature = "baseboard")]
@@ -6,7 +6,7 @@ use crate::baseboard::BaseboardAttribute;
 #[cfg(feature = "cm")]
 use crate::cm::CmAttribute;
 #[cfg(feature = "congestion")]
-use crate::congestion::{CongestionAttribute, CongestionLogCa, CongestionLogSwitch, CongestionLogType};
+use crate::congestion::{CONGESTION_LOG, CongestionAttribute, CongestionLogCa, CongestionLogSwitch, CongestionLogType};
 #[cfg(feature = "device")]
 use crate::device::DeviceAttribute;
 #[cfg(feature = "opa")]
@@ -19,7 +19,7 @@ use crate::{
     mad::{DIRECTED_DATA_END, RMPP_HEADER, SA_HEADER},
     notice::Notice,
     rmpp::{self, RmppHeader},
-    sa::{Asked, SaAttribute, SaHeader},
+    sa::{QueryRef, SaAttribute, SaHeader},
     smp::{DrSmp, SmpAttribute},
 };
 use core::fmt;
@@ -28,52 +28,51 @@ mod change;
 mod display;
 mod layout;
 mod records;
-mod vendor;
 pub use change::MadMut;
 use layout::{Format, check};
 
-/// The attribute of a datagram, with the type that its class and number say.
+/// The attribute of a datagram, with the type of its class and attribute id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AttributeRef<'a> {
-    /// Of subnet management.
+    /// Attribute of subnet management.
     Smp(SmpAttribute<'a>),
-    /// Of subnet administration: in the answer to a table, the first record.
+    /// Attribute of subnet administration; in the response to GetTable, the first record.
     Sa(SaAttribute<'a>),
-    /// Of performance management.
+    /// Attribute of performance management.
     #[cfg(feature = "perf")]
     Perf(PerfAttribute<'a>),
-    /// Of baseboard management.
+    /// Attribute of baseboard management.
     #[cfg(feature = "baseboard")]
     Baseboard(BaseboardAttribute<'a>),
-    /// Of device management.
+    /// Attribute of device management.
     #[cfg(feature = "device")]
     Device(DeviceAttribute<'a>),
-    /// A message of communication management.
+    /// Message of communication management.
     #[cfg(feature = "cm")]
     Cm(CmAttribute<'a>),
-    /// Of congestion control.
+    /// Attribute of congestion control.
     #[cfg(feature = "congestion")]
     Congestion(CongestionAttribute<'a>),
-    /// A switch's log of congestion.
+    /// Congestion log of a switch.
     #[cfg(feature = "congestion")]
     CongestionLogSwitch(&'a CongestionLogSwitch),
-    /// A channel adapter's log of congestion.
+    /// Congestion log of a channel adapter.
     #[cfg(feature = "congestion")]
     CongestionLogCa(&'a CongestionLogCa),
-    /// The whole datagram of the communication management assistant.
+    /// Whole datagram of the communication management assistant.
     #[cfg(feature = "acm")]
     Acm(&'a AcmMad),
-    /// An attribute of Omni-Path.
+    /// Attribute of Omni-Path.
     #[cfg(feature = "opa")]
     Opa(OpaAttribute<'a>),
-    /// None that the crate knows: the class's data as it came. Also the data of an answer without a record, of an RMPP
-    /// segment after the first, and of another version of the format or of the class.
+    /// Data without a type in this crate. Also the data of a response without a record, of an RMPP segment after the
+    /// first, and of another version of the format or of the class.
     Unknown(&'a [u8]),
 }
 
 impl<'a> AttributeRef<'a> {
-    /// Its bytes.
+    /// Returns the bytes of the attribute.
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
         match self {
@@ -101,7 +100,7 @@ impl<'a> AttributeRef<'a> {
         }
     }
 
-    /// What it is; `None` if the crate does not know it.
+    /// Returns the structure of the attribute; `None` if it has no type in this crate.
     #[must_use]
     pub const fn structure(&self) -> Option<Structure> {
         Some(match self {
@@ -129,7 +128,7 @@ impl<'a> AttributeRef<'a> {
         })
     }
 
-    /// The notice in it, if it is one.
+    /// Returns the notice, if the attribute is a notice.
     #[must_use]
     pub const fn notice(&self) -> Option<&'a Notice> {
         match self {
@@ -161,8 +160,7 @@ impl fmt::Display for AttributeRef<'_> {
     }
 }
 
-/// A datagram in place: one of 256 bytes (of Omni-Path up to 2,048), or a longer message that was put together from
-/// several.
+/// A datagram in place: 256 bytes, up to 2,048 bytes of Omni-Path, or a longer message reassembled from RMPP segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MadRef<'a> {
     header: &'a MadHeader,
@@ -170,7 +168,7 @@ pub struct MadRef<'a> {
 }
 
 impl<'a> MadRef<'a> {
-    /// The datagram that starts where `bytes` do.
+    /// Returns a view of the datagram at the start of `bytes`.
     ///
     /// # Errors
     /// [`DecodeError::TooShort`] if `bytes` ends before the common header does.
@@ -178,55 +176,55 @@ impl<'a> MadRef<'a> {
         Ok(Self { header: MadHeader::parse(bytes)?, bytes })
     }
 
-    /// The datagram that these bytes are, with the header that they begin with.
+    /// Returns a view of a datagram; `header` is the start of `bytes`.
     pub(crate) const fn of(header: &'a MadHeader, bytes: &'a [u8]) -> Self {
         Self { header, bytes }
     }
 
-    /// The common header.
+    /// Returns the common header.
     #[must_use]
     pub const fn header(&self) -> &'a MadHeader {
         self.header
     }
-    /// All of it.
+    /// Returns all bytes of the datagram or message.
     #[must_use]
     pub const fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
-    /// Management class: which part of the system it is for.
+    /// Returns the management class.
     #[must_use]
     pub const fn class(&self) -> MgmtClass {
         self.header.mgmt_class
     }
-    /// What it asks of subnet administration; `None` if it is no query by component mask: an answer, a report, a `Set`
-    /// without a mask.
+    /// Returns the query to subnet administration; `None` if the datagram has no query by component mask: a response, a
+    /// report, a `Set` without a mask.
     #[must_use]
-    pub fn asked(&self) -> Option<Asked<'a>> {
+    pub fn query(&self) -> Option<QueryRef<'a>> {
         let mask = self.sa()?.component_mask.get();
-        let asks = match self.method() {
+        let has_query = match self.method() {
             Method::GET | Method::GET_TABLE | Method::DELETE | Method::GET_TRACE_TABLE | Method::GET_MULTI => true,
-            // Some attributes are set as a whole.
+            // Without a mask, a Set contains the whole attribute.
             Method::SET => mask != 0,
             _ => false,
         };
         let is_known = self.format() == Format::InfiniBand;
         let record = SaAttribute::parse(self.header().attribute_id, self.data()).ok()?.filter(|_| is_known)?;
-        asks.then(|| record.asked(mask))
+        has_query.then(|| record.query(mask))
     }
 
-    /// What is asked or answered.
+    /// Returns the method.
     #[must_use]
     pub const fn method(&self) -> Method {
         self.header.method
     }
 
-    /// How it went; of a directed route without the direction.
+    /// Returns the status, without the direction bit of a directed route.
     #[must_use]
     pub const fn status(&self) -> Status {
         self.header.masked_status()
     }
 
-    /// Whether it answers something: [`MadHeader::is_response`].
+    /// True if the datagram is a response; see [`MadHeader::is_response`].
     #[must_use]
     pub const fn is_response(&self) -> bool {
         self.header.is_response()
@@ -236,7 +234,7 @@ impl<'a> MadRef<'a> {
         Format::of(self.header)
     }
 
-    /// The datagram of a directed route, if it is one.
+    /// Returns the directed-route structure, if the datagram has a directed route.
     #[must_use]
     pub fn directed_route(&self) -> Option<&'a DrSmp> {
         match (self.format(), self.class()) {
@@ -245,7 +243,7 @@ impl<'a> MadRef<'a> {
         }
     }
 
-    /// The directed route of an Omni-Path datagram, if it has one.
+    /// Returns the directed route of an Omni-Path datagram, if it has one.
     #[cfg(feature = "opa")]
     #[must_use]
     pub fn opa_directed_route(&self) -> Option<&'a OpaDirectedRoute> {
@@ -255,14 +253,14 @@ impl<'a> MadRef<'a> {
         }
     }
 
-    /// The RMPP header, if the class has one.
+    /// Returns the RMPP header, if the class has one.
     #[must_use]
     pub fn rmpp(&self) -> Option<&'a RmppHeader> {
         rmpp::header_length(self.class()).filter(|_| self.format() != Format::Unknown)?;
         RmppHeader::parse(self.bytes.get(RMPP_HEADER..)?).ok()
     }
 
-    /// The header of subnet administration, if that is the class.
+    /// Returns the header of subnet administration, if that is the class.
     #[must_use]
     pub fn sa(&self) -> Option<&'a SaHeader> {
         match self.class() {
@@ -273,7 +271,7 @@ impl<'a> MadRef<'a> {
         }
     }
 
-    /// What follows the headers of the class.
+    /// Returns the bytes after the headers of the class.
     #[must_use]
     pub fn data(&self) -> &'a [u8] {
         let bytes = match (self.format(), self.class()) {
@@ -286,7 +284,7 @@ impl<'a> MadRef<'a> {
         bytes.get(self.format().data_offset(self.class())..).unwrap_or_default()
     }
 
-    /// The attribute, with the type that the versions, the class and its number say.
+    /// Returns the attribute, with the type of its versions, class and attribute id.
     ///
     /// # Errors
     /// [`DecodeError::TooShort`] if the datagram ends before the attribute does.
@@ -320,21 +318,21 @@ impl<'a> MadRef<'a> {
         Ok(known.unwrap_or(AttributeRef::Unknown(data)))
     }
 
-    /// The attribute if it is an `A`.
+    /// Returns the attribute if it is an `A`.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if a version, the class, the attribute's number or the vendor is another's: `what` names
-    /// the field. [`DecodeError::TooShort`] if the datagram ends before the attribute does.
+    /// [`DecodeError::BadValue`] if a version, the class, the attribute id or the vendor differs from that of `A`;
+    /// `what` names the field. [`DecodeError::TooShort`] if the datagram ends before the attribute does.
     pub fn attribute_as<A: Attribute>(&self) -> Result<&'a A, DecodeError> {
         check::<A>(self.header)?;
-        vendor::check_vendor::<A>(self.bytes)?;
+        layout::check_vendor::<A>(self.bytes)?;
         A::parse(self.bytes.get(A::OFFSET..).unwrap_or_default())
     }
 
-    /// The attribute if it is an `A`, which several classes have at their own places.
+    /// Returns an attribute that several classes share, if it is an `A`.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if the attribute's number or a version is another's: `what` names the field.
+    /// [`DecodeError::BadValue`] if the attribute id or a version differs from that of `A`; `what` names the field.
     /// [`DecodeError::TooShort`] if the datagram ends before the attribute does.
     pub fn shared_as<A: SharedAttribute>(&self) -> Result<&'a A, DecodeError> {
         layout::check_version(self.header)?;
@@ -360,7 +358,7 @@ impl<'a> MadRef<'a> {
 
     #[cfg(feature = "congestion")]
     fn congestion(&self) -> Result<Option<AttributeRef<'a>>, DecodeError> {
-        if self.header.attribute_id.get() != CONGESTION_LOG {
+        if self.header.attribute_id != CONGESTION_LOG {
             return Ok(CongestionAttribute::parse(self.header.attribute_id, self.data())?.map(AttributeRef::Congestion));
         }
         let log = self.bytes.get(32..).unwrap_or_default();
@@ -371,6 +369,3 @@ impl<'a> MadRef<'a> {
         })
     }
 }
-
-#[cfg(feature = "congestion")]
-const CONGESTION_LOG: u16 = 0x0013;

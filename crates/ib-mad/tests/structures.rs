@@ -1,4 +1,4 @@
-//! What holds for every structure: its field table fills it, and any bytes are cast, shown and given back unchanged.
+//! Tests of every structure: field tables fill it, and any bytes are cast, printed and returned unchanged.
 use core::hash::{Hash, Hasher};
 use ib_mad::{
     attribute::Structure,
@@ -61,7 +61,7 @@ fn check(structure: Structure, bytes: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Every part of every bit-packed word in a structure, with the bits where its word starts.
+/// Visits every part of every bit-packed word in a structure, with the first bit of its word.
 fn each_part(fields: &'static [Field], start: u32, then: &mut dyn FnMut(&'static Field, u32)) {
     for field in fields {
         if field.access.is_some() {
@@ -72,7 +72,7 @@ fn each_part(fields: &'static [Field], start: u32, then: &mut dyn FnMut(&'static
     }
 }
 
-/// A setter changes its own bits to its own value, and a getter gives what those bits hold.
+/// Checks that a setter changes only its own bits, and that the getter returns them.
 fn check_parts(structure: Structure, bytes: &[u8], value: u64) -> Result<(), TestCaseError> {
     let mut result = Ok(());
     each_part(structure.fields, 0, &mut |field, start| {
@@ -84,9 +84,9 @@ fn check_parts(structure: Structure, bytes: &[u8], value: u64) -> Result<(), Tes
             let read = |bytes: &[u8]| read_bits(bytes, place, field.bits);
             prop_assert_eq!((access.get)(&set[word..]), read(&set), "{}.{}", structure.name, field.name);
             (access.set)(&mut set[word..], value);
-            let wanted = value & (u64::MAX >> (64 - field.bits));
-            prop_assert_eq!(read(&set), Some(wanted), "{}.{}", structure.name, field.name);
-            prop_assert_eq!((access.get)(&set[word..]), Some(wanted));
+            let expected = value & (u64::MAX >> (64 - field.bits));
+            prop_assert_eq!(read(&set), Some(expected), "{}.{}", structure.name, field.name);
+            prop_assert_eq!((access.get)(&set[word..]), Some(expected));
             write_bits(&mut set, place, field.bits, read(bytes).unwrap()).unwrap();
             prop_assert_eq!(&set[..], &bytes[..structure.size], "{}.{} changed others", structure.name, field.name);
             Ok(())
@@ -98,14 +98,14 @@ fn check_parts(structure: Structure, bytes: &[u8], value: u64) -> Result<(), Tes
     result
 }
 
-/// The names that headers show, and the registry's.
+/// Compares the names in headers with those of the registry.
 #[test]
-fn attributes_have_the_names_of_their_types() {
+fn attribute_ids_have_the_names_of_their_types() {
     for (class, _) in MgmtClass::KNOWN {
         for id in 0..=u16::MAX {
             let id = AttributeId::new(id);
             let registered = registry::attribute(*class, id).map(|placed| placed.structure.name);
-            // The log has two types, told by its first byte.
+            // The log has two types, and its first byte is the type.
             let log = (*class == MgmtClass::CONGESTION && id.get() == 0x13).then_some("CongestionLog");
             assert_eq!(id.name(*class), registered.or(log), "{class} {id}");
         }
@@ -121,7 +121,7 @@ fn field_tables_fill_their_structures() {
     }
 }
 
-/// A structure that nobody put into the registry would escape these tests.
+/// A structure that is missing in the registry would not be tested here.
 #[test]
 fn every_structure_is_in_the_registry() {
     let names: Vec<&str> = registry::all().map(|structure| structure.name).collect();
@@ -148,7 +148,7 @@ fn every_structure_is_in_the_registry() {
         let Some(name) = all[at..].split("pub struct ").nth(1).and_then(|rest| rest.split(' ').next()) else {
             continue;
         };
-        // One that is only part of others is tested with them.
+        // A structure that is only part of others is tested with them.
         let part = all.contains(&format!(": {name},")) || all.contains(&format!("[{name}; "));
         if !names.contains(&name) && !part {
             missing.push(name);
@@ -160,22 +160,26 @@ fn every_structure_is_in_the_registry() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
-    fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 512)) {
+    fn any_bytes_are_cast_and_printed(bytes in proptest::collection::vec(any::<u8>(), 512)) {
         for structure in registry::all() {
             check(structure, &bytes)?;
         }
     }
 
     #[test]
-    fn setters_and_getters(bytes in proptest::collection::vec(any::<u8>(), 256), value in any::<u64>()) {
+    fn setters_change_only_their_bits(bytes in proptest::collection::vec(any::<u8>(), 256), value in any::<u64>()) {
         for structure in registry::all() {
             check_parts(structure, &bytes, value)?;
         }
     }
 
-    /// A datagram of any class and attribute, of any length, is dissected without harm and keeps its bytes.
+    /// Covers every class and attribute, and any length.
     #[test]
-    fn any_datagram(mut bytes in proptest::collection::vec(any::<u8>(), 0..=512), class in any::<u8>(), id in any::<u8>()) {
+    fn any_datagram_is_printed(
+        mut bytes in proptest::collection::vec(any::<u8>(), 0..=512),
+        class in any::<u8>(),
+        id in any::<u8>(),
+    ) {
         if let Some(byte) = bytes.get_mut(1) {
             *byte = class;
         }
@@ -213,7 +217,10 @@ proptest! {
     }
 
     #[test]
-    fn records_stop_at_the_last_whole_one(bytes in proptest::collection::vec(any::<u8>(), 0..512), offset in 0_u16..20) {
+    fn records_end_with_the_last_whole_one(
+        bytes in proptest::collection::vec(any::<u8>(), 0..512),
+        offset in 0_u16..20,
+    ) {
         match Records::<McMemberRecord>::new(&bytes, offset) {
             Err(error) => {
                 prop_assert!((1..7).contains(&offset));
@@ -233,14 +240,14 @@ proptest! {
 }
 
 #[test]
-fn every_component_names_a_field_and_the_setter_sets_both() {
-    fn table<R: SaRecord>() {
-        for component in R::COMPONENTS {
-            assert!(wire::find(R::FIELDS, component.field).is_some(), "{}: no field {}", R::NAME, component.field);
+fn every_component_names_a_field_and_setters_set_field_and_mask() {
+    let records = SaAttribute::TABLE.iter().map(|info| info.structure);
+    for (name, components) in SaAttribute::COMPONENTS {
+        let record = records.clone().find(|record| record.name == *name).unwrap();
+        for component in *components {
+            assert!(wire::find(record.fields, component.field).is_some(), "{name}: no field {}", component.field);
         }
     }
-    table::<PathRecord>();
-    table::<McMemberRecord>();
     let query =
         Query::<PathRecord>::new().flow_label(FlowLabel::of::<0xa_bcde>()).hop_limit(64).sl(ServiceLevel::of::<3>());
     assert_eq!(query.mask(), PathMask::FLOW_LABEL | PathMask::HOP_LIMIT | PathMask::SL);
@@ -249,9 +256,9 @@ fn every_component_names_a_field_and_the_setter_sets_both() {
     assert_eq!(Query::from_non_zero(*query.record()), query);
 }
 
-/// The component mask that Debian's C ibacm 44 was seen to send (rdma-core acmp.c).
+/// The component mask of Debian's C ibacm 44, as captured (rdma-core acmp.c).
 #[test]
-fn join_as_c_ibacm_sends_it() {
+fn join_has_the_component_mask_of_c_ibacm() {
     let gid: Gid = "fe80::2:c903:0:11".parse().unwrap();
     let mgid = acm::group_mgid(Pkey::DEFAULT_LIMITED, 0, Rate::GBPS_10, Mtu::B2048);
     assert_eq!(mgid, "ff15:4001:ffff:3:400::".parse().unwrap());
@@ -268,17 +275,16 @@ fn join_as_c_ibacm_sends_it() {
         .scope(5)
         .join_state(JoinState::FULL_MEMBER)
         .set(TransactionId::new(1));
-    // The mask that was seen on the wire.
+    // The captured mask.
     assert_eq!(join.sa.component_mask.get(), 0x1_b3f7);
     assert_eq!(join.header.method, Method::SET);
     assert_eq!(join.data.0[38], 0x84);
     assert_eq!(join.data.0[48], 0x51);
 }
 
-/// The features: any bytes make a structure, and a structure is serialized with names and values as they are printed.
 #[cfg(feature = "serde")]
 #[test]
-fn serialized_as_a_person_reads_it() {
+fn structures_are_serialized_with_names_and_printed_values() {
     let mut port = PortInfo { lid: Lid::new(4), ..PortInfo::default() };
     port.speed_state = port.speed_state.with_port_state(PortState::ACTIVE);
     let json = serde_json::to_value(port).unwrap();
@@ -299,16 +305,15 @@ fn serialized_as_a_person_reads_it() {
 
 #[cfg(feature = "arbitrary")]
 #[test]
-fn arbitrary_structures_are_any_bytes() {
+fn any_bytes_make_an_arbitrary_structure() {
     use arbitrary::{Arbitrary, Unstructured};
     let bytes: Vec<u8> = (0..64).collect();
     let port = PortInfo::arbitrary(&mut Unstructured::new(&bytes)).unwrap();
     assert_eq!(as_bytes(&port), bytes);
 }
 
-/// In constants as anywhere: a structure is built, its words are set and read, by the structure's own getters too.
 #[test]
-fn structures_are_made_and_read_in_constants() {
+fn structures_are_built_and_read_in_constants() {
     const PATH: PathRecord = PathRecord {
         flow_hop: FlowHop::ZERO.with_flow_label(FlowLabel::of::<0xa_bcde>()).with_hop_limit(64),
         qos_sl: QosSl::ZERO.with_sl(ServiceLevel::of::<3>()).with_qos_class(0x123),
@@ -341,16 +346,15 @@ fn structures_are_hashed_by_their_bytes() {
 }
 
 #[test]
-fn numbers_print_in_hex() {
+fn identifiers_and_codes_print_in_hex() {
     assert_eq!(format!("{:x} {:#06X}", Lid::new(0xab), Pkey::DEFAULT_FULL), "ab 0xFFFF");
     assert_eq!(format!("{:04x} {:x}", AttributeId::PATH_RECORD, JoinState::SEND_ONLY_FULL_MEMBER), "0035 8");
     assert_eq!(format!("{:x}", Be32::new(0x1f)), "1f");
     assert_eq!((u16::from(AttributeId::PATH_RECORD), Mtu::from(5)), (0x35, Mtu::B4096));
 }
 
-/// Sets of bits and component masks have one interface.
 #[test]
-fn sets_are_alike() {
+fn flags_and_component_masks_share_one_interface() {
     fn first_two<F: Flags + Copy>() -> (F, bool) {
         let mut named = F::FLAGS.iter().map(|flag| *flag.value());
         let (one, two) = (named.next().unwrap(), named.next().unwrap());

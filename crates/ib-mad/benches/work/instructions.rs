@@ -1,5 +1,5 @@
-//! One of the measured pieces of work, many times, for `valgrind --tool=callgrind`; the test `mad_instructions` of
-//! acm-tests builds it and counts.
+//! Runs one of the measured operations many times, for `valgrind --tool=callgrind`. The test `mad_instructions` of
+//! acm-tests builds this program and counts instructions.
 #[path = "mod.rs"]
 mod work;
 

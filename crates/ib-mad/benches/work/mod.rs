@@ -1,11 +1,11 @@
-//! The work that is measured: by time in `benches/mad.rs`, by instructions in acm-tests' `mad_instructions`.
+//! Measured operations: by time in `benches/mad.rs`, by instructions in acm-tests' `mad_instructions`.
 #![allow(
     dead_code,
     unreachable_pub,
     clippy::indexing_slicing,
     clippy::type_complexity,
     clippy::unwrap_used,
-    reason = "offset code as one writes it by hand; who measures takes what it wants"
+    reason = "code by offsets is the comparison; each program uses a part of this file"
 )]
 use core::{fmt::Write, time::Duration};
 use ib_mad::{
@@ -15,7 +15,7 @@ use ib_mad::{
     smp::PortInfo,
 };
 
-/// Records of the table that is reassembled, 64 bytes each.
+/// Number of records of the reassembled table, 64 bytes each.
 pub const RECORDS: usize = 1000;
 
 #[inline(never)]
@@ -39,7 +39,7 @@ pub fn path_query(sgid: Gid, dgid: Gid) -> SaMad {
     Query::<PathRecord>::new().sgid(sgid).dgid(dgid).pkey(Pkey::DEFAULT_FULL).num_path(1).get(TransactionId::new(1))
 }
 
-/// A request of subnet administration, but for its record: common header and SA header.
+/// Builds a request of subnet administration without its record: common header and SA header.
 fn request_by_hand(method: u8, attribute: u8, mask: u64) -> [u8; 256] {
     let mut mad = [0; 256];
     mad[..4].copy_from_slice(&[1, 3, 2, method]);
@@ -81,20 +81,20 @@ pub fn join(mgid: Gid, port_gid: Gid) -> SaMad {
         .set(TransactionId::new(1))
 }
 
-/// Has a panic path, so that the search for one can be seen to find it.
+/// Contains a panic path, to test the search for panic paths.
 #[inline(never)]
 pub fn index_at(bytes: &[u8], at: usize) -> u8 {
     bytes[at]
 }
 
-/// An answer with a path record.
+/// Returns a response with a path record.
 pub fn answer(gid: Gid) -> SaMad {
     let mut answer = path_query(gid, gid);
     answer.header.method = Method::GET_RESP;
     answer
 }
 
-/// A port with fields to name.
+/// Returns a PortInfo with some fields set.
 pub fn port_info() -> PortInfo {
     let mut port = PortInfo { lid: Lid::new(4), ..PortInfo::default() };
     port.speed_state = port.speed_state.with_port_state(PortState::ACTIVE);
@@ -107,7 +107,7 @@ pub fn dissect(port: &PortInfo, text: &mut String) {
     write!(text, "{port:?}").unwrap();
 }
 
-/// As many names and numbers as [`dissect`] writes.
+/// Writes as many names and numbers as [`dissect`].
 #[inline(never)]
 pub fn dissect_by_hand(bytes: &[u8], text: &mut String) {
     text.clear();
@@ -116,7 +116,7 @@ pub fn dissect_by_hand(bytes: &[u8], text: &mut String) {
     }
 }
 
-/// The segments of an answer with [`RECORDS`] records.
+/// Returns the segments of a response with [`RECORDS`] records.
 pub fn table_segments() -> Vec<[u8; 256]> {
     let mut message = as_bytes(&answer(Gid::ZERO))[..56].to_vec();
     message.resize(56 + 64 * RECORDS, 1);
@@ -134,7 +134,7 @@ pub fn table_segments() -> Vec<[u8; 256]> {
         .collect()
 }
 
-/// Copies each segment's data behind the one before; gives the length of the message.
+/// Concatenates the data of the segments and returns the length of the message.
 #[inline(never)]
 pub fn reassemble_by_hand(segments: &[[u8; 256]], buffer: &mut [u8]) -> usize {
     let mut length = 0;
@@ -152,7 +152,7 @@ pub fn reassemble_by_hand(segments: &[[u8; 256]], buffer: &mut [u8]) -> usize {
     length
 }
 
-/// Puts the segments together; gives the length of the message.
+/// Reassembles the segments and returns the length of the message.
 #[inline(never)]
 pub fn reassemble(segments: &[[u8; 256]], buffer: &mut [u8]) -> usize {
     let mut receiver = Reassembler::new(buffer, ReassemblerLimits::default());

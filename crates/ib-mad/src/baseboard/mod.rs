@@ -1,6 +1,6 @@
-//! Baseboard management (IBTA 16.2): power, lights and product data of modules.
+//! Baseboard management (IBTA 16.2): power, indicators and vital product data of modules.
 //!
-//! No public source gives the layout of its attributes; their bytes are kept as they are.
+//! No public source has the layouts of its attributes; the bytes are kept.
 //!
 //! ```text
 //!  0  common header (24 bytes)
@@ -28,13 +28,13 @@ use crate::{
 wire! {
     /// A baseboard management datagram (IBTA 16.2.1); class version 1.
     pub struct BaseboardMad [256] {
-        /// Common header.
+        /// Common header of every datagram, 24 bytes.
         pub header: MadHeader,
-        /// Key that allows to ask; 0 where none is set.
+        /// Key of the requester; 0 if the node has no key.
         pub bkey: Bkey,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<32>,
-        /// The attribute.
+        /// Attribute, 192 bytes.
         pub data: Octets<192>,
     }
 }

@@ -1,4 +1,4 @@
-//! What the RDMA IP connection manager (librdmacm) puts at the start of the private data: who asks whom (IBTA A11).
+//! Addresses that the RDMA IP connection manager (librdmacm) puts at the start of the private data (IBTA A11).
 use super::{CmReq, CmSidrReq};
 use crate::{
     ServiceId, Wire, bits, wire,
@@ -7,9 +7,9 @@ use crate::{
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 bits! {
-    /// Version of IP.
+    /// Version of IP, in the upper half of a byte.
     pub struct CmaIpVersion [1] {
-        /// 4 or 6.
+        /// Version of IP: 4 or 6.
         ip_version / with_ip_version: u8 = 4,
         _: 4,
     }
@@ -17,7 +17,7 @@ bits! {
 
 wire! {
     /// Addresses of a connection between IP ports (IBTA A11.3; `struct cma_hdr` in Linux), 36 bytes at the start of the
-    /// private data of a request. The port that is asked for is in the service id.
+    /// private data of a request. The destination port is in the service id.
     ///
     /// ```text
     ///  0  version | IP version 4, 0 | source port (2)
@@ -25,34 +25,34 @@ wire! {
     /// 20  destination address (16)                     IPv4 in the last 4 bytes of each
     /// ```
     pub struct CmaHeader [36] {
-        /// Version of this header: 0.
+        /// Version of this header, 0.
         pub cma_version: u8,
-        /// Version of IP.
+        /// Version of IP of both addresses.
         pub ip_version: CmaIpVersion,
-        /// Port of who asks.
+        /// Port of the requester.
         pub port: Be16,
-        /// Address of who asks.
+        /// Address of the requester.
         pub src_addr: Octets<16>,
-        /// Address of who is asked.
+        /// Address of the destination.
         pub dst_addr: Octets<16>,
     }
 }
 
 impl CmaHeader {
-    /// From the addresses of both ends. An IPv4 address is mapped into IPv6 if the other is one.
+    /// Returns the header for the addresses of both ends. If only one address is IPv4, it is mapped into IPv6.
     ///
     /// ```
-    /// use ib_mad::{IpProtocol, Mad, ServiceId, TransactionId, cm::{CmReq, CmaHeader}, wire::Octets};
+    /// use ib_mad::{Mad, ServiceId, TransactionId, cm::{CmReq, CmaHeader}, id::PortSpace, wire::Octets};
     /// let header = CmaHeader::new("10.0.0.1:40000".parse()?, "10.0.0.2".parse()?);
     /// let request = CmReq {
-    ///     service_id: ServiceId::from_ip_port(IpProtocol::TCP, 7471),
+    ///     service_id: ServiceId::from_port_space(PortSpace::TCP, 7471),
     ///     private_data: Octets::of(&header),
     ///     ..CmReq::default()
     /// };
     /// let mad = Mad::send(TransactionId::new(1), &request);
-    /// // The other side:
-    /// let asked = mad.attribute_as::<CmReq>()?;
-    /// assert_eq!(asked.cma().and_then(CmaHeader::source), Some("10.0.0.1:40000".parse()?));
+    /// // The responder:
+    /// let received = mad.attribute_as::<CmReq>()?;
+    /// assert_eq!(received.cma().and_then(CmaHeader::source), Some("10.0.0.1:40000".parse()?));
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     #[must_use]
@@ -68,13 +68,13 @@ impl CmaHeader {
         Self { cma_version: 0, ip_version, port: Be16::new(source.port()), src_addr, dst_addr }
     }
 
-    /// Who asks; `None` if it is of another version of IP.
+    /// Returns address and port of the requester; `None` if the version of IP is unknown.
     #[must_use]
     pub fn source(&self) -> Option<SocketAddr> {
         Some(SocketAddr::new(self.address(&self.src_addr)?, self.port.get()))
     }
 
-    /// Who is asked; `None` if it is of another version of IP.
+    /// Returns the address of the destination; `None` if the version of IP is unknown.
     #[must_use]
     pub fn destination(&self) -> Option<IpAddr> {
         self.address(&self.dst_addr)
@@ -96,16 +96,21 @@ fn mapped(address: IpAddr) -> Ipv6Addr {
     }
 }
 
-/// The header at the start of the private data, if the service is an IP port's.
+/// Returns the header at the start of the private data, if the service is an IP port.
 fn header(service: ServiceId, private_data: &[u8]) -> Option<&CmaHeader> {
-    service.ip_port()?;
-    CmaHeader::parse(private_data).ok()
+    if is_ip_port(service) { CmaHeader::parse(private_data).ok() } else { None }
+}
+
+/// True for `0x0000000001NNPPPP`, the service ids of IP ports: protocol number and port (IBTA A11).
+const fn is_ip_port(service: ServiceId) -> bool {
+    service.get() >> 24 == 1
 }
 
 macro_rules! cma {
     ($($message:ident)*) => {$(
         impl $message {
-            /// The addresses of both ends, if the service is an IP port's; what the program itself tells follows.
+            /// Returns the addresses of both ends, if the service is an IP port. The program's own private data
+            /// follows.
             #[must_use]
             pub fn cma(&self) -> Option<&CmaHeader> {
                 header(self.service_id, &self.private_data.0)
@@ -118,11 +123,11 @@ cma! { CmReq CmSidrReq }
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{IpProtocol, as_bytes};
+    use crate::{as_bytes, id::PortSpace};
     use proptest::prelude::*;
 
     #[test]
-    fn bytes_of_both_versions() {
+    fn cma_header_has_ipv4_and_ipv6_addresses() {
         let header = CmaHeader::new("10.0.0.1:258".parse().unwrap(), "10.0.0.2".parse().unwrap());
         let mut bytes = [0; 36];
         (bytes[1], bytes[2], bytes[3]) = (0x40, 1, 2);
@@ -137,16 +142,16 @@ mod tests {
     }
 
     #[test]
-    fn only_an_ip_service_has_it() {
+    fn only_requests_for_ip_services_have_a_cma_header() {
         let mut request = CmSidrReq { service_id: ServiceId::new(0x1000), ..CmSidrReq::default() };
         assert_eq!(request.cma(), None);
-        request.service_id = ServiceId::from_ip_port(IpProtocol::UDP, 7);
+        request.service_id = ServiceId::from_port_space(PortSpace::UDP, 7);
         assert_eq!(request.cma(), Some(&CmaHeader::default()));
     }
 
     proptest! {
         #[test]
-        fn there_and_back(source: SocketAddr, destination: IpAddr) {
+        fn addresses_are_read_back(source: SocketAddr, destination: IpAddr) {
             let header = CmaHeader::new(source, destination);
             let same = |one: IpAddr, other: IpAddr| mapped(one) == mapped(other);
             let seen = header.source().unwrap();

@@ -2,33 +2,33 @@
 use crate::code;
 
 code! {
-    /// Which message another one is about (IBTA 12.6.6, 12.6.7).
+    /// Message that an MRA or REJ is about (IBTA 12.6.6, 12.6.7).
     pub struct CmMessage(u8) {
-        /// A request for a connection (REQ).
+        /// REQ, the request for a connection.
         REQ = 0 "REQ",
-        /// The reply to such a request (REP).
+        /// REP, the reply to a request.
         REP = 1 "REP",
-        /// An LAP; in a REJ: no message, but something else.
+        /// LAP; in a REJ, no message.
         LAP = 2 "LAP or none",
     }
 }
 
 code! {
-    /// Transport that is asked for (IBTA 12.7.24).
+    /// Requested transport (IBTA 12.7.24).
     pub struct TransportService(u8) {
-        /// Reliable connection.
+        /// Reliable connection (RC).
         RC = 0 "RC",
-        /// Unreliable connection.
+        /// Unreliable connection (UC).
         UC = 1 "UC",
-        /// Reliable datagram.
+        /// Reliable datagram (RD).
         RD = 2 "RD",
-        /// See [`ExtendedTransport`].
+        /// Another transport, named by [`ExtendedTransport`].
         EXTENDED = 3 "extended",
     }
 }
 
 code! {
-    /// More transports (IBTA A14).
+    /// Requested transport, if the service type is extended (IBTA A14).
     pub struct ExtendedTransport(u8) {
         /// No extended transport.
         NONE = 0 "none",
@@ -38,125 +38,125 @@ code! {
 }
 
 code! {
-    /// Why a connection is refused (IBTA 12.6.7.2).
+    /// Reason of a rejected connection (IBTA 12.6.7.2).
     pub struct RejectReason(u16) {
-        /// No queue pair is free.
+        /// No queue pair is available.
         NO_QP = 1 "no QP available",
-        /// No end-to-end context is free.
+        /// No end-to-end context is available.
         NO_EEC = 2 "no EEC available",
         /// The sender has no resources for the connection.
         NO_RESOURCES = 3 "no resources available",
-        /// No answer in time.
+        /// A message did not arrive in time.
         TIMEOUT = 4 "timeout",
         /// The request is not supported.
         UNSUPPORTED = 5 "unsupported request",
-        /// Wrong communication id.
+        /// The communication id is invalid.
         INVALID_COMM_ID = 6 "invalid communication id",
-        /// Wrong communication instance.
+        /// The communication instance is invalid.
         INVALID_COMM_INSTANCE = 7 "invalid communication instance",
-        /// Nobody serves this service id.
+        /// No service has this service id.
         INVALID_SERVICE_ID = 8 "invalid service id",
-        /// Wrong transport service type in the request.
+        /// The transport service type is invalid.
         INVALID_TRANSPORT = 9 "invalid transport service type",
-        /// The id is of an older connection.
+        /// The connection is stale: the id belongs to an older connection.
         STALE_CONNECTION = 10 "stale connection",
-        /// There is no reliable datagram channel.
+        /// The reliable datagram channel does not exist.
         RDC_NOT_EXIST = 11 "RDC does not exist",
-        /// Primary path: wrong GID.
+        /// Primary path: the port GID is rejected.
         INVALID_GID = 12 "primary port GID rejected",
-        /// Primary path: wrong LID.
+        /// Primary path: the port LID is rejected.
         INVALID_LID = 13 "primary port LID rejected",
-        /// Primary path: wrong service level.
+        /// Primary path: the service level is invalid.
         INVALID_SL = 14 "invalid primary SL",
-        /// Primary path: wrong traffic class.
+        /// Primary path: the traffic class is invalid.
         INVALID_TRAFFIC_CLASS = 15 "invalid primary traffic class",
-        /// Primary path: wrong hop limit.
+        /// Primary path: the hop limit is invalid.
         INVALID_HOP_LIMIT = 16 "invalid primary hop limit",
-        /// Primary path: wrong rate.
+        /// Primary path: the static rate is invalid.
         INVALID_PACKET_RATE = 17 "invalid primary packet rate",
-        /// Alternate path: wrong GID.
+        /// Alternate path: the port GID is rejected.
         INVALID_ALT_GID = 18 "alternate port GID rejected",
-        /// Alternate path: wrong LID.
+        /// Alternate path: the port LID is rejected.
         INVALID_ALT_LID = 19 "alternate port LID rejected",
-        /// Alternate path: wrong service level.
+        /// Alternate path: the service level is invalid.
         INVALID_ALT_SL = 20 "invalid alternate SL",
-        /// Alternate path: wrong traffic class.
+        /// Alternate path: the traffic class is invalid.
         INVALID_ALT_TRAFFIC_CLASS = 21 "invalid alternate traffic class",
-        /// Alternate path: wrong hop limit.
+        /// Alternate path: the hop limit is invalid.
         INVALID_ALT_HOP_LIMIT = 22 "invalid alternate hop limit",
-        /// Alternate path: wrong rate.
+        /// Alternate path: the static rate is invalid.
         INVALID_ALT_PACKET_RATE = 23 "invalid alternate packet rate",
-        /// Ask another port or manager.
+        /// The requester is redirected to another port or connection manager.
         REDIRECT = 24 "port and CM redirection",
-        /// Wrong MTU: the receiver of the request cannot use it.
+        /// The responder cannot use the path MTU.
         INVALID_MTU = 26 "invalid path MTU",
-        /// Too few responder resources.
+        /// The responder resources are insufficient.
         INSUFFICIENT_RESPONDER_RESOURCES = 27 "insufficient responder resources",
-        /// The service itself says no.
+        /// The service itself rejects the connection.
         CONSUMER = 28 "consumer reject",
-        /// Wrong count of retries of a receiver that is not ready.
+        /// The RNR retry count is rejected.
         INVALID_RNR_RETRY = 29 "RNR retry count rejected",
-        /// The id is in use.
+        /// The local communication id is in use.
         DUPLICATE_COMM_ID = 30 "duplicate local communication id",
-        /// Wrong class version.
+        /// The class version is not supported.
         INVALID_CLASS_VERSION = 31 "unsupported class version",
-        /// Primary path: wrong flow label.
+        /// Primary path: the flow label is invalid.
         INVALID_FLOW_LABEL = 32 "invalid primary flow label",
-        /// Alternate path: wrong flow label.
+        /// Alternate path: the flow label is invalid.
         INVALID_ALT_FLOW_LABEL = 33 "invalid alternate flow label",
-        /// The service is elsewhere.
+        /// The service was handed off to another provider.
         SERVICE_HANDOFF = 0xffff "service handoff",
     }
 }
 
 code! {
-    /// How a question about a service's queue pair went (IBTA 12.11.2).
+    /// Status of a service id resolution (IBTA 12.11.2).
     pub struct SidrStatus(u8) {
-        /// The queue pair is in the answer.
+        /// The response contains the queue pair.
         VALID = 0 "valid",
-        /// Nobody serves this service id.
+        /// No service has this service id.
         UNSUPPORTED = 1 "service id not supported",
-        /// The service says no.
+        /// The service provider rejects the request.
         REJECTED = 2 "rejected by the service provider",
-        /// No queue pair is free.
+        /// No queue pair is available.
         NO_QP = 3 "no QP available",
-        /// Ask elsewhere: the additional information says where.
+        /// The service is elsewhere; the additional information has its address.
         REDIRECT = 4 "redirect",
-        /// Wrong class version.
+        /// The class version is not supported.
         UNSUPPORTED_VERSION = 5 "unsupported version",
     }
 }
 
 code! {
-    /// How the change to another path went (IBTA 12.8.2).
+    /// Status of an alternate path (IBTA 12.8.2).
     pub struct AprStatus(u8) {
-        /// The other path is loaded.
+        /// The alternate path is loaded.
         SUCCESS = 0 "success",
-        /// Wrong communication id.
+        /// The communication id is invalid.
         INVALID_COMM_ID = 1 "invalid communication id",
-        /// Other paths are not supported.
+        /// Alternate paths are not supported.
         UNSUPPORTED = 2 "not supported",
-        /// The receiver refuses the alternate path.
+        /// The receiver rejects the alternate path.
         REJECT = 3 "rejected",
-        /// Ask elsewhere.
+        /// The requester is redirected.
         REDIRECT = 4 "redirect",
-        /// It is the path in use.
+        /// The path is already the current path.
         IS_CURRENT = 5 "already the current path",
-        /// Wrong queue pair or end-to-end context.
+        /// The queue pair or end-to-end context is invalid.
         INVALID_QPN = 6 "invalid QPN or EECN",
-        /// Wrong LID in the alternate path.
+        /// The LID of the alternate path is rejected.
         INVALID_LID = 7 "LID rejected",
-        /// Wrong GID in the alternate path.
+        /// The GID of the alternate path is rejected.
         INVALID_GID = 8 "GID rejected",
-        /// Wrong flow label.
+        /// The flow label is invalid.
         INVALID_FLOW_LABEL = 9 "invalid flow label",
-        /// Wrong traffic class.
+        /// The traffic class is invalid.
         INVALID_TRAFFIC_CLASS = 10 "invalid traffic class",
-        /// Wrong hop limit.
+        /// The hop limit is invalid.
         INVALID_HOP_LIMIT = 11 "invalid hop limit",
-        /// Wrong static rate in the alternate path.
+        /// The static rate of the alternate path is invalid.
         INVALID_PACKET_RATE = 12 "invalid packet rate",
-        /// Wrong service level.
+        /// The service level is invalid.
         INVALID_SL = 13 "invalid SL",
     }
 }

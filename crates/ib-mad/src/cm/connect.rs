@@ -1,4 +1,4 @@
-//! Answers to a request for a connection.
+//! Responses to a request for a connection, and the end of a connection.
 use super::{CmMessage, RejectReason};
 use crate::{
     Guid, Psn, Qkey, Qpn, TimeCode, bits, wire,
@@ -6,133 +6,161 @@ use crate::{
 };
 
 bits! {
-    /// Which message this is about.
+    /// Message that an MRA or REJ is about.
     pub struct MessageBits [1] {
-        /// Which message this is about.
+        /// Message that the MRA or REJ is about.
         message / with_message: CmMessage = 2,
         _: 6,
     }
 }
 bits! {
-    /// Time that is needed.
+    /// Time that the sender of an MRA needs.
     pub struct ServiceTimeout [1] in CmMra.timeout {
-        /// Time until the real answer comes.
+        /// Time until the response is sent.
         service_timeout / with_service_timeout: TimeCode = 5,
         _: 3,
     }
 }
 
 wire! {
-    /// More time is needed (IBTA 12.6.6), 232 bytes.
+    /// MRA: a message was received, and the response needs more time (IBTA 12.6.6), 232 bytes.
     pub struct CmMra [232] {
-        /// The sender's name of the connection.
+        /// Communication id of the sender.
         pub local_comm_id: Be32,
-        /// The receiver's name of the connection.
+        /// Communication id of the receiver.
         pub remote_comm_id: Be32,
-        /// Which message came.
+        /// Message that was received.
         pub message_mraed: MessageBits,
-        /// Time that is needed.
+        /// Time until the response is sent.
         pub timeout: ServiceTimeout,
-        /// What the sender tells.
+        /// Private data of the sender.
         pub private_data: Octets<222>,
     }
 }
 
 bits! {
-    /// Length of the additional information.
+    /// Length of the additional rejection information.
     pub struct InfoLength [1] in CmRej.info_length {
-        /// Bytes of the additional information that count.
+        /// Length of the additional information, in bytes.
         rejected_info_length / with_rejected_info_length: u8 = 7,
         _: 1,
     }
 }
 
 wire! {
-    /// A connection is refused (IBTA 12.6.7), 232 bytes.
+    /// REJ: the connection is rejected (IBTA 12.6.7), 232 bytes.
     pub struct CmRej [232] {
-        /// The sender's name of the connection.
+        /// Communication id of the sender.
         pub local_comm_id: Be32,
-        /// The receiver's name of the connection.
+        /// Communication id of the receiver.
         pub remote_comm_id: Be32,
-        /// Which message is refused.
+        /// Message that is rejected.
         pub message_rejected: MessageBits,
         /// Length of the additional information.
         pub info_length: InfoLength,
-        /// Why the connection is refused.
+        /// Reason of the rejection.
         pub reason: RejectReason,
-        /// Additional information: the value that would do.
+        /// Additional rejection information: an acceptable value.
         pub ari: Octets<72>,
-        /// What the sender tells.
+        /// Private data of the sender.
         pub private_data: Octets<148>,
     }
 }
 
 bits! {
-    /// Time to acknowledge, other path, flow control.
+    /// Target ACK delay, failover and end-to-end flow control.
     pub struct AckFailover [1] in CmRep.ack_failover {
-        /// Longest time until the answerer acknowledges a packet.
+        /// Maximum time until the responder acknowledges a packet.
         target_ack_delay / with_target_ack_delay: TimeCode = 5,
-        /// 0: the alternate path is taken; 1: not supported; 2: refused.
+        /// Failover: 0 the alternate path is accepted, 1 not supported, 2 rejected.
         failover_accepted / with_failover_accepted: u8 = 2,
-        /// The answerer does end-to-end flow control.
+        /// True if the responder has end-to-end flow control.
         end_to_end_flow_control / with_end_to_end_flow_control: bool = 1,
     }
 }
 bits! {
-    /// Retries of a receiver that is not ready, shared receive queue.
+    /// RNR retry count and shared receive queue.
     pub struct RetrySrq [1] in CmRep.retry_srq {
-        /// How often a packet is sent again to a receiver that is not ready; 7 = forever.
+        /// RNR retry count: repetitions of a packet to a receiver that is not ready; 7 means no limit.
         rnr_retry_count / with_rnr_retry_count: u8 = 3,
-        /// The answerer's queue pair has a shared receive queue.
+        /// True if the responder's queue pair has a shared receive queue.
         srq / with_srq: bool = 1,
         _: 4,
     }
 }
 
 wire! {
-    /// A connection is granted (IBTA 12.6.8), 232 bytes.
+    /// REP: the connection is accepted (IBTA 12.6.8), 232 bytes.
     pub struct CmRep [232] {
-        /// The sender's name of the connection.
+        /// Communication id of the sender.
         pub local_comm_id: Be32,
-        /// The receiver's name of the connection.
+        /// Communication id of the receiver.
         pub remote_comm_id: Be32,
-        /// The answerer's queue key, for datagrams.
+        /// Queue key of the responder, for datagrams.
         pub local_qkey: Qkey,
-        /// The answerer's queue pair.
+        /// Queue pair of the responder.
         pub local_qpn: InBytes<Qpn, 3>,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// The answerer's end-to-end context.
+        /// End-to-end context of the responder.
         pub local_eecn: InBytes<u32, 3>,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<1>,
-        /// The answerer's first packet sequence number.
+        /// First packet sequence number of the responder.
         pub starting_psn: InBytes<Psn, 3>,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved3: Reserved<1>,
-        /// Reads and atomic operations that the answerer can answer at once.
+        /// Number of concurrent RDMA reads and atomic operations that the sender can respond to.
         pub responder_resources: u8,
-        /// Reads and atomic operations that it will start at once.
+        /// Number of concurrent RDMA reads and atomic operations that the sender will issue.
         pub initiator_depth: u8,
-        /// Time to acknowledge, other path, flow control.
+        /// Target ACK delay, failover and end-to-end flow control.
         pub ack_failover: AckFailover,
-        /// Retries of a receiver that is not ready, shared receive queue.
+        /// RNR retry count and shared receive queue.
         pub retry_srq: RetrySrq,
-        /// The answerer's adapter.
+        /// GUID of the responder's channel adapter.
         pub local_ca_guid: Guid,
-        /// What the service tells the asker.
+        /// Private data of the service.
         pub private_data: Octets<196>,
     }
 }
 
 wire! {
-    /// The asker is ready (IBTA 12.6.9), 232 bytes.
+    /// RTU: the requester is ready to use the connection (IBTA 12.6.9), 232 bytes.
     pub struct CmRtu [232] {
-        /// The sender's name of the connection.
+        /// Communication id of the sender.
         pub local_comm_id: Be32,
-        /// The receiver's name of the connection.
+        /// Communication id of the receiver.
         pub remote_comm_id: Be32,
-        /// What the asker tells the service.
+        /// Private data of the requester.
+        pub private_data: Octets<224>,
+    }
+}
+
+wire! {
+    /// DREQ: request to end a connection (IBTA 12.6.10), 232 bytes.
+    pub struct CmDreq [232] {
+        /// Communication id of the sender.
+        pub local_comm_id: Be32,
+        /// Communication id of the receiver.
+        pub remote_comm_id: Be32,
+        /// Queue pair or end-to-end context of the receiver.
+        pub remote_qpn: InBytes<Qpn, 3>,
+        /// Reserved: zero when sent, ignored when received.
+        pub reserved: Reserved<1>,
+        /// Private data of the sender.
+        pub private_data: Octets<220>,
+    }
+}
+
+wire! {
+    /// DREP: response to a DREQ (IBTA 12.6.11), 232 bytes.
+    pub struct CmDrep [232] {
+        /// Communication id of the sender.
+        pub local_comm_id: Be32,
+        /// Communication id of the receiver.
+        pub remote_comm_id: Be32,
+        /// Private data of the sender.
         pub private_data: Octets<224>,
     }
 }

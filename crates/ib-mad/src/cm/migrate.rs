@@ -1,4 +1,4 @@
-//! Another path for a connection.
+//! Alternate paths of a connection.
 use super::{AprStatus, SubnetLocalSl};
 use crate::{
     FlowLabel, Gid, Lid, Qpn, Rate, TimeCode, bits, wire,
@@ -6,17 +6,17 @@ use crate::{
 };
 
 bits! {
-    /// Queue pair of the receiver, time to answer.
+    /// Queue pair of the receiver, and its response time-out.
     pub struct LapQpTimeout [4] in CmLap.qp_timeout {
         /// Queue pair or end-to-end context of the receiver.
         remote_qpn / with_remote_qpn: Qpn = 24,
-        /// Time in which the receiver should answer.
+        /// Time in which the receiver should respond.
         remote_cm_response_timeout / with_remote_cm_response_timeout: TimeCode = 5,
         _: 3,
     }
 }
 bits! {
-    /// Flow label, traffic class.
+    /// Flow label and traffic class of the alternate path.
     pub struct LapFlowLabel [4] in CmLap.alternate_flow_label {
         /// Flow label of the alternate path, 20 bits.
         flow_label / with_flow_label: FlowLabel = 20,
@@ -26,7 +26,7 @@ bits! {
     }
 }
 bits! {
-    /// Static rate in its byte.
+    /// Static rate of the alternate path, in one byte.
     pub struct ApPacketRate [1] in CmLap.alternate_rate {
         _: 2,
         /// Static rate of the alternate path, a code of 6 bits.
@@ -34,82 +34,82 @@ bits! {
     }
 }
 bits! {
-    /// Time to acknowledge.
+    /// ACK time-out of the alternate path.
     pub struct LapAckTimeout [1] in CmLap.alternate_ack {
-        /// Longest time until a packet is acknowledged.
+        /// Time-out of an acknowledgement.
         local_ack_timeout / with_local_ack_timeout: TimeCode = 5,
         _: 3,
     }
 }
 
 wire! {
-    /// An alternate path for a connection (IBTA 12.8.1), 232 bytes.
+    /// LAP: load an alternate path for a connection (IBTA 12.8.1), 232 bytes.
     pub struct CmLap [232] {
-        /// The sender's name of the connection.
+        /// Communication id of the sender.
         pub local_comm_id: Be32,
-        /// The receiver's name of the connection.
+        /// Communication id of the receiver.
         pub remote_comm_id: Be32,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<4>,
-        /// Queue pair of the receiver, time to answer.
+        /// Queue pair of the receiver, and its response time-out.
         pub qp_timeout: LapQpTimeout,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<4>,
-        /// The sender's LID.
+        /// LID of the sender.
         pub alternate_local_port_lid: Lid,
-        /// The receiver's LID.
+        /// LID of the receiver.
         pub alternate_remote_port_lid: Lid,
-        /// The sender's GID.
+        /// GID of the sender.
         pub alternate_local_port_gid: Gid,
-        /// The receiver's GID.
+        /// GID of the receiver.
         pub alternate_remote_port_gid: Gid,
-        /// Flow label, traffic class.
+        /// Flow label and traffic class.
         pub alternate_flow_label: LapFlowLabel,
         /// Hop limit of the alternate path, 8 bits.
         pub alternate_hop_limit: u8,
         /// Static rate of the alternate path, in the lower 6 bits.
         pub alternate_rate: ApPacketRate,
-        /// Service level, whether the path stays in the subnet.
+        /// Service level and subnet-local flag of the path.
         pub alternate_sl: SubnetLocalSl,
-        /// Time to acknowledge.
+        /// ACK time-out of the alternate path.
         pub alternate_ack: LapAckTimeout,
-        /// What the sender tells.
+        /// Private data of the sender.
         pub private_data: Octets<168>,
     }
 }
 
 wire! {
-    /// How the change to another path went (IBTA 12.8.2), 232 bytes.
+    /// APR: response to a LAP (IBTA 12.8.2), 232 bytes.
     pub struct CmApr [232] {
-        /// The sender's name of the connection.
+        /// Communication id of the sender.
         pub local_comm_id: Be32,
-        /// The receiver's name of the connection.
+        /// Communication id of the receiver.
         pub remote_comm_id: Be32,
-        /// Bytes of the additional information that count.
+        /// Length of the additional information, in bytes.
         pub additional_information_length: u8,
-        /// How it went.
+        /// Status of the alternate path.
         pub ap_status: AprStatus,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// The value that would do.
+        /// Additional information: an acceptable value.
         pub additional_information: Octets<72>,
-        /// What the sender tells.
+        /// Private data of the sender.
         pub private_data: Octets<148>,
     }
 }
 
 wire! {
-    /// A path that the receiver should suggest (IBTA A4). No public source gives its layout: the bytes are kept.
+    /// SAP: request to suggest an alternate path (IBTA A4). No public source has its layout; the bytes are kept.
     pub struct CmSap [232] {
-        /// As it came.
+        /// Bytes of the message, without a known layout.
         pub opaque: Octets<232>,
     }
 }
 
 wire! {
-    /// A suggested path (IBTA A4). No public source gives its layout: the bytes are kept.
+    /// SPR: suggested alternate path (IBTA A4). No public source has its layout; the bytes are kept.
     pub struct CmSpr [232] {
-        /// As it came.
+        /// Bytes of the message, without a known layout.
         pub opaque: Octets<232>,
     }
 }

@@ -1,31 +1,30 @@
-//! Communication management (IBTA 12): how two ends agree on a connection.
+//! Communication management (IBTA 12): messages that establish and end connections.
 //!
-//! Every message stands at byte 24, right after the common header, and fills the datagram; what the ends tell each other
-//! beyond the specification is its `private_data`; librdmacm begins it with a [`CmaHeader`].
+//! Every message starts at byte 24, right after the common header, and fills the datagram. Its `private_data` is for
+//! the programs at both ends; librdmacm starts it with a [`CmaHeader`].
 //!
-//! | message | says |
+//! | message | purpose |
 //! |---|---|
-//! | [`CmReq`] | I want a connection |
-//! | [`CmMra`] | I need more time |
-//! | [`CmRej`] | no |
-//! | [`CmRep`] | yes |
-//! | [`CmRtu`] | ready |
-//! | [`CmDreq`], [`CmDrep`] | the end; agreed |
-//! | [`CmSidrReq`], [`CmSidrRep`] | which queue pair serves datagrams of this service? this one |
-//! | [`CmLap`], [`CmApr`] | take this other path; done |
+//! | [`CmReq`] | requests a connection |
+//! | [`CmMra`] | requests more time |
+//! | [`CmRej`] | rejects a connection |
+//! | [`CmRep`] | accepts a connection |
+//! | [`CmRtu`] | confirms that the requester is ready |
+//! | [`CmDreq`], [`CmDrep`] | request the end of a connection; confirm it |
+//! | [`CmSidrReq`], [`CmSidrRep`] | request the queue pair of a datagram service; return it |
+//! | [`CmLap`], [`CmApr`] | load an alternate path; confirm it |
 mod cma;
 mod code;
 mod connect;
-mod disconnect;
 mod migrate;
 mod req;
-mod send;
 mod sidr;
 
 pub use cma::{CmaHeader, CmaIpVersion};
 pub use code::{AprStatus, CmMessage, ExtendedTransport, RejectReason, SidrStatus, TransportService};
-pub use connect::{AckFailover, CmMra, CmRej, CmRep, CmRtu, InfoLength, MessageBits, RetrySrq, ServiceTimeout};
-pub use disconnect::{CmDrep, CmDreq};
+pub use connect::{
+    AckFailover, CmDrep, CmDreq, CmMra, CmRej, CmRep, CmRtu, InfoLength, MessageBits, RetrySrq, ServiceTimeout,
+};
 pub use migrate::{ApPacketRate, CmApr, CmLap, CmSap, CmSpr, LapAckTimeout, LapFlowLabel, LapQpTimeout};
 pub use req::{
     AckTimeout, AltAckTimeout, CmReq, EecnDepth, EecnTimeout, FlowRate, MtuRetry, PsnTimeoutRetry, QpnResources,
@@ -33,15 +32,31 @@ pub use req::{
 };
 pub use sidr::{CmSidrRep, CmSidrReq};
 
-use crate::{MadHeader, attribute::attributes, notice::ClassPortInfo, wire, wire::Octets};
+use crate::{
+    MadHeader, Method, MgmtClass, TransactionId,
+    attribute::{Attribute, attributes},
+    notice::ClassPortInfo,
+    wire,
+    wire::Octets,
+};
 
 wire! {
     /// A communication management datagram (IBTA 12.6); class version 2.
     pub struct CmMad [256] {
         /// Common header of every datagram, 24 bytes.
         pub header: MadHeader,
-        /// The message as its attribute id lays it out.
+        /// Message, with the layout of its attribute id.
         pub data: Octets<232>,
+    }
+}
+
+impl CmMad {
+    /// Returns a datagram with a message. An attribute of another class does not compile.
+    #[must_use]
+    pub fn send<A: Attribute>(tid: TransactionId, message: &A) -> Self {
+        const { assert!(A::CLASS.get() == MgmtClass::COMM_MGMT.get(), "an attribute of another class") };
+        let header = MadHeader::new(MgmtClass::COMM_MGMT, A::CLASS_VERSION, Method::SEND, A::ATTRIBUTE, tid);
+        Self { header, data: Octets::of(message) }
     }
 }
 

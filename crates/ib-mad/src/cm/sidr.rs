@@ -1,4 +1,4 @@
-//! Which queue pair serves datagrams.
+//! Service id resolution: the queue pair of a datagram service.
 use super::SidrStatus;
 use crate::{
     Pkey, Qkey, Qpn, ServiceId, wire,
@@ -6,43 +6,43 @@ use crate::{
 };
 
 wire! {
-    /// A question for the queue pair of a service (IBTA 12.11.1), 232 bytes.
+    /// SIDR_REQ: a request for the queue pair of a service (IBTA 12.11.1), 232 bytes.
     pub struct CmSidrReq [232] {
-        /// The asker's name of the question.
+        /// Request id of the requester.
         pub request_id: Be32,
-        /// Partition key that the asker uses with the service, 16 bits.
+        /// Partition key of the requested service, 16 bits.
         pub pkey: Pkey,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// Service that the asker looks for, or that was found.
+        /// Id of the requested service.
         pub service_id: ServiceId,
-        /// What the asker tells the service.
+        /// Private data of the requester.
         pub private_data: Octets<216>,
     }
 }
 
 wire! {
-    /// The answer (IBTA 12.11.2), 232 bytes.
+    /// SIDR_REP: the response to a SIDR_REQ (IBTA 12.11.2), 232 bytes.
     pub struct CmSidrRep [232] {
-        /// The asker's name of the question.
+        /// Request id of the requester.
         pub request_id: Be32,
-        /// How it went.
+        /// Status of the resolution.
         pub status: SidrStatus,
-        /// Bytes of the additional information that count.
+        /// Length of the additional information, in bytes.
         pub additional_information_length: u8,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
         /// Queue pair of the service.
         pub qpn: InBytes<Qpn, 3>,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<1>,
-        /// Service that the asker looks for, or that was found.
+        /// Id of the requested service.
         pub service_id: ServiceId,
         /// Queue key of the service.
         pub qkey: Qkey,
-        /// Where to ask instead.
+        /// Additional information: address of the service for a redirect.
         pub additional_information: Octets<72>,
-        /// What the service tells the asker.
+        /// Private data of the service.
         pub private_data: Octets<136>,
     }
 }

@@ -1,15 +1,15 @@
-//! Values that a query compares by a selector: what is more, what is best, what a path can have.
+//! Values that a query compares by a selector: their order, the best value, and the values possible on a path.
 use super::{Mtu, PacketLifeTime, Rate, Selected, Selector};
 use crate::wire::Bits;
 use core::cmp::Ordering;
 
 /// A value that a query compares by a [`Selector`] (IBTA 15.2.5.16).
 pub trait Graded: Bits + Copy {
-    /// Whether the best is the most (the largest MTU, the fastest rate) or the least (the shortest lifetime).
+    /// True if the largest value is the best (MTU, rate); false if the smallest is (lifetime).
     const MOST_IS_BEST: bool;
-    /// Its place among the others; `None` for a code without a meaning.
+    /// Returns the rank of the value; `None` for an undefined code.
     fn grade(self) -> Option<u64>;
-    /// Every value with a meaning.
+    /// Returns every defined value.
     fn values() -> impl Iterator<Item = Self>;
 }
 
@@ -24,7 +24,7 @@ impl Graded for Mtu {
 }
 impl Graded for Rate {
     const MOST_IS_BEST: bool = true;
-    /// By speed, which the codes are not in the order of.
+    /// Ranks by speed; the codes are not in the order of speed.
     fn grade(self) -> Option<u64> {
         self.mbps().map(u64::from)
     }
@@ -43,10 +43,10 @@ impl Graded for PacketLifeTime {
 }
 
 impl Selector {
-    /// Whether something of this grade is what is asked for. Of [`Best`](Self::Best) everything is, as far as one alone
-    /// can tell.
-    pub(crate) fn admits(self, own: Option<u64>, asked: Option<u64>) -> bool {
-        let order = own.zip(asked).map(|(own, asked)| own.cmp(&asked));
+    /// True if a value of grade `own` satisfies the selector and `requested`. [`Best`](Self::Best) admits every value,
+    /// because the best value is only known among all.
+    pub(crate) fn admits(self, own: Option<u64>, requested: Option<u64>) -> bool {
+        let order = own.zip(requested).map(|(own, requested)| own.cmp(&requested));
         match self {
             Self::GreaterThan => order == Some(Ordering::Greater),
             Self::LessThan => order == Some(Ordering::Less),
@@ -57,15 +57,15 @@ impl Selector {
 }
 
 impl<T: Graded> Selected<T> {
-    /// Whether a value is what this asks for. Any is if the best is asked for: which one that is, all of them together
-    /// tell.
+    /// True if a value satisfies the selector and the value. [`Selector::Best`] admits every value, because the best
+    /// value is only known among all.
     #[must_use]
     pub fn admits(self, own: T) -> bool {
         self.selector().admits(own.grade(), self.parts().1.grade())
     }
 
-    /// The best value that this asks for, on a path that can have what is as good as `limit` or less good: smaller
-    /// packets, slower, or with more time to live.
+    /// Returns the best value that satisfies the selector on a path with this `limit`. Such a path has values that are
+    /// as good as `limit` or worse: smaller packets, lower rates, longer lifetimes.
     ///
     /// ```
     /// use ib_mad::{Mtu, Selected, Selector};
@@ -102,8 +102,8 @@ mod tests {
     use Selector::{Best, Exactly, GreaterThan, LessThan};
 
     #[test]
-    fn an_mtu_that_the_path_carries() {
-        for (asked, picked) in [
+    fn within_picks_an_mtu_that_the_path_carries() {
+        for (requested, picked) in [
             ((GreaterThan, Mtu::B1024), Some(Mtu::B2048)),
             ((GreaterThan, Mtu::B2048), None),
             ((LessThan, Mtu::B4096), Some(Mtu::B2048)),
@@ -113,13 +113,13 @@ mod tests {
             ((Exactly, Mtu::B4096), None),
             ((Best, Mtu::B256), Some(Mtu::B2048)),
         ] {
-            assert_eq!(Selected::new(asked.0, asked.1).within(Mtu::B2048), picked, "{asked:?}");
+            assert_eq!(Selected::new(requested.0, requested.1).within(Mtu::B2048), picked, "{requested:?}");
         }
     }
 
     #[test]
-    fn rates_go_by_speed() {
-        for (asked, picked) in [
+    fn within_compares_rates_by_speed() {
+        for (requested, picked) in [
             ((GreaterThan, Rate::GBPS_56), Some(Rate::GBPS_100)),
             ((GreaterThan, Rate::GBPS_120), None),
             // 80 Gb/s has code 9 and 100 Gb/s code 16, but 5 Gb/s has code 5 and 10 Gb/s code 3.
@@ -131,16 +131,16 @@ mod tests {
             ((Best, Rate::new(0)), Some(Rate::GBPS_100)),
             ((Exactly, Rate::new(0)), None),
         ] {
-            assert_eq!(Selected::new(asked.0, asked.1).within(Rate::GBPS_100), picked, "{asked:?}");
+            assert_eq!(Selected::new(requested.0, requested.1).within(Rate::GBPS_100), picked, "{requested:?}");
         }
         assert!(Selected::new(GreaterThan, Rate::GBPS_5).admits(Rate::GBPS_10));
         assert!(!Selected::new(GreaterThan, Rate::new(0)).admits(Rate::GBPS_10), "a code without a speed");
     }
 
     #[test]
-    fn of_lifetimes_the_shortest_is_best() {
+    fn within_picks_the_shortest_lifetime() {
         let life = PacketLifeTime::masked;
-        for (asked, picked) in [
+        for (requested, picked) in [
             ((GreaterThan, life(18)), Some(life(19))),
             ((GreaterThan, life(17)), Some(life(18))),
             ((GreaterThan, life(63)), None),
@@ -150,7 +150,7 @@ mod tests {
             ((Exactly, life(17)), None),
             ((Best, life(0)), Some(life(18))),
         ] {
-            assert_eq!(Selected::new(asked.0, asked.1).within(life(18)), picked, "{asked:?}");
+            assert_eq!(Selected::new(requested.0, requested.1).within(life(18)), picked, "{requested:?}");
         }
     }
 }

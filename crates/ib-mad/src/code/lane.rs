@@ -1,27 +1,27 @@
-//! Virtual lanes.
+//! Virtual lanes: their numbers, and codes for the number of lanes.
 use crate::code;
 use crate::id::small;
 
 small! {
-    /// Virtual lane, 4 bits: one of the flows that share a link; 15 carries subnet management only (IBTA 7.6).
+    /// Virtual lane, 4 bits: one of the flows that share a link. Lane 15 carries only subnet management (IBTA 7.6).
     VirtualLane(u8) 4 "{}";
 }
 
 impl VirtualLane {
-    /// The lane of subnet management; in a table of lanes: drop the packet.
+    /// Lane of subnet management. In an SL-to-VL table it means that the packet is dropped.
     pub const MANAGEMENT: Self = Self::MAX;
 }
 
 code! {
-    /// How many data lanes a port has, as a code (IBTA 14.2.5.6).
+    /// Number of data lanes of a port, as a code (IBTA 14.2.5.6).
     pub struct VlCap(u8) {
-        /// Lane 0.
+        /// One data lane: lane 0.
         ONE = 1 "VL0",
-        /// Lanes 0 and 1.
+        /// Two data lanes: 0 and 1.
         TWO = 2 "VL0-1",
-        /// Lanes 0 to 3.
+        /// Four data lanes: 0 to 3.
         FOUR = 3 "VL0-3",
-        /// Lanes 0 to 7.
+        /// Eight data lanes: 0 to 7.
         EIGHT = 4 "VL0-7",
         /// Lanes 0 to 14.
         FIFTEEN = 5 "VL0-14",
@@ -29,7 +29,7 @@ code! {
 }
 
 impl VlCap {
-    /// The number of data lanes; `None` for a code without a meaning.
+    /// Returns the number of data lanes; `None` for an undefined code.
     #[must_use]
     pub const fn lanes(self) -> Option<u8> {
         match self {

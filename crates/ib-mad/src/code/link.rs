@@ -2,17 +2,17 @@
 use crate::{code, flags};
 
 flags! {
-    /// Link widths that a port can or may use, a set (IBTA 14.2.5.6).
+    /// Set of link widths that a port supports or has enabled (IBTA 14.2.5.6).
     pub struct LinkWidths(u8) {
-        /// One lane.
+        /// Width of one lane.
         X1 = 0x01 "1X",
-        /// Four lanes.
+        /// Width of four lanes.
         X4 = 0x02 "4X",
-        /// Eight lanes.
+        /// Width of eight lanes.
         X8 = 0x04 "8X",
-        /// Twelve lanes.
+        /// Width of twelve lanes.
         X12 = 0x08 "12X",
-        /// Two lanes.
+        /// Width of two lanes.
         X2 = 0x10 "2X",
     }
 }
@@ -20,21 +20,21 @@ flags! {
 code! {
     /// The link width in use (IBTA 14.2.5.6).
     pub struct LinkWidth(u8) {
-        /// One lane.
+        /// Width of one lane.
         X1 = 0x01 "1X",
-        /// Four lanes.
+        /// Width of four lanes.
         X4 = 0x02 "4X",
-        /// Eight lanes.
+        /// Width of eight lanes.
         X8 = 0x04 "8X",
-        /// Twelve lanes.
+        /// Width of twelve lanes.
         X12 = 0x08 "12X",
-        /// Two lanes.
+        /// Width of two lanes.
         X2 = 0x10 "2X",
     }
 }
 
 impl LinkWidth {
-    /// The number of lanes; `None` for a code without a meaning.
+    /// Returns the number of lanes; `None` for an undefined code.
     #[must_use]
     pub const fn lanes(self) -> Option<u8> {
         match self {
@@ -49,33 +49,33 @@ impl LinkWidth {
 }
 
 flags! {
-    /// Link speeds per lane that a port can or may use, a set of the first generations (IBTA 14.2.5.6).
+    /// Set of link speeds per lane, first generations, that a port supports or has enabled (IBTA 14.2.5.6).
     pub struct LinkSpeeds(u8) {
-        /// 2.5 Gb/s.
+        /// SDR, 2.5 Gb/s.
         SDR = 1 "2.5 Gb/s",
-        /// 5 Gb/s.
+        /// DDR, 5 Gb/s.
         DDR = 2 "5 Gb/s",
-        /// 10 Gb/s.
+        /// QDR, 10 Gb/s.
         QDR = 4 "10 Gb/s",
     }
 }
 
 code! {
-    /// The link speed per lane in use, if it is one of the first generations (IBTA 14.2.5.6).
+    /// The link speed per lane in use, for the first generations (IBTA 14.2.5.6).
     pub struct LinkSpeed(u8) {
         /// An extended speed is in use.
         EXTENDED = 0 "extended",
-        /// 2.5 Gb/s.
+        /// SDR, 2.5 Gb/s.
         SDR = 1 "2.5 Gb/s",
-        /// 5 Gb/s.
+        /// DDR, 5 Gb/s.
         DDR = 2 "5 Gb/s",
-        /// 10 Gb/s.
+        /// QDR, 10 Gb/s.
         QDR = 4 "10 Gb/s",
     }
 }
 
 impl LinkSpeed {
-    /// Mb/s per lane; `None` if an extended speed is in use.
+    /// Returns the speed per lane in Mb/s; `None` if an extended speed is in use.
     #[must_use]
     pub const fn mbps(self) -> Option<u32> {
         match self {
@@ -88,15 +88,15 @@ impl LinkSpeed {
 }
 
 flags! {
-    /// Extended link speeds per lane that a port can or may use, a set (IBTA 14.2.5.6).
+    /// Set of extended link speeds per lane that a port supports or has enabled (IBTA 14.2.5.6).
     pub struct LinkSpeedsExt(u8) {
-        /// 14.0625 Gb/s.
+        /// FDR, 14.0625 Gb/s.
         FDR = 1 "14 Gb/s",
-        /// 25.78125 Gb/s.
+        /// EDR, 25.78125 Gb/s.
         EDR = 2 "25 Gb/s",
-        /// 53.125 Gb/s.
+        /// HDR, 53.125 Gb/s.
         HDR = 4 "50 Gb/s",
-        /// 106.25 Gb/s.
+        /// NDR, 106.25 Gb/s.
         NDR = 8 "100 Gb/s",
     }
 }
@@ -104,21 +104,21 @@ flags! {
 code! {
     /// The extended link speed per lane in use (IBTA 14.2.5.6).
     pub struct LinkSpeedExt(u8) {
-        /// None: see [`LinkSpeed`].
+        /// No extended speed is in use; see [`LinkSpeed`].
         NONE = 0 "none",
-        /// 14.0625 Gb/s.
+        /// FDR, 14.0625 Gb/s.
         FDR = 1 "14 Gb/s",
-        /// 25.78125 Gb/s.
+        /// EDR, 25.78125 Gb/s.
         EDR = 2 "25 Gb/s",
-        /// 53.125 Gb/s.
+        /// HDR, 53.125 Gb/s.
         HDR = 4 "50 Gb/s",
-        /// 106.25 Gb/s.
+        /// NDR, 106.25 Gb/s.
         NDR = 8 "100 Gb/s",
     }
 }
 
 impl LinkSpeedExt {
-    /// Mb/s per lane; `None` if no extended speed is in use.
+    /// Returns the speed per lane in Mb/s; `None` if no extended speed is in use.
     #[must_use]
     pub const fn mbps(self) -> Option<u32> {
         match self {
@@ -132,9 +132,9 @@ impl LinkSpeedExt {
 }
 
 flags! {
-    /// Extended link speeds of the second field that a port can or may use, a set (IBTA 1.6, 14.2.5.6).
+    /// Set of extended link speeds of the second field that a port supports or has enabled (IBTA 1.6, 14.2.5.6).
     pub struct LinkSpeedsExt2(u8) {
-        /// 212.5 Gb/s.
+        /// XDR, 212.5 Gb/s.
         XDR = 1 "200 Gb/s",
     }
 }
@@ -142,15 +142,15 @@ flags! {
 code! {
     /// The extended link speed of the second field in use (IBTA 1.6, 14.2.5.6).
     pub struct LinkSpeedExt2(u8) {
-        /// None: see [`LinkSpeedExt`].
+        /// No speed of the second field is in use; see [`LinkSpeedExt`].
         NONE = 0 "none",
-        /// 212.5 Gb/s.
+        /// XDR, 212.5 Gb/s.
         XDR = 1 "200 Gb/s",
     }
 }
 
 impl LinkSpeedExt2 {
-    /// Mb/s per lane; `None` if no such speed is in use.
+    /// Returns the speed per lane in Mb/s; `None` if no speed of the second field is in use.
     #[must_use]
     pub const fn mbps(self) -> Option<u32> {
         match self {

@@ -1,4 +1,4 @@
-//! Code values with a meaning: sizes, rates, times, states, and how a query compares them.
+//! Codes of sizes, rates, times and states, and their comparison in queries.
 mod graded;
 mod lane;
 mod link;

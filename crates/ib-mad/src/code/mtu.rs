@@ -1,25 +1,25 @@
-//! Maximum transfer unit.
+//! Code of the maximum transfer unit.
 use crate::{ParseIdError, code};
 use core::str::FromStr;
 
 code! {
     /// Maximum transfer unit: payload bytes of a packet, as a code (IBTA 15.2.5.16, 6 bits; PortInfo, 4 bits).
     pub struct Mtu(u8) {
-        /// 256 bytes.
+        /// Packets with a payload of 256 bytes.
         B256 = 1 "256",
-        /// 512 bytes.
+        /// Packets with a payload of 512 bytes.
         B512 = 2 "512",
-        /// 1024 bytes.
+        /// Packets with a payload of 1024 bytes.
         B1024 = 3 "1024",
-        /// 2048 bytes.
+        /// Packets with a payload of 2048 bytes.
         B2048 = 4 "2048",
-        /// 4096 bytes.
+        /// Packets with a payload of 4096 bytes.
         B4096 = 5 "4096",
     }
 }
 
 impl Mtu {
-    /// Payload bytes; `None` for a code without a meaning.
+    /// Returns the payload in bytes; `None` for an undefined code.
     #[must_use]
     pub const fn bytes(self) -> Option<u16> {
         match self {
@@ -32,7 +32,7 @@ impl Mtu {
         }
     }
 
-    /// The code of exactly this many payload bytes.
+    /// Returns the code of exactly this payload in bytes.
     #[must_use]
     pub const fn from_bytes(bytes: u16) -> Option<Self> {
         match bytes {
@@ -48,7 +48,7 @@ impl Mtu {
 
 impl FromStr for Mtu {
     type Err = ParseIdError;
-    /// Reads the payload's bytes, `256` to `4096`, as the type prints them.
+    /// Reads the payload in bytes, `256` to `4096`, as `Display` prints it.
     fn from_str(text: &str) -> Result<Self, ParseIdError> {
         let known = Self::KNOWN.iter().find(|(_, name)| *name == text);
         known.map(|(own, _)| *own).ok_or(ParseIdError { what: "MTU (256, 512, 1024, 2048, 4096)" })
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text() {
+    fn printed_mtu_is_read_back() {
         for (own, name) in Mtu::KNOWN {
             assert_eq!(name.parse(), Ok(*own));
             assert_eq!(own.bytes().and_then(Mtu::from_bytes), Some(*own));

@@ -1,14 +1,14 @@
-//! What nodes and their ports are and do.
+//! Kinds and states of nodes, ports and subnet managers.
 use crate::code;
 
 code! {
     /// Kind of a node (IBTA 14.2.5.3).
     pub struct NodeType(u8) {
-        /// Channel adapter: a host's or a device's.
+        /// Channel adapter of a host or a device.
         CHANNEL_ADAPTER = 1 "channel adapter",
-        /// Switch.
+        /// Switch, which forwards by LID.
         SWITCH = 2 "switch",
-        /// Router.
+        /// Router, which forwards by GID.
         ROUTER = 3 "router",
     }
 }
@@ -16,17 +16,17 @@ code! {
 code! {
     /// Logical state of a port (IBTA 14.2.5.6).
     pub struct PortState(u8) {
-        /// In a request: as it is.
+        /// In a Set: the state stays unchanged.
         NO_CHANGE = 0 "no change",
-        /// No link; management datagrams do not pass either.
+        /// The port has no link; management datagrams do not pass either.
         DOWN = 1 "down",
-        /// Linked, not yet configured by the subnet manager: only its datagrams pass.
+        /// The link is up, and the subnet manager has not configured the port: only subnet management datagrams pass.
         INIT = 2 "init",
-        /// Configured, not yet in use.
+        /// The port is configured and not yet in use.
         ARMED = 3 "armed",
-        /// In use.
+        /// The port is in use.
         ACTIVE = 4 "active",
-        /// In use, and for a moment without a link.
+        /// The port is in use and its link is lost for a moment.
         ACTIVE_DEFER = 5 "active defer",
     }
 }
@@ -34,33 +34,33 @@ code! {
 code! {
     /// Physical state of a port (IBTA 14.2.5.6).
     pub struct PortPhysicalState(u8) {
-        /// In a request: as it is.
+        /// In a Set: the state stays unchanged.
         NO_CHANGE = 0 "no change",
-        /// Its driver is off; it wakes when it receives.
+        /// The transmitter is off; the port wakes up when it receives a signal.
         SLEEP = 1 "sleep",
-        /// It looks for a partner.
+        /// The port searches for a link partner.
         POLLING = 2 "polling",
-        /// Off.
+        /// The port is off.
         DISABLED = 3 "disabled",
-        /// The link is trained.
+        /// The port trains the link.
         TRAINING = 4 "training",
-        /// Linked.
+        /// The link is up.
         LINK_UP = 5 "link up",
-        /// It recovers from errors of the link.
+        /// The port recovers from link errors.
         RECOVERY = 6 "error recovery",
-        /// Under test.
+        /// The port is under test.
         PHY_TEST = 7 "phy test",
     }
 }
 
 code! {
-    /// Where a port goes when its link is lost (IBTA 14.2.5.6).
+    /// Physical state that a port enters when its link is lost (IBTA 14.2.5.6).
     pub struct LinkDownDefault(u8) {
-        /// In a request: as it is.
+        /// In a Set: the setting stays unchanged.
         NO_CHANGE = 0 "no change",
-        /// To sleep.
+        /// The port goes to sleep.
         SLEEP = 1 "sleep",
-        /// It polls.
+        /// The port polls for a link partner.
         POLLING = 2 "polling",
     }
 }
@@ -68,11 +68,11 @@ code! {
 code! {
     /// State of a subnet manager (IBTA 14.2.5.13).
     pub struct SmState(u8) {
-        /// Told to keep quiet.
+        /// Disabled by another subnet manager: it does not manage and does not take over.
         NOT_ACTIVE = 0 "not active",
-        /// It looks at the subnet.
+        /// It explores the subnet.
         DISCOVERING = 1 "discovering",
-        /// It waits for the master to fail.
+        /// It polls the master and takes over if the master fails.
         STANDBY = 2 "standby",
         /// It manages the subnet.
         MASTER = 3 "master",
@@ -80,17 +80,17 @@ code! {
 }
 
 code! {
-    /// What one subnet manager tells another, in the attribute modifier of `SMInfo` (IBTA 14.4.1).
+    /// Request from one subnet manager to another, in the attribute modifier of `SMInfo` (IBTA 14.4.1).
     pub struct SmControl(u32) {
-        /// Take over.
+        /// The receiver becomes the master.
         HANDOVER = 1 "handover",
-        /// Taken over.
+        /// The sender confirms a handover.
         ACKNOWLEDGE = 2 "acknowledge",
-        /// Become not active.
+        /// The receiver becomes not active.
         DISABLE = 3 "disable",
-        /// Become standby.
+        /// The receiver becomes standby.
         STANDBY = 4 "standby",
-        /// Look at the subnet.
+        /// The receiver explores the subnet.
         DISCOVER = 5 "discover",
     }
 }

@@ -1,10 +1,10 @@
-//! Static rate.
+//! Code of the static rate.
 use crate::{ParseIdError, code};
 use core::str::FromStr;
 
 code! {
-    /// Static rate of a path, as a code (IBTA 15.2.5.16; `enum ibv_rate`). The codes are not in the order of speed:
-    /// compare [`Rate::mbps`].
+    /// Static rate of a path, as a code (IBTA 15.2.5.16; `enum ibv_rate`). The codes are not in the order of speed; use
+    /// [`Rate::mbps`] to compare.
     pub struct Rate(u8) {
         /// 2.5 Gb/s: 1x SDR.
         GBPS_2_5 = 2 "2.5 Gb/s",
@@ -56,7 +56,7 @@ code! {
 }
 
 impl Rate {
-    /// Signalling rate in Mb/s (FDR and later count 64/66 coding, as Linux's `ib_rate_to_mbps` does).
+    /// Returns the signalling rate in Mb/s. FDR and later count 64/66 coding, as `ib_rate_to_mbps` of Linux does.
     #[must_use]
     pub const fn mbps(self) -> Option<u32> {
         Some(match self {
@@ -87,7 +87,7 @@ impl Rate {
         })
     }
 
-    /// The code with this many whole Gb/s in its name; 2 and 2.5 are written `2`.
+    /// Returns the code whose name has this many whole Gb/s; `2` stands for 2.5.
     #[must_use]
     pub const fn from_gbps(gbps: u32) -> Option<Self> {
         Some(match gbps {
@@ -121,10 +121,10 @@ impl Rate {
 
 impl FromStr for Rate {
     type Err = ParseIdError;
-    /// Reads what the type prints, `2.5 Gb/s` to `1200 Gb/s`, with or without the unit.
+    /// Reads the text that `Display` prints, `2.5 Gb/s` to `1200 Gb/s`, with or without the unit.
     fn from_str(text: &str) -> Result<Self, ParseIdError> {
-        let wanted = text.strip_suffix(" Gb/s").unwrap_or(text);
-        let known = Self::KNOWN.iter().find(|(_, name)| name.strip_suffix(" Gb/s") == Some(wanted));
+        let number = text.strip_suffix(" Gb/s").unwrap_or(text);
+        let known = Self::KNOWN.iter().find(|(_, name)| name.strip_suffix(" Gb/s") == Some(number));
         known.map(|(own, _)| *own).ok_or(ParseIdError { what: "rate (2.5 to 1200 Gb/s)" })
     }
 }
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text() {
+    fn printed_rate_is_read_back() {
         for (own, name) in Rate::KNOWN {
             assert_eq!(name.parse(), Ok(*own));
         }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn every_known_rate_has_a_speed_and_its_name() {
+    fn every_rate_has_a_speed_that_fits_its_name() {
         for (rate, name) in Rate::KNOWN {
             let mbps = rate.mbps().unwrap();
             let named = name.split([' ', '.']).next().unwrap().parse().unwrap();

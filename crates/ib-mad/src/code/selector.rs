@@ -1,31 +1,31 @@
-//! How a query compares a value.
+//! Comparison of values in queries.
 use super::{Mtu, PacketLifeTime, Rate};
 use crate::wire::{Access, Bits, Field, Wire};
 use core::{fmt, marker::PhantomData};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// How a query compares the value beside it, 2 bits (IBTA 15.2.5.16).
+/// Comparison of the value beside it with a record's, 2 bits (IBTA 15.2.5.16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub enum Selector {
-    /// Greater than the value.
+    /// The record's value is greater.
     #[default]
     #[cfg_attr(feature = "serde", serde(rename = ">"))]
     GreaterThan,
-    /// Less than the value.
+    /// The record's value is less.
     #[cfg_attr(feature = "serde", serde(rename = "<"))]
     LessThan,
-    /// Exactly the value.
+    /// The record's value is the same.
     #[cfg_attr(feature = "serde", serde(rename = "="))]
     Exactly,
-    /// The largest there is (for a lifetime: the smallest).
+    /// The largest value available; for a lifetime, the smallest.
     #[cfg_attr(feature = "serde", serde(rename = "best"))]
     Best,
 }
 
 impl Selector {
-    /// From the low 2 bits.
+    /// Returns the selector of the low 2 bits.
     const fn from_bits(bits: u8) -> Self {
         match bits & 3 {
             0 => Self::GreaterThan,
@@ -53,24 +53,25 @@ impl Bits for Selector {
     }
 }
 
-/// One byte of a selector (2 bits) and a value (6 bits).
+/// A selector (2 bits) and a value (6 bits) in one byte.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(transparent)]
 pub struct Selected<T>(u8, PhantomData<T>);
 
 impl<T: Bits> Selected<T> {
-    /// From both parts.
+    /// Packs a selector and a value.
     #[must_use]
     pub fn new(selector: Selector, value: T) -> Self {
         let [.., byte] = (selector.into_raw() << 6 | value.into_raw() & 0x3f).to_be_bytes();
         Self(byte, PhantomData)
     }
-    /// Exactly this value, as answers have it.
+    /// Packs a value with [`Selector::Exactly`], as responses have it.
     #[must_use]
     pub fn exactly(value: T) -> Self {
         Self::new(Selector::Exactly, value)
     }
-    /// Both parts, of any type; of those that records have, [`value`](Selected::<crate::Mtu>::value) is one in constants.
+    /// Returns selector and value. [`value`](Selected::<crate::Mtu>::value) also works in constants, for the types of
+    /// records.
     #[must_use]
     pub fn parts(self) -> (Selector, T) {
         (self.selector(), T::from_raw(u64::from(self.low())))
@@ -78,7 +79,7 @@ impl<T: Bits> Selected<T> {
 }
 
 impl<T> Selected<T> {
-    /// How a query compares the value.
+    /// Returns the selector.
     #[must_use]
     pub const fn selector(self) -> Selector {
         Selector::from_bits(self.0 >> 6)
@@ -92,7 +93,7 @@ impl<T> Selected<T> {
 macro_rules! values {
     ($($t:ident)*) => {$(
         impl Selected<$t> {
-            /// The value.
+            /// Returns the value.
             #[must_use]
             pub const fn value(self) -> $t {
                 crate::__part!(from $t (self.low() as u64))
@@ -120,7 +121,7 @@ impl<T> core::hash::Hash for Selected<T> {
     }
 }
 impl<T> Selected<T> {
-    /// Every bit zero.
+    /// The byte 0.
     pub const ZERO: Self = Self(0, PhantomData);
 }
 impl<T> Default for Selected<T> {
@@ -191,7 +192,7 @@ mod both_ways {
     use super::{Bits, Selected, Selector};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-    /// As the structures that it stands in have it.
+    /// The serialized form, the same as in a serialized structure.
     #[derive(Serialize, Deserialize)]
     #[serde(rename = "Selected")]
     struct Parts<T> {

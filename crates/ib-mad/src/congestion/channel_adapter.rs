@@ -1,39 +1,39 @@
-//! How adapters slow down.
+//! Congestion control settings of channel adapters.
 use crate::{
     bits, wire,
     wire::{Be16, Reserved},
 };
 
 wire! {
-    /// How the flows of one service level slow down.
+    /// Settings of the flows of one service level.
     pub struct CaCongestionEntry [8] {
-        /// Time after which a flow goes one step faster, in units of 1.024 us.
+        /// Time after which the index of a flow decreases by one, in units of 1.024 us.
         pub ccti_timer: Be16,
-        /// Steps that a mark makes a flow slower.
+        /// Increase of a flow's index for each mark.
         pub ccti_increase: u8,
-        /// Step from which on an event is logged.
+        /// Index from which events are logged.
         pub trigger_threshold: u8,
-        /// Step that a flow never goes below.
+        /// Minimum index of a flow.
         pub ccti_min: u8,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<3>,
     }
 }
 
 wire! {
-    /// How an adapter slows down (IBTA A10.4.3.8), 132 bytes.
+    /// Congestion control settings of a channel adapter (IBTA A10.4.3.8), 132 bytes.
     pub struct CaCongestionSetting [132] {
-        /// Bit 0: by service level, not by queue pair.
+        /// Port control: bit 0 selects control by service level instead of by queue pair.
         pub port_control: Be16,
-        /// Service levels that count, one bit each.
+        /// Controlled service levels, one bit each.
         pub control_map: Be16,
-        /// Sixteen service levels.
+        /// Settings of the sixteen service levels.
         pub entries: [CaCongestionEntry; 16],
     }
 }
 
 bits! {
-    /// One step: the delay between packets.
+    /// Entry of the table of delays: the delay between packets.
     pub struct CctEntry [2] {
         /// Exponent of the delay.
         cct_shift / with_cct_shift: u8 = 2,
@@ -43,13 +43,14 @@ bits! {
 }
 
 wire! {
-    /// A block of an adapter's table of delays (IBTA A10.4.3.9), 132 bytes; the attribute modifier is its number.
+    /// A block of a channel adapter's table of delays (IBTA A10.4.3.9), 132 bytes; the attribute modifier is its
+    /// number.
     pub struct CongestionControlTable [132] {
-        /// Last step that is used.
+        /// Highest index in use.
         pub ccti_limit: Be16,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// 64 steps.
+        /// 64 entries of the table of delays.
         pub entries: [CctEntry; 64],
     }
 }

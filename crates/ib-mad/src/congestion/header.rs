@@ -1,4 +1,4 @@
-//! The datagram, what a node can do, who may ask it.
+//! The datagram of congestion control, and the attributes of every node.
 use crate::{
     CcKey, MadHeader, bits, flags,
     mad::requests,
@@ -9,13 +9,13 @@ use crate::{
 wire! {
     /// A congestion control datagram (IBTA A10.4.1); class version 2.
     pub struct CongestionMad [256] {
-        /// Common header.
+        /// Common header of every datagram, 24 bytes.
         pub header: MadHeader,
-        /// Key that allows to ask; 0 where none is set.
+        /// Key of the requester; 0 if the node has no key.
         pub cc_key: CcKey,
-        /// Of a log; else zero.
+        /// Start of a log; zero for other attributes.
         pub log_data: Octets<32>,
-        /// The attribute, or the rest of a log.
+        /// Attribute, or the rest of a log.
         pub data: Octets<192>,
     }
 }
@@ -23,50 +23,50 @@ wire! {
 requests! { CongestionMad of CONGESTION version 2 }
 
 flags! {
-    /// What a node can do about congestion (IBTA A10.4.3.3).
+    /// Congestion control capabilities of a node (IBTA A10.4.3.3).
     pub struct CongestionCapability(u16) {
-        /// A switch has credit starvation.
+        /// The switch supports credit starvation.
         CREDIT_STARVATION = 0x0001 "CreditStarvation",
     }
 }
 
 wire! {
-    /// What a node can do about congestion (IBTA A10.4.3.3), 4 bytes.
+    /// Congestion control capabilities and table size of a node (IBTA A10.4.3.3), 4 bytes.
     pub struct CongestionInfo [4] {
-        /// What the node can do.
+        /// Capabilities of the node.
         pub congestion_info: CongestionCapability,
-        /// Blocks of 64 entries of an adapter's congestion control table.
+        /// Number of blocks of 64 entries in a channel adapter's congestion control table.
         pub control_table_cap: u8,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
     }
 }
 
 bits! {
-    /// What the CC_Key protects.
+    /// Protection by the CC_Key.
     pub struct CcKeyProtect [2] in CongestionKeyInfo.protect {
-        /// Reads hide the key.
+        /// True if reads hide the key.
         cc_key_protect_bit / with_cc_key_protect_bit: bool = 1,
         _: 15,
     }
 }
 
 wire! {
-    /// The key that guards congestion control (IBTA A10.4.3.4), 14 bytes.
+    /// Key that protects congestion control (IBTA A10.4.3.4), 14 bytes.
     pub struct CongestionKeyInfo [14] {
-        /// The key.
+        /// Congestion control key of the node.
         pub cc_key: CcKey,
-        /// What it protects.
+        /// Protection by the key.
         pub protect: CcKeyProtect,
-        /// How long it holds without its owner, in seconds; 0 = forever.
+        /// Lease period of the key in seconds, after which it is void; 0 means no limit.
         pub cc_key_lease_period: Be16,
-        /// Requests with a wrong key.
+        /// Number of received requests with a wrong key.
         pub cc_key_violations: Be16,
     }
 }
 
 wire! {
-    /// The clock of the logs (IBTA A10.4.3.11), 4 bytes.
+    /// Clock of the congestion logs (IBTA A10.4.3.11), 4 bytes.
     pub struct TimeStamp [4] {
         /// Time in units of 1.024 us.
         pub time_stamp: Be32,

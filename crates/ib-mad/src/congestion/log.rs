@@ -1,4 +1,4 @@
-//! What happened.
+//! Congestion logs of switches and channel adapters.
 use crate::{
     AttributeId, Lid, MgmtClass, Qpn, ServiceLevel,
     attribute::Attribute,
@@ -7,11 +7,11 @@ use crate::{
 };
 
 code! {
-    /// Whose log it is (IBTA A10.4.3.5).
+    /// Type of a congestion log (IBTA A10.4.3.5).
     pub struct CongestionLogType(u8) {
-        /// A switch's.
+        /// Log of a switch.
         SWITCH = 1 "switch",
-        /// A channel adapter's.
+        /// Log of a channel adapter.
         CHANNEL_ADAPTER = 2 "channel adapter",
     }
 }
@@ -19,114 +19,117 @@ code! {
 code! {
     /// Transport service of a flow (IBTA A10.4.3.5).
     pub struct ServiceType(u8) {
-        /// Reliable connection.
+        /// Reliable connection (RC).
         RC = 0 "RC",
-        /// Unreliable connection.
+        /// Unreliable connection (UC).
         UC = 1 "UC",
-        /// Reliable datagram.
+        /// Reliable datagram (RD).
         RD = 2 "RD",
-        /// Unreliable datagram.
+        /// Unreliable datagram (UD).
         UD = 3 "UD",
     }
 }
 
 bits! {
-    /// Service level in its 4 bytes.
+    /// A service level in 4 bytes.
     pub struct LogSl [4] in SwitchLogEntry.sl {
-        /// Service level.
+        /// Service level of the packet.
         sl / with_sl: ServiceLevel = 4,
         _: 28,
     }
 }
 
 wire! {
-    /// A packet that a switch marked.
+    /// Log entry of a packet that the switch marked.
     pub struct SwitchLogEntry [12] {
-        /// Who sent it.
+        /// LID of the sender.
         pub slid: Lid,
-        /// Whom it was for.
+        /// LID of the destination.
         pub dlid: Lid,
-        /// Its service level.
+        /// Service level of the packet.
         pub sl: LogSl,
-        /// Time of the event by the device's own clock.
+        /// Time of the event by the device's clock.
         pub timestamp: Be32,
     }
 }
 
 wire! {
-    /// Packets that a switch marked (IBTA A10.4.3.5), 220 bytes from byte 32 of the datagram on.
+    /// Log of the packets that a switch marked (IBTA A10.4.3.5), 220 bytes at byte 32 of the datagram.
     pub struct CongestionLogSwitch [220] {
-        /// [`CongestionLogType::SWITCH`].
+        /// Type of the log, [`CongestionLogType::SWITCH`].
         pub log_type: CongestionLogType,
-        /// Bit 0: credit starvation.
+        /// Flags; bit 0 is credit starvation.
         pub congestion_flags: u8,
-        /// Marks since the log was cleared.
+        /// Number of marks since the log was cleared.
         pub log_events_counter: Be16,
-        /// When the log was read.
+        /// Time of reading by the device's clock.
         pub current_time_stamp: Be32,
         /// Ports that marked packets, one bit each.
         pub port_map: Octets<32>,
-        /// The last marks.
+        /// The last events.
         pub entries: [SwitchLogEntry; 15],
     }
 }
 
 bits! {
-    /// Queue pair, service level, transport service.
+    /// Queue pair, service level and transport service of a flow.
     pub struct QpSlService [4] in CaLogEntry.local {
-        /// Queue pair that slowed down.
+        /// Local queue pair of the flow.
         local_qp / with_local_qp: Qpn = 24,
-        /// Service level.
+        /// Service level of the flow.
         sl / with_sl: ServiceLevel = 4,
-        /// Transport service.
+        /// Transport service of the flow.
         service_type / with_service_type: ServiceType = 4,
     }
 }
 
 wire! {
-    /// A flow that an adapter slowed down.
+    /// Log entry of a flow that the channel adapter slowed down.
     pub struct CaLogEntry [16] {
-        /// Queue pair, service level, transport service.
+        /// Queue pair, service level and transport service.
         pub local: QpSlService,
-        /// Queue pair at the other side.
+        /// Remote queue pair of the flow.
         pub remote_qp: InBytes<Qpn, 3>,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// LID at this side.
+        /// Local LID of the flow.
         pub local_lid: Lid,
-        /// LID at the other side.
+        /// Remote LID of the flow.
         pub remote_lid: Lid,
-        /// Time of the event by the device's own clock.
+        /// Time of the event by the device's clock.
         pub timestamp: Be32,
     }
 }
 
 wire! {
-    /// Flows that an adapter slowed down (IBTA A10.4.3.5), 220 bytes from byte 32 of the datagram on.
+    /// Log of the flows that a channel adapter slowed down (IBTA A10.4.3.5), 220 bytes at byte 32 of the datagram.
     pub struct CongestionLogCa [220] {
-        /// [`CongestionLogType::CHANNEL_ADAPTER`].
+        /// Type of the log, [`CongestionLogType::CHANNEL_ADAPTER`].
         pub log_type: CongestionLogType,
-        /// Bit 0: a threshold was passed.
+        /// Flags; bit 0 means that a threshold was reached.
         pub congestion_flags: u8,
-        /// Times that a threshold was passed.
+        /// Number of times that a threshold was reached.
         pub threshold_event_counter: Be16,
-        /// Service levels that passed it, one bit each.
+        /// Service levels that reached the threshold, one bit each.
         pub threshold_congestion_event_map: Be16,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// When the log was read.
+        /// Time of reading by the device's clock.
         pub current_time_stamp: Be32,
-        /// The last times.
+        /// The last events.
         pub entries: [CaLogEntry; 13],
     }
 }
 
-/// Both logs have one number, and stand where the congestion control header has its log data.
+/// Attribute id of both logs; their first byte is the type.
+pub(crate) const CONGESTION_LOG: AttributeId = AttributeId::new(0x0013);
+
+/// Implements [`Attribute`] for a log, whose offset is that of the log data in the congestion control header.
 macro_rules! log {
     ($($name:ident)*) => {$(
         impl Attribute for $name {
             const CLASS: MgmtClass = MgmtClass::CONGESTION;
-            const ATTRIBUTE: AttributeId = AttributeId::new(0x0013);
+            const ATTRIBUTE: AttributeId = CONGESTION_LOG;
             const OFFSET: usize = 32;
         }
     )*};

@@ -1,4 +1,4 @@
-//! Congestion control (IBTA A10): how switches mark packets and how adapters slow down.
+//! Congestion control (IBTA A10): marking by switches and throttling by channel adapters.
 //!
 //! ```text
 //!  0  common header (24 bytes)
@@ -13,6 +13,7 @@ mod switch;
 
 pub use channel_adapter::{CaCongestionEntry, CaCongestionSetting, CctEntry, CongestionControlTable};
 pub use header::{CcKeyProtect, CongestionCapability, CongestionInfo, CongestionKeyInfo, CongestionMad, TimeStamp};
+pub(crate) use log::CONGESTION_LOG;
 pub use log::{
     CaLogEntry, CongestionLogCa, CongestionLogSwitch, CongestionLogType, LogSl, QpSlService, ServiceType,
     SwitchLogEntry,
@@ -27,7 +28,7 @@ use crate::{
 };
 
 attributes! {
-    /// An attribute of congestion control with its data at byte 64; the logs start at byte 32.
+    /// An attribute of congestion control with its data at byte 64. The logs start at byte 32 and are not in this enum.
     pub enum CongestionAttribute in CONGESTION at 64 {
         own {
             CongestionInfo = 0x0011,

@@ -1,77 +1,78 @@
-//! How switches mark packets.
+//! Congestion control settings of switches.
 use crate::{
     bits, wire,
     wire::{Be16, Be32, Octets},
 };
 
 bits! {
-    /// How soon to mark, in its byte.
+    /// Marking threshold of a switch, in one byte.
     pub struct Threshold [1] in SwitchCongestionSetting.threshold {
-        /// 0 = never, 1 = latest, 15 = soonest.
+        /// Threshold: 0 never marks, 1 marks latest, 15 marks soonest.
         threshold / with_threshold: u8 = 4,
         _: 4,
     }
 }
 bits! {
-    /// How soon credit starvation counts, in its 2 bytes.
+    /// Credit starvation threshold of a switch, in two bytes.
     pub struct CsThreshold [2] in SwitchCongestionSetting.cs {
-        /// 0 = never, 1 = latest, 15 = soonest.
+        /// Threshold: 0 never starves, 1 starves latest, 15 starves soonest.
         cs_threshold / with_cs_threshold: u8 = 4,
         _: 12,
     }
 }
 
 wire! {
-    /// How a switch marks packets (IBTA A10.4.3.6), 76 bytes.
+    /// Marking of packets by a switch (IBTA A10.4.3.6), 76 bytes.
     pub struct SwitchCongestionSetting [76] {
-        /// Which of the fields count.
+        /// Mask of the valid fields.
         pub control_map: Be32,
-        /// Ports that mark packets even if they only suffer from congestion elsewhere, one bit each.
+        /// Ports that mark packets even if they are only victims of congestion elsewhere, one bit each.
         pub victim_mask: Octets<32>,
-        /// Ports that do credit starvation, one bit each.
+        /// Ports with credit starvation, one bit each.
         pub credit_mask: Octets<32>,
-        /// How soon to mark.
+        /// Marking threshold.
         pub threshold: Threshold,
-        /// Only longer packets are marked, in units of 64 bytes.
+        /// Minimum size of marked packets, in units of 64 bytes.
         pub packet_size: u8,
-        /// How soon credit starvation counts.
+        /// Credit starvation threshold.
         pub cs: CsThreshold,
-        /// How long credits are held back.
+        /// Delay of the return of credits.
         pub cs_return_delay: Be16,
-        /// Packets between two marks.
+        /// Number of packets between two marks.
         pub marking_rate: Be16,
     }
 }
 
 bits! {
-    /// Whether the entry counts, what it is for, how soon to mark.
+    /// Validity, type and threshold of an entry.
     pub struct ValidThreshold [1] in SwitchPortCongestion.valid_threshold {
-        /// Whether the entry counts.
+        /// True if the entry is valid.
         valid / with_valid: bool = 1,
-        /// 0: marking, 1: credit starvation.
+        /// Type of control: 0 marking, 1 credit starvation.
         control_type / with_control_type: bool = 1,
         _: 2,
-        /// 0 = never, 1 = latest, 15 = soonest.
+        /// Threshold: 0 never, 1 latest, 15 soonest.
         threshold / with_threshold: u8 = 4,
     }
 }
 
 wire! {
-    /// How one port of a switch marks packets.
+    /// Marking of packets by one port of a switch.
     pub struct SwitchPortCongestion [4] {
-        /// Whether the entry counts, what it is for, how soon to mark.
+        /// Validity, type and threshold.
         pub valid_threshold: ValidThreshold,
-        /// Only longer packets are marked, in units of 64 bytes.
+        /// Minimum size of marked packets, in units of 64 bytes.
         pub packet_size: u8,
-        /// Packets between two marks, or the delay of credits.
+        /// Number of packets between two marks, or the delay of credits.
         pub cong_parm: Be16,
     }
 }
 
 wire! {
-    /// How the ports of a switch mark packets (IBTA A10.4.3.7), 128 bytes; the attribute modifier is the block's number.
+    /// Marking of packets by the ports of a switch (IBTA A10.4.3.7), 128 bytes; the attribute modifier is the block's
+    /// number.
     pub struct SwitchPortCongestionSetting [128] {
-        /// 32 ports in a row.
+        /// Settings of 32 consecutive ports.
         pub entries: [SwitchPortCongestion; 32],
     }
 }

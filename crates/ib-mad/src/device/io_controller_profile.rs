@@ -1,81 +1,81 @@
-//! What an I/O controller is.
+//! Profile of an I/O controller.
 use crate::{
     Guid, VendorId, flags, wire,
     wire::{Be16, Be32, InBytes, Reserved, Text},
 };
 
 flags! {
-    /// What a controller and its clients may do with each other's memory (IBTA 16.3.3.4).
+    /// Operations that a controller and its clients may use (IBTA 16.3.3.4).
     pub struct ControllerOperations(u8) {
-        /// Clients send to it.
+        /// Clients may send to the controller.
         SEND_TO = 0x01 "ST",
-        /// It sends to clients.
+        /// The controller may send to clients.
         SEND_FROM = 0x02 "SF",
-        /// Clients read its memory.
+        /// Clients may read the controller's memory.
         READ_TO = 0x04 "RT",
-        /// It reads clients' memory.
+        /// The controller may read the memory of clients.
         READ_FROM = 0x08 "RF",
-        /// Clients write its memory.
+        /// Clients may write the controller's memory.
         WRITE_TO = 0x10 "WT",
-        /// It writes clients' memory.
+        /// The controller may write the memory of clients.
         WRITE_FROM = 0x20 "WF",
-        /// Clients do atomic operations on its memory.
+        /// Clients may use atomic operations on the controller's memory.
         ATOMIC_TO = 0x40 "AT",
-        /// It does atomic operations on clients' memory.
+        /// The controller may use atomic operations on the memory of clients.
         ATOMIC_FROM = 0x80 "AF",
     }
 }
 
 wire! {
-    /// What an I/O controller is (IBTA 16.3.3.4), 128 bytes; the attribute modifier is its slot.
+    /// Profile of an I/O controller (IBTA 16.3.3.4), 128 bytes; the attribute modifier is its slot.
     pub struct IoControllerProfile [128] {
-        /// The controller.
+        /// GUID of the controller.
         pub ioc_guid: Guid,
-        /// Its maker.
+        /// Vendor of the controller.
         pub vendor_id: InBytes<VendorId, 3>,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Device, in its maker's numbers.
+        /// Device id, assigned by the vendor.
         pub device_id: Be32,
         /// Version of the device.
         pub device_version: Be16,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<2>,
-        /// Maker of the subsystem.
+        /// Vendor of the subsystem.
         pub subsystem_vendor_id: InBytes<VendorId, 3>,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved3: Reserved<1>,
-        /// Subsystem, in its maker's numbers.
+        /// Subsystem id, assigned by its vendor.
         pub subsystem_id: Be32,
-        /// Class of I/O; 0xFFFF = the maker's own.
+        /// Class of I/O; 0xFFFF if the vendor defines it.
         pub io_class: Be16,
-        /// Subclass of I/O.
+        /// Subclass of the class of I/O.
         pub io_subclass: Be16,
-        /// Protocol.
+        /// Protocol of I/O.
         pub protocol: Be16,
         /// Version of the protocol.
         pub protocol_version: Be16,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved4: Reserved<4>,
-        /// Messages that may wait.
+        /// Maximum number of queued messages.
         pub send_message_queue_depth: Be16,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved5: Reserved<1>,
-        /// Reads that may wait.
+        /// Maximum number of queued RDMA reads.
         pub rdma_read_queue_depth: u8,
-        /// Longest message, in bytes.
+        /// Maximum length of a message, in bytes.
         pub send_message_size: Be32,
-        /// Longest transfer, in bytes.
+        /// Maximum length of an RDMA transfer, in bytes.
         pub rdma_transfer_size: Be32,
-        /// What may be done with each other's memory.
+        /// Operations that controller and clients may use.
         pub controller_operations_capability_mask: ControllerOperations,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved6: Reserved<1>,
-        /// Services that it has.
+        /// Number of services of the controller.
         pub service_entries: u8,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved7: Reserved<9>,
-        /// What a person calls it.
+        /// Name of the controller.
         pub id_string: Text<64>,
     }
 }

@@ -1,42 +1,42 @@
-//! What an I/O unit has.
+//! Slots and options of an I/O unit.
 use crate::{
     bits, code, wire,
     wire::{Be16, Packed},
 };
 
 code! {
-    /// What is in a slot (IBTA 16.3.3.3).
+    /// State of a slot of an I/O unit (IBTA 16.3.3.3).
     pub struct SlotStatus(u8) {
-        /// No controller.
+        /// The slot has no controller.
         NOT_INSTALLED = 0 "not installed",
-        /// A controller.
+        /// The slot has a controller.
         PRESENT = 1 "present",
-        /// There is no such slot.
+        /// The slot does not exist.
         NO_SLOT = 0xf "no slot",
     }
 }
 
 bits! {
-    /// What the unit has besides.
+    /// Options of an I/O unit.
     pub struct UnitOptions [1] in IoUnitInfo.options {
-        /// A ROM with drivers.
+        /// True if the unit has an option ROM with drivers.
         option_rom / with_option_rom: bool = 1,
-        /// Diagnosis of the unit as a whole.
+        /// True if the unit as a whole supports diagnostics.
         diag_device_id / with_diag_device_id: bool = 1,
         _: 6,
     }
 }
 
 wire! {
-    /// What an I/O unit has (IBTA 16.3.3.3), 132 bytes.
+    /// Slots and options of an I/O unit (IBTA 16.3.3.3), 132 bytes.
     pub struct IoUnitInfo [132] {
-        /// Goes up when a controller comes or goes.
+        /// Change id, which increases when a controller is added or removed.
         pub change_id: Be16,
-        /// Slots that count.
+        /// Number of slots.
         pub max_controllers: u8,
-        /// What the unit has besides.
+        /// Options of the unit.
         pub options: UnitOptions,
-        /// What is in each slot.
+        /// State of each slot.
         pub slot_status: Packed<SlotStatus, 4, 128>,
     }
 }

@@ -1,4 +1,4 @@
-//! Device management (IBTA 16.3): I/O units, their controllers, the services of those.
+//! Device management (IBTA 16.3): I/O units, their controllers, and the services of controllers.
 //!
 //! ```text
 //!  0  common header (24 bytes)
@@ -27,11 +27,11 @@ use crate::{
 wire! {
     /// A device management datagram (IBTA 16.3.1); class version 1.
     pub struct DeviceMad [256] {
-        /// Common header.
+        /// Common header of every datagram, 24 bytes.
         pub header: MadHeader,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<40>,
-        /// The attribute.
+        /// Attribute, 192 bytes.
         pub data: Octets<192>,
     }
 }

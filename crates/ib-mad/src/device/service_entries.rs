@@ -2,21 +2,22 @@
 use crate::{ServiceId, wire, wire::Text};
 
 wire! {
-    /// A service.
+    /// A service of an I/O controller.
     pub struct ServiceEntry [48] {
-        /// What a person calls it.
+        /// Name of the service.
         pub service_name: Text<40>,
-        /// What a connection asks for.
+        /// Service id for connection requests.
         pub service_id: ServiceId,
     }
 }
 
 wire! {
-    /// Up to four services in a row of an I/O controller (IBTA 16.3.3.5), 192 bytes.
+    /// Up to four consecutive services of an I/O controller (IBTA 16.3.3.5), 192 bytes.
     ///
-    /// The attribute modifier is the slot times 65536, the last service's number times 256, and the first's.
+    /// The attribute modifier is the slot times 65536, plus the number of the last service times 256, plus the number
+    /// of the first service.
     pub struct ServiceEntries [192] {
-        /// The services.
+        /// Services, the first in the lowest entry.
         pub entries: [ServiceEntry; 4],
     }
 }

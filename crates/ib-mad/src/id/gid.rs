@@ -1,10 +1,10 @@
-//! Global identifiers.
+//! Global identifiers: GIDs and GUIDs.
 use crate::{ParseIdError, Wire, id};
 use core::{fmt, net::Ipv6Addr, str::FromStr};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 id! {
-    /// Globally unique identifier: an EUI-64 that names a node, a port or a chassis, 8 bytes.
+    /// Globally unique identifier: an EUI-64 of a node, a port or a chassis, 8 bytes.
     pub struct Guid(u64), "{:#018x}"
 }
 
@@ -25,13 +25,13 @@ fn grouped(text: &str) -> Option<u64> {
         let group = u16::from_str_radix(group, 16).ok().filter(|_| is_hex)?;
         Some(value << 16 | u64::from(group))
     })?;
-    // 19 letters: not fewer groups.
+    // 19 characters are four groups and their colons; a third group alone is shorter.
     (text.len() == 19 && groups.next().is_none()).then_some(value)
 }
 
 /// Global identifier: a subnet prefix and an interface id, or a multicast group; 16 bytes (IBTA 4.1.1).
 ///
-/// Its text is that of an IPv6 address.
+/// Its text form is that of an IPv6 address.
 #[derive(
     Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned,
 )]
@@ -39,55 +39,55 @@ fn grouped(text: &str) -> Option<u64> {
 pub struct Gid([u8; 16]);
 
 impl Gid {
-    /// All zero: "not given".
+    /// The GID with every bit zero, which means "not given".
     pub const ZERO: Self = Self([0; 16]);
-    /// The subnet prefix of a subnet that nobody configured, `fe80::/64`.
+    /// Subnet prefix `fe80::/64` of a subnet without a configured prefix.
     pub const DEFAULT_PREFIX: u64 = 0xfe80_0000_0000_0000;
 
-    /// From its 16 bytes.
+    /// Returns the GID with these 16 bytes.
     #[must_use]
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// From a subnet prefix and an interface id.
+    /// Returns the GID of a subnet prefix and an interface id.
     #[must_use]
     pub const fn from_parts(prefix: u64, interface: Guid) -> Self {
         Self((((prefix as u128) << 64) | interface.get() as u128).to_be_bytes())
     }
 
-    /// Its 16 bytes.
+    /// Returns the 16 bytes.
     #[must_use]
     pub const fn get(self) -> [u8; 16] {
         self.0
     }
 
-    /// The upper 64 bits: the subnet prefix of a unicast GID.
+    /// Returns the upper 64 bits, which are the subnet prefix of a unicast GID.
     #[must_use]
     pub const fn prefix(self) -> u64 {
         (u128::from_be_bytes(self.0) >> 64) as u64
     }
 
-    /// The lower 64 bits: the interface id of a unicast GID.
+    /// Returns the lower 64 bits, which are the interface id of a unicast GID.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
     pub const fn interface_id(self) -> Guid {
         Guid::new(u128::from_be_bytes(self.0) as u64)
     }
 
-    /// Whether every bit is zero, which most records read as "not given".
+    /// True if every bit is zero, which means "not given" in most records.
     #[must_use]
     pub const fn is_zero(self) -> bool {
         u128::from_be_bytes(self.0) == 0
     }
 
-    /// Whether this names a multicast group (`ff00::/8`).
+    /// True if the GID names a multicast group (`ff00::/8`).
     #[must_use]
     pub const fn is_multicast(self) -> bool {
         self.0[0] == 0xff
     }
 
-    /// The scope of a multicast GID, 0..=15 (2 link, 5 site, 8 organization, 14 global).
+    /// Returns the scope of a multicast GID, 0 to 15 (2 link, 5 site, 8 organization, 14 global).
     #[must_use]
     pub const fn multicast_scope(self) -> u8 {
         self.0[1] & 15
@@ -105,7 +105,7 @@ impl serde::Serialize for Gid {
 #[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for Gid {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // As text, an address is what a GID is.
+        // The text form of a GID is that of an IPv6 address.
         if deserializer.is_human_readable() {
             Ipv6Addr::deserialize(deserializer).map(Self::from)
         } else {
@@ -165,7 +165,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn guids_in_groups() {
+    fn guid_is_parsed_from_a_number_or_four_groups() {
         let guid = Guid::new(0x0002_c903_0000_0021);
         assert_eq!("0002:c903:0000:0021".parse(), Ok(guid));
         assert_eq!(("0x0002c90300000021".parse(), guid.to_string().parse()), (Ok(guid), Ok(guid)));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_and_text() {
+    fn gid_has_prefix_interface_id_and_ipv6_text() {
         let gid = Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(0x0002_c903_0000_0011));
         assert_eq!(gid.to_string(), "fe80::2:c903:0:11");
         assert_eq!("fe80::2:c903:0:11".parse(), Ok(gid));

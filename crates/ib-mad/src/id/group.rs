@@ -1,28 +1,28 @@
-//! Multicast GIDs: flags, scope, group, and those of IP over InfiniBand.
+//! Multicast GIDs: flags, scope, group, and the groups of IP over InfiniBand.
 use crate::{Gid, Pkey, flags};
 use core::net::{Ipv4Addr, Ipv6Addr};
 
 flags! {
-    /// Flags of a multicast GID, 4 bits (IBTA 4.1.1; RFC 3306 and RFC 3956 for the two upper ones).
+    /// Flags of a multicast GID, 4 bits (IBTA 4.1.1; RFC 3306 and RFC 3956 for the two upper flags).
     pub struct MulticastFlags(u8) {
-        /// Made for the time that it is used, in place of a well-known group.
+        /// The group is transient: it was created when it was needed and is not a well-known group.
         TRANSIENT = 0x1 "transient",
-        /// The group has the prefix of a subnet in it.
+        /// The group id contains the prefix of a subnet.
         PREFIX = 0x2 "prefix",
-        /// The group has a rendezvous point in it.
+        /// The group id contains a rendezvous point.
         RENDEZVOUS = 0x4 "rendezvous",
     }
 }
 
-/// Signature of a group of IPv4 over InfiniBand, bytes 2 and 3 (RFC 4391, section 4).
-const IPV4: u16 = 0x401b;
-/// Signature of a group of IPv6 over InfiniBand.
-const IPV6: u16 = 0x601b;
+/// Signature of groups of IPv4 over InfiniBand, bytes 2 and 3 (RFC 4391, section 4).
+pub(super) const IPV4: u16 = 0x401b;
+/// Signature of groups of IPv6 over InfiniBand, bytes 2 and 3 (RFC 4391, section 4).
+pub(super) const IPV6: u16 = 0x601b;
 
 impl Gid {
-    /// A multicast GID: `ff`, 4 bits of flags, 4 bits of scope, 14 bytes of group.
+    /// Returns a multicast GID: `ff`, 4 bits of flags, 4 bits of scope, 14 bytes of group.
     ///
-    /// Only the low 4 bits of `flags` and `scope` count. Scopes are 2 link, 5 site, 8 organization, 14 global.
+    /// Only the low 4 bits of `flags` and of `scope` are used. Scopes are 2 link, 5 site, 8 organization, 14 global.
     ///
     /// ```text
     ///  0  0xff | flags, scope | group (14 bytes)
@@ -34,24 +34,25 @@ impl Gid {
         Self::new([0xff, flags.bits() << 4 | scope & 15, a, b, c, d, e, f, g, h, i, j, k, l, m, n])
     }
 
-    /// The flags of a multicast GID.
+    /// Returns the flags of a multicast GID.
     #[must_use]
     pub const fn multicast_flags(self) -> MulticastFlags {
         let [_, second, ..] = self.get();
         MulticastFlags::from_bits_retain(second >> 4)
     }
 
-    /// The group of a multicast GID: what follows flags and scope.
+    /// Returns the group of a multicast GID: the 14 bytes after flags and scope.
     #[must_use]
     pub const fn multicast_group(self) -> [u8; 14] {
         let [_, _, a, b, c, d, e, f, g, h, i, j, k, l, m, n] = self.get();
         [a, b, c, d, e, f, g, h, i, j, k, l, m, n]
     }
 
-    /// The group of an IPv4 multicast address in a partition: `ff1S:401b:PPPP::GGGG:GGGG` (RFC 4391, section 4).
+    /// Returns the group of an IPv4 multicast address in a partition: `ff1S:401b:PPPP::GGGG:GGGG` (RFC 4391, section
+    /// 4).
     ///
-    /// Of the address its low 28 bits count, of the broadcast address all 32. The P_Key is a full member's, whatever
-    /// `pkey` is.
+    /// The group contains the low 28 bits of a multicast address, and all 32 bits of the broadcast address. The P_Key
+    /// in the group always has the full-member bit.
     ///
     /// ```
     /// use core::net::Ipv4Addr;
@@ -66,16 +67,16 @@ impl Gid {
         ipoib(IPV4, pkey, scope, low as u128)
     }
 
-    /// The group of an IPv6 multicast address in a partition: `ff1S:601b:PPPP:` and the address's low 80 bits (RFC 4391,
-    /// section 4).
+    /// Returns the group of an IPv6 multicast address in a partition: `ff1S:601b:PPPP:` and the low 80 bits of the
+    /// address (RFC 4391, section 4).
     ///
-    /// The P_Key is a full member's, whatever `pkey` is. The scope is that of the group on InfiniBand.
+    /// The P_Key in the group always has the full-member bit. `scope` is the scope of the group on InfiniBand.
     #[must_use]
     pub const fn ipoib_ipv6(pkey: Pkey, scope: u8, address: Ipv6Addr) -> Self {
         ipoib(IPV6, pkey, scope, address.to_bits() & ((1 << 80) - 1))
     }
 
-    /// The partition of a group of IP over InfiniBand, with either IP; `None` for every other GID.
+    /// Returns the partition of a group of IPv4 or IPv6 over InfiniBand; `None` for any other GID.
     #[must_use]
     pub const fn ipoib_pkey(self) -> Option<Pkey> {
         match self.get() {
@@ -84,7 +85,7 @@ impl Gid {
         }
     }
 
-    /// The IPv4 address of a group of IPv4 over InfiniBand; `None` for every other GID.
+    /// Returns the IPv4 address of a group of IPv4 over InfiniBand; `None` for any other GID.
     #[must_use]
     pub const fn ipoib_ipv4_address(self) -> Option<Ipv4Addr> {
         let [0xff, _, 0x40, 0x1b, _, _, 0, 0, 0, 0, 0, 0, a, b, c, d] = self.get() else { return None };
@@ -112,9 +113,9 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// RFC 4391, section 4, and what Linux joins for 224.0.0.1, 239.255.0.5 and ff02::1.
+    /// Sources: RFC 4391, section 4, and the groups that Linux joins for 224.0.0.1, 239.255.0.5 and ff02::1.
     #[test]
-    fn groups_of_ip() {
+    fn ipoib_groups_are_those_of_rfc_4391_and_linux() {
         let pkey = Pkey::new(0x0001);
         assert_eq!(Gid::ipoib_ipv4(pkey, 2, Ipv4Addr::BROADCAST), gid("ff12:401b:8001::ffff:ffff"));
         assert_eq!(Gid::ipoib_ipv4(pkey, 2, Ipv4Addr::new(224, 0, 0, 1)), gid("ff12:401b:8001::1"));
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn no_group_of_ip() {
+    fn other_groups_have_no_ipoib_address_or_pkey() {
         let acm = gid("ff15:4001:ffff:3:400::");
         assert_eq!((acm.ipoib_pkey(), acm.ipoib_ipv4_address()), (None, None));
         assert_eq!(gid("fe12:401b:ffff::1").ipoib_pkey(), None);
@@ -138,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_come_back(flags in 0_u8..16, scope in 0_u8..16, group in any::<[u8; 14]>()) {
+        fn multicast_parts_are_read_back(flags in 0_u8..16, scope in 0_u8..16, group in any::<[u8; 14]>()) {
             let own = Gid::multicast(MulticastFlags::from_bits_retain(flags), scope, group);
             prop_assert!(own.is_multicast());
             prop_assert_eq!(own.multicast_flags().bits(), flags);
@@ -146,7 +147,7 @@ mod tests {
         }
 
         #[test]
-        fn addresses_come_back(pkey in any::<u16>(), scope in 0_u8..16, low in 0_u32..0x1000_0000) {
+        fn ipoib_address_is_read_back(pkey in any::<u16>(), scope in 0_u8..16, low in 0_u32..0x1000_0000) {
             let address = Ipv4Addr::from_bits(low | 0xe000_0000);
             let own = Gid::ipoib_ipv4(Pkey::new(pkey), scope, address);
             prop_assert_eq!(own.ipoib_ipv4_address(), Some(address));

@@ -1,23 +1,20 @@
-//! What a multicast group is for, as its GID says it.
+//! Uses of multicast groups, as encoded in their GIDs.
+use super::group::{IPV4, IPV6};
 use crate::{Gid, Mtu, MulticastFlags, Pkey, Rate};
 use core::{
     fmt,
     net::{Ipv4Addr, Ipv6Addr},
 };
 
-/// Bytes 2 and 3 of a group of IPv4 over InfiniBand (RFC 4391, section 4).
-const IPV4: u16 = 0x401b;
-/// Of IPv6 over InfiniBand.
-const IPV6: u16 = 0x601b;
-/// Of Linux's RDMA connection manager for IPv4, in its port space UDP (`drivers/infiniband/core/cma.c`); and of the
-/// communication management assistant.
+/// Signature of IPv4 groups of Linux's RDMA connection manager in port space UDP (`drivers/infiniband/core/cma.c`).
+/// Groups of the communication management assistant have the same signature.
 const RDMA_CM_IPV4: u16 = 0x4001;
-/// The same for IPv6.
+/// Signature of IPv6 groups of Linux's RDMA connection manager in port space UDP.
 const RDMA_CM_IPV6: u16 = 0x6001;
-/// The subnet administrator chose the GID.
+/// Signature of groups whose GID the subnet administrator chose.
 const ADMINISTRATION: u16 = 0xa01b;
 
-/// What a multicast group is for.
+/// Use of a multicast group.
 ///
 /// ```
 /// use ib_mad::{Gid, id::GroupUse};
@@ -30,51 +27,53 @@ const ADMINISTRATION: u16 = 0xa01b;
 pub enum GroupUse {
     /// IP over InfiniBand, IPv4.
     Ipv4 {
-        /// The partition.
+        /// Partition of the group.
         pkey: Pkey,
-        /// The multicast address, or the broadcast address.
+        /// IPv4 multicast address, or the broadcast address.
         address: Ipv4Addr,
     },
     /// IP over InfiniBand, IPv6.
     Ipv6 {
-        /// The partition.
+        /// Partition of the group.
         pkey: Pkey,
-        /// The low 80 bits are the address's. Its flags and scope are not in the GID: they are 0 and the GID's scope here.
+        /// IPv6 address with the low 80 bits from the GID. The GID lacks its flags and scope; here they are 0 and the
+        /// scope of the GID.
         address: Ipv6Addr,
     },
-    /// Datagrams of the RDMA connection manager to an IPv4 address.
+    /// Datagrams of the RDMA connection manager, IPv4.
     RdmaCmIpv4 {
-        /// The partition.
+        /// Partition of the group.
         pkey: Pkey,
-        /// The multicast address.
+        /// IPv4 multicast address.
         address: Ipv4Addr,
     },
-    /// Datagrams of the RDMA connection manager to an IPv6 address.
+    /// Datagrams of the RDMA connection manager, IPv6.
     RdmaCmIpv6 {
-        /// The partition.
+        /// Partition of the group.
         pkey: Pkey,
-        /// As in [`GroupUse::Ipv6`].
+        /// IPv6 address, as in [`GroupUse::Ipv6`].
         address: Ipv6Addr,
     },
-    /// A group of ibacm's multicast protocol.
+    /// Group of ibacm's multicast protocol.
     Acm {
-        /// The partition.
+        /// Partition of the group.
         pkey: Pkey,
-        /// Traffic class.
+        /// Traffic class of the group.
         traffic_class: u8,
-        /// The rate that its members agreed on.
+        /// Static rate that the members agreed on.
         rate: Rate,
-        /// The MTU that its members agreed on.
+        /// MTU that the members agreed on.
         mtu: Mtu,
     },
-    /// The subnet administrator chose the GID, for whoever asked for a group without one.
+    /// Group whose GID the subnet administrator chose, because the join request had none.
     Administration,
 }
 
 impl Gid {
-    /// The IPv6 address of a group of IPv6 over InfiniBand; `None` for every other GID.
+    /// Returns the IPv6 address of a group of IPv6 over InfiniBand; `None` for any other GID.
     ///
-    /// The GID has the address's low 80 bits: flags and scope of the address are lost, and 0 and the GID's scope here.
+    /// The GID contains the low 80 bits of the address. The flags and the scope of the address are lost; here they are
+    /// 0 and the scope of the GID.
     #[must_use]
     pub const fn ipoib_ipv6_address(self) -> Option<Ipv6Addr> {
         match GroupUse::of(self) {
@@ -83,19 +82,20 @@ impl Gid {
         }
     }
 
-    /// The group of the RDMA connection manager for datagrams to an IPv4 multicast address, which is not IPoIB's.
+    /// Returns the group of the RDMA connection manager for datagrams to an IPv4 multicast address. It is not the IPoIB
+    /// group of that address.
     #[must_use]
     pub const fn rdma_cm_ipv4(pkey: Pkey, scope: u8, address: Ipv4Addr) -> Self {
         with_signature(Self::ipoib_ipv4(pkey, scope, address), RDMA_CM_IPV4)
     }
 
-    /// The same for an IPv6 multicast address.
+    /// Returns the group of the RDMA connection manager for datagrams to an IPv6 multicast address.
     #[must_use]
     pub const fn rdma_cm_ipv6(pkey: Pkey, scope: u8, address: Ipv6Addr) -> Self {
         with_signature(Self::ipoib_ipv6(pkey, scope, address), RDMA_CM_IPV6)
     }
 
-    /// Bytes 2 and 3 of a multicast GID: whose group it is.
+    /// Returns bytes 2 and 3 of a multicast GID, which identify the protocol that uses the group.
     #[must_use]
     pub const fn multicast_signature(self) -> u16 {
         let [_, _, high, low, ..] = self.get();
@@ -111,7 +111,7 @@ const fn with_signature(gid: Gid, signature: u16) -> Gid {
 }
 
 impl GroupUse {
-    /// What the group is for; `None` if its GID does not say, or is no group's.
+    /// Returns the use of a group; `None` if the GID is not multicast or has an unknown signature.
     #[must_use]
     pub const fn of(gid: Gid) -> Option<Self> {
         let is_transient = gid.multicast_flags().contains(MulticastFlags::TRANSIENT);
@@ -139,7 +139,7 @@ impl GroupUse {
         }
     }
 
-    /// The partition that the GID names.
+    /// Returns the partition that the GID contains.
     #[must_use]
     pub const fn pkey(self) -> Option<Pkey> {
         match self {
@@ -158,7 +158,7 @@ const fn u64_of(bytes: [u8; 7]) -> u64 {
     u64::from_be_bytes([0, a, b, c, d, e, f, g])
 }
 
-/// The address that its low 80 bits and its scope make.
+/// Returns the IPv6 address made of the low 80 bits and the scope of a GID.
 const fn ipv6(gid: Gid) -> Ipv6Addr {
     let low = u128::from_be_bytes(gid.get()) & ((1 << 80) - 1);
     Ipv6Addr::from_bits((0xff00_u128 | gid.multicast_scope() as u128) << 112 | low)
@@ -189,9 +189,9 @@ mod tests {
         GroupUse::of(text.parse().unwrap()).map(|of| of.to_string())
     }
 
-    /// What Linux, OpenSM and ibacm make.
+    /// GIDs that Linux, OpenSM and ibacm create.
     #[test]
-    fn known_groups() {
+    fn group_use_is_read_from_the_signature() {
         for (gid, text) in [
             ("ff12:401b:ffff::ffff:ffff", "IP broadcast"),
             ("ff12:401b:8001::1", "IP 224.0.0.1"),
@@ -203,7 +203,7 @@ mod tests {
         ] {
             assert_eq!(use_of(gid).as_deref(), Some(text), "{gid}");
         }
-        // No group; a permanent one; another signature; more than an address.
+        // Not multicast; a permanent group; another signature; bytes beside the address.
         for gid in
             ["fe80::1", "ff02:401b:ffff::1", "ff12:401c:ffff::1", "ff12:401b:ffff::1:0:1", "ff12:4001:ffff::1:0:1"]
         {
@@ -213,7 +213,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ipv4_comes_back(pkey in any::<u16>(), scope in 0_u8..16, low in 0_u32..0x1000_0000) {
+        fn ipv4_use_is_read_back(pkey in any::<u16>(), scope in 0_u8..16, low in 0_u32..0x1000_0000) {
             let (full, address) = (Pkey::new(pkey | 0x8000), Ipv4Addr::from_bits(low | 0xe000_0000));
             let pkey = Pkey::new(pkey);
             let ip = GroupUse::of(Gid::ipoib_ipv4(pkey, scope, address));
@@ -223,9 +223,8 @@ mod tests {
             prop_assert_eq!((own.multicast_scope(), own.ipoib_ipv4_address()), (scope, None));
         }
 
-        /// But for its flags and scope.
         #[test]
-        fn ipv6_comes_back(pkey in any::<u16>(), scope in 0_u8..16, low in 0_u128..1 << 80) {
+        fn ipv6_use_is_read_back_without_flags(pkey in any::<u16>(), scope in 0_u8..16, low in 0_u128..1 << 80) {
             let address = Ipv6Addr::from_bits((0xff00_u128 | u128::from(scope)) << 112 | low);
             let (full, pkey) = (Pkey::new(pkey | 0x8000), Pkey::new(pkey));
             let ip = Gid::ipoib_ipv6(pkey, scope, address);
@@ -237,7 +236,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes(bytes in any::<[u8; 16]>(), head in 0_u8..16) {
+        fn group_use_of_any_bytes_prints_text(bytes in any::<[u8; 16]>(), head in 0_u8..16) {
             let [_, _, rest @ ..] = bytes;
             let [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = rest;
             let gid = Gid::new([0xff, 0x10 | head, a, b, c, d, e, f, g, h, i, j, k, l, m, n]);

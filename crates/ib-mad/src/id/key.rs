@@ -1,13 +1,14 @@
-//! Keys that guard management.
+//! Keys that protect management, keys and numbers of queue pairs, and vendor ids.
 use super::{from_str_number, small};
 use crate::id;
 
 id! {
-    /// Management key: who may change a port by subnet management, 8 bytes (IBTA 14.2.4).
+    /// Management key, 8 bytes: a subnet management request that changes a port must contain it (IBTA 14.2.4).
     pub struct Mkey(u64), "{:#018x}"
 }
 id! {
-    /// Subnet manager's key: who may be master, and who is trusted by subnet administration, 8 bytes (IBTA 14.4.7).
+    /// Subnet manager key, 8 bytes: it authenticates a subnet manager, and makes a requester trusted by subnet
+    /// administration (IBTA 14.4.7).
     pub struct SmKey(u64), "{:#018x}"
 }
 id! {
@@ -25,9 +26,31 @@ from_str_number! {
     CcKey: u64, "CC_Key (64 bits)";
 }
 
+id! {
+    /// Queue key, 4 bytes: a queue pair accepts a datagram only if both have the same key (IBTA 3.5.3).
+    pub struct Qkey(u32), "{:#010x}"
+}
+from_str_number! { Qkey: u32, "Q_Key (32 bits)"; }
+
+impl Qkey {
+    /// Well-known key of general services, QP 1 (IBTA 13.5.3).
+    pub const GSI: Self = Self::new(0x8001_0000);
+}
+
 small! {
-    /// A maker of devices or of management classes: an IEEE organization number, 24 bits.
-    VendorId(u32) 24 "{:#08x}";
+    /// Queue pair number, 24 bits (IBTA 3.5.1).
+    Qpn(u32) 24 "{:#x}";
     /// Packet sequence number, 24 bits (IBTA 9.2).
     Psn(u32) 24 "{}";
+    /// Vendor of devices or of management classes: an IEEE organization number, 24 bits.
+    VendorId(u32) 24 "{:#08x}";
+}
+
+impl Qpn {
+    /// QP 0, subnet management.
+    pub const SMI: Self = Self::of::<0>();
+    /// QP 1, general services.
+    pub const GSI: Self = Self::of::<1>();
+    /// Destination queue pair of every multicast packet.
+    pub const MULTICAST: Self = Self::MAX;
 }

@@ -1,50 +1,51 @@
-//! Partition keys.
+//! Partition keys (P_Keys): the partition and the kind of membership.
 use super::from_str_number;
 use crate::id;
 
 id! {
-    /// Partition key: 15 bits of partition and, on top, the membership bit; 2 bytes (IBTA 3.5.3, 10.9).
+    /// Partition key, 2 bytes: 15 bits of partition, and the membership bit on top (IBTA 3.5.3, 10.9).
     pub struct Pkey(u16), "{:#06x}"
 }
 from_str_number! { Pkey: u16, "P_Key (0x0001 to 0xffff)"; }
 
 impl Pkey {
-    /// The default partition, full member.
+    /// Key of full members of the default partition.
     pub const DEFAULT_FULL: Self = Self::new(0xffff);
-    /// The default partition, limited member.
+    /// Key of limited members of the default partition.
     pub const DEFAULT_LIMITED: Self = Self::new(0x7fff);
 
-    /// The partition without the membership bit.
+    /// Returns the partition without the membership bit.
     #[must_use]
     pub const fn partition(self) -> u16 {
         self.get() & 0x7fff
     }
 
-    /// Whether this is the key of a full member.
+    /// True if this is the key of a full member.
     #[must_use]
     pub const fn is_full_member(self) -> bool {
         self.get() & 0x8000 != 0
     }
 
-    /// The same partition's key for full members.
+    /// Returns the key of full members of the same partition.
     #[must_use]
     pub const fn as_full_member(self) -> Self {
         Self::new(self.get() | 0x8000)
     }
 
-    /// Whether both keys are of one partition, whatever the memberships.
+    /// True if both keys name the same partition, whatever the memberships are.
     #[must_use]
     pub const fn same_partition(self, other: Self) -> bool {
         self.partition() == other.partition()
     }
 
-    /// Whether a table entry is a key at all: 0x0000 and 0x8000 are holes.
+    /// True if a table entry is a key; 0x0000 and 0x8000 mark unused entries.
     #[must_use]
     pub const fn is_valid(self) -> bool {
         self.partition() != 0
     }
 
-    /// Whether a packet with this key passes a port that holds `table_entry`: one partition, and not both limited.
+    /// True if a port with `table_entry` accepts a packet with this key: the same partition, and at most one limited
+    /// member.
     #[must_use]
     pub const fn matches(self, table_entry: Self) -> bool {
         self.same_partition(table_entry) && (self.is_full_member() || table_entry.is_full_member())
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn membership() {
+    fn keys_match_in_one_partition_unless_both_are_limited() {
         let (full, limited) = (Pkey::DEFAULT_FULL, Pkey::DEFAULT_LIMITED);
         assert!(full.same_partition(limited) && full.is_full_member() && !limited.is_full_member());
         assert!(full.matches(limited) && limited.matches(full) && full.matches(full) && !limited.matches(limited));

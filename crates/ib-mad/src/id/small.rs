@@ -1,49 +1,75 @@
-//! `small!`: a number of a few bits.
+//! Errors and macros of identifiers: `small!` for numbers of a few bits, `from_str_number!` to read text.
 
-/// A number that is too large for what it should become.
+/// Error of a text that is not the expected identifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a {what}")]
+#[non_exhaustive]
+pub struct ParseIdError {
+    /// The expected identifier.
+    pub what: &'static str,
+}
+
+/// Implements `FromStr` of a numeric identifier: decimal, or hex with the prefix `0x`.
+macro_rules! from_str_number {
+    ($($name:ident: $int:ty, $what:literal;)*) => {$(
+        impl core::str::FromStr for $name {
+            type Err = $crate::ParseIdError;
+            /// Reads a number in decimal, or in hex with the prefix `0x`.
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                $crate::wire::parse_number(text)
+                    .and_then(|value| <$int>::try_from(value).ok())
+                    .map(Self::new)
+                    .ok_or($crate::ParseIdError { what: $what })
+            }
+        }
+    )*};
+}
+pub(super) use from_str_number;
+
+/// Error of a number that is too large for its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: {value:#x} is over {max:#x}")]
 #[non_exhaustive]
 pub struct OutOfRange {
-    /// What it should become.
+    /// Name of the type.
     pub what: &'static str,
     /// The number.
     pub value: u64,
-    /// The largest that there is.
+    /// The largest value of the type.
     pub max: u64,
 }
 
-/// A number of few bits that stands only in bit-packed words. Without a format the type's text is its own business.
+/// Defines a number of a few bits, for bit-packed words. Without a format the type implements `Display` itself.
 macro_rules! small {
     ($($(#[$m:meta])* $name:ident($int:ty) $bits:literal $($fmt:literal)?;)*) => {$(
         $(#[$m])*
         ///
-        /// No value is wider: [`new`](Self::new) and `TryFrom` refuse one, [`of`](Self::of) does so when it is compiled.
+        /// No value is wider: [`new`](Self::new) and `TryFrom` reject wider numbers, [`of`](Self::of) does not compile.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
         pub struct $name($int);
         impl $name {
-            /// 0.
+            /// The number 0.
             pub const ZERO: Self = Self(0);
             /// The largest value.
             pub const MAX: Self = Self((1 << $bits) - 1);
 
-            #[doc = concat!("From a number; `None` if it is over ", $bits, " bits.")]
+            #[doc = concat!("Returns the value of a number; `None` if it is over ", $bits, " bits.")]
             #[must_use]
             pub const fn new(value: $int) -> Option<Self> {
                 if value <= Self::MAX.0 { Some(Self(value)) } else { None }
             }
-            #[doc = concat!("A constant. One over ", $bits, " bits does not compile.")]
+            #[doc = concat!("Returns a constant. A number over ", $bits, " bits does not compile.")]
             #[must_use]
             pub const fn of<const VALUE: $int>() -> Self {
                 const { assert!(VALUE <= Self::MAX.0, "a value over the type's width") }
                 Self(VALUE)
             }
-            #[doc = concat!("From the low ", $bits, " bits of a wire word, whose other bits are another field's or nobody's.")]
+            #[doc = concat!("Returns the value of the low ", $bits, " bits of a wire word and ignores its other bits.")]
             #[must_use]
             pub const fn masked(word: $int) -> Self {
                 Self(word & Self::MAX.0)
             }
-            /// The number.
+            /// Returns the number.
             #[must_use]
             pub const fn get(self) -> $int {
                 self.0
@@ -81,7 +107,7 @@ macro_rules! small {
             }
             impl core::str::FromStr for $name {
                 type Err = $crate::ParseIdError;
-                /// Reads a decimal number, or a hex one behind `0x`.
+                /// Reads a number in decimal, or in hex with the prefix `0x`.
                 fn from_str(text: &str) -> Result<Self, Self::Err> {
                     $crate::wire::parse_number(text)
                         .and_then(|value| Self::new(value.try_into().ok()?))
@@ -128,7 +154,7 @@ mod tests {
     use std::{format, string::ToString};
 
     #[test]
-    fn nothing_is_cut_off() {
+    fn numbers_over_the_width_are_rejected() {
         assert_eq!(Qpn::new(0xff_ffff), Some(Qpn::MULTICAST));
         assert_eq!(Qpn::new(0x100_0000), None);
         let refused = Qpn::try_from(0x100_0000).unwrap_err();
@@ -142,13 +168,13 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_the_wire_has_other_fields_beside_it() {
+    fn masked_ignores_bits_of_other_fields() {
         assert_eq!(Qpn::masked(0xab_000007), Qpn::of::<7>());
         assert_eq!(ServiceLevel::masked(0xf3), ServiceLevel::of::<3>());
     }
 
     #[test]
-    fn text() {
+    fn small_number_is_parsed_from_decimal_and_hex() {
         assert_eq!(("0x48".parse(), "72".parse()), (Ok(Qpn::of::<0x48>()), Ok(Qpn::of::<0x48>())));
         assert_eq!("15".parse(), Ok(ServiceLevel::MAX));
         for bad in ["16", "0x10", "-1", "+1", "", "256"] {

@@ -1,4 +1,4 @@
-//! A datagram as its class lays it out, and back.
+//! Typed views of a whole datagram by its class.
 use super::{Mad, MgmtClass};
 use crate::{
     DecodeError, Wire, as_bytes,
@@ -9,7 +9,7 @@ use crate::{
 use core::fmt;
 use zerocopy::IntoBytes as _;
 
-/// A structure that a whole datagram of a class is: where its keys and its class's own headers have names.
+/// The structure of a whole datagram of a class, with names for its keys and class-specific headers.
 ///
 /// ```
 /// use ib_mad::{Mad, Mkey, TransactionId, smp::{PortInfo, Smp}};
@@ -19,7 +19,7 @@ use zerocopy::IntoBytes as _;
 /// # Ok::<(), ib_mad::DecodeError>(())
 /// ```
 pub trait Datagram: Wire + Into<Mad> {
-    /// Whether datagrams of the class are laid out like this.
+    /// True if datagrams of the class have this structure.
     fn is_of(class: MgmtClass) -> bool;
 }
 
@@ -60,19 +60,19 @@ datagrams! {
 }
 
 impl Mad {
-    /// The datagram as its class lays it out.
+    /// Returns the datagram as the structure of its class.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if it is of another class.
+    /// [`DecodeError::BadValue`] if the datagram is of another class.
     pub fn datagram<T: Datagram>(&self) -> Result<&T, DecodeError> {
         self.is::<T>()?;
         T::parse(as_bytes(self))
     }
 
-    /// The datagram as its class lays it out, to be changed.
+    /// Returns the datagram as the structure of its class, so that it can be changed.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if it is of another class.
+    /// [`DecodeError::BadValue`] if the datagram is of another class.
     pub fn datagram_mut<T: Datagram>(&mut self) -> Result<&mut T, DecodeError> {
         self.is::<T>()?;
         T::parse_mut(self.as_mut_bytes())
@@ -87,7 +87,7 @@ impl Mad {
 }
 
 impl fmt::Display for Mad {
-    /// As [`MadRef`](crate::MadRef) prints it.
+    /// Prints the datagram as [`MadRef`](crate::MadRef) does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.view(), f)
     }

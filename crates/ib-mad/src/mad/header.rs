@@ -17,26 +17,26 @@ wire! {
     /// 20  attribute modifier
     /// ```
     pub struct MadHeader [24] {
-        /// Version of the MAD format: 1, and 0x80 of Omni-Path ([`opa`](crate::opa)).
+        /// Version of the MAD format: 1 for InfiniBand, 0x80 for Omni-Path ([`opa`](crate::opa)).
         pub base_version: u8,
-        /// What the datagram is about.
+        /// Management class, which defines attributes and layout.
         pub mgmt_class: MgmtClass,
         /// Version of the class's format.
         pub class_version: u8,
-        /// What is asked, or which answer this is.
+        /// Method of the request or response.
         pub method: Method,
-        /// How it went; zero in requests. Of a directed route the top bit is the direction:
-        /// [`masked_status`](Self::masked_status) is without it. In words: [`Status::of`].
+        /// Status of a response; zero in a request. In a directed route the top bit is the direction:
+        /// [`masked_status`](Self::masked_status) clears it. [`Status::of`] prints it as text.
         pub status: Status as show_status,
-        /// Hop pointer and count of directed routes; else zero.
+        /// Hop pointer and hop count of a directed route; otherwise zero.
         pub class_specific: Be16,
-        /// Carried over from a request to its answer.
+        /// Transaction id, which a response copies from its request.
         pub transaction_id: TransactionId,
-        /// What the data is.
+        /// Attribute id: the type of the data.
         pub attribute_id: AttributeId as show_attribute,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// Which one: a port number, a block number.
+        /// Attribute modifier, defined by the attribute: a port number, a block number.
         pub attribute_modifier: Be32,
     }
 }
@@ -47,13 +47,13 @@ fn show_status(own: &MadHeader, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 fn show_attribute(own: &MadHeader, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    // Other versions have attributes of their own.
+    // In other base versions the ids mean other attributes.
     let class = if own.base_version > 1 { MgmtClass::default() } else { own.mgmt_class };
     write!(f, "{}", own.attribute_id.of(class))
 }
 
 impl MadHeader {
-    /// A header of base version 1 with zero status and modifier.
+    /// Returns a header of base version 1 with zero status and modifier.
     #[must_use]
     #[inline]
     pub const fn new(
@@ -66,7 +66,7 @@ impl MadHeader {
         Self { base_version: 1, mgmt_class, class_version, method, attribute_id, transaction_id, ..Self::ZERO }
     }
 
-    /// How it went, without the direction that the top bit is in a directed route (IBTA 14.2.1.2).
+    /// Returns the status without the direction bit of a directed route (IBTA 14.2.1.2).
     #[must_use]
     pub const fn masked_status(&self) -> Status {
         match self.mgmt_class {
@@ -75,23 +75,24 @@ impl MadHeader {
         }
     }
 
-    /// Whether this answers something: its method is an answer's, or it is baseboard management's and the lowest bit of
-    /// the modifier says so (`ib_response_mad` in Linux's `rdma/ib_mad.h`).
+    /// True if this is a response: by its method, or in baseboard management by the lowest bit of the modifier
+    /// (`ib_response_mad` in Linux's `rdma/ib_mad.h`).
     #[must_use]
     pub const fn is_response(&self) -> bool {
         self.method.is_response() || self.is_baseboard() && self.attribute_modifier.get() & BASEBOARD_RESPONSE != 0
     }
 
-    /// Makes this the header of the answer to itself. In a directed route it is on its way back.
+    /// Turns the header of a request into the header of its response. In a directed route it also sets the direction
+    /// bit.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if it has no answer; nothing changes then.
+    /// [`DecodeError::BadValue`] if the datagram has no response; the header stays unchanged.
     pub fn answer(&mut self, status: Status) -> Result<(), DecodeError> {
         match self.method.response() {
             _ if self.is_response() => {
                 return Err(DecodeError::BadValue { what: "method", value: self.method.get().into() });
             }
-            // Baseboard management answers a Send by another, told by its modifier.
+            // Baseboard management responds to a Send with a Send; a bit of the modifier marks the response.
             _ if self.is_baseboard() && self.method == Method::SEND => {
                 self.attribute_modifier = Be32::new(self.attribute_modifier.get() | BASEBOARD_RESPONSE);
             }
@@ -110,7 +111,7 @@ impl MadHeader {
     }
 }
 
-/// Bit of baseboard management's attribute modifier: this is an answer.
+/// Bit of the attribute modifier that marks a response in baseboard management.
 const BASEBOARD_RESPONSE: u32 = 1;
 
 #[cfg(test)]
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_to_a_directed_route_goes_back() {
+    fn response_on_a_directed_route_has_the_direction_bit() {
         let mut header = request(MgmtClass::SUBN_DIRECTED_ROUTE, Method::GET);
         assert_eq!(header.answer(Status::OK), Ok(()));
         assert_eq!((header.method, header.status), (Method::GET_RESP, Status::new(0x8000)));
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_an_answer_and_what_is_one() {
+    fn header_of_a_request_becomes_a_response_once() {
         let none = |method: Method| DecodeError::BadValue { what: "method", value: method.get().into() };
         let answer = |mut header: MadHeader| header.answer(Status::OK).map(|()| (header.method, header.is_response()));
         assert_eq!(answer(request(MgmtClass::SUBN_ADM, Method::REPORT)), Ok((Method::REPORT_RESP, true)));

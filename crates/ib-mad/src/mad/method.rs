@@ -1,54 +1,54 @@
-//! Methods.
+//! Methods of management datagrams.
 use crate::code;
 
 code! {
-    /// What a datagram asks or answers; the top bit marks answers (IBTA 13.4.5).
+    /// Method of a request or response; the top bit marks responses (IBTA 13.4.5).
     pub struct Method(u8) {
-        /// Read an attribute.
+        /// Request to read an attribute.
         GET = 0x01 "Get",
-        /// Change an attribute.
+        /// Request to change an attribute.
         SET = 0x02 "Set",
-        /// Answer to Get and Set.
+        /// Response to Get and Set.
         GET_RESP = 0x81 "GetResp",
-        /// One datagram without an answer.
+        /// Datagram without a response.
         SEND = 0x03 "Send",
-        /// A notice.
+        /// Notice sent to the subnet manager.
         TRAP = 0x05 "Trap",
-        /// A forwarded notice.
+        /// Notice forwarded to a subscriber.
         REPORT = 0x06 "Report",
-        /// Answer to Report.
+        /// Response to Report.
         REPORT_RESP = 0x86 "ReportResp",
-        /// Stop repeating a notice.
+        /// Response to Trap: stops its repetition.
         TRAP_REPRESS = 0x07 "TrapRepress",
-        /// Read a table (subnet administration).
+        /// Request for every matching record (subnet administration).
         GET_TABLE = 0x12 "GetTable",
-        /// Answer to GetTable.
+        /// Response to GetTable.
         GET_TABLE_RESP = 0x92 "GetTableResp",
-        /// Paths through a switch (subnet administration).
+        /// Request for the nodes on a path (subnet administration).
         GET_TRACE_TABLE = 0x13 "GetTraceTable",
-        /// Answer to GetTraceTable.
+        /// Response to GetTraceTable.
         GET_TRACE_TABLE_RESP = 0x93 "GetTraceTableResp",
-        /// Read paths between groups of ports (subnet administration).
+        /// Request for paths between groups of ports (subnet administration).
         GET_MULTI = 0x14 "GetMulti",
-        /// Answer to GetMulti.
+        /// Response to GetMulti.
         GET_MULTI_RESP = 0x94 "GetMultiResp",
-        /// Remove a record (subnet administration).
+        /// Request to remove a record (subnet administration).
         DELETE = 0x15 "Delete",
-        /// Answer to Delete.
+        /// Response to Delete.
         DELETE_RESP = 0x95 "DeleteResp",
     }
 }
 
 impl Method {
-    /// Whether this answers a request or a trap. Baseboard management has answers with other methods:
+    /// True for a response to a request or a trap. Responses of baseboard management may have other methods; see
     /// [`MadHeader::is_response`](crate::MadHeader::is_response).
     #[must_use]
     pub const fn is_response(self) -> bool {
         self.get() & 0x80 != 0 || matches!(self, Self::TRAP_REPRESS)
     }
 
-    /// The method of the answer to this (IBTA 13.4.5): to Get and Set `GetResp`, to Trap `TrapRepress`, and so on.
-    /// `None` if nothing answers it: a Send, and what is an answer itself.
+    /// Returns the method of the response (IBTA 13.4.5): `GetResp` for Get and Set, `TrapRepress` for Trap, and so on.
+    /// `None` for Send and for responses, which have no response.
     #[must_use]
     pub const fn response(self) -> Option<Self> {
         match self {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_request_has_its_answer() {
+    fn each_request_method_has_a_response_method() {
         for (request, answer) in [
             (Method::GET, Method::GET_RESP),
             (Method::SET, Method::GET_RESP),
@@ -76,7 +76,7 @@ mod tests {
             (Method::GET_TRACE_TABLE, Method::GET_TRACE_TABLE_RESP),
             (Method::GET_MULTI, Method::GET_MULTI_RESP),
             (Method::DELETE, Method::DELETE_RESP),
-            // A vendor's.
+            // A method of a vendor.
             (Method::new(0x41), Method::new(0xc1)),
         ] {
             assert_eq!((request.response(), request.is_response()), (Some(answer), false));

@@ -1,10 +1,10 @@
-//! `requests!`: the requests of a class, alike for all classes.
+//! `requests!`: the request functions of a class, the same for all classes.
 
-/// Gives a class's datagram its requests: `get` and `set` of the class's attributes.
+/// Implements `get` and `set` of the class's attributes for a class's datagram.
 macro_rules! requests {
     ($mad:ident of $class:ident version $version:expr) => {
         impl $mad {
-            /// A request to read an attribute. One of another class does not compile.
+            /// Returns a request to read an attribute. An attribute of another class does not compile.
             #[must_use]
             pub fn get<A: $crate::attribute::Attribute>(modifier: u32, tid: $crate::TransactionId) -> Self {
                 const { assert!(A::CLASS.get() == $crate::MgmtClass::$class.get(), "an attribute of another class") };
@@ -14,7 +14,7 @@ macro_rules! requests {
                 Self { header, ..Self::default() }
             }
 
-            /// A request to change an attribute. One of another class does not compile.
+            /// Returns a request to change an attribute. An attribute of another class does not compile.
             #[must_use]
             pub fn set<A: $crate::attribute::Attribute>(
                 modifier: u32,
@@ -43,7 +43,7 @@ mod tests {
     };
 
     #[test]
-    fn requests_of_every_class_are_read_as_what_they_ask() {
+    fn requests_of_every_class_are_read_back() {
         let tid = TransactionId::new(7);
         let smp = Smp::get::<NodeInfo>(1, tid);
         let perf = PerfMad::get::<PortCounters>(1, tid);
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_stands_where_it_is_read() {
+    fn set_attribute_is_read_back() {
         let tid = TransactionId::new(7);
         let port = PortInfo { gid_prefix: 5.into(), ..PortInfo::default() };
         let mad = Smp::set(3, tid, &port);

@@ -1,4 +1,4 @@
-//! Status of an answer.
+//! Status of a response.
 use super::MgmtClass;
 use crate::code;
 #[cfg(feature = "device")]
@@ -6,14 +6,14 @@ use crate::device::DeviceStatus;
 use core::fmt;
 
 code! {
-    /// How a request went: general bits below, a class's own code in the upper byte (IBTA 13.4.7). Names are those of
-    /// every class; [`Status::of`] knows a class's own too.
+    /// Status of a response: general bits in the lower byte, a class-specific code in the upper byte (IBTA 13.4.7). The
+    /// constants have the names that every class shares; [`Status::of`] also prints class-specific codes.
     pub struct Status(u16) {
-        /// No error, and no redirection.
+        /// The request succeeded.
         OK = 0x0000 "success",
-        /// Busy; ask again later.
+        /// The responder is busy; retry later.
         BUSY = 0x0001 "busy",
-        /// Ask elsewhere: ClassPortInfo says where.
+        /// The service is at another port, given in ClassPortInfo.
         REDIRECT = 0x0002 "redirect",
         /// The base or class version is not supported.
         BAD_VERSION = 0x0004 "bad version",
@@ -21,33 +21,33 @@ code! {
         METHOD_NOT_SUPPORTED = 0x0008 "method not supported",
         /// The method is not supported for this attribute.
         METHOD_ATTRIBUTE_NOT_SUPPORTED = 0x000c "method/attribute not supported",
-        /// A field has a value that it must not have.
+        /// A field or the attribute modifier has an invalid value.
         INVALID_FIELD = 0x001c "invalid field value",
     }
 }
 
 impl Status {
-    /// Whether the request was done.
+    /// True if the request succeeded.
     #[must_use]
     pub const fn is_ok(self) -> bool {
         self.get() == 0
     }
-    /// Whether the answerer was too busy: worth asking again.
+    /// True if the responder was busy; the request may be retried.
     #[must_use]
     pub const fn is_busy(self) -> bool {
         self.get() & 1 != 0
     }
-    /// The bits that every class shares.
+    /// Returns the lower byte, which every class shares.
     #[must_use]
     pub const fn general(self) -> u8 {
         self.get().to_be_bytes()[1]
     }
-    /// The class's own code.
+    /// Returns the upper byte, the class-specific code.
     #[must_use]
     pub const fn class_code(self) -> u8 {
         self.get().to_be_bytes()[0]
     }
-    /// The status in words, as `class` means it; `None` if the value has no words.
+    /// Returns the text of the status in a class; `None` if the value has no text.
     #[must_use]
     pub fn text(self, class: MgmtClass) -> Option<&'static str> {
         match class {
@@ -59,7 +59,7 @@ impl Status {
         }
     }
 
-    /// Itself as a class means it, to be printed: in words, or as a number.
+    /// Returns a printable form: the text in a class, or the number.
     #[must_use]
     pub const fn of(self, class: MgmtClass) -> StatusOf {
         StatusOf { status: self, class }
@@ -67,23 +67,23 @@ impl Status {
 }
 
 impl Status {
-    /// Subnet administration has no room left.
+    /// The SA has no resources left.
     pub const SA_NO_RESOURCES: Self = Self::new(0x0100);
-    /// Subnet administration finds the request wrong.
+    /// The SA considers the request invalid.
     pub const SA_REQUEST_INVALID: Self = Self::new(0x0200);
-    /// Nothing matches.
+    /// No record matches.
     pub const SA_NO_RECORDS: Self = Self::new(0x0300);
-    /// More than one matches a request for one.
+    /// More than one record matches a request for one.
     pub const SA_TOO_MANY_RECORDS: Self = Self::new(0x0400);
-    /// A GID in the request is nobody's.
+    /// A GID in the request is invalid.
     pub const SA_INVALID_GID: Self = Self::new(0x0500);
-    /// Fields that the request must have are missing.
+    /// Required components are missing in the request.
     pub const SA_INSUFFICIENT_COMPONENTS: Self = Self::new(0x0600);
-    /// Not for this asker.
+    /// The requester is not permitted to make the request.
     pub const SA_REQUEST_DENIED: Self = Self::new(0x0700);
-    /// Subnet administration suggests another priority.
+    /// The SA suggests another priority.
     pub const SA_PRIORITY_SUGGESTED: Self = Self::new(0x0800);
-    /// What subnet administration calls its own.
+    /// Class-specific codes of subnet administration with their texts.
     pub const SA: &'static [(Self, &'static str)] = &[
         (Self::SA_NO_RESOURCES, "SA: no resources"),
         (Self::SA_REQUEST_INVALID, "SA: request invalid"),
@@ -96,7 +96,7 @@ impl Status {
     ];
 }
 
-/// A status as a class means it, to be printed.
+/// A status with its class, to be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusOf {
     status: Status,

@@ -1,4 +1,4 @@
-//! Datagrams of every class, written and read again.
+//! Tests of datagrams of every class: written, read again, and answered.
 #![allow(unreachable_pub, reason = "what `wire!` makes")]
 extern crate std;
 use super::*;
@@ -22,11 +22,11 @@ use proptest::prelude::*;
 use std::{format, vec::Vec};
 
 wire!(
-    /// What a vendor's own class carries.
+    /// An attribute of a vendor's class.
     pub struct Ping [8] {
-        /// A number.
+        /// First field.
         pub number: Be32,
-        /// Text.
+        /// Second field.
         pub text: Octets<4>,
     }
 );
@@ -36,8 +36,8 @@ impl Attribute for Ping {
     const OUI: Option<VendorId> = Some(OPENIB_OUI);
 }
 
-/// What is written is found by who reads, stands at the class's place, and nothing else is written.
-fn there_and_back<A: Attribute + PartialEq>(bytes: &[u8], at: usize, version: u8) -> Result<(), TestCaseError> {
+/// Checks that a written attribute is read back, is at the class's offset, and that all other bytes are as expected.
+fn check_written_and_read<A: Attribute + PartialEq>(bytes: &[u8], at: usize, version: u8) -> Result<(), TestCaseError> {
     let own = A::parse(bytes).unwrap();
     let (tid, method) = (TransactionId::new(0x1122_3344_5566_7788), Method::new(bytes[0] & 0x7f));
     let mad = Mad::request(method, 0x0a0b_0c0d, tid, own);
@@ -60,20 +60,20 @@ fn there_and_back<A: Attribute + PartialEq>(bytes: &[u8], at: usize, version: u8
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(bytes in proptest::collection::vec(any::<u8>(), 256)) {
-        there_and_back::<PortInfo>(&bytes, 64, 1)?;
-        there_and_back::<PathRecord>(&bytes, 56, 2)?;
-        there_and_back::<PortCounters>(&bytes, 64, 1)?;
-        there_and_back::<ReadVpd>(&bytes, 64, 1)?;
-        there_and_back::<IoUnitInfo>(&bytes, 64, 1)?;
-        there_and_back::<CmReq>(&bytes, 24, 2)?;
-        there_and_back::<CongestionInfo>(&bytes, 64, 2)?;
-        there_and_back::<CongestionLogCa>(&bytes, 32, 2)?;
-        there_and_back::<Ping>(&bytes, 40, 1)?;
+    fn written_attribute_is_read_back(bytes in proptest::collection::vec(any::<u8>(), 256)) {
+        check_written_and_read::<PortInfo>(&bytes, 64, 1)?;
+        check_written_and_read::<PathRecord>(&bytes, 56, 2)?;
+        check_written_and_read::<PortCounters>(&bytes, 64, 1)?;
+        check_written_and_read::<ReadVpd>(&bytes, 64, 1)?;
+        check_written_and_read::<IoUnitInfo>(&bytes, 64, 1)?;
+        check_written_and_read::<CmReq>(&bytes, 24, 2)?;
+        check_written_and_read::<CongestionInfo>(&bytes, 64, 2)?;
+        check_written_and_read::<CongestionLogCa>(&bytes, 32, 2)?;
+        check_written_and_read::<Ping>(&bytes, 40, 1)?;
     }
 
     #[test]
-    fn what_classes_share_is_read_in_each(bytes in proptest::collection::vec(any::<u8>(), 72), class in any::<u8>()) {
+    fn shared_attribute_is_read_by_class(bytes in proptest::collection::vec(any::<u8>(), 72), class in any::<u8>()) {
         // The class of the communication management assistant has no attributes.
         let class = MgmtClass::new(if class == MgmtClass::ACM.get() { 4 } else { class });
         fn check<A: SharedAttribute + PartialEq>(class: MgmtClass, bytes: &[u8]) -> Result<(), TestCaseError> {
@@ -92,9 +92,9 @@ proptest! {
     }
 }
 
-/// The shared attributes of each class, too: the offset of a class is that of all its attributes.
+/// Includes the shared attributes of each class: all attributes of a class have one offset.
 #[test]
-fn every_attribute_stands_where_its_class_has_data() {
+fn every_attribute_is_at_the_data_offset_of_its_class() {
     for placed in registry::ATTRIBUTES.iter().copied().flatten() {
         assert_eq!(placed.offset, placed.class.data_offset(), "{}", placed.structure.name);
     }
@@ -104,7 +104,7 @@ fn every_attribute_stands_where_its_class_has_data() {
 }
 
 #[test]
-fn each_class_shows_its_own_headers() {
+fn datagram_of_a_class_has_its_headers() {
     let tid = TransactionId::new(1);
     let mut mad = Mad::get::<ReadVpd>(0, tid);
     mad.datagram_mut::<BaseboardMad>().unwrap().bkey = Bkey::from(5);
@@ -125,7 +125,7 @@ fn each_class_shows_its_own_headers() {
 }
 
 #[test]
-fn another_class_number_or_vendor_is_not_read() {
+fn attribute_of_another_class_number_or_vendor_is_rejected() {
     let tid = TransactionId::new(1);
     let mad = Mad::get::<NodeInfo>(0, tid);
     assert!(mad.attribute_as::<PortInfo>().is_err() && mad.attribute_as::<PortCounters>().is_err());
@@ -138,7 +138,7 @@ fn another_class_number_or_vendor_is_not_read() {
 }
 
 #[test]
-fn an_answer_has_the_request_s_headers_and_the_answerer_s_data() {
+fn response_has_headers_of_the_request_and_new_data() {
     let tid = TransactionId::new(9);
     let ask = Mad::request(Method::GET, 2, tid, &PortCounters { port_select: 2, ..PortCounters::default() });
     let counters = PortCounters { port_select: 2, port_rcv_data: 77.into(), ..PortCounters::default() };
@@ -148,8 +148,8 @@ fn an_answer_has_the_request_s_headers_and_the_answerer_s_data() {
     assert_eq!(answer.header, header);
     let busy = ask.answer(Status::BUSY).unwrap();
     assert_eq!((busy.header, busy.body), (MadHeader { status: Status::BUSY, ..header }, Octets([0; 232])));
-    assert!(ask.answer_with(&PortInfo::default()).is_err(), "not what was asked for");
-    // The paths of a directed route are no data.
+    assert!(ask.answer_with(&PortInfo::default()).is_err(), "an attribute of another type");
+    // The paths of a directed route stay as they are.
     let path: DrPath = "0,1,5".parse().unwrap();
     let ask = Mad::from(DrSmp::set(&path, 1, tid, &PortInfo { lid: Lid::new(3), ..PortInfo::default() }));
     let answer = ask.answer(Status::OK).unwrap();
@@ -160,21 +160,21 @@ fn an_answer_has_the_request_s_headers_and_the_answerer_s_data() {
 }
 
 #[test]
-fn what_several_classes_have_is_answered_in_each() {
-    let able = ClassPortInfo { class_version: 3, redirect_lid: Lid::new(9), ..ClassPortInfo::default() };
+fn shared_attribute_is_answered_in_each_class() {
+    let info = ClassPortInfo { class_version: 3, redirect_lid: Lid::new(9), ..ClassPortInfo::default() };
     for class in [MgmtClass::PERF, MgmtClass::SUBN_ADM, MgmtClass::DEVICE_MGMT, MgmtClass::BASEBOARD, MgmtClass::BIS] {
-        let asked = Mad::get_shared::<ClassPortInfo>(class, 6, TransactionId::new(7));
-        let answer = asked.answer_with_shared(&able).unwrap();
-        assert_eq!(answer.shared_as::<ClassPortInfo>(), Ok(&able), "{class}");
-        let header = MadHeader { method: Method::GET_RESP, ..asked.header };
+        let request = Mad::get_shared::<ClassPortInfo>(class, 6, TransactionId::new(7));
+        let answer = request.answer_with_shared(&info).unwrap();
+        assert_eq!(answer.shared_as::<ClassPortInfo>(), Ok(&info), "{class}");
+        let header = MadHeader { method: Method::GET_RESP, ..request.header };
         assert_eq!(answer.header, header, "{class}");
-        assert!(asked.answer_with_shared(&Notice::default()).is_err(), "{class}: it asked for another");
-        assert!(answer.answer_with_shared(&able).is_err(), "{class}: nothing answers an answer");
+        assert!(request.answer_with_shared(&Notice::default()).is_err(), "{class}: an attribute of another type");
+        assert!(answer.answer_with_shared(&info).is_err(), "{class}: a response has no response");
     }
 }
 
 #[test]
-fn only_a_directed_route_has_another_class_s_attributes() {
+fn only_directed_routes_have_attributes_of_another_class() {
     for class in (0..=255).map(MgmtClass::new) {
         let expected = if class == MgmtClass::SUBN_DIRECTED_ROUTE { MgmtClass::SUBN_LID_ROUTED } else { class };
         assert_eq!(class.attribute_class(), expected);

@@ -1,87 +1,93 @@
-//! What a class's manager can do, and where to find it.
+//! Capabilities and addresses of a class's manager.
 use crate::{
-    FlowLabel, Gid, Lid, Pkey, Qkey, Qpn, ServiceLevel, TimeCode, bits, flags, wire,
+    AttributeId, FlowLabel, Gid, Lid, Pkey, Qkey, Qpn, ServiceLevel, TimeCode,
+    attribute::SharedAttribute,
+    bits, flags, wire,
     wire::{InBytes, Reserved},
 };
 
 flags! {
-    /// What every class can say of itself; the upper bits are the class's own (IBTA 13.4.8.1).
+    /// Capabilities that every class has; the upper bits are class-specific (IBTA 13.4.8.1).
     pub struct ClassCapability(u16) {
         /// Sends traps.
         TRAP = 0x0001 "trap",
-        /// Notices can be read and set.
+        /// Supports Get and Set of Notice.
         GET_SET_NOTICE = 0x0002 "get/set notice",
-        /// The second mask counts.
+        /// The second capability mask is valid.
         CAPABILITY_MASK2 = 0x0004 "mask2",
     }
 }
 
 bits! {
-    /// Second mask of capabilities, time to answer.
+    /// Second capability mask, and response time.
     pub struct CapabilityResponse [4] in ClassPortInfo.capability_response {
-        /// What the class can do, in its own bits.
+        /// Second capability mask, class-specific.
         capability_mask2 / with_capability_mask2: u32 = 27,
-        /// Longest time between a request and its answer.
+        /// Maximum time between a request and its response.
         resp_time_value / with_resp_time_value: TimeCode = 5,
     }
 }
 bits! {
-    /// Traffic class, service level, flow label.
+    /// Traffic class, service level and flow label of a route.
     pub struct TcSlFl [4] {
-        /// Traffic class.
+        /// Traffic class of packets to the address.
         traffic_class / with_traffic_class: u8 = 8,
-        /// Service level.
+        /// Service level of packets to the address.
         sl / with_sl: ServiceLevel = 4,
-        /// Flow label.
+        /// Flow label of packets to the address.
         flow_label / with_flow_label: FlowLabel = 20,
     }
 }
 bits! {
-    /// Hop limit, queue pair.
+    /// Hop limit and queue pair of traps.
     pub struct TrapHopQp [4] in ClassPortInfo.trap_hop_qp {
-        /// Hop limit.
+        /// Hop limit of traps.
         hop_limit / with_hop_limit: u8 = 8,
-        /// Queue pair.
+        /// Queue pair that receives traps.
         qp / with_qp: Qpn = 24,
     }
 }
 
 wire! {
-    /// What a class's manager can do, and where to find it (IBTA 13.4.8.1), 72 bytes.
+    /// Capabilities and addresses of a class's manager (IBTA 13.4.8.1), 72 bytes.
     pub struct ClassPortInfo [72] {
-        /// Version of the MAD format that it speaks.
+        /// Supported version of the MAD format.
         pub base_version: u8,
-        /// Version of the class that it speaks.
+        /// Supported class version.
         pub class_version: u8,
-        /// What it can do.
+        /// Capabilities of the manager.
         pub capability_mask: ClassCapability,
-        /// Second mask of capabilities, time to answer.
+        /// Second capability mask, and response time.
         pub capability_response: CapabilityResponse,
-        /// Whom to ask instead; zero = this one.
+        /// GID of the redirection; zero if requests are not redirected.
         pub redirect_gid: Gid,
-        /// Way to it.
+        /// Traffic class, service level and flow label of the redirection.
         pub redirect_tc_sl_fl: TcSlFl,
-        /// Its LID; 0 = ask for a path.
+        /// LID of the redirection; 0 if the requester has to query a path.
         pub redirect_lid: Lid,
-        /// P_Key to use towards the queue pair of the redirection.
+        /// P_Key of the redirection.
         pub redirect_pkey: Pkey,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Its queue pair.
+        /// Queue pair of the redirection.
         pub redirect_qp: InBytes<Qpn, 3>,
-        /// Its queue key.
+        /// Queue key of the redirection.
         pub redirect_qkey: Qkey,
-        /// Whom traps go to.
+        /// GID that receives traps.
         pub trap_gid: Gid,
-        /// Way to it.
+        /// Traffic class, service level and flow label of traps.
         pub trap_tc_sl_fl: TcSlFl,
-        /// LID that traps are sent to.
+        /// LID that receives traps.
         pub trap_lid: Lid,
-        /// P_Key to send traps with.
+        /// P_Key of traps.
         pub trap_pkey: Pkey,
-        /// Hop limit, queue pair.
+        /// Hop limit and queue pair of traps.
         pub trap_hop_qp: TrapHopQp,
-        /// Its queue key.
+        /// Queue key of traps.
         pub trap_qkey: Qkey,
     }
+}
+
+impl SharedAttribute for ClassPortInfo {
+    const ATTRIBUTE: AttributeId = AttributeId::CLASS_PORT_INFO;
 }

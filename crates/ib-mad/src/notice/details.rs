@@ -1,4 +1,4 @@
-//! Which details a notice has.
+//! Details of notices, by trap number.
 use super::{
     BadKeyTrap, BadMkeyTrap, BadSwitchPkeyTrap, BkeyTrap, CapabilityTrap, CcKeyTrap, GidTrap, LinkStateTrap, PathTrap,
     PortErrorTrap, SystemImageTrap,
@@ -7,31 +7,31 @@ use crate::{MgmtClass, Wire, attribute::Structure, code};
 use core::fmt;
 
 code! {
-    /// What happened (IBTA 14.2.5.1, 14.4.10).
+    /// Trap number of a notice (IBTA 14.2.5.1, 14.4.10).
     pub struct TrapNumber(u16) {
-        /// A port can be reached.
+        /// A port became reachable.
         GID_IN_SERVICE = 64 "GID in service",
-        /// A port can no longer be reached.
+        /// A port is no longer reachable.
         GID_OUT_OF_SERVICE = 65 "GID out of service",
-        /// A multicast group was made.
+        /// A multicast group was created.
         MGID_CREATED = 66 "MGID created",
         /// A multicast group was deleted.
         MGID_DESTROYED = 67 "MGID destroyed",
         /// A path is no longer valid.
         UNPATH = 68 "unpath",
-        /// Paths should be asked for anew.
+        /// Paths should be queried again.
         REPATH = 69 "repath",
-        /// A switch's link changed its state.
+        /// A port of a switch changed its link state.
         LINK_STATE_CHANGED = 128 "link state changed",
-        /// Too many local link integrity errors.
+        /// The local link integrity errors reached their threshold.
         LINK_INTEGRITY_THRESHOLD = 129 "link integrity threshold",
-        /// Too many buffer overruns.
+        /// The buffer overruns reached their threshold.
         BUFFER_OVERRUN_THRESHOLD = 130 "buffer overrun threshold",
-        /// No flow control from the neighbour.
+        /// The neighbour sent no flow control packet in time.
         WATCHDOG_TIMER_EXPIRED = 131 "watchdog timer expired",
-        /// Capabilities or something else of the port changed.
+        /// The capabilities or other properties of a port changed.
         LOCAL_CHANGES = 144 "local changes",
-        /// The system image's GUID changed.
+        /// The GUID of the system image changed.
         SYSTEM_IMAGE_GUID_CHANGED = 145 "system image GUID changed",
         /// A request had a wrong M_Key.
         BAD_MKEY = 256 "bad M_Key",
@@ -39,21 +39,21 @@ code! {
         BAD_PKEY = 257 "bad P_Key",
         /// A datagram had a wrong Q_Key.
         BAD_QKEY = 258 "bad Q_Key",
-        /// A packet had a wrong P_Key at a switch; of baseboard management [`BAD_BKEY`](Self::BAD_BKEY).
+        /// A packet at a switch had a wrong P_Key. In baseboard management, [`BAD_BKEY`](Self::BAD_BKEY).
         BAD_SWITCH_PKEY = 259 "bad P_Key at a switch or bad B_Key",
-        /// In a subscription: whatever happens.
+        /// Every trap, in a subscription.
         ALL = 0xffff "all",
     }
 }
 
 impl TrapNumber {
-    /// Of baseboard management: a request had a wrong B_Key (IBTA 16.2.4).
+    /// In baseboard management: a request had a wrong B_Key (IBTA 16.2.4).
     pub const BAD_BKEY: Self = Self::BAD_SWITCH_PKEY;
-    /// Of congestion control: a request had a wrong CC_Key (IBTA A10.4.2).
+    /// In congestion control: a request had a wrong CC_Key (IBTA A10.4.2).
     pub const BAD_CC_KEY: Self = Self::new(0);
 }
 
-/// Whose traps have these numbers.
+/// Class family that defines trap numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Traps {
     Subnet,
@@ -64,7 +64,7 @@ enum Traps {
 impl Traps {
     const fn of(class: MgmtClass) -> Option<Self> {
         match class {
-            // Subnet administration forwards those of subnet management.
+            // Subnet administration forwards traps of subnet management.
             MgmtClass::SUBN_LID_ROUTED | MgmtClass::SUBN_DIRECTED_ROUTE | MgmtClass::SUBN_ADM => Some(Self::Subnet),
             MgmtClass::BASEBOARD => Some(Self::Baseboard),
             MgmtClass::CONGESTION => Some(Self::Congestion),
@@ -75,19 +75,19 @@ impl Traps {
 
 macro_rules! details {
     ($($(#[$m:meta])* $variant:ident($t:ident) = $traps:ident $($trap:ident)|+,)*) => {
-        /// A notice's details, as its class and its trap's number say.
+        /// Details of a notice, by its class and trap number.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum TrapDetails<'a> {
             $($(#[$m])* $variant(&'a $t),)*
-            /// Details of a trap that the crate does not know.
+            /// Details of an unknown trap.
             Unknown(&'a [u8; 54]),
         }
         impl<'a> TrapDetails<'a> {
-            /// The structure of each known trap's details.
+            /// Structures of the details of each known trap.
             pub const TABLE: &'static [Structure] = &[$(Structure::of::<$t>(),)*];
 
-            /// The details of a class's generic trap.
+            /// Casts the details of a class's generic trap.
             #[must_use]
             pub fn new(class: MgmtClass, trap: TrapNumber, details: &'a [u8; 54]) -> Self {
                 match (Traps::of(class), trap) {
@@ -110,27 +110,27 @@ macro_rules! details {
 }
 
 details! {
-    /// A port or group came or went.
+    /// A port or multicast group appeared or disappeared.
     Gid(GidTrap) = Subnet GID_IN_SERVICE | GID_OUT_OF_SERVICE | MGID_CREATED | MGID_DESTROYED,
-    /// Paths changed.
+    /// Paths are no longer valid, or should be queried again.
     Path(PathTrap) = Subnet UNPATH | REPATH,
-    /// A link changed.
+    /// A link changed its state.
     LinkState(LinkStateTrap) = Subnet LINK_STATE_CHANGED,
-    /// Errors of a port.
+    /// A port had errors.
     PortError(PortErrorTrap) = Subnet LINK_INTEGRITY_THRESHOLD | BUFFER_OVERRUN_THRESHOLD | WATCHDOG_TIMER_EXPIRED,
-    /// A port changed.
+    /// A port changed its properties.
     Capability(CapabilityTrap) = Subnet LOCAL_CHANGES,
-    /// A system changed.
+    /// A system changed its GUID.
     SystemImage(SystemImageTrap) = Subnet SYSTEM_IMAGE_GUID_CHANGED,
-    /// A wrong M_Key.
+    /// A request had a wrong M_Key.
     BadMkey(BadMkeyTrap) = Subnet BAD_MKEY,
-    /// A wrong P_Key or Q_Key.
+    /// A packet had a wrong P_Key or Q_Key.
     BadKey(BadKeyTrap) = Subnet BAD_PKEY | BAD_QKEY,
-    /// A wrong P_Key at a switch.
+    /// A packet at a switch had a wrong P_Key.
     BadSwitchPkey(BadSwitchPkeyTrap) = Subnet BAD_SWITCH_PKEY,
-    /// A wrong B_Key.
+    /// A request had a wrong B_Key.
     Bkey(BkeyTrap) = Baseboard BAD_BKEY,
-    /// A wrong CC_Key.
+    /// A request had a wrong CC_Key.
     CcKey(CcKeyTrap) = Congestion BAD_CC_KEY,
 }
 
@@ -138,9 +138,8 @@ details! {
 mod tests {
     use super::*;
 
-    /// The same number is another trap in another class.
     #[test]
-    fn details_by_class() {
+    fn trap_number_has_other_details_in_another_class() {
         let bytes = [7; 54];
         let of = |class, trap| TrapDetails::new(class, TrapNumber::new(trap), &bytes);
         for class in [MgmtClass::SUBN_LID_ROUTED, MgmtClass::SUBN_DIRECTED_ROUTE, MgmtClass::SUBN_ADM] {

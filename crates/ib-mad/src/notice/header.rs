@@ -1,6 +1,8 @@
-//! The notice itself.
+//! Notices: header and producer.
 use crate::{
-    Gid, Lid, MgmtClass, VendorId, bits, code,
+    AttributeId, Gid, Lid, MgmtClass, VendorId,
+    attribute::SharedAttribute,
+    bits, code,
     id::small,
     notice::{TrapDetails, TrapNumber},
     wire,
@@ -9,41 +11,41 @@ use crate::{
 use core::fmt;
 
 code! {
-    /// How grave a notice is (IBTA 13.4.8.2).
+    /// Type of a notice (IBTA 13.4.8.2).
     pub struct NoticeType(u8) {
-        /// Something failed.
+        /// A failure occurred.
         FATAL = 0 "fatal",
-        /// To be looked at soon.
+        /// The event needs attention soon.
         URGENT = 1 "urgent",
-        /// Somebody tried what they may not.
+        /// A request or packet violated a protection.
         SECURITY = 2 "security",
-        /// For subnet management.
+        /// The event is for subnet management.
         SUBNET_MANAGEMENT = 3 "subnet management",
-        /// To be known.
+        /// The event is for information only.
         INFORMATIONAL = 4 "informational",
-        /// No notice.
+        /// The attribute contains no notice.
         EMPTY = 0x7f "empty",
     }
 }
 
 small! {
-    /// Who tells: a kind of node if the notice is generic, a vendor if not; 24 bits.
+    /// Producer of a notice, 24 bits: the node type if the notice is generic, otherwise the vendor.
     Producer(u32) 24;
 }
 
 impl Producer {
-    /// A channel adapter.
+    /// Notice of a channel adapter.
     pub const CHANNEL_ADAPTER: Self = Self::of::<1>();
-    /// A switch.
+    /// Notice of a switch.
     pub const SWITCH: Self = Self::of::<2>();
-    /// A router.
+    /// Notice of a router.
     pub const ROUTER: Self = Self::of::<3>();
-    /// The manager of a class: the subnet manager, for one.
+    /// Notice of a class manager, for example the subnet manager.
     pub const CLASS_MANAGER: Self = Self::of::<4>();
-    /// In a subscription: whoever.
+    /// Notices of every producer, in a subscription.
     pub const ANY: Self = Self::MAX;
 
-    /// The number as a vendor, which it is unless the notice is generic.
+    /// Returns the number as a vendor id, which it is unless the notice is generic.
     #[must_use]
     pub const fn vendor(self) -> VendorId {
         VendorId::masked(self.get())
@@ -62,20 +64,20 @@ impl fmt::Display for Producer {
 }
 
 bits! {
-    /// Whether the notice is the specification's, how grave it is.
+    /// Generic bit and type of a notice.
     pub struct GenericType [1] in Notice.generic_type {
-        /// The specification defines it; else a vendor does.
+        /// True if the specification defines the notice, false if a vendor does.
         is_generic / with_is_generic: bool = 1,
-        /// How grave it is.
+        /// Type of the notice.
         notice_type / with_notice_type: NoticeType = 7,
     }
 }
 bits! {
-    /// Which of several notices.
+    /// Toggle bit and count of logged notices.
     pub struct NoticeToggleCount [2] in Notice.toggle_count {
-        /// Changes with each notice that is logged.
+        /// Toggle bit, which changes with each logged notice.
         notice_toggle / with_notice_toggle: bool = 1,
-        /// How many notices wait.
+        /// Number of queued notices.
         notice_count / with_notice_count: u16 = 15,
     }
 }
@@ -90,17 +92,17 @@ wire! {
     /// 10  data details (54 bytes)
     /// ```
     pub struct Notice [64] {
-        /// Whether the notice is the specification's, how grave it is.
+        /// Generic bit and type.
         pub generic_type: GenericType,
-        /// Kind of node that tells.
+        /// Producer of the notice: node type or vendor.
         pub producer: InBytes<Producer, 3>,
-        /// What happened; a vendor's device id if the notice is not generic.
+        /// Trap number; the vendor's device id if the notice is not generic.
         pub trap_number: TrapNumber,
-        /// LID of who tells.
+        /// LID of the issuer.
         pub issuer_lid: Lid,
-        /// Which of several notices.
+        /// Toggle bit and count.
         pub toggle_count: NoticeToggleCount,
-        /// More, as the trap's number says: [`Notice::details`].
+        /// Details, by the trap number; see [`Notice::details`].
         pub data_details: Octets<54>,
     }
 }
@@ -108,16 +110,20 @@ wire! {
 wire! {
     /// A notice as subnet administration forwards it (IBTA 13.4.8.2), 80 bytes.
     pub struct SaNotice [80] {
-        /// The notice.
+        /// Notice as its issuer sent it.
         pub notice: Notice,
-        /// GID of who told.
+        /// GID of the issuer.
         pub issuer_gid: Gid,
     }
 }
 
+impl SharedAttribute for Notice {
+    const ATTRIBUTE: AttributeId = AttributeId::NOTICE;
+}
+
 impl Notice {
-    /// The data details as the trap's number says in the class of the datagram that the notice came in;
-    /// [`TrapDetails::Unknown`] if the notice is a vendor's.
+    /// Casts the details by the trap number and the class of the datagram. A vendor's notice has
+    /// [`TrapDetails::Unknown`].
     #[must_use]
     pub fn details(&self, class: MgmtClass) -> TrapDetails<'_> {
         match self.generic_type.is_generic() {

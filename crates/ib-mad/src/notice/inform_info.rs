@@ -1,36 +1,38 @@
 //! Subscription to notices.
 use crate::{
-    Gid, Lid, Qpn, TimeCode, bits, code,
+    AttributeId, Gid, Lid, Qpn, TimeCode,
+    attribute::SharedAttribute,
+    bits, code,
     notice::{Producer, TrapNumber},
     wire,
     wire::{InBytes, Reserved},
 };
 
 bits! {
-    /// Queue pair, time to answer.
+    /// Queue pair and response time of a subscriber.
     pub struct InformQpnTime [4] in InformInfo.qpn_time {
-        /// Queue pair that reports go to.
+        /// Queue pair that receives the reports.
         qpn / with_qpn: Qpn = 24,
         _: 3,
-        /// Longest time between a report and its answer.
+        /// Maximum time between a report and its response.
         resp_time_value / with_resp_time_value: TimeCode = 5,
     }
 }
 
 code! {
-    /// Which gravity of notices a subscription is for: those of [`NoticeType`](crate::notice::NoticeType) in 16 bits, and all.
+    /// Type of the notices of a subscription: [`NoticeType`](crate::notice::NoticeType) in 16 bits, or all types.
     pub struct InformType(u16) {
-        /// Something failed.
+        /// A failure occurred.
         FATAL = 0 "fatal",
-        /// To be looked at soon.
+        /// The event needs attention soon.
         URGENT = 1 "urgent",
-        /// Somebody tried what they may not.
+        /// A request or packet violated a protection.
         SECURITY = 2 "security",
-        /// For subnet management.
+        /// The event is for subnet management.
         SUBNET_MANAGEMENT = 3 "subnet management",
-        /// To be known.
+        /// The event is for information only.
         INFORMATIONAL = 4 "informational",
-        /// Whatever it is.
+        /// Notices of every type.
         ALL = 0xffff "all",
     }
 }
@@ -47,27 +49,31 @@ wire! {
     /// 32  reserved | producer or vendor (3)
     /// ```
     pub struct InformInfo [36] {
-        /// Notices about this port; zero = see the LIDs.
+        /// GID of the port that the notices are about; zero to use the LIDs.
         pub gid: Gid,
-        /// Notices about LIDs from this one on; 0xFFFF = about all.
+        /// First LID that the notices are about; 0xFFFF for all.
         pub lid_range_begin: Lid,
-        /// To this one; ignored if the first is 0xFFFF or the GID counts.
+        /// Last LID that the notices are about; ignored if the first is 0xFFFF or the GID is not zero.
         pub lid_range_end: Lid,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// 1: notices of the specification, 0: a vendor's.
+        /// Definition of the notices: 1 the specification, 0 a vendor.
         pub is_generic: u8,
-        /// 1: subscribe, 0: unsubscribe.
+        /// Action: 1 subscribes, 0 unsubscribes.
         pub subscribe: u8,
-        /// How grave; 0xFFFF = all.
+        /// Type of the notices; 0xFFFF for all.
         pub notice_type: InformType,
-        /// What happened; 0xFFFF = all.
+        /// Trap number of the notices; 0xFFFF for all.
         pub trap_number: TrapNumber,
-        /// Queue pair, time to answer.
+        /// Queue pair and response time of the subscriber.
         pub qpn_time: InformQpnTime,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<1>,
-        /// Who tells; 0xFFFFFF = all.
+        /// Producer of the notices; 0xFFFFFF for all.
         pub producer: InBytes<Producer, 3>,
     }
+}
+
+impl SharedAttribute for InformInfo {
+    const ATTRIBUTE: AttributeId = AttributeId::INFORM_INFO;
 }

@@ -1,21 +1,20 @@
-//! Notices (IBTA 13.4.8.2): what happened, told by a trap, a report or a record.
+//! Notices (IBTA 13.4.8.2): events that are reported by a trap, a report or a record; subscriptions and class port
+//! info.
 //!
-//! [`Notice::details`] reads the data details as the trap's number says.
+//! [`Notice::details`] reads the data details by the trap number.
 mod class_port_info;
 mod details;
 mod header;
 mod inform_info;
-mod shared;
-mod trap_change;
-mod trap_gid;
+mod trap;
 mod trap_key;
-mod trap_lid;
 
 pub use class_port_info::{CapabilityResponse, ClassCapability, ClassPortInfo, TcSlFl, TrapHopQp};
 pub use details::{TrapDetails, TrapNumber};
 pub use header::{GenericType, Notice, NoticeToggleCount, NoticeType, Producer, SaNotice};
 pub use inform_info::{InformInfo, InformQpnTime, InformType};
-pub use trap_change::{CapabilityTrap, LocalChanges, OtherLocalChanges, SystemImageTrap};
-pub use trap_gid::{GidTrap, PathTrap, WaitForRepath};
+pub use trap::{
+    CapabilityTrap, GidTrap, LinkStateTrap, LocalChanges, OtherLocalChanges, PathTrap, PortErrorTrap, SystemImageTrap,
+    WaitForRepath,
+};
 pub use trap_key::{BadKeyTrap, BadMkeyTrap, BadSwitchPkeyTrap, BkeyTrap, CcKeyTrap, DrNotice, KeySl};
-pub use trap_lid::{LinkStateTrap, PortErrorTrap};

@@ -1,4 +1,4 @@
-//! Traps about wrong keys.
+//! Details of traps about wrong keys.
 use crate::{
     AttributeId, Bkey, CcKey, Gid, Lid, Method, MgmtClass, Mkey, Pkey, Qpn, ServiceLevel, bits, wire,
     wire::{Be16, Be32, InBytes, Octets, Reserved},
@@ -6,13 +6,13 @@ use crate::{
 use core::fmt;
 
 bits! {
-    /// How the request with the wrong key came.
+    /// Directed route of the request with the wrong key.
     pub struct DrNotice [1] in BadMkeyTrap.dr {
-        /// By directed route.
+        /// True if the request had a directed route.
         dr_notice / with_dr_notice: bool = 1,
-        /// The return path is longer than the room for it.
+        /// True if the return path is truncated to its field.
         dr_path_truncated / with_dr_path_truncated: bool = 1,
-        /// Bytes of the return path.
+        /// Length of the return path, in bytes.
         dr_hop_count / with_dr_hop_count: u8 = 6,
     }
 }
@@ -20,35 +20,35 @@ bits! {
 wire! {
     /// Details of trap 256 (IBTA 14.2.5.1): a request with a wrong M_Key, 54 bytes.
     pub struct BadMkeyTrap [54] {
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// Address of the port that used the bad key.
+        /// LID of the port that used the wrong key.
         pub lid_addr: Lid,
-        /// Source of its directed route.
+        /// Source LID of the directed route.
         pub dr_slid: Lid,
-        /// What it asked.
+        /// Method of the request.
         pub method: Method,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<1>,
-        /// About which attribute.
+        /// Attribute id of the request.
         pub attribute_id: AttributeId as show_smp_attribute,
-        /// Which of them.
+        /// Attribute modifier of the request.
         pub attribute_modifier: Be32,
-        /// The key that it had.
+        /// M_Key of the request.
         pub mkey: Mkey,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved3: Reserved<1>,
-        /// How it came.
+        /// Directed route of the request.
         pub dr: DrNotice,
-        /// The way back.
+        /// Return path of the directed route.
         pub dr_notice_return_path: Octets<30>,
     }
 }
 
 bits! {
-    /// Service level in its byte.
+    /// A service level in one byte.
     pub struct KeySl [1] {
-        /// Service level.
+        /// Service level of the packet.
         sl / with_sl: ServiceLevel = 4,
         _: 4,
     }
@@ -57,27 +57,27 @@ bits! {
 wire! {
     /// Details of traps 257 and 258 (IBTA 14.2.5.1): a packet with a wrong P_Key or Q_Key, 54 bytes.
     pub struct BadKeyTrap [54] {
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// Who sent it.
+        /// LID of the sender.
         pub lid_addr1: Lid,
-        /// Who received it.
+        /// LID of the receiver.
         pub lid_addr2: Lid,
-        /// The key that it had; a P_Key is in the lower half.
+        /// Key of the packet; a P_Key is in the lower half.
         pub key: Be32,
-        /// Its service level.
+        /// Service level of the packet.
         pub sl: KeySl,
-        /// Queue pair that sent it.
+        /// Queue pair of the sender.
         pub qp1: InBytes<Qpn, 3>,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<1>,
-        /// Queue pair that it was for.
+        /// Queue pair of the receiver.
         pub qp2: InBytes<Qpn, 3>,
-        /// Who sent it.
+        /// GID of the sender.
         pub gid_addr1: Gid,
-        /// Who received it.
+        /// GID of the receiver.
         pub gid_addr2: Gid,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved3: Reserved<4>,
     }
 }
@@ -85,31 +85,31 @@ wire! {
 wire! {
     /// Details of trap 259 (IBTA 14.2.5.1): a packet with a wrong P_Key at a switch, 54 bytes.
     pub struct BadSwitchPkeyTrap [54] {
-        /// Which of the fields count: from bit 15 on LID 1, LID 2, P_Key, service level, QP 1, QP 2, GID 1, GID 2.
+        /// Valid fields, from bit 15 on: LID 1, LID 2, P_Key, service level, QP 1, QP 2, GID 1, GID 2.
         pub data_valid: Be16,
-        /// Who sent it.
+        /// LID of the sender.
         pub lid_addr1: Lid,
-        /// Whom it was for.
+        /// LID of the destination.
         pub lid_addr2: Lid,
-        /// The key that it had.
+        /// P_Key of the packet.
         pub pkey: Pkey,
-        /// Its service level.
+        /// Service level of the packet.
         pub sl: KeySl,
-        /// Queue pair that sent it.
+        /// Queue pair of the sender.
         pub qp1: InBytes<Qpn, 3>,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Queue pair that it was for.
+        /// Queue pair of the destination.
         pub qp2: InBytes<Qpn, 3>,
-        /// Who sent it.
+        /// GID of the sender.
         pub gid_addr1: Gid,
-        /// Whom it was for.
+        /// GID of the destination.
         pub gid_addr2: Gid,
-        /// LID of the switch that saw it.
+        /// LID of the switch that detected the packet.
         pub sw_lid_addr: Lid,
-        /// Number of the switch port at which it came in.
+        /// Number of the switch port at which the packet arrived.
         pub port_no: u8,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<3>,
     }
 }
@@ -117,25 +117,25 @@ wire! {
 wire! {
     /// Details of baseboard management's trap 259 (IBTA 16.2.4): a request with a wrong B_Key, 54 bytes.
     pub struct BkeyTrap [54] {
-        /// Address of the port that used the bad key.
+        /// LID of the port that used the wrong key.
         pub lid_addr: Lid,
-        /// What it asked.
+        /// Method of the request.
         pub method: Method,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// About which attribute.
+        /// Attribute id of the request.
         pub attribute_id: AttributeId as show_baseboard_attribute,
-        /// Which of them.
+        /// Attribute modifier of the request.
         pub attribute_modifier: Be32,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<1>,
-        /// Queue pair that asked.
+        /// Queue pair of the requester.
         pub qp: InBytes<Qpn, 3>,
-        /// The key that it had.
+        /// B_Key of the request.
         pub bkey: Bkey,
-        /// Address of the port that used the bad key.
+        /// GID of the port that used the wrong key.
         pub gid_addr: Gid,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved3: Reserved<16>,
     }
 }
@@ -143,27 +143,27 @@ wire! {
 wire! {
     /// Details of congestion control's trap 0 (IBTA A10.4.2): a request with a wrong CC_Key, 54 bytes.
     pub struct CcKeyTrap [54] {
-        /// Address of the port that used the bad key.
+        /// LID of the port that used the wrong key.
         pub slid: Lid,
-        /// What it asked.
+        /// Method of the request.
         pub method: Method,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// About which attribute.
+        /// Attribute id of the request.
         pub attribute_id: AttributeId as show_congestion_attribute,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<2>,
-        /// Which of them.
+        /// Attribute modifier of the request.
         pub attribute_modifier: Be32,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved3: Reserved<1>,
-        /// Queue pair that asked.
+        /// Queue pair of the requester.
         pub qp: InBytes<Qpn, 3>,
-        /// The key that it had.
+        /// CC_Key of the request.
         pub cc_key: CcKey,
-        /// Address of the port that used the bad key.
+        /// GID of the port that used the wrong key.
         pub gid_addr: Gid,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved4: Reserved<14>,
     }
 }

@@ -1,21 +1,21 @@
-//! Attributes by class and number.
+//! Attributes of Omni-Path by class and attribute id.
 use super::{
     OpaDataPortCounters, OpaErrorPortCounters, OpaNodeInfo, OpaPathRecord, OpaPortInfo, OpaPortStatus, OpaSwitchInfo,
 };
 use crate::{AttributeId, DecodeError, MgmtClass, Wire, attribute::Structure, smp::NodeDescription};
 
-/// Base version of Omni-Path's datagrams.
+/// Base version of Omni-Path datagrams.
 pub const OPA_BASE_VERSION: u8 = crate::mad::OPA_BASE_VERSION;
-/// Class version of all of Omni-Path's classes.
+/// Class version of all Omni-Path classes.
 pub const OPA_CLASS_VERSION: u8 = crate::mad::OPA_CLASS_VERSION;
-/// Bytes of an Omni-Path datagram, at most.
+/// Maximum size of an Omni-Path datagram, in bytes.
 pub const OPA_MAD_SIZE: usize = crate::mad::OPA_MAD_SIZE;
 
 macro_rules! attributes {
     ($($class:ident $id:literal $name:ident,)*) => {
         /// An attribute of an Omni-Path datagram.
         ///
-        /// One that the crate does not know is not an error: it has no variant, and its bytes stay bytes.
+        /// An attribute without a type in this crate has no variant; it is not an error, and its bytes stay bytes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum OpaAttribute<'a> {
@@ -23,11 +23,11 @@ macro_rules! attributes {
         }
 
         impl<'a> OpaAttribute<'a> {
-            /// The structure of each attribute that the crate knows, with its class and number.
+            /// Structures of the attributes, with their class and attribute id.
             pub const TABLE: &'static [(MgmtClass, AttributeId, Structure)] =
                 &[$((MgmtClass::$class, AttributeId::new($id), Structure::of::<$name>()),)*];
 
-            /// The attribute `id` of a class at the start of `data`; `None` if the crate does not know it.
+            /// Casts the attribute `id` of a class from the start of `data`; `None` if it has no type in this crate.
             ///
             /// # Errors
             /// [`DecodeError::TooShort`] if `data` ends before the attribute.
@@ -39,7 +39,7 @@ macro_rules! attributes {
                 }))
             }
 
-            /// The name of a class's attribute; `None` if the crate does not know it.
+            /// Returns the name of a class's attribute; `None` if it has no type in this crate.
             #[must_use]
             pub const fn name(class: MgmtClass, id: AttributeId) -> Option<&'static str> {
                 let class = class.attribute_class();
@@ -49,7 +49,7 @@ macro_rules! attributes {
                 }
             }
 
-            /// The bytes of the attribute in its datagram.
+            /// Returns the bytes of the attribute in its datagram.
             #[must_use]
             pub fn as_bytes(&self) -> &'a [u8] {
                 match self {
@@ -57,7 +57,7 @@ macro_rules! attributes {
                 }
             }
 
-            /// What it is.
+            /// Returns the attribute's structure: its name, size and fields.
             #[must_use]
             pub const fn structure(&self) -> Structure {
                 match self {

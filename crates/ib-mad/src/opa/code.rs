@@ -1,240 +1,240 @@
-//! Identifiers and codes.
+//! Identifiers and codes of Omni-Path.
 use crate::{code, flags, id};
 
 id! {
-    /// Omni-Path's local identifier: a port's or group's address inside one fabric, 4 bytes, of which 24 bits count.
+    /// Local identifier of Omni-Path: the address of a port or group in one fabric, 4 bytes, of which 24 bits are used.
     pub struct OpaLid(u32), "{}"
 }
 
 impl OpaLid {
-    /// The permissive LID: whoever receives it.
+    /// The permissive LID: every port accepts a packet to it.
     pub const PERMISSIVE: Self = Self::new(u32::MAX);
 }
 
 code! {
     /// Maximum transfer unit, as a code of 4 bits (`opa_port_info.h`).
     pub struct OpaMtu(u8) {
-        /// 256 bytes.
+        /// Packets with a payload of 256 bytes.
         B256 = 1 "256",
-        /// 512 bytes.
+        /// Packets with a payload of 512 bytes.
         B512 = 2 "512",
-        /// 1024 bytes.
+        /// Packets with a payload of 1024 bytes.
         B1024 = 3 "1024",
-        /// 2048 bytes.
+        /// Packets with a payload of 2048 bytes.
         B2048 = 4 "2048",
-        /// 4096 bytes.
+        /// Packets with a payload of 4096 bytes.
         B4096 = 5 "4096",
-        /// 8192 bytes.
+        /// Packets with a payload of 8192 bytes.
         B8192 = 6 "8192",
-        /// 10240 bytes.
+        /// Packets with a payload of 10240 bytes.
         B10240 = 7 "10240",
     }
 }
 
 flags! {
-    /// Speeds of a lane, a set (`opa_port_info.h`).
+    /// Set of link speeds per lane (`opa_port_info.h`).
     pub struct OpaLinkSpeeds(u16) {
-        /// 12.5 Gb/s.
+        /// Speed of 12.5 Gb/s.
         GBPS_12_5 = 1 "12.5 Gb/s",
-        /// 25.78125 Gb/s.
+        /// Speed of 25.78125 Gb/s.
         GBPS_25 = 2 "25 Gb/s",
     }
 }
 
 flags! {
-    /// Widths of a link, a set (`opa_port_info.h`).
+    /// Set of link widths (`opa_port_info.h`).
     pub struct OpaLinkWidths(u16) {
-        /// One lane.
+        /// Link of one lane.
         X1 = 1 "1X",
-        /// Two lanes.
+        /// Link of two lanes.
         X2 = 2 "2X",
-        /// Three lanes.
+        /// Link of three lanes.
         X3 = 4 "3X",
-        /// Four lanes.
+        /// Link of four lanes.
         X4 = 8 "4X",
     }
 }
 
 flags! {
-    /// Formats of packets, a set (`opa_port_info.h`).
+    /// Set of packet formats (`opa_port_info.h`).
     pub struct OpaPacketFormats(u16) {
-        /// 8 bytes of header.
+        /// Packets with a header of 8 bytes.
         B8 = 1 "8B",
-        /// 9 bytes of header: InfiniBand's.
+        /// Packets with a header of 9 bytes, the format of InfiniBand.
         B9 = 2 "9B",
-        /// 10 bytes of header.
+        /// Packets with a header of 10 bytes.
         B10 = 4 "10B",
-        /// 16 bytes of header.
+        /// Packets with a header of 16 bytes.
         B16 = 8 "16B",
     }
 }
 
 flags! {
-    /// What a port can do, Omni-Path's part (`opa_port_info.h`).
+    /// Omni-Path capability mask of a port (`opa_port_info.h`).
     pub struct OpaCapability3(u16) {
-        /// Lanes that receive.
+        /// Supports receiving virtual lanes (VLr).
         VLR = 0x01 "VLr",
-        /// Markers of lanes.
+        /// Supports virtual lane markers.
         VL_MARKER = 0x02 "VL marker",
-        /// Buffers that lanes share.
+        /// Supports buffers shared between virtual lanes.
         SHARED_SPACE = 0x08 "shared space",
-        /// Packets pass a port without a look.
+        /// Supports pass-through of packets.
         PASS_THROUGH = 0x10 "pass through",
-        /// Ranges of addresses can be set.
+        /// Supports the configuration of address ranges.
         ADDRESS_RANGE_CONFIG = 0x20 "address range config",
-        /// Channels can be mapped to lanes while the link is up.
+        /// Supports changes of the SC-to-VL mapping while the link is up.
         ASYNC_SC2VL = 0x40 "async SC2VL",
-        /// Traffic can be watched.
+        /// Supports snooping of traffic.
         SNOOP = 0x80 "snoop",
     }
 }
 
 code! {
-    /// Kind of a port's plug (`stl_sm_types.h`).
+    /// Type of a port's connector (`stl_sm_types.h`).
     pub struct OpaPortType(u8) {
-        /// Not known.
+        /// Connector of unknown type.
         UNKNOWN = 0 "unknown",
-        /// Cannot be used.
+        /// Port that cannot be connected.
         DISCONNECTED = 1 "disconnected",
-        /// A backplane's.
+        /// Fixed connection, on a backplane.
         FIXED = 2 "fixed",
-        /// A blade's.
+        /// Variable connection, of a blade.
         VARIABLE = 3 "variable",
-        /// With a module: QSFP.
+        /// Standard connector with a QSFP module.
         STANDARD = 4 "standard",
-        /// Silicon photonics.
+        /// Silicon photonics connector.
         SI_PHOTONICS = 5 "silicon photonics",
     }
 }
 
 code! {
-    /// Why a port is offline (`stl_sm_types.h`).
+    /// Reason why a port is offline (`stl_sm_types.h`).
     pub struct OpaOfflineReason(u8) {
-        /// No reason.
+        /// No reason is given.
         NONE = 0 "none",
-        /// Not wired.
+        /// The port is not connected.
         DISCONNECTED = 1 "disconnected",
-        /// There is no module here.
+        /// The local port has no module.
         LOCAL_MEDIA_NOT_INSTALLED = 2 "local media not installed",
-        /// There is no neighbour.
+        /// The port has no neighbour.
         NOT_INSTALLED = 3 "not installed",
-        /// The chassis says so.
+        /// The configuration of the chassis disables the port.
         CHASSIS_CONFIG = 4 "chassis config",
-        /// There is no module at the other end.
+        /// The remote port has no module.
         END_TO_END_NOT_INSTALLED = 6 "end to end not installed",
-        /// It would take too much power.
+        /// The link would exceed the power limit.
         POWER_POLICY = 8 "power policy",
-        /// No enabled speed works.
+        /// No enabled speed is possible.
         LINK_SPEED_POLICY = 9 "link speed policy",
-        /// No enabled width works.
+        /// No enabled width is possible.
         LINK_WIDTH_POLICY = 10 "link width policy",
-        /// Turned off at the switch.
+        /// The management of the switch disabled the port.
         SWITCH_MANAGEMENT = 12 "switch management",
-        /// Turned off by subnet management.
+        /// The subnet management agent disabled the port.
         SMA_DISABLED = 13 "SMA disabled",
-        /// For a moment.
+        /// The reason is transient.
         TRANSIENT = 15 "transient",
     }
 }
 
 code! {
-    /// Why a link stays in the state "init" (`opa_port_info.h`).
+    /// Reason why a link stays in the state "init" (`opa_port_info.h`).
     pub struct OpaLinkInitReason(u8) {
-        /// No reason.
+        /// No reason is given.
         NOP = 0 "none",
-        /// It just came up.
+        /// The link just came up.
         LINK_UP = 1 "link up",
-        /// It goes up and down.
+        /// The link repeatedly goes down and up.
         FLAPPING = 2 "flapping",
-        /// Width or speed are not as wanted.
+        /// Width or speed are outside the policy.
         OUTSIDE_POLICY = 8 "outside policy",
-        /// Its neighbour is not trusted.
+        /// The neighbour is quarantined.
         QUARANTINED = 9 "quarantined",
-        /// It can do too little.
+        /// The capabilities of the link are insufficient.
         INSUFFICIENT_CAPABILITY = 10 "insufficient capability",
     }
 }
 
 code! {
-    /// Why a link went down (`opa_port_info.h`).
+    /// Reason why a link went down (`opa_port_info.h`).
     pub struct OpaLinkDownReason(u8) {
-        /// No reason.
+        /// No reason is given.
         NONE = 0 "none",
-        /// A received packet of an unknown error.
+        /// A received packet had an unknown error.
         RCV_ERROR_0 = 1 "receive error 0",
-        /// Of a wrong length.
+        /// A received packet had a wrong length.
         BAD_PKT_LEN = 2 "bad packet length",
-        /// Too long.
+        /// A received packet was too long.
         PKT_TOO_LONG = 3 "packet too long",
-        /// Too short.
+        /// A received packet was too short.
         PKT_TOO_SHORT = 4 "packet too short",
-        /// From a wrong LID.
+        /// A received packet had a wrong source LID.
         BAD_SLID = 5 "bad SLID",
-        /// To a wrong LID.
+        /// A received packet had a wrong destination LID.
         BAD_DLID = 6 "bad DLID",
-        /// With a wrong link header.
+        /// A received packet had a wrong link header.
         BAD_L2 = 7 "bad L2",
-        /// In a wrong channel.
+        /// A received packet had a wrong service channel.
         BAD_SC = 8 "bad SC",
-        /// Without its first part.
+        /// A body or tail flit arrived without its head flit.
         BAD_MID_TAIL = 10 "bad mid or tail",
-        /// Preempted where it may not be.
+        /// A packet was preempted where preemption is not permitted.
         PREEMPT_ERROR = 12 "preempt error",
-        /// Preempted on the lane of management.
+        /// A packet on the management lane (VL15) was preempted.
         PREEMPT_VL15 = 13 "preempt VL15",
-        /// A wrong marker of a lane.
+        /// A virtual lane marker was wrong.
         BAD_VL_MARKER = 14 "bad VL marker",
-        /// Wrong distance of first parts.
+        /// The distance between head flits was wrong.
         BAD_HEAD_DIST = 17 "bad head distance",
-        /// Wrong distance of last parts.
+        /// The distance between tail flits was wrong.
         BAD_TAIL_DIST = 18 "bad tail distance",
-        /// Wrong distance of control parts.
+        /// The distance between control flits was wrong.
         BAD_CTRL_DIST = 19 "bad control distance",
-        /// A wrong acknowledgement of credits.
+        /// An acknowledgement of credits was wrong.
         BAD_CREDIT_ACK = 20 "bad credit ack",
-        /// A marker of a lane that there is not.
+        /// A marker named an unsupported virtual lane.
         UNSUPPORTED_VL_MARKER = 21 "unsupported VL marker",
-        /// A wrong preemption.
+        /// A preemption was wrong.
         BAD_PREEMPT = 22 "bad preempt",
-        /// A wrong control part.
+        /// A control flit was wrong.
         BAD_CONTROL_FLIT = 23 "bad control flit",
-        /// A group that is too large.
+        /// A multicast address exceeded the limit.
         EXCEED_MULTICAST_LIMIT = 24 "multicast limit exceeded",
-        /// Too many overruns.
+        /// The number of buffer overruns was excessive.
         EXCESSIVE_BUFFER_OVERRUN = 32 "excessive buffer overrun",
-        /// By this end, for another reason.
+        /// The local port took the link down for another reason.
         UNKNOWN = 33 "unknown",
-        /// This node starts anew.
+        /// The local node restarts.
         REBOOT = 35 "reboot",
-        /// By the other end, without a word.
+        /// The remote port took the link down and gave no reason.
         NEIGHBOR_UNKNOWN = 36 "neighbour, unknown",
-        /// The fabric manager wants it up again.
+        /// The fabric manager restarts the link.
         FM_BOUNCE = 39 "fabric manager",
-        /// The speed is not as wanted.
+        /// The speed is outside the policy.
         SPEED_POLICY = 40 "speed policy",
-        /// The width is not as wanted.
+        /// The width is outside the policy.
         WIDTH_POLICY = 41 "width policy",
-        /// Not wired.
+        /// The port is not connected.
         DISCONNECTED = 49 "disconnected",
-        /// There is no module here.
+        /// The local port has no module.
         LOCAL_MEDIA_NOT_INSTALLED = 50 "local media not installed",
-        /// There is no neighbour.
+        /// The port has no neighbour.
         NOT_INSTALLED = 51 "not installed",
-        /// The chassis says so.
+        /// The configuration of the chassis disables the port.
         CHASSIS_CONFIG = 52 "chassis config",
-        /// There is no module at the other end.
+        /// The remote port has no module.
         END_TO_END_NOT_INSTALLED = 54 "end to end not installed",
-        /// It would take too much power.
+        /// The link would exceed the power limit.
         POWER_POLICY = 56 "power policy",
-        /// No enabled speed works.
+        /// No enabled speed is possible.
         LINK_SPEED_POLICY = 57 "link speed policy",
-        /// No enabled width works.
+        /// No enabled width is possible.
         LINK_WIDTH_POLICY = 58 "link width policy",
-        /// Turned off at the switch.
+        /// The management of the switch disabled the port.
         SWITCH_MANAGEMENT = 60 "switch management",
-        /// Turned off by subnet management.
+        /// The subnet management agent disabled the port.
         SMA_DISABLED = 61 "SMA disabled",
-        /// For a moment.
+        /// The reason is transient.
         TRANSIENT = 63 "transient",
     }
 }

@@ -1,4 +1,4 @@
-//! What a node is.
+//! Identity and size of an Omni-Path node.
 use crate::{
     Guid, NodeType,
     smp::PortVendor,
@@ -7,7 +7,7 @@ use crate::{
 };
 
 wire! {
-    /// What a node is, 44 bytes (`struct opa_node_info` in `opa_smi.h`).
+    /// Identity and size of a node, 44 bytes (`struct opa_node_info` in `opa_smi.h`).
     ///
     /// ```text
     ///  0  base version | class version | node type | ports
@@ -18,29 +18,29 @@ wire! {
     /// 40  local port | vendor id (3)
     /// ```
     pub struct OpaNodeInfo [44] {
-        /// Version of the MAD format that it speaks.
+        /// Supported version of the MAD format.
         pub base_version: u8,
-        /// Version of subnet management that it speaks.
+        /// Supported class version of subnet management.
         pub class_version: u8,
-        /// Host fabric interface (as a channel adapter) or switch.
+        /// Host fabric interface (coded as a channel adapter) or switch.
         pub node_type: NodeType,
-        /// Physical ports; a switch's port 0 is not counted.
+        /// Number of physical ports, without port 0 of a switch.
         pub num_ports: u8,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<4>,
-        /// The system that the node is part of.
+        /// GUID of the system that the node is part of.
         pub system_image_guid: Guid,
         /// GUID of the node.
         pub node_guid: Guid,
-        /// The port that was asked; in a switch, port 0.
+        /// GUID of the port at which the request arrived; in a switch, of port 0.
         pub port_guid: Guid,
-        /// Entries of each port's P_Key table.
+        /// Number of entries of each port's P_Key table.
         pub partition_cap: Be16,
-        /// Device, in its maker's numbers.
+        /// Device id, assigned by the vendor.
         pub device_id: Be16,
-        /// Revision of the device.
+        /// Revision of the device, assigned by the vendor.
         pub revision: Be32,
-        /// Port that was asked, maker of the node.
+        /// Local port number and vendor.
         pub port_vendor: PortVendor,
     }
 }

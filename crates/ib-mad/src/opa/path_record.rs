@@ -1,4 +1,4 @@
-//! A path between two ports.
+//! A path between two Omni-Path ports.
 use super::OpaLid;
 use crate::{
     Gid, Mtu, PacketLifeTime, Pkey, Rate, Selected, ServiceId, bits,
@@ -8,26 +8,26 @@ use crate::{
 };
 
 bits! {
-    /// Formats of packets that the path is for, kind of service.
+    /// Packet formats of the path, and type of service.
     pub struct OpaPacketKinds [1] {
-        /// 8 bytes of header.
+        /// True for packets with a header of 8 bytes.
         l2_8b / with_l2_8b: bool = 1,
-        /// 10 bytes of header.
+        /// True for packets with a header of 10 bytes.
         l2_10b / with_l2_10b: bool = 1,
-        /// 9 bytes of header: InfiniBand's.
+        /// True for packets with a header of 9 bytes, the format of InfiniBand.
         l2_9b / with_l2_9b: bool = 1,
-        /// 16 bytes of header.
+        /// True for packets with a header of 16 bytes.
         l2_16b / with_l2_16b: bool = 1,
         _: 2,
-        /// Kind of service.
+        /// Type of the service.
         qos_type / with_qos_type: u8 = 2,
     }
 }
 bits! {
-    /// Service level in its byte.
+    /// A service level in one byte.
     pub struct OpaQosSl [1] {
         _: 3,
-        /// Service level, one of 32.
+        /// Service level, 0 to 31.
         sl / with_sl: u8 = 5,
     }
 }
@@ -44,39 +44,39 @@ wire! {
     /// 60  MTU | rate | packet lifetime | preference
     /// ```
     pub struct OpaPathRecord [64] {
-        /// Service that the path is for; 0 = any.
+        /// Service that the path is for; 0 means any service.
         pub service_id: ServiceId,
-        /// Destination GID.
+        /// GID of the destination port.
         pub dgid: Gid,
-        /// Source GID.
+        /// GID of the source port.
         pub sgid: Gid,
-        /// Destination LID.
+        /// LID of the destination port.
         pub dlid: OpaLid,
-        /// Source LID.
+        /// LID of the source port.
         pub slid: OpaLid,
-        /// Raw traffic, flow label, hop limit.
+        /// Raw traffic, flow label and hop limit.
         pub flow_hop: FlowHop,
         /// Traffic class of the global route header.
         pub traffic_class: u8,
-        /// Reversible, number of paths.
+        /// Reversibility and number of paths.
         pub reversible_paths: ReversiblePaths,
-        /// Partition.
+        /// Partition key of the path.
         pub pkey: Pkey,
-        /// Formats of packets, kind of service.
+        /// Packet formats, and type of service.
         pub kinds: OpaPacketKinds,
         /// Priority of the service.
         pub qos_priority: u8,
-        /// Service level.
+        /// Service level of the path.
         pub qos_sl: OpaQosSl,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Maximum transfer unit.
+        /// MTU of the path, with a selector.
         pub mtu: Selected<Mtu>,
-        /// Static rate.
+        /// Static rate of the path, with a selector.
         pub rate: Selected<Rate>,
-        /// Packet lifetime.
+        /// Packet lifetime of the path, with a selector.
         pub packet_life_time: Selected<PacketLifeTime>,
-        /// Preference among several; 0 is best.
+        /// Preference among several paths; 0 is the best.
         pub preference: u8,
     }
 }

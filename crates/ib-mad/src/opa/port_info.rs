@@ -1,4 +1,4 @@
-//! What a port is and does.
+//! State and settings of an Omni-Path port.
 use super::{
     OpaBufferUnits, OpaCapability3, OpaCrcModes, OpaInterleave, OpaLid, OpaLinkDownReason, OpaLinkModes, OpaLinkSpeeds,
     OpaLinkWidths, OpaMkeyLmc, OpaMtuCap, OpaMulticastMasks, OpaNeighborMode, OpaNeighborMtu, OpaOperationalVls,
@@ -13,57 +13,57 @@ use crate::{
 };
 
 wire! {
-    /// Speeds of a link.
+    /// Link speeds of a port.
     pub struct OpaSpeeds [6] {
-        /// What the port can.
+        /// Supported link speeds.
         pub supported: OpaLinkSpeeds,
-        /// What may be used.
+        /// Enabled link speeds.
         pub enabled: OpaLinkSpeeds,
-        /// What is in use.
+        /// Link speed in use.
         pub active: OpaLinkSpeeds,
     }
 }
 wire! {
-    /// Widths of a link, or of one that lost lanes.
+    /// Link widths of a port, or of a link that lost lanes.
     pub struct OpaWidths [8] {
-        /// What the port can.
+        /// Supported link widths.
         pub supported: OpaLinkWidths,
-        /// What may be used.
+        /// Enabled link widths.
         pub enabled: OpaLinkWidths,
-        /// What is in use when it sends.
+        /// Link width in use for sending.
         pub tx_active: OpaLinkWidths,
-        /// What is in use when it receives.
+        /// Link width in use for receiving.
         pub rx_active: OpaLinkWidths,
     }
 }
 wire! {
-    /// Which packets are held for which others.
+    /// Limits of the preemption of packets.
     pub struct OpaPreemption [8] {
-        /// Bytes at the start of a packet that are sent first.
+        /// Minimum number of bytes that are sent before a packet may be preempted.
         pub min_initial: Be16,
-        /// Bytes at the end of a packet that are not held.
+        /// Minimum number of bytes at the end of a packet that are not preempted.
         pub min_tail: Be16,
-        /// Packets of 512 bytes + 512 x this may be held.
+        /// Limit of large packets, which may be preempted: 512 bytes + 512 x this value.
         pub large_packet_limit: u8,
-        /// Packets of up to 32 bytes + 32 x this go first.
+        /// Limit of small packets, which may preempt: 32 bytes + 32 x this value.
         pub small_packet_limit: u8,
-        /// The largest value of that.
+        /// Maximum of `small_packet_limit`.
         pub max_small_packet_limit: u8,
-        /// 256 bytes x this go first at most; 255 = no limit.
+        /// Maximum of preempting data: 256 bytes x this value; 255 means no limit.
         pub preemption_limit: u8,
     }
 }
 
 wire! {
-    /// What a port is and does, 242 bytes (`struct opa_port_info` in `opa_port_info.h`).
+    /// State and settings of a port, 242 bytes (`struct opa_port_info` in `opa_port_info.h`).
     ///
     /// ```text
     ///   0  LID (4) | flow control mask (4)
     ///   8  lanes: preempting, how many, limits, arbitration (8)
-    ///  16  states (4) | plug | groups | M_Key protection, LMC | SM's SL
+    ///  16  states (4) | connector | groups | M_Key protection, LMC | SM's SL
     ///  24  checks | lanes in use | P_Keys of 8B and 10B (2 each) | violations (2 each)
     ///  36  trap QP (4) | SA's QP (4) | neighbour's port | reasons (2) | time-out
-    ///  48  speeds (6) | widths (6) | widths after loss (8) | link modes (2) | check sums (2)
+    ///  48  speeds (6) | widths (6) | widths after loss (8) | link modes (2) | CRCs (2)
     ///  72  port modes (2) | formats (4) | interleaving (2) | preemption (8)
     ///  88  largest LID (4) | errors that take the link down (4) | pass through (2) | lease (2) | units (4)
     /// 104  reserved (2) | bundle (2) | SM's LID (4) | M_Key (8) | subnet prefix (8)
@@ -71,150 +71,150 @@ wire! {
     /// 176  IPv6 address (16) | IPv4 address (4) | reserved (12)
     /// 208  neighbour's GUID (8) | capabilities (4) | reserved (2) | capabilities 3 (2) | reserved (4)
     /// 228  buffers (2) | replay depths, upper halves (2) | diagnosis (2) | replay depths, lower halves (2)
-    /// 236  neighbour | largest MTU | time to answer | local port | reserved (2)
+    /// 236  neighbour | largest MTU | response time | local port | reserved (2)
     /// ```
     pub struct OpaPortInfo [242] {
-        /// The port's first LID; of a switch's external port, the neighbour's.
+        /// Base LID of the port; at a switch's external port, of the neighbour.
         pub lid: OpaLid,
         /// Lanes with flow control, one bit each.
         pub flow_control_mask: Be32,
-        /// Entries of the preempting arbitration table.
+        /// Number of entries of the preempting arbitration table.
         pub vl_preempt_cap: u8,
-        /// Lanes that there are.
+        /// Number of supported data lanes.
         pub vl_cap: OpaVlCap,
-        /// Units that high-priority lanes may send in a row.
+        /// Number of units that high-priority lanes may send consecutively.
         pub vl_high_limit: Be16,
-        /// Units that preempting lanes may send in a row.
+        /// Number of units that preempting lanes may send consecutively.
         pub vl_preempting_limit: Be16,
-        /// Entries of the high-priority arbitration table.
+        /// Number of entries of the high-priority arbitration table.
         pub vl_arbitration_high_cap: u8,
-        /// Entries of the low-priority arbitration table.
+        /// Number of entries of the low-priority arbitration table.
         pub vl_arbitration_low_cap: u8,
-        /// States.
+        /// States of the port.
         pub port_states: OpaPortStates,
-        /// Kind of the plug.
+        /// Type of the connector.
         pub port_type: OpaPortTypeByte,
-        /// How addresses of groups look.
+        /// Address masks of groups and collectives.
         pub multicast_masks: OpaMulticastMasks,
-        /// What the M_Key protects, how many LIDs the port has.
+        /// M_Key protection and LMC.
         pub mkey_lmc: OpaMkeyLmc,
         /// Service level of the subnet manager.
         pub sm_sl: OpaSmSl,
-        /// Why the link waits, what is checked.
+        /// Reason of the state "init", and checks of P_Keys.
         pub partition_enforcement: OpaPartitionEnforcement,
-        /// Lanes in use.
+        /// Number of data lanes in use.
         pub operational: OpaOperationalVls,
-        /// P_Key of packets with 8 bytes of header, which do not say it.
+        /// P_Key of packets with a header of 8 bytes, which do not contain it.
         pub pkey_8b: Pkey,
-        /// The upper 12 bits of the P_Key of packets with 10 bytes of header.
+        /// Upper 12 bits of the P_Key of packets with a header of 10 bytes.
         pub pkey_10b: Pkey,
-        /// Requests with a wrong M_Key.
+        /// Number of received requests with a wrong M_Key.
         pub mkey_violations: Be16,
-        /// Packets with a wrong P_Key.
+        /// Number of received packets with a wrong P_Key.
         pub pkey_violations: Be16,
-        /// Packets with a wrong Q_Key.
+        /// Number of received packets with a wrong Q_Key.
         pub qkey_violations: Be16,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved_sm_trap_qp: Reserved<1>,
-        /// Queue pair of the subnet manager that traps go to.
+        /// Queue pair of the subnet manager that receives traps.
         pub sm_trap_qp: InBytes<Qpn, 3>,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved_sa_qp: Reserved<1>,
         /// Queue pair of subnet administration.
         pub sa_qp: InBytes<Qpn, 3>,
-        /// Port of the neighbour.
+        /// Port number of the neighbour.
         pub neighbor_port_num: u8,
-        /// Why the link went down.
+        /// Reason why the link went down.
         pub link_down_reason: OpaLinkDownReason,
-        /// What the neighbour says of that.
+        /// Reason why the link went down, as the neighbour reports it.
         pub neighbor_link_down_reason: OpaLinkDownReason,
-        /// Registering again, time of the subnet.
+        /// Client reregistration, trap suppression and subnet time-out.
         pub subnet_time_out: OpaSubnetTimeOut,
-        /// Speeds.
+        /// Link speeds of the port.
         pub link_speed: OpaSpeeds,
-        /// Widths that the port can use.
+        /// Supported link widths.
         pub link_width_supported: OpaLinkWidths,
-        /// Widths that may be used.
+        /// Enabled link widths.
         pub link_width_enabled: OpaLinkWidths,
-        /// The width in use.
+        /// Link width in use.
         pub link_width_active: OpaLinkWidths,
-        /// Widths of a link that lost lanes.
+        /// Link widths after the loss of lanes.
         pub link_width_downgrade: OpaWidths,
         /// Modes of the link.
         pub port_link_mode: OpaLinkModes,
-        /// Check sums of the link.
+        /// CRC modes of the link.
         pub port_ltp_crc_mode: OpaCrcModes,
-        /// What else the port does.
+        /// Further modes of the port.
         pub port_mode: OpaPortModes,
-        /// Formats of packets that the port can use.
+        /// Supported packet formats.
         pub packet_formats_supported: OpaPacketFormats,
-        /// Formats of packets that may be used.
+        /// Enabled packet formats.
         pub packet_formats_enabled: OpaPacketFormats,
-        /// How packets are mixed.
+        /// Interleaving of packets.
         pub interleave: OpaInterleave,
-        /// Which packets are held for which others.
+        /// Limits of the preemption of packets.
         pub preemption: OpaPreemption,
-        /// The largest LID.
+        /// Highest LID of the fabric.
         pub max_lid: OpaLid,
         /// Errors that take the link down, one bit each.
         pub port_error_action: Be32,
-        /// Where packets go that pass the port without a look; 0 = they do not.
+        /// Output port of passed-through packets; 0 if the port has no pass-through.
         pub pass_through_egress_port: u8,
-        /// Directed routes through such a port.
+        /// Directed routes through a pass-through port.
         pub pass_through: OpaPassThrough,
-        /// How long the M_Key holds without its owner, in seconds; 0 = forever.
+        /// Lease period of the M_Key in seconds, after which it is void; 0 means no limit.
         pub mkey_lease_period: Be16,
         /// Units of buffers and credits.
         pub buffer_units: OpaBufferUnits,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// Next port of the same plug.
+        /// Next port of the same connector.
         pub bundle_next_port: u8,
-        /// First lane of the plug that is this port's.
+        /// First lane of the connector that belongs to the port.
         pub bundle_lane: u8,
         /// LID of the master subnet manager.
         pub master_sm_lid: OpaLid,
-        /// The key that guards the port.
+        /// Management key that protects the port.
         pub mkey: Mkey,
-        /// Prefix of the port's GIDs.
+        /// Subnet prefix of the port's GIDs.
         pub subnet_prefix: Be64,
-        /// Largest packets of two lanes each.
+        /// MTU of the lanes, two lanes in each byte.
         pub neighbor_mtu: [OpaNeighborMtu; 16],
-        /// When packets of each lane are dropped that cannot go out.
+        /// Limits of each lane after which packets that cannot be sent are dropped.
         pub xmit_q: [OpaStallLife; 32],
-        /// IPv6 address.
+        /// IPv6 address of the port.
         pub ip_address_ipv6: Octets<16>,
-        /// IPv4 address.
+        /// IPv4 address of the port.
         pub ip_address_ipv4: Octets<4>,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<12>,
-        /// GUID of the neighbour.
+        /// Node GUID of the neighbour.
         pub neighbor_node_guid: Guid,
-        /// What the port can do, InfiniBand's part.
+        /// First capability mask, as in InfiniBand.
         pub capability_mask: PortCapability,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved3: Reserved<2>,
-        /// What the port can do, Omni-Path's part.
+        /// Omni-Path capability mask.
         pub capability_mask3: OpaCapability3,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved4: Reserved<4>,
-        /// Buffers of all lanes.
+        /// Buffer space of all lanes.
         pub overall_buffer_space: Be16,
-        /// Upper halves of what can be sent again.
+        /// Upper bytes of the replay depths.
         pub replay_depth_high: OpaReplayDepth,
-        /// Result of diagnosis.
+        /// Diagnosis code of the port.
         pub diag_code: Be16,
-        /// Lower halves of what can be sent again.
+        /// Lower bytes of the replay depths.
         pub replay_depth: OpaReplayDepth,
-        /// What the neighbour is.
+        /// Type and mode of the neighbour.
         pub neighbor_mode: OpaNeighborMode,
-        /// Largest packets of the port.
+        /// Maximum payload that the port supports.
         pub mtu_cap: OpaMtuCap,
-        /// Time to answer.
+        /// Maximum response time of the port.
         pub resp_time: OpaResponseTime,
-        /// Number of the port that the question came in by.
+        /// Number of the port at which the request arrived.
         pub local_port_num: u8,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved5: Reserved<2>,
     }
 }

@@ -1,4 +1,4 @@
-//! The directed route.
+//! The directed route of an Omni-Path datagram.
 use super::OpaLid;
 use crate::{
     wire,
@@ -8,15 +8,15 @@ use crate::{
 wire! {
     /// The route of a directed-route datagram, at byte 32, 144 bytes (`struct opa_smp` in `opa_smi.h`).
     pub struct OpaDirectedRoute [144] {
-        /// LID that the directed part starts at; permissive if at the sender.
+        /// LID of the node at which the directed route starts; permissive if that is the requester.
         pub dr_slid: OpaLid,
-        /// LID that the directed part ends at; permissive if at the receiver.
+        /// LID of the node at which the directed route ends; permissive if that is the responder.
         pub dr_dlid: OpaLid,
-        /// Ports to leave by.
+        /// Output port of each hop.
         pub initial_path: Octets<64>,
-        /// Ports that the datagram came in by.
+        /// Port of arrival at each hop.
         pub return_path: Octets<64>,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<8>,
     }
 }

@@ -1,4 +1,4 @@
-//! What a switch is.
+//! Tables and settings of an Omni-Path switch.
 use super::{OpaLid, OpaMulticastMasks};
 use crate::{
     TimeCode, bits, flags, wire,
@@ -6,110 +6,110 @@ use crate::{
 };
 
 bits! {
-    /// Time in the switch, what changed.
+    /// Packet lifetime in a switch, and port state change.
     pub struct OpaLifeTimeChange [1] {
-        /// How long a packet may stay in the switch.
+        /// Maximum time of a packet in the switch.
         life_time_value / with_life_time_value: TimeCode = 5,
-        /// Whether a port changed its state.
+        /// True if a port changed its state.
         port_state_change / with_port_state_change: bool = 1,
         _: 2,
     }
 }
 bits! {
-    /// What port 0 is.
+    /// Type of port 0.
     pub struct OpaSwitchPort0 [1] {
         _: 4,
-        /// Port 0 is a whole end port.
+        /// True if port 0 is a full end port (enhanced port 0).
         enhanced_port0 / with_enhanced_port0: bool = 1,
         _: 3,
     }
 }
 bits! {
-    /// Adaptive routing.
+    /// Settings of adaptive routing.
     pub struct OpaAdaptiveRouting [2] {
-        /// On.
+        /// True if adaptive routing is on.
         enable / with_enable: bool = 1,
-        /// Held for now.
+        /// True if adaptive routing is paused.
         pause / with_pause: bool = 1,
-        /// 0 random, 1 greedy, 2 random greedy.
+        /// Algorithm: 0 random, 1 greedy, 2 random greedy.
         algorithm / with_algorithm: u8 = 3,
-        /// Looks again after 64 ms x 2^n.
+        /// Interval of changes: 64 ms x 2^n.
         frequency / with_frequency: u8 = 3,
-        /// Only for links that failed.
+        /// True if only routes over failed links are changed.
         lost_routes_only / with_lost_routes_only: bool = 1,
-        /// From which level of congestion on.
+        /// Level of congestion from which routes are changed.
         threshold / with_threshold: u8 = 3,
         _: 4,
     }
 }
 flags! {
-    /// What a switch can do.
+    /// Capabilities of a switch.
     pub struct OpaSwitchCapability(u16) {
-        /// Adaptive routing.
+        /// Supports adaptive routing.
         ADAPTIVE_ROUTING = 0x1 "adaptive routing",
-        /// Ranges of addresses can be set.
+        /// Supports the configuration of address ranges.
         ADDRESS_RANGE_CONFIG = 0x4 "address range config",
-        /// More tables of channels.
+        /// Supports extended SC-to-SC tables.
         EXTENDED_SCSC = 0x8 "extended SCSC",
     }
 }
 
 wire! {
-    /// How a switch routes: a set of bits; 1 is linear.
+    /// Routing modes of a switch, a set of bits; 1 is linear.
     pub struct OpaRoutingMode [2] {
-        /// What it can.
+        /// Supported routing modes.
         pub supported: u8,
-        /// What it does.
+        /// Enabled routing modes.
         pub enabled: u8,
     }
 }
 
 wire! {
-    /// What a switch is, 84 bytes (`STL_SWITCH_INFO` in opa-ff's `stl_sm_types.h`).
+    /// Tables and settings of a switch, 84 bytes (`STL_SWITCH_INFO` in opa-ff's `stl_sm_types.h`).
     pub struct OpaSwitchInfo [84] {
-        /// Entries of the linear forwarding table.
+        /// Number of entries of the linear forwarding table.
         pub linear_fdb_cap: Be32,
-        /// Entries of the table of port groups.
+        /// Number of entries of the port group forwarding table.
         pub port_group_fdb_cap: Be32,
-        /// Entries of the multicast forwarding table.
+        /// Number of entries of the multicast forwarding table.
         pub multicast_fdb_cap: Be32,
-        /// Last LID that the linear forwarding table is used for.
+        /// Highest LID in the linear forwarding table.
         pub linear_fdb_top: OpaLid,
-        /// Last group that the multicast forwarding table is used for.
+        /// Highest multicast LID in the multicast forwarding table.
         pub multicast_fdb_top: OpaLid,
-        /// Entries of the table of collectives.
+        /// Number of entries of the table of collectives.
         pub collective_cap: Be32,
-        /// Last address that the table of collectives is used for.
+        /// Highest address in the table of collectives.
         pub collective_top: OpaLid,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<4>,
-        /// IPv6 address.
+        /// IPv6 address of the switch.
         pub ip_address_ipv6: Octets<16>,
-        /// IPv4 address.
+        /// IPv4 address of the switch.
         pub ip_address_ipv4: Octets<4>,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<15>,
-        /// Time in the switch, what changed.
+        /// Packet lifetime, and port state change.
         pub life_time_change: OpaLifeTimeChange,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved3: Reserved<2>,
-        /// Entries of each port's P_Key table.
+        /// Number of entries of each port's P_Key table.
         pub partition_enforcement_cap: Be16,
-        /// Entries of the table of port groups, at most.
+        /// Maximum number of entries of the port group table.
         pub port_group_cap: u8,
-        /// Entries of the table of port groups, now.
+        /// Number of entries in use of the port group table.
         pub port_group_top: u8,
-        /// How it routes.
+        /// Routing modes of the switch.
         pub routing_mode: OpaRoutingMode,
-        /// What port 0 is.
+        /// Type of port 0.
         pub port0: OpaSwitchPort0,
-        /// How addresses of groups look.
+        /// Address masks of groups and collectives.
         pub multicast_masks: OpaMulticastMasks,
-        /// Adaptive routing.
+        /// Settings of adaptive routing.
         pub adaptive_routing: OpaAdaptiveRouting,
-        /// What the switch can do.
+        /// Capabilities of the switch.
         pub capability_mask: OpaSwitchCapability,
-        /// What it can do about collectives.
+        /// Capabilities of the switch for collectives.
         pub capability_mask_collectives: Be16,
     }
 }

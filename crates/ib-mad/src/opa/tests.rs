@@ -1,4 +1,4 @@
-//! Layouts against the offsets that a C compiler gives those of opa-ff and Linux, and how datagrams are told apart.
+//! Tests of Omni-Path layouts, against the offsets that a C compiler gives for opa-ff and Linux, and of the versions.
 extern crate std;
 use super::*;
 use crate::{
@@ -13,7 +13,7 @@ use std::{string::ToString as _, vec, vec::Vec};
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
-fn fields_are_where_c_has_them() {
+fn field_offsets_are_those_of_c() {
     fn check<T: Wire>(places: &[(&str, u32)]) {
         for (field, byte) in places {
             assert_eq!(find(T::FIELDS, field).map(|(bit, _)| bit), Some(byte * 8), "{}.{field}", T::NAME);
@@ -103,8 +103,8 @@ fn fields_are_where_c_has_them() {
 }
 
 #[test]
-fn bits_are_where_c_has_them() {
-    // Bits 9 and on of a 32-bit word: light, begun, neighbour, reason; the lowest byte: states.
+fn bit_positions_are_those_of_c() {
+    // Bit 9 and on of a 32-bit word: LED, configuration started, neighbour, reason; the lowest byte: states.
     let states = OpaPortStates::parse(&[0, 0x53, 0, 0x54]).unwrap();
     assert_eq!(
         (states.led_enabled(), states.is_sm_configuration_started(), states.neighbor_normal()),
@@ -123,7 +123,7 @@ fn bits_are_where_c_has_them() {
     assert_eq!((kinds.l2_8b(), kinds.l2_9b(), kinds.l2_16b(), kinds.qos_type()), (false, true, true, 2));
 }
 
-/// A datagram of 2,048 bytes with an attribute at a place.
+/// Returns a datagram of 2,048 bytes with an attribute at an offset.
 fn datagram(class: MgmtClass, id: u16, attribute: &[u8], offset: usize) -> Vec<u8> {
     let header = MadHeader {
         base_version: OPA_BASE_VERSION,
@@ -136,7 +136,7 @@ fn datagram(class: MgmtClass, id: u16, attribute: &[u8], offset: usize) -> Vec<u
 }
 
 #[test]
-fn an_attribute_is_omni_path_s_by_its_versions() {
+fn versions_determine_that_an_attribute_is_of_omni_path() {
     let port = OpaPortInfo { lid: OpaLid::new(0x12_3456), local_port_num: 9, ..OpaPortInfo::default() };
     for (class, offset) in [(MgmtClass::SUBN_LID_ROUTED, 32), (MgmtClass::SUBN_DIRECTED_ROUTE, 176)] {
         let bytes = datagram(class, 0x15, as_bytes(&port), offset);
@@ -151,20 +151,20 @@ fn an_attribute_is_omni_path_s_by_its_versions() {
     }
     let path = OpaPathRecord { dlid: OpaLid::new(7), ..OpaPathRecord::default() };
     let counters = OpaPortStatus::default();
-    for (class, id, attribute, offset, wanted) in [
+    for (class, id, attribute, offset, expected) in [
         (MgmtClass::SUBN_ADM, 0x35, as_bytes(&path), 56, OpaAttribute::OpaPathRecord(&path)),
         (MgmtClass::PERF, 0x40, as_bytes(&counters), 24, OpaAttribute::OpaPortStatus(&counters)),
     ] {
         let bytes = datagram(class, id, attribute, offset);
-        assert_eq!(MadRef::new(&bytes).unwrap().attribute(), Ok(AttributeRef::Opa(wanted)));
+        assert_eq!(MadRef::new(&bytes).unwrap().attribute(), Ok(AttributeRef::Opa(expected)));
     }
-    // Numbers that InfiniBand has, and Omni-Path has not.
+    // An attribute id that exists only in InfiniBand.
     let bytes = datagram(MgmtClass::PERF, PortCounters::ATTRIBUTE.get(), &[], 24);
     assert_eq!(MadRef::new(&bytes).unwrap().attribute(), Ok(AttributeRef::Unknown(&bytes[24..])));
 }
 
 #[test]
-fn paths_are_counted_as_records_are() {
+fn opa_paths_are_counted_like_records() {
     let path = |lid| OpaPathRecord { dlid: OpaLid::new(lid), ..OpaPathRecord::default() };
     let sa = SaHeader { attribute_offset: Be16::new(8), ..SaHeader::default() };
     for count in [0_u32, 1, 3, 31] {
@@ -195,7 +195,7 @@ fn paths_are_counted_as_records_are() {
 }
 
 #[test]
-fn other_versions_are_unknown() {
+fn attribute_of_another_version_is_unknown() {
     let mut bytes = datagram(MgmtClass::SUBN_LID_ROUTED, 0x15, &[], 32);
     for (base, class) in [(0, 1), (2, 1), (1, 0x80), (0x80, 1), (1, 2), (0x80, 0x81)] {
         (bytes[0], bytes[2]) = (base, class);
@@ -205,7 +205,7 @@ fn other_versions_are_unknown() {
     }
     (bytes[0], bytes[2]) = (1, 1);
     assert!(matches!(MadRef::new(&bytes).unwrap().attribute(), Ok(AttributeRef::Smp(_))));
-    // Classes that are not Omni-Path's, and versions of subnet administration before RMPP.
+    // A class without Omni-Path datagrams, and a version of subnet administration before RMPP.
     for (class, base, version) in [(MgmtClass::COMM_MGMT, 0x80, 0x80), (MgmtClass::SUBN_ADM, 1, 1)] {
         (bytes[0], bytes[1], bytes[2]) = (base, class.get(), version);
         let mad = MadRef::new(&bytes).unwrap();

@@ -1,4 +1,4 @@
-//! The global route header and the transport headers.
+//! The global route header and the headers of datagrams.
 use crate::{
     FlowLabel, Gid, Pkey, Psn, Qkey, Qpn, bits, code, wire,
     wire::{Be16, InBytes, Reserved},
@@ -6,28 +6,28 @@ use crate::{
 use core::net::Ipv4Addr;
 
 bits! {
-    /// Version, traffic class, flow label.
+    /// Version, traffic class and flow label of a global route header.
     pub struct GrhFlow [4] in Grh.flow {
-        /// Version: 6.
+        /// Version of IP: 6.
         ip_version / with_ip_version: u8 = 4,
-        /// Traffic class.
+        /// Traffic class: class of service between subnets.
         traffic_class / with_traffic_class: u8 = 8,
-        /// Flow label.
+        /// Flow label: packets of one flow stay in order.
         flow_label / with_flow_label: FlowLabel = 20,
     }
 }
 
 wire! {
-    /// Global route header (IBTA 8.3), 40 bytes. It is in every multicast packet, and in those unicast ones whose sender
-    /// gave a [`GlobalRoute`](crate::GlobalRoute).
+    /// Global route header (IBTA 8.3), 40 bytes. Every multicast packet has it, and a unicast packet has it if its
+    /// sender gave a [`GlobalRoute`](crate::GlobalRoute).
     pub struct Grh [40] {
-        /// Version, traffic class, flow label.
+        /// Version, traffic class and flow label.
         pub flow: GrhFlow,
-        /// Bytes after this header, up to the end of the invariant CRC.
+        /// Length from the end of this header to the end of the invariant CRC, in bytes.
         pub payload_length: Be16,
-        /// What follows: [`Grh::NEXT_HEADER_IBA`].
+        /// Type of the next header: [`Grh::NEXT_HEADER_IBA`].
         pub next_header: u8,
-        /// How many more routers the packet may pass.
+        /// Remaining number of routers on the path.
         pub hop_limit: u8,
         /// GID of the sending port.
         pub sgid: Gid,
@@ -37,11 +37,12 @@ wire! {
 }
 
 impl Grh {
-    /// Next header of InfiniBand's own transport: the base transport header.
+    /// Next header of the InfiniBand transport: the base transport header.
     pub const NEXT_HEADER_IBA: u8 = 0x1b;
 
-    /// GID of the sender, for the 40 bytes in front of a received datagram: of this header, or of the IPv4 header that
-    /// `RoCEv2` has in its last 20 bytes (IBTA A17.4), as a mapped address. `None` if there is neither.
+    /// Returns the GID of the sender, for the 40 bytes before a received datagram. They are a global route header, or
+    /// have the IPv4 header of `RoCEv2` in the last 20 bytes (IBTA A17.4); its address is returned as a mapped address.
+    /// `None` if there is neither header.
     #[must_use]
     pub fn source_gid(&self) -> Option<Gid> {
         match self.ipv4()? {
@@ -50,7 +51,7 @@ impl Grh {
         }
     }
 
-    /// GID that the datagram was sent to, a port's or a group's, as [`source_gid`](Self::source_gid) finds it.
+    /// Returns the destination GID of the datagram, a port's or a group's, as [`source_gid`](Self::source_gid) does.
     #[must_use]
     pub fn destination_gid(&self) -> Option<Gid> {
         match self.ipv4()? {
@@ -59,7 +60,7 @@ impl Grh {
         }
     }
 
-    /// Source and destination of an IPv4 header in the last 20 bytes; `Some(None)` if all 40 are a global route header.
+    /// Returns source and destination of an IPv4 header in the last 20 bytes; `Some(None)` for a global route header.
     fn ipv4(&self) -> Option<Option<[Ipv4Addr; 2]>> {
         if self.flow.ip_version() == 6 {
             return Some(None);
@@ -71,9 +72,9 @@ impl Grh {
 }
 
 code! {
-    /// Operation of a packet (IBTA 9.2.1): transport in the upper 3 bits. Only datagrams have names here.
+    /// Operation of a packet (IBTA 9.2.1), with the transport in the upper 3 bits. Only datagrams have constants.
     pub struct OpCode(u8) {
-        /// The whole datagram, in one packet.
+        /// A datagram in one packet.
         UD_SEND_ONLY = 0x64 "UD SEND only",
         /// A datagram with 4 bytes of immediate data.
         UD_SEND_ONLY_IMMEDIATE = 0x65 "UD SEND only with immediate",
@@ -81,48 +82,48 @@ code! {
 }
 
 bits! {
-    /// Solicited event, migration, padding, version.
+    /// Solicited event, migration, padding and version.
     pub struct BthFlags [1] in Bth.flags {
-        /// The receiver should be woken.
+        /// Solicited event: the receiver may be woken up.
         solicited_event / with_solicited_event: bool = 1,
-        /// Migration state.
+        /// Migration state of the connection.
         migration / with_migration: bool = 1,
-        /// Bytes that the payload was padded with.
+        /// Number of padding bytes after the payload.
         pad_count / with_pad_count: u8 = 2,
-        /// Version of the transport: 0.
+        /// Version of the transport, 0.
         header_version / with_header_version: u8 = 4,
     }
 }
 bits! {
-    /// Congestion marks.
+    /// Congestion marks of a packet.
     pub struct Congestion [1] in Bth.congestion {
-        /// The packet met congestion.
+        /// Forward mark: the packet encountered congestion.
         fecn / with_fecn: bool = 1,
-        /// A packet the other way met congestion.
+        /// Backward mark: a packet in the other direction encountered congestion.
         becn / with_becn: bool = 1,
         _: 6,
     }
 }
 
 impl Congestion {
-    /// The whole byte as an invariant check sum counts it.
+    /// The byte as the invariant CRC covers it.
     pub(super) const ONES: Self = Self([0xff]);
 }
 
 wire! {
     /// Base transport header (IBTA 9.2), 12 bytes.
     pub struct Bth [12] {
-        /// Operation.
+        /// Operation code of the packet.
         pub op_code: OpCode,
-        /// Solicited event, migration, padding, version.
+        /// Solicited event, migration, padding and version.
         pub flags: BthFlags,
-        /// Partition.
+        /// Partition key of the packet.
         pub pkey: Pkey,
-        /// Congestion marks.
+        /// Congestion marks of the packet.
         pub congestion: Congestion,
-        /// Queue pair that the packet is for.
+        /// Destination queue pair.
         pub dest_qp: InBytes<Qpn, 3>,
-        /// Whether an acknowledgement is wanted.
+        /// Acknowledge request.
         pub ack: AckRequest,
         /// Packet sequence number.
         pub psn: InBytes<Psn, 3>,
@@ -130,9 +131,9 @@ wire! {
 }
 
 bits! {
-    /// Whether an acknowledgement is wanted.
+    /// Acknowledge request of a packet.
     pub struct AckRequest [1] in Bth.ack {
-        /// Whether an acknowledgement is wanted.
+        /// True if the sender requests an acknowledgement.
         ack_request / with_ack_request: bool = 1,
         _: 7,
     }
@@ -141,11 +142,11 @@ bits! {
 wire! {
     /// Datagram extended transport header (IBTA 9.3.2), 8 bytes.
     pub struct Deth [8] {
-        /// Queue key.
+        /// Queue key of the destination queue pair.
         pub qkey: Qkey,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Queue pair that sent the packet.
+        /// Source queue pair.
         pub src_qp: InBytes<Qpn, 3>,
     }
 }
@@ -156,7 +157,7 @@ mod tests {
     use crate::Wire;
 
     #[test]
-    fn gids_of_both_kinds_of_headers() {
+    fn gids_are_read_from_a_global_route_header_or_ipv4() {
         let mut bytes = [0; 40];
         (bytes[0], bytes[8], bytes[23], bytes[24], bytes[39]) = (0x60, 0xfe, 1, 0xff, 2);
         let gids = |bytes: &[u8; 40]| {
@@ -164,7 +165,7 @@ mod tests {
             (grh.source_gid(), grh.destination_gid())
         };
         assert_eq!(gids(&bytes), ("fe00::1".parse().ok(), "ff00::2".parse().ok()));
-        // Linux rxe, 10.0.0.1 to 10.0.0.2: the first 20 bytes are not written.
+        // Linux rxe, 10.0.0.1 to 10.0.0.2; rxe leaves the first 20 bytes unwritten.
         let mut v4 = [0; 40];
         v4[20] = 0x45;
         v4[32..].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);

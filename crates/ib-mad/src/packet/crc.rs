@@ -1,6 +1,6 @@
-//! The invariant check sum.
+//! The invariant CRC.
 
-/// CRC-32 of Ethernet's polynomial, bits in the order that they are sent in (IBTA 7.8.1).
+/// CRC-32 with Ethernet's polynomial, over bits in transmission order (IBTA 7.8.1).
 #[derive(Clone, Copy)]
 pub(super) struct Crc(u32);
 
@@ -19,7 +19,7 @@ impl Crc {
         self
     }
 
-    /// As it stands in the packet.
+    /// Returns the CRC as the packet contains it.
     pub(super) const fn bytes(self) -> [u8; 4] {
         (!self.0).to_le_bytes()
     }
@@ -29,9 +29,9 @@ impl Crc {
 mod tests {
     use super::*;
 
-    /// The catalogue's check value of this CRC.
+    /// The check value of this CRC in the catalogue of parametrised CRC algorithms.
     #[test]
-    fn of_nine_digits() {
+    fn crc_of_nine_digits_is_the_check_value() {
         assert_eq!(Crc::new().add(b"1234").add(b"56789").bytes(), 0xcbf4_3926_u32.to_le_bytes());
     }
 }

@@ -1,10 +1,10 @@
-//! The headers around the payload of a packet (IBTA 7, 8, 9), for captures: [`Headers`].
+//! The headers of a packet (IBTA 7, 8, 9), for captures: [`Headers`].
 //!
 //! ```text
 //!  0  LRH (8)     local route: lane, service level, LIDs, length
-//!  8  GRH (40)    global route: GIDs; only if the LRH says so, and always over Ethernet
+//!  8  GRH (40)    global route: GIDs; present if the LRH announces it, and always over Ethernet
 //!     BTH (12)    operation, partition, queue pair, sequence number
-//!     DETH (8)    Q_Key, source queue pair; only in datagrams. Of connections RETH (16), AETH (4), or none
+//!     DETH (8)    Q_Key, source queue pair; in datagrams. Packets of connections have RETH (16), AETH (4), or neither
 //!     payload     256 bytes for a management datagram
 //!     ICRC (4), VCRC (2)
 //! ```

@@ -1,44 +1,44 @@
-//! The headers of one packet.
+//! The headers of a packet.
 use super::{Bth, Congestion, Deth, Grh, LinkNextHeader, Lrh, Transport, crc::Crc, transport::Extended};
 use crate::{DecodeError, MadRef, Qpn, VirtualLane, Wire, wire::Be32};
 use core::fmt;
 use zerocopy::IntoBytes as _;
 
-/// The UDP port of InfiniBand packets over routed Ethernet (`RoCEv2`).
+/// UDP port of InfiniBand packets over routed Ethernet (`RoCEv2`).
 pub const UDP_PORT_ROCE2: u16 = 4791;
 
-/// The headers of a packet, its payload and its check sums, in place.
+/// The headers of a packet, its payload and its CRCs, in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Headers<'a> {
-    /// Local route; not over Ethernet.
+    /// Local route header; absent over Ethernet.
     pub lrh: Option<&'a Lrh>,
-    /// IP and UDP headers; only of [`parse_ip`](Self::parse_ip).
+    /// IP and UDP headers; only from [`parse_ip`](Self::parse_ip).
     pub ip: Option<&'a [u8]>,
-    /// Global route; not in every packet.
+    /// Global route header, if the packet has one.
     pub grh: Option<&'a Grh>,
-    /// Transport.
+    /// Base transport header.
     pub bth: &'a Bth,
-    /// What its operation puts behind it.
+    /// Extended header of the operation.
     pub transport: Transport<'a>,
-    /// Immediate data of the operation, if it has some.
+    /// Immediate data of the operation, if it has any.
     pub immediate: Option<Be32>,
-    /// The bytes of both, between the base transport header and the payload.
+    /// Bytes of extended header and immediate data, between the base transport header and the payload.
     pub extended: &'a [u8],
-    /// What the packet carries. Of an operation that the crate does not know its extended header is in front.
+    /// Payload of the packet. For an unknown operation it starts with the extended header.
     pub payload: &'a [u8],
-    /// What fills the payload up to a multiple of 4 bytes.
+    /// Padding of the payload to a multiple of 4 bytes.
     pub padding: &'a [u8],
-    /// Invariant check sum (IBTA 7.8.1); none if the capture did not keep it.
+    /// Invariant CRC (IBTA 7.8.1); `None` if the capture does not have it.
     pub icrc: Option<[u8; 4]>,
-    /// Variant check sum (IBTA 7.8.2); none over Ethernet, and if the capture did not keep it.
+    /// Variant CRC (IBTA 7.8.2); `None` over Ethernet, and if the capture does not have it.
     pub vcrc: Option<[u8; 2]>,
 }
 
 impl<'a> Headers<'a> {
-    /// The headers of a packet from its local route header on. Bytes behind its check sums are not looked at.
+    /// Parses a packet from its local route header. Bytes after its CRCs are ignored.
     ///
     /// # Errors
-    /// [`DecodeError::TooShort`] if the packet ends before its headers, [`DecodeError::BadValue`] if it is a raw packet.
+    /// [`DecodeError::TooShort`] if the packet ends before its headers do, [`DecodeError::BadValue`] for a raw packet.
     pub fn parse(packet: &'a [u8]) -> Result<Self, DecodeError> {
         let (lrh, after) = Lrh::parse_prefix(packet)?;
         let length = usize::from(lrh.length.packet_length()) * 4;
@@ -54,20 +54,20 @@ impl<'a> Headers<'a> {
         Ok(Self { lrh: Some(lrh), vcrc: behind.first_chunk().copied(), ..own })
     }
 
-    /// The headers of a packet from its global route header on, as Ethernet's type 0x8915 carries it (`RoCEv1`).
+    /// Parses a packet from its global route header, as in Ethernet frames of type 0x8915 (`RoCEv1`).
     ///
     /// # Errors
-    /// As [`parse_transport`](Self::parse_transport).
+    /// Those of [`parse_transport`](Self::parse_transport).
     pub fn parse_global(packet: &'a [u8]) -> Result<Self, DecodeError> {
         let (grh, rest) = Grh::parse_prefix(packet)?;
         let (rest, _, is_whole) = cut(rest, grh.payload_length.get().into());
         Ok(Self { grh: Some(grh), ..Self::transport(rest, is_whole)? })
     }
 
-    /// The headers of a packet from its IPv4 or IPv6 header on (`RoCEv2`). IPv6 extension headers are not known.
+    /// Parses a packet from its IPv4 or IPv6 header (`RoCEv2`). IPv6 extension headers are not supported.
     ///
     /// # Errors
-    /// As [`parse_transport`](Self::parse_transport); [`DecodeError::BadValue`] if the packet is not to UDP port
+    /// Those of [`parse_transport`](Self::parse_transport); [`DecodeError::BadValue`] if the packet is not to UDP port
     /// [`UDP_PORT_ROCE2`].
     pub fn parse_ip(packet: &'a [u8]) -> Result<Self, DecodeError> {
         let too_short = |need| DecodeError::TooShort { what: "IP and UDP headers", need, got: packet.len() };
@@ -93,17 +93,17 @@ impl<'a> Headers<'a> {
         Ok(Self { ip: Some(ip), ..Self::transport(rest, is_whole)? })
     }
 
-    /// The headers of a packet from its base transport header to the end of its invariant check sum: all that UDP port
-    /// [`UDP_PORT_ROCE2`] carries.
+    /// Parses a packet from its base transport header to the end of its invariant CRC, which is the payload of UDP port
+    /// [`UDP_PORT_ROCE2`].
     ///
     /// # Errors
-    /// [`DecodeError::TooShort`] if the packet ends before its headers. An operation that the crate does not know is none
-    /// of the errors: [`Transport::Other`].
+    /// [`DecodeError::TooShort`] if the packet ends before its headers do. An unknown operation is no error; its
+    /// headers have [`Transport::Other`].
     pub fn parse_transport(packet: &'a [u8]) -> Result<Self, DecodeError> {
         Self::transport(packet, true)
     }
 
-    /// A packet that is not whole has neither padding nor a check sum that could be found.
+    /// Parses a packet. In a packet that is not whole, neither padding nor CRC can be found.
     fn transport(packet: &'a [u8], is_whole: bool) -> Result<Self, DecodeError> {
         let (bth, rest) = Bth::parse_prefix(packet)?;
         let (rest, icrc) = match rest.split_last_chunk() {
@@ -118,24 +118,24 @@ impl<'a> Headers<'a> {
         Ok(Self { lrh, ip, grh, bth, transport, immediate, extended, payload, padding, icrc, vcrc })
     }
 
-    /// The header of a datagram, if it is one: management datagrams are.
+    /// Returns the datagram header, if the packet is a datagram; management datagrams are.
     #[must_use]
     pub const fn deth(&self) -> Option<&'a Deth> {
         if let Transport::Datagram(deth) = self.transport { Some(deth) } else { None }
     }
 
-    /// The management datagram that it carries: one to queue pair 0 or 1, whole as far as its header. Of one that a class
-    /// had redirected to another queue pair, [`payload`](Self::payload) is it.
+    /// Returns the management datagram: the payload of a datagram to queue pair 0 or 1 that has at least the common
+    /// header. If a class redirected its datagrams to another queue pair, read [`payload`](Self::payload) instead.
     #[must_use]
     pub fn mad(&self) -> Option<MadRef<'a>> {
         self.deth().filter(|_| self.bth.dest_qp.get() <= Qpn::GSI)?;
         MadRef::new(self.payload).ok()
     }
 
-    /// The invariant check sum that the packet should have: CRC-32 of everything before it, with ones for what may change
-    /// on the way (IBTA 7.8.1; over Ethernet A16.5.1 and A17.3.3, with ones for a local route header).
+    /// Computes the invariant CRC of the packet: CRC-32 of everything before it, with ones for fields that may change
+    /// on the path (IBTA 7.8.1; over Ethernet A16.5.1 and A17.3.3, with ones for the local route header).
     ///
-    /// `None` if it needs headers that are not here: those of [`parse_transport`](Self::parse_transport).
+    /// Returns `None` if headers are missing, as after [`parse_transport`](Self::parse_transport).
     #[must_use]
     pub fn computed_icrc(&self) -> Option<[u8; 4]> {
         let mut crc = Crc::new();
@@ -147,7 +147,7 @@ impl<'a> Headers<'a> {
             None => crc = crc.add(&[ONES; size_of::<Lrh>()]),
         }
         match (self.grh, self.ip) {
-            // It is laid out as the header of IPv6.
+            // The header has the layout of an IPv6 header.
             (Some(grh), _) => crc = masked(crc, grh.as_bytes(), ipv6_may_change),
             (None, Some(ip)) => {
                 let (ip, udp) = ip.split_at_checked(ip.len().checked_sub(UDP_LENGTH)?)?;
@@ -163,7 +163,7 @@ impl<'a> Headers<'a> {
         Some(crc.bytes())
     }
 
-    /// Whether the invariant check sum is right; `None` if there is none, or what it is made of is not all here.
+    /// True if the invariant CRC is correct; `None` if the packet has none, or headers are missing.
     #[must_use]
     pub fn icrc_is_right(&self) -> Option<bool> {
         Some(self.icrc? == self.computed_icrc()?)
@@ -174,22 +174,22 @@ const ONES: u8 = 0xff;
 const UDP: u8 = 17;
 const UDP_LENGTH: usize = 8;
 
-/// The first `length` bytes, what follows them, and whether there were so many.
+/// Returns the first `length` bytes, the bytes after them, and `true` if there are at least `length` bytes.
 fn cut(bytes: &[u8], length: usize) -> (&[u8], &[u8], bool) {
     bytes.split_at_checked(length).map_or((bytes, &[], false), |(first, rest)| (first, rest, true))
 }
 
-/// Adds a header, with ones where `may_change` has ones for a byte's place.
+/// Adds a header to a CRC, with ones for the bits that `may_change` returns for the offset of a byte.
 fn masked(crc: Crc, header: &[u8], may_change: fn(usize) -> u8) -> Crc {
     header.iter().enumerate().fold(crc, |crc, (at, byte)| crc.add(&[byte | may_change(at)]))
 }
 
-/// Type of service, time to live, check sum.
+/// Returns the variable bits of an IPv4 header: type of service, time to live, checksum.
 const fn ipv4_may_change(at: usize) -> u8 {
     if matches!(at, 1 | 8 | 10 | 11) { ONES } else { 0 }
 }
 
-/// Traffic class, flow label, hop limit.
+/// Returns the variable bits of an IPv6 header: traffic class, flow label, hop limit.
 const fn ipv6_may_change(at: usize) -> u8 {
     match at {
         0 => 0x0f,
@@ -221,13 +221,13 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    /// A packet of 3 bytes of payload on a link: LRH, BTH, DETH, payload, a byte of padding, ICRC, VCRC.
+    /// Returns a packet with 3 bytes of payload: LRH, BTH, DETH, payload, a byte of padding, ICRC, VCRC.
     fn packet() -> Vec<u8> {
         let lrh = [0xf0, 0x02, 0, 1, 0, 9, 0, 2];
         let bth = [0x64, 0x10, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 7];
         let deth = [0x80, 1, 0, 0, 0, 0, 0, 1];
         let mut packet = [&lrh[..], &bth, &deth, &[1, 2, 3, 0]].concat();
-        // zlib's crc32 of these bytes with 0xff at byte 12.
+        // The CRC is zlib's crc32 of these bytes with 0xff at byte 12.
         packet.extend(ICRC);
         packet.extend([0xaa, 0xbb]);
         packet
@@ -235,9 +235,9 @@ mod tests {
     const ICRC: [u8; 4] = [0x42, 0xc0, 0xee, 0x53];
 
     #[test]
-    fn what_is_carried_ends_before_padding_and_check_sums() {
+    fn payload_ends_before_padding_and_crcs() {
         let packet = packet();
-        // An Ethernet frame, an ERF record may have more behind it.
+        // An Ethernet frame or an ERF record may have more bytes after the packet.
         for behind in 0..5 {
             let bytes = [packet.as_slice(), &[0xee; 4][..behind]].concat();
             let headers = Headers::parse(&bytes).unwrap();
@@ -245,7 +245,7 @@ mod tests {
             assert_eq!((headers.icrc, headers.vcrc), (Some(ICRC), Some([0xaa, 0xbb])));
             assert_eq!(headers.icrc_is_right(), Some(true));
         }
-        // Whoever cuts the packet cuts the check sums; the payload cannot be told from padding then.
+        // A truncated packet has no CRCs, and its payload cannot be told from padding.
         let cut = Headers::parse(&packet[..packet.len() - 2]).unwrap();
         assert_eq!((cut.icrc, cut.vcrc), (Some(ICRC), None));
         let cut = Headers::parse(&packet[..packet.len() - 3]).unwrap();
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_of_queue_pairs_0_and_1_are_of_management() {
+    fn only_datagrams_to_queue_pairs_0_and_1_are_management_datagrams() {
         let header = [1, 7, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0x10, 0, 0, 0, 0, 0, 0];
         for (op_code, qp, is_mad) in [(0x64, 0, true), (0x64, 1, true), (0x64, 2, false), (0x04, 1, false)] {
             let base = [op_code, 0, 0xff, 0xff, 0, 0, 0, qp, 0, 0, 0, 7];
@@ -267,13 +267,13 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_that_is_not_known_is_no_error() {
+    fn unknown_operation_is_not_an_error() {
         let good = packet();
         for op_code in 0..=255 {
             let mut bytes = good.clone();
             bytes[8] = op_code;
             let Ok(headers) = Headers::parse(&bytes) else {
-                // The packet ends in the header that its operation has.
+                // The packet ends within the extended header of its operation.
                 assert!(matches!(op_code, 0x06 | 0x0a..=0x0c | 0x26 | 0x2a | 0x2b), "{op_code:#x}");
                 continue;
             };
@@ -290,13 +290,13 @@ mod tests {
     }
 
     #[test]
-    fn each_invariant_bit_counts_and_no_other() {
+    fn icrc_covers_every_invariant_bit_and_no_other() {
         let good = packet();
         for bit in 0..(good.len() - 6) * 8 {
             let mut bytes = good.clone();
             bytes[bit / 8] ^= 0x80 >> (bit % 8);
             let Ok(headers) = Headers::parse(&bytes) else { continue };
-            // The virtual lane, and the byte of congestion marks; lengths move the check sum.
+            // The virtual lane and the congestion marks may change; a changed length moves the CRC.
             let may_change = matches!(bit, 0..=3 | 96..=103);
             assert_eq!(headers.icrc_is_right().unwrap_or(false), may_change, "bit {bit}");
         }

@@ -1,4 +1,4 @@
-//! What stands between the base transport header and the payload, as the operation says (IBTA 9.2.1, 9.3).
+//! Headers between the base transport header and the payload, by operation (IBTA 9.2.1, 9.3).
 use super::{Aeth, Deth, OpCode, Reth};
 use crate::{DecodeError, Wire, wire::Be32};
 use core::fmt;
@@ -7,29 +7,32 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Transport<'a> {
-    /// A datagram.
+    /// Header of a datagram.
     Datagram(&'a Deth),
-    /// The start of an RDMA WRITE, or the request of an RDMA READ.
+    /// Header of the first packet of an RDMA WRITE, or of an RDMA READ request.
     Rdma(&'a Reth),
-    /// An acknowledgement, or the answer to an RDMA READ; of an atomic operation, the payload is what was there.
+    /// Header of an acknowledgement, or of an RDMA READ or atomic response. The payload of an atomic response is the
+    /// original value.
     Ack(&'a Aeth),
-    /// None: the operation goes on with what came before, or is a SEND over a connection. Also that of an operation that
-    /// the crate does not know; it is in the payload then.
+    /// No extended header: middle or last packets, or a SEND over a connection. Also any unknown operation, whose
+    /// extended header is then in the payload.
     Other,
 }
 
-/// An extended header with the immediate data behind it.
+/// An extended header followed by immediate data.
 pub(super) struct Extended<'a> {
     pub(super) transport: Transport<'a>,
     pub(super) immediate: Option<Be32>,
-    /// The bytes of both.
+    /// Bytes of header and immediate data.
     pub(super) bytes: &'a [u8],
     pub(super) rest: &'a [u8],
 }
 
 impl<'a> Extended<'a> {
+    /// Splits the bytes after the base transport header.
+    ///
     /// # Errors
-    /// [`DecodeError::TooShort`] if the packet ends in a header that its operation has.
+    /// [`DecodeError::TooShort`] if the packet ends within a header of its operation.
     pub(super) fn parse(op_code: OpCode, after_base: &'a [u8]) -> Result<Self, DecodeError> {
         let (transport, rest) = match kind(op_code) {
             Kind::Datagram => Deth::parse_prefix(after_base).map(|(own, rest)| (Transport::Datagram(own), rest))?,
@@ -53,8 +56,8 @@ enum Kind {
     Other,
 }
 
-/// The upper three bits are the service: reliable connection 0, unreliable connection 1, datagram 3. What reliable
-/// datagrams and shared queues (2, 5) put first is not known here.
+/// Returns the kind of extended header. The upper three bits of the code are the service: reliable connection 0,
+/// unreliable connection 1, datagram 3. Reliable datagrams and shared queues (2, 5) are not supported.
 fn kind(op_code: OpCode) -> Kind {
     match (op_code.get() >> 5, op_code.get() & 0x1f) {
         (3, 0x04 | 0x05) => Kind::Datagram,
@@ -64,7 +67,7 @@ fn kind(op_code: OpCode) -> Kind {
     }
 }
 
-/// Whether 4 bytes of immediate data stand before the payload: of SEND and RDMA WRITE, last and only.
+/// True if 4 bytes of immediate data precede the payload: in last and only packets of SEND and RDMA WRITE.
 fn has_immediate(op_code: OpCode) -> bool {
     matches!((op_code.get() >> 5, op_code.get() & 0x1f), (0 | 1, 0x03 | 0x05 | 0x09 | 0x0b) | (3, 0x05))
 }
@@ -94,7 +97,7 @@ mod tests {
     use proptest::prelude::*;
     use std::{format, vec::Vec};
 
-    /// Bytes of the extended header and of immediate data.
+    /// Returns the sizes of extended header and immediate data, in bytes.
     fn lengths(op_code: u8) -> (usize, usize) {
         let extended = match op_code {
             0x64 | 0x65 => 8,
@@ -107,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_is_read_whether_known_or_not() {
+    fn every_operation_code_is_parsed() {
         let bytes: Vec<u8> = (1..=40).collect();
         for op_code in 0..=255 {
             let own = Extended::parse(OpCode::new(op_code), &bytes).unwrap();
@@ -123,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_connections() {
+    fn connection_headers_are_read_and_printed() {
         let bytes = [0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 16, 0, 9];
         let own = Extended::parse(OpCode::new(0x0a), &bytes).unwrap();
         assert_eq!(format!("{}", own.transport), "4096 bytes at 0x100000002, R_Key 0x3");
@@ -137,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_shown(op_code in any::<u8>(), bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+        fn any_transport_prints_ascii(op_code in any::<u8>(), bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
             if let Ok(own) = Extended::parse(OpCode::new(op_code), &bytes) {
                 prop_assert_eq!(&[own.bytes, own.rest].concat(), &bytes);
                 let text = format!("{}", own.transport);

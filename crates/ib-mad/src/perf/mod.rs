@@ -42,11 +42,11 @@ use crate::{
 wire! {
     /// A performance management datagram (IBTA 16.1.1); class version 1.
     pub struct PerfMad [256] {
-        /// Common header.
+        /// Common header of every datagram, 24 bytes.
         pub header: MadHeader,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<40>,
-        /// The attribute.
+        /// Attribute, 192 bytes.
         pub data: Octets<192>,
     }
 }

@@ -1,4 +1,4 @@
-//! The counters that every port has.
+//! Counters of every port.
 use crate::{
     bits,
     perf::{CounterSelect, CounterSelect2},
@@ -7,17 +7,17 @@ use crate::{
 };
 
 bits! {
-    /// Local link integrity errors, excessive buffer overruns.
+    /// Local link integrity errors and excessive buffer overruns.
     pub struct LinkErrors [1] in PortCounters.link_errors {
-        /// Times that physical errors passed their limit.
+        /// Number of times that physical errors reached their limit.
         local_link_integrity_errors / with_local_link_integrity_errors: u8 = 4,
-        /// Times that overruns passed their limit.
+        /// Number of times that buffer overruns reached their limit.
         excessive_buffer_overrun_errors / with_excessive_buffer_overrun_errors: u8 = 4,
     }
 }
 
 wire! {
-    /// Counters of a port (IBTA 16.1.3.5), 44 bytes. A counter stops at its largest value.
+    /// Counters of a port (IBTA 16.1.3.5), 44 bytes. A counter stops at its maximum.
     ///
     /// ```text
     ///  0  reserved | port select | counter select
@@ -29,47 +29,47 @@ wire! {
     /// 24  transmit data | receive data | transmit packets | receive packets | transmit wait (4 each)
     /// ```
     pub struct PortCounters [44] {
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Port to read or to clear; 255 = all ports, if the node can.
+        /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
-        /// Set: which counters to clear, one bit each from the first on.
+        /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
         pub counter_select: CounterSelect,
-        /// Errors of symbols on the link.
+        /// Number of symbol errors on the link.
         pub symbol_error_counter: Be16,
-        /// Times the link recovered by itself.
+        /// Number of successful link recoveries.
         pub link_error_recovery_counter: u8,
-        /// Times the link went down.
+        /// Number of times that the link went down.
         pub link_downed_counter: u8,
-        /// Received packets with errors.
+        /// Number of received packets with errors.
         pub port_rcv_errors: Be16,
-        /// Received packets that were marked bad by who sent them on.
+        /// Number of received packets that a switch on the path marked as bad.
         pub port_rcv_remote_physical_errors: Be16,
-        /// Received packets that a switch could not send on.
+        /// Number of received packets that the switch could not forward.
         pub port_rcv_switch_relay_errors: Be16,
-        /// Packets that were dropped instead of sent.
+        /// Number of packets that were dropped instead of sent.
         pub port_xmit_discards: Be16,
-        /// Packets that a switch may not send.
+        /// Number of packets that the switch may not send.
         pub port_xmit_constraint_errors: u8,
-        /// Received packets that a switch may not take.
+        /// Number of received packets that the switch may not accept.
         pub port_rcv_constraint_errors: u8,
-        /// Set: more counters to clear.
+        /// In a Set: further counters to clear.
         pub counter_select2: CounterSelect2,
-        /// Local link integrity errors, excessive buffer overruns.
+        /// Local link integrity errors and excessive buffer overruns.
         pub link_errors: LinkErrors,
-        /// Datagrams to QP 1 that were dropped.
+        /// Number of dropped datagrams to QP 1.
         pub qp1_dropped: Be16,
-        /// Datagrams of subnet management that were dropped.
+        /// Number of dropped datagrams of subnet management.
         pub vl15_dropped: Be16,
-        /// Data sent, in units of 4 bytes.
+        /// Sent data, in units of 4 bytes.
         pub port_xmit_data: Counter32,
-        /// Data received, in units of 4 bytes.
+        /// Received data, in units of 4 bytes.
         pub port_rcv_data: Counter32,
-        /// Packets sent.
+        /// Number of sent packets.
         pub port_xmit_pkts: Counter32,
-        /// Packets received.
+        /// Number of received packets.
         pub port_rcv_pkts: Counter32,
-        /// Ticks in which something was to be sent and could not be.
+        /// Number of ticks in which data were ready and could not be sent.
         pub port_xmit_wait: Counter32,
     }
 }

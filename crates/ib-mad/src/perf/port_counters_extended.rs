@@ -1,4 +1,4 @@
-//! The counters that every port has, in 64 bits.
+//! Counters of every port, in 64 bits.
 use crate::{
     perf::CounterSelect,
     wire,
@@ -8,57 +8,57 @@ use crate::{
 wire! {
     /// Counters of a port, in 64 bits (IBTA 16.1.4.11), 184 bytes.
     pub struct PortCountersExtended [184] {
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Port to read or to clear; 255 = all ports, if the node can.
+        /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
-        /// Set: which counters to clear, one bit each from the first on.
+        /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
         pub counter_select: CounterSelect,
-        /// Set: more counters to clear.
+        /// In a Set: further counters to clear.
         pub counter_select2: Be32,
-        /// Data sent, in units of 4 bytes.
+        /// Sent data, in units of 4 bytes.
         pub port_xmit_data: Counter64,
-        /// Data received, in units of 4 bytes.
+        /// Received data, in units of 4 bytes.
         pub port_rcv_data: Counter64,
-        /// Packets sent.
+        /// Number of sent packets.
         pub port_xmit_pkts: Counter64,
-        /// Packets received.
+        /// Number of received packets.
         pub port_rcv_pkts: Counter64,
-        /// Unicast packets sent.
+        /// Number of sent unicast packets.
         pub port_unicast_xmit_pkts: Counter64,
-        /// Unicast packets received.
+        /// Number of received unicast packets.
         pub port_unicast_rcv_pkts: Counter64,
-        /// Multicast packets sent.
+        /// Number of sent multicast packets.
         pub port_multicast_xmit_pkts: Counter64,
-        /// Multicast packets received.
+        /// Number of received multicast packets.
         pub port_multicast_rcv_pkts: Counter64,
-        /// Errors of symbols on the link.
+        /// Number of symbol errors on the link.
         pub symbol_error_counter: Counter64,
-        /// Times the link recovered by itself.
+        /// Number of successful link recoveries.
         pub link_error_recovery_counter: Counter64,
-        /// Times the link went down.
+        /// Number of times that the link went down.
         pub link_downed_counter: Counter64,
-        /// Received packets with errors.
+        /// Number of received packets with errors.
         pub port_rcv_errors: Counter64,
-        /// Received packets that were marked bad by who sent them on.
+        /// Number of received packets that a switch on the path marked as bad.
         pub port_rcv_remote_physical_errors: Counter64,
-        /// Received packets that a switch could not send on.
+        /// Number of received packets that the switch could not forward.
         pub port_rcv_switch_relay_errors: Counter64,
-        /// Packets that were dropped instead of sent.
+        /// Number of packets that were dropped instead of sent.
         pub port_xmit_discards: Counter64,
-        /// Packets that a switch may not send.
+        /// Number of packets that the switch may not send.
         pub port_xmit_constraint_errors: Counter64,
-        /// Received packets that a switch may not take.
+        /// Number of received packets that the switch may not accept.
         pub port_rcv_constraint_errors: Counter64,
-        /// Times that physical errors passed their limit.
+        /// Number of times that physical errors reached their limit.
         pub local_link_integrity_errors: Counter64,
-        /// Times that overruns passed their limit.
+        /// Number of times that buffer overruns reached their limit.
         pub excessive_buffer_overrun_errors: Counter64,
-        /// Datagrams of subnet management that were dropped.
+        /// Number of dropped datagrams of subnet management.
         pub vl15_dropped: Counter64,
-        /// Ticks in which something was to be sent and could not be.
+        /// Number of ticks in which data were ready and could not be sent.
         pub port_xmit_wait: Counter64,
-        /// Datagrams to QP 1 that were dropped.
+        /// Number of dropped datagrams to QP 1.
         pub qp1_dropped: Counter64,
     }
 }

@@ -1,4 +1,4 @@
-//! Why packets were dropped.
+//! Reasons of receive errors and discarded packets.
 use crate::{
     perf::CounterSelect,
     wire,
@@ -6,45 +6,45 @@ use crate::{
 };
 
 wire! {
-    /// Why received packets counted as errors (IBTA 16.1.4.1), 16 bytes.
+    /// Reasons of receive errors of a port (IBTA 16.1.4.1), 16 bytes.
     pub struct PortRcvErrorDetails [16] {
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Port to read or to clear; 255 = all ports, if the node can.
+        /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
-        /// Set: which counters to clear, one bit each from the first on.
+        /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
         pub counter_select: CounterSelect,
-        /// Errors of their coding or check.
+        /// Number of packets with an error of coding or CRC.
         pub port_local_physical_errors: Be16,
-        /// Fields that do not fit together.
+        /// Number of packets whose fields are inconsistent.
         pub port_malformed_packet_errors: Be16,
-        /// No room.
+        /// Number of packets for which the buffer had no room.
         pub port_buffer_overrun_errors: Be16,
-        /// A switch knew no port for their LID.
+        /// Number of packets whose LID has no port in the switch.
         pub port_dlid_mapping_errors: Be16,
-        /// A switch knew no lane for their service level.
+        /// Number of packets whose service level has no lane in the switch.
         pub port_vl_mapping_errors: Be16,
-        /// They would have left by the port that they came in by.
+        /// Number of packets whose output port is their input port.
         pub port_looping_errors: Be16,
     }
 }
 
 wire! {
-    /// Why packets were dropped instead of sent (IBTA 16.1.4.2), 12 bytes.
+    /// Reasons of discarded packets of a port (IBTA 16.1.4.2), 12 bytes.
     pub struct PortXmitDiscardDetails [12] {
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Port to read or to clear; 255 = all ports, if the node can.
+        /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
-        /// Set: which counters to clear, one bit each from the first on.
+        /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
         pub counter_select: CounterSelect,
-        /// The port was not active.
+        /// Number of packets discarded because the port was not active.
         pub port_inactive_discards: Be16,
-        /// They were too long for the neighbour.
+        /// Number of packets discarded because they exceed the MTU of the neighbour.
         pub port_neighbor_mtu_discards: Be16,
-        /// They were too long in the switch.
+        /// Number of packets discarded because of their time in the switch.
         pub port_sw_lifetime_limit_discards: Be16,
-        /// They were too long at the head of the queue.
+        /// Number of packets discarded because of their time at the head of the queue.
         pub port_sw_hoq_lifetime_limit_discards: Be16,
     }
 }

@@ -1,4 +1,4 @@
-//! Operations and flow control of a port.
+//! Counters of operations, flow control and congestion of a port.
 use crate::{
     perf::CounterSelect,
     wire,
@@ -6,17 +6,17 @@ use crate::{
 };
 
 wire! {
-    /// What a port received of one operation (IBTA 16.1.4.3), 12 bytes.
+    /// Packets and data of one operation that a port received (IBTA 16.1.4.3), 12 bytes.
     pub struct PortOpRcvCounters [12] {
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Port to read or to clear; 255 = all ports, if the node can.
+        /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
-        /// Set: which counters to clear, one bit each from the first on.
+        /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
         pub counter_select: CounterSelect,
-        /// Packets.
+        /// Number of received packets of the operation.
         pub port_op_rcv_pkts: Counter32,
-        /// Data, in units of 4 bytes.
+        /// Received data of the operation, in units of 4 bytes.
         pub port_op_rcv_data: Counter32,
     }
 }
@@ -24,15 +24,15 @@ wire! {
 wire! {
     /// Flow control packets of a port (IBTA 16.1.4.4), 12 bytes.
     pub struct PortFlowCtlCounters [12] {
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Port to read or to clear; 255 = all ports, if the node can.
+        /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
-        /// Set: which counters to clear, one bit each from the first on.
+        /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
         pub counter_select: CounterSelect,
-        /// Sent.
+        /// Number of sent flow control packets.
         pub port_xmit_flow_pkts: Counter32,
-        /// Received.
+        /// Number of received flow control packets.
         pub port_rcv_flow_pkts: Counter32,
     }
 }
@@ -40,15 +40,15 @@ wire! {
 wire! {
     /// Congestion marks that a port received (IBTA A10.5), 12 bytes.
     pub struct PortRcvConCtrl [12] {
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Port to read or to clear; 255 = all ports, if the node can.
+        /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
-        /// Set: which counters to clear, one bit each from the first on.
+        /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
         pub counter_select: CounterSelect,
-        /// Packets with a forward mark.
+        /// Number of received packets with a forward mark.
         pub port_pkt_rcv_fecn: Counter32,
-        /// Packets with a backward mark.
+        /// Number of received packets with a backward mark.
         pub port_pkt_rcv_becn: Counter32,
     }
 }
@@ -56,13 +56,13 @@ wire! {
 wire! {
     /// Congestion of a port (IBTA A10.5), 8 bytes.
     pub struct PortXmitConCtrl [8] {
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Port to read or to clear; 255 = all ports, if the node can.
+        /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
-        /// Set: which counters to clear, one bit each from the first on.
+        /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
         pub counter_select: CounterSelect,
-        /// Ticks that the port was congested for.
+        /// Number of ticks in which the port was congested.
         pub port_xmit_time_cong: Counter32,
     }
 }

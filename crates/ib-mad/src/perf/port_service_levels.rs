@@ -8,13 +8,13 @@ use crate::{
 wire! {
     /// Forward congestion marks by service level (IBTA A10.5), 68 bytes.
     pub struct PortSlRcvFecn [68] {
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Port to read or to clear; 255 = all ports, if the node can.
+        /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
-        /// Set: which counters to clear, one bit each from the first on.
+        /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
         pub counter_select: CounterSelect,
-        /// Packets with the mark.
+        /// Number of received packets with a forward mark.
         pub port_sl_rcv_fecn: [Counter32; 16],
     }
 }
@@ -22,13 +22,13 @@ wire! {
 wire! {
     /// Backward congestion marks by service level (IBTA A10.5), 68 bytes.
     pub struct PortSlRcvBecn [68] {
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Port to read or to clear; 255 = all ports, if the node can.
+        /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
-        /// Set: which counters to clear, one bit each from the first on.
+        /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
         pub counter_select: CounterSelect,
-        /// Packets with the mark.
+        /// Number of received packets with a backward mark.
         pub port_sl_rcv_becn: [Counter32; 16],
     }
 }
@@ -36,13 +36,13 @@ wire! {
 wire! {
     /// Data sent by service level (IBTA A13), 68 bytes.
     pub struct PortXmitDataSl [68] {
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Port to read or to clear; 255 = all ports, if the node can.
+        /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
-        /// Set: which counters to clear, one bit each from the first on.
+        /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
         pub counter_select: CounterSelect,
-        /// Data, in units of 4 bytes.
+        /// Sent data, in units of 4 bytes.
         pub port_xmit_data_sl: [Counter32; 16],
     }
 }
@@ -50,13 +50,13 @@ wire! {
 wire! {
     /// Data received by service level (IBTA A13), 68 bytes.
     pub struct PortRcvDataSl [68] {
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Port to read or to clear; 255 = all ports, if the node can.
+        /// Port to read or clear; 255 for all ports, if the node supports it.
         pub port_select: u8,
-        /// Set: which counters to clear, one bit each from the first on.
+        /// In a Set: counters to clear, one bit each; bit 0 is the first counter.
         pub counter_select: CounterSelect,
-        /// Data, in units of 4 bytes.
+        /// Received data, in units of 4 bytes.
         pub port_rcv_data_sl: [Counter32; 16],
     }
 }

@@ -1,86 +1,86 @@
-//! The header of the protocol.
+//! The RMPP header.
 use crate::{bits, code, wire, wire::Be32};
 
 code! {
-    /// What an RMPP packet is.
+    /// Type of an RMPP packet.
     pub struct RmppType(u8) {
-        /// Not RMPP: the datagram stands alone.
+        /// Not RMPP: the datagram is a whole message.
         NONE = 0 "none",
-        /// A segment.
+        /// Segment of a message.
         DATA = 1 "DATA",
-        /// Segments received.
+        /// Acknowledgement of received segments.
         ACK = 2 "ACK",
-        /// Stop: out of resources.
+        /// End of the transfer: out of resources.
         STOP = 3 "STOP",
-        /// Abort: protocol error.
+        /// End of the transfer: protocol error.
         ABORT = 4 "ABORT",
     }
 }
 
 code! {
-    /// Why a transfer ends early (IBTA 13.6.2.1.2).
+    /// Reason why a transfer ends early (IBTA 13.6.2.1.2).
     pub struct RmppStatus(u8) {
-        /// Nothing is wrong.
+        /// The transfer has no error.
         OK = 0 "success",
-        /// STOP: no resources.
+        /// STOP: resources are exhausted.
         NO_RESOURCES = 1 "resources exhausted",
-        /// ABORT: it took too long.
+        /// ABORT: the transfer took too long.
         TOO_LONG = 118 "total time too long",
-        /// ABORT: the length of the first or last segment does not fit.
+        /// ABORT: the payload length of the first or last segment is inconsistent.
         BAD_LENGTH = 119 "inconsistent last and payload length",
-        /// ABORT: the first segment is not number 1, or number 1 not the first.
+        /// ABORT: the flag "first" and segment number 1 do not agree.
         BAD_SEGMENT = 120 "inconsistent first and segment number",
-        /// ABORT: a packet of an unknown kind.
+        /// ABORT: the packet has an unknown type.
         BAD_TYPE = 121 "bad RMPP type",
-        /// ABORT: an acknowledgement whose window ends before its segment.
+        /// ABORT: the window of an acknowledgement ends before its segment.
         WINDOW_TOO_SMALL = 122 "new window too small",
-        /// ABORT: an acknowledgement of a segment that was not sent.
+        /// ABORT: an acknowledged segment was not sent.
         SEGMENT_TOO_BIG = 123 "segment number too big",
-        /// ABORT: a status that does not belong to the packet.
+        /// ABORT: the status does not belong to the packet type.
         BAD_STATUS = 124 "illegal status",
         /// ABORT: the version of the protocol is not supported.
         BAD_VERSION = 125 "unsupported version",
-        /// ABORT: too many repeats.
+        /// ABORT: the number of retries is exceeded.
         TOO_MANY_RETRIES = 126 "too many retries",
-        /// ABORT: something else.
+        /// ABORT: another reason.
         UNSPECIFIED = 127 "unspecified",
     }
 }
 
 bits! {
-    /// Response time and flags.
+    /// Response time and flags of an RMPP packet.
     pub struct RmppFlags [1] in RmppHeader.flags {
-        /// Response time: 4.096 us x 2^n; 31 = not given.
+        /// Response time: 4.096 us x 2^n; 31 means not given.
         resp_time / with_resp_time: u8 = 5,
-        /// Last segment.
+        /// The segment is the last of the message.
         last / with_last: bool = 1,
-        /// First segment.
+        /// The segment is the first of the message.
         first / with_first: bool = 1,
-        /// The header is in use.
+        /// The RMPP header is in use.
         active / with_active: bool = 1,
     }
 }
 
 wire! {
-    /// RMPP header (IBTA 13.6.2.1), all zero in a datagram that stands alone.
+    /// RMPP header (IBTA 13.6.2.1); all zero in a datagram that is a whole message.
     pub struct RmppHeader [12] {
-        /// Version: 1 when active.
+        /// Version of the protocol: 1 if active.
         pub version: u8,
-        /// What the packet is.
+        /// Type of the packet.
         pub rmpp_type: RmppType,
         /// Response time and flags.
         pub flags: RmppFlags,
-        /// Reason of a stop or abort.
+        /// Reason of a STOP or ABORT.
         pub status: u8,
-        /// DATA: segment number; ACK: the last segment received.
+        /// DATA: segment number; ACK: number of the last segment received in order.
         pub data1: Be32,
-        /// DATA: payload length of first and last segments; ACK: the last segment of the window.
+        /// DATA: payload length in first and last segments; ACK: number of the last segment of the window.
         pub data2: Be32,
     }
 }
 
 impl RmppHeader {
-    /// The status as a code.
+    /// Returns the status as a code.
     #[must_use]
     pub const fn reason(&self) -> RmppStatus {
         RmppStatus::new(self.status)

@@ -1,4 +1,4 @@
-//! Where the protocol's parts are in a datagram.
+//! Layout of RMPP datagrams.
 use super::{RmppFlags, RmppHeader, RmppStatus, RmppType};
 use crate::{
     DecodeError, MadHeader, Method, MgmtClass, Wire,
@@ -11,13 +11,13 @@ use zerocopy::IntoBytes as _;
 /// Version of the protocol.
 pub const RMPP_VERSION: u8 = 1;
 
-/// Bytes of a segment that payload lengths count: all after the protocol's header, a class's own header included.
+/// Payload of a segment, in bytes: everything after the RMPP header, including a class-specific header.
 pub(super) const PAYLOAD: usize = MAD_SIZE - RMPP_END;
 const RMPP_END: usize = RMPP_HEADER + size_of::<RmppHeader>();
 
-/// Bytes of each segment before its data: common header, protocol header and the class's own header.
+/// Returns the bytes of each segment before its data: common header, RMPP header and class-specific header.
 ///
-/// `None` for a class that does not use the protocol: those that do are those of `ib_is_mad_class_rmpp` in Linux's
+/// Returns `None` for a class without RMPP. The classes with RMPP are those of `ib_is_mad_class_rmpp` in Linux's
 /// `rdma/ib_mad.h`.
 #[must_use]
 pub const fn header_length(class: MgmtClass) -> Option<usize> {
@@ -29,7 +29,7 @@ pub const fn header_length(class: MgmtClass) -> Option<usize> {
     Some(class.data_offset())
 }
 
-/// The headers of a datagram of a class with the protocol.
+/// A datagram of a class with RMPP, split into headers and data.
 #[derive(Clone, Copy)]
 pub(super) struct Segment<'a> {
     pub(super) rmpp: &'a RmppHeader,
@@ -40,9 +40,10 @@ pub(super) struct Segment<'a> {
 }
 
 impl<'a> Segment<'a> {
+    /// Splits a datagram into headers and data.
+    ///
     /// # Errors
-    /// [`DecodeError::TooShort`] if the datagram is not whole, [`DecodeError::BadValue`] if its class has no such
-    /// protocol.
+    /// [`DecodeError::TooShort`] if the datagram is not whole, [`DecodeError::BadValue`] if its class has no RMPP.
     pub(super) fn parse(mad: &'a [u8]) -> Result<Self, DecodeError> {
         let header = MadHeader::parse(mad)?;
         let class = header.mgmt_class;
@@ -56,7 +57,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// The datagram that answers `mad` in the protocol: its headers, the other direction, this protocol header, no data.
+/// Returns the datagram that answers `headers`: the same headers in the other direction, this RMPP header, no data.
 pub(super) fn answer(headers: &[u8], rmpp: RmppHeader) -> [u8; MAD_SIZE] {
     let mut mad = [0; MAD_SIZE];
     mad.iter_mut().zip(headers).for_each(|(to, from)| *to = *from);
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_classes_are_those_of_linux() {
+    fn classes_with_rmpp_are_those_of_linux() {
         for class in 0..=255 {
             let expected = match class {
                 0x03 => Some(56),

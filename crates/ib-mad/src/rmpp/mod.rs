@@ -1,8 +1,8 @@
-//! The reliable multi-packet protocol (IBTA 13.6): messages of several datagrams, sans I/O.
+//! The reliable multi-packet protocol, RMPP (IBTA 13.6): messages of several datagrams, without I/O.
 //!
-//! The crate neither sends nor waits: a [`Segmenter`] gives the datagrams that are to be sent, a [`Reassembler`] takes
-//! those that came and says what to answer. Time is an argument, counted from any start. A message is a datagram's
-//! headers once, and then all the data; it lives in the caller's buffer, which bounds it.
+//! The caller sends and waits. A [`Segmenter`] returns the datagrams to send. A [`Reassembler`] takes received
+//! datagrams and returns the responses. Time is an argument, counted from any start. A message is the headers of a
+//! datagram, once, followed by all data. It is in the caller's buffer, whose size is the limit of its length.
 //!
 //! ```text
 //! sender                        receiver

@@ -1,4 +1,4 @@
-//! The receiving end.
+//! The receiving side.
 use super::{
     RMPP_VERSION, RmppStatus, RmppType,
     layout::{PAYLOAD, Segment, ack, answer, stop_or_abort},
@@ -6,51 +6,51 @@ use super::{
 use crate::{DecodeError, mad::MAD_SIZE};
 use core::time::Duration;
 
-/// Bounds of a [`Reassembler`]; its buffer bounds the message's length.
+/// Limits of a [`Reassembler`]. The size of its buffer limits the length of the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReassemblerLimits {
-    /// Segments that the sender may send before it waits for an acknowledgement, 1 to 64.
+    /// Number of segments that the sender may send before it waits for an acknowledgement, 1 to 64.
     pub window: u8,
-    /// How long the next segment may take.
+    /// Time-out of the next segment.
     pub segment_timeout: Duration,
 }
 
 impl Default for ReassemblerLimits {
-    /// 64 segments, 40 s, as Linux has.
+    /// Returns the limits of Linux: 64 segments, 40 s.
     fn default() -> Self {
         Self { window: 64, segment_timeout: Duration::from_secs(40) }
     }
 }
 
-/// What became of a segment.
+/// Result of a received segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// More is to come. If there is a datagram, it is to be sent to the sender.
+    /// The message is incomplete. The caller sends the datagram, if there is one, to the sender.
     More(Option<[u8; MAD_SIZE]>),
-    /// The message is whole: [`Reassembler::message`]. The acknowledgement is to be sent; none is needed for a datagram
-    /// that stood alone.
+    /// The message is complete; see [`Reassembler::message`]. The caller sends the acknowledgement; a datagram without
+    /// RMPP has none.
     Done(Option<[u8; MAD_SIZE]>),
-    /// The transfer ended early. If there is a datagram, it tells the sender.
+    /// The transfer ended early. The datagram, if there is one, reports the reason to the sender.
     Failed(RmppStatus, Option<[u8; MAD_SIZE]>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Nothing came.
+    /// No segment was received.
     Idle,
-    /// Segments come.
+    /// Some segments were received.
     Open {
         deadline: Duration,
     },
-    /// The message has this many bytes.
+    /// The message is complete and has this many bytes.
     Done(usize),
     Failed(RmppStatus),
 }
 
-/// Puts a message together in a caller's buffer: headers of the first segment, then the data of all segments.
+/// Reassembles a message in a caller's buffer: headers of the first segment, then the data of all segments.
 ///
-/// One reassembler is for one message: the caller finds it by source and transaction id. It borrows its buffer or owns
-/// it (`&mut [u8]`, `Vec<u8>`, `[u8; N]`), so that a map can keep transfers.
+/// A reassembler is for one message; the caller finds it by source and transaction id. It borrows or owns its buffer
+/// (`&mut [u8]`, `Vec<u8>`, `[u8; N]`), so that a map can hold transfers.
 ///
 /// ```
 /// use core::time::Duration;
@@ -70,30 +70,30 @@ pub struct Reassembler<B> {
     limits: ReassemblerLimits,
     state: State,
     header_length: usize,
-    /// The first segment that is missing.
+    /// Number of the first missing segment.
     next: u32,
-    /// Which segments from `next` on came, the lowest bit for `next` itself.
+    /// Received segments from `next` on, one bit each; the lowest bit is for `next`.
     ahead: u64,
-    /// The last segment that the sender may send.
+    /// Number of the last segment that the sender may send.
     window_last: u32,
-    /// Number of the last segment and the bytes of data in it, once it came.
+    /// Number and data length of the last segment, once it was received.
     last: Option<(u32, usize)>,
 }
 
 impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
-    /// For a message that fits in `buffer`.
+    /// Returns a reassembler of a message that fits in `buffer`.
     #[must_use]
     pub fn new(buffer: B, limits: ReassemblerLimits) -> Self {
         let limits = ReassemblerLimits { window: limits.window.clamp(1, 64), ..limits };
         Self { buffer, limits, state: State::Idle, header_length: 0, next: 1, ahead: 0, window_last: 1, last: None }
     }
 
-    /// A datagram of the transfer came.
+    /// Handles a received datagram of the transfer.
     ///
-    /// A datagram without the protocol is a message by itself.
+    /// A datagram without RMPP is a whole message.
     ///
     /// # Errors
-    /// [`DecodeError`] if the datagram is not whole or its class has no such protocol; nothing changes then.
+    /// [`DecodeError`] if the datagram is not whole or its class has no RMPP; the transfer stays unchanged.
     pub fn handle(&mut self, now: Duration, mad: &[u8]) -> Result<Received, DecodeError> {
         let segment = Segment::parse(mad)?;
         if !segment.rmpp.flags.active() {
@@ -112,13 +112,13 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
                 self.state = State::Failed(status);
                 Received::Failed(status, None)
             }
-            // An acknowledgement is for a sender.
+            // Acknowledgements are for the sending side.
             RmppType::ACK => Received::More(None),
             _ => self.fail(&segment, RmppStatus::BAD_TYPE),
         })
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called; `None`: never.
+    /// Returns the time to call [`handle_timeout`](Self::handle_timeout); `None` if there is no time-out.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Duration> {
         match self.state {
@@ -127,7 +127,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
         }
     }
 
-    /// Time passed: gives the transfer up if the next segment is late.
+    /// Ends the transfer if the next segment is late.
     pub fn handle_timeout(&mut self, now: Duration) -> Received {
         match self.state {
             State::Open { deadline } if now >= deadline => {
@@ -141,7 +141,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
         }
     }
 
-    /// The message, once it is whole.
+    /// Returns the message, if it is complete.
     #[must_use]
     pub fn message(&self) -> Option<&[u8]> {
         match self.state {
@@ -150,7 +150,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
         }
     }
 
-    /// The buffer, with the message at its start if that is whole.
+    /// Returns the buffer; it starts with the message, if that is complete.
     #[must_use]
     pub fn into_buffer(self) -> B {
         self.buffer
@@ -177,7 +177,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
         if self.header_length == 0 {
             self.header_length = segment.header_length;
         }
-        // What came before, and what may not come yet, only tells that an acknowledgement was lost.
+        // A repeated segment, or one past the window, shows that an acknowledgement was lost.
         if number < self.next || matches!(self.state, State::Done(_)) {
             return self.again(segment);
         }
@@ -221,7 +221,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Reassembler<B> {
         }
     }
 
-    /// Puts a segment's data where it belongs, and the first segment's headers before it.
+    /// Copies a segment's data to its offset, and the headers of the first segment to the start.
     fn store(&mut self, number: u32, segment: &Segment<'_>, data: &[u8]) -> Option<()> {
         if number == 1 {
             self.put(0, segment.headers)?;

@@ -1,4 +1,4 @@
-//! The sending end.
+//! The sending side.
 use super::{
     RMPP_VERSION, RmppFlags, RmppHeader, RmppStatus, RmppType,
     layout::{PAYLOAD, Segment, answer, header_length, put, stop_or_abort},
@@ -6,31 +6,31 @@ use super::{
 use crate::{DecodeError, MadHeader, Wire, mad::MAD_SIZE, wire::Be32};
 use core::time::Duration;
 
-/// Bounds of a [`Segmenter`].
+/// Limits of a [`Segmenter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmenterLimits {
-    /// How long an acknowledgement may take before segments are sent again.
+    /// Time-out of an acknowledgement, after which segments are sent again.
     pub ack_timeout: Duration,
-    /// How often segments are sent again.
+    /// Number of times that segments are sent again.
     pub retries: u8,
 }
 
 impl Default for SegmenterLimits {
-    /// 2 s, 3 times.
+    /// Returns a time-out of 2 s and 3 retries.
     fn default() -> Self {
         Self { ack_timeout: Duration::from_secs(2), retries: 3 }
     }
 }
 
-/// How a transfer stands.
+/// State of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "there is no heap to put the datagram on")]
 pub enum Sent {
-    /// Segments are to be sent or acknowledged.
+    /// Segments are still to be sent or acknowledged.
     More,
     /// Every segment is acknowledged.
     Done,
-    /// The transfer ended early. If there is a datagram, it tells the receiver.
+    /// The transfer ended early. The datagram, if there is one, reports the reason to the receiver.
     Failed(RmppStatus, Option<[u8; MAD_SIZE]>),
 }
 
@@ -41,8 +41,10 @@ enum State {
     Failed(RmppStatus),
 }
 
-/// Cuts a message into datagrams: each has the message's headers, the protocol's header and a part of the data. It
-/// borrows the message or owns it (`&[u8]`, `Vec<u8>`, a [`Table`](crate::sa::Table)), so that a map can keep transfers.
+/// Splits a message into datagrams: each has the headers of the message, an RMPP header and a part of the data.
+///
+/// It borrows or owns the message (`&[u8]`, `Vec<u8>`, a [`Table`](crate::sa::Table)), so that a map can hold
+/// transfers.
 ///
 /// ```
 /// use core::time::Duration;
@@ -64,9 +66,9 @@ pub struct Segmenter<B> {
     limits: SegmenterLimits,
     state: State,
     segments: u32,
-    /// The last segment that is acknowledged.
+    /// Number of the last acknowledged segment.
     acked: u32,
-    /// The next segment to send.
+    /// Number of the next segment to send.
     next: u32,
     window_last: u32,
     retries_left: u8,
@@ -74,11 +76,12 @@ pub struct Segmenter<B> {
 }
 
 impl<B: AsRef<[u8]>> Segmenter<B> {
-    /// For a message: a datagram's headers (56 bytes for subnet administration) and then data of any length.
+    /// Returns a segmenter of a message: headers of a datagram (56 bytes for subnet administration) and data of any
+    /// length.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if the class has no such protocol, or if the message has more data than segments can be
-    /// numbered; [`DecodeError::TooShort`] if the message ends before its headers.
+    /// [`DecodeError::BadValue`] if the class has no RMPP, or if the message has more data than segment numbers permit;
+    /// [`DecodeError::TooShort`] if the message ends before its headers.
     pub fn new(message: B, limits: SegmenterLimits) -> Result<Self, DecodeError> {
         let bytes = message.as_ref();
         let class = MadHeader::parse(bytes)?.mgmt_class;
@@ -108,13 +111,13 @@ impl<B: AsRef<[u8]>> Segmenter<B> {
         })
     }
 
-    /// The message, for as long as the transfer goes on.
+    /// Returns the message.
     #[must_use]
     pub fn message(&self) -> &[u8] {
         self.message.as_ref()
     }
 
-    /// The message, back from the transfer.
+    /// Ends the transfer and returns the message.
     #[must_use]
     pub fn into_message(self) -> B {
         self.message
@@ -124,20 +127,20 @@ impl<B: AsRef<[u8]>> Segmenter<B> {
         self.message.as_ref().split_at_checked(self.header_length).unwrap_or_default()
     }
 
-    /// How many segments the message has.
+    /// Returns the number of segments of the message.
     #[must_use]
     pub fn segments(&self) -> u32 {
         self.segments
     }
 
-    /// The next datagram to send, if the window is open: to be called until it gives none.
+    /// Returns the next datagram to send, if the window permits. Call it until it returns `None`.
     pub fn poll_send(&mut self, now: Duration) -> Option<[u8; MAD_SIZE]> {
         let mut segment = [0; MAD_SIZE];
         self.poll_send_into(now, &mut segment).then_some(segment)
     }
 
-    /// The next datagram to send, if the window is open, put where the caller sends it from: behind a umad header, into
-    /// registered memory. Whether there was one; what the buffer held is gone then.
+    /// Writes the next datagram to send, if the window permits, into `buffer`: after a umad header, or in registered
+    /// memory. Returns `true` if there was a datagram; it overwrites the whole buffer.
     pub fn poll_send_into(&mut self, now: Duration, buffer: &mut [u8; MAD_SIZE]) -> bool {
         if self.state != State::Open || self.next > self.window_last.min(self.segments) {
             return false;
@@ -148,10 +151,10 @@ impl<B: AsRef<[u8]>> Segmenter<B> {
         true
     }
 
-    /// A datagram of the transfer came.
+    /// Handles a received datagram of the transfer.
     ///
     /// # Errors
-    /// [`DecodeError`] if the datagram is not whole or its class has no such protocol; nothing changes then.
+    /// [`DecodeError`] if the datagram is not whole or its class has no RMPP; the transfer stays unchanged.
     pub fn handle(&mut self, now: Duration, mad: &[u8]) -> Result<Sent, DecodeError> {
         let segment = Segment::parse(mad)?;
         if self.state != State::Open || !segment.rmpp.flags.active() {
@@ -172,7 +175,7 @@ impl<B: AsRef<[u8]>> Segmenter<B> {
         })
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called; `None`: never.
+    /// Returns the time to call [`handle_timeout`](Self::handle_timeout); `None` if there is no time-out.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Duration> {
         match self.state {
@@ -181,7 +184,7 @@ impl<B: AsRef<[u8]>> Segmenter<B> {
         }
     }
 
-    /// Time passed: if the acknowledgement is late, segments are to be sent again, or the transfer is given up.
+    /// Sends segments again if the acknowledgement is late, or ends the transfer after the last retry.
     pub fn handle_timeout(&mut self, now: Duration) -> Sent {
         if self.poll_timeout().is_none_or(|deadline| now < deadline) {
             return self.status();
@@ -191,7 +194,7 @@ impl<B: AsRef<[u8]>> Segmenter<B> {
         };
         self.retries_left = left;
         self.next = self.acked + 1;
-        // Nothing is sent while the window is closed, and that may not last for ever.
+        // The deadline also runs while the window is closed, so that a closed window does not last for ever.
         self.deadline = Some(now.saturating_add(self.limits.ack_timeout));
         Sent::More
     }
@@ -204,7 +207,7 @@ impl<B: AsRef<[u8]>> Segmenter<B> {
         if window_last < segment {
             return self.fail(RmppStatus::WINDOW_TOO_SMALL);
         }
-        // What was sent before a time-out may be acknowledged after it.
+        // An acknowledgement of a segment sent before a time-out may arrive after it.
         if segment > self.segments.min(self.window_last) {
             return self.fail(RmppStatus::SEGMENT_TOO_BIG);
         }
@@ -236,7 +239,7 @@ impl<B: AsRef<[u8]>> Segmenter<B> {
         self.state = State::Failed(status);
         let (headers, _) = self.parts();
         let mut mad = answer(headers, stop_or_abort(status));
-        // This end speaks in the message's own direction.
+        // The abort has the direction of the message, not the direction of a response.
         if let (Ok(to), Ok(from)) = (MadHeader::parse_mut(&mut mad), MadHeader::parse(headers)) {
             to.method = from.method;
         }

@@ -1,4 +1,4 @@
-//! Both ends together, over a line that loses, repeats and reorders.
+//! Tests of both sides together, with datagrams lost, repeated and reordered.
 extern crate std;
 mod steps;
 
@@ -16,7 +16,7 @@ fn message(data: &[u8]) -> Vec<u8> {
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Runs a transfer; `fates` says for each datagram on the line 0: lost, 1: twice, 2: after the next, else: as it is.
+/// Runs a transfer. `fates` returns the fate of each datagram: 0 lost, 1 repeated, 2 reordered, any other delivered.
 fn transfer(data: &[u8], window: u8, fates: &mut dyn FnMut() -> u8) -> (Sent, Option<Vec<u8>>) {
     let message = message(data);
     let mut buffer = vec![0; message.len() + 300];
@@ -55,7 +55,7 @@ fn transfer(data: &[u8], window: u8, fates: &mut dyn FnMut() -> u8) -> (Sent, Op
 
 proptest! {
     #[test]
-    fn every_message_arrives(
+    fn message_arrives_despite_loss_repetition_and_reordering(
         data in proptest::collection::vec(any::<u8>(), 0..30_000),
         window in 0_u8..=70,
         fates in proptest::collection::vec(0_u8..8, 1..50),
@@ -68,13 +68,15 @@ proptest! {
     }
 
     #[test]
-    fn any_datagrams_do_no_harm(mads in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..300), 0..8)) {
+    fn any_datagrams_are_handled_without_panic(
+        mads in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..300), 0..8),
+    ) {
         let mut buffer = [0; 600];
         let mut receiver = Reassembler::new(&mut buffer, ReassemblerLimits::default());
         let message = message(&[1; 900]);
         let mut sender = Segmenter::new(&message, SegmenterLimits::default()).unwrap();
         for mut mad in mads {
-            // Make it look like the protocol, or hardly anything would be looked at.
+            // Sets class, version and type, because other datagrams are rejected at once.
             for (at, value) in [(0, 1), (1, 3), (24, 1)] {
                 if let Some(byte) = mad.get_mut(at) {
                     *byte = value;
@@ -100,7 +102,7 @@ fn segment(number: u32, flags: u8, length: u32) -> [u8; 256] {
 }
 
 #[test]
-fn what_does_not_fit_is_stopped() {
+fn message_longer_than_the_buffer_is_stopped() {
     let mut buffer = [0; 300];
     let mut receiver = Reassembler::new(&mut buffer, ReassemblerLimits::default());
     assert!(matches!(receiver.handle(SECOND, &segment(1, 3, 440)), Ok(Received::More(Some(_)))));
@@ -108,12 +110,12 @@ fn what_does_not_fit_is_stopped() {
         panic!("the second segment does not fit");
     };
     assert_eq!(stop[24..28], [1, 3, 1, 1]);
-    assert_eq!(stop[3], Method::GET_TABLE.get(), "the answer goes the other way");
+    assert_eq!(stop[3], Method::GET_TABLE.get(), "the response has the other direction");
     assert_eq!(receiver.message(), None);
 }
 
 #[test]
-fn faults_are_aborted_with_their_reason() {
+fn inconsistent_segments_abort_the_transfer() {
     for (segment, status) in [
         (segment(2, 3, 0), RmppStatus::BAD_SEGMENT),
         (segment(1, 1, 0), RmppStatus::BAD_SEGMENT),
@@ -133,7 +135,7 @@ fn faults_are_aborted_with_their_reason() {
 }
 
 #[test]
-fn a_late_segment_ends_the_transfer() {
+fn late_segment_ends_the_transfer() {
     let mut buffer = [0; 1000];
     let mut receiver = Reassembler::new(&mut buffer, ReassemblerLimits::default());
     assert_eq!(receiver.poll_timeout(), None);
@@ -145,7 +147,7 @@ fn a_late_segment_ends_the_transfer() {
 }
 
 #[test]
-fn a_sender_gives_up() {
+fn sender_ends_the_transfer_after_its_retries() {
     let message = message(&[1; 500]);
     let mut sender = Segmenter::new(&message, SegmenterLimits { ack_timeout: SECOND, retries: 2 }).unwrap();
     let mut now = Duration::ZERO;
@@ -163,7 +165,7 @@ fn a_sender_gives_up() {
 }
 
 #[test]
-fn wrong_acknowledgements_end_the_transfer() {
+fn inconsistent_acknowledgements_abort_the_transfer() {
     let long = message(&[1; 5000]);
     for (number, window, status) in [(2, 64, RmppStatus::SEGMENT_TOO_BIG), (1, 0, RmppStatus::WINDOW_TOO_SMALL)] {
         let mut sender = Segmenter::new(&long, SegmenterLimits::default()).unwrap();

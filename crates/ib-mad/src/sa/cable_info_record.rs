@@ -1,17 +1,17 @@
-//! CableInfoRecord: what a cable says of itself.
+//! CableInfoRecord: data of a cable.
 use super::record::sa_record;
 use crate::{wire, wire::Octets};
 
 wire! {
-    /// What a cable says of itself (IBTA 15.2.5.22). No public source gives its layout: the bytes are kept as they are,
-    /// with what follows them in the datagram.
+    /// Data of a cable (IBTA 15.2.5.22). No public source has its layout; the bytes are kept, including the rest of the
+    /// datagram.
     pub struct CableInfoRecord [200] {
-        /// As it came.
+        /// Bytes of the record, without a known layout.
         pub opaque: Octets<200>,
     }
 }
 
 sa_record! {
-    /// Which fields of a [`CableInfoRecord`] count.
+    /// Component mask of a [`CableInfoRecord`].
     CableInfoRecord CABLE_INFO_RECORD CableInfoMask;
 }

@@ -1,54 +1,55 @@
-//! What a subnet administration can do.
+//! Capabilities of subnet administration.
 use crate::flags;
 
 flags! {
-    /// Subnet administration's bits of [`ClassPortInfo::capability_mask`](crate::notice::ClassPortInfo) (IBTA 15.2.4).
+    /// Capability bits of subnet administration in [`ClassPortInfo::capability_mask`](crate::notice::ClassPortInfo)
+    /// (IBTA 15.2.4).
     pub struct SaCapability(u16) {
-        /// Has the optional records.
+        /// Supports the optional records.
         OPTIONAL_RECORDS = 0x0100 "IsSubnetOptionalRecordsSupported",
-        /// Multicast groups can be joined.
+        /// Supports joining multicast groups.
         UD_MULTICAST = 0x0200 "IsUDMulticastSupported",
-        /// Answers multi-path questions.
+        /// Supports multi-path queries.
         MULTI_PATH = 0x0400 "IsMultiPathSupported",
-        /// Can initialize ports anew.
+        /// Supports reinitialization of ports.
         REINIT = 0x0800 "IsReInitSupported",
-        /// Answers multi-path questions about GIDs of any scope.
+        /// Supports multi-path queries for GIDs of any scope.
         GID_SCOPED_MULTI_PATH = 0x1000 "IsGIDScopedMultiPathSupported",
-        /// Can match single bits of a port's capability mask.
+        /// Matches single bits of a port's capability mask.
         PORT_INFO_CAPABILITY_MASK_MATCH = 0x2000 "IsPortInfoCapMaskMatchSupported",
-        /// Has records of link speed and width pairs.
+        /// Supports records of link speed and width pairs.
         LINK_SPEED_WIDTH_PAIRS = 0x4000 "IsLinkSpeedWidthPairsTableRecordSupported",
-        /// Has services of performance administration.
+        /// Supports services of performance administration.
         PA_SERVICES = 0x8000 "IsPAServicesSupported",
     }
 }
 
 flags! {
-    /// Subnet administration's bits of the second capability mask (IBTA 15.2.4).
+    /// Capability bits of subnet administration in the second capability mask (IBTA 15.2.4).
     pub struct SaCapability2(u32) {
-        /// Tells about paths that go and come.
+        /// Sends traps about invalidated and restored paths (unpath and repath).
         UNPATH_REPATH = 0x001 "IsUnpathRepathSupported",
-        /// Knows classes of service quality.
+        /// Supports quality of service classes.
         QOS = 0x002 "IsQoSSupported",
-        /// Gives the membership bit of P_Keys in reverse paths.
+        /// Reports the membership bit of P_Keys in reverse paths.
         REVERSE_PATH_PKEY = 0x004 "IsReversePathPKeyMembershipBitSupported",
-        /// Knows the end of multicast tables.
+        /// Supports the end of multicast forwarding tables.
         MULTICAST_TOP = 0x008 "IsMulticastTopSupported",
-        /// Has records of nodes' places.
+        /// Supports HierarchyInfo records.
         HIERARCHY_INFO = 0x010 "IsHierarchyInfoSupported",
-        /// Can give ports more GUIDs.
+        /// Assigns additional GUIDs to ports.
         ADDITIONAL_GUID = 0x020 "IsAdditionalGUIDSupported",
-        /// Port records have every field.
+        /// PortInfo records have every field.
         FULL_PORT_INFO_RECORD = 0x040 "IsFullPortInfoRecordSupported",
-        /// Knows extended speeds.
+        /// Supports extended link speeds.
         EXTENDED_SPEEDS = 0x080 "IsExtendedSpeedsSupported",
-        /// Has service records of multicast groups.
+        /// Supports service records of multicast groups.
         MULTICAST_SERVICE_RECORD = 0x100 "IsMulticastServiceRecordSupported",
-        /// Has records of cables.
+        /// Supports CableInfo records.
         CABLE_INFO_RECORD = 0x200 "IsCableInfoRecordSupported",
-        /// Can match single bits of a port's second capability mask.
+        /// Matches single bits of a port's second capability mask.
         PORT_INFO_CAPABILITY_MASK2_MATCH = 0x400 "IsPortInfoCapMask2MatchSupported",
-        /// Has records of error correction.
+        /// Supports PortInfoExtended records.
         PORT_INFO_EXTENDED_RECORD = 0x800 "IsPortInfoExtendedRecordSupported",
     }
 }

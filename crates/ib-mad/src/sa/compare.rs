@@ -1,25 +1,26 @@
-//! How components of a query are compared with records' fields.
+//! Comparison of a query's components with the fields of records.
 use crate::code::Graded;
 use core::cmp::Ordering;
 
-/// How a component of a query is compared with a record's field.
+/// Comparison of a component of a query with a field of a record.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub enum Compare {
-    /// Both are the same.
+    /// Both values are equal.
     #[default]
     Equal,
-    /// By the selector beside it, or if that does not count: both are the same. Of sizes, speeds and times.
+    /// Values are compared by the selector beside them, and for equality without a selector. For sizes, speeds and
+    /// times.
     Graded(Grades),
-    /// The partition is the same; memberships may differ.
+    /// Both P_Keys name the same partition; memberships may differ.
     Partition,
-    /// What is set in the query is set in the record.
+    /// Every bit that is set in the query is set in the record.
     Set,
-    /// Every record will do: the component says how others are compared, or how many records are wanted.
+    /// Every record matches: the component controls the comparison of another one, or the number of records.
     Ignored,
 }
 
-/// The order of a kind of values, for their codes.
+/// The order of the values of a type, by their codes.
 #[derive(Clone, Copy, Debug)]
 pub struct Grades {
     grade: fn(code: u64) -> Option<u64>,
@@ -27,19 +28,19 @@ pub struct Grades {
 }
 
 impl Compare {
-    /// By selector and the order of a kind of values.
+    /// Returns a comparison by selector and the order of `T`.
     pub(super) const fn graded<T: Graded>() -> Self {
         Self::Graded(Grades { grade: |code| T::from_raw(code).grade(), most_is_best: T::MOST_IS_BEST })
     }
 }
 
 impl Grades {
-    /// The grade of a code; `None` for one that has none.
+    /// Returns the rank of a code; `None` for an undefined code.
     pub(super) fn grade(self, code: u64) -> Option<u64> {
         (self.grade)(code)
     }
 
-    /// How good one code is beside another, where the best is asked for.
+    /// Compares two codes for [`Selector::Best`](crate::Selector::Best): the better code is greater.
     pub(super) fn rank(self, one: Option<u64>, other: Option<u64>) -> Ordering {
         let grade = |code: Option<u64>| code.and_then(self.grade);
         let order = grade(one).cmp(&grade(other));

@@ -1,4 +1,4 @@
-//! The subnet administration header.
+//! The subnet administration header and datagram.
 use super::SaRecord;
 use crate::{
     AttributeId, DecodeError, MadHeader, Method, MgmtClass, TransactionId,
@@ -11,15 +11,15 @@ use crate::{
 pub const SA_CLASS_VERSION: u8 = 2;
 
 wire! {
-    /// What subnet administration adds to the common and RMPP headers (IBTA 15.2.1.1).
+    /// Header of subnet administration, after the common header and the RMPP header (IBTA 15.2.1.1).
     pub struct SaHeader [20] {
-        /// Subnet management key; zero for ordinary askers.
+        /// Subnet management key; zero for ordinary requesters.
         pub sm_key: Be64,
-        /// Distance of records in an answer, in 8-byte words.
+        /// Distance between records in a response, in 8-byte words.
         pub attribute_offset: Be16,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// Which fields of the record count in a request.
+        /// Component mask: the fields of the record that a request uses.
         pub component_mask: Be64,
     }
 }
@@ -36,17 +36,17 @@ wire! {
     pub struct SaMad [256] {
         /// Common header of every datagram, 24 bytes.
         pub header: MadHeader,
-        /// RMPP header, 12 bytes: segments of a message that is longer than a datagram.
+        /// RMPP header, 12 bytes, for messages that are longer than a datagram.
         pub rmpp: RmppHeader,
-        /// Subnet administration header.
+        /// Header of subnet administration, 20 bytes.
         pub sa: SaHeader,
-        /// The record of a request; the record or records of an answer.
+        /// Record of a request; record or records of a response.
         pub data: Octets<200>,
     }
 }
 
 impl SaMad {
-    /// A request without a record.
+    /// Returns a request without a record.
     #[must_use]
     #[inline]
     pub fn request(method: Method, attribute_id: AttributeId, tid: TransactionId) -> Self {
@@ -56,8 +56,8 @@ impl SaMad {
         }
     }
 
-    /// The record in this datagram, in place, if it has one: [`MadRef::records`](crate::MadRef::records) says how many
-    /// an answer has.
+    /// Returns the record in this datagram, in place. Use [`MadRef::records`](crate::MadRef::records) for a response
+    /// with any number of records.
     ///
     /// # Errors
     /// [`DecodeError::BadValue`] if the attribute id is not the record's.

@@ -1,17 +1,17 @@
-//! HierarchyInfoRecord: a node's place in the hardware.
+//! HierarchyInfoRecord: position of a node in the hardware hierarchy.
 use super::record::sa_record;
 use crate::{wire, wire::Octets};
 
 wire! {
-    /// A node's place in the hardware (IBTA 15.2.5.21). No public source gives its layout: the bytes are kept as they
-    /// are, with what follows them in the datagram.
+    /// Position of a node in the hardware hierarchy (IBTA 15.2.5.21). No public source has its layout; the bytes are
+    /// kept, including the rest of the datagram.
     pub struct HierarchyInfoRecord [200] {
-        /// As it came.
+        /// Bytes of the record, without a known layout.
         pub opaque: Octets<200>,
     }
 }
 
 sa_record! {
-    /// Which fields of a [`HierarchyInfoRecord`] count.
+    /// Component mask of a [`HierarchyInfoRecord`].
     HierarchyInfoRecord HIERARCHY_INFO_RECORD HierarchyInfoMask;
 }

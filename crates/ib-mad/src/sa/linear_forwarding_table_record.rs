@@ -1,4 +1,4 @@
-//! LinearForwardingTableRecord: where a switch sends packets.
+//! LinearForwardingTableRecord: output ports of a switch by LID.
 use super::record::sa_record;
 use crate::{
     Lid,
@@ -10,22 +10,22 @@ use crate::{
 wire! {
     /// A block of a switch's linear forwarding table (IBTA 15.2.5.6), 72 bytes.
     pub struct LinearForwardingTableRecord [72] {
-        /// LID of the switch that has the table.
+        /// LID of the switch.
         pub lid: Lid,
-        /// Block of 64 LIDs.
+        /// Number of the block of 64 LIDs.
         pub block_num: Be16,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<4>,
-        /// 64 ports, for the LIDs from 64 x the block number on.
+        /// Output ports of 64 LIDs, from 64 x the block number.
         pub table: LinearForwardingTable,
     }
 }
 
 sa_record! {
-    /// Which fields of a [`LinearForwardingTableRecord`] count.
+    /// Component mask of a [`LinearForwardingTableRecord`].
     LinearForwardingTableRecord LINEAR_FORWARDING_TABLE_RECORD LinearForwardingTableMask;
-    /// LID of the switch that has the table.
+    /// LID of the switch.
     LID = 0x1 "lid" lid(value: Lid) |r| r.lid = value;
-    /// Block of 64 LIDs.
+    /// Number of the block of 64 LIDs.
     BLOCK_NUM = 0x2 "block_num" block_num(value: u16) |r| r.block_num = value.into();
 }

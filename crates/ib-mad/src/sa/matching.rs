@@ -1,4 +1,4 @@
-//! What a query finds: records whose fields agree with it, component by component.
+//! Matching of records against a query, component by component.
 use super::{Compare, Component, Query, SaRecord};
 use crate::{
     Selector,
@@ -6,14 +6,14 @@ use crate::{
 };
 use core::cmp::Ordering;
 
-/// Where a component is in a record of its kind.
+/// Position of a component in its record: first bit and width.
 #[derive(Clone, Copy)]
-struct Place {
+struct BitRange {
     offset: u32,
     bits: u32,
 }
 
-impl Place {
+impl BitRange {
     fn of(fields: &[Field], path: &str) -> Option<Self> {
         find(fields, path).map(|(offset, bits)| Self { offset, bits })
     }
@@ -22,7 +22,7 @@ impl Place {
         read_bits(bytes, self.offset, self.bits)
     }
 
-    /// Wider than a number: 64 bits at a time.
+    /// True if both have the same bits. Compares 64 bits at a time, because fields may be wider.
     fn is_same(self, one: &[u8], other: &[u8]) -> bool {
         (0..self.bits.div_ceil(64)).all(|word| {
             let start = word * 64;
@@ -33,10 +33,11 @@ impl Place {
 }
 
 impl<R: SaRecord> Query<R> {
-    /// Whether a record is what is asked for: every component that counts agrees with it.
+    /// True if a record matches the query: every component in the component mask matches.
     ///
-    /// Values with a selector (MTU, rate, lifetime) are compared by it, rates by their speed; P_Keys by their partition;
-    /// everything else must be equal. Where the best is asked for, any value agrees: see [`select`](Self::select).
+    /// Values with a selector (MTU, rate, lifetime) are compared as the selector requires, rates by their speed. P_Keys
+    /// match if they name the same partition. Everything else must be equal. With [`Selector::Best`] any value matches;
+    /// see [`select`](Self::select).
     ///
     /// ```
     /// use ib_mad::{Mtu, Selected, Selector, sa::{PathRecord, Query}};
@@ -50,8 +51,8 @@ impl<R: SaRecord> Query<R> {
         R::COMPONENTS.iter().filter(|component| component.mask & self.mask != 0).all(|it| self.agrees(it, record))
     }
 
-    /// The records that are asked for, in their order: those that [match](Self::matches), and where the best is asked
-    /// for (the largest MTU, the fastest rate, the shortest lifetime) no worse ones.
+    /// Returns the matching records in their order. For [`Selector::Best`] (largest MTU, fastest rate, shortest
+    /// lifetime) only the best of the [matching](Self::matches) records are returned.
     pub fn select<'a, I>(&self, records: I) -> impl Iterator<Item = &'a R> + use<'a, I, R>
     where
         I: IntoIterator<Item = &'a R, IntoIter: Clone>,
@@ -63,16 +64,16 @@ impl<R: SaRecord> Query<R> {
         matching.filter(move |record| best.is_some_and(|best| own.rank(record, best).is_eq()))
     }
 
-    /// Which of two records is better, by what the best is asked of.
+    /// Compares two records by the components that have [`Selector::Best`].
     fn rank(&self, one: &R, other: &R) -> Ordering {
         let graded = R::COMPONENTS.iter().filter_map(|component| match component.compare {
             Compare::Graded(grades) if component.mask & self.mask != 0 => Some((component, grades)),
             _ => None,
         });
         graded.fold(Ordering::Equal, |order, (component, grades)| {
-            order.then_with(|| match (self.selector(component), Place::of(R::FIELDS, component.field)) {
-                (Selector::Best, Some(place)) => {
-                    let code = |record: &R| place.number(record.as_bytes());
+            order.then_with(|| match (self.selector(component), BitRange::of(R::FIELDS, component.field)) {
+                (Selector::Best, Some(range)) => {
+                    let code = |record: &R| range.number(record.as_bytes());
                     grades.rank(code(one), code(other))
                 }
                 _ => Ordering::Equal,
@@ -81,38 +82,38 @@ impl<R: SaRecord> Query<R> {
     }
 
     fn agrees(&self, component: &Component, record: &R) -> bool {
-        let Some(place) = Place::of(R::FIELDS, component.field) else { return true };
-        let (own, asked) = (record.as_bytes(), self.record.as_bytes());
-        let numbers = || place.number(own).zip(place.number(asked));
+        let Some(range) = BitRange::of(R::FIELDS, component.field) else { return true };
+        let (own, requested) = (record.as_bytes(), self.record.as_bytes());
+        let numbers = || range.number(own).zip(range.number(requested));
         match component.compare {
             Compare::Ignored => true,
-            Compare::Partition => numbers().is_none_or(|(own, asked)| (own ^ asked) & 0x7fff == 0),
-            Compare::Set => numbers().is_none_or(|(own, asked)| asked & !own == 0),
+            Compare::Partition => numbers().is_none_or(|(own, requested)| (own ^ requested) & 0x7fff == 0),
+            Compare::Set => numbers().is_none_or(|(own, requested)| requested & !own == 0),
             Compare::Graded(grades) => {
-                numbers().is_none_or(|(own, asked)| match self.selector(component) {
-                    // Also of codes that have no grade.
-                    Selector::Exactly => own == asked,
-                    selector => selector.admits(grades.grade(own), grades.grade(asked)),
+                numbers().is_none_or(|(own, requested)| match self.selector(component) {
+                    // Equality also works for codes without a grade.
+                    Selector::Exactly => own == requested,
+                    selector => selector.admits(grades.grade(own), grades.grade(requested)),
                 })
             }
             Compare::Equal => match component.elements(R::FIELDS, self.mask) {
-                None => place.is_same(own, asked),
+                None => range.is_same(own, requested),
                 Some(mut elements) => {
-                    let bits = place.bits / component.mask.count_ones();
-                    elements.all(|index| Place { offset: place.offset + index * bits, bits }.is_same(own, asked))
+                    let bits = range.bits / component.mask.count_ones();
+                    elements.all(|index| BitRange { offset: range.offset + index * bits, bits }.is_same(own, requested))
                 }
             },
         }
     }
 
-    /// The selector of a value, if it counts; a value alone means exactly that one.
+    /// Returns the selector of a value, if it is in the component mask. A value alone means exactly that value.
     fn selector(&self, value: &Component) -> Selector {
         let is_beside = |other: &&Component| {
             let path = other.field.strip_suffix("selector");
             path.is_some() && path == value.field.strip_suffix("value")
         };
         let beside = R::COMPONENTS.iter().find(is_beside).filter(|other| other.mask & self.mask != 0);
-        let raw = beside.and_then(|other| Place::of(R::FIELDS, other.field)?.number(self.record.as_bytes()));
+        let raw = beside.and_then(|other| BitRange::of(R::FIELDS, other.field)?.number(self.record.as_bytes()));
         raw.map_or(Selector::Exactly, crate::wire::Bits::from_raw)
     }
 }

@@ -6,7 +6,7 @@ use crate::{
 };
 
 bits! {
-    /// Service level, flow label, hop limit.
+    /// Service level, flow label and hop limit of a group.
     pub struct SlFlowHop [4] in McMemberRecord.sl_flow_hop {
         /// Service level of the group's packets, 0 to 15.
         sl / with_sl: ServiceLevel = 4,
@@ -17,49 +17,49 @@ bits! {
     }
 }
 bits! {
-    /// Scope of the group, kind of membership.
+    /// Scope of the group, and kind of membership.
     pub struct ScopeState [1] in McMemberRecord.scope_state {
-        /// Scope: 2 link, 5 site, 8 organization, 14 global.
+        /// Scope of the group: 2 link, 5 site, 8 organization, 14 global.
         scope / with_scope: u8 = 4,
-        /// Kind of membership.
+        /// Kind of membership of the port.
         join_state / with_join_state: JoinState = 4,
     }
 }
 bits! {
-    /// Joined for another port.
+    /// Proxy flag of a join.
     pub struct ProxyJoin [1] in McMemberRecord.proxy_join {
-        /// Whether the join was made for another port.
+        /// True if another port made the join.
         proxy_join / with_proxy_join: bool = 1,
         _: 7,
     }
 }
 
 flags! {
-    /// Kinds of membership, a set of 4 bits (IBTA 15.2.5.17).
+    /// Set of membership kinds, 4 bits (IBTA 15.2.5.17).
     pub struct JoinState(u8) {
-        /// Sends and receives; the group lives while it has a full member.
+        /// Sends and receives. The group exists while it has a full member.
         FULL_MEMBER = 1 "full member",
-        /// Sends and receives, does not keep the group alive.
+        /// Sends and receives. Does not keep the group in existence.
         NON_MEMBER = 2 "non-member",
-        /// Sends only, does not keep the group alive.
+        /// Sends only. Does not keep the group in existence.
         SEND_ONLY_NON_MEMBER = 4 "send-only non-member",
-        /// Sends only, keeps the group alive.
+        /// Sends only. Keeps the group in existence.
         SEND_ONLY_FULL_MEMBER = 8 "send-only full member",
     }
 }
 
 wire! {
-    /// Membership of a port in a multicast group (IBTA 15.2.5.17), 52 bytes; 56 apart in tables.
+    /// Membership of a port in a multicast group (IBTA 15.2.5.17), 52 bytes; the distance in tables is 56 bytes.
     pub struct McMemberRecord [52] {
         /// GID of the multicast group.
         pub mgid: Gid,
-        /// GID of the port that is a member.
+        /// GID of the member port.
         pub port_gid: Gid,
-        /// Key of the group's datagrams.
+        /// Queue key of the group's datagrams.
         pub qkey: Qkey,
-        /// The group's LID.
+        /// Multicast LID of the group.
         pub mlid: Lid,
-        /// Maximum transfer unit.
+        /// MTU of the group: a 2-bit selector and a 6-bit code.
         pub mtu: Selected<Mtu>,
         /// Traffic class of the global route header, 8 bits.
         pub traffic_class: u8,
@@ -67,46 +67,46 @@ wire! {
         pub pkey: Pkey,
         /// Static rate of the group: a 2-bit selector and a 6-bit code.
         pub rate: Selected<Rate>,
-        /// Longest time of a packet in the subnet: a 2-bit selector, then 4.096 us x 2^n with a 6-bit n.
+        /// Maximum lifetime of a packet in the subnet: a 2-bit selector, then 4.096 us x 2^n with a 6-bit n.
         pub packet_life_time: Selected<PacketLifeTime>,
-        /// Service level, flow label, hop limit.
+        /// Service level, flow label and hop limit.
         pub sl_flow_hop: SlFlowHop,
-        /// Scope and kind of membership.
+        /// Scope of the group, and kind of membership.
         pub scope_state: ScopeState,
-        /// Joined for another port.
+        /// Proxy flag of the join.
         pub proxy_join: ProxyJoin,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
     }
 }
 
 sa_record! {
-    /// Which fields of a [`McMemberRecord`] count.
+    /// Component mask of a [`McMemberRecord`].
     McMemberRecord MC_MEMBER_RECORD McMemberMask;
     /// GID of the multicast group.
     MGID = 0x1 "mgid" mgid(value: Gid) |r| r.mgid = value;
-    /// GID of the port that is a member.
+    /// GID of the member port.
     PORT_GID = 0x2 "port_gid" port_gid(value: Gid) |r| r.port_gid = value;
-    /// Key of the group's datagrams.
+    /// Queue key of the group's datagrams.
     QKEY = 0x4 "qkey" qkey(value: Qkey) |r| r.qkey = value;
-    /// The group's LID.
+    /// Multicast LID of the group.
     MLID = 0x8 "mlid" mlid(value: Lid) |r| r.mlid = value;
-    /// How to compare the MTU; prefer the setter of both.
+    /// Selector of the MTU; prefer the setter of both.
     MTU_SELECTOR = 0x10 "mtu.selector" (Ignored) mtu_selector(value: Selector) |r| r.mtu = Selected::new(value, r.mtu.value());
-    /// MTU value; prefer the setter of both.
+    /// Code of the MTU; prefer the setter of both.
     MTU = 0x20 "mtu.value" (graded Mtu) mtu_value(value: Mtu) |r| r.mtu = Selected::new(r.mtu.selector(), value);
     /// Traffic class of the global route header, 8 bits.
     TRAFFIC_CLASS = 0x40 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
     /// Partition key of the group, 16 bits.
     PKEY = 0x80 "pkey" (Partition) pkey(value: Pkey) |r| r.pkey = value;
-    /// How to compare the rate; prefer the setter of both.
+    /// Selector of the rate; prefer the setter of both.
     RATE_SELECTOR = 0x100 "rate.selector" (Ignored) rate_selector(value: Selector) |r| r.rate = Selected::new(value, r.rate.value());
-    /// Rate value; prefer the setter of both.
+    /// Code of the rate; prefer the setter of both.
     RATE = 0x200 "rate.value" (graded Rate) rate_value(value: Rate) |r| r.rate = Selected::new(r.rate.selector(), value);
-    /// How to compare the lifetime; prefer the setter of both.
+    /// Selector of the lifetime; prefer the setter of both.
     LIFE_SELECTOR = 0x400 "packet_life_time.selector" (Ignored) packet_life_time_selector(value: Selector)
         |r| r.packet_life_time = Selected::new(value, r.packet_life_time.value());
-    /// Lifetime value; prefer the setter of both.
+    /// Code of the lifetime; prefer the setter of both.
     LIFE = 0x800 "packet_life_time.value" (graded PacketLifeTime) packet_life_time_value(value: PacketLifeTime)
         |r| r.packet_life_time = Selected::new(r.packet_life_time.selector(), value);
     /// Service level of the group's packets, 0 to 15.
@@ -118,20 +118,20 @@ sa_record! {
     HOP_LIMIT = 0x4000 "sl_flow_hop.hop_limit" hop_limit(value: u8) |r| r.sl_flow_hop = r.sl_flow_hop.with_hop_limit(value);
     /// Scope of the group: 2 link, 5 site, 8 organization, 14 global.
     SCOPE = 0x8000 "scope_state.scope" scope(value: u8) |r| r.scope_state = r.scope_state.with_scope(value);
-    /// Kind of membership.
+    /// Kind of membership of the port.
     JOIN_STATE = 0x1_0000 "scope_state.join_state" join_state(value: JoinState)
         |r| r.scope_state = r.scope_state.with_join_state(value);
-    /// Joined for another port.
+    /// Proxy flag of the join.
     PROXY_JOIN = 0x2_0000 "proxy_join.proxy_join" proxy_join(value: bool) |r| r.proxy_join = r.proxy_join.with_proxy_join(value);
 }
 
 impl super::Query<McMemberRecord> {
-    /// MTU and how to compare it.
+    /// Sets the MTU and its selector.
     #[must_use]
     pub fn mtu(self, selector: Selector, value: Mtu) -> Self {
         self.mtu_selector(selector).mtu_value(value)
     }
-    /// Rate and how to compare it.
+    /// Sets the rate and its selector.
     #[must_use]
     pub fn rate(self, selector: Selector, value: Rate) -> Self {
         self.rate_selector(selector).rate_value(value)

@@ -7,7 +7,6 @@
 //! let active = Query::<PortInfoRecord>::new().endport_lid(Lid::new(4)).port_state(PortState::ACTIVE);
 //! assert_eq!(active.get_table(TransactionId::new(1)).sa.component_mask.get(), 0x8001);
 //! ```
-mod asked;
 mod cable_info_record;
 mod capability;
 mod compare;
@@ -28,6 +27,7 @@ mod pkey_table_record;
 mod port_info_extended_record;
 mod port_info_record;
 mod query;
+mod query_ref;
 mod random_forwarding_table_record;
 mod record;
 mod server;
@@ -41,7 +41,6 @@ mod table;
 mod trace_record;
 mod vl_arbitration_record;
 
-pub use asked::Asked;
 pub use cable_info_record::{CableInfoMask, CableInfoRecord};
 pub use capability::{SaCapability, SaCapability2};
 pub use compare::{Compare, Grades};
@@ -63,6 +62,7 @@ pub use pkey_table_record::{PkeyTableMask, PkeyTableRecord};
 pub use port_info_extended_record::{PortInfoExtendedMask, PortInfoExtendedRecord};
 pub use port_info_record::{PortInfoMask, PortInfoOptions, PortInfoRecord};
 pub use query::Query;
+pub use query_ref::QueryRef;
 pub use random_forwarding_table_record::{RandomForwardingTableMask, RandomForwardingTableRecord};
 pub use record::{Component, Records, SaRecord};
 pub use service_association_record::{ServiceAssociationMask, ServiceAssociationRecord};
@@ -81,37 +81,37 @@ use crate::{
 };
 
 attributes! {
-    /// An attribute of subnet administration.
-    pub enum SaAttribute in SUBN_ADM at 56 {
+    /// An attribute of subnet administration. Each record is one line here, besides its file and its `mod` and `use`.
+    pub enum SaAttribute in SUBN_ADM at 56 with queries {
         own {
-            InformInfo = 0x0003,
-            SaNotice = 0x0002,
-            NodeRecord = 0x0011,
-            PortInfoRecord = 0x0012,
-            SlToVlMappingTableRecord = 0x0013,
-            SwitchInfoRecord = 0x0014,
-            LinearForwardingTableRecord = 0x0015,
-            RandomForwardingTableRecord = 0x0016,
-            MulticastForwardingTableRecord = 0x0017,
-            SmInfoRecord = 0x0018,
-            LinkSpeedWidthPairsTableRecord = 0x0019,
-            LinkRecord = 0x0020,
-            GuidInfoRecord = 0x0030,
-            ServiceRecord = 0x0031,
-            PkeyTableRecord = 0x0033,
-            PathRecord = 0x0035,
-            VlArbitrationTableRecord = 0x0036,
-            McMemberRecord = 0x0038,
-            TraceRecord = 0x0039,
-            MultiPathRecord = 0x003a,
-            ServiceAssociationRecord = 0x003b,
-            HierarchyInfoRecord = 0x003c,
-            CableInfoRecord = 0x003d,
-            PortInfoExtendedRecord = 0x003e,
-            InformInfoRecord = 0x00f3,
+            InformInfo = 0x0003 as INFORM_INFO,
+            SaNotice = 0x0002 as NOTICE,
+            NodeRecord = 0x0011 as NODE_RECORD,
+            PortInfoRecord = 0x0012 as PORT_INFO_RECORD,
+            SlToVlMappingTableRecord = 0x0013 as SL_TO_VL_MAPPING_TABLE_RECORD,
+            SwitchInfoRecord = 0x0014 as SWITCH_INFO_RECORD,
+            LinearForwardingTableRecord = 0x0015 as LINEAR_FORWARDING_TABLE_RECORD,
+            RandomForwardingTableRecord = 0x0016 as RANDOM_FORWARDING_TABLE_RECORD,
+            MulticastForwardingTableRecord = 0x0017 as MULTICAST_FORWARDING_TABLE_RECORD,
+            SmInfoRecord = 0x0018 as SM_INFO_RECORD,
+            LinkSpeedWidthPairsTableRecord = 0x0019 as LINK_SPEED_WIDTH_PAIRS_TABLE_RECORD,
+            LinkRecord = 0x0020 as LINK_RECORD,
+            GuidInfoRecord = 0x0030 as GUID_INFO_RECORD,
+            ServiceRecord = 0x0031 as SERVICE_RECORD,
+            PkeyTableRecord = 0x0033 as PKEY_TABLE_RECORD,
+            PathRecord = 0x0035 as PATH_RECORD,
+            VlArbitrationTableRecord = 0x0036 as VL_ARBITRATION_TABLE_RECORD,
+            McMemberRecord = 0x0038 as MC_MEMBER_RECORD,
+            TraceRecord = 0x0039 as TRACE_RECORD,
+            MultiPathRecord = 0x003a as MULTI_PATH_RECORD,
+            ServiceAssociationRecord = 0x003b as SERVICE_ASSOCIATION_RECORD,
+            HierarchyInfoRecord = 0x003c as HIERARCHY_INFO_RECORD,
+            CableInfoRecord = 0x003d as CABLE_INFO_RECORD,
+            PortInfoExtendedRecord = 0x003e as PORT_INFO_EXTENDED_RECORD,
+            InformInfoRecord = 0x00f3 as INFORM_INFO_RECORD,
         }
         shared {
-            ClassPortInfo = 0x0001,
+            ClassPortInfo = 0x0001 as CLASS_PORT_INFO,
         }
     }
 }

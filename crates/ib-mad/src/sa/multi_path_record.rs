@@ -7,16 +7,16 @@ use crate::{
 };
 
 bits! {
-    /// How paths should differ.
+    /// Independence of the requested paths.
     pub struct Independence [1] in MultiPathRecord.independence {
-        /// 0: as you like; 1: as independent of each other as there are.
+        /// Independence: 0 any paths; 1 paths as independent of each other as possible.
         independence_selector / with_independence_selector: u8 = 2,
         _: 6,
     }
 }
 
 wire! {
-    /// A question about paths between groups of ports (IBTA 15.2.5.25), 200 bytes; answers are path records.
+    /// Query for paths between groups of ports (IBTA 15.2.5.25), 200 bytes; the response has path records.
     ///
     /// ```text
     ///  0  raw 1, 3, flow label 20, hop limit 8
@@ -27,69 +27,69 @@ wire! {
     /// 24  GIDs of sources, then of destinations (16 bytes each; eleven fit)
     /// ```
     pub struct MultiPathRecord [200] {
-        /// Raw traffic, flow label, hop limit.
+        /// Raw traffic, flow label and hop limit.
         pub flow_hop: FlowHop,
         /// Traffic class of the global route header, 8 bits.
         pub traffic_class: u8,
-        /// Reversible, number of paths.
+        /// Reversibility and number of paths.
         pub reversible_paths: ReversiblePaths,
         /// Partition key of the paths, 16 bits.
         pub pkey: Pkey,
-        /// Quality of service class, service level.
+        /// Quality of service class and service level.
         pub qos_sl: QosSl,
-        /// Maximum transfer unit.
+        /// MTU of the paths: a 2-bit selector and a 6-bit code.
         pub mtu: Selected<Mtu>,
         /// Static rate of the paths: a 2-bit selector and a 6-bit code.
         pub rate: Selected<Rate>,
-        /// Longest time of a packet on a path: a 2-bit selector, then 4.096 us x 2^n with a 6-bit n.
+        /// Maximum lifetime of a packet: a 2-bit selector, then 4.096 us x 2^n with a 6-bit n.
         pub packet_life_time: Selected<PacketLifeTime>,
-        /// Service id, first byte.
+        /// Most significant byte of the service id.
         pub service_id_8msb: u8,
-        /// How paths should differ.
+        /// Independence of the requested paths.
         pub independence: Independence,
-        /// How many of the GIDs are sources.
+        /// Number of source GIDs.
         pub sgid_count: u8,
-        /// How many after them are destinations.
+        /// Number of destination GIDs, which follow the source GIDs.
         pub dgid_count: u8,
-        /// Service id, the other bytes.
+        /// Lower 7 bytes of the service id.
         pub service_id_56lsb: InBytes<u64, 7>,
-        /// Sources, then destinations.
+        /// Source GIDs, then destination GIDs.
         pub gids: [Gid; 11],
     }
 }
 
 impl MultiPathRecord {
-    /// Paths for raw packets.
+    /// True for paths of raw packets.
     #[must_use]
     pub const fn raw_traffic(&self) -> bool {
         self.flow_hop.raw_traffic()
     }
-    /// Flow label of the global route header.
+    /// Returns the flow label of the global route header.
     #[must_use]
     pub const fn flow_label(&self) -> FlowLabel {
         self.flow_hop.flow_label()
     }
-    /// Hop limit of the global route header; over 1 the paths leave the subnet.
+    /// Returns the hop limit of the global route header; over 1 the paths leave the subnet.
     #[must_use]
     pub const fn hop_limit(&self) -> u8 {
         self.flow_hop.hop_limit()
     }
-    /// Usable in both directions.
+    /// True if the paths can be used in both directions.
     #[must_use]
     pub const fn reversible(&self) -> bool {
         self.reversible_paths.reversible()
     }
-    /// Paths wanted for each pair of ports.
+    /// Returns the number of requested paths for each pair of ports.
     #[must_use]
     pub const fn num_path(&self) -> u8 {
         self.reversible_paths.num_path()
     }
-    /// Quality of service class.
+    /// Returns the quality of service class.
     #[must_use]
     pub const fn qos_class(&self) -> u16 {
         self.qos_sl.qos_class()
     }
-    /// Service level of the paths, 0 to 15.
+    /// Returns the service level of the paths, 0 to 15.
     #[must_use]
     pub const fn sl(&self) -> ServiceLevel {
         self.qos_sl.sl()
@@ -97,9 +97,9 @@ impl MultiPathRecord {
 }
 
 sa_record! {
-    /// Which fields of a [`MultiPathRecord`] count.
+    /// Component mask of a [`MultiPathRecord`].
     MultiPathRecord MULTI_PATH_RECORD MultiPathMask;
-    /// Paths for raw packets.
+    /// Raw traffic: paths of raw packets.
     RAW_TRAFFIC = 0x1 "flow_hop.raw_traffic" raw_traffic(value: bool)
         |r| r.flow_hop = r.flow_hop.with_raw_traffic(value);
     /// Flow label of the global route header, 20 bits.
@@ -109,10 +109,10 @@ sa_record! {
     HOP_LIMIT = 0x8 "flow_hop.hop_limit" hop_limit(value: u8) |r| r.flow_hop = r.flow_hop.with_hop_limit(value);
     /// Traffic class of the global route header, 8 bits.
     TRAFFIC_CLASS = 0x10 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
-    /// Usable in both directions.
+    /// Reversibility: paths that can be used in both directions.
     REVERSIBLE = 0x20 "reversible_paths.reversible" (Set) reversible(value: bool)
         |r| r.reversible_paths = r.reversible_paths.with_reversible(value);
-    /// At most this many paths for each pair of ports.
+    /// Maximum number of paths for each pair of ports.
     NUM_PATH = 0x40 "reversible_paths.num_path" (Ignored) num_path(value: u8)
         |r| r.reversible_paths = r.reversible_paths.with_num_path(value);
     /// Partition key of the paths, 16 bits.
@@ -121,51 +121,51 @@ sa_record! {
     QOS_CLASS = 0x100 "qos_sl.qos_class" qos_class(value: u16) |r| r.qos_sl = r.qos_sl.with_qos_class(value);
     /// Service level of the paths, 0 to 15.
     SL = 0x200 "qos_sl.sl" sl(value: ServiceLevel) |r| r.qos_sl = r.qos_sl.with_sl(value);
-    /// How to compare the MTU; see the setter of both.
+    /// Selector of the MTU; set it by `mtu`.
     MTU_SELECTOR = 0x400 "mtu.selector" (Ignored);
-    /// MTU value; see the setter of both.
+    /// Code of the MTU; set it by `mtu`.
     MTU = 0x800 "mtu.value" (graded Mtu);
-    /// How to compare the rate; see the setter of both.
+    /// Selector of the rate; set it by `rate`.
     RATE_SELECTOR = 0x1000 "rate.selector" (Ignored);
-    /// Rate value; see the setter of both.
+    /// Code of the rate; set it by `rate`.
     RATE = 0x2000 "rate.value" (graded Rate);
-    /// How to compare the lifetime; see the setter of both.
+    /// Selector of the lifetime; set it by `packet_life_time`.
     LIFE_SELECTOR = 0x4000 "packet_life_time.selector" (Ignored);
-    /// Lifetime value; see the setter of both.
+    /// Code of the lifetime; set it by `packet_life_time`.
     LIFE = 0x8000 "packet_life_time.value" (graded PacketLifeTime);
-    /// Service id, first byte; see the setter of the whole.
+    /// Most significant byte of the service id; set it by `service_id`.
     SERVICE_ID_8MSB = 0x1_0000 "service_id_8msb";
-    /// How paths should differ.
+    /// Independence of the requested paths.
     INDEPENDENCE = 0x2_0000 "independence.independence_selector" independence_selector(value: u8)
         |r| r.independence = r.independence.with_independence_selector(value);
-    /// How many sources; see the setter of the GIDs.
+    /// Number of source GIDs; set it by `gids`.
     SGID_COUNT = 0x8_0000 "sgid_count";
-    /// How many destinations; see the setter of the GIDs.
+    /// Number of destination GIDs; set it by `gids`.
     DGID_COUNT = 0x10_0000 "dgid_count";
-    /// Service id, the other bytes; see the setter of the whole.
+    /// Lower 7 bytes of the service id; set them by `service_id`.
     SERVICE_ID_56LSB = 0x20_0000 "service_id_56lsb";
 }
 
 impl Query<MultiPathRecord> {
-    /// MTU and how to compare it.
+    /// Sets the MTU and its selector.
     #[must_use]
     pub fn mtu(mut self, selector: Selector, value: Mtu) -> Self {
         self.record.mtu = Selected::new(selector, value);
         self.also(MultiPathMask::MTU_SELECTOR | MultiPathMask::MTU)
     }
-    /// Rate and how to compare it.
+    /// Sets the rate and its selector.
     #[must_use]
     pub fn rate(mut self, selector: Selector, value: Rate) -> Self {
         self.record.rate = Selected::new(selector, value);
         self.also(MultiPathMask::RATE_SELECTOR | MultiPathMask::RATE)
     }
-    /// Packet lifetime and how to compare it.
+    /// Sets the packet lifetime and its selector.
     #[must_use]
     pub fn packet_life_time(mut self, selector: Selector, value: PacketLifeTime) -> Self {
         self.record.packet_life_time = Selected::new(selector, value);
         self.also(MultiPathMask::LIFE_SELECTOR | MultiPathMask::LIFE)
     }
-    /// Service that the paths are for.
+    /// Sets the service that the paths are for.
     #[must_use]
     pub fn service_id(mut self, value: ServiceId) -> Self {
         let [first, ..] = value.get().to_be_bytes();
@@ -173,7 +173,7 @@ impl Query<MultiPathRecord> {
         self.record.service_id_56lsb = InBytes::new(value.get());
         self.also(MultiPathMask::SERVICE_ID_8MSB | MultiPathMask::SERVICE_ID_56LSB)
     }
-    /// Sources and destinations, eleven together; those past the eleventh are left out.
+    /// Sets source and destination GIDs, at most eleven together; further GIDs are left out.
     #[must_use]
     pub fn gids(mut self, sources: &[Gid], destinations: &[Gid]) -> Self {
         let mut slots = self.record.gids.iter_mut();

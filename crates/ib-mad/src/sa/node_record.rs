@@ -1,4 +1,4 @@
-//! NodeRecord: what a node is.
+//! NodeRecord: identity and size of a node.
 use super::record::sa_record;
 use crate::{
     Guid, Lid, NodeType, VendorId,
@@ -8,31 +8,31 @@ use crate::{
 };
 
 wire! {
-    /// What a node is (IBTA 15.2.5.2), 108 bytes: one record for each of its end ports.
+    /// Identity and size of a node (IBTA 15.2.5.2), 108 bytes. A node has one record for each of its end ports.
     pub struct NodeRecord [108] {
-        /// The port's LID.
+        /// LID of the end port.
         pub lid: Lid,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// What the node is.
+        /// Identity and size of the node.
         pub node_info: NodeInfo,
-        /// What a person calls it.
+        /// Description of the node.
         pub node_description: NodeDescription,
     }
 }
 
 sa_record! {
-    /// Which fields of a [`NodeRecord`] count.
+    /// Component mask of a [`NodeRecord`].
     NodeRecord NODE_RECORD NodeMask;
-    /// The port's LID.
+    /// LID of the end port.
     LID = 0x1 "lid" lid(value: Lid) |r| r.lid = value;
-    /// Version of the MAD format.
+    /// Supported version of the MAD format.
     BASE_VERSION = 0x4 "node_info.base_version" base_version(value: u8) |r| r.node_info.base_version = value;
-    /// Version of subnet management.
+    /// Supported class version of subnet management.
     CLASS_VERSION = 0x8 "node_info.class_version" class_version(value: u8) |r| r.node_info.class_version = value;
-    /// Adapter, switch or router.
+    /// Channel adapter, switch or router.
     NODE_TYPE = 0x10 "node_info.node_type" node_type(value: NodeType) |r| r.node_info.node_type = value;
-    /// How many physical ports the node has.
+    /// Number of physical ports of the node.
     NUM_PORTS = 0x20 "node_info.num_ports" num_ports(value: u8) |r| r.node_info.num_ports = value;
     /// GUID of the system that the node is part of.
     SYSTEM_IMAGE_GUID = 0x40 "node_info.system_image_guid" system_image_guid(value: Guid)
@@ -41,20 +41,20 @@ sa_record! {
     NODE_GUID = 0x80 "node_info.node_guid" node_guid(value: Guid) |r| r.node_info.node_guid = value;
     /// GUID of the port.
     PORT_GUID = 0x100 "node_info.port_guid" port_guid(value: Guid) |r| r.node_info.port_guid = value;
-    /// Entries of the P_Key table.
+    /// Number of entries of the P_Key table.
     PARTITION_CAP = 0x200 "node_info.partition_cap" partition_cap(value: u16)
         |r| r.node_info.partition_cap = value.into();
-    /// Device id that the maker assigned, 16 bits.
+    /// Device id, assigned by the vendor, 16 bits.
     DEVICE_ID = 0x400 "node_info.device_id" device_id(value: u16) |r| r.node_info.device_id = value.into();
-    /// Revision of the device.
+    /// Revision of the device, assigned by the vendor.
     REVISION = 0x800 "node_info.revision" revision(value: u32) |r| r.node_info.revision = value.into();
-    /// Number of the port.
+    /// Number of the local port.
     LOCAL_PORT_NUM = 0x1000 "node_info.port_vendor.local_port_num" local_port_num(value: u8)
         |r| r.node_info.port_vendor = r.node_info.port_vendor.with_local_port_num(value);
-    /// The maker's IEEE company id, 24 bits.
+    /// Vendor of the node, an IEEE organization number, 24 bits.
     VENDOR_ID = 0x2000 "node_info.port_vendor.vendor_id" vendor_id(value: VendorId)
         |r| r.node_info.port_vendor = r.node_info.port_vendor.with_vendor_id(value);
-    /// What a person calls the node.
+    /// Description of the node.
     NODE_DESCRIPTION = 0x4000 "node_description" node_description(value: NodeDescription)
         |r| r.node_description = value;
 }

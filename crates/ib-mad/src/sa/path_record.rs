@@ -6,9 +6,9 @@ use crate::{
 };
 
 bits! {
-    /// Raw traffic, flow label, hop limit.
+    /// Raw traffic, flow label and hop limit of a path.
     pub struct FlowHop [4] in PathRecord.flow_hop {
-        /// Path for raw packets.
+        /// True for a path of raw packets.
         raw_traffic / with_raw_traffic: bool = 1,
         _: 3,
         /// Flow label of the global route header.
@@ -18,18 +18,18 @@ bits! {
     }
 }
 bits! {
-    /// Reversible, number of paths.
+    /// Reversibility and number of paths.
     pub struct ReversiblePaths [1] in PathRecord.reversible_paths {
-        /// Usable in both directions.
+        /// True if the path can be used in both directions.
         reversible / with_reversible: bool = 1,
-        /// Paths wanted, or following.
+        /// Number of requested paths.
         num_path / with_num_path: u8 = 7,
     }
 }
 bits! {
-    /// Quality of service class, service level.
+    /// Quality of service class and service level of a path.
     pub struct QosSl [2] in PathRecord.qos_sl {
-        /// Quality of service class.
+        /// Quality of service class, 12 bits.
         qos_class / with_qos_class: u16 = 12,
         /// Service level of the path, 0 to 15.
         sl / with_sl: ServiceLevel = 4,
@@ -39,53 +39,53 @@ bits! {
 wire! {
     /// A path between two ports (IBTA 15.2.5.16), 64 bytes.
     pub struct PathRecord [64] {
-        /// Service that the path is for; 0 = any.
+        /// Service that the path is for; 0 means any service.
         pub service_id: ServiceId,
-        /// GID of the port that the path leads to.
+        /// GID of the destination port.
         pub dgid: Gid,
-        /// GID of the port that the path starts from.
+        /// GID of the source port.
         pub sgid: Gid,
-        /// LID that packets are sent to: of the destination, or of a router if that is in another subnet.
+        /// Destination LID: of the destination port, or of a router if that port is in another subnet.
         pub dlid: Lid,
-        /// LID of the port that the path starts from.
+        /// LID of the source port.
         pub slid: Lid,
-        /// Raw traffic, flow label, hop limit.
+        /// Raw traffic, flow label and hop limit.
         pub flow_hop: FlowHop,
         /// Traffic class of the global route header.
         pub traffic_class: u8,
-        /// Reversible, number of paths.
+        /// Reversibility and number of paths.
         pub reversible_paths: ReversiblePaths,
         /// Partition key of the path, 16 bits.
         pub pkey: Pkey,
-        /// Quality of service class, service level.
+        /// Quality of service class and service level.
         pub qos_sl: QosSl,
-        /// Maximum transfer unit.
+        /// MTU of the path: a 2-bit selector and a 6-bit code.
         pub mtu: Selected<Mtu>,
         /// Static rate of the path: a 2-bit selector and a 6-bit code.
         pub rate: Selected<Rate>,
-        /// Longest time of a packet on the path: a 2-bit selector, then 4.096 us x 2^n with a 6-bit n.
+        /// Maximum lifetime of a packet: a 2-bit selector, then 4.096 us x 2^n with a 6-bit n.
         pub packet_life_time: Selected<PacketLifeTime>,
-        /// Preference among several; 0 is best.
+        /// Preference among several paths; 0 is the best.
         pub preference: u8,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<6>,
     }
 }
 
 sa_record! {
-    /// Which fields of a [`PathRecord`] count.
+    /// Component mask of a [`PathRecord`].
     PathRecord PATH_RECORD PathMask;
     /// Service id (two bits: upper and lower half).
     SERVICE_ID = 0x3 "service_id" service_id(value: ServiceId) |r| r.service_id = value;
-    /// GID of the port that the path leads to.
+    /// GID of the destination port.
     DGID = 0x4 "dgid" dgid(value: Gid) |r| r.dgid = value;
-    /// GID of the port that the path starts from.
+    /// GID of the source port.
     SGID = 0x8 "sgid" sgid(value: Gid) |r| r.sgid = value;
-    /// LID that packets are sent to: of the destination, or of a router if that is in another subnet.
+    /// Destination LID: of the destination port, or of a router if that port is in another subnet.
     DLID = 0x10 "dlid" dlid(value: Lid) |r| r.dlid = value;
-    /// LID of the port that the path starts from.
+    /// LID of the source port.
     SLID = 0x20 "slid" slid(value: Lid) |r| r.slid = value;
-    /// Path for raw packets.
+    /// Raw traffic: a path of raw packets.
     RAW_TRAFFIC = 0x40 "flow_hop.raw_traffic" raw_traffic(value: bool) |r| r.flow_hop = r.flow_hop.with_raw_traffic(value);
     /// Flow label of the global route header, 20 bits.
     FLOW_LABEL = 0x100 "flow_hop.flow_label" flow_label(value: FlowLabel) |r| r.flow_hop = r.flow_hop.with_flow_label(value);
@@ -93,10 +93,10 @@ sa_record! {
     HOP_LIMIT = 0x200 "flow_hop.hop_limit" hop_limit(value: u8) |r| r.flow_hop = r.flow_hop.with_hop_limit(value);
     /// Traffic class of the global route header, 8 bits.
     TRAFFIC_CLASS = 0x400 "traffic_class" traffic_class(value: u8) |r| r.traffic_class = value;
-    /// Usable in both directions.
+    /// Reversibility: a path that can be used in both directions.
     REVERSIBLE = 0x800 "reversible_paths.reversible" (Set) reversible(value: bool)
         |r| r.reversible_paths = r.reversible_paths.with_reversible(value);
-    /// At most this many paths.
+    /// Maximum number of paths.
     NUM_PATH = 0x1000 "reversible_paths.num_path" (Ignored) num_path(value: u8)
         |r| r.reversible_paths = r.reversible_paths.with_num_path(value);
     /// Partition key of the path, 16 bits.
@@ -105,36 +105,36 @@ sa_record! {
     QOS_CLASS = 0x4000 "qos_sl.qos_class" qos_class(value: u16) |r| r.qos_sl = r.qos_sl.with_qos_class(value);
     /// Service level of the path, 0 to 15.
     SL = 0x8000 "qos_sl.sl" sl(value: ServiceLevel) |r| r.qos_sl = r.qos_sl.with_sl(value);
-    /// How to compare the MTU; prefer the setter of both.
+    /// Selector of the MTU; prefer the setter of both.
     MTU_SELECTOR = 0x1_0000 "mtu.selector" (Ignored) mtu_selector(value: Selector) |r| r.mtu = Selected::new(value, r.mtu.value());
-    /// MTU value; prefer the setter of both.
+    /// Code of the MTU; prefer the setter of both.
     MTU = 0x2_0000 "mtu.value" (graded Mtu) mtu_value(value: Mtu) |r| r.mtu = Selected::new(r.mtu.selector(), value);
-    /// How to compare the rate; prefer the setter of both.
+    /// Selector of the rate; prefer the setter of both.
     RATE_SELECTOR = 0x4_0000 "rate.selector" (Ignored) rate_selector(value: Selector) |r| r.rate = Selected::new(value, r.rate.value());
-    /// Rate value; prefer the setter of both.
+    /// Code of the rate; prefer the setter of both.
     RATE = 0x8_0000 "rate.value" (graded Rate) rate_value(value: Rate) |r| r.rate = Selected::new(r.rate.selector(), value);
-    /// How to compare the lifetime; prefer the setter of both.
+    /// Selector of the lifetime; prefer the setter of both.
     LIFE_SELECTOR = 0x10_0000 "packet_life_time.selector" (Ignored) packet_life_time_selector(value: Selector)
         |r| r.packet_life_time = Selected::new(value, r.packet_life_time.value());
-    /// Lifetime value; prefer the setter of both.
+    /// Code of the lifetime; prefer the setter of both.
     LIFE = 0x20_0000 "packet_life_time.value" (graded PacketLifeTime) packet_life_time_value(value: PacketLifeTime)
         |r| r.packet_life_time = Selected::new(r.packet_life_time.selector(), value);
-    /// Preference among several paths; 0 is best.
+    /// Preference among several paths; 0 is the best.
     PREFERENCE = 0x40_0000 "preference" preference(value: u8) |r| r.preference = value;
 }
 
 impl super::Query<PathRecord> {
-    /// MTU and how to compare it.
+    /// Sets the MTU and its selector.
     #[must_use]
     pub fn mtu(self, selector: Selector, value: Mtu) -> Self {
         self.mtu_selector(selector).mtu_value(value)
     }
-    /// Rate and how to compare it.
+    /// Sets the rate and its selector.
     #[must_use]
     pub fn rate(self, selector: Selector, value: Rate) -> Self {
         self.rate_selector(selector).rate_value(value)
     }
-    /// Packet lifetime and how to compare it.
+    /// Sets the packet lifetime and its selector.
     #[must_use]
     pub fn packet_life_time(self, selector: Selector, value: PacketLifeTime) -> Self {
         self.packet_life_time_selector(selector).packet_life_time_value(value)

@@ -1,4 +1,4 @@
-//! P_KeyTableRecord: partitions of a port.
+//! P_KeyTableRecord: P_Keys of a port.
 use super::record::sa_record;
 use crate::{
     Lid,
@@ -8,28 +8,28 @@ use crate::{
 };
 
 wire! {
-    /// A block of a port's table of P_Keys (IBTA 15.2.5.11), 72 bytes.
+    /// A block of a port's P_Key table (IBTA 15.2.5.11), 72 bytes.
     pub struct PkeyTableRecord [72] {
-        /// LID of the node that has the table.
+        /// LID of the node.
         pub lid: Lid,
-        /// Block of 32 keys.
+        /// Number of the block of 32 keys.
         pub block_num: Be16,
-        /// Number of the port; counts for a switch only.
+        /// Number of the port; used only for a switch.
         pub port_num: u8,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<3>,
-        /// 32 P_Keys, from 32 x the block number on.
+        /// 32 P_Keys, from index 32 x the block number.
         pub table: PkeyTable,
     }
 }
 
 sa_record! {
-    /// Which fields of a [`PkeyTableRecord`] count.
+    /// Component mask of a [`PkeyTableRecord`].
     PkeyTableRecord PKEY_TABLE_RECORD PkeyTableMask;
-    /// The node's LID.
+    /// LID of the node.
     LID = 0x1 "lid" lid(value: Lid) |r| r.lid = value;
-    /// Block of 32 keys.
+    /// Number of the block of 32 keys.
     BLOCK_NUM = 0x2 "block_num" block_num(value: u16) |r| r.block_num = value.into();
-    /// Number of the port; counts for a switch only.
+    /// Number of the port; used only for a switch.
     PORT_NUM = 0x4 "port_num" port_num(value: u8) |r| r.port_num = value;
 }

@@ -1,22 +1,22 @@
-//! PortInfoExtendedRecord: error correction of a port.
+//! PortInfoExtendedRecord: forward error correction of a port.
 use super::record::sa_record;
 use crate::{Lid, sa::PortInfoOptions, smp::PortInfoExtended, wire};
 
 wire! {
-    /// Error correction of a port (IBTA 15.2.5.23), 68 bytes. No public source names its component mask bits.
+    /// Forward error correction of a port (IBTA 15.2.5.23), 68 bytes. No public source names its component mask bits.
     pub struct PortInfoExtendedRecord [68] {
         /// LID of the end port; of a switch, for all its ports.
         pub endport_lid: Lid,
-        /// The port's number.
+        /// Number of the port.
         pub port_num: u8,
-        /// How a query compares; zero in answers.
+        /// Comparison options of a query; zero in responses.
         pub options: PortInfoOptions,
-        /// Forward error correction that the port supports, may use and uses.
+        /// Supported, enabled and active modes of forward error correction.
         pub port_info_extended: PortInfoExtended,
     }
 }
 
 sa_record! {
-    /// Which fields of a [`PortInfoExtendedRecord`] count.
+    /// Component mask of a [`PortInfoExtendedRecord`].
     PortInfoExtendedRecord PORT_INFO_EXTENDED_RECORD PortInfoExtendedMask;
 }

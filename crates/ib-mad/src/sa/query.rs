@@ -1,4 +1,4 @@
-//! Queries: a record and the mask of the fields that count.
+//! Queries: a record and its component mask.
 use super::{SaMad, SaRecord};
 use crate::{
     Method, TransactionId,
@@ -6,12 +6,12 @@ use crate::{
     wire::{Be64, Octets, find, read_bits},
 };
 
-/// A query about records of one kind. Each setter sets the field and its component mask bit. It prints what counts.
+/// A query for records of one type. Each setter sets a field and its component mask bit. Prints the fields in the mask.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Query<R: SaRecord> {
-    /// What is asked for; only fields whose bit is in the mask count.
+    /// Record with the requested values; only fields whose bit is in the mask are used.
     pub(super) record: R,
-    /// Which of them count.
+    /// Component mask.
     pub(super) mask: u64,
 }
 
@@ -22,23 +22,23 @@ impl<R: SaRecord> Default for Query<R> {
 }
 
 impl<R: SaRecord> Query<R> {
-    /// A query that every record matches.
+    /// Returns a query that every record matches.
     #[must_use]
     pub fn new() -> Self {
         Self { record: R::default(), mask: 0 }
     }
 
-    /// The record as it is with this mask.
+    /// Returns a query of a record and a component mask.
     #[must_use]
     pub fn with_mask(record: R, mask: R::Mask) -> Self {
         Self { record, mask: bitflags::Flags::bits(&mask) }
     }
 
-    /// The query for which exactly the non-zero fields of `record` count.
+    /// Returns the query whose component mask has exactly the non-zero fields of `record`.
     #[must_use]
     pub fn from_non_zero(record: R) -> Self {
         let bytes = record.as_bytes();
-        // Wider than a number: 64 bits at a time.
+        // Compares 64 bits at a time, because fields may be wider.
         let non_zero = |offset: u32, bits: u32| {
             (0..bits.div_ceil(64)).any(|word| {
                 let start = word * 64;
@@ -60,57 +60,57 @@ impl<R: SaRecord> Query<R> {
         Self { record, mask }
     }
 
-    /// The same query without these components.
+    /// Returns the query without these components.
     #[must_use]
     pub fn without(mut self, mask: R::Mask) -> Self {
         self.mask &= !bitflags::Flags::bits(&mask);
         self
     }
 
-    /// The same query with these components as well, whose fields are set elsewhere.
+    /// Returns the query with these components added; their fields are set elsewhere.
     #[must_use]
     pub(super) fn also(mut self, mask: R::Mask) -> Self {
         self.mask |= bitflags::Flags::bits(&mask);
         self
     }
 
-    /// What is asked for; only fields whose bit is in the mask count.
+    /// Returns the record with the requested values; only fields whose bit is in the mask are used.
     #[must_use]
     pub fn record(&self) -> &R {
         &self.record
     }
 
-    /// Which fields count.
+    /// Returns the component mask.
     #[must_use]
     pub fn mask(&self) -> R::Mask {
         <R::Mask as bitflags::Flags>::from_bits_retain(self.mask)
     }
 
-    /// The datagram that asks for one record.
+    /// Returns the datagram that requests one record.
     #[must_use]
     pub fn get(&self, tid: TransactionId) -> SaMad {
         self.mad(Method::GET, tid)
     }
 
-    /// The datagram that makes or changes the record.
+    /// Returns the datagram that creates or changes the record.
     #[must_use]
     pub fn set(&self, tid: TransactionId) -> SaMad {
         self.mad(Method::SET, tid)
     }
 
-    /// The datagram that removes the record.
+    /// Returns the datagram that removes the record.
     #[must_use]
     pub fn delete(&self, tid: TransactionId) -> SaMad {
         self.mad(Method::DELETE, tid)
     }
 
-    /// The datagram that asks for every record that matches.
+    /// Returns the datagram that requests every matching record.
     #[must_use]
     pub fn get_table(&self, tid: TransactionId) -> SaMad {
         self.mad(Method::GET_TABLE, tid)
     }
 
-    /// The datagram of any method.
+    /// Returns the datagram with any method.
     #[must_use]
     pub fn mad(&self, method: Method, tid: TransactionId) -> SaMad {
         let mut mad = SaMad::request(method, R::ID, tid);

@@ -1,4 +1,4 @@
-//! RandomForwardingTableRecord: where a switch sends packets, in another form.
+//! RandomForwardingTableRecord: output ports of a switch, as a list of LIDs.
 use super::record::sa_record;
 use crate::{
     Lid,
@@ -11,18 +11,18 @@ wire! {
     /// A block of a switch's random forwarding table (IBTA 15.2.5.7), 72 bytes. No public source names its component
     /// mask bits.
     pub struct RandomForwardingTableRecord [72] {
-        /// LID of the switch that has the table.
+        /// LID of the switch.
         pub lid: Lid,
-        /// Block of 16 entries.
+        /// Number of the block of 16 entries.
         pub block_num: Be16,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<4>,
-        /// 16 entries, from 16 x the block number on.
+        /// 16 entries, from index 16 x the block number.
         pub table: RandomForwardingTable,
     }
 }
 
 sa_record! {
-    /// Which fields of a [`RandomForwardingTableRecord`] count.
+    /// Component mask of a [`RandomForwardingTableRecord`].
     RandomForwardingTableRecord RANDOM_FORWARDING_TABLE_RECORD RandomForwardingTableMask;
 }

@@ -1,35 +1,35 @@
-//! What all records share.
+//! The interface of all records: component masks, setters, and iteration over a response.
 use super::Compare;
 use crate::{AttributeId, DecodeError, Wire, wire::Field};
 use core::marker::PhantomData;
 
 /// A record of subnet administration.
 pub trait SaRecord: Wire + Default {
-    /// Its attribute id.
+    /// Attribute id of the record.
     const ID: AttributeId;
-    /// Its component mask; bits without a name are kept.
+    /// Component mask; bits without a name are kept.
     type Mask: bitflags::Flags<Bits = u64> + Copy;
-    /// Each bit (or bits) of the mask with the field that it is for.
+    /// Fields of the component mask's bits.
     const COMPONENTS: &'static [Component];
 }
 
-/// One component of a record: bits of the mask and the field that they are for.
+/// A component of a record: one or more bits of the component mask, and their field.
 ///
-/// Several bits for an array of as many elements are one for each element, the lowest for the first; several bits for
-/// anything else belong together.
+/// If the field is an array with one element for each bit, each bit stands for one element, the lowest bit for the
+/// first. Otherwise the bits belong together.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Component {
-    /// Bits of the component mask.
+    /// Bits in the component mask.
     pub mask: u64,
-    /// Path of the field in the record's table, as [`find`](crate::wire::find) takes it.
+    /// Path of the field in the record, as [`find`](crate::wire::find) takes it.
     pub field: &'static str,
-    /// How the field is compared with a record's.
+    /// Comparison of the field with that of a record.
     pub compare: Compare,
 }
 
 impl Component {
-    /// If each of its bits is for one element of an array of `fields`: those whose bit is in `mask`.
+    /// Returns the array elements whose bit is in `mask`; `None` unless each bit stands for one element of an array.
     pub(super) fn elements(&self, fields: &[Field], mask: u64) -> Option<impl Iterator<Item = u32> + use<>> {
         let (elements, first) = (self.mask.count_ones(), self.mask.trailing_zeros());
         let is_array = elements > 1 && fields.iter().any(|field| field.name == self.field && field.count == elements);
@@ -37,12 +37,12 @@ impl Component {
     }
 }
 
-/// Makes a record's mask, its [`SaRecord`] implementation and the setters of its [`Query`](crate::sa::Query).
+/// Defines a record's mask, its [`SaRecord`] implementation and the setters of its [`Query`](crate::sa::Query).
 ///
-/// Each line: `/// doc`, `MASK_NAME = bits "field path" setter(arguments) |record| statement;`. Without setter and
-/// statement the component only has a name. `[array] setter(argument)` sets one element of an array field, for a mask with one bit
-/// for each element. In parentheses behind the field, if it is not compared for equality: `(graded Type)`, or a variant
-/// of [`Compare`](crate::sa::Compare).
+/// Each line is `/// doc` and `MASK_NAME = bits "field path" setter(arguments) |record| statement;`. Without setter and
+/// statement the component has only a name. `[array] setter(argument)` sets one element of an array field, for a mask
+/// with one bit for each element. After the field, parentheses name a comparison other than equality: `(graded Type)`,
+/// or a variant of [`Compare`](crate::sa::Compare).
 macro_rules! sa_record {
     ($(#[$($m:tt)*])* $record:ident $id:ident $mask:ident; $(
         $(#[$($cm:tt)*])* $bit:ident = $value:literal $field:literal $(($($compare:tt)*))?
@@ -54,7 +54,7 @@ macro_rules! sa_record {
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
             pub struct $mask: u64 {
                 $($(#[$($cm)*])* const $bit = $value;)*
-                // Bits that have no name yet are kept as they came.
+                // Keeps bits that have no name.
                 const _ = !0;
             }
         }
@@ -108,7 +108,7 @@ macro_rules! sa_record {
 }
 pub(super) use sa_record;
 
-/// The records of an answer, each in place.
+/// The records of a response, in place.
 #[derive(Clone, Debug)]
 pub struct Records<'a, R> {
     rest: &'a [u8],
@@ -117,11 +117,11 @@ pub struct Records<'a, R> {
 }
 
 impl<'a, R: Wire> Records<'a, R> {
-    /// Records in `data`, `attribute_offset` 8-byte words from one to the next. Bytes after the last whole record are
-    /// padding. An offset of 0 means that there is one record or none, as some administrations send it.
+    /// Returns the records in `data`. `attribute_offset` is the distance between records in 8-byte words. Bytes after
+    /// the last whole record are padding. Some SAs send an offset of 0; it means that there is at most one record.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if the offset is less than a record.
+    /// [`DecodeError::BadValue`] if the offset is less than the size of a record.
     pub fn new(data: &'a [u8], attribute_offset: u16) -> Result<Self, DecodeError> {
         let step = usize::from(attribute_offset) * 8;
         match step {

@@ -1,4 +1,4 @@
-//! What a server does with a request: reads the query in it, and answers with a status or a record.
+//! The server's side: reads the query of a request, and responds with a status or a record.
 use super::{PathMask, Query, SaHeader, SaMad, SaRecord};
 use crate::{
     AttributeId, DecodeError, Mtu, PacketLifeTime, Rate, Selected, Status,
@@ -9,49 +9,50 @@ use crate::{
 };
 
 impl<R: SaRecord> Query<R> {
-    /// The query in a request: its record, and which fields of it count.
+    /// Reads the query of a request: its record and its component mask.
     ///
     /// ```
     /// use ib_mad::{TransactionId, sa::{NodeRecord, Query}};
-    /// let asked = Query::<NodeRecord>::new().lid(4.into());
-    /// assert_eq!(Query::from_mad(&asked.get_table(TransactionId::new(1))), Ok(asked));
+    /// let query = Query::<NodeRecord>::new().lid(4.into());
+    /// assert_eq!(Query::from_mad(&query.get_table(TransactionId::new(1))), Ok(query));
     /// ```
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if it asks for records of another kind.
+    /// [`DecodeError::BadValue`] if the request is for records of another type.
     pub fn from_mad(request: &SaMad) -> Result<Self, DecodeError> {
         Ok(Self { record: *request.record::<R>()?, mask: request.sa.component_mask.get() })
     }
 
-    /// Whether all of these components count.
+    /// True if all of these components are in the component mask.
     #[must_use]
-    pub fn asks(&self, components: R::Mask) -> bool {
+    pub fn has(&self, components: R::Mask) -> bool {
         bitflags::Flags::contains(&self.mask(), components)
     }
 }
 
-/// What is asked for, if it is; a value without selector means exactly that one.
-fn asked<T: Bits>(counts: bool, has_selector: bool, own: Selected<T>) -> Option<Selected<T>> {
-    counts.then(|| if has_selector { own } else { Selected::exactly(own.parts().1) })
+/// Returns the requested value, if it is in the component mask. A value without selector means exactly that value.
+fn requested<T: Bits>(has_value: bool, has_selector: bool, own: Selected<T>) -> Option<Selected<T>> {
+    has_value.then(|| if has_selector { own } else { Selected::exactly(own.parts().1) })
 }
 
 macro_rules! selected {
     ($($record:ident $mask:ident;)*) => {$(
         impl Query<$record> {
-            /// Which MTU is asked for, if one is; a value without selector means exactly that one.
+            /// Returns the requested MTU, if there is one. A value without selector means exactly that value.
             #[must_use]
-            pub fn asked_mtu(&self) -> Option<Selected<Mtu>> {
-                asked(self.asks($mask::MTU), self.asks($mask::MTU_SELECTOR), self.record.mtu)
+            pub fn requested_mtu(&self) -> Option<Selected<Mtu>> {
+                requested(self.has($mask::MTU), self.has($mask::MTU_SELECTOR), self.record.mtu)
             }
-            /// Which rate is asked for, if one is; a value without selector means exactly that one.
+            /// Returns the requested rate, if there is one. A value without selector means exactly that value.
             #[must_use]
-            pub fn asked_rate(&self) -> Option<Selected<Rate>> {
-                asked(self.asks($mask::RATE), self.asks($mask::RATE_SELECTOR), self.record.rate)
+            pub fn requested_rate(&self) -> Option<Selected<Rate>> {
+                requested(self.has($mask::RATE), self.has($mask::RATE_SELECTOR), self.record.rate)
             }
-            /// Which packet lifetime is asked for, if one is; a value without selector means exactly that one.
+            /// Returns the requested packet lifetime, if there is one. A value without selector means exactly that
+            /// value.
             #[must_use]
-            pub fn asked_packet_life_time(&self) -> Option<Selected<PacketLifeTime>> {
-                asked(self.asks($mask::LIFE), self.asks($mask::LIFE_SELECTOR), self.record.packet_life_time)
+            pub fn requested_packet_life_time(&self) -> Option<Selected<PacketLifeTime>> {
+                requested(self.has($mask::LIFE), self.has($mask::LIFE_SELECTOR), self.record.packet_life_time)
             }
         }
     )*};
@@ -63,10 +64,10 @@ selected! {
 }
 
 impl SaMad {
-    /// The answer to this request with a status and without a record; nobody's SM_Key is in it (IBTA 15.4.1).
+    /// Returns the response to this request with a status and without a record. Its SM_Key is zero (IBTA 15.4.1).
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if nothing answers it: it is an answer itself.
+    /// [`DecodeError::BadValue`] if this datagram has no response because it is a response itself.
     pub fn answer(&self, status: Status) -> Result<Self, DecodeError> {
         let mut header = self.header;
         header.answer(status)?;
@@ -74,31 +75,31 @@ impl SaMad {
         Ok(Self { header, rmpp: RmppHeader::default(), sa, data: Octets([0; 200]) })
     }
 
-    /// The answer to this request with one record.
+    /// Returns the response to this request with one record.
     ///
     /// ```
     /// use ib_mad::{Method, Status, TransactionId, sa::{PathRecord, Query, SaMad}};
     /// let request = Query::<PathRecord>::new().dlid(4.into()).get(TransactionId::new(1));
     /// let path = PathRecord { dlid: 4.into(), ..PathRecord::default() };
-    /// let answer = request.answer_with(&path)?;
-    /// assert_eq!((answer.header.method, answer.record::<PathRecord>()?), (Method::GET_RESP, &path));
-    /// let nobody = request.answer(Status::SA_NO_RECORDS)?;
-    /// assert_eq!(nobody.header.status, Status::SA_NO_RECORDS);
+    /// let response = request.answer_with(&path)?;
+    /// assert_eq!((response.header.method, response.record::<PathRecord>()?), (Method::GET_RESP, &path));
+    /// let empty = request.answer(Status::SA_NO_RECORDS)?;
+    /// assert_eq!(empty.header.status, Status::SA_NO_RECORDS);
     /// # Ok::<(), ib_mad::DecodeError>(())
     /// ```
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if the request asks for records of another kind, or if nothing answers it.
+    /// [`DecodeError::BadValue`] if the request is for records of another type, or has no response.
     pub fn answer_with<R: SaRecord>(&self, record: &R) -> Result<Self, DecodeError> {
-        self.answered_by::<R>()?;
+        self.check_record::<R>()?;
         let mut own = self.answer(Status::OK)?;
         own.sa.attribute_offset = words::<R>();
         own.data = Octets::of(record);
         Ok(own)
     }
 
-    /// The answer to this `Get` with what was found: the one record, or the status that says that there is none, or that
-    /// there are several.
+    /// Returns the response to this `Get`: the record if `found` has exactly one, otherwise the status
+    /// [`Status::SA_NO_RECORDS`] or [`Status::SA_TOO_MANY_RECORDS`].
     ///
     /// ```
     /// use ib_mad::{Status, TransactionId, sa::{NodeRecord, Query}};
@@ -111,7 +112,7 @@ impl SaMad {
     /// ```
     ///
     /// # Errors
-    /// As [`answer_with`](Self::answer_with).
+    /// Those of [`answer_with`](Self::answer_with).
     pub fn answer_one<'a, R: SaRecord + 'a>(
         &self,
         found: impl IntoIterator<Item = &'a R>,
@@ -124,12 +125,14 @@ impl SaMad {
         }
     }
 
+    /// Checks that the response to this request consists of records `R`.
+    ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if the answer to this request has no such records.
-    pub(super) fn answered_by<R: SaRecord>(&self) -> Result<(), DecodeError> {
+    /// [`DecodeError::BadValue`] if it consists of other records.
+    pub(super) fn check_record<R: SaRecord>(&self) -> Result<(), DecodeError> {
         match self.header.attribute_id {
             id if id == R::ID => Ok(()),
-            // The answer to a question about several paths keeps its number.
+            // GetMulti is for a MultiPathRecord and its response has PathRecords.
             AttributeId::MULTI_PATH_RECORD if R::ID == AttributeId::PATH_RECORD => Ok(()),
             id => Err(DecodeError::BadValue { what: "attribute_id", value: id.get().into() }),
         }

@@ -1,4 +1,4 @@
-//! ServiceRecord: a service that somebody offers.
+//! ServiceRecord: a registered service.
 use super::record::sa_record;
 use crate::{
     Gid, Pkey, ServiceId, wire,
@@ -6,7 +6,7 @@ use crate::{
 };
 
 wire! {
-    /// A service that somebody offers (IBTA 15.2.5.14), 176 bytes.
+    /// A registered service (IBTA 15.2.5.14), 176 bytes.
     ///
     /// ```text
     ///   0  service id (8)
@@ -18,52 +18,52 @@ wire! {
     /// 112  data: 16 x 1, 8 x 2, 4 x 4, 2 x 8 bytes
     /// ```
     pub struct ServiceRecord [176] {
-        /// Id of the service that is offered.
+        /// Id of the service.
         pub service_id: ServiceId,
-        /// The port that offers it.
+        /// GID of the port that offers the service.
         pub service_gid: Gid,
-        /// Partition that it is offered in.
+        /// Partition in which the service is offered.
         pub service_pkey: Pkey,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// Seconds until the offer ends; all ones = never.
+        /// Lease of the registration, in seconds; all ones means no limit.
         pub service_lease: Be32,
-        /// Who may change the record; zero = anybody.
+        /// Key that a change of the record requires; zero means none.
         pub service_key: Octets<16>,
-        /// What a person calls the service.
+        /// Name of the service.
         pub service_name: Text<64>,
-        /// The service's own data, in bytes.
+        /// Data of the service, 1 byte each.
         pub service_data8: [u8; 16],
-        /// The service's own data, in 2 bytes each.
+        /// Data of the service, 2 bytes each.
         pub service_data16: [Be16; 8],
-        /// The service's own data, in 4 bytes each.
+        /// Data of the service, 4 bytes each.
         pub service_data32: [Be32; 4],
-        /// The service's own data, in 8 bytes each.
+        /// Data of the service, 8 bytes each.
         pub service_data64: [Be64; 2],
     }
 }
 
 sa_record! {
-    /// Which fields of a [`ServiceRecord`] count.
+    /// Component mask of a [`ServiceRecord`].
     ServiceRecord SERVICE_RECORD ServiceMask;
-    /// Id of the service that is offered.
+    /// Id of the service.
     SERVICE_ID = 0x1 "service_id" service_id(value: ServiceId) |r| r.service_id = value;
-    /// The port that offers it.
+    /// GID of the port that offers the service.
     SERVICE_GID = 0x2 "service_gid" service_gid(value: Gid) |r| r.service_gid = value;
-    /// Partition that it is offered in.
+    /// Partition in which the service is offered.
     SERVICE_PKEY = 0x4 "service_pkey" service_pkey(value: Pkey) |r| r.service_pkey = value;
-    /// Seconds until the offer ends; all ones = never.
+    /// Lease of the registration, in seconds; all ones means no limit.
     SERVICE_LEASE = 0x10 "service_lease" service_lease(value: u32) |r| r.service_lease = value.into();
-    /// Who may change the record.
+    /// Key that a change of the record requires.
     SERVICE_KEY = 0x20 "service_key" service_key(value: Octets<16>) |r| r.service_key = value;
-    /// What a person calls the service.
+    /// Name of the service.
     SERVICE_NAME = 0x40 "service_name" service_name(value: Text<64>) |r| r.service_name = value;
-    /// One of the service's own bytes, 0 to 15; one bit each.
+    /// One byte of the service's data, index 0 to 15; one bit each.
     SERVICE_DATA8 = 0x7f_ff80 "service_data8" [service_data8] service_data8(value: u8);
-    /// One of the service's own 2-byte numbers, 0 to 7; one bit each.
+    /// One 2-byte number of the service's data, index 0 to 7; one bit each.
     SERVICE_DATA16 = 0x7f80_0000 "service_data16" [service_data16] service_data16(value: u16);
-    /// One of the service's own 4-byte numbers, 0 to 3; one bit each.
+    /// One 4-byte number of the service's data, index 0 to 3; one bit each.
     SERVICE_DATA32 = 0x7_8000_0000 "service_data32" [service_data32] service_data32(value: u32);
-    /// One of the service's own 8-byte numbers, 0 or 1; one bit each.
+    /// One 8-byte number of the service's data, index 0 or 1; one bit each.
     SERVICE_DATA64 = 0x18_0000_0000 "service_data64" [service_data64] service_data64(value: u64);
 }

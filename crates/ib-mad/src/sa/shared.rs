@@ -1,4 +1,4 @@
-//! Attributes of every class, as subnet administration has them.
+//! Attributes that every class has, as records of subnet administration.
 use super::record::sa_record;
 use crate::{
     Gid, Lid, Qpn, TimeCode,
@@ -6,37 +6,37 @@ use crate::{
 };
 
 sa_record! {
-    /// A [`ClassPortInfo`] is asked for without a component mask.
+    /// Component mask of a [`ClassPortInfo`], which is requested without one.
     ClassPortInfo CLASS_PORT_INFO ClassPortInfoMask;
 }
 sa_record! {
-    /// Which fields of an [`InformInfo`] count. `OpenSM` takes one without a mask, and counts all of it; rdma-core's
-    /// `srp_daemon` sets the bits of what it fills in (`srp_ib_types.h`).
+    /// Component mask of an [`InformInfo`]. `OpenSM` accepts a Set without a mask and then uses all fields;
+    /// `srp_daemon` of rdma-core sets the bits of the fields that it fills in (`srp_ib_types.h`).
     InformInfo INFORM_INFO InformMask;
-    /// About which port.
+    /// GID of the port that the notices are about.
     GID = 0x1 "gid" gid(value: Gid) |r| r.gid = value;
-    /// About LIDs from this one on.
+    /// First LID of the range that the notices are about.
     LID_RANGE_BEGIN = 0x2 "lid_range_begin" lid_range_begin(value: Lid) |r| r.lid_range_begin = value;
-    /// To this one.
+    /// Last LID of the range that the notices are about.
     LID_RANGE_END = 0x4 "lid_range_end" lid_range_end(value: Lid) |r| r.lid_range_end = value;
-    /// Notices of the specification (1) or a vendor's (0).
+    /// Notices of the specification (1) or of a vendor (0).
     IS_GENERIC = 0x10 "is_generic" is_generic(value: u8) |r| r.is_generic = value;
     /// Subscribe (1) or unsubscribe (0).
     SUBSCRIBE = 0x20 "subscribe" subscribe(value: u8) |r| r.subscribe = value;
     /// Type of the notices, from fatal to informational; 0xffff = all.
     TYPE = 0x40 "notice_type" notice_type(value: InformType) |r| r.notice_type = value;
-    /// What happened, or a vendor's device.
+    /// Trap number, or the device id of a vendor's notice.
     TRAP_NUMBER = 0x80 "trap_number" trap_number(value: TrapNumber) |r| r.trap_number = value;
-    /// Queue pair that reports go to.
+    /// Queue pair that receives the reports.
     QPN = 0x100 "qpn_time.qpn" qpn(value: Qpn) |r| r.qpn_time = r.qpn_time.with_qpn(value);
-    /// Longest time to answer a report.
+    /// Maximum time of the subscriber's response to a report.
     RESP_TIME_VALUE = 0x400 "qpn_time.resp_time_value" resp_time_value(value: TimeCode)
         |r| r.qpn_time = r.qpn_time.with_resp_time_value(value);
-    /// Kind of node whose notices are subscribed to.
+    /// Kind of node that produces the notices.
     PRODUCER = 0x1000 "producer" producer(value: Producer) |r| r.producer = value.into();
 }
 sa_record! {
-    /// A [`SaNotice`] is reported without a component mask.
+    /// Component mask of a [`SaNotice`], which is reported without one.
     SaNotice NOTICE NoticeMask;
 }
 
@@ -45,9 +45,9 @@ mod tests {
     use super::*;
     use crate::{TransactionId, sa::Query};
 
-    /// As rdma-core's srp_daemon subscribes to trap 64 and ends a subscription.
+    /// rdma-core's srp_daemon subscribes to trap 64 and ends the subscription.
     #[test]
-    fn subscriptions_as_srp_daemon_masks_them() {
+    fn inform_info_masks_are_those_of_srp_daemon() {
         let subscribe = Query::<InformInfo>::new()
             .lid_range_begin(Lid::PERMISSIVE)
             .is_generic(1)
@@ -60,9 +60,9 @@ mod tests {
         assert_eq!(crate::as_bytes(subscribe.record())[18..28], [0, 0, 0, 0, 1, 1, 0, 3, 0, 64]);
     }
 
-    /// The bits are those of the same fields in a record of a subscription, three places lower.
+    /// The mask bits are three positions lower than those of the same fields in an InformInfoRecord.
     #[test]
-    fn bits_as_in_a_record() {
+    fn inform_info_bits_follow_those_of_its_record() {
         use crate::sa::{InformInfoRecord, SaRecord};
         for component in InformInfo::COMPONENTS {
             let found = InformInfoRecord::COMPONENTS.iter().find(|other| other.mask == component.mask << 3);

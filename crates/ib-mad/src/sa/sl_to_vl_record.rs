@@ -1,17 +1,17 @@
-//! SLtoVLMappingTableRecord: which lane a service level takes.
+//! SLtoVLMappingTableRecord: virtual lanes of service levels.
 use super::record::sa_record;
 use crate::{Lid, smp::SlToVlMappingTable, wire, wire::Reserved};
 
 wire! {
-    /// Which lane each service level takes from one port to another (IBTA 15.2.5.4), 16 bytes.
+    /// Virtual lane of each service level, from one port to another (IBTA 15.2.5.4), 16 bytes.
     pub struct SlToVlMappingTableRecord [16] {
-        /// LID of the node that has the table.
+        /// LID of the node.
         pub lid: Lid,
-        /// Port that packets come in by; 0 for an adapter.
+        /// Number of the input port; 0 for a channel adapter.
         pub input_port_num: u8,
-        /// Port that they go out by.
+        /// Number of the output port.
         pub output_port_num: u8,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<4>,
         /// Virtual lane of each of the 16 service levels.
         pub table: SlToVlMappingTable,
@@ -19,12 +19,12 @@ wire! {
 }
 
 sa_record! {
-    /// Which fields of a [`SlToVlMappingTableRecord`] count.
+    /// Component mask of a [`SlToVlMappingTableRecord`].
     SlToVlMappingTableRecord SL_TO_VL_MAPPING_TABLE_RECORD SlToVlMask;
-    /// The node's LID.
+    /// LID of the node.
     LID = 0x1 "lid" lid(value: Lid) |r| r.lid = value;
-    /// Port that packets come in by.
+    /// Number of the input port.
     INPUT_PORT_NUM = 0x2 "input_port_num" input_port_num(value: u8) |r| r.input_port_num = value;
-    /// Port that packets go out by.
+    /// Number of the output port.
     OUTPUT_PORT_NUM = 0x4 "output_port_num" output_port_num(value: u8) |r| r.output_port_num = value;
 }

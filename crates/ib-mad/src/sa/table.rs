@@ -1,4 +1,4 @@
-//! The answer with many records, as a message for the segmenter (IBTA 15.3, 13.6).
+//! Responses with many records, as messages for the segmenter (IBTA 15.3, 13.6).
 use super::{SaHeader, SaMad, SaRecord};
 use crate::{
     DecodeError, MgmtClass, Status, Wire,
@@ -9,23 +9,23 @@ use crate::{
 use core::marker::PhantomData;
 use zerocopy::IntoBytes as _;
 
-/// Bytes before the records. RMPP counts those of subnet administration's header as payload.
+/// Bytes before the records. The RMPP payload length includes the header of subnet administration.
 const HEADERS: usize = MgmtClass::SUBN_ADM.data_offset();
 
-/// Why a table cannot be written.
+/// Error of writing a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// The buffer ends before the headers, or before another record does.
+    /// The buffer is too short for the headers, or for another record.
     #[error("the buffer has no room for another record")]
     NoRoom,
-    /// The request is not answered by such records.
+    /// The response to the request does not consist of such records.
     #[error(transparent)]
     Request(#[from] DecodeError),
 }
 
-/// Writes the answer with many records into a caller's buffer: headers once, then the records, each on a multiple of 8
-/// bytes. What it [finishes](Self::finish) is a message that a [`Segmenter`](crate::rmpp::Segmenter) cuts.
+/// Writes a response with many records into a buffer: headers once, then the records, each at a multiple of 8 bytes.
+/// [`finish`](Self::finish) returns the message for a [`Segmenter`](crate::rmpp::Segmenter).
 ///
 /// ```
 /// use core::time::Duration;
@@ -35,7 +35,7 @@ pub enum TableError {
 /// for lid in [4, 5, 6] {
 ///     table.push(&NodeRecord { lid: Lid::new(lid), ..NodeRecord::default() })?;
 /// }
-/// // The transfer owns the message; a server keeps a map of them.
+/// // The transfer owns the message; a server keeps one transfer for each request.
 /// let mut transfer = Segmenter::new(table.finish(), SegmenterLimits::default())?;
 /// assert_eq!(transfer.segments(), 2);
 /// assert_eq!(transfer.poll_send(Duration::ZERO).map(|segment| segment.len()), Some(256));
@@ -48,45 +48,45 @@ pub struct TableWriter<R, B> {
     record: PhantomData<R>,
 }
 
-/// Bytes of a message with so many records.
+/// Returns the size of a message with this number of records, in bytes.
 #[must_use]
 pub const fn table_length<R: SaRecord>(records: usize) -> usize {
     HEADERS.saturating_add(records.saturating_mul(size_of::<R>().next_multiple_of(8)))
 }
 
 impl<R: SaRecord, B: AsMut<[u8]>> TableWriter<R, B> {
-    /// From one record to the next.
+    /// Distance between records, in bytes.
     const STEP: usize = size_of::<R>().next_multiple_of(8);
 
-    /// Begins the answer to a request, still without a record, in a buffer that bounds it.
+    /// Starts the response to a request, without a record yet. The size of `buffer` is the maximum size of the message.
     ///
     /// # Errors
-    /// [`TableError::NoRoom`] if the headers do not fit, [`TableError::Request`] if the request asks for records of
-    /// another kind, or is none.
+    /// [`TableError::NoRoom`] if the headers do not fit; [`TableError::Request`] if the request is for records of
+    /// another type, or is no request.
     pub fn new(request: &SaMad, mut buffer: B) -> Result<Self, TableError> {
-        request.answered_by::<R>()?;
+        request.check_record::<R>()?;
         let answer = request.answer(Status::OK)?;
         let place = buffer.as_mut().first_chunk_mut::<HEADERS>().ok_or(TableError::NoRoom)?;
         place.iter_mut().zip(answer.as_bytes()).for_each(|(to, from)| *to = *from);
         Ok(Self { buffer, length: HEADERS, record: PhantomData })
     }
 
-    /// How many records there are.
+    /// Returns the number of records.
     #[must_use]
     pub fn len(&self) -> usize {
         (self.length - HEADERS).checked_div(Self::STEP).unwrap_or_default()
     }
 
-    /// Whether there is no record.
+    /// True if there is no record.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.length == HEADERS
     }
 
-    /// One record more.
+    /// Appends a record.
     ///
     /// # Errors
-    /// [`TableError::NoRoom`], and the table stays as it is.
+    /// [`TableError::NoRoom`] if the record does not fit; the table stays unchanged.
     pub fn push(&mut self, record: &R) -> Result<(), TableError> {
         let end = self.length.checked_add(Self::STEP).ok_or(TableError::NoRoom)?;
         let place = self.buffer.as_mut().get_mut(self.length..end).ok_or(TableError::NoRoom)?;
@@ -97,9 +97,9 @@ impl<R: SaRecord, B: AsMut<[u8]>> TableWriter<R, B> {
         Ok(())
     }
 
-    /// The message: its headers say how far apart the records are and how many bytes it has, as one segment would.
+    /// Returns the message. Its headers have the distance between records and the length, as a single segment would.
     ///
-    /// No record is an answer too: it has no distance of records.
+    /// A table without records is a valid response; its distance between records is 0.
     #[must_use]
     pub fn finish(mut self) -> Table<B> {
         let payload = self.length - HEADERS + size_of::<SaHeader>();
@@ -122,7 +122,7 @@ impl<R: SaRecord, B: AsMut<[u8]>> TableWriter<R, B> {
     }
 }
 
-/// A table that is [written](TableWriter): a message of any length, in its buffer.
+/// A [written](TableWriter) table: a message of any length in its buffer.
 #[derive(Clone, Debug)]
 pub struct Table<B> {
     buffer: B,
@@ -130,7 +130,7 @@ pub struct Table<B> {
 }
 
 impl<B: AsRef<[u8]>> Table<B> {
-    /// Bytes of the whole message, with its headers.
+    /// Returns the whole message, with its headers.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.buffer.as_ref().get(..self.length).unwrap_or_default()
@@ -138,7 +138,7 @@ impl<B: AsRef<[u8]>> Table<B> {
 }
 
 impl<B> Table<B> {
-    /// The buffer, and how much of it is the message.
+    /// Returns the buffer and the length of the message in it.
     #[must_use]
     pub fn into_buffer(self) -> (B, usize) {
         (self.buffer, self.length)

@@ -1,4 +1,4 @@
-//! A server's side: what a query finds, and the answers.
+//! Tests of the server's side: matching, responses and tables.
 extern crate std;
 use super::*;
 use crate::{
@@ -12,28 +12,31 @@ use core::time::Duration;
 use proptest::prelude::*;
 use std::{collections::BTreeMap, vec, vec::Vec};
 
-/// With one component at a time: a record is found by itself, and by nothing else than the component says.
-fn one_component<R: SaRecord + PartialEq>(bytes: &[u8], bit: u32) -> Result<(), TestCaseError> {
-    let asked = R::parse(bytes).unwrap();
+/// Checks each component alone: a record matches itself, and a changed record matches only as the comparison permits.
+fn check_each_component<R: SaRecord + PartialEq>(bytes: &[u8], bit: u32) -> Result<(), TestCaseError> {
+    let record = R::parse(bytes).unwrap();
     for component in R::COMPONENTS {
         let mask = R::Mask::from_bits_retain(component.mask);
-        let query = Query::with_mask(*asked, mask);
+        let query = Query::with_mask(*record, mask);
         let (offset, bits) = find(R::FIELDS, component.field).unwrap();
-        let mut other = asked.as_bytes().to_vec();
+        let mut other = record.as_bytes().to_vec();
         let changed = offset + bit % bits;
         let flipped = 1 ^ read_bits(&other, changed, 1).unwrap();
         write_bits(&mut other, changed, 1, flipped).unwrap();
         let other = R::parse(&other).unwrap();
         let found = query.matches(other);
         let (name, field) = (R::NAME, component.field);
-        prop_assert!(query.matches(asked), "{} {}: not even itself", name, field);
+        prop_assert!(query.matches(record), "{} {}: not even itself", name, field);
         match component.compare {
             Compare::Equal | Compare::Graded(_) => prop_assert!(!found, "{} {}", name, field),
             Compare::Ignored => prop_assert!(found, "{} {}", name, field),
             Compare::Partition => prop_assert_eq!(found, changed == offset, "{}", name),
-            Compare::Set => prop_assert_eq!(found, read_bits(as_bytes(asked), offset, 1) == Some(0), "{}", name),
+            Compare::Set => prop_assert_eq!(found, read_bits(as_bytes(record), offset, 1) == Some(0), "{}", name),
         }
-        prop_assert!(Query::<R>::with_mask(*asked, R::Mask::empty()).matches(other), "nothing is asked");
+        prop_assert!(
+            Query::<R>::with_mask(*record, R::Mask::empty()).matches(other),
+            "an empty mask matches every record"
+        );
         let read = Query::from_mad(&query.get_table(TransactionId::new(1)));
         prop_assert!(read == Ok(query));
     }
@@ -42,20 +45,22 @@ fn one_component<R: SaRecord + PartialEq>(bytes: &[u8], bit: u32) -> Result<(), 
 
 proptest! {
     #[test]
-    fn a_query_finds_what_agrees(bytes in proptest::collection::vec(any::<u8>(), 256), bit in any::<u32>()) {
-        one_component::<PathRecord>(&bytes, bit)?;
-        one_component::<McMemberRecord>(&bytes, bit)?;
-        one_component::<MultiPathRecord>(&bytes, bit)?;
-        one_component::<NodeRecord>(&bytes, bit)?;
-        one_component::<PortInfoRecord>(&bytes, bit)?;
-        one_component::<ServiceRecord>(&bytes, bit)?;
-        one_component::<LinkRecord>(&bytes, bit)?;
-        one_component::<InformInfoRecord>(&bytes, bit)?;
+    fn query_matches_records_that_agree(bytes in proptest::collection::vec(any::<u8>(), 256), bit in any::<u32>()) {
+        check_each_component::<PathRecord>(&bytes, bit)?;
+        check_each_component::<McMemberRecord>(&bytes, bit)?;
+        check_each_component::<MultiPathRecord>(&bytes, bit)?;
+        check_each_component::<NodeRecord>(&bytes, bit)?;
+        check_each_component::<PortInfoRecord>(&bytes, bit)?;
+        check_each_component::<ServiceRecord>(&bytes, bit)?;
+        check_each_component::<LinkRecord>(&bytes, bit)?;
+        check_each_component::<InformInfoRecord>(&bytes, bit)?;
     }
 
-    /// Any number of records is what a reader finds again, whoever cuts and joins; transfers own their memory.
     #[test]
-    fn a_table_arrives(records in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 52), 0..40), tid in any::<u64>()) {
+    fn table_of_any_length_is_segmented_and_reassembled(
+        records in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 52), 0..40),
+        tid in any::<u64>(),
+    ) {
         let request = Query::<McMemberRecord>::new().get_table(TransactionId::new(tid));
         let mut table = TableWriter::new(&request, vec![0xee; table_length::<McMemberRecord>(records.len())]).unwrap();
         for (index, record) in records.iter().enumerate() {
@@ -84,7 +89,7 @@ proptest! {
         prop_assert_eq!(mad.sa().unwrap().attribute_offset.get(), if records.is_empty() { 0 } else { 7 });
         let seen: Vec<&[u8]> = mad.records::<McMemberRecord>().unwrap().map(as_bytes).collect();
         prop_assert_eq!(seen, records.iter().map(|record| &record[..]).collect::<Vec<_>>());
-        // Padding is zero, whatever was in the buffer.
+        // The padding is zero; the buffer had other bytes.
         prop_assert!(message[56..].chunks(56).all(|record| record[52..] == [0; 4]));
         prop_assert_eq!(sending.remove(&tid).unwrap().into_message().into_buffer().1, 56 + 56 * records.len());
         prop_assert_eq!(&receiving.remove(&tid).unwrap().into_buffer()[56..56 + 56 * records.len()], &message_bytes(&records)[..]);
@@ -105,7 +110,7 @@ fn path(mtu: Mtu, rate: Rate, life: u8) -> PathRecord {
 }
 
 #[test]
-fn selectors_say_how_values_are_compared() {
+fn selectors_determine_the_comparison_of_values() {
     use Selector::{Best, Exactly, GreaterThan, LessThan};
     let own = path(Mtu::B2048, Rate::GBPS_10, 18);
     let query = Query::<PathRecord>::new;
@@ -125,16 +130,16 @@ fn selectors_say_how_values_are_compared() {
         let time = [17, 18, 19].map(|code| found(query().packet_life_time(selector, life(code))));
         assert_eq!(time, [less, same, more], "{selector:?}");
     }
-    // A value alone means exactly that one, whatever stands where the selector is.
+    // A value without its selector in the mask means exactly that value.
     let alone = query().mtu(GreaterThan, Mtu::B1024).without(PathMask::MTU_SELECTOR);
     assert!(!alone.matches(&own) && query().mtu(GreaterThan, Mtu::B2048).without(PathMask::MTU_SELECTOR).matches(&own));
-    assert_eq!(alone.asked_mtu(), Some(Selected::exactly(Mtu::B1024)));
-    assert_eq!(query().rate(LessThan, Rate::GBPS_5).asked_rate(), Some(Selected::new(LessThan, Rate::GBPS_5)));
-    assert_eq!((query().asked_mtu(), query().asked_packet_life_time()), (None, None));
+    assert_eq!(alone.requested_mtu(), Some(Selected::exactly(Mtu::B1024)));
+    assert_eq!(query().rate(LessThan, Rate::GBPS_5).requested_rate(), Some(Selected::new(LessThan, Rate::GBPS_5)));
+    assert_eq!((query().requested_mtu(), query().requested_packet_life_time()), (None, None));
 }
 
 #[test]
-fn of_those_that_match_the_best_where_it_is_asked_for() {
+fn select_returns_the_best_of_the_matching_records() {
     let paths = [
         path(Mtu::B2048, Rate::GBPS_5, 18),
         path(Mtu::B2048, Rate::GBPS_10, 19),
@@ -158,7 +163,7 @@ fn of_those_that_match_the_best_where_it_is_asked_for() {
 }
 
 #[test]
-fn of_an_array_the_elements_that_count() {
+fn only_array_elements_in_the_mask_are_compared() {
     let array = GuidInfoRecord::COMPONENTS.iter().find(|it| it.mask.count_ones() == 8).unwrap();
     let mask = GuidInfoMask::from_bits_retain(1 << (array.mask.trailing_zeros() + 3));
     let mut record = GuidInfoRecord::default();
@@ -176,7 +181,7 @@ fn of_an_array_the_elements_that_count() {
 }
 
 #[test]
-fn an_answer_keeps_what_was_asked_and_hides_the_key() {
+fn response_has_the_component_mask_and_no_sm_key() {
     let mut request = Query::<PathRecord>::new().pkey(Pkey::DEFAULT_FULL).get(TransactionId::new(5));
     request.sa.sm_key = Be64::new(9);
     let record = path(Mtu::B2048, Rate::GBPS_10, 18);
@@ -195,7 +200,7 @@ fn an_answer_keeps_what_was_asked_and_hides_the_key() {
     let wrong = TableWriter::<NodeRecord, _>::new(&request, [0; 100]).err();
     assert_eq!(wrong, Some(TableError::Request(other)));
     assert_eq!(TableWriter::<PathRecord, _>::new(&request, [0; 55]).err(), Some(TableError::NoRoom));
-    // Several paths are asked for by another record than they come as.
+    // GetMulti is for a MultiPathRecord and its response has PathRecords.
     let several = Query::<MultiPathRecord>::new().mad(Method::GET_MULTI, TransactionId::new(1));
     let mut table = TableWriter::new(&several, [0; 200]).unwrap();
     assert!(table.is_empty());
@@ -208,7 +213,7 @@ fn an_answer_keeps_what_was_asked_and_hides_the_key() {
 }
 
 #[test]
-fn the_answer_to_get_has_the_one_record_that_was_found() {
+fn response_to_get_has_exactly_one_record_or_a_status() {
     let nodes = [4, 5].map(|lid| NodeRecord { lid: Lid::new(lid), ..NodeRecord::default() });
     let request = Query::<NodeRecord>::new().get(TransactionId::new(7));
     let one = request.answer_one(&nodes[1..]).unwrap();
@@ -222,15 +227,15 @@ fn the_answer_to_get_has_the_one_record_that_was_found() {
         );
         assert_eq!(none.data, Octets([0; 200]));
     }
-    assert!(request.answer_one(&[PathRecord::default()]).is_err(), "it asked for another record");
-    assert!(one.answer_one(&nodes[..1]).is_err(), "nothing answers an answer");
+    assert!(request.answer_one(&[PathRecord::default()]).is_err(), "a record of another type");
+    assert!(one.answer_one(&nodes[..1]).is_err(), "a response has no response");
 }
 
 #[test]
-fn what_is_not_zero_is_asked_for() {
+fn from_non_zero_masks_fields_that_are_not_zero() {
     let path = PathRecord { dlid: Lid::new(4), pkey: Pkey::DEFAULT_FULL, ..PathRecord::default() };
     assert_eq!(Query::from_non_zero(path).mask(), PathMask::DLID | PathMask::PKEY);
-    // Of an array each element that is not zero, and of nothing else a part.
+    // Each element of an array has its own bit.
     let mut guids = GuidInfoRecord::default();
     guids.guids[2] = crate::Guid::new(7);
     guids.guids[7] = crate::Guid::new(1 << 63);

@@ -6,34 +6,34 @@ use crate::{
 };
 
 wire! {
-    /// A node on a path (IBTA 15.2.5.19), 46 bytes. Its ids are GUIDs that the administration may have hidden.
+    /// A node on a path (IBTA 15.2.5.19), 46 bytes. Its ids are GUIDs that the SA may have replaced by other numbers.
     ///
     /// No public source names its component mask bits.
     pub struct TraceRecord [46] {
         /// Subnet prefix, the upper 64 bits of a GID.
         pub gid_prefix: Be64,
-        /// Goes up when hidden ids change.
+        /// Generation of the replaced ids; it increases when they change.
         pub id_generation: Be16,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
-        /// Adapter, switch or router.
+        /// Channel adapter, switch or router.
         pub node_type: NodeType,
-        /// Id of the node that the path goes through.
+        /// Id of the node.
         pub node_id: Be64,
-        /// The chassis that it is in.
+        /// Id of the node's chassis.
         pub chassis_id: Be64,
-        /// The port that the path comes in by.
+        /// Id of the port at which the path enters the node.
         pub entry_port_id: Be64,
-        /// The port that it goes out by.
+        /// Id of the port at which the path leaves the node.
         pub exit_port_id: Be64,
-        /// Number of the port that it comes in by.
+        /// Number of the port at which the path enters the node.
         pub entry_port: u8,
-        /// Number of the port that it goes out by.
+        /// Number of the port at which the path leaves the node.
         pub exit_port: u8,
     }
 }
 
 sa_record! {
-    /// Which fields of a [`TraceRecord`] count.
+    /// Component mask of a [`TraceRecord`].
     TraceRecord TRACE_RECORD TraceMask;
 }

@@ -1,4 +1,4 @@
-//! Where a switch sends packets.
+//! Forwarding tables of switches.
 use crate::wire::Be16;
 use crate::{Lid, Lmc, bits, wire, wire::Octets};
 
@@ -7,30 +7,30 @@ wire! {
     ///
     /// The attribute modifier is the block's number; block `n` is for LIDs `64 n ..= 64 n + 63`.
     pub struct LinearForwardingTable [64] {
-        /// Output ports of 64 LIDs in a row; 255 = drop.
+        /// Output ports of 64 consecutive LIDs; 255 means that packets are dropped.
         pub ports: Octets<64>,
     }
 }
 
 bits! {
-    /// Whether an entry counts, how many LIDs it is for.
+    /// Validity of an entry, and number of its LIDs.
     pub struct ValidLmc [1] in RandomEntry.valid_lmc {
-        /// Whether the entry counts.
+        /// True if the entry is valid.
         valid / with_valid: bool = 1,
-        /// For 2^LMC LIDs from the entry's on.
+        /// LMC: the entry is for 2^LMC LIDs from its LID on.
         lmc / with_lmc: Lmc = 3,
         _: 4,
     }
 }
 
 wire! {
-    /// Where packets to one LID go.
+    /// Output port of one LID or of 2^LMC LIDs.
     pub struct RandomEntry [4] {
-        /// The LID.
+        /// First LID of the entry.
         pub lid: Lid,
-        /// Whether the entry counts, how many LIDs it is for.
+        /// Validity of the entry, and number of its LIDs.
         pub valid_lmc: ValidLmc,
-        /// Output port.
+        /// Output port of the LIDs.
         pub port: u8,
     }
 }
@@ -46,10 +46,10 @@ wire! {
 wire! {
     /// A block of a switch's multicast forwarding table (IBTA 14.2.5.12), 64 bytes.
     ///
-    /// The attribute modifier is the block's number (groups `0xC000 + 32 n ..`) and, in its top four bits, the position:
-    /// ports `16 p ..= 16 p + 15`.
+    /// The attribute modifier has the block's number (groups `0xC000 + 32 n ..`) and, in its top four bits, the
+    /// position: ports `16 p ..= 16 p + 15`.
     pub struct MulticastForwardingTable [64] {
-        /// For each of 32 groups the ports that it goes out by, the lowest in the least significant bit.
+        /// Output ports of each of 32 groups, one bit each; the least significant bit is the lowest port.
         pub port_masks: [Be16; 32],
     }
 }

@@ -14,17 +14,17 @@ use core::fmt;
 pub const SMP_CLASS_VERSION: u8 = 1;
 
 wire! {
-    /// A subnet management datagram that goes by LID (IBTA 14.2.1.1).
+    /// An LID-routed subnet management datagram (IBTA 14.2.1.1).
     pub struct Smp [256] {
-        /// Common header; class 0x01.
+        /// Common header of every datagram; class 0x01.
         pub header: MadHeader,
-        /// Who asks: the port's key, or zero.
+        /// M_Key of the requester: the key of the port, or zero.
         pub mkey: Mkey,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<32>,
-        /// The attribute.
+        /// Attribute, 64 bytes.
         pub data: Octets<64>,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<128>,
     }
 }
@@ -32,54 +32,54 @@ wire! {
 bits! {
     /// Direction and status of a directed-route datagram.
     pub struct DrStatus [2] {
-        /// Whether the datagram is on its way back.
+        /// True if the datagram returns to the requester.
         direction / with_direction: bool = 1,
-        /// How it went: the low 15 bits of a status.
+        /// Low 15 bits of the status.
         status / with_status: Status = 15,
     }
 }
 
 wire! {
-    /// A subnet management datagram that goes by a list of ports (IBTA 14.2.1.2).
+    /// A directed-route subnet management datagram, which goes along a list of ports (IBTA 14.2.1.2).
     ///
-    /// At hop `n` the datagram leaves by port `initial_path[n]`; `initial_path[0]` is not used. On its way it collects
-    /// in `return_path` the ports that it came in by.
+    /// At hop `n` the datagram leaves by port `initial_path[n]`; `initial_path[0]` is unused. Each node on the path
+    /// writes the port of arrival into `return_path`.
     pub struct DrSmp [256] {
-        /// 1.
+        /// Base version, 1.
         pub base_version: u8,
-        /// [`MgmtClass::SUBN_DIRECTED_ROUTE`].
+        /// Management class, [`MgmtClass::SUBN_DIRECTED_ROUTE`].
         pub mgmt_class: MgmtClass,
-        /// 1.
+        /// Class version, 1.
         pub class_version: u8,
-        /// What is asked, or which answer this is.
+        /// Method of the request or response.
         pub method: Method,
-        /// Direction and status.
+        /// Direction bit and status.
         pub dr_status: DrStatus,
-        /// How many hops are done.
+        /// Index of the current hop.
         pub hop_pointer: u8,
-        /// How many hops there are.
+        /// Number of hops of the path.
         pub hop_count: u8,
-        /// Carried over from a request to its answer.
+        /// Transaction id, which a response copies from its request.
         pub transaction_id: TransactionId,
-        /// What the data is.
+        /// Attribute id: the type of the data.
         pub attribute_id: AttributeId as show_attribute,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<2>,
-        /// Which one: a port number, a block number.
+        /// Attribute modifier, defined by the attribute: a port number, a block number.
         pub attribute_modifier: Be32,
-        /// Who asks: the port's key, or zero.
+        /// M_Key of the requester: the key of the port, or zero.
         pub mkey: Mkey,
-        /// LID that the directed part starts at; permissive if at the sender.
+        /// LID of the node at which the directed route starts; permissive if that is the requester.
         pub dr_slid: Lid,
-        /// LID that the directed part ends at; permissive if at the receiver.
+        /// LID of the node at which the directed route ends; permissive if that is the responder.
         pub dr_dlid: Lid,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<28>,
-        /// The attribute.
+        /// Attribute, 64 bytes.
         pub data: Octets<64>,
-        /// Ports to leave by.
+        /// Output port of each hop.
         pub initial_path: Octets<64>,
-        /// Ports that the datagram came in by.
+        /// Port of arrival at each hop.
         pub return_path: Octets<64>,
     }
 }
@@ -91,7 +91,7 @@ fn show_attribute(own: &DrSmp, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 requests! { Smp of SUBN_LID_ROUTED version SMP_CLASS_VERSION }
 
 impl DrSmp {
-    /// A request to read an attribute of the node that `path` leads to.
+    /// Returns a request to read an attribute of the node at the end of `path`.
     #[must_use]
     pub fn get<A: Attribute>(path: &DrPath, modifier: u32, tid: TransactionId) -> Self {
         const { assert!(A::CLASS.get() == MgmtClass::SUBN_LID_ROUTED.get(), "an attribute of another class") };
@@ -111,16 +111,16 @@ impl DrSmp {
         }
     }
 
-    /// A request to change an attribute of the node that `path` leads to.
+    /// Returns a request to change an attribute of the node at the end of `path`.
     #[must_use]
     pub fn set<A: Attribute>(path: &DrPath, modifier: u32, tid: TransactionId, attribute: &A) -> Self {
         Self { method: Method::SET, data: Octets::of(attribute), ..Self::get::<A>(path, modifier, tid) }
     }
 
-    /// The ports that it leaves by.
+    /// Returns the path of the datagram: the output port of each hop.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if it says that it has more hops than there is room for.
+    /// [`DecodeError::BadValue`] if the hop count is greater than 63.
     pub fn path(&self) -> Result<DrPath, DecodeError> {
         DrPath::from_datagram(self.hop_count, &self.initial_path.0)
     }

@@ -1,23 +1,23 @@
-//! Which speeds and widths of a link go together.
+//! Combinations of link speeds and widths.
 use crate::{
     LinkWidths, wire,
     wire::{Octets, Reserved},
 };
 
 wire! {
-    /// Which speeds and widths of a link go together (IBTA 14.2.5.17), 64 bytes.
+    /// Link speeds and widths that can be combined (IBTA 14.2.5.17), 64 bytes.
     pub struct LinkSpeedWidthPairsTable [64] {
-        /// How many different tables the node has.
+        /// Number of different tables of the node.
         pub num_tables: u8,
-        /// Ports that this table is for, one bit each, port 255 first.
+        /// Ports that this table is for, one bit each; the first bit is port 255.
         pub port_mask: Octets<32>,
-        /// Widths at 2.5 Gb/s.
+        /// Link widths that can be used at 2.5 Gb/s.
         pub speed_2_5: LinkWidths,
-        /// Widths at 5 Gb/s.
+        /// Link widths that can be used at 5 Gb/s.
         pub speed_5: LinkWidths,
-        /// Widths at 10 Gb/s.
+        /// Link widths that can be used at 10 Gb/s.
         pub speed_10: LinkWidths,
-        /// Zero, or speeds that came later.
+        /// Reserved for link widths at higher speeds; not interpreted.
         pub reserved: Reserved<28>,
     }
 }

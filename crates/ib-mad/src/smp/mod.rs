@@ -1,7 +1,7 @@
-//! Subnet management (IBTA 14): the datagrams and the attributes that a subnet manager reads and writes.
+//! Subnet management (IBTA 14): datagrams and attributes that a subnet manager reads and writes.
 //!
-//! Datagrams of class 0x01 go by LID ([`Smp`]), those of class 0x81 by a list of ports ([`DrSmp`]). Both have the
-//! attribute's 64 bytes at the same place, so one reader serves both: [`SmpAttribute`].
+//! Datagrams of class 0x01 are routed by LID ([`Smp`]), those of class 0x81 along a list of ports ([`DrSmp`]). Both
+//! have the 64 bytes of the attribute at the same offset, so that [`SmpAttribute`] reads both.
 //!
 //! ```text
 //!   0  common header (24 bytes)

@@ -1,10 +1,10 @@
-//! What a person calls the node.
+//! The description of a node.
 use crate::{wire, wire::Text};
 
 wire! {
-    /// What a person calls the node (IBTA 14.2.5.2), 64 bytes.
+    /// Description of a node, set by an administrator (IBTA 14.2.5.2), 64 bytes.
     pub struct NodeDescription [64] {
-        /// The name, UTF-8.
+        /// Description, UTF-8.
         pub node_string: Text<64>,
     }
 }

@@ -1,21 +1,21 @@
-//! What a node is.
+//! Identity and size of a node.
 use crate::{
     Guid, NodeType, VendorId, bits, wire,
     wire::{Be16, Be32},
 };
 
 bits! {
-    /// Port that was asked, maker of the node.
+    /// Local port number and vendor of a node.
     pub struct PortVendor [4] in NodeInfo.port_vendor {
-        /// Number of the port that the question came in by.
+        /// Number of the port at which the request arrived.
         local_port_num / with_local_port_num: u8 = 8,
-        /// Maker of the node.
+        /// Vendor of the node.
         vendor_id / with_vendor_id: VendorId = 24,
     }
 }
 
 wire! {
-    /// What a node is (IBTA 14.2.5.3), 40 bytes.
+    /// Identity and size of a node (IBTA 14.2.5.3), 40 bytes.
     ///
     /// ```text
     ///  0  base version | class version | node type | ports
@@ -27,27 +27,27 @@ wire! {
     /// 36  local port | vendor id (3)
     /// ```
     pub struct NodeInfo [40] {
-        /// Version of the MAD format that it speaks.
+        /// Supported version of the MAD format.
         pub base_version: u8,
-        /// Version of subnet management that it speaks.
+        /// Supported class version of subnet management.
         pub class_version: u8,
-        /// Adapter, switch or router.
+        /// Channel adapter, switch or router.
         pub node_type: NodeType,
-        /// Physical ports; a switch's port 0 is not counted.
+        /// Number of physical ports, without port 0 of a switch.
         pub num_ports: u8,
-        /// The system that the node is part of.
+        /// GUID of the system that the node is part of.
         pub system_image_guid: Guid,
         /// GUID of the node.
         pub node_guid: Guid,
-        /// The port that was asked; in a switch, port 0.
+        /// GUID of the port at which the request arrived; in a switch, of port 0.
         pub port_guid: Guid,
-        /// Entries of each port's P_Key table.
+        /// Number of entries of each port's P_Key table.
         pub partition_cap: Be16,
-        /// Device, in its maker's numbers.
+        /// Device id, assigned by the vendor.
         pub device_id: Be16,
-        /// Revision of the device.
+        /// Revision of the device, assigned by the vendor.
         pub revision: Be32,
-        /// Port that was asked, maker of the node.
+        /// Local port number and vendor.
         pub port_vendor: PortVendor,
     }
 }

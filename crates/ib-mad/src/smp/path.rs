@@ -1,11 +1,11 @@
-//! The way of a directed-route datagram: ports to leave by, one a hop.
+//! The path of a directed-route datagram.
 use crate::DecodeError;
 use core::{cmp::Ordering, fmt, str::FromStr};
 
-/// The ports that a directed-route datagram leaves by, hop by hop (IBTA 14.2.2); at most [`DrPath::MAX_HOPS`].
+/// Output ports of a directed-route datagram, hop by hop (IBTA 14.2.2); at most [`DrPath::MAX_HOPS`].
 ///
-/// In text it is as `smpquery -D` takes it: `0` is the own port, `0,1,5` goes out by port 1 and at the next node by
-/// port 5. Paths are ordered port by port, so that one comes before those that go on from it.
+/// The text form is that of `smpquery -D`: `0` is the local port, `0,1,5` goes out by port 1 and at the next node by
+/// port 5. Paths are ordered port by port, so that a path precedes its extensions.
 ///
 /// ```
 /// use ib_mad::smp::DrPath;
@@ -19,60 +19,60 @@ use core::{cmp::Ordering, fmt, str::FromStr};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DrPath {
     hops: u8,
-    /// As in the datagram: the first is not used, and zero follows the last.
+    /// Ports as in the datagram: the first byte is unused, and zeros follow the last port.
     ports: [u8; 64],
 }
 
-/// Why there is no such path.
+/// Error of making a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DrPathError {
-    /// A datagram has no room for more hops than [`DrPath::MAX_HOPS`].
+    /// A datagram has no room for more than [`DrPath::MAX_HOPS`] hops.
     #[error("a directed route has at most 63 hops")]
     TooManyHops,
-    /// The text is not `0` and then a number of a port for each hop.
+    /// The text is not `0` followed by a port number for each hop.
     #[error("not a directed route: 0 and then ports, as in 0,1,5")]
     Text,
 }
 
 impl DrPath {
-    /// The most hops that a datagram has room for.
+    /// Maximum number of hops of a datagram.
     pub const MAX_HOPS: u8 = 63;
 
-    /// No hop: the own port.
+    /// Returns the path without hops, which ends at the local port.
     #[must_use]
     pub const fn new() -> Self {
         Self { hops: 0, ports: [0; 64] }
     }
 
-    /// How many hops there are.
+    /// Returns the number of hops.
     #[must_use]
     pub const fn hops(&self) -> u8 {
         self.hops
     }
 
-    /// Whether it ends where it starts: at the own port.
+    /// True if the path has no hops and ends at the local port.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.hops == 0
     }
 
-    /// The port of each hop.
+    /// Returns the output port of each hop.
     #[must_use]
     pub fn ports(&self) -> &[u8] {
         self.ports.get(1..=usize::from(self.hops)).unwrap_or_default()
     }
 
-    /// The path as it stands in a datagram.
+    /// Returns the path in the form of a datagram.
     #[must_use]
     pub const fn initial_path(&self) -> [u8; 64] {
         self.ports
     }
 
-    /// One hop more.
+    /// Appends a hop.
     ///
     /// # Errors
-    /// [`DrPathError::TooManyHops`], and the path stays as it is.
+    /// [`DrPathError::TooManyHops`]; the path stays unchanged.
     pub fn push(&mut self, port: u8) -> Result<(), DrPathError> {
         let place = self.ports.get_mut(usize::from(self.hops) + 1).ok_or(DrPathError::TooManyHops)?;
         *place = port;
@@ -80,23 +80,23 @@ impl DrPath {
         Ok(())
     }
 
-    /// Takes the last hop off and gives its port; `None` at the own port.
+    /// Removes the last hop and returns its port; `None` if there is no hop.
     pub fn pop(&mut self) -> Option<u8> {
         let place = self.ports.get_mut(usize::from(self.hops)).filter(|_| self.hops > 0)?;
         self.hops -= 1;
         Some(core::mem::take(place))
     }
 
-    /// The path that goes on by a port.
+    /// Returns the path with another hop.
     ///
     /// # Errors
-    /// [`DrPathError::TooManyHops`].
+    /// [`DrPathError::TooManyHops`] if the path has 63 hops.
     pub fn then(mut self, port: u8) -> Result<Self, DrPathError> {
         self.push(port)?;
         Ok(self)
     }
 
-    /// What a datagram holds: the path of a count of hops.
+    /// Reads the path of a datagram with a hop count.
     pub(super) fn from_datagram(hops: u8, ports: &[u8; 64]) -> Result<Self, DecodeError> {
         let bad = DecodeError::BadValue { what: "hop_count", value: hops.into() };
         let ports = ports.get(1..=usize::from(hops)).ok_or(bad)?;
@@ -172,7 +172,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn there_and_back(ports in proptest::collection::vec(any::<u8>(), 0..=70)) {
+        fn path_is_read_back_from_text_and_datagram(ports in proptest::collection::vec(any::<u8>(), 0..=70)) {
             let path = DrPath::try_from(&ports[..]);
             if ports.len() > 63 {
                 prop_assert_eq!(path, Err(DrPathError::TooManyHops));
@@ -191,12 +191,15 @@ mod tests {
                 prop_assert!(shorter < path);
                 prop_assert_eq!(shorter.then(last), Ok(path));
                 let before = DrPath::try_from(&ports[..ports.len() - 1]).unwrap();
-                prop_assert_eq!(shorter, before, "the port is left behind");
+                prop_assert_eq!(shorter, before, "the removed port is zero again");
             }
         }
 
         #[test]
-        fn ordered_as_their_ports(one in proptest::collection::vec(0_u8..3, 0..5), other in proptest::collection::vec(0_u8..3, 0..5)) {
+        fn paths_are_ordered_by_their_ports(
+            one in proptest::collection::vec(0_u8..3, 0..5),
+            other in proptest::collection::vec(0_u8..3, 0..5),
+        ) {
             let path = |ports: &Vec<u8>| DrPath::try_from(&ports[..]).unwrap();
             prop_assert_eq!(path(&one).cmp(&path(&other)), one.cmp(&other));
             prop_assert_eq!(path(&one) == path(&other), one == other);
@@ -204,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path() {
+    fn malformed_or_too_long_path_is_rejected() {
         for text in ["", "1", "1,5", "0,", ",0", "0,256", "0,+1", "0,-1", "0, 1", "0,1,x", "00"] {
             assert_eq!(text.parse::<DrPath>(), Err(DrPathError::Text), "{text:?}");
         }
@@ -216,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_says_where_it_goes_and_what_it_sets() {
+    fn set_request_has_its_path_and_attribute() {
         let path: DrPath = "0,1,5".parse().unwrap();
         let port = PortInfo { gid_prefix: 5.into(), ..PortInfo::default() };
         let smp = DrSmp::set(&path, 3, TransactionId::new(9), &port);
@@ -224,7 +227,7 @@ mod tests {
         assert_eq!(MadRef::new(as_bytes(&smp)).unwrap().attribute_as::<PortInfo>(), Ok(&port));
         let mut mad = Mad::from(smp);
         assert_eq!(mad.datagram::<DrSmp>().unwrap().path(), Ok(path));
-        // A count that no datagram has room for.
+        // A hop count for which a datagram has no room.
         mad.datagram_mut::<DrSmp>().unwrap().hop_count = 64;
         let bad = DecodeError::BadValue { what: "hop_count", value: 64 };
         assert_eq!(mad.datagram::<DrSmp>().unwrap().path(), Err(bad));

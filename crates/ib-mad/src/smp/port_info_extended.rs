@@ -1,61 +1,61 @@
-//! Error correction of a port.
+//! Forward error correction of a port.
 use crate::{
     code, flags, wire,
     wire::{Be32, Reserved},
 };
 
 flags! {
-    /// Ways of forward error correction, a set (IBTA 14.2.5.21).
+    /// Set of forward error correction modes (IBTA 14.2.5.21).
     pub struct FecModes(u16) {
-        /// No correction.
+        /// No forward error correction.
         NONE = 0x1 "none",
-        /// Fire code.
+        /// Fire code (FC-FEC).
         FIRE_CODE = 0x2 "FireCode",
-        /// Reed-Solomon.
+        /// Reed-Solomon code (RS-FEC).
         RS_FEC = 0x4 "RS-FEC",
-        /// Reed-Solomon with low latency.
+        /// Low-latency Reed-Solomon code (LL-RS-FEC).
         LL_RS_FEC = 0x8 "LL-RS-FEC",
     }
 }
 
 code! {
-    /// The way of forward error correction in use (IBTA 14.2.5.21).
+    /// The forward error correction mode in use (IBTA 14.2.5.21).
     pub struct FecMode(u16) {
-        /// No correction.
+        /// No forward error correction.
         NONE = 0 "none",
-        /// Fire code.
+        /// Fire code (FC-FEC).
         FIRE_CODE = 1 "FireCode",
-        /// Reed-Solomon.
+        /// Reed-Solomon code (RS-FEC).
         RS_FEC = 2 "RS-FEC",
-        /// Reed-Solomon with low latency.
+        /// Low-latency Reed-Solomon code (LL-RS-FEC).
         LL_RS_FEC = 3 "LL-RS-FEC",
     }
 }
 
 wire! {
-    /// Error correction of a port (IBTA 14.2.5.21), 64 bytes.
+    /// Forward error correction of a port (IBTA 14.2.5.21), 64 bytes.
     pub struct PortInfoExtended [64] {
-        /// Which of the fields the port has: bit 0 is error correction.
+        /// Fields that the port supports: bit 0 is forward error correction.
         pub capability_mask: Be32,
-        /// The way in use.
+        /// Mode in use.
         pub fec_mode_active: FecMode,
-        /// Supported at 14 Gb/s lanes.
+        /// Modes supported at FDR, 14 Gb/s per lane.
         pub fdr_fec_mode_supported: FecModes,
-        /// Enabled at 14 Gb/s lanes.
+        /// Modes enabled at FDR, 14 Gb/s per lane.
         pub fdr_fec_mode_enabled: FecModes,
-        /// Supported at 25 Gb/s lanes.
+        /// Modes supported at EDR, 25 Gb/s per lane.
         pub edr_fec_mode_supported: FecModes,
-        /// Enabled at 25 Gb/s lanes.
+        /// Modes enabled at EDR, 25 Gb/s per lane.
         pub edr_fec_mode_enabled: FecModes,
-        /// Supported at 50 Gb/s lanes.
+        /// Modes supported at HDR, 50 Gb/s per lane.
         pub hdr_fec_mode_supported: FecModes,
-        /// Enabled at 50 Gb/s lanes.
+        /// Modes enabled at HDR, 50 Gb/s per lane.
         pub hdr_fec_mode_enabled: FecModes,
-        /// Supported at 100 Gb/s lanes.
+        /// Modes supported at NDR, 100 Gb/s per lane.
         pub ndr_fec_mode_supported: FecModes,
-        /// Enabled at 100 Gb/s lanes.
+        /// Modes enabled at NDR, 100 Gb/s per lane.
         pub ndr_fec_mode_enabled: FecModes,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<42>,
     }
 }

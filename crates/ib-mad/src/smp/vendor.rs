@@ -1,54 +1,55 @@
-//! Diagnosis, lights, and Mellanox's own attribute.
+//! Diagnosis and LED attributes, and an attribute of Mellanox.
 use crate::{
     LinkSpeed, LinkSpeeds, bits, wire,
     wire::{Be16, Octets, Reserved},
 };
 
 wire! {
-    /// What a vendor says of its device's health (IBTA 14.2.5.14), 64 bytes.
+    /// Diagnostic data of a vendor's device (IBTA 14.2.5.14), 64 bytes.
     pub struct VendorDiag [64] {
-        /// Attribute modifier to ask for next; 0 = no more.
+        /// Attribute modifier of the next request; 0 if there are no more data.
         pub next_index: Be16,
-        /// In the vendor's own layout.
+        /// Data in the vendor's layout.
         pub diag_data: Octets<62>,
     }
 }
 
 bits! {
-    /// The light.
+    /// State of an LED.
     pub struct LedMask [4] in LedInfo.led {
-        /// Whether it is on.
+        /// True if the LED is on.
         led_mask / with_led_mask: bool = 1,
         _: 31,
     }
 }
 
 wire! {
-    /// A port's light (IBTA 14.2.5.15), 4 bytes.
+    /// LED of a port (IBTA 14.2.5.15), 4 bytes.
     pub struct LedInfo [4] {
-        /// The light.
+        /// State of the LED.
         pub led: LedMask,
     }
 }
 
 wire! {
-    /// Speeds of Mellanox switches before FDR was a standard (attribute 0xFF90, OpenSM), 16 bytes; bit 0 is FDR10.
+    /// Link speeds of Mellanox switches before FDR was standardized (attribute 0xFF90, OpenSM), 16 bytes; bit 0 is
+    /// FDR10.
     pub struct MlnxExtendedPortInfo [16] {
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<3>,
-        /// Which of the fields count in a Set.
+        /// Mask of the fields that a Set changes.
         pub state_change_enable: u8,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved2: Reserved<3>,
-        /// Speeds that the port can use.
+        /// Supported link speeds.
         pub link_speed_supported: LinkSpeeds,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved3: Reserved<3>,
-        /// Speeds that it may use.
+        /// Enabled link speeds.
         pub link_speed_enabled: LinkSpeeds,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved4: Reserved<3>,
-        /// The speed in use.
+        /// Link speed in use.
         pub link_speed_active: LinkSpeed,
     }
 }

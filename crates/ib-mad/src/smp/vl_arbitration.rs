@@ -1,32 +1,32 @@
-//! Which lane may send next.
+//! Arbitration of virtual lanes.
 use crate::{VirtualLane, bits, wire};
 
 bits! {
-    /// A lane in its byte.
+    /// A virtual lane in one byte.
     pub struct VlLane [1] in VlWeight.lane {
         _: 4,
-        /// The lane.
+        /// Virtual lane of the entry.
         vl / with_vl: VirtualLane = 4,
     }
 }
 
 wire! {
-    /// How much a lane may send when its turn comes.
+    /// Entry of an arbitration table: a virtual lane and its weight.
     pub struct VlWeight [2] {
-        /// The lane.
+        /// Virtual lane of the entry.
         pub lane: VlLane,
-        /// Units of 64 bytes; 0 = skip.
+        /// Weight in units of 64 bytes; the entry is skipped if it is 0.
         pub weight: u8,
     }
 }
 
 wire! {
-    /// Half of one of a port's two arbitration tables (IBTA 14.2.5.9), 64 bytes.
+    /// Half of one of a port's two VL arbitration tables (IBTA 14.2.5.9), 64 bytes.
     ///
-    /// The attribute modifier is the port's number plus, in its upper half, 1 and 2 for the low-priority table's halves
-    /// and 3 and 4 for the high-priority table's.
+    /// The attribute modifier has the port number in its lower half. The upper half is 1 and 2 for the halves of the
+    /// low-priority table, 3 and 4 for those of the high-priority table.
     pub struct VlArbitrationTable [64] {
-        /// Turns, one after the other.
+        /// Entries of the table, in the order of arbitration.
         pub entries: [VlWeight; 32],
     }
 }

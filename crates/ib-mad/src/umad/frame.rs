@@ -1,31 +1,31 @@
-//! A frame: header and datagram.
+//! A frame of a umad file: header and datagram.
 use super::{UmadHeader, UmadHeaderOld};
 use crate::{DecodeError, Wire, view::MadRef};
 use core::fmt;
 
-/// Which of the two headers a file's frames have.
+/// Header layout of a file's frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Layout {
-    /// [`UmadHeader`], with a P_Key index.
+    /// Frames start with a [`UmadHeader`], which has a P_Key index.
     #[default]
     WithPkeyIndex,
-    /// [`UmadHeaderOld`].
+    /// Frames start with a [`UmadHeaderOld`].
     Old,
 }
 
-/// A frame in place: its header, whose first 56 bytes are alike in both layouts, and the datagram.
+/// A frame in place: header and datagram. The first 56 bytes of the header are the same in both layouts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame<'a> {
-    /// The fields that both layouts have.
+    /// Fields that both layouts have.
     pub header: &'a UmadHeaderOld,
-    /// Which of our P_Keys, if the layout says it.
+    /// Index in the local P_Key table, if the layout has it.
     pub pkey_index: Option<u16>,
-    /// The datagram; more than 256 bytes if the kernel put it together from several packets.
+    /// Datagram; more than 256 bytes if the kernel reassembled it from several packets.
     pub mad: &'a [u8],
 }
 
 impl<'a> Frame<'a> {
-    /// The frame that a file gave or takes.
+    /// Splits a frame, as a file reads or writes it, into header and datagram.
     ///
     /// # Errors
     /// [`DecodeError::TooShort`] if the bytes end before the header does.
@@ -42,10 +42,10 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The datagram, to be read by class and attribute.
+    /// Returns a view that reads the datagram by class and attribute.
     ///
     /// # Errors
-    /// [`DecodeError::TooShort`] if it ends before its common header does.
+    /// [`DecodeError::TooShort`] if the datagram ends before its common header does.
     pub fn view(&self) -> Result<MadRef<'a>, DecodeError> {
         MadRef::new(self.mad)
     }

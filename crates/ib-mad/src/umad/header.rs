@@ -1,86 +1,86 @@
-//! What Linux's `/dev/infiniband/umadN` reads and writes: a header of 64 bytes and the datagram
-//! (`struct ib_user_mad_hdr` in the kernel's `rdma/ib_user_mad.h`; the layout with a P_Key index).
+//! Headers of the frames of Linux's `/dev/infiniband/umadN` (`struct ib_user_mad_hdr` in the kernel's
+//! `rdma/ib_user_mad.h`).
 use crate::{
     Gid, Lid, Qkey, wire,
     wire::{Be32, Host16, Host32, Reserved},
 };
 
 wire! {
-    /// Header of a frame. Numbers between program and kernel are in the machine's order, the rest in network order.
+    /// Header of a frame. Numbers between program and kernel are in the machine's order, the others in network order.
     pub struct UmadHeader [64] {
-        /// Agent that sends, or that received.
+        /// Agent that sends or has received the frame.
         pub id: Host32,
-        /// Received: 0, or the errno of a send that failed (110: no answer came).
+        /// Received frame: 0, or the errno of a send that failed (110: no response).
         pub status: Host32,
-        /// Sent: time to wait for an answer, in ms; 0 = none is expected.
+        /// Sent frame: time to wait for a response, in ms; 0 if no response is expected.
         pub timeout_ms: Host32,
-        /// Sent: how often to repeat after a time-out.
+        /// Sent frame: number of retries after a time-out.
         pub retries: Host32,
-        /// Received: length of header and datagram, in bytes.
+        /// Received frame: length of header and datagram, in bytes.
         pub length: Host32,
-        /// Queue pair of the other side.
+        /// Queue pair of the remote port.
         pub qpn: Be32,
-        /// Its queue key.
+        /// Queue key of the remote queue pair.
         pub qkey: Qkey,
-        /// LID of the other side.
+        /// LID of the remote port.
         pub lid: Lid,
-        /// Service level.
+        /// Service level of the packet.
         pub sl: u8,
-        /// Path bits of our LID.
+        /// Path bits of the local LID.
         pub path_bits: u8,
-        /// Whether the fields of the global route header count (not 0).
+        /// Not 0 if the fields of the global route header are valid.
         pub grh_present: u8,
-        /// Which of our GIDs.
+        /// Index in the local GID table.
         pub gid_index: u8,
-        /// Hop limit.
+        /// Hop limit of the global route header.
         pub hop_limit: u8,
-        /// Traffic class.
+        /// Traffic class of the global route header.
         pub traffic_class: u8,
-        /// GID of the other side.
+        /// GID of the remote port.
         pub gid: Gid,
-        /// Flow label.
+        /// Flow label of the global route header.
         pub flow_label: Be32,
-        /// Which of our P_Keys.
+        /// Index in the local P_Key table.
         pub pkey_index: Host16,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<6>,
     }
 }
 
 wire! {
-    /// Header of a frame without a P_Key index, the layout of programs that did not ask for another.
+    /// Header of a frame without a P_Key index, the default for a program that did not choose the other layout.
     pub struct UmadHeaderOld [56] {
-        /// Agent that sends, or that received.
+        /// Agent that sends or has received the frame.
         pub id: Host32,
-        /// Received: 0, or the errno of a send that failed (110: no answer came).
+        /// Received frame: 0, or the errno of a send that failed (110: no response).
         pub status: Host32,
-        /// Sent: time to wait for an answer, in ms; 0 = none is expected.
+        /// Sent frame: time to wait for a response, in ms; 0 if no response is expected.
         pub timeout_ms: Host32,
-        /// Sent: how often to repeat after a time-out.
+        /// Sent frame: number of retries after a time-out.
         pub retries: Host32,
-        /// Received: length of header and datagram, in bytes.
+        /// Received frame: length of header and datagram, in bytes.
         pub length: Host32,
-        /// Queue pair of the other side.
+        /// Queue pair of the remote port.
         pub qpn: Be32,
-        /// Its queue key.
+        /// Queue key of the remote queue pair.
         pub qkey: Qkey,
-        /// LID of the other side.
+        /// LID of the remote port.
         pub lid: Lid,
-        /// Service level.
+        /// Service level of the packet.
         pub sl: u8,
-        /// Path bits of our LID.
+        /// Path bits of the local LID.
         pub path_bits: u8,
-        /// Whether the fields of the global route header count (not 0).
+        /// Not 0 if the fields of the global route header are valid.
         pub grh_present: u8,
-        /// Which of our GIDs.
+        /// Index in the local GID table.
         pub gid_index: u8,
-        /// Hop limit.
+        /// Hop limit of the global route header.
         pub hop_limit: u8,
-        /// Traffic class.
+        /// Traffic class of the global route header.
         pub traffic_class: u8,
-        /// GID of the other side.
+        /// GID of the remote port.
         pub gid: Gid,
-        /// Flow label.
+        /// Flow label of the global route header.
         pub flow_label: Be32,
     }
 }

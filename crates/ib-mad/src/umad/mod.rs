@@ -1,7 +1,7 @@
-//! What Linux's `/dev/infiniband/umadN` reads and writes, and the structures of its `ioctl`s (`rdma/ib_user_mad.h`).
+//! Frames of Linux's `/dev/infiniband/umadN`, and the structures of its `ioctl`s (`rdma/ib_user_mad.h`).
 //!
-//! A file reads and writes frames: a [`UmadHeader`] of 64 bytes and the datagram. A program that did not call
-//! [`ENABLE_PKEY`] or [`REGISTER_AGENT2`] has frames with a [`UmadHeaderOld`] of 56 bytes.
+//! A frame is a [`UmadHeader`] of 64 bytes and the datagram. Until a program calls [`ENABLE_PKEY`] or
+//! [`REGISTER_AGENT2`], its frames have a [`UmadHeaderOld`] of 56 bytes instead.
 mod frame;
 mod header;
 mod register;

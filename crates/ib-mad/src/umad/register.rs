@@ -1,4 +1,4 @@
-//! How a program registers for datagrams: the `ioctl`s' numbers and structures. The call itself is the program's.
+//! Registration of agents: numbers and structures of the `ioctl`s. The program makes the call.
 use crate::{
     Method, MgmtClass, VendorId, Wire, wire,
     wire::{ByteOrder, Host16, Host32, Host64, InBytes, Reserved},
@@ -6,29 +6,29 @@ use crate::{
 use core::fmt;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Version of the interface that `/sys/class/infiniband_mad/abi_version` gives.
+/// Version of the interface in `/sys/class/infiniband_mad/abi_version`.
 pub const ABI_VERSION: u32 = 5;
 
 /// Number of the `ioctl` with a [`RegisterRequest`].
 pub const REGISTER_AGENT: u32 = 0xc01c_1b01;
-/// Number of the `ioctl` with an agent's id, 4 bytes, that ends its registration.
+/// Number of the `ioctl` with an agent's id, 4 bytes, that unregisters the agent.
 pub const UNREGISTER_AGENT: u32 = 0x4004_1b02;
-/// Number of the `ioctl` without argument that chooses frames with a P_Key index.
+/// Number of the `ioctl` without argument that selects frames with a P_Key index.
 pub const ENABLE_PKEY: u32 = 0x1b03;
-/// Number of the `ioctl` with a [`RegisterRequest2`]; it chooses frames with a P_Key index, too.
+/// Number of the `ioctl` with a [`RegisterRequest2`], which also selects frames with a P_Key index.
 pub const REGISTER_AGENT2: u32 = 0xc028_1b04;
 
-/// Methods that an agent answers, one bit each, in the kernel's words: bit `n` of the program's `unsigned long` number
-/// `n / 64`, or `n / 32` where it has 4 bytes. Their bytes are in the machine's order.
+/// Set of request methods that an agent receives, one bit each, in the kernel's format: bit `n` of the program's
+/// `unsigned long` number `n / 64`, or `n / 32` where it has 4 bytes. The bytes are in the machine's order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(transparent)]
 pub struct MethodMask([u8; 16]);
 
 impl MethodMask {
-    /// None.
+    /// The empty set.
     pub const NONE: Self = Self([0; 16]);
 
-    /// These and another. Answers (bit 7) need no registration and are not taken in.
+    /// Returns the set with another method. Response methods (bit 7) need no registration and are ignored.
     #[must_use]
     pub fn with(mut self, method: Method) -> Self {
         let (byte, bit) = place(method.get(), LONG, cfg!(target_endian = "big"));
@@ -36,7 +36,7 @@ impl MethodMask {
         self
     }
 
-    /// Whether the agent answers it.
+    /// True if the method is in the set.
     #[must_use]
     pub fn contains(self, method: Method) -> bool {
         let (byte, bit) = place(method.get(), LONG, cfg!(target_endian = "big"));
@@ -44,10 +44,10 @@ impl MethodMask {
     }
 }
 
-/// Bytes of the program's `unsigned long`.
+/// Size of the program's `unsigned long`, in bytes.
 const LONG: usize = size_of::<usize>();
 
-/// The byte of the mask that a method is in, and its bit there; past the end for an answer.
+/// Returns the byte of a method in the mask and its bit there. The byte of a response method is past the end.
 const fn place(method: u8, long: usize, is_big_endian: bool) -> (usize, u8) {
     let byte = method as usize / 8;
     let in_long = byte % long;
@@ -77,52 +77,52 @@ crate::__serialize!(MethodMask);
 crate::__arbitrary!(MethodMask);
 
 wire! {
-    /// Registration of an agent, 28 bytes.
+    /// Request to register an agent, 28 bytes.
     pub struct RegisterRequest [28] {
-        /// The kernel writes the agent's id here.
+        /// Id of the agent, written by the kernel.
         pub id: Host32,
-        /// Methods that the agent answers. None for an agent that only asks.
+        /// Methods of the requests that the agent receives; empty for an agent that only sends requests.
         pub method_mask: MethodMask,
-        /// Queue pair: 0 subnet management, 1 everything else.
+        /// Queue pair: 0 for subnet management, 1 for everything else.
         pub qpn: u8,
-        /// Class.
+        /// Management class of the agent.
         pub mgmt_class: MgmtClass,
-        /// Version of the class.
+        /// Version of the class's format.
         pub mgmt_class_version: u8,
-        /// Vendor's number, for vendors' classes.
+        /// Vendor id, for vendor classes.
         pub oui: InBytes<VendorId, 3>,
-        /// 1: the kernel does the multi-packet protocol; 0: the program does, or there is none.
+        /// 1 if the kernel handles RMPP; 0 if the program does, or the class has no RMPP.
         pub rmpp_version: u8,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<1>,
     }
 }
 
-/// Flag of a [`RegisterRequest2`]: the program does the multi-packet protocol itself.
+/// Flag of a [`RegisterRequest2`]: the program handles RMPP.
 pub const USER_RMPP: u32 = 1;
 
 wire! {
-    /// Registration of an agent since Linux 3.17, 40 bytes.
+    /// Request to register an agent since Linux 3.17, 40 bytes.
     pub struct RegisterRequest2 [40] {
-        /// The kernel writes the agent's id here.
+        /// Id of the agent, written by the kernel.
         pub id: Host32,
-        /// Queue pair: 0 subnet management, 1 everything else.
+        /// Queue pair: 0 for subnet management, 1 for everything else.
         pub qpn: Host32,
-        /// Class.
+        /// Management class of the agent.
         pub mgmt_class: MgmtClass,
-        /// Version of the class.
+        /// Version of the class's format.
         pub mgmt_class_version: u8,
-        /// Zero.
+        /// Reserved; the program sets it to zero.
         pub res: Host16,
-        /// [`USER_RMPP`] or 0. The kernel writes those flags that it knows here if it refuses.
+        /// [`USER_RMPP`] or 0. If the kernel rejects the flags, it writes the supported flags here.
         pub flags: Host32,
-        /// Methods that the agent answers, one bit each: bit `n` of word `n / 64`.
+        /// Methods of the requests that the agent receives, one bit each: bit `n` of word `n / 64`.
         pub method_mask: [Host64; 2],
-        /// Vendor's number, for vendors' classes.
+        /// Vendor id, for vendor classes.
         pub oui: Host32,
-        /// 1: the kernel does the multi-packet protocol; 0: the program does, or there is none.
+        /// 1 if the kernel handles RMPP; 0 if the program does, or the class has no RMPP.
         pub rmpp_version: u8,
-        /// Zero.
+        /// Reserved: zero when sent, ignored when received.
         pub reserved: Reserved<3>,
     }
 }
@@ -133,9 +133,9 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    /// What C's `mask[n / bits] |= 1UL << (n % bits)` writes on the four kinds of machines.
+    /// Compares with C's `mask[n / bits] |= 1UL << (n % bits)` for both sizes of `long` and both byte orders.
     #[test]
-    fn methods_are_bits_of_longs_of_every_machine() {
+    fn method_bits_are_those_of_c_on_every_machine() {
         for method in 0..0x80_u8 {
             let bit = 1_u128 << method;
             let word = |number: usize, long: usize| (bit >> (number * long * 8)).to_le_bytes();
@@ -162,12 +162,12 @@ mod tests {
     }
 
     #[test]
-    fn a_set_of_methods() {
+    fn method_mask_holds_request_methods_only() {
         let own = MethodMask::NONE.with(Method::GET).with(Method::new(0x41)).with(Method::GET_RESP);
         let taken: Vec<u8> = (0..=255).filter(|method| own.contains(Method::new(*method))).collect();
         assert_eq!(taken, [1, 0x41]);
         assert_eq!(std::format!("{own:?} {:?}", MethodMask::NONE), "Get|65 0");
-        // As the program's own words have it.
+        // The mask as the program's own words.
         let words = if LONG == 8 {
             [2_u64, 2].map(u64::to_ne_bytes).concat()
         } else {

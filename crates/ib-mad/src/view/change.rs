@@ -1,14 +1,17 @@
 //! Datagrams that are changed in place.
-use super::{MadRef, layout::check, vendor::check_vendor};
+use super::{
+    MadRef,
+    layout::{check, check_vendor},
+};
 use crate::{DecodeError, MadHeader, Wire, attribute::Attribute};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// A datagram in place, to be changed.
+/// A mutable datagram in place.
 pub struct MadMut<'a> {
     own: &'a mut Datagram,
 }
 
-/// The common header and whatever follows it.
+/// The common header and the rest of the datagram.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct Datagram {
@@ -23,7 +26,7 @@ impl core::fmt::Debug for MadMut<'_> {
 }
 
 impl<'a> MadMut<'a> {
-    /// The datagram that starts where `bytes` do.
+    /// Returns a mutable view of the datagram at the start of `bytes`.
     ///
     /// # Errors
     /// [`DecodeError::TooShort`] if `bytes` ends before the common header does.
@@ -33,33 +36,34 @@ impl<'a> MadMut<'a> {
         Datagram::mut_from_bytes(bytes).map(|own| Self { own }).map_err(|_| too_short)
     }
 
-    /// The datagram, to be read.
+    /// Returns a view for reading.
     #[must_use]
     pub fn view(&self) -> MadRef<'_> {
         MadRef { header: &self.own.header, bytes: self.own.as_bytes() }
     }
 
-    /// The common header.
+    /// Returns the common header, which can be changed.
     #[must_use]
     pub const fn header(&mut self) -> &mut MadHeader {
         &mut self.own.header
     }
 
-    /// The attribute if it is an `A`.
+    /// Returns the attribute if it is an `A`; it can be changed.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if the class or the attribute's number is another's, [`DecodeError::TooShort`] if the
-    /// datagram ends before the attribute does.
+    /// [`DecodeError::BadValue`] if the class, the attribute id, a version or the vendor differs from that of `A`.
+    /// [`DecodeError::TooShort`] if the datagram ends before the attribute does.
     pub fn attribute_as<A: Attribute>(&mut self) -> Result<&mut A, DecodeError> {
         check::<A>(&self.own.header)?;
         check_vendor::<A>(self.own.as_bytes())?;
         A::parse_mut(self.own.as_mut_bytes().get_mut(A::OFFSET..).unwrap_or_default())
     }
 
-    /// Makes this the answer to itself: the method's answer, and this status. In a directed route it is on its way back.
+    /// Turns the request into its response: sets the response method and this status. In a directed route it also sets
+    /// the direction bit.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if nothing answers it: a Send, or an answer.
+    /// [`DecodeError::BadValue`] if the datagram has no response: a Send, or a response.
     pub fn answer(&mut self, status: crate::Status) -> Result<(), DecodeError> {
         self.header().answer(status)
     }
@@ -71,7 +75,7 @@ mod tests {
     use crate::{Method, Status, TransactionId, as_bytes, perf::PerfMad, perf::PortCounters};
 
     #[test]
-    fn a_datagram_is_changed_where_it_is() {
+    fn datagram_is_changed_in_place() {
         let mut bytes = [0; 256];
         bytes.copy_from_slice(as_bytes(&PerfMad::get::<PortCounters>(1, TransactionId::new(1))));
         assert_eq!(MadMut::new(&mut bytes[..23]).unwrap_err(), MadHeader::parse(&[0; 23]).unwrap_err());

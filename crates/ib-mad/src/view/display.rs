@@ -1,10 +1,10 @@
-//! Datagrams as a person reads them.
+//! Text of datagrams.
 use super::{MadRef, layout::Format};
 use crate::{MadHeader, MgmtClass, Status};
 use core::fmt;
 
 impl MadRef<'_> {
-    /// The attribute's name, if the crate knows it.
+    /// Returns the name of the attribute, if it has a type in this crate.
     fn attribute_name(&self) -> Option<&'static str> {
         let header = self.header();
         match self.format() {
@@ -45,8 +45,8 @@ impl fmt::Display for MadRef<'_> {
             write!(f, " mask {:#x}", sa.component_mask.get())?;
         }
         f.write_str(if f.alternate() { "\n" } else { ": " })?;
-        if let Some(asked) = self.asked() {
-            return fmt::Display::fmt(&asked, f);
+        if let Some(query) = self.query() {
+            return fmt::Display::fmt(&query, f);
         }
         let attribute = match self.attribute() {
             Ok(attribute) => attribute,
@@ -83,7 +83,7 @@ mod tests {
     use std::{format, string::ToString as _};
 
     #[test]
-    fn names_are_the_class_s() {
+    fn attribute_and_status_names_depend_on_the_class() {
         let mut mad = PerfMad::get::<PortCounters>(1, TransactionId::new(1));
         mad.header.method = Method::GET_RESP;
         mad.header.status = Status::SA_NO_RECORDS;
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trap_is_its_class_s() {
+    fn notice_details_depend_on_the_class() {
         let notice = Notice {
             generic_type: GenericType::default().with_is_generic(true),
             trap_number: TrapNumber::BAD_BKEY,
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directed_route_on_its_way_back() {
+    fn response_on_a_directed_route_is_printed_as_going_back() {
         let mut smp = DrSmp::get::<NodeInfo>(&DrPath::try_from(&[1, 2][..]).unwrap(), 0, TransactionId::new(1));
         let mut mad = super::super::MadMut::new(zerocopy::IntoBytes::as_mut_bytes(&mut smp)).unwrap();
         mad.answer(Status::OK).unwrap();

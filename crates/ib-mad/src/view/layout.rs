@@ -1,18 +1,19 @@
-//! Where the parts of a datagram are, by version and class.
+//! Layout of datagrams by version and class.
 use crate::{
-    DecodeError, MadHeader, MgmtClass,
+    DecodeError, MadHeader, MgmtClass, VendorId, Wire,
     attribute::Attribute,
-    mad::{OPA_BASE_VERSION, OPA_CLASS_VERSION, OPA_MAD_SIZE},
+    mad::{OPA_BASE_VERSION, OPA_CLASS_VERSION, OPA_MAD_SIZE, OUI},
+    wire::InBytes,
 };
 
-/// Whose format a datagram has.
+/// Format of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
-    /// InfiniBand's, with the version of the class that this crate knows.
+    /// InfiniBand, with the version of the class that this crate supports.
     InfiniBand,
-    /// Omni-Path's.
+    /// Omni-Path.
     OmniPath,
-    /// Another's: only the common header is known.
+    /// Any other version: only the common header can be read.
     Unknown,
 }
 
@@ -32,7 +33,7 @@ impl Format {
                     | MgmtClass::ACM
             );
         match header.base_version {
-            // Of other classes only the header is known, in any version.
+            // In other classes only the header is read, in any version.
             1 if is_class_of_ours && header.class_version != header.mgmt_class.version() => Self::Unknown,
             1 => Self::InfiniBand,
             OPA_BASE_VERSION if is_class_of_opa && header.class_version == OPA_CLASS_VERSION => Self::OmniPath,
@@ -40,7 +41,7 @@ impl Format {
         }
     }
 
-    /// Bytes of a datagram.
+    /// Returns the maximum size of a datagram, in bytes.
     pub(super) const fn mad_size(self) -> usize {
         match self {
             Self::OmniPath => OPA_MAD_SIZE,
@@ -48,7 +49,7 @@ impl Format {
         }
     }
 
-    /// Bytes of a class's datagrams before their data.
+    /// Returns the offset of the data in the class's datagrams, in bytes.
     pub(super) const fn data_offset(self, class: MgmtClass) -> usize {
         match (self, class) {
             (Self::Unknown, _) => size_of::<MadHeader>(),
@@ -61,7 +62,7 @@ impl Format {
     }
 }
 
-/// Whether a datagram has an `A` where this crate knows one.
+/// Checks that a datagram has an `A` in a version that this crate supports.
 pub(super) fn check<A: Attribute>(header: &MadHeader) -> Result<(), DecodeError> {
     if header.mgmt_class.attribute_class() != A::CLASS {
         return Err(DecodeError::BadValue { what: "mgmt_class", value: header.mgmt_class.get().into() });
@@ -72,11 +73,21 @@ pub(super) fn check<A: Attribute>(header: &MadHeader) -> Result<(), DecodeError>
     check_version(header)
 }
 
-/// Whether a datagram has InfiniBand's format, in the version that this crate knows.
+/// Checks that a datagram has the format of InfiniBand, in a version that this crate supports.
 pub(super) fn check_version(header: &MadHeader) -> Result<(), DecodeError> {
     match (Format::of(header), header.base_version) {
         (Format::InfiniBand, _) => Ok(()),
         (_, 1) => Err(DecodeError::BadValue { what: "class_version", value: header.class_version.into() }),
         (_, base) => Err(DecodeError::BadValue { what: "base_version", value: base.into() }),
     }
+}
+
+/// Checks the vendor of the datagram against that of `A`, if `A` has one.
+///
+/// # Errors
+/// [`DecodeError::BadValue`] if the datagram is of another vendor.
+pub(super) fn check_vendor<A: Attribute>(mad: &[u8]) -> Result<(), DecodeError> {
+    let Some(own) = A::OUI else { return Ok(()) };
+    let seen = InBytes::<VendorId, 3>::parse(mad.get(OUI..).unwrap_or_default())?.get();
+    if seen == own { Ok(()) } else { Err(DecodeError::BadValue { what: "oui", value: seen.get().into() }) }
 }

@@ -1,4 +1,4 @@
-//! The records of a subnet administration datagram or message.
+//! Records of subnet administration in a datagram or message.
 use super::{MadRef, layout::check_version};
 use crate::{
     AttributeId, DecodeError, Method, MgmtClass, Wire,
@@ -6,13 +6,14 @@ use crate::{
     sa::{Records, SaHeader, SaRecord},
 };
 
-/// Bytes of the check sums that a capture may keep behind a datagram.
+/// Maximum size of the CRCs that a capture may keep after a datagram, in bytes.
 const CHECK_SUMS: usize = 6;
 
 impl<'a> MadRef<'a> {
-    /// The records in a datagram of subnet administration, or in a message that was put together from several:
-    /// one in an answer to Get, Set or Delete and in a request; in the answer to a table as many as it says; none if
-    /// the status is an error.
+    /// Returns the records in a datagram of subnet administration, or in a message reassembled from RMPP segments.
+    ///
+    /// A request and a response to Get, Set or Delete have one record. A response to a table request has any number. If
+    /// the status is an error, there is no record.
     ///
     /// ```
     /// use ib_mad::{MadRef, TransactionId, as_bytes, sa::{PathRecord, Query}};
@@ -24,14 +25,14 @@ impl<'a> MadRef<'a> {
     /// # Ok::<(), ib_mad::DecodeError>(())
     /// ```
     ///
-    /// The length of a table is that of the first and only segment's RMPP payload; else that of the message. A segment
-    /// after the first has no records of its own. A table without RMPP, which the specification does not know, ends
-    /// with its last byte that is not zero. Up to 6 bytes behind a datagram are check sums.
+    /// The length of a table is the payload length of a single RMPP segment, or else the length of the message. A
+    /// segment after the first has no records. A table without RMPP is not specified; it ends with its last byte that
+    /// is not zero. Up to 6 bytes after a datagram are taken for CRCs.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if the class or a version is another, if the attribute is not the record's, if the records
-    /// of a table are nearer to each other than their size, or if the datagram ends before subnet administration's header
-    /// does (`what` is the class then).
+    /// [`DecodeError::BadValue`] if the class or a version is another, if the attribute is not the record's, if the
+    /// distance between the records of a table is less than their size, or if the datagram ends before the header of
+    /// subnet administration does (then `what` is the class).
     pub fn records<R: SaRecord>(&self) -> Result<Records<'a, R>, DecodeError> {
         if self.class() != MgmtClass::SUBN_ADM {
             return Err(DecodeError::BadValue { what: "mgmt_class", value: self.class().get().into() });
@@ -40,11 +41,11 @@ impl<'a> MadRef<'a> {
         self.records_of(R::ID)
     }
 
-    /// The paths of an Omni-Path datagram, as [`records`](Self::records) counts them.
+    /// Returns the paths of an Omni-Path datagram; counts them as [`records`](Self::records) does.
     ///
     /// # Errors
-    /// [`DecodeError::BadValue`] if the base version is not Omni-Path's, if the class or the attribute is another, or if the
-    /// records of a table are nearer to each other than their size.
+    /// [`DecodeError::BadValue`] if the base version is not that of Omni-Path, if the class or the attribute is
+    /// another, or if the distance between the records of a table is less than their size.
     #[cfg(feature = "opa")]
     pub fn opa_paths(&self) -> Result<Records<'a, crate::opa::OpaPathRecord>, DecodeError> {
         if self.format() != super::layout::Format::OmniPath {
@@ -53,10 +54,10 @@ impl<'a> MadRef<'a> {
         self.records_of(AttributeId::PATH_RECORD)
     }
 
-    fn records_of<R: Wire>(&self, wanted: AttributeId) -> Result<Records<'a, R>, DecodeError> {
+    fn records_of<R: Wire>(&self, expected: AttributeId) -> Result<Records<'a, R>, DecodeError> {
         let sa = self.sa().ok_or(DecodeError::BadValue { what: "mgmt_class", value: self.class().get().into() })?;
         let id = self.record_id();
-        if id != wanted {
+        if id != expected {
             return Err(DecodeError::BadValue { what: "attribute_id", value: id.get().into() });
         }
         if !self.status().is_ok() {
@@ -70,16 +71,16 @@ impl<'a> MadRef<'a> {
         }
     }
 
-    /// Whether it is a segment of RMPP after the first: its data goes on anywhere in a record.
+    /// True for an RMPP segment after the first. Its data starts anywhere in a record.
     #[must_use]
     pub fn is_later_segment(&self) -> bool {
         self.is_one_datagram() && self.rmpp().is_some_and(|rmpp| rmpp.flags.active() && !rmpp.flags.first())
     }
 
-    /// Which records these are.
+    /// Returns the attribute id of the records.
     pub(super) fn record_id(&self) -> AttributeId {
         match (self.method(), self.header().attribute_id) {
-            // The answer to a multi-path question keeps its number and has path records.
+            // The response to GetMulti keeps the id of MultiPathRecord and has path records.
             (Method::GET_MULTI_RESP, AttributeId::MULTI_PATH_RECORD) => AttributeId::PATH_RECORD,
             (_, id) => id,
         }
@@ -93,14 +94,14 @@ impl<'a> MadRef<'a> {
         self.as_bytes().len() <= self.format().mad_size() + CHECK_SUMS
     }
 
-    /// Whether nothing says how much of the datagram's data counts: there is no RMPP header, or one that is still to be
-    /// filled in, as a program writes it to its kernel.
+    /// True if the datagram has no length of its data: there is no RMPP header, or a program left it for the kernel to
+    /// fill in.
     fn counts_nothing(&self) -> bool {
         let counts = |rmpp: &RmppHeader| rmpp.flags.active() && rmpp.rmpp_type != RmppType::NONE;
         self.is_one_datagram() && !self.rmpp().is_some_and(counts)
     }
 
-    /// The data without the check sums behind a datagram.
+    /// Returns the data without CRCs after the datagram.
     fn data_alone(&self) -> &'a [u8] {
         match self.data() {
             data if self.is_one_datagram() => data.get(..self.format().mad_size() - HEADERS).unwrap_or(data),
@@ -108,7 +109,7 @@ impl<'a> MadRef<'a> {
         }
     }
 
-    /// Where records can be; empty if there are none.
+    /// Returns the part of the data that may have records; empty if there are none.
     pub(super) fn record_bytes(&self) -> &'a [u8] {
         let data = self.data_alone();
         let Some(rmpp) = self.rmpp().filter(|rmpp| rmpp.flags.active()) else { return data };
@@ -118,13 +119,13 @@ impl<'a> MadRef<'a> {
                 let payload = usize::try_from(rmpp.data2.get()).unwrap_or(usize::MAX);
                 data.get(..payload.saturating_sub(size_of::<SaHeader>())).unwrap_or(data)
             }
-            // Segments after the first go on anywhere in a record.
+            // Segments after the first start anywhere in a record.
             (false, _) if self.is_one_datagram() => &[],
             _ => data,
         }
     }
 
-    /// The data up to the end of the last record that is not all zero.
+    /// Returns the data up to the end of the last record that is not all zero.
     fn without_zeros(&self) -> &'a [u8] {
         let data = self.data_alone();
         let Some(last) = data.iter().rposition(|byte| *byte != 0) else { return &[] };
@@ -133,7 +134,7 @@ impl<'a> MadRef<'a> {
     }
 }
 
-/// Bytes before the records.
+/// Offset of the records, in bytes.
 const HEADERS: usize = MgmtClass::SUBN_ADM.data_offset();
 
 #[cfg(test)]
@@ -149,7 +150,7 @@ mod tests {
     };
     use std::{vec, vec::Vec};
 
-    /// What answers with as many paths as there are LIDs, told by `dlid`.
+    /// Returns a response with one path for each LID; `dlid` identifies the path.
     fn answer(method: Method, rmpp: RmppHeader, lids: &[u16]) -> Vec<u8> {
         let mut mad = SaMad::request(method, AttributeId::PATH_RECORD, TransactionId::new(1));
         mad.rmpp = rmpp;
@@ -172,7 +173,7 @@ mod tests {
         }
     }
 
-    /// One datagram, with what is sent after what counts, and with check sums behind it.
+    /// Returns the message as one datagram, filled up with `fill`, with 0, 4 and 6 bytes of CRCs after it.
     fn datagrams(mut message: Vec<u8>, fill: u8) -> [Vec<u8>; 3] {
         message.resize(MAD_SIZE, fill);
         [0, 4, 6].map(|sums| [message.as_slice(), &vec![0xee; sums]].concat())
@@ -181,7 +182,7 @@ mod tests {
     fn lids(bytes: &[u8]) -> Vec<u16> {
         let mad = MadRef::new(bytes).unwrap();
         let lids: Vec<u16> = mad.records::<PathRecord>().unwrap().map(|path| path.dlid.get()).collect();
-        // What shows agrees with what is counted.
+        // The printed attribute agrees with the count.
         if mad.status().is_ok() && !mad.counts_nothing() {
             assert_eq!(mad.attribute().unwrap().structure().is_some(), !lids.is_empty());
         }
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_get_has_one() {
+    fn response_to_get_has_one_record() {
         for method in [Method::GET_RESP, Method::DELETE_RESP, Method::GET] {
             for bytes in datagrams(answer(method, RmppHeader::default(), &[7, 8, 9]), 0) {
                 assert_eq!(lids(&bytes), [7]);
@@ -198,23 +199,23 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_that_is_the_whole_table_has_what_its_payload_counts() {
-        for asked in [&[][..], &[7], &[7, 8, 9]] {
+    fn single_segment_has_the_records_of_its_payload_length() {
+        for records in [&[][..], &[7], &[7, 8, 9]] {
             for fill in [0, 0x55] {
-                let table = answer(Method::GET_TABLE_RESP, rmpp(true, true, 1, 20 + 64 * asked.len()), asked);
+                let table = answer(Method::GET_TABLE_RESP, rmpp(true, true, 1, 20 + 64 * records.len()), records);
                 for bytes in datagrams(table, fill) {
-                    assert_eq!(lids(&bytes), asked, "{fill} {}", bytes.len());
+                    assert_eq!(lids(&bytes), records, "{fill} {}", bytes.len());
                 }
             }
         }
-        // A length past the end is that of the datagram.
+        // A length past the end is cut off at the end of the datagram.
         for bytes in datagrams(answer(Method::GET_TABLE_RESP, rmpp(true, true, 1, 5000), &[7, 8, 9]), 0) {
             assert_eq!(lids(&bytes), [7, 8, 9]);
         }
     }
 
     #[test]
-    fn the_first_segment_of_several_has_those_that_are_whole() {
+    fn first_segment_has_its_whole_records_and_later_segments_have_none() {
         let table = answer(Method::GET_TABLE_RESP, rmpp(true, false, 1, 2 * 220), &[7, 8, 9]);
         for bytes in datagrams(table, 0x55) {
             assert_eq!(lids(&bytes), [7, 8, 9]);
@@ -236,45 +237,45 @@ mod tests {
     }
 
     #[test]
-    fn a_joined_message_has_all() {
+    fn reassembled_message_has_all_records() {
         let all: Vec<u16> = (1..=100).collect();
         for header in
             [rmpp(true, false, 1, 0), rmpp(true, true, 1, 20 + 6400), rmpp(false, false, 0, 0), RmppHeader::default()]
         {
             assert_eq!(lids(&answer(Method::GET_TABLE_RESP, header, &all)), all);
         }
-        // A message of less than a datagram, as a reassembler gives it.
+        // A reassembled message may be shorter than a datagram.
         assert_eq!(lids(&answer(Method::GET_TABLE_RESP, rmpp(true, true, 1, 20 + 64), &[7])), [7]);
         assert!(lids(&answer(Method::GET_TABLE_RESP, rmpp(true, true, 1, 20), &[])).is_empty());
     }
 
     #[test]
-    fn a_table_without_the_protocol_ends_before_its_zeros() {
-        for asked in [&[][..], &[7], &[7, 8, 9]] {
+    fn table_without_rmpp_ends_with_its_last_non_zero_record() {
+        for records in [&[][..], &[7], &[7, 8, 9]] {
             let unsent = RmppHeader { flags: RmppFlags::default().with_active(true), ..RmppHeader::default() };
             for header in [RmppHeader::default(), unsent] {
-                for bytes in datagrams(answer(Method::GET_TABLE_RESP, header, asked), 0) {
-                    assert_eq!(lids(&bytes), asked, "{}", bytes.len());
+                for bytes in datagrams(answer(Method::GET_TABLE_RESP, header, records), 0) {
+                    assert_eq!(lids(&bytes), records, "{}", bytes.len());
                 }
             }
         }
     }
 
     #[test]
-    fn an_error_has_none() {
+    fn error_response_has_no_records() {
         let mut bytes = datagrams(answer(Method::GET_RESP, RmppHeader::default(), &[7]), 0)[0].clone();
         bytes[4..6].copy_from_slice(as_bytes(&Status::SA_NO_RECORDS));
         assert!(lids(&bytes).is_empty());
     }
 
     #[test]
-    fn of_the_right_class_attribute_and_distance() {
+    fn records_of_another_class_attribute_or_distance_are_rejected() {
         let mut bytes = answer(Method::GET_TABLE_RESP, rmpp(true, true, 1, 20 + 64), &[7]);
         bytes[45] = 7;
         let near = MadRef::new(&bytes).unwrap().records::<PathRecord>().map(drop);
         assert_eq!(near, Err(DecodeError::BadValue { what: "attribute_offset", value: 7 }));
         bytes[17] = 0x38;
-        // Every record but the last fills its place.
+        // The last record may be shorter than the distance between records.
         bytes.truncate(HEADERS + 52);
         assert_eq!(MadRef::new(&bytes).unwrap().records::<McMemberRecord>().unwrap().count(), 1);
         bytes[1] = MgmtClass::PERF.get();
@@ -287,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_after_the_first_goes_on_in_a_record() {
+    fn later_segment_is_recognized() {
         for (first, active, is_later) in [(true, true, false), (false, true, true), (false, false, false)] {
             let mut header = rmpp(first, false, 2, 0);
             header.flags = header.flags.with_active(active);
@@ -295,7 +296,7 @@ mod tests {
             let mad = MadRef::new(&datagram).unwrap();
             assert_eq!(mad.is_later_segment(), is_later, "{first} {active}");
         }
-        // What was put together from several is no segment.
+        // A reassembled message is not a segment.
         let whole = answer(Method::GET_TABLE_RESP, rmpp(false, true, 2, 0), &[1; 9]);
         assert!(!MadRef::new(&whole).unwrap().is_later_segment());
     }

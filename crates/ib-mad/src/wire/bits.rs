@@ -1,19 +1,19 @@
 //! `bits!`: a bit-packed word.
 use core::fmt;
 
-/// Part of a bit-packed word.
+/// A part of a bit-packed word.
 ///
-/// Getters and setters of [`bits!`](crate::bits!) work in constants, which no method of a trait does: there a part is
-/// `bool`, an unsigned number, or of a type that `code!` or `flags!` made.
+/// Getters and setters of [`bits!`](crate::bits!) work in constants, and methods of a trait do not. In `bits!` a part
+/// is therefore `bool`, an unsigned number, or a type made by `code!` or `flags!`.
 pub trait Bits: Sized {
-    /// From the low bits of `raw`.
+    /// Returns the value of the low bits of `raw`.
     fn from_raw(raw: u64) -> Self;
-    /// Into the low bits; bits over the part's width are cut off by the word.
+    /// Returns the value in the low bits. The word cuts off bits over the part's width.
     fn into_raw(self) -> u64;
-    /// Writes the value as a person would read it.
+    /// Writes the value in readable form.
     ///
     /// # Errors
-    /// Only what the formatter returns.
+    /// Errors of the formatter only.
     fn show_bits(raw: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
@@ -45,8 +45,7 @@ macro_rules! bits_int { ($($t:ty)*) => {$(
 )*}; }
 bits_int!(u8 u16 u32 u64);
 
-/// A part's value from its bits, and its bits from its value, in constants: numbers here, other types by functions of
-/// their own.
+/// Converts between a part's value and its bits in constants: numbers here, other types by their own functions.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __part {
@@ -104,7 +103,7 @@ low! {
     low_u32 u32;
 }
 
-/// The number in up to 8 big-endian bytes.
+/// Returns the number in 1 to 8 big-endian bytes.
 #[must_use]
 pub const fn load<const N: usize>(bytes: &[u8; N]) -> u64 {
     const { assert!(N > 0 && N <= 8, "a word has 1 to 8 bytes") }
@@ -119,7 +118,7 @@ pub const fn load<const N: usize>(bytes: &[u8; N]) -> u64 {
     value
 }
 
-/// The low bits of a number as up to 8 big-endian bytes.
+/// Returns the low bits of a number as 1 to 8 big-endian bytes.
 #[must_use]
 pub const fn store<const N: usize>(value: u64) -> [u8; N] {
     const { assert!(N > 0 && N <= 8, "a word has 1 to 8 bytes") }
@@ -136,15 +135,16 @@ pub const fn store<const N: usize>(value: u64) -> [u8; N] {
     own
 }
 
-/// A bit-packed word of `[N]` big-endian bytes: parts from the most significant bit down, `_` for reserved bits.
+/// Defines a bit-packed word of `[N]` big-endian bytes: parts from the most significant bit down, `_` for reserved
+/// bits.
 ///
-/// Each part is `getter / with_setter : Type = width`; the compiler checks that the parts fill the word. A word that is
-/// one field of a structure may name it, `in Structure.field`: then the structure has the getters, too.
+/// Each part is `getter / with_setter : Type = width`. The compiler checks that the parts fill the word. A word that is
+/// one field of a structure may name the field with `in Structure.field`; then the structure has the getters as well.
 ///
 /// ```
 /// use ib_mad::bits;
 /// bits! {
-///     /// One byte of two halves.
+///     /// Two halves in one byte.
 ///     pub struct Halves [1] {
 ///         /// Upper half.
 ///         upper / with_upper: u8 = 4,
@@ -170,7 +170,7 @@ macro_rules! bits {
         #[repr(transparent)]
         pub struct $name([u8; $len]);
         impl $name {
-            /// Every bit zero.
+            /// A word with every bit zero.
             pub const ZERO: Self = Self([0; $len]);
         }
         $crate::bits!(@walk $name ($len * 8) (0) [] [$($host $place)?] $($body)*);
@@ -207,7 +207,7 @@ macro_rules! bits {
                     from $t ($crate::wire::load(&self.0) >> ($total - ($off) - $w) & (u64::MAX >> (64 - $w)))
                 )
             }
-            #[doc = concat!("This word with `", stringify!($part), "` set; bits over its width are cut off.")]
+            #[doc = concat!("Returns this word with `", stringify!($part), "` set; bits over its width are cut off.")]
             #[must_use]
             #[inline]
             pub const fn $with(self, value: $t) -> Self {

@@ -1,16 +1,16 @@
 //! `code!`: an open code space.
 
-/// An open code space: a number with named values. Unknown values are kept, compared and shown as numbers.
+/// Defines an open code space: a number with named values. Unknown values are kept, compared and shown as numbers.
 ///
-/// The type stands in a structure as a whole big-endian number, and in a bit-packed word as a part of any width.
+/// In a structure the type is a whole big-endian number; in a bit-packed word it is a part of any width.
 ///
 /// ```
 /// ib_mad::code! {
-///     /// What a lamp does.
+///     /// State of a lamp.
 ///     pub struct Lamp(u8) {
-///         /// Dark.
+///         /// The lamp is dark.
 ///         OFF = 0 "off",
-///         /// Lit.
+///         /// The lamp is lit.
 ///         ON = 1 "on",
 ///     }
 /// }
@@ -31,7 +31,7 @@ macro_rules! code {
         pub struct $name([u8; size_of::<$int>()]);
         impl $name {
             $($(#[$cm])* pub const $konst: Self = Self::new($value);)*
-            /// Every value that has a name.
+            /// Every named value with its name.
             pub const KNOWN: &'static [(Self, &'static str)] = &[$((Self::$konst, $text),)*];
             #[doc(hidden)]
             #[must_use]
@@ -44,19 +44,19 @@ macro_rules! code {
             pub const fn __to_bits(self) -> u64 {
                 self.get() as u64
             }
-            /// The code 0, whatever it means.
+            /// The code 0; the code space defines its meaning, if it has one.
             pub const ZERO: Self = Self::new(0);
-            /// From the machine's number.
+            /// Returns the code with this number.
             #[must_use]
             pub const fn new(value: $int) -> Self {
                 Self(value.to_be_bytes())
             }
-            /// The machine's number.
+            /// Returns the number.
             #[must_use]
             pub const fn get(self) -> $int {
                 <$int>::from_be_bytes(self.0)
             }
-            /// The value's name, if it has one.
+            /// Returns the name of the value, if it has one.
             #[must_use]
             pub const fn name(self) -> Option<&'static str> {
                 match self.get() {

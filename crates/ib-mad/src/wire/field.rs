@@ -1,33 +1,33 @@
-//! The table of a structure's fields, and what is done with it.
+//! The table of a structure's fields, and the functions that read and print by it.
 use core::fmt;
 
-/// One field of a wire structure: what it is called, where its bits are, how it shows.
+/// A field of a wire structure: its name, its bits, and how it is printed.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// Name in the specification's words.
+    /// Name of the field, as in the specification.
     pub name: &'static str,
-    /// First bit, counted from the most significant bit of the first byte of what the field stands in.
+    /// First bit, counted from the most significant bit of the first byte of the enclosing structure or word.
     pub bit_offset: u32,
-    /// Width in bits, of all elements together.
+    /// Width of all elements together, in bits.
     pub bits: u32,
-    /// Elements of an array; 1 for everything else.
+    /// Number of elements of an array; 1 for any other field.
     pub count: u32,
-    /// Not to be interpreted, and not shown.
+    /// True if the field is reserved: it is neither interpreted nor shown.
     pub reserved: bool,
-    /// Order of the bytes of a number.
+    /// Byte order of a number.
     pub order: ByteOrder,
-    /// The fields inside one element of a bit-packed word or a nested structure. Offsets count from that element.
+    /// Fields of one element, for a bit-packed word or a nested structure. Their offsets count from that element.
     pub parts: &'static [Self],
-    /// Shows the field; the bytes are those of the structure or word that it stands in.
+    /// Prints the field; `bytes` are those of the enclosing structure or word.
     pub show: fn(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result,
-    /// Shows one element of an array; whatever the index, the whole of everything else.
+    /// Prints one element of an array; any other field is printed as a whole, whatever the index.
     pub show_element: fn(bytes: &[u8], index: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result,
-    /// The typed getter and setter of a part of a bit-packed word; `None` for a field that is a place in memory.
+    /// Getter and setter of a part of a bit-packed word; `None` for a field of whole bytes.
     pub access: Option<Access>,
 }
 
 impl Field {
-    /// Width in bits of one element.
+    /// Returns the width of one element, in bits.
     #[must_use]
     pub const fn width(&self) -> u32 {
         match self.bits.checked_div(self.count) {
@@ -37,30 +37,30 @@ impl Field {
     }
 }
 
-/// How a part of a bit-packed word is read and changed: its getter and its setter, as numbers.
+/// Getter and setter of a part of a bit-packed word, as numbers.
 ///
-/// Both take the bytes of the word, and do nothing if they are too few.
+/// Both take the bytes of the word. With too few bytes, the getter returns `None` and the setter changes nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
-    /// What the getter gives.
+    /// Calls the getter and returns its value as a number.
     pub get: fn(word: &[u8]) -> Option<u64>,
-    /// Hands a number to the setter, by way of the part's type.
+    /// Converts the number to the part's type and calls the setter.
     pub set: fn(word: &mut [u8], value: u64),
 }
 
-/// Order of the bytes of a number on the wire.
+/// Byte order of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByteOrder {
-    /// Most significant byte first: everything that leaves the node.
+    /// Most significant byte first; used by everything that leaves the node.
     Network,
-    /// The machine's own: only between programs and the kernel of one node.
+    /// The machine's byte order; used only between a program and the kernel of one node.
     Host,
 }
 
-/// Prints a structure field by field, `name=value, ...`: the one dissector of all structures.
+/// Prints a structure field by field, `name=value, ...`. Every structure is printed by this function.
 ///
 /// # Errors
-/// Only what the formatter returns.
+/// Errors of the formatter only.
 pub fn dissect(fields: &[Field], bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut separator = "";
     for field in fields.iter().filter(|field| !field.reserved) {
@@ -71,10 +71,10 @@ pub fn dissect(fields: &[Field], bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fm
     Ok(())
 }
 
-/// Finds a field by its path: first bit in the structure, width.
+/// Finds a field by its path and returns its first bit in the structure and its width in bits.
 ///
-/// A path is names joined by dots, each with an index if one element of an array is meant: `flow_hop.flow_label`,
-/// `guids[3]`, `entries[0].vl`.
+/// A path is names joined by dots, each with an index for one element of an array: `flow_hop.flow_label`, `guids[3]`,
+/// `entries[0].vl`.
 #[must_use]
 pub fn find(fields: &[Field], path: &str) -> Option<(u32, u32)> {
     let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
@@ -95,9 +95,9 @@ pub fn find(fields: &[Field], path: &str) -> Option<(u32, u32)> {
     }
 }
 
-/// The unsigned number in `bits` bits from `bit_offset` on, most significant bit first.
+/// Returns the unsigned number in `bits` bits from `bit_offset`, most significant bit first.
 ///
-/// `None` if it is wider than 64 bits or not all in `bytes`.
+/// Returns `None` if the number is wider than 64 bits or ends past `bytes`.
 #[must_use]
 pub fn read_bits(bytes: &[u8], bit_offset: u32, bits: u32) -> Option<u64> {
     if bits > 64 {
@@ -109,9 +109,9 @@ pub fn read_bits(bytes: &[u8], bit_offset: u32, bits: u32) -> Option<u64> {
     })
 }
 
-/// Puts the low bits of a number into `bits` bits from `bit_offset` on, most significant bit first.
+/// Writes the low bits of a number into `bits` bits from `bit_offset`, most significant bit first.
 ///
-/// `None`, and nothing changed, if that is wider than 64 bits or not all in `bytes`.
+/// Returns `None` and changes nothing if the number is wider than 64 bits or ends past `bytes`.
 pub fn write_bits(bytes: &mut [u8], bit_offset: u32, bits: u32, value: u64) -> Option<()> {
     read_bits(bytes, bit_offset, bits)?;
     for (shift, bit) in (0..bits).rev().zip(bit_offset..) {
@@ -128,7 +128,7 @@ mod tests {
     use crate::{Wire, sa::PathRecord, smp::GuidInfo};
 
     #[test]
-    fn paths() {
+    fn find_returns_offset_and_width_of_a_path() {
         assert_eq!(find(PathRecord::FIELDS, "flow_hop.flow_label"), Some((44 * 8 + 4, 20)));
         assert_eq!(find(GuidInfo::FIELDS, "guids[3]"), Some((192, 64)));
         assert_eq!(find(GuidInfo::FIELDS, "guids"), Some((0, 512)));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_across_bytes() {
+    fn bits_across_bytes_are_written_and_read() {
         let mut bytes = [0xff; 4];
         assert_eq!(write_bits(&mut bytes, 6, 12, 0x123), Some(()));
         assert_eq!(bytes, [0xfc, 0x48, 0xff, 0xff]);

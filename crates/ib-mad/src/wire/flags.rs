@@ -1,17 +1,17 @@
 //! `flags!`: a set of named bits.
 
-/// A set of named bits in a big-endian number. Bits without a name are kept, compared and shown as a number.
+/// Defines a set of named bits in a big-endian number. Bits without a name are kept, compared and shown as a number.
 ///
-/// The type stands in a structure as a whole number, and in a bit-packed word as a part of any width. What it can do is
-/// what [`Flags`](crate::wire::Flags) of the crate bitflags says, here also in constants; component masks are alike.
+/// In a structure the type is a whole number; in a bit-packed word it is a part of any width. It implements
+/// [`Flags`](crate::wire::Flags) of the crate bitflags, as component masks do, and its methods also work in constants.
 ///
 /// ```
 /// ib_mad::flags! {
-///     /// What a door has.
+///     /// Equipment of a door.
 ///     pub struct Door(u16) {
-///         /// A lock.
+///         /// The door has a lock.
 ///         LOCK = 0x1 "lock",
-///         /// A bell.
+///         /// The door has a bell.
 ///         BELL = 0x100 "bell",
 ///     }
 /// }
@@ -37,51 +37,51 @@ macro_rules! flags {
         pub struct $name([u8; size_of::<$int>()]);
         impl $name {
             $($(#[$cm])* pub const $konst: Self = Self::from_bits_retain($value);)*
-            /// Every bit that has a name.
+            /// Every named bit with its name.
             pub const KNOWN: &'static [(Self, &'static str)] = &[$((Self::$konst, $text),)*];
-            /// No bit.
+            /// The empty set.
             pub const ZERO: Self = Self::from_bits_retain(0);
-            /// From a number, with the bits that have no name.
+            /// Returns the set with these bits, including bits without a name.
             #[must_use]
             pub const fn from_bits_retain(bits: $int) -> Self {
                 Self(bits.to_be_bytes())
             }
-            /// The number.
+            /// Returns the set as a number.
             #[must_use]
             pub const fn bits(self) -> $int {
                 <$int>::from_be_bytes(self.0)
             }
-            /// No bit.
+            /// Returns the empty set.
             #[must_use]
             pub const fn empty() -> Self {
                 Self::ZERO
             }
-            /// Whether no bit is set.
+            /// True if no bit is set.
             #[must_use]
             pub const fn is_empty(self) -> bool {
                 self.bits() == 0
             }
-            /// Whether every bit of `other` is set.
+            /// True if every bit of `other` is set.
             #[must_use]
             pub const fn contains(self, other: Self) -> bool {
                 self.bits() & other.bits() == other.bits()
             }
-            /// Whether a bit of `other` is set.
+            /// True if at least one bit of `other` is set.
             #[must_use]
             pub const fn intersects(self, other: Self) -> bool {
                 self.bits() & other.bits() != 0
             }
-            /// The bits of either.
+            /// Returns the bits that are in either set.
             #[must_use]
             pub const fn union(self, other: Self) -> Self {
                 Self::from_bits_retain(self.bits() | other.bits())
             }
-            /// The bits of both.
+            /// Returns the bits that are in both sets.
             #[must_use]
             pub const fn intersection(self, other: Self) -> Self {
                 Self::from_bits_retain(self.bits() & other.bits())
             }
-            /// The bits of this that are not in `other`.
+            /// Returns the bits of this set that are not in `other`.
             #[must_use]
             pub const fn difference(self, other: Self) -> Self {
                 Self::from_bits_retain(self.bits() & !other.bits())
@@ -109,7 +109,7 @@ macro_rules! flags {
         impl $crate::wire::Flags for $name {
             const FLAGS: &'static [$crate::wire::Flag<Self>] = &[
                 $($crate::wire::Flag::new(stringify!($konst), Self::$konst),)*
-                // Bits that have no name yet are kept as they came.
+                // Keeps bits that have no name.
                 $crate::wire::Flag::new("", Self::from_bits_retain(!0)),
             ];
             type Bits = $int;

@@ -1,10 +1,10 @@
 //! `id!`: an identifier.
 
-/// An identifier: a number in network order with a type of its own. The order of values is the numbers' order.
+/// Defines an identifier: a number in network order with its own type. Values are ordered as their numbers are.
 ///
 /// ```
 /// ib_mad::id! {
-///     /// A rack.
+///     /// Number of a rack.
 ///     pub struct Rack(u16), "rack {}"
 /// }
 /// assert_eq!(Rack::new(7).to_string(), "rack 7");
@@ -24,19 +24,19 @@ macro_rules! id {
         #[repr(transparent)]
         pub struct $name([u8; size_of::<$int>()]);
         impl $name {
-            /// Every bit zero, which most records read as "not given".
+            /// The value with every bit zero; in most records it means "not given".
             pub const ZERO: Self = Self::new(0);
-            /// From the machine's number.
+            /// Returns the identifier with this number.
             #[must_use]
             pub const fn new(value: $int) -> Self {
                 Self(value.to_be_bytes())
             }
-            /// The machine's number.
+            /// Returns the number.
             #[must_use]
             pub const fn get(self) -> $int {
                 <$int>::from_be_bytes(self.0)
             }
-            /// Whether every bit is zero, which most records read as "not given".
+            /// True if every bit is zero, which means "not given" in most records.
             #[must_use]
             pub const fn is_zero(self) -> bool {
                 self.get() == 0

@@ -1,39 +1,39 @@
-//! `Wire`: what every type of a wire structure is.
+//! `Wire`: the trait of every type that is part of a wire structure.
 use super::{ByteOrder, Field, Leaves, leaves};
 use crate::DecodeError;
 use core::fmt;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// A type that can stand in a wire structure: its memory is the wire's bytes, at any alignment.
+/// A type that can be part of a wire structure: its memory is the bytes on the wire, at any alignment.
 pub trait Wire: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned + Copy {
-    /// The type's name, for errors and dissections.
+    /// Name of the type, for errors and dissections.
     const NAME: &'static str;
-    /// Every byte zero.
+    /// The value with every byte zero.
     const ZERO: Self;
-    /// Its fields in order; empty for a plain value. For an array, the fields of one element.
+    /// Fields in order; empty for a plain value. For an array, the fields of one element.
     const FIELDS: &'static [Field] = &[];
-    /// How many elements: 1, or more for an array.
+    /// Number of elements: 1, or more for an array.
     const COUNT: u32 = 1;
-    /// Reserved bytes are zero when sent, ignored when received, and not shown.
+    /// True for reserved bytes, which are zero when sent, ignored when received, and not shown.
     const RESERVED: bool = false;
-    /// The order of the bytes of a plain number.
+    /// Byte order of a plain number.
     const ORDER: ByteOrder = ByteOrder::Network;
 
-    /// Writes the value as a person would read it.
+    /// Writes the value in readable form.
     ///
     /// # Errors
-    /// Only what the formatter returns.
+    /// Errors of the formatter only.
     fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 
-    /// Writes one element of an array; whatever the index, the whole of everything else.
+    /// Writes one element of an array; any other value is written as a whole, whatever the index.
     ///
     /// # Errors
-    /// Only what the formatter returns.
+    /// Errors of the formatter only.
     fn show_element(&self, _index: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.show(f)
     }
 
-    /// The structure at the start of `bytes`, in place. What follows it is not looked at.
+    /// Casts the structure from the start of `bytes`, in place. Bytes after it are ignored.
     ///
     /// # Errors
     /// [`DecodeError::TooShort`] if `bytes` ends before the structure.
@@ -41,12 +41,12 @@ pub trait Wire: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned + Co
         Self::parse_prefix(bytes).map(|(own, _)| own)
     }
 
-    /// Its values in the order of its bytes, nested ones too.
+    /// Returns the values of the structure in byte order, including those of nested structures.
     fn leaves(&self) -> Leaves<'_> {
         leaves(Self::FIELDS, self.as_bytes())
     }
 
-    /// The structure at the start of `bytes`, and what follows it.
+    /// Casts the structure from the start of `bytes`; also returns the bytes after it.
     ///
     /// # Errors
     /// [`DecodeError::TooShort`] if `bytes` ends before the structure.
@@ -54,7 +54,7 @@ pub trait Wire: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned + Co
         Self::ref_from_prefix(bytes).map_err(|_| too_short::<Self>(bytes.len()))
     }
 
-    /// The structure at the start of `bytes`, to be changed in place.
+    /// Casts the structure from the start of `bytes`, so that it can be changed in place.
     ///
     /// # Errors
     /// [`DecodeError::TooShort`] if `bytes` ends before the structure.
@@ -64,7 +64,7 @@ pub trait Wire: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned + Co
     }
 }
 
-/// Bits in so many bytes of a structure.
+/// Converts a size in bytes to bits.
 #[doc(hidden)]
 #[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "structures are at most a datagram long")]
@@ -99,7 +99,7 @@ impl<T: Wire, const N: usize> Wire for [T; N] {
     }
 }
 
-/// The bytes of a structure, as they go over the wire.
+/// Returns the bytes of a structure as they go over the wire.
 pub fn as_bytes<T: Wire>(structure: &T) -> &[u8] {
     structure.as_bytes()
 }

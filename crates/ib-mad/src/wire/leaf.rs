@@ -1,26 +1,26 @@
-//! The values in a structure, one after the other.
+//! The values of a structure, one after the other.
 use super::{ByteOrder, Field, read_bits};
 use core::fmt;
 
-/// One value in a structure: a field without fields inside, or one element of an array of such.
+/// One value of a structure: a field without inner fields, or one element of an array of such fields.
 #[derive(Clone, Copy)]
 pub struct Leaf<'a> {
-    /// The field.
+    /// The field of the value.
     pub field: &'static Field,
-    /// Which element of the array it is; 0 of everything else.
+    /// Index in the array; 0 for any other field.
     pub index: u32,
-    /// What the field stands in.
+    /// Bytes of the structure or word that encloses the field.
     bytes: &'a [u8],
 }
 
 impl Leaf<'_> {
-    /// The field's name.
+    /// Returns the name of the field.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.field.name
     }
 
-    /// The unsigned number in its bits; `None` if they are more than 64.
+    /// Returns the value as an unsigned number; `None` if it is wider than 64 bits.
     #[must_use]
     pub fn number(&self) -> Option<u64> {
         let width = self.field.width();
@@ -42,7 +42,7 @@ impl fmt::Debug for Leaf<'_> {
     }
 }
 
-/// The values in a structure in the order of its bytes, nested ones too; what is reserved is left out.
+/// Returns the values of a structure in byte order, including those of nested structures. Reserved fields are left out.
 ///
 /// ```
 /// use ib_mad::{Wire, perf::PortCounters, wire::leaves};
@@ -59,24 +59,24 @@ pub fn leaves<'a>(fields: &'static [Field], bytes: &'a [u8]) -> Leaves<'a> {
     own
 }
 
-/// Structures in structures, the outermost counted: no structure of the crate has more.
+/// Depth of nested structures, the outermost included. No structure of the crate is deeper.
 const DEPTH: usize = 6;
 
-/// Values that [`leaves`] gives.
+/// Iterator over the values of a structure; see [`leaves`].
 #[derive(Clone, Debug)]
 pub struct Leaves<'a> {
     levels: [Level<'a>; DEPTH],
-    /// How many of the levels are entered.
+    /// Number of entered levels.
     depth: usize,
 }
 
-/// Where one is in one structure.
+/// Position in one structure.
 #[derive(Clone, Copy, Debug)]
 struct Level<'a> {
-    /// What is left of its fields.
+    /// Fields that are still to be visited.
     fields: &'static [Field],
     bytes: &'a [u8],
-    /// The next element of the first of them.
+    /// Next element of the first of `fields`.
     index: u32,
 }
 
@@ -85,11 +85,11 @@ impl Level<'_> {
 }
 
 impl<'a> Leaves<'a> {
-    /// False: there is no room for another level.
+    /// Enters a nested structure; false if there is no room for another level.
     fn enter(&mut self, level: Level<'a>) -> bool {
-        let place = self.levels.get_mut(self.depth);
-        self.depth += usize::from(place.is_some());
-        place.map(|place| *place = level).is_some()
+        let slot = self.levels.get_mut(self.depth);
+        self.depth += usize::from(slot.is_some());
+        slot.map(|slot| *slot = level).is_some()
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
     use crate::{registry, wire::find};
     use std::{format, string::String, vec, vec::Vec};
 
-    /// Paths of all values, as [`find`] takes them.
+    /// Collects the paths of all values, in the form that [`find`] takes.
     fn paths(fields: &[Field], before: &str, out: &mut Vec<String>) {
         for field in fields.iter().filter(|field| !field.reserved) {
             for index in 0..field.count {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_of_every_structure_in_its_place() {
+    fn leaves_yield_every_value_at_its_offset() {
         let mut values = 0;
         for structure in registry::all().filter(|structure| !structure.fields.is_empty()) {
             let bytes: Vec<u8> = (0..structure.size).map(|at| u8::try_from(at * 7 % 251).unwrap()).collect();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_bytes_are_no_panic() {
+    fn leaves_of_truncated_bytes_do_not_panic() {
         for structure in registry::all() {
             for leaf in leaves(structure.fields, &[1, 2, 3]) {
                 assert!(leaf.number().is_none() || leaf.field.bit_offset < 24);

@@ -1,4 +1,4 @@
-//! [`InBytes`] and [`Packed`] as serde has them: the value, and the list of values.
+//! Serde of [`InBytes`] as its value and of [`Packed`] as a list of values.
 use super::{Bits, InBytes, Packed};
 use core::{fmt, marker::PhantomData};
 use serde::{

@@ -1,6 +1,6 @@
-//! How a wire structure is written in this house.
+//! Definition of wire structures.
 //!
-//! | macro | makes | example |
+//! | macro | defines | example |
 //! |---|---|---|
 //! | [`wire!`](crate::wire!) | a structure: typed fields in the specification's order, size checked at compile time | [`PathRecord`](crate::sa::PathRecord) |
 //! | [`bits!`](crate::bits!) | a bit-packed word: parts from the most significant bit down, `_` for reserved bits | [`FlowHop`](crate::sa::FlowHop) |
@@ -8,14 +8,12 @@
 //! | [`code!`](crate::code!) | an open code space with names; unknown values are kept | [`Method`](crate::Method) |
 //! | [`flags!`](crate::flags!) | a set of named bits; bits without a name are kept | [`PortCapability`](crate::smp::PortCapability) |
 //!
-//! Each of them also yields its table of [`Field`]s, so one dissector ([`dissect`]), one property test and one
-//! comparison with other programs' tables serve every structure.
+//! Each macro also generates a table of [`Field`]s. One dissector ([`dissect`]), one property test and one comparison
+//! with the tables of other programs therefore serve every structure.
 mod bits;
 mod code;
 mod field;
-mod fill;
 mod flags;
-mod hex;
 mod id;
 mod layout;
 mod leaf;

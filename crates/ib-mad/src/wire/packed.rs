@@ -1,9 +1,9 @@
-//! Values that do not fill the bytes that a number of the machine has: 3-byte numbers, tables of 4-bit values.
+//! Values of other widths than the machine's numbers: 3-byte numbers, tables of 4-bit values.
 use super::{Bits, Wire, load, store};
 use core::{fmt, marker::PhantomData};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// A value alone in `N` whole bytes, most significant first: a 24-bit queue pair number, a code in a 16-bit field.
+/// A value in `N` whole bytes, most significant first: a 24-bit queue pair number, a code in a 16-bit field.
 ///
 /// ```
 /// use ib_mad::{Qpn, wire::InBytes};
@@ -15,12 +15,12 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub struct InBytes<T, const N: usize>([u8; N], PhantomData<T>);
 
 impl<T: Bits, const N: usize> InBytes<T, N> {
-    /// From the value; what does not fit in the bytes is cut off.
+    /// Stores the value; bits that do not fit in the bytes are cut off.
     #[must_use]
     pub fn new(value: T) -> Self {
         Self(store(value.into_raw()), PhantomData)
     }
-    /// The value.
+    /// Returns the value.
     #[must_use]
     pub fn get(self) -> T {
         T::from_raw(load(&self.0))
@@ -61,17 +61,17 @@ impl<T: Bits, const WIDTH: usize, const N: usize> Packed<T, WIDTH, N> {
         8 / WIDTH
     };
 
-    /// How many values there are.
+    /// Returns the number of values.
     #[must_use]
     pub const fn len(&self) -> usize {
         N * Self::PER_BYTE
     }
-    /// Whether there is no room for a value.
+    /// True if the table has no values because `N` is 0.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         N == 0
     }
-    /// The bits of the value at `index`, in constants too.
+    /// Returns the bits of the value at `index`; works in constants.
     #[must_use]
     pub const fn raw(&self, index: usize) -> Option<u8> {
         if index >= self.len() {
@@ -81,12 +81,13 @@ impl<T: Bits, const WIDTH: usize, const N: usize> Packed<T, WIDTH, N> {
         let byte = self.0[index / Self::PER_BYTE];
         Some(byte >> Self::shift(index) & Self::mask())
     }
-    /// The value at `index`.
+    /// Returns the value at `index`.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<T> {
         self.raw(index).map(|raw| T::from_raw(raw.into()))
     }
-    /// The table with another value at `index`; bits over the width are cut off, an index past the end changes nothing.
+    /// Returns the table with another value at `index`. Bits over the width are cut off; an index past the end changes
+    /// nothing.
     #[must_use]
     pub fn with(mut self, index: usize, value: T) -> Self {
         let [.., raw] = value.into_raw().to_be_bytes();
@@ -95,7 +96,7 @@ impl<T: Bits, const WIDTH: usize, const N: usize> Packed<T, WIDTH, N> {
         }
         self
     }
-    /// Every value in order.
+    /// Returns an iterator over the values in order.
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
         (0..self.len()).filter_map(|index| self.get(index))
     }
@@ -148,7 +149,7 @@ macro_rules! by_bytes {
             }
         }
         impl<T $(, const $konst: usize)*> $name<T $(, $konst)*> {
-            /// Every bit zero.
+            /// The value with every bit zero.
             pub const ZERO: Self = Self([0; N], PhantomData);
         }
         impl<T $(, const $konst: usize)*> Default for $name<T $(, $konst)*> {
@@ -176,7 +177,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn only_the_value_that_is_set_changes(bytes in any::<[u8; 4]>(), index in 0_usize..20, value in any::<u8>()) {
+        fn with_changes_only_the_value_at_index(bytes in any::<[u8; 4]>(), index in 0_usize..20, value in any::<u8>()) {
             let before = Packed::<u8, 2, 4>(bytes, PhantomData);
             let after = before.with(index, value);
             for other in 0..20 {

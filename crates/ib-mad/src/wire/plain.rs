@@ -1,4 +1,4 @@
-//! Plain values: numbers without a type of their own, byte strings, text, reserved bytes.
+//! Plain values: numbers without a meaning, byte strings, text, reserved bytes.
 use super::{ByteOrder, Wire};
 use core::fmt;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -18,14 +18,14 @@ macro_rules! number {
         #[repr(transparent)]
         pub struct $name([u8; size_of::<$int>()]);
         impl $name {
-            /// 0.
+            /// The number 0.
             pub const ZERO: Self = Self::new(0);
-            /// From the machine's number.
+            /// Stores the number.
             #[must_use]
             pub const fn new(value: $int) -> Self {
                 Self(value.$to())
             }
-            /// The machine's number.
+            /// Returns the number.
             #[must_use]
             pub const fn get(self) -> $int {
                 <$int>::$from(self.0)
@@ -76,21 +76,21 @@ macro_rules! number {
 }
 
 number! {
-    /// 16-bit number in network order.
+    /// A 16-bit number in network order.
     Be16(u16) Network to_be_bytes from_be_bytes "{}";
-    /// 32-bit number in network order.
+    /// A 32-bit number in network order.
     Be32(u32) Network to_be_bytes from_be_bytes "{:#x}";
-    /// 64-bit number in network order.
+    /// A 64-bit number in network order.
     Be64(u64) Network to_be_bytes from_be_bytes "{:#x}";
-    /// 32-bit counter in network order, shown as a decimal number.
+    /// A 32-bit counter in network order, shown in decimal.
     Counter32(u32) Network to_be_bytes from_be_bytes "{}";
-    /// 64-bit counter in network order, shown as a decimal number.
+    /// A 64-bit counter in network order, shown in decimal.
     Counter64(u64) Network to_be_bytes from_be_bytes "{}";
-    /// 16-bit number in the machine's own order (between a program and its kernel).
+    /// A 16-bit number in the machine's byte order, between a program and the kernel.
     Host16(u16) Host to_ne_bytes from_ne_bytes "{}";
-    /// 32-bit number in the machine's own order (between a program and its kernel).
+    /// A 32-bit number in the machine's byte order, between a program and the kernel.
     Host32(u32) Host to_ne_bytes from_ne_bytes "{:#x}";
-    /// 64-bit number in the machine's own order (between a program and its kernel).
+    /// A 64-bit number in the machine's byte order, between a program and the kernel.
     Host64(u64) Host to_ne_bytes from_ne_bytes "{:#x}";
 }
 
@@ -106,7 +106,7 @@ macro_rules! bytes {
             }
         }
         impl<const N: usize> $name<N> {
-            /// Every byte zero.
+            /// The value with every byte zero.
             pub const ZERO: Self = Self([0; N]);
         }
         impl<const N: usize> fmt::Debug for $name<N> {
@@ -127,15 +127,37 @@ macro_rules! bytes {
 }
 
 bytes! {
-    /// Bytes without a meaning of their own, shown in hex.
+    /// Bytes without a known structure, shown in hex.
     Octets false;
-    /// Reserved bytes: zero when sent, ignored when received, not shown, kept as they came.
+    /// Reserved bytes: zero when sent, ignored when received, not shown. Received values are kept.
     Reserved true;
-    /// NUL-padded text. Shown up to the first NUL, with everything but printable ASCII escaped.
+    /// NUL-padded text, shown up to the first NUL. Every byte that is not printable ASCII is escaped.
     Text false;
 }
 
 impl<const N: usize> Octets<N> {
+    /// Returns a structure followed by zeros. A structure that is longer than the field does not compile.
+    ///
+    /// ```
+    /// use ib_mad::{Lid, wire::Octets};
+    /// assert_eq!(Octets::<4>::of(&Lid::new(17)), Octets([0, 17, 0, 0]));
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn of<T: Wire>(structure: &T) -> Self {
+        const { assert!(size_of::<T>() <= N, "longer than the field") };
+        Self::from_prefix(structure.as_bytes())
+    }
+
+    /// Returns the bytes followed by zeros; bytes that do not fit are cut off.
+    #[must_use]
+    #[inline]
+    pub fn from_prefix(bytes: &[u8]) -> Self {
+        let mut own = [0; N];
+        own.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        Self(own)
+    }
+
     fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
@@ -148,13 +170,13 @@ impl<const N: usize> Reserved<N> {
 }
 
 impl<const N: usize> Text<N> {
-    /// From text; what does not fit in `N` bytes is cut off.
+    /// Stores text; bytes after the first `N` are cut off.
     #[must_use]
     pub fn new(text: &[u8]) -> Self {
         Self(Octets::from_prefix(text).0)
     }
 
-    /// The bytes before the first NUL, or all of them.
+    /// Returns the bytes before the first NUL, or all bytes.
     #[must_use]
     pub fn as_text(&self) -> &[u8] {
         self.0.split(|byte| *byte == 0).next().unwrap_or_default()

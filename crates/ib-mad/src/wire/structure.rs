@@ -1,23 +1,24 @@
 //! `wire!`: a structure.
 
-/// A wire structure: typed fields in the specification's order, `[N]` its size in bytes, checked at compile time.
+/// Defines a wire structure: typed fields in the specification's order, with its size `[N]` in bytes checked at compile
+/// time.
 ///
-/// A field whose meaning depends on others is shown by a function that is given the whole structure:
-/// `pub status: Status as show_status`.
+/// `pub status: Status as show_status` prints a field by a function that gets the whole structure, for a field whose
+/// meaning depends on others.
 ///
-/// Derives what zerocopy needs (the crate that calls this depends on `zerocopy` with its `derive` feature), equality by
-/// bytes, `Default` as all zero, `Debug` through the dissector, and [`Wire`](crate::Wire).
+/// Derives the traits of zerocopy (the calling crate needs `zerocopy` with its `derive` feature), equality by bytes,
+/// `Default` as all zero, `Debug` through the dissector, and [`Wire`](crate::Wire).
 ///
 /// ```
 /// use ib_mad::{Lid, Wire, wire, wire::Reserved};
 /// wire! {
-///     /// A link's far end.
+///     /// Far end of a link.
 ///     pub struct Neighbour [4] {
-///         /// Its LID.
+///         /// LID of the neighbour.
 ///         pub lid: Lid,
-///         /// Its port number.
+///         /// Port number of the neighbour.
 ///         pub port: u8,
-///         /// Zero.
+///         /// Reserved: zero when sent, ignored when received.
 ///         pub reserved: Reserved<1>,
 ///     }
 /// }
@@ -39,7 +40,7 @@ macro_rules! wire {
         pub struct $name { $($(#[$fm])* pub $field: $t,)* }
         const _: () = assert!(size_of::<$name>() == $len, "the fields must fill the structure");
         impl $name {
-            /// Every byte zero: what follows `..` in a constant.
+            /// The structure with every byte zero, for `..` in a constant.
             pub const ZERO: Self = Self { $($field: <$t as $crate::Wire>::ZERO,)* };
         }
         impl $crate::Wire for $name {

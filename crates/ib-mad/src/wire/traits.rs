@@ -1,5 +1,7 @@
-//! What the features `serde` and `arbitrary` add to every structure; values are in `value.rs`. The macros are empty without the feature, and are
-//! decided here and not in the crate that calls `wire!`, whose features are its own.
+//! Implementations that the features `serde` and `arbitrary` add to every structure; those of values are in `value.rs`.
+//!
+//! Without the feature the macros are empty. They are defined under this crate's features, because the crate that calls
+//! `wire!` has features of its own.
 
 #[doc(hidden)]
 #[macro_export]
@@ -60,8 +62,8 @@ mod dissected {
     use core::fmt::{self, Write as _};
     use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 
-    /// A structure as `serde` sees it: a map of field names and values, nested and listed as the structure is. A value
-    /// that shows as a decimal number is a number; everything else is the text that the dissector prints.
+    /// Serializes a structure as a map of field names and values, nested like the structure. A value that is printed as
+    /// a decimal number is a number; every other value is the text that the dissector prints.
     #[doc(hidden)]
     #[derive(Clone, Copy, Debug)]
     pub struct Dissected<'a, T>(&'a T);
@@ -160,7 +162,7 @@ mod dissected {
         }
     }
 
-    /// Whether the text is this number in decimal, found without a buffer for the text.
+    /// True if the text is this number in decimal. Needs no buffer for the text.
     fn is_decimal(text: &dyn fmt::Display, number: u64) -> bool {
         struct Reader(Option<u64>);
         impl fmt::Write for Reader {

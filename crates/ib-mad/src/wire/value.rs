@@ -1,9 +1,27 @@
-//! Values as serde has them: identifiers, codes, sets of bits, numbers.
+//! Implementations that identifiers, codes, sets of bits and numbers have in common: hex output, and serde.
 //!
-//! In a format for people a value is the text that the crate prints, where reading that gives the value again, and else
-//! its number; in others it is its number.
+//! In a readable format a value is serialized as its printed text if that text is read back as the same value, and as
+//! its number otherwise. In other formats it is serialized as its number.
 
-/// A number in decimal, or in hex behind `0x`.
+/// Implements `LowerHex` and `UpperHex` for a type with a getter of its number.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __hex {
+    ($name:ident $get:ident) => {
+        impl core::fmt::LowerHex for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::LowerHex::fmt(&self.$get(), f)
+            }
+        }
+        impl core::fmt::UpperHex for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::UpperHex::fmt(&self.$get(), f)
+            }
+        }
+    };
+}
+
+/// Reads a number in decimal, or in hex with the prefix `0x`.
 #[doc(hidden)]
 #[must_use]
 pub fn parse_number(text: &str) -> Option<u64> {
@@ -15,7 +33,7 @@ pub fn parse_number(text: &str) -> Option<u64> {
     }
 }
 
-/// `Serialize` and `Deserialize` of a type that is a number and prints itself, by names for some numbers.
+/// Implements `Serialize` and `Deserialize` for a type that is a number and has a printed form.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(feature = "serde")]
@@ -68,20 +86,20 @@ mod both_ways {
         ser::Serializer,
     };
 
-    /// A number with a text.
+    /// A number with a printed form.
     #[doc(hidden)]
     pub trait Value: Sized + fmt::Display {
-        /// What it is, for errors.
+        /// Name of the type, for errors.
         const WHAT: &'static str;
-        /// The number.
+        /// Returns the number.
         fn number(&self) -> u64;
-        /// From the number; `None` if it is too large.
+        /// Returns the value with this number; `None` if the number is too large.
         fn from_number(number: u64) -> Option<Self>;
-        /// From what `Display` writes, or a number as text.
+        /// Reads the output of `Display`, or a number as text.
         fn from_text(text: &str) -> Option<Self>;
     }
 
-    /// Text of up to so many bytes; more is an error.
+    /// A buffer for up to `N` bytes of text; a write that does not fit is an error.
     struct Buffer<const N: usize> {
         bytes: [u8; N],
         used: usize,

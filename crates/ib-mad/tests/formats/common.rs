@@ -3,7 +3,7 @@ use flate2::read::GzDecoder;
 use ib_mad::{MadRef, packet::Headers};
 use std::{fs::File, io::Read, path::Path};
 
-/// A file of `testdata/captures`, unpacked.
+/// Returns the content of a gzipped file of `testdata/captures`.
 pub(crate) fn unpack(file: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/captures").join(file);
     let packed = File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -12,12 +12,12 @@ pub(crate) fn unpack(file: &str) -> Vec<u8> {
     bytes
 }
 
-/// The lines of a file.
+/// Returns the lines of a gzipped file of `testdata/captures`.
 pub(crate) fn lines(file: &str) -> Vec<String> {
     String::from_utf8(unpack(file)).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// The packets of a capture file (little-endian or big-endian, microseconds), with its link type.
+/// Returns link type and packets of a capture file (little-endian or big-endian, microseconds).
 pub(crate) fn packets(file: &str) -> (u32, Vec<Vec<u8>>) {
     let bytes = unpack(file);
     let little = bytes[0] == 0xd4;
@@ -35,7 +35,7 @@ pub(crate) fn packets(file: &str) -> (u32, Vec<Vec<u8>>) {
     (number(20), packets)
 }
 
-/// The InfiniBand headers and payload of a captured packet: in an ERF record, or behind Ethernet, IP and UDP.
+/// Returns headers and payload of a captured packet: in an ERF record, or after Ethernet, IP and UDP.
 pub(crate) fn headers(link_type: u32, packet: &[u8]) -> Option<Headers<'_>> {
     const ERF: u32 = 197;
     if link_type == ERF {
@@ -44,7 +44,7 @@ pub(crate) fn headers(link_type: u32, packet: &[u8]) -> Option<Headers<'_>> {
     Headers::parse_ip(&packet[14..]).ok()
 }
 
-/// The management datagram in a captured packet.
+/// Returns the management datagram of a captured packet.
 pub(crate) fn mad(link_type: u32, packet: &[u8]) -> Option<MadRef<'_>> {
     headers(link_type, packet)?.mad()
 }

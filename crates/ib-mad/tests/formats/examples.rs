@@ -1,4 +1,4 @@
-//! The example that reads captures, with those of `testdata/`, those that write datagrams, and the programs of the book.
+//! Tests of the examples: the capture reader, programs that write and answer datagrams, and the programs of the book.
 #[expect(dead_code, reason = "its `main`")]
 #[path = "../../examples/decode_pcap.rs"]
 mod decode_pcap;
@@ -20,17 +20,16 @@ fn printed(file: &str, verbose: bool) -> String {
 }
 
 #[test]
-fn captures_are_read_as_they_are_in_the_repository() {
+fn decode_pcap_prints_the_captures() {
     let lines = printed("mads-erf.pcap.gz", false);
     assert!(lines.lines().count() > 1000, "{}", lines.lines().count());
     assert!(lines.contains("SubnDirectedRoute Get NodeInfo"), "{}", lines.get(..2000).unwrap_or(&lines));
     assert!(printed("cm-roce.pcap.gz", true).contains("CommMgmt"));
 }
 
-/// `-v`: below the line of a datagram's headers stand its fields, each on a line of its own, and none of the short
-/// form's braces.
+/// With `-v`, the fields follow the line of the headers, one on each line and without the braces of the short form.
 #[test]
-fn with_v_each_field_has_a_line() {
+fn decode_pcap_verbose_prints_one_field_a_line() {
     let lines = printed("mads-erf.pcap.gz", true);
     let from = lines.find("SubnAdm Get PathRecord").expect("a path query");
     let query: Vec<&str> = lines[from..].lines().take(8).collect();
@@ -40,21 +39,21 @@ fn with_v_each_field_has_a_line() {
 }
 
 #[test]
-fn a_query_in_a_capture_prints_what_it_asks() {
+fn decode_pcap_prints_queries_by_their_component_mask() {
     let lines = printed("mads-erf.pcap.gz", false);
     let query = lines.lines().find(|line| line.contains("SubnAdm Get PathRecord")).expect("a path query");
     assert!(query.contains("dgid=") && !query.contains("preference="), "{query}");
 }
 
 #[test]
-fn datagrams_are_written_and_answered() {
+fn examples_that_write_and_answer_run() {
     write_mads::main().unwrap();
     answer_queries::main().unwrap();
 }
 
-/// A page shows the program that compiles; `UPDATE_BOOK=1` puts it there.
+/// `UPDATE_BOOK=1` copies the examples into the pages.
 #[test]
-fn pages_of_the_book_show_the_examples() {
+fn pages_of_the_book_contain_their_examples() {
     let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for (page, example) in [
         ("perfquery", "ib-device/examples/perfquery.rs"),
@@ -77,7 +76,7 @@ fn pages_of_the_book_show_the_examples() {
 
 #[cfg(feature = "arbitrary")]
 #[test]
-fn the_fuzzer_of_the_book_finds_requests() {
+fn fuzzer_of_the_book_draws_requests() {
     let answered = (0..5000).filter(|run| fuzzer::fuzz(*run)).count();
     assert!((20..4000).contains(&answered), "{answered}");
 }

@@ -1,12 +1,13 @@
-//! Captured frames against what smpquery and saquery printed of them: `testdata/captures`.
+//! Comparison of captured frames with the output of smpquery and saquery: `testdata/captures`.
 use crate::{
     common::{lines, mad, packets, unpack},
     text,
 };
 use core::time::Duration;
 use ib_mad::{
-    AttributeId, AttributeRef, Gid, IpProtocol, MadRef, MgmtClass, Pkey, ServiceId, Status,
+    AttributeId, AttributeRef, Gid, MadRef, MgmtClass, Pkey, ServiceId, Status,
     cm::CmAttribute,
+    id::PortSpace,
     rmpp::{Reassembler, ReassemblerLimits, Received},
     umad::{Frame, Layout},
 };
@@ -35,7 +36,7 @@ fn frames() -> Vec<Line> {
         .collect()
 }
 
-/// What each run printed, by its name.
+/// Returns the output of each run, by its name.
 fn printed() -> BTreeMap<String, String> {
     let all = String::from_utf8_lossy(&unpack("text.gz")).into_owned();
     all.split("== ")
@@ -45,9 +46,9 @@ fn printed() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The headers that programs wrote and read, as a program that is not ours decoded them.
+/// Compares with the decoding by a separate program.
 #[test]
-fn umad_headers() {
+fn umad_headers_are_decoded_as_by_another_program() {
     let frames = frames();
     assert_eq!(frames.len(), 3018);
     for line in &frames {
@@ -71,7 +72,7 @@ fn umad_headers() {
 }
 
 #[test]
-fn smpquery_prints_what_we_read() {
+fn smpquery_output_agrees_with_the_frames() {
     let (frames, printed) = (frames(), printed());
     let (mut runs, mut fields) = (0, 0);
     for (name, text) in printed.iter().filter(|(name, _)| name.starts_with("smp-")) {
@@ -79,7 +80,7 @@ fn smpquery_prints_what_we_read() {
         let [_, title, _] = titles[..] else { continue };
         let title = title.trim_start_matches("# ").split(':').next().unwrap();
         let Some(structure) = text::smpquery_structure(title) else { continue };
-        // The last good answer with this attribute is the one that is printed.
+        // smpquery prints the last successful response with this attribute.
         let answer = frames.iter().rev().filter(|line| line.app == *name && line.received).find_map(|line| {
             let mad = Frame::parse(&line.frame, Layout::WithPkeyIndex).unwrap().view().unwrap();
             let attribute = mad.attribute().ok()?;
@@ -90,12 +91,12 @@ fn smpquery_prints_what_we_read() {
         fields += text::compare_smpquery(structure, &answer, text);
         runs += 1;
     }
-    // The capture has the answers of few runs of smpquery; acm-tests' `mad_opensm` asks for more.
+    // The capture has the responses of few runs of smpquery; acm-tests' `mad_opensm` covers more.
     assert_eq!((runs, fields), (1, 18));
 }
 
 #[test]
-fn saquery_prints_what_we_read() {
+fn saquery_output_agrees_with_the_frames() {
     let (frames, printed) = (frames(), printed());
     let (mut runs, mut records) = (0, 0);
     for (name, text) in printed.iter().filter(|(_, text)| text.contains("PathRecord dump:")) {
@@ -104,8 +105,9 @@ fn saquery_prints_what_we_read() {
         let mut done = false;
         for line in frames.iter().filter(|line| line.app == *name && line.received) {
             let mad = Frame::parse(&line.frame, Layout::WithPkeyIndex).unwrap().view().unwrap();
-            let wanted = mad.header().attribute_id == AttributeId::PATH_RECORD && mad.header().status == Status::OK;
-            if wanted && mad.class() == MgmtClass::SUBN_ADM && !done {
+            let is_path_record =
+                mad.header().attribute_id == AttributeId::PATH_RECORD && mad.header().status == Status::OK;
+            if is_path_record && mad.class() == MgmtClass::SUBN_ADM && !done {
                 done = matches!(receiver.handle(Duration::ZERO, mad.as_bytes()), Ok(Received::Done(_)));
             }
         }
@@ -116,9 +118,9 @@ fn saquery_prints_what_we_read() {
     assert_eq!((runs, records), (18, 606));
 }
 
-/// saquery prints each partition's broadcast group with its P_Key: the group that we make for that key.
+/// saquery prints each partition's broadcast group with its P_Key.
 #[test]
-fn ipoib_groups_as_opensm_makes_them() {
+fn ipoib_groups_are_those_of_opensm() {
     let mut keys = BTreeSet::new();
     for text in printed().values() {
         for dump in text.split("MCMemberRecord group dump:").skip(1) {
@@ -138,9 +140,9 @@ fn ipoib_groups_as_opensm_makes_them() {
     assert_eq!(keys.into_iter().collect::<Vec<_>>(), [0x8001, 0x8002, 0xffff].map(Pkey::new));
 }
 
-/// Wireshark's reading of the service ids that Linux's connection manager asked for.
+/// Covers service ids of Linux's connection manager.
 #[test]
-fn service_ids_as_wireshark_reads_them() {
+fn service_ids_are_read_as_by_wireshark() {
     let (link_type, packets) = packets("cm-roce.pcap.gz");
     let mut compared = 0;
     for (packet, dissected) in packets.iter().zip(lines("cm-roce.dissected.gz")) {
@@ -151,11 +153,12 @@ fn service_ids_as_wireshark_reads_them() {
         let (Some(protocol), Some(port)) = (field("cm.req.serviceid.protocol"), field("cm.req.serviceid.dport")) else {
             continue;
         };
-        let (protocol, port) = (IpProtocol::new(protocol.try_into().unwrap()), port.try_into().unwrap());
+        let (protocol, port): (u16, u16) = (protocol.try_into().unwrap(), port.try_into().unwrap());
+        let space = PortSpace::new(0x0100 | protocol);
         let mad = mad(link_type, packet).unwrap();
         let AttributeRef::Cm(CmAttribute::CmReq(request)) = mad.attribute().unwrap() else { panic!("{mad}") };
-        assert_eq!(request.service_id.ip_port(), Some((protocol, port)));
-        assert_eq!(ServiceId::from_ip_port(protocol, port), request.service_id);
+        assert_eq!(request.service_id.port_space(), Some((space, port)));
+        assert_eq!(ServiceId::from_port_space(space, port), request.service_id);
         compared += 1;
     }
     assert_eq!(compared, 4);

@@ -1,4 +1,4 @@
-//! What smpquery and saquery print, against our dissection of the same bytes.
+//! Comparison of the output of smpquery and saquery with the crate's dissection of the same bytes.
 #![allow(dead_code, reason = "not every test uses all of it")]
 use ib_mad::{
     Gid, Wire,
@@ -8,7 +8,7 @@ use ib_mad::{
     wire::{Field, find, read_bits},
 };
 
-/// smpquery's names of `PortInfo`, `NodeInfo` and `SwitchInfo` with our paths.
+/// Names of smpquery for fields of `PortInfo`, `NodeInfo` and `SwitchInfo`, with the crate's paths.
 const NAMES: &[(&str, &str, &str)] = &[
     ("PortInfo", "GidPrefix", "gid_prefix"),
     ("PortInfo", "Lid", "lid"),
@@ -92,7 +92,7 @@ const NAMES: &[(&str, &str, &str)] = &[
     ("SwitchInfo", "MulticastFDBTop", "multicast_fdb_top"),
 ];
 
-/// saquery's names of a path record with our paths.
+/// Names of saquery for fields of a path record, with the crate's paths.
 const PATH: &[(&str, &str)] = &[
     ("service_id", "service_id"),
     ("dgid", "dgid"),
@@ -118,7 +118,7 @@ fn number(text: &str) -> Option<u64> {
     }
 }
 
-/// One of the things in a list, spelled alike: speeds as the smaller whole number that names use.
+/// Normalizes the spelling of a list item: speeds become the whole numbers of the crate's names.
 fn spelled(word: &str) -> String {
     let word = word.trim().replace(" Gbps", " Gb/s");
     let speed = match word.split(' ').next() {
@@ -152,7 +152,7 @@ fn shown(fields: &[Field], path: &str, bytes: &[u8]) -> String {
     }
 }
 
-/// Compares each line `Name:.....value` of smpquery's output with an attribute; gives how many were compared.
+/// Compares each line `Name:.....value` of smpquery's output with an attribute; returns the number of compared lines.
 pub(crate) fn compare_smpquery(structure: Structure, bytes: &[u8], text: &str) -> usize {
     let mut compared = 0;
     for line in text.lines() {
@@ -181,7 +181,7 @@ pub(crate) fn compare_smpquery(structure: Structure, bytes: &[u8], text: &str) -
     compared
 }
 
-/// Compares saquery's output of path records with the records; gives how many there were.
+/// Compares saquery's output of path records with records; returns the number of records.
 pub(crate) fn compare_paths<'a>(mut records: impl Iterator<Item = &'a PathRecord>, text: &str) -> usize {
     let mut count = 0;
     for dump in text.split("PathRecord dump:").skip(1) {
@@ -209,7 +209,7 @@ pub(crate) fn compare_paths<'a>(mut records: impl Iterator<Item = &'a PathRecord
     count
 }
 
-/// The structures that smpquery's names are known of.
+/// Returns the structure of a title of smpquery, if its names are listed here.
 pub(crate) fn smpquery_structure(title: &str) -> Option<Structure> {
     match title {
         "Port info" => Some(Structure::of::<PortInfo>()),

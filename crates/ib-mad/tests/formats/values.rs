@@ -1,4 +1,4 @@
-//! What codes, identifiers and small values say of themselves.
+//! Tests of codes, identifiers and small values.
 use core::hash::{Hash, Hasher};
 use ib_mad::{
     AttributeId, Gid, Lid, LinkSpeed, LinkWidth, Method, MgmtClass, Mtu, PacketLifeTime, Pkey, Qpn, Rate, Selected,
@@ -14,7 +14,7 @@ use ib_mad::{
 use std::collections::hash_map::DefaultHasher;
 
 #[test]
-fn widths_speeds_and_lanes() {
+fn widths_speeds_and_lane_codes_have_numbers() {
     let widths = [LinkWidth::X1, LinkWidth::X2, LinkWidth::X4, LinkWidth::X8, LinkWidth::X12, LinkWidth::new(32)];
     assert_eq!(widths.map(LinkWidth::lanes), [Some(1), Some(2), Some(4), Some(8), Some(12), None]);
     let speeds = [LinkSpeed::SDR, LinkSpeed::DDR, LinkSpeed::QDR, LinkSpeed::new(8)];
@@ -27,7 +27,7 @@ fn widths_speeds_and_lanes() {
 }
 
 #[test]
-fn packets_of_so_many_bytes() {
+fn mtu_codes_have_payload_sizes() {
     for (mtu, bytes) in [(Mtu::B256, 256), (Mtu::B512, 512), (Mtu::B1024, 1024), (Mtu::B2048, 2048), (Mtu::B4096, 4096)]
     {
         assert_eq!((mtu.bytes(), Mtu::from_bytes(bytes)), (Some(bytes), Some(mtu)));
@@ -36,7 +36,7 @@ fn packets_of_so_many_bytes() {
 }
 
 #[test]
-fn a_port_is_as_fast_as_the_newest_field_says() {
+fn port_speed_is_that_of_the_newest_field() {
     let mut port = PortInfo::default();
     assert_eq!((port.lane_mbps(), port.link_mbps()), (None, None));
     port.link_speed = port.link_speed.with_link_speed_active(LinkSpeed::QDR);
@@ -54,7 +54,7 @@ fn a_port_is_as_fast_as_the_newest_field_says() {
 }
 
 #[test]
-fn a_status_has_words_where_the_class_gives_them() {
+fn status_text_depends_on_the_class() {
     let status = Status::new(0x0301);
     assert_eq!((status.is_ok(), status.is_busy(), status.general(), status.class_code()), (false, true, 1, 3));
     let quiet = Status::new(0x0300);
@@ -68,7 +68,7 @@ fn a_status_has_words_where_the_class_gives_them() {
 }
 
 #[test]
-fn classes_of_vendors() {
+fn vendor_classes_are_two_ranges() {
     let of = |class: u8| {
         let class = MgmtClass::new(class);
         (vendor::is_vendor(class), vendor::is_vendor_oui(class))
@@ -78,7 +78,7 @@ fn classes_of_vendors() {
 }
 
 #[test]
-fn identifiers_are_read_and_printed() {
+fn identifiers_are_read_and_printed_in_their_formats() {
     assert_eq!((Qpn::GSI.get(), Qpn::MULTICAST.get()), (1, 0xff_ffff));
     assert_eq!(format!("{} {:?}", Qpn::MULTICAST, Qpn::GSI), "0xffffff 0x1");
     assert_eq!((Lmc::of::<3>().get(), format!("{} {:?}", Lmc::of::<3>(), Lmc::of::<2>())), (3, "3 2".to_owned()));
@@ -94,7 +94,7 @@ fn identifiers_are_read_and_printed() {
 }
 
 #[test]
-fn what_is_selected() {
+fn selected_has_selector_and_value() {
     let exactly = Selected::exactly(Rate::GBPS_40);
     assert_eq!((exactly.selector(), exactly.value()), (Selector::Exactly, Rate::GBPS_40));
     let less = Selected::new(Selector::LessThan, Rate::GBPS_40);
@@ -112,7 +112,7 @@ fn what_is_selected() {
 }
 
 #[test]
-fn a_directed_route_starts_and_ends_at_ports() {
+fn directed_route_request_starts_and_ends_at_ports() {
     let tid = TransactionId::new(5);
     let long: Vec<u8> = (1..=63).collect();
     let smp = DrSmp::get::<NodeInfo>(&DrPath::try_from(&long[..]).unwrap(), 9, tid);
@@ -124,7 +124,7 @@ fn a_directed_route_starts_and_ends_at_ports() {
 }
 
 #[test]
-fn questions_for_many_paths() {
+fn multi_path_query_has_gids_and_selected_values() {
     let gid = |last: u8| Gid::from([last; 16]);
     let all: Vec<Gid> = (1..=9).map(gid).collect();
     let query = Query::<MultiPathRecord>::new()
@@ -158,7 +158,7 @@ fn questions_for_many_paths() {
 }
 
 #[test]
-fn a_copy_of_what_is_selected_is_the_same() {
+fn copy_of_a_selected_value_is_equal() {
     let selected = Selected::new(Selector::LessThan, Mtu::B1024);
     #[expect(clippy::clone_on_copy, reason = "it is what is tested")]
     let copy = selected.clone();
@@ -167,7 +167,7 @@ fn a_copy_of_what_is_selected_is_the_same() {
 }
 
 #[test]
-fn fields_wider_than_a_number_count_in_each_part() {
+fn wide_fields_are_compared_in_each_part() {
     for place in 0..16 {
         let mut raw = [0; 16];
         raw[place] = 1;
@@ -179,12 +179,12 @@ fn fields_wider_than_a_number_count_in_each_part() {
 }
 
 #[test]
-fn a_query_has_the_fields_that_count() {
+fn query_has_record_and_component_mask() {
     let record = PathRecord { dlid: Lid::new(7), ..PathRecord::default() };
     let query = Query::with_mask(record, PathMask::SLID);
     assert_eq!((query.record().dlid, query.mask()), (Lid::new(7), PathMask::SLID));
     assert_eq!(Query::from_non_zero(record).mask(), PathMask::DLID);
-    // A wide field whose first or last bit alone is set, and its neighbours.
+    // A wide field with only its first or last bit set, and the bits beside the middle.
     for byte in [0, 7, 8, 15] {
         let mut dgid = [0; 16];
         dgid[byte] = 1;
@@ -227,7 +227,7 @@ fn selected_values_and_tables_are_read_in_constants() {
 }
 
 #[test]
-fn a_structure_has_the_getters_of_its_words() {
+fn structure_has_the_getters_of_its_words() {
     let lanes = OperationalVls::default().with_operational_vls(VlCap::FOUR).with_filter_raw_inbound(true);
     let port =
         PortInfo { mkey_lmc: MkeyLmc::default().with_lmc(Lmc::of::<3>()), operational: lanes, ..PortInfo::default() };
@@ -240,7 +240,7 @@ fn a_structure_has_the_getters_of_its_words() {
     assert_eq!((rmpp.active(), rmpp.first(), rmpp.resp_time()), (true, false, 9));
 }
 
-/// What is written for any set of bits.
+/// Returns number, a containment and names of a set of bits, by the trait alone.
 fn through_the_trait<F: Flags<Bits = u32>>(bits: u32) -> (u32, bool, Vec<String>) {
     let own = F::from_bits_retain(bits);
     let names = own.iter_names().map(|(name, _)| name.to_owned()).collect();
@@ -248,7 +248,7 @@ fn through_the_trait<F: Flags<Bits = u32>>(bits: u32) -> (u32, bool, Vec<String>
 }
 
 #[test]
-fn every_set_of_bits_is_one_to_the_trait() {
+fn flags_trait_works_for_every_set_of_bits() {
     let named = vec!["IS_SM".to_owned(), "OPTIONAL_IPD".to_owned()];
     assert_eq!(through_the_trait::<PortCapability>(0x12), (0x12, true, named));
     assert_eq!(through_the_trait::<PortCapability>(0), (0, true, vec![]));

@@ -1,4 +1,4 @@
-//! Datagrams by class: what they ask, how they are printed.
+//! Tests of views: attributes by class, and printed text.
 use ib_mad::{
     AttributeId, Lid, MadHeader, MadMut, MadRef, Method, MgmtClass, Status, TransactionId, Wire as _,
     acm::AcmMad,
@@ -14,9 +14,9 @@ use ib_mad::{
 const TID: TransactionId = TransactionId::new(0x77);
 
 #[test]
-fn queries_say_what_they_ask_and_others_do_not() {
+fn only_queries_by_component_mask_have_a_query() {
     let query = Query::<PathRecord>::new().dlid(Lid::new(7));
-    for (method, mask, asks) in [
+    for (method, mask, is_query) in [
         (Method::GET, PathMask::DLID, true),
         (Method::GET, PathMask::empty(), true),
         (Method::SET, PathMask::DLID, true),
@@ -24,12 +24,12 @@ fn queries_say_what_they_ask_and_others_do_not() {
         (Method::GET_RESP, PathMask::DLID, false),
     ] {
         let mad = Query::with_mask(*query.record(), mask).mad(method, TID);
-        assert_eq!(MadRef::new(as_bytes(&mad)).unwrap().asked().is_some(), asks, "{method} {mask:?}");
+        assert_eq!(MadRef::new(as_bytes(&mad)).unwrap().query().is_some(), is_query, "{method} {mask:?}");
     }
 }
 
 #[test]
-fn attributes_are_those_of_their_class_and_number() {
+fn attribute_is_found_by_class_and_number() {
     let smp = Smp::get::<NodeInfo>(0, TID);
     let view = MadRef::new(as_bytes(&smp)).unwrap();
     assert!(view.attribute_as::<NodeInfo>().is_ok());
@@ -45,7 +45,7 @@ fn attributes_are_those_of_their_class_and_number() {
 }
 
 #[test]
-fn a_table_without_records_has_no_attribute() {
+fn table_without_records_has_no_attribute() {
     let unknown = |mad: &SaMad| {
         let text = MadRef::new(as_bytes(mad)).unwrap().attribute().unwrap();
         text.structure().is_none()
@@ -59,7 +59,7 @@ fn a_table_without_records_has_no_attribute() {
         mad.rmpp.data2 = Be32::new(payload);
         assert_eq!(unknown(&mad), empty, "{payload}");
     }
-    // A segment in the middle goes on anywhere in a record.
+    // A segment after the first starts anywhere in a record.
     mad.rmpp.flags = mad.rmpp.flags.with_first(false);
     assert!(unknown(&mad));
     mad.rmpp.flags = mad.rmpp.flags.with_first(true).with_last(false);
@@ -69,7 +69,7 @@ fn a_table_without_records_has_no_attribute() {
 }
 
 #[test]
-fn a_line_says_class_method_attribute_and_status() {
+fn printed_line_has_class_method_attribute_and_status() {
     let text = |bytes: &[u8]| MadRef::new(bytes).unwrap().to_string();
     let mut smp = Smp::get::<NodeInfo>(3, TID);
     let head = text(as_bytes(&smp));
@@ -78,7 +78,7 @@ fn a_line_says_class_method_attribute_and_status() {
     assert!(text(as_bytes(&smp)).contains(" status 0x001c ("), "{}", text(as_bytes(&smp)));
     smp.header.status = Status::new(0x7f00);
     assert!(text(as_bytes(&smp)).contains(" status 0x7f00: "), "no words: {}", text(as_bytes(&smp)));
-    // The upper bit of a directed route's is its direction.
+    // The top bit of the status of a directed route is the direction.
     let mut route = DrSmp::get::<NodeInfo>(&DrPath::try_from(&[1, 2][..]).unwrap(), 0, TID);
     assert!(text(as_bytes(&route)).contains(" hop 0/2: "), "{}", text(as_bytes(&route)));
     route.dr_status = route.dr_status.with_direction(true);
@@ -89,21 +89,21 @@ fn a_line_says_class_method_attribute_and_status() {
     let mut unknown = unknown;
     unknown.header.attribute_id = AttributeId::new(0x7777);
     unknown.data.0[1] = 0xab;
-    let said = text(as_bytes(&unknown));
-    assert!(said.contains(" attribute 0x7777 ") && said.ends_with(": data 00ab (192 bytes)"), "{said}");
+    let printed = text(as_bytes(&unknown));
+    assert!(printed.contains(" attribute 0x7777 ") && printed.ends_with(": data 00ab (192 bytes)"), "{printed}");
     let mut path = Query::<PathRecord>::new().get(TID);
     assert!(!text(as_bytes(&path)).contains(" mask "));
     path.sa.component_mask = 8.into();
     path.rmpp.flags = path.rmpp.flags.with_active(true).with_first(true);
     path.rmpp.rmpp_type = ib_mad::rmpp::RmppType::DATA;
-    let said = text(as_bytes(&path));
-    assert!(said.contains(" mask 0x8") && said.contains(" RMPP ") && !said.contains(" ("), "{said}");
+    let printed = text(as_bytes(&path));
+    assert!(printed.contains(" mask 0x8") && printed.contains(" RMPP ") && !printed.contains(" ("), "{printed}");
     path.rmpp.status = 1;
     assert!(text(as_bytes(&path)).contains("/0x0 ("), "{}", text(as_bytes(&path)));
 }
 
 #[test]
-fn structures_have_a_line_for_each_field_and_nested_ones_are_indented() {
+fn alternate_form_prints_one_field_a_line_and_indents_nested_ones() {
     let bytes = [0; 256];
     let structure = Structure::of::<Smp>();
     let dissection = structure.display(&bytes);
@@ -112,7 +112,7 @@ fn structures_have_a_line_for_each_field_and_nested_ones_are_indented() {
     assert_eq!(format!("{dissection:?}"), line);
     assert!(lines.starts_with("Smp\n  header\n    base_version "), "{lines}");
     assert!(lines.contains("\n  mkey ") && !lines.contains("reserved"), "{lines}");
-    // What is nested is read where it is.
+    // A nested structure is read at its offset.
     let mut mad = SaMad::request(Method::GET, AttributeId::PATH_RECORD, TID);
     mad.sa.component_mask = 0x1234.into();
     let lines = format!("{:#}", Structure::of::<SaMad>().display(as_bytes(&mad)));
@@ -120,7 +120,7 @@ fn structures_have_a_line_for_each_field_and_nested_ones_are_indented() {
 }
 
 #[test]
-fn frames_say_what_went_wrong() {
+fn printed_frame_has_its_errno() {
     let mut header = UmadHeader { id: Host32::new(3), lid: Lid::new(9), ..UmadHeader::default() };
     let mad = Query::<PathRecord>::new().get(TID);
     let text = |header: &UmadHeader| {
@@ -133,7 +133,7 @@ fn frames_say_what_went_wrong() {
     assert_eq!(text(&header), format!("agent 3 LID 9 QP 0x0 errno 110: {inner}"));
 }
 
-/// A datagram of 256 bytes of this class.
+/// Returns a datagram of 256 bytes of this class.
 fn whole(class: MgmtClass, id: u16, method: Method) -> [u8; 256] {
     let mut bytes = [0; 256];
     *MadHeader::parse_mut(&mut bytes).unwrap() = MadHeader::new(class, class.version(), method, id.into(), TID);
@@ -141,7 +141,7 @@ fn whole(class: MgmtClass, id: u16, method: Method) -> [u8; 256] {
 }
 
 #[test]
-fn a_view_knows_requests_from_responses_and_routes_from_lids() {
+fn view_distinguishes_responses_and_directed_routes() {
     for (method, is_response) in [(Method::GET, false), (Method::GET_RESP, true)] {
         let bytes = whole(MgmtClass::PERF, 0x12, method);
         assert_eq!(MadRef::new(&bytes).unwrap().is_response(), is_response);
@@ -150,13 +150,13 @@ fn a_view_knows_requests_from_responses_and_routes_from_lids() {
     let routed = whole(MgmtClass::SUBN_DIRECTED_ROUTE, 0x11, Method::GET);
     let (by_lid, routed) = (MadRef::new(&by_lid).unwrap(), MadRef::new(&routed).unwrap());
     assert!(by_lid.directed_route().is_none() && routed.directed_route().is_some());
-    // The paths are no data.
+    // The paths of a directed route are not part of the data.
     assert_eq!((by_lid.data().len(), routed.data().len()), (192, 64));
     assert!(DrPath::new().is_empty() && !DrPath::new().then(1).unwrap().is_empty());
 }
 
 #[test]
-fn attributes_of_every_class_are_found() {
+fn attributes_of_acm_and_congestion_logs_are_found() {
     let name = |bytes: &[u8]| {
         let attribute = MadRef::new(bytes).unwrap().attribute().unwrap();
         attribute.structure().map(|structure| structure.name)
@@ -172,7 +172,7 @@ fn attributes_of_every_class_are_found() {
 }
 
 #[test]
-fn a_notice_that_administration_forwards_is_one() {
+fn notice_forwarded_by_the_sa_is_found() {
     let bytes = whole(MgmtClass::SUBN_ADM, 2, Method::REPORT);
     let attribute = MadRef::new(&bytes).unwrap().attribute().unwrap();
     assert_eq!(attribute.structure().unwrap().name, "SaNotice");
@@ -182,9 +182,9 @@ fn a_notice_that_administration_forwards_is_one() {
 }
 
 #[test]
-fn of_records_without_a_length_those_that_are_not_zero_count() {
+fn records_without_a_length_end_with_the_last_non_zero_one() {
     let mut bytes = whole(MgmtClass::SUBN_ADM, 0x35, Method::GET_TABLE_RESP);
-    // Eight words a record; the second one's first byte, and the first one's last.
+    // The distance is eight words; tests the first byte of the second record, and the last byte of the first record.
     bytes[45] = 8;
     for (at, records) in [(56, 1), (56 + 63, 1), (56 + 64, 2), (56 + 127, 2)] {
         let mut bytes = bytes;
@@ -195,7 +195,7 @@ fn of_records_without_a_length_those_that_are_not_zero_count() {
 }
 
 #[test]
-fn an_answer_that_was_refused_is_on_its_way_back() {
+fn response_status_on_a_directed_route_keeps_the_direction_bit() {
     for (status, expected) in [(Status::OK, 0x8000), (Status::new(0x0c), 0x800c), (Status::new(0x8004), 0x8004)] {
         let mut header = MadHeader::new(MgmtClass::SUBN_DIRECTED_ROUTE, 1, Method::GET, 0x11.into(), TID);
         header.answer(status).unwrap();
@@ -204,18 +204,18 @@ fn an_answer_that_was_refused_is_on_its_way_back() {
 }
 
 #[test]
-fn what_is_changed_in_place_is_printed_as_it_is() {
+fn mutable_view_prints_like_a_view() {
     let mut bytes = whole(MgmtClass::PERF, 0x12, Method::GET);
     let text = format!("{:?}", MadRef::new(&bytes).unwrap());
     assert!(text.contains("attribute_id=PortCounters"), "{text}");
     assert_eq!(format!("{:?}", MadMut::new(&mut bytes).unwrap()), text);
-    // Other versions have attributes of their own.
+    // In other base versions the ids mean other attributes.
     bytes[0] = 2;
     assert!(format!("{:?}", MadHeader::parse(&bytes).unwrap()).contains("attribute_id=0x0012"));
 }
 
 #[test]
-fn a_notices_details_stand_on_lines_of_their_own_where_fields_do() {
+fn notice_details_are_printed_in_the_form_of_the_datagram() {
     use ib_mad::notice::{GenericType, Notice, Producer, TrapNumber};
     let notice = Notice {
         generic_type: GenericType::default().with_is_generic(true),

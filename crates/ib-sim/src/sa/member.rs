@@ -29,7 +29,7 @@ const NOT_COMPARED: McMemberMask =
 impl Subnet {
     /// The one membership, or (without a port) the one group, that was asked for.
     pub(super) fn find_member(&self, query: &Query<McMemberRecord>) -> Answer<McMemberRecord> {
-        let port_gid = query.asks(McMemberMask::PORT_GID).then_some(query.record().port_gid);
+        let port_gid = query.has(McMemberMask::PORT_GID).then_some(query.record().port_gid);
         let port = port_gid.map(|gid| self.port_by_gid(gid).ok_or(Status::SA_NO_RECORDS)).transpose()?;
         let query = query.without(McMemberMask::JOIN_STATE);
         let record = |group: &Group| match port {
@@ -43,7 +43,7 @@ impl Subnet {
 
     /// Joins a port, creating the group if it is not there.
     pub(super) fn join(&mut self, query: &Query<McMemberRecord>) -> Answer<McMemberRecord> {
-        if !query.asks(JOIN) {
+        if !query.has(JOIN) {
             return Err(Status::SA_INSUFFICIENT_COMPONENTS);
         }
         let asked = query.record();
@@ -74,7 +74,7 @@ impl Subnet {
 
     /// Ends (a part of) a port's membership.
     pub(super) fn leave(&mut self, query: &Query<McMemberRecord>) -> Answer<McMemberRecord> {
-        if !query.asks(JOIN) {
+        if !query.has(JOIN) {
             return Err(Status::SA_INSUFFICIENT_COMPONENTS);
         }
         let asked = query.record();
@@ -132,7 +132,7 @@ impl Subnet {
 impl Sa {
     /// A group as its first member asks for it, still without members.
     fn new_group(&mut self, port: &Port, query: &Query<McMemberRecord>) -> Answer<Group> {
-        if !query.asks(CREATE) {
+        if !query.has(CREATE) {
             return Err(Status::SA_INSUFFICIENT_COMPONENTS);
         }
         let asked = query.record();
@@ -141,14 +141,14 @@ impl Sa {
             return Err(Status::SA_REQUEST_INVALID);
         }
         let invalid = Status::SA_REQUEST_INVALID;
-        let exact = query.asked_packet_life_time().filter(|life| life.selector() == Selector::Exactly);
+        let exact = query.requested_packet_life_time().filter(|life| life.selector() == Selector::Exactly);
         Ok(Group {
             mgid: asked.mgid,
             mlid: self.free_mlid().ok_or(Status::SA_NO_RESOURCES)?,
             qkey: asked.qkey,
             pkey: asked.pkey,
-            mtu: within(query.asked_mtu(), port.mtu).filter(|mtu| mtu.bytes().is_some()).ok_or(invalid)?,
-            rate: within(query.asked_rate(), port.rate).ok_or(invalid)?,
+            mtu: within(query.requested_mtu(), port.mtu).filter(|mtu| mtu.bytes().is_some()).ok_or(invalid)?,
+            rate: within(query.requested_rate(), port.rate).ok_or(invalid)?,
             packet_life_time: exact.map_or(PacketLifeTime::of::<18>(), |life| life.value()),
             traffic_class: asked.traffic_class,
             sl_flow_hop: asked.sl_flow_hop,

@@ -14,7 +14,7 @@ const NOT_COMPARED: PathMask = PathMask::RAW_TRAFFIC.union(PathMask::HOP_LIMIT).
 impl Subnet {
     /// The path that was asked for: from the asker's port if the source is not given.
     pub(super) fn find_path(&self, asker: PortId, query: &Query<PathRecord>) -> Answer<PathRecord> {
-        let (asked, has) = (query.record(), |component| query.asks(component));
+        let (asked, has) = (query.record(), |component| query.has(component));
         let from_id = self
             .end(has(PathMask::SGID).then_some(asked.sgid), has(PathMask::SLID).then_some(asked.slid))?
             .unwrap_or(asker);
@@ -51,9 +51,9 @@ impl Subnet {
                 qos_sl: QosSl::default()
                     .with_qos_class(if has(PathMask::QOS_CLASS) { asked.qos_sl.qos_class() } else { 0 })
                     .with_sl(if has(PathMask::SL) { asked.qos_sl.sl() } else { settings.sl }),
-                mtu: Selected::exactly(within(query.asked_mtu(), mtu)?),
-                rate: Selected::exactly(within(query.asked_rate(), rate)?),
-                packet_life_time: Selected::exactly(within(query.asked_packet_life_time(), life)?),
+                mtu: Selected::exactly(within(query.requested_mtu(), mtu)?),
+                rate: Selected::exactly(within(query.requested_rate(), rate)?),
+                packet_life_time: Selected::exactly(within(query.requested_packet_life_time(), life)?),
                 ..PathRecord::default()
             })
         };

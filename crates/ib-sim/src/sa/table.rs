@@ -61,7 +61,7 @@ impl Subnet {
     }
 
     fn members(&self, query: &Query<McMemberRecord>, trusted: bool) -> Vec<McMemberRecord> {
-        if !(trusted || query.asks(McMemberMask::PORT_GID)) {
+        if !(trusted || query.has(McMemberMask::PORT_GID)) {
             // As OpenSM has it: who is a member is for those who know the key.
             let query = query.without(McMemberMask::JOIN_STATE);
             let records = self.groups().map(|group| group.record(Gid::ZERO, JoinState::empty()));

@@ -1,15 +1,15 @@
-//! One end at a time, one datagram after the other.
+//! Tests of one side, datagram by datagram.
 use super::*;
 use crate::{DecodeError, MgmtClass};
 
-/// What an acknowledgement says: the last segment that came, and the last of the window.
+/// Returns the content of an acknowledgement: the last segment received, and the last of the window.
 fn acknowledged(mad: &[u8; 256]) -> (u32, u32) {
     assert_eq!((mad[3], mad[24..28].to_vec()), (Method::GET_TABLE.get(), vec![1, RmppType::ACK.get(), 1, 0]));
     let word = |at: usize| u32::from_be_bytes(mad[at..at + 4].try_into().unwrap());
     (word(28), word(32))
 }
 
-/// What became of a segment in the middle of a transfer.
+/// Returns the acknowledgement of a segment that does not complete the message.
 fn more(receiver: &mut Reassembler<Vec<u8>>, segment: &[u8; 256]) -> Option<(u32, u32)> {
     match receiver.handle(SECOND, segment).unwrap() {
         Received::More(reply) => reply.as_ref().map(acknowledged),
@@ -22,38 +22,38 @@ fn receiver(window: u8) -> Reassembler<Vec<u8>> {
 }
 
 #[test]
-fn a_receiver_acknowledges_whole_windows_and_what_comes_again() {
+fn receiver_acknowledges_whole_windows_and_repeated_segments() {
     let mut own = receiver(3);
     assert_eq!(more(&mut own, &segment(1, 3, 0)), Some((1, 4)));
     assert_eq!([2, 3].map(|number| more(&mut own, &segment(number, 1, 0))), [None, None]);
     assert_eq!(more(&mut own, &segment(4, 1, 0)), Some((4, 7)));
-    // Behind the window, and before it.
+    // A segment past the window, and repeated segments.
     assert_eq!(more(&mut own, &segment(8, 1, 0)), Some((4, 7)));
     assert_eq!(more(&mut own, &segment(3, 1, 0)), Some((4, 7)));
     assert_eq!(more(&mut own, &segment(4, 1, 0)), Some((4, 7)));
-    // The other way round.
+    // Segments in reverse order.
     assert_eq!([6, 5].map(|number| more(&mut own, &segment(number, 1, 0))), [None, None]);
     assert_eq!(own.message(), None);
-    // An acknowledgement is not for it.
+    // A receiver ignores acknowledgements.
     let mut ack = segment(9, 1, 9);
     ack[25] = RmppType::ACK.get();
     assert_eq!(more(&mut own, &ack), None);
-    let Ok(Received::Done(Some(ack))) = own.handle(SECOND, &segment(7, 5, 25)) else { panic!("it was the last") };
+    let Ok(Received::Done(Some(ack))) = own.handle(SECOND, &segment(7, 5, 25)) else { panic!("segment 7 is the last") };
     assert_eq!(acknowledged(&ack), (7, 7));
     assert_eq!(own.message().map(<[u8]>::len), Some(56 + 6 * 200 + 5));
-    let Ok(Received::Done(Some(ack))) = own.handle(SECOND, &segment(2, 1, 0)) else { panic!("it came again") };
+    let Ok(Received::Done(Some(ack))) = own.handle(SECOND, &segment(2, 1, 0)) else { panic!("segment 2 is repeated") };
     assert_eq!(acknowledged(&ack), (7, 7));
     assert_eq!((own.poll_timeout(), own.handle_timeout(SECOND * 9)), (None, Received::Done(None)));
     assert_eq!(own.into_buffer().len(), 20_000);
 }
 
 #[test]
-fn a_last_segment_that_ends_a_window_opens_no_other() {
+fn last_segment_opens_no_further_window() {
     let mut own = receiver(1);
-    let Ok(Received::Done(Some(ack))) = own.handle(SECOND, &segment(1, 7, 220)) else { panic!("it is the only one") };
+    let Ok(Received::Done(Some(ack))) = own.handle(SECOND, &segment(1, 7, 220)) else { panic!("the only segment") };
     assert_eq!(acknowledged(&ack), (1, 1));
     assert_eq!(own.message().map(<[u8]>::len), Some(256));
-    // The window is full when it ends, which is not known before.
+    // The window ends with segment 65, and no segment marked as last was received.
     let mut own = receiver(64);
     assert_eq!(more(&mut own, &segment(1, 3, 0)), Some((1, 65)));
     assert_eq!(more(&mut own, &segment(65, 1, 0)), None);
@@ -61,7 +61,7 @@ fn a_last_segment_that_ends_a_window_opens_no_other() {
 }
 
 #[test]
-fn each_segment_starts_the_time_anew() {
+fn each_segment_restarts_the_time_out() {
     let mut own = receiver(9);
     assert_eq!(own.handle_timeout(SECOND * 9), Received::More(None));
     for number in 1..4 {
@@ -75,7 +75,7 @@ fn each_segment_starts_the_time_anew() {
 }
 
 #[test]
-fn the_end_of_a_message_is_said_once() {
+fn second_last_segment_or_segment_after_the_last_aborts() {
     for (number, flags) in [(4, 5), (2, 5), (3, 1), (4, 1)] {
         let mut own = receiver(9);
         own.handle(SECOND, &segment(1, 3, 0)).unwrap();
@@ -90,12 +90,12 @@ fn the_end_of_a_message_is_said_once() {
 }
 
 #[test]
-fn a_datagram_without_the_protocol_is_a_message_by_itself() {
+fn datagram_without_rmpp_is_a_whole_message() {
     let alone = segment(1, 2, 0);
     let mut own = receiver(9);
     assert_eq!(own.handle(SECOND, &alone), Ok(Received::Done(None)));
     assert_eq!(own.message(), Some(&alone[..]));
-    // It is none for a transfer that goes on, or is over.
+    // It is ignored during a transfer and after a complete message.
     assert_eq!(own.handle(SECOND, &alone), Ok(Received::More(None)));
     let mut own = receiver(9);
     own.handle(SECOND, &segment(1, 3, 0)).unwrap();
@@ -107,14 +107,14 @@ fn a_datagram_without_the_protocol_is_a_message_by_itself() {
     }
 }
 
-/// A segment with another byte.
+/// Returns a segment with one byte changed.
 fn with(mut mad: [u8; 256], at: usize, byte: u8) -> [u8; 256] {
     mad[at] = byte;
     mad
 }
 
 #[test]
-fn a_receiver_hears_what_the_sender_gives_up_for() {
+fn receiver_ends_on_stop_abort_or_invalid_header() {
     for (kind, status) in [(RmppType::STOP, RmppStatus::NO_RESOURCES), (RmppType::ABORT, RmppStatus::UNSPECIFIED)] {
         let mut own = receiver(9);
         own.handle(SECOND, &segment(1, 3, 0)).unwrap();
@@ -138,7 +138,7 @@ fn ack(segment: u32, window_last: u32) -> [u8; 256] {
     with(self::segment(segment, 1, window_last), 25, RmppType::ACK.get())
 }
 
-/// Numbers of the segments that may be sent now.
+/// Returns the numbers of the segments that may be sent now.
 fn sent(sender: &mut Segmenter<Vec<u8>>, now: Duration) -> Vec<u32> {
     let segments = core::iter::from_fn(|| sender.poll_send(now));
     segments.map(|mad| u32::from_be_bytes(mad[28..32].try_into().unwrap())).collect()
@@ -149,7 +149,7 @@ fn sender(data: usize, retries: u8) -> Segmenter<Vec<u8>> {
 }
 
 #[test]
-fn a_sender_keeps_to_the_window() {
+fn sender_keeps_to_the_window() {
     let mut own = sender(2000, 1);
     assert_eq!((own.segments(), own.poll_timeout()), (10, None));
     assert_eq!(sent(&mut own, SECOND), [1]);
@@ -157,7 +157,7 @@ fn a_sender_keeps_to_the_window() {
     assert_eq!(own.handle(SECOND * 3, &ack(1, 4)), Ok(Sent::More));
     assert_eq!(own.poll_timeout(), Some(SECOND * 4));
     assert_eq!(sent(&mut own, SECOND * 3), [2, 3, 4]);
-    // The same segment again opens the window further; an old one, and one that says nothing new, change nothing.
+    // A repeated acknowledgement may extend the window; an old or unchanged acknowledgement changes nothing.
     assert_eq!(own.handle(SECOND * 4, &ack(3, 4)), Ok(Sent::More));
     assert_eq!(sent(&mut own, SECOND * 4), [0_u32; 0]);
     assert_eq!(own.handle(SECOND * 4, &ack(3, 6)), Ok(Sent::More));
@@ -166,7 +166,7 @@ fn a_sender_keeps_to_the_window() {
         assert_eq!(own.handle(SECOND * 9, &ack(number, last)), Ok(Sent::More));
         assert_eq!((sent(&mut own, SECOND * 9), own.poll_timeout()), (vec![], Some(SECOND * 6)), "{number} {last}");
     }
-    // A window that shrinks stays open.
+    // A smaller window does not shrink the open one.
     assert_eq!(own.handle(SECOND * 6, &ack(4, 5)), Ok(Sent::More));
     assert_eq!(own.handle(SECOND * 6, &ack(6, 64)), Ok(Sent::More));
     assert_eq!(sent(&mut own, SECOND * 6), [7, 8, 9, 10]);
@@ -177,7 +177,7 @@ fn a_sender_keeps_to_the_window() {
 }
 
 #[test]
-fn what_was_sent_before_a_time_out_may_be_acknowledged_after_it() {
+fn segments_sent_before_a_time_out_may_be_acknowledged_after_it() {
     let mut own = sender(2000, 1);
     sent(&mut own, SECOND);
     own.handle(SECOND, &ack(1, 5)).unwrap();
@@ -187,13 +187,13 @@ fn what_was_sent_before_a_time_out_may_be_acknowledged_after_it() {
     assert_eq!(own.handle_timeout(SECOND * 2), Sent::More);
     assert_eq!(own.handle(SECOND * 2, &ack(3, 5)), Ok(Sent::More));
     assert_eq!(sent(&mut own, SECOND * 2), [4, 5]);
-    // It came further, so that there are as many retries as before.
+    // Progress restores the number of retries.
     assert_eq!(own.handle_timeout(SECOND * 3), Sent::More);
     assert!(matches!(own.handle_timeout(SECOND * 4), Sent::Failed(RmppStatus::TOO_MANY_RETRIES, Some(_))));
 }
 
 #[test]
-fn a_window_that_stays_closed_ends_the_transfer() {
+fn window_that_stays_closed_ends_the_transfer() {
     let mut own = sender(2000, 2);
     sent(&mut own, SECOND);
     own.handle(SECOND, &ack(1, 1)).unwrap();
@@ -206,9 +206,9 @@ fn a_window_that_stays_closed_ends_the_transfer() {
 }
 
 #[test]
-fn a_sender_hears_what_the_receiver_gives_up_for() {
+fn sender_ends_on_stop_abort_or_invalid_acknowledgement() {
     let end = |kind: RmppType, status: RmppStatus| with(with(segment(0, 1, 0), 25, kind.get()), 27, status.get());
-    for (mad, status, is_said) in [
+    for (mad, status, is_sent) in [
         (end(RmppType::STOP, RmppStatus::NO_RESOURCES), RmppStatus::NO_RESOURCES, false),
         (end(RmppType::STOP, RmppStatus::TOO_LONG), RmppStatus::BAD_STATUS, true),
         (end(RmppType::ABORT, RmppStatus::TOO_LONG), RmppStatus::TOO_LONG, false),
@@ -220,14 +220,14 @@ fn a_sender_hears_what_the_receiver_gives_up_for() {
     ] {
         let mut own = sender(2000, 1);
         sent(&mut own, SECOND);
-        let Ok(Sent::Failed(seen, said)) = own.handle(SECOND, &mad) else { panic!("{status} is an end") };
-        assert_eq!((seen, said.is_some()), (status, is_said));
-        // This end speaks in its message's direction.
-        assert!(said.is_none_or(|mad| (mad[3], mad[25], mad[27]) == (Method::GET_TABLE_RESP.get(), 4, status.get())));
+        let Ok(Sent::Failed(seen, abort)) = own.handle(SECOND, &mad) else { panic!("{status} ends the transfer") };
+        assert_eq!((seen, abort.is_some()), (status, is_sent));
+        // The abort has the direction of the message.
+        assert!(abort.is_none_or(|mad| (mad[3], mad[25], mad[27]) == (Method::GET_TABLE_RESP.get(), 4, status.get())));
         assert_eq!(own.handle(SECOND, &ack(1, 4)), Ok(Sent::Failed(status, None)));
         assert_eq!((sent(&mut own, SECOND), own.poll_timeout()), (vec![], None));
     }
-    // Of a segment that is not there the last is told, of a message that is over nothing.
+    // An acknowledgement past the last segment is an error; segments and datagrams without RMPP are ignored.
     let mut own = sender(300, 1);
     sent(&mut own, SECOND);
     own.handle(SECOND, &ack(1, 64)).unwrap();
@@ -236,14 +236,14 @@ fn a_sender_hears_what_the_receiver_gives_up_for() {
     let mut own = sender(2000, 1);
     sent(&mut own, SECOND);
     for mad in [segment(1, 3, 0), segment(1, 2, 0)] {
-        assert_eq!(own.handle(SECOND, &mad), Ok(Sent::More), "neither ends it");
+        assert_eq!(own.handle(SECOND, &mad), Ok(Sent::More), "a sender ignores both");
     }
     assert_eq!(own.handle(SECOND, &ack(1, 2)), Ok(Sent::More));
 }
 
 #[test]
-fn payload_lengths_count_headers_of_the_class() {
-    // Data of no byte, of a whole segment, of one more.
+fn payload_lengths_include_class_headers() {
+    // Data of 0 bytes, 1 byte, a whole segment, and one byte more.
     for (data, expected) in
         [(0, vec![20]), (1, vec![21]), (200, vec![220]), (201, vec![241, 21]), (600, vec![660, 0, 220])]
     {

@@ -1,4 +1,4 @@
-//! What serde wrote of a value is read as that value, by a person's format and by a compact one.
+//! Serialized values are read back as the same values, in a readable and in a compact format.
 extern crate std;
 use crate::{
     notice::Producer,
@@ -20,7 +20,7 @@ fn check<T: for<'a> Arbitrary<'a> + Serialize + DeserializeOwned + PartialEq + c
 
 proptest! {
     #[test]
-    fn every_value_comes_back(bytes in any::<[u8; 32]>()) {
+    fn every_serialized_value_is_read_back(bytes in any::<[u8; 32]>()) {
         macro_rules! check {
             ($($t:ty)*) => { $(check::<$t>(&bytes);)* };
         }
@@ -36,7 +36,7 @@ proptest! {
 }
 
 #[test]
-fn text_is_what_the_crate_prints() {
+fn readable_formats_hold_the_printed_text() {
     let json = |value: &dyn Fn() -> serde_json::Value| std::string::ToString::to_string(&value());
     assert_eq!(json(&|| serde_json::to_value(Mtu::B2048).unwrap()), "\"2048\"");
     assert_eq!(json(&|| serde_json::to_value(Lid::new(7)).unwrap()), "7");
@@ -58,7 +58,7 @@ fn text_is_what_the_crate_prints() {
 }
 
 #[test]
-fn compact_is_the_number() {
+fn compact_formats_hold_the_number() {
     assert_tokens(&Qpn::GSI.compact(), &[Token::U64(1)]);
     assert_tokens(&Mtu::B2048.compact(), &[Token::U64(4)]);
     assert_de_tokens_error::<serde_test::Compact<ServiceLevel>>(

@@ -1,12 +1,11 @@
-//! Classes and attributes.
+//! Tests of classes and attributes in captures.
 use crate::common::{mad, packets};
 use core::net::IpAddr;
 use ib_mad::{AttributeRef, Gid, MgmtClass, cm::CmReq};
 use std::collections::BTreeMap;
 
-/// Every datagram is one of a known class whose attribute has a type.
 #[test]
-fn every_datagram_is_known() {
+fn every_captured_datagram_has_a_known_class_and_attribute() {
     let mut unknown = BTreeMap::new();
     let mut seen = 0;
     for file in ["mads-erf.pcap.gz", "records-erf.pcap.gz", "rmpp-roce.pcap.gz", "cm-roce.pcap.gz"] {
@@ -20,18 +19,18 @@ fn every_datagram_is_known() {
             }
         }
     }
-    // As many as Wireshark sees.
+    // Wireshark finds the same number.
     assert_eq!(seen, 4254);
-    // Vendors' classes and device administration have no attributes of ours, a request for a log no type yet, and version
-    // 1 of subnet administration is not known.
+    // Vendor classes and device administration have no attributes here, a request for a log has no type, and version 1
+    // of subnet administration is not supported.
     let expected = [((0x03, 0x11), 2), ((0x0a, 1), 3), ((0x21, 0x13), 3), ((0x32, 0), 3), ((0x33, 0x10), 1)];
     assert_eq!(unknown, expected.map(|((class, id), count)| ((MgmtClass::new(class), id), count)).into());
 }
 
-/// Whom librdmacm connected stands in the private data of its requests, as in the GIDs of the paths (which of `RoCE` are
-/// the same addresses).
+/// The private data of librdmacm have the addresses that are also in the GIDs of the paths; on `RoCE` both are the
+/// same.
 #[test]
-fn addresses_of_connections_are_those_of_their_paths() {
+fn cma_addresses_are_those_of_the_paths() {
     let (link_type, packets) = packets("cm-roce.pcap.gz");
     let mut seen = 0;
     for packet in &packets {

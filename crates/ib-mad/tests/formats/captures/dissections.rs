@@ -1,4 +1,4 @@
-//! Each field of the dissections.
+//! Comparison of every field with Wireshark's dissections.
 use super::wireshark::{FAULTS, NAMES};
 use crate::common::{headers, lines, packets};
 use ib_mad::{
@@ -21,7 +21,7 @@ fn leaves(fields: &[Field], start: u32, out: &mut BTreeMap<(u32, u32), Vec<&'sta
         if field.count > 1 && width == 8 {
             out.entry((start + field.bit_offset, field.bits)).or_default().push(field.name);
         }
-        // Octets are one field of many bytes.
+        // Wireshark may show octets byte by byte.
         if field.parts.is_empty() && field.count == 1 && width > 64 {
             (0..width / 8)
                 .for_each(|byte| out.entry((start + field.bit_offset + byte * 8, 8)).or_default().push(field.name));
@@ -33,7 +33,7 @@ fn plain(name: &str) -> String {
     name.chars().filter(|letter| letter.is_ascii_alphanumeric()).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
-/// The named bits of a datagram, counted from its first bit; the headers before it have negative places.
+/// Returns the named bits of a datagram, counted from its first bit. Headers before it have negative positions.
 fn named_bits(mad: &MadRef<'_>) -> BTreeMap<(u32, u32), Vec<&'static str>> {
     let mut out = BTreeMap::new();
     match mad.class() {
@@ -42,7 +42,7 @@ fn named_bits(mad: &MadRef<'_>) -> BTreeMap<(u32, u32), Vec<&'static str>> {
         MgmtClass::SUBN_ADM => leaves(SaMad::FIELDS, 0, &mut out),
         _ => leaves(ib_mad::MadHeader::FIELDS, 0, &mut out),
     }
-    // Wireshark knows nothing of status in answers to directed routes: the whole word.
+    // Wireshark shows the status of responses on directed routes as the whole word.
     leaves(ib_mad::MadHeader::FIELDS, 0, &mut out);
     if let Ok(attribute) = mad.attribute()
         && let Some(structure) = attribute.structure()
@@ -53,12 +53,12 @@ fn named_bits(mad: &MadRef<'_>) -> BTreeMap<(u32, u32), Vec<&'static str>> {
     out
 }
 
-/// The bit of a packet that a part of it starts with.
+/// Returns the first bit of a part of a packet.
 fn bit(packet: &[u8], part: &[u8]) -> u32 {
     u32::try_from((part.as_ptr() as usize - packet.as_ptr() as usize) * 8).unwrap()
 }
 
-/// The named bits of a packet around its datagram, counted from its first bit.
+/// Returns the named bits of a packet around its datagram, counted from its first bit.
 fn named_around(packet: &[u8], headers: &Headers<'_>) -> BTreeMap<(u32, u32), Vec<&'static str>> {
     let mut out = BTreeMap::new();
     if let Some(lrh) = headers.lrh {
@@ -91,7 +91,7 @@ fn fault(name: &str) -> bool {
     FAULTS.iter().any(|(fault, _)| name == *fault || (fault.ends_with('.') && name.starts_with(fault)))
 }
 
-/// Each field of Wireshark's dissection is a field of ours: same bits, same name, same value.
+/// Checks that each field of Wireshark's dissection is a field with the same bits, name and value.
 fn compare(capture: &str, dissection: &str, expected: usize) {
     let (link_type, packets) = packets(capture);
     let dissected = lines(dissection);
@@ -102,12 +102,12 @@ fn compare(capture: &str, dissection: &str, expected: usize) {
         let Some(headers) = headers(link_type, packet) else { continue };
         let mad = headers.mad();
         let mut bits = named_around(packet, &headers);
-        // Places are counted from the datagram; of a packet without one, from the packet.
+        // Positions are counted from the datagram, or from the packet if it has none.
         let before = mad.map_or(0, |mad| bit(packet, mad.as_bytes()));
         for ((at, width), names) in mad.iter().flat_map(named_bits) {
             bits.entry((at + before, width)).or_default().extend(names);
         }
-        // Wireshark takes the later segments of a message for the start of a record.
+        // Wireshark dissects later segments of a message as the start of a record.
         let later = mad.is_some_and(|mad| mad.is_later_segment());
         for field in fields.split('\t').filter(|field| !field.is_empty()) {
             let (name, rest) = field.split_once('@').unwrap();
@@ -118,14 +118,14 @@ fn compare(capture: &str, dissection: &str, expected: usize) {
                 continue;
             }
             let at = u32::try_from(at + i64::from(before)).unwrap();
-            // Nor does it look at the version of the class.
+            // Wireshark ignores the version of the class.
             let is_sa = mad.is_some_and(|mad| mad.class() == MgmtClass::SUBN_ADM);
             let is_known = !is_sa || mad.is_some_and(|mad| mad.sa().is_some());
             if (later || !is_known) && at >= before + 56 * 8 && at < before + 256 * 8 {
                 continue;
             }
-            // Wireshark takes every class with RMPP for subnet administration, and its header for 8 bytes shorter in
-            // a packet of an unknown kind.
+            // Wireshark dissects every class with RMPP as subnet administration, with a header that is 8 bytes shorter
+            // in a packet of an unknown type.
             let odd = mad.and_then(|mad| mad.rmpp()).is_some_and(|rmpp| rmpp.rmpp_type.name().is_none());
             if name.starts_with("sa.") && (!is_sa || odd) {
                 continue;
@@ -159,21 +159,21 @@ fn compare(capture: &str, dissection: &str, expected: usize) {
 }
 
 #[test]
-fn management_packets() {
+fn management_packets_are_dissected_as_by_wireshark() {
     compare("mads-erf.pcap.gz", "mads.dissected.gz", 147_326);
 }
 
 #[test]
-fn single_records() {
+fn single_records_are_dissected_as_by_wireshark() {
     compare("records-erf.pcap.gz", "records.dissected.gz", 28_343);
 }
 
 #[test]
-fn rmpp_of_linux() {
+fn rmpp_segments_are_dissected_as_by_wireshark() {
     compare("rmpp-roce.pcap.gz", "rmpp-roce.dissected.gz", 20_329);
 }
 
 #[test]
-fn connections_of_linux() {
+fn connection_packets_are_dissected_as_by_wireshark() {
     compare("cm-roce.pcap.gz", "cm-roce.dissected.gz", 1_043);
 }

@@ -1,4 +1,4 @@
-//! Attributes, made of the values of their fields.
+//! Test of field tables by rebuilding captured attributes.
 use crate::common::{mad, packets};
 use ib_mad::{
     attribute::Structure,
@@ -6,8 +6,8 @@ use ib_mad::{
 };
 use std::collections::BTreeMap;
 
-/// Writes each field's value, read through the field table, into zeroed bytes. Reserved bytes are copied; bits that no
-/// field of a packed word names are not, and stay zero.
+/// Writes the value of each field, read through the field table, into zeroed bytes. Reserved bytes are copied. Reserved
+/// bits of a packed word have no field and stay zero.
 fn write_fields(fields: &[Field], start: u32, from: &[u8], to: &mut [u8]) {
     for field in fields {
         let width = field.bits / field.count;
@@ -16,7 +16,7 @@ fn write_fields(fields: &[Field], start: u32, from: &[u8], to: &mut [u8]) {
                 write_fields(field.parts, at, from, to);
                 continue;
             }
-            // Octets, text and reserved bytes are wider than a number.
+            // Octets, text and reserved bytes are wider than 64 bits.
             for (at, width) in (0..width.div_ceil(64)).map(|word| (at + word * 64, 64.min(width - word * 64))) {
                 write_bits(to, at, width, read_bits(from, at, width).unwrap()).unwrap();
             }
@@ -24,7 +24,7 @@ fn write_fields(fields: &[Field], start: u32, from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// A field without its parts, if these are bits of a word; fields of a structure in it stay.
+/// Returns a field without its parts if they are bits of a word; fields of a nested structure stay.
 fn as_whole(field: &Field) -> Vec<Field> {
     if field.parts.iter().any(|part| part.access.is_none()) {
         let width = field.bits / field.count;
@@ -37,7 +37,7 @@ fn as_whole(field: &Field) -> Vec<Field> {
     vec![Field { parts: &[], ..*field }]
 }
 
-/// The bits that no field names, which only words of bits have.
+/// Returns the reserved bits of packed words, which have no field.
 fn holes(structure: Structure) -> Vec<u8> {
     let ones = vec![0xff; structure.size];
     let (mut named, mut whole) = (vec![0; structure.size], vec![0; structure.size]);
@@ -48,9 +48,8 @@ fn holes(structure: Structure) -> Vec<u8> {
     named.iter().map(|byte| !byte).collect()
 }
 
-/// Every attribute of the captures is built anew from the values of its fields, bit by bit, and has the bytes that came.
 #[test]
-fn attributes_from_their_fields() {
+fn captured_attributes_are_rebuilt_from_their_fields() {
     let mut built: BTreeMap<&str, usize> = BTreeMap::new();
     for capture in ["mads-erf.pcap.gz", "records-erf.pcap.gz", "rmpp-roce.pcap.gz", "cm-roce.pcap.gz"] {
         let (link_type, packets) = packets(capture);
@@ -59,12 +58,12 @@ fn attributes_from_their_fields() {
             let header = Structure::of::<ib_mad::MadHeader>();
             let attribute = mad.attribute().ok().and_then(|own| Some((own.structure()?, own.as_bytes())));
             for (structure, bytes) in [(header, &mad.as_bytes()[..24])].into_iter().chain(attribute) {
-                let mut anew = vec![0; structure.size];
-                write_fields(structure.fields, 0, bytes, &mut anew);
-                // What stands in reserved bits is the sender's.
+                let mut rebuilt = vec![0; structure.size];
+                write_fields(structure.fields, 0, bytes, &mut rebuilt);
+                // Reserved bits have the sender's values.
                 let hole = bytes.iter().zip(holes(structure)).map(|(byte, hole)| byte & hole);
-                anew.iter_mut().zip(hole).for_each(|(byte, hole)| *byte |= hole);
-                assert_eq!(anew, bytes, "{}", structure.name);
+                rebuilt.iter_mut().zip(hole).for_each(|(byte, hole)| *byte |= hole);
+                assert_eq!(rebuilt, bytes, "{}", structure.name);
                 *built.entry(structure.name).or_default() += 1;
             }
         }

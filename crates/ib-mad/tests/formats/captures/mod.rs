@@ -1,4 +1,4 @@
-//! Captured packets against Wireshark's dissection of them: `testdata/captures`.
+//! Comparison of captured packets with Wireshark's dissection: `testdata/captures`.
 mod classes;
 mod dissections;
 mod fields;

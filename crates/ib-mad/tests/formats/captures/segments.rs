@@ -1,12 +1,12 @@
-//! Messages of many datagrams.
+//! Tests of RMPP messages in captures.
 use crate::common::{headers, mad, packets};
 use core::time::Duration;
 use ib_mad::rmpp::{Reassembler, ReassemblerLimits, Received, RmppType, Segmenter, SegmenterLimits, Sent};
 use std::collections::BTreeMap;
 
-/// Linux's segments, put together by our receiver and cut again by our sender, are Linux's segments.
+/// Reassembles the segments of Linux and segments the message again.
 #[test]
-fn messages_of_linux_are_cut_as_linux_cuts_them() {
+fn messages_are_segmented_as_linux_segments_them() {
     let (link_type, packets) = packets("rmpp-roce.pcap.gz");
     let mut transfers: BTreeMap<(Vec<u8>, u8, u64), Vec<Vec<u8>>> = BTreeMap::new();
     for packet in &packets {
@@ -33,7 +33,7 @@ fn messages_of_linux_are_cut_as_linux_cuts_them() {
         for number in 1..=sender.segments() {
             let ours = sender.poll_send(Duration::ZERO).unwrap();
             let linux = segments.iter().find(|segment| segment[28..32] == number.to_be_bytes()).unwrap();
-            // The time to answer, of which Linux writes its own, is the upper five bits of the flags.
+            // The upper five bits of the flags are the response time, which Linux sets.
             let mut expected = linux.clone();
             expected[26] &= 7;
             let last = number == sender.segments();
@@ -56,9 +56,9 @@ fn messages_of_linux_are_cut_as_linux_cuts_them() {
     assert!(whole > 0, "{} transfers, none whole", transfers.len());
 }
 
-/// The check sums that Linux's Soft-RoCE wrote: right for each packet, and wrong if any byte of its payload were another.
+/// Packets of Linux's Soft-RoCE; also checks that a changed byte of the payload is detected.
 #[test]
-fn check_sums_of_linux_are_right() {
+fn icrc_of_linux_packets_is_correct() {
     let mut right = 0;
     for file in ["rmpp-roce.pcap.gz", "cm-roce.pcap.gz"] {
         let (link_type, packets) = packets(file);
@@ -67,7 +67,7 @@ fn check_sums_of_linux_are_right() {
             assert_eq!((own.padding.len(), own.icrc_is_right()), (0, Some(true)));
             assert!(own.mad().is_none_or(|mad| mad.as_bytes().len() == 256));
             let mut other = packet.clone();
-            // An acknowledgement has none: a byte of its header.
+            // An acknowledgement has no payload; change a byte of its header.
             let at = packet.len() - 5 - right % own.payload.len().max(1);
             other[at] ^= 1;
             assert_eq!(headers(link_type, &other).unwrap().icrc_is_right(), Some(false), "byte {at}");

@@ -1,6 +1,6 @@
-//! What Wireshark calls otherwise, and what it gets wrong.
+//! Differences of names from Wireshark, and Wireshark's faults.
 
-/// Wireshark's names that are not ours, with ours.
+/// Names of Wireshark that differ, with the crate's names.
 pub(super) const NAMES: &[(&str, &str)] = &[
     ("mad.baseversion", "base_version"),
     ("tclass", "traffic_class"),
@@ -102,7 +102,7 @@ pub(super) const NAMES: &[(&str, &str)] = &[
     ("variant.crc", "vcrc"),
 ];
 
-/// Fields of Wireshark that are not compared, with the reason. A name that ends in `.` stands for all below it.
+/// Fields of Wireshark that are not compared, with the reason. A name that ends in `.` stands for all fields below it.
 pub(super) const FAULTS: &[(&str, &str)] = &[
     ("rmpp.rresptime", "Wireshark splits the byte 4/4, the specification 5/3"),
     ("rmpp.rmppflags", "Wireshark splits the byte 4/4, the specification 5/3"),

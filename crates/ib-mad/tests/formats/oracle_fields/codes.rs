@@ -1,4 +1,4 @@
-//! Values of codes.
+//! Comparison of code values with those of other programs.
 use super::{
     tables::oracle,
     values::{constant, local_change, number, private_data_lengths, producer, rmpp_flag, scope, selector},
@@ -9,7 +9,7 @@ use ib_mad::{
     rmpp, sa, smp, umad,
 };
 
-/// Values of the others' code spaces that are not names of ours, with the reason.
+/// Values of other programs' code spaces that are not codes of this crate, with the reason.
 const NOT_CODES: &[(&str, u64, &str)] = &[
     ("MGMT_CLASS", 0x09, "first of a range: vendor::is_vendor"),
     ("MGMT_CLASS", 0x0f, "last of a range"),
@@ -107,7 +107,7 @@ fn code_values_have_names() {
                 .map(u64::from)
                 .to_vec(),
             "UMAD_CONST" | "CONST" => vec![constant(column[3])],
-            // Values with a meaning only in a Set; LinkWidths and the others keep them as they are.
+            // These values have a meaning only in a Set; LinkWidths and the other sets keep them.
             "LINK_SPECIAL" => continue,
             other => panic!("no type for {other}"),
         };

@@ -1,16 +1,15 @@
-//! Which bit of a component mask stands for which field.
+//! Comparison of component mask bits with those of OpenSM.
 use super::{
     names::{names, structure_of, structures},
     tables::{oracle, plain, rows},
 };
 use ib_mad::{
-    Wire,
-    sa::{self, Component, SaRecord},
+    sa::{Component, SaAttribute},
     wire::find,
 };
 use std::collections::BTreeMap;
 
-/// OpenSM's component mask: each bit stands for the field that mad-fields.tsv has the bit at, and our record agrees.
+/// Each component mask bit stands for the field at its position in mad-fields.tsv.
 #[test]
 fn component_mask_bits_are_opensms() {
     let (names, all) = (names(), structures());
@@ -19,7 +18,7 @@ fn component_mask_bits_are_opensms() {
     let mut wrong = Vec::new();
     for row in rows().iter().filter(|row| row.class == "SubnAdm") {
         let Some(bit) = row.notes.split("component mask bit ").nth(1) else { continue };
-        // PathRecord's service id is one field with two bits.
+        // The service id of PathRecord is one field with two bits.
         let bit: u32 = bit.split(',').next().unwrap().parse().unwrap();
         let (structure, _) = structure_of(row, &names, &all).unwrap();
         let components = records[structure.name];
@@ -29,7 +28,7 @@ fn component_mask_bits_are_opensms() {
         };
         let (mut offset, mut width) = find(structure.fields, component.field).unwrap();
         let bits = component.mask.count_ones();
-        // One bit for each element of an array; or, as PathRecord's service id, bits for the parts of one field.
+        // Either one bit for each element of an array, or bits for parts of one field, as the service id of PathRecord.
         if structure.fields.iter().any(|field| field.name == component.field && field.count == bits) && bits > 1 {
             width /= bits;
             offset += (bit - component.mask.trailing_zeros()) * width;
@@ -39,7 +38,7 @@ fn component_mask_bits_are_opensms() {
         }
         bits_seen.insert((structure.name, bit), ());
     }
-    // Every named bit of OpenSM, and not a bit that it reserves.
+    // Every named bit of OpenSM has a component, and no reserved bit has one.
     for line in oracle("compmask.tsv").lines().skip(1) {
         let column: Vec<&str> = line.split('\t').collect();
         let record = all.keys().copied().find(|name| plain(name) == plain(column[0])).unwrap();
@@ -49,7 +48,7 @@ fn component_mask_bits_are_opensms() {
             wrong.push(format!("{record} bit {bit} {}", column[2]));
         }
     }
-    // The bits count the fields in their order, so their places go up with them; PortInfoRecord's have only this check.
+    // Bits are in the order of the fields, so that offsets ascend with them. PortInfoRecord has only this check.
     for (record, components) in &records {
         let places: Vec<u32> =
             components.iter().map(|component| find(all[record].fields, component.field).unwrap().0).collect();
@@ -61,16 +60,5 @@ fn component_mask_bits_are_opensms() {
 }
 
 fn sa_components() -> BTreeMap<&'static str, &'static [Component]> {
-    macro_rules! components {
-        ($($record:ident)*) => { [$((sa::$record::NAME, sa::$record::COMPONENTS)),*] };
-    }
-    components! {
-        NodeRecord PortInfoRecord SlToVlMappingTableRecord SwitchInfoRecord LinearForwardingTableRecord
-        RandomForwardingTableRecord MulticastForwardingTableRecord SmInfoRecord LinkSpeedWidthPairsTableRecord
-        LinkRecord GuidInfoRecord ServiceRecord PkeyTableRecord PathRecord VlArbitrationTableRecord McMemberRecord
-        TraceRecord MultiPathRecord ServiceAssociationRecord HierarchyInfoRecord CableInfoRecord
-        PortInfoExtendedRecord InformInfoRecord
-    }
-    .into_iter()
-    .collect()
+    SaAttribute::COMPONENTS.iter().copied().collect()
 }

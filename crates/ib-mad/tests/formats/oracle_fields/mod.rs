@@ -1,4 +1,4 @@
-//! The crate's tables of fields and codes against those of other programs: `testdata/oracle`.
+//! Comparison of field tables and codes with those of other programs: `testdata/oracle`.
 mod codes;
 mod masks;
 mod names;

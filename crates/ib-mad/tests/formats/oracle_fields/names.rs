@@ -1,4 +1,4 @@
-//! What a field of another program is called here.
+//! Names of other programs' fields in this crate.
 use super::tables::{Row, oracle, plain};
 use ib_mad::{
     attribute::Structure,
@@ -8,7 +8,7 @@ use ib_mad::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names that differ: structures by `class|attribute`, field paths by structure and field pattern.
+/// Names that differ: structures by `class|attribute`, paths of fields by structure and pattern.
 pub(super) struct Names {
     pub(super) attributes: BTreeMap<String, (String, u32)>,
     pub(super) fields: Vec<(String, String, String)>,
@@ -41,7 +41,7 @@ pub(super) fn names() -> Names {
     names
 }
 
-/// Every field and part and element, as paths.
+/// Collects the paths of every field, part and element.
 pub(super) fn paths(fields: &[Field], prefix: &str, out: &mut Vec<String>) {
     for field in fields.iter().filter(|field| !field.reserved) {
         let elements: Vec<String> = match field.count {
@@ -58,7 +58,7 @@ pub(super) fn paths(fields: &[Field], prefix: &str, out: &mut Vec<String>) {
     }
 }
 
-/// Matches a name with a pattern with one `*` for a number, and gives the number.
+/// Matches a name with a pattern, in which `*` stands for a number; returns the number.
 fn matches(pattern: &str, name: &str) -> Option<u32> {
     match pattern.split_once('*') {
         None => (pattern == name).then_some(0),
@@ -66,7 +66,7 @@ fn matches(pattern: &str, name: &str) -> Option<u32> {
     }
 }
 
-/// First bit and width of the oracle's field in our structure, and the path that it was found by.
+/// Returns first bit and width of the oracle's field in a structure, and the path by which it was found.
 pub(super) fn locate(
     structure: Structure,
     names: &Names,

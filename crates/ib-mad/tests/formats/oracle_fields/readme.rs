@@ -1,10 +1,10 @@
-//! What the README counts.
+//! Check of the numbers in the README.
 use super::tables::rows;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The README's table of coverage is what the columns `source` and `checked_by` say.
+/// The table of coverage is derived from the columns `source` and `checked_by`.
 #[test]
-fn the_readme_counts_right() {
+fn readme_has_the_numbers_of_the_oracle() {
     let readme = include_str!("../../../README.md");
     let mut classes: BTreeMap<String, [BTreeSet<String>; 4]> = BTreeMap::new();
     for row in rows() {

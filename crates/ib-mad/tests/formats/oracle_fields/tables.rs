@@ -1,4 +1,4 @@
-//! The tables of other programs.
+//! Tables of other programs.
 use std::{fs, path::Path};
 
 pub(super) fn oracle(file: &str) -> String {
@@ -42,7 +42,7 @@ pub(super) fn rows() -> Vec<Row> {
     rows
 }
 
-/// A name without what only its program's style gave it.
+/// Returns the letters and digits of a name, in lower case.
 pub(super) fn plain(name: &str) -> String {
     name.chars().filter(|letter| letter.is_ascii_alphanumeric()).map(|letter| letter.to_ascii_lowercase()).collect()
 }

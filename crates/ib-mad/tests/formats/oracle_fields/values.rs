@@ -1,10 +1,10 @@
-//! Values of ours for what the others call so, where that is no code of a type.
+//! Values of other programs' names that are not codes of a type in this crate.
 use ib_mad::{
     Gid, MgmtClass, Mtu, MulticastFlags, Qkey, Selected, Selector, Wire, notice, registry, rmpp::RmppFlags, umad,
     vendor, wire::find,
 };
 
-/// A structure's bytes as one number.
+/// Returns the bytes of a structure as one number.
 pub(super) fn number(own: &impl Wire) -> u64 {
     ib_mad::as_bytes(own).iter().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
@@ -31,7 +31,7 @@ pub(super) fn rmpp_flag(name: &str) -> RmppFlags {
     }
 }
 
-/// A scope, written into a group's GID and read from it.
+/// Writes a scope into a multicast GID and reads it back.
 pub(super) fn scope(value: u64) -> u64 {
     let gid = Gid::multicast(MulticastFlags::TRANSIENT, value.try_into().unwrap(), [0xff; 14]);
     gid.multicast_scope().into()
@@ -69,7 +69,7 @@ pub(super) fn constant(name: &str) -> u64 {
     let size = |size: usize| u64::try_from(size).unwrap();
     match name {
         "IB_USER_MAD_ABI_VERSION" => umad::ABI_VERSION.into(),
-        // The byte that all of its calls have above their number.
+        // The byte above the number, which is the same in all calls.
         "IB_IOCTL_MAGIC" => u64::from(umad::ENABLE_PKEY) >> 8 & 0xff,
         "sizeof(ib_user_mad_hdr)" => size(size_of::<umad::UmadHeader>()),
         "sizeof(ib_user_mad_hdr_old)" => size(size_of::<umad::UmadHeaderOld>()),

@@ -1,14 +1,14 @@
-//! What a query asks, in words: the fields whose bit is in the component mask, and no others.
+//! Queries in datagrams: the fields whose bit is in the component mask.
 use super::*;
 use crate::wire::Field;
 use core::fmt;
 
-/// What a query asks, to be printed: `{}` in one line, `{:#}` one field a line.
+/// A query whose record type is known at run time only. `{}` prints it in one line, `{:#}` one field a line.
 ///
-/// Fields that the component mask leaves out are not printed: what stands there does not count.
-/// [`MadRef::asked`](crate::MadRef::asked) has that of a datagram.
+/// Fields that the component mask leaves out are not printed. [`MadRef::query`](crate::MadRef::query) returns the query
+/// of a datagram.
 #[derive(Clone, Copy)]
-pub struct Asked<'a> {
+pub struct QueryRef<'a> {
     name: &'static str,
     fields: &'static [Field],
     components: &'static [Component],
@@ -16,12 +16,12 @@ pub struct Asked<'a> {
     mask: u64,
 }
 
-impl<'a> Asked<'a> {
-    fn new<R: SaRecord>(record: &'a R, mask: u64) -> Self {
+impl<'a> QueryRef<'a> {
+    pub(crate) fn new<R: SaRecord>(record: &'a R, mask: u64) -> Self {
         Self { name: R::NAME, fields: R::FIELDS, components: R::COMPONENTS, bytes: crate::as_bytes(record), mask }
     }
 
-    /// Prints the field at a path, or one element of it, behind what was printed before.
+    /// Prints the field at a path, or one element of the field, after a separator.
     fn show(&self, path: &str, element: Option<u32>, separator: &mut &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (f.alternate(), element) {
             (false, None) => write!(f, "{separator}{path}=")?,
@@ -35,39 +35,18 @@ impl<'a> Asked<'a> {
     }
 }
 
-macro_rules! asked {
-    ($($record:ident)*) => {
-        impl<'a> SaAttribute<'a> {
-            /// The record as a query with this component mask.
-            #[must_use]
-            pub fn asked(&self, mask: u64) -> Asked<'a> {
-                match self {
-                    $(Self::$record(own) => Asked::new(*own, mask),)*
-                }
-            }
-        }
-    };
-}
-asked! {
-    InformInfo SaNotice NodeRecord PortInfoRecord SlToVlMappingTableRecord SwitchInfoRecord LinearForwardingTableRecord
-    RandomForwardingTableRecord MulticastForwardingTableRecord SmInfoRecord LinkSpeedWidthPairsTableRecord LinkRecord
-    GuidInfoRecord ServiceRecord PkeyTableRecord PathRecord VlArbitrationTableRecord McMemberRecord TraceRecord
-    MultiPathRecord ServiceAssociationRecord HierarchyInfoRecord CableInfoRecord PortInfoExtendedRecord InformInfoRecord
-    ClassPortInfo
-}
-
 impl<R: SaRecord> fmt::Debug for Query<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&Asked::new(&self.record, self.mask), f)
+        fmt::Display::fmt(&QueryRef::new(&self.record, self.mask), f)
     }
 }
 
-impl fmt::Debug for Asked<'_> {
+impl fmt::Debug for QueryRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
-impl fmt::Display for Asked<'_> {
+impl fmt::Display for QueryRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;
         f.write_str(if f.alternate() { "\n" } else { "{" })?;
@@ -84,7 +63,7 @@ impl fmt::Display for Asked<'_> {
     }
 }
 
-/// Shows the field at a path, or one element of it.
+/// Prints the field at a path, or one element of the field.
 fn show(fields: &[Field], bytes: &[u8], path: &str, element: Option<u32>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     let Some(field) = fields.iter().find(|field| field.name == first) else { return f.write_str("?") };
@@ -110,14 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn a_query_prints_what_it_asks() {
+    fn query_prints_only_fields_in_its_component_mask() {
         let query = Query::<PathRecord>::new().pkey(Pkey::DEFAULT_FULL).hop_limit(3).mtu(Selector::Exactly, Mtu::B2048);
-        let asked = "PathRecord{flow_hop.hop_limit=3, pkey=0xffff, mtu.selector==, mtu.value=2048}";
-        assert_eq!(format!("{query:?}"), asked);
+        let expected = "PathRecord{flow_hop.hop_limit=3, pkey=0xffff, mtu.selector==, mtu.value=2048}";
+        assert_eq!(format!("{query:?}"), expected);
         let tid = TransactionId::new(1);
         let get = printed(&query.get(tid));
-        assert!(get.ends_with(asked), "{get}");
-        // What stands in a field that does not count is not shown.
+        assert!(get.ends_with(expected), "{get}");
+        // A field outside the component mask is not shown, whatever its value is.
         let without = printed(&query.without(PathMask::PKEY).get_table(tid));
         assert!(without.ends_with("PathRecord{flow_hop.hop_limit=3, mtu.selector==, mtu.value=2048}"), "{without}");
         let lines = format!("{:#}", MadRef::new(as_bytes(&Query::<PathRecord>::new().hop_limit(3).get(tid))).unwrap());
@@ -125,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_prints_everything() {
+    fn response_prints_every_field() {
         let mut answer = Query::<PathRecord>::new().hop_limit(3).get(TransactionId::new(1));
         answer.header.method = Method::GET_RESP;
         assert!(printed(&answer).contains("preference=0"), "{answer:?}");
@@ -134,10 +113,10 @@ mod tests {
     }
 
     #[test]
-    fn of_an_array_the_elements_whose_bit_is_set() {
+    fn query_prints_array_elements_in_its_component_mask() {
         let record = GuidInfoRecord::default();
         let array = GuidInfoRecord::COMPONENTS.iter().find(|it| it.mask.count_ones() == 8).unwrap();
-        let asked = format!("{}", Asked::new(&record, 1 << (array.mask.trailing_zeros() + 3)));
-        assert_eq!(asked, format!("GuidInfoRecord{{{}[3]=0x0000000000000000}}", array.field));
+        let expected = format!("{}", QueryRef::new(&record, 1 << (array.mask.trailing_zeros() + 3)));
+        assert_eq!(expected, format!("GuidInfoRecord{{{}[3]=0x0000000000000000}}", array.field));
     }
 }

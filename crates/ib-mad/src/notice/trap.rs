@@ -1,0 +1,129 @@
+//! Details of traps about ports, links, groups and paths.
+use crate::{
+    Gid, Guid, Lid, bits,
+    smp::{PortCapability, PortCapability2},
+    wire,
+    wire::{Be64, Octets, Reserved},
+};
+
+bits! {
+    /// Validity of the list of other changes.
+    pub struct OtherLocalChanges [1] in CapabilityTrap.other {
+        _: 7,
+        /// True if something other than the capability mask changed; [`LocalChanges`] lists it.
+        other_local_changes / with_other_local_changes: bool = 1,
+    }
+}
+bits! {
+    /// Other local changes of a port.
+    pub struct LocalChanges [2] in CapabilityTrap.changes {
+        _: 10,
+        /// The second capability mask changed.
+        capability_mask2_change / with_capability_mask2_change: bool = 1,
+        /// The position in the hardware hierarchy changed.
+        hierarchy_info_change / with_hierarchy_info_change: bool = 1,
+        /// The priority of the subnet manager changed.
+        sm_priority_change / with_sm_priority_change: bool = 1,
+        /// The enabled link speeds changed.
+        link_speed_enabled_change / with_link_speed_enabled_change: bool = 1,
+        /// The enabled link widths changed.
+        link_width_enabled_change / with_link_width_enabled_change: bool = 1,
+        /// The node description changed.
+        node_description_change / with_node_description_change: bool = 1,
+    }
+}
+
+wire! {
+    /// Details of trap 144 (IBTA 14.2.5.1): changes of a port, 54 bytes.
+    pub struct CapabilityTrap [54] {
+        /// Reserved: zero when sent, ignored when received.
+        pub reserved: Reserved<2>,
+        /// LID of the changed port.
+        pub lid_addr: Lid,
+        /// Reserved: zero when sent, ignored when received.
+        pub reserved2: Reserved<1>,
+        /// Validity of the list of other changes.
+        pub other: OtherLocalChanges,
+        /// New capability mask.
+        pub capability_mask: PortCapability,
+        /// Other local changes.
+        pub changes: LocalChanges,
+        /// New second capability mask.
+        pub capability_mask2: PortCapability2,
+        /// Reserved: zero when sent, ignored when received.
+        pub reserved3: Reserved<40>,
+    }
+}
+
+wire! {
+    /// Details of trap 145 (IBTA 14.2.5.1): the new GUID of a system, 54 bytes.
+    pub struct SystemImageTrap [54] {
+        /// Reserved: zero when sent, ignored when received.
+        pub reserved: Reserved<2>,
+        /// LID of the changed node.
+        pub lid_addr: Lid,
+        /// Reserved: zero when sent, ignored when received.
+        pub reserved2: Reserved<2>,
+        /// New GUID of the system image.
+        pub system_image_guid: Guid,
+        /// Reserved: zero when sent, ignored when received.
+        pub reserved3: Reserved<40>,
+    }
+}
+
+wire! {
+    /// Details of traps 64 to 67 (IBTA 14.4.10): a port or multicast group, 54 bytes.
+    pub struct GidTrap [54] {
+        /// Reserved: zero when sent, ignored when received.
+        pub reserved: Reserved<6>,
+        /// GID of the port or multicast group.
+        pub gid_addr: Gid,
+        /// Reserved: zero when sent, ignored when received.
+        pub reserved2: Reserved<32>,
+    }
+}
+
+bits! {
+    /// Wait flag of an invalidated path.
+    pub struct WaitForRepath [1] in PathTrap.wait {
+        /// True if a repath trap will follow; clients should query paths only after it.
+        wait_for_repath / with_wait_for_repath: bool = 1,
+        _: 7,
+    }
+}
+
+wire! {
+    /// Details of traps 68 and 69 (IBTA 14.4.10): paths, 54 bytes. The path record follows in the data of the report.
+    pub struct PathTrap [54] {
+        /// Component mask of the path record.
+        pub comp_mask: Be64,
+        /// Wait flag.
+        pub wait: WaitForRepath,
+        /// Bytes without a public layout.
+        pub rest: Octets<45>,
+    }
+}
+
+wire! {
+    /// Details of trap 128 (IBTA 14.2.5.1): a switch, 54 bytes.
+    pub struct LinkStateTrap [54] {
+        /// LID of the switch whose link state changed.
+        pub lid_addr: Lid,
+        /// Reserved: zero when sent, ignored when received.
+        pub reserved: Reserved<52>,
+    }
+}
+
+wire! {
+    /// Details of traps 129 to 131 (IBTA 14.2.5.1): a port, 54 bytes.
+    pub struct PortErrorTrap [54] {
+        /// Reserved: zero when sent, ignored when received.
+        pub reserved: Reserved<2>,
+        /// LID of the node that counted the errors.
+        pub lid_addr: Lid,
+        /// Number of the port with the errors.
+        pub port_no: u8,
+        /// Reserved: zero when sent, ignored when received.
+        pub reserved2: Reserved<49>,
+    }
+}
