@@ -137,7 +137,7 @@ fn apply(world: &mut World, step: Step) {
         Step::Restart(number) => world.restart(node(number)),
         Step::Reregister(number) => {
             let port = World::port_id(node(number));
-            world.subnet.forget_memberships(port);
+            world.subnet.drop_memberships(port);
             let _ = world.subnet.reregister(port);
             world.settle();
         }

@@ -151,7 +151,7 @@ fn sm_restart() -> World {
 fn reregister() -> World {
     let mut world = world(2);
     resolve(&mut world, Some(&name(0)), &name(1));
-    world.subnet.forget_memberships(World::port_id(0));
+    world.subnet.drop_memberships(World::port_id(0));
     let _ = world.subnet.reregister(World::port_id(0));
     world.settle();
     world.run_for(5 * second());

@@ -79,8 +79,8 @@ impl LinkRate {
     #[must_use]
     pub fn code(self) -> Rate {
         let gbps = self.tenths / 10;
-        let known = Rate::KNOWN.iter().map(|(rate, _)| *rate);
-        let fitting = known.filter(|rate| nominal_gbps(*rate).is_some_and(|nominal| nominal <= gbps));
+        let rates = Rate::KNOWN.iter().map(|(rate, _)| *rate);
+        let fitting = rates.filter(|rate| nominal_gbps(*rate).is_some_and(|nominal| nominal <= gbps));
         fitting.max_by_key(|rate| rate.mbps()).unwrap_or(Rate::GBPS_2_5)
     }
 }

@@ -4,7 +4,7 @@
 pub(crate) fn umad_port(path: &[u8]) -> Option<(u8, u8)> {
     let path = without_repeated_slashes(path);
     let number = path.strip_prefix(b"/dev/infiniband/umad")?;
-    ib_sim::umad_place(core::str::from_utf8(number).ok().filter(|text| !text.starts_with('+'))?.parse().ok()?)
+    ib_sim::umad_port(core::str::from_utf8(number).ok().filter(|text| !text.starts_with('+'))?.parse().ok()?)
 }
 
 /// Returns the path in the node's tree, or `None` if the path is not one of the node's devices.

@@ -157,7 +157,7 @@ impl File {
         // SAFETY: `file` compared the descriptor's inode before, so it is open. The caller may close it meanwhile only
         // by a race of its own.
         let socket = unsafe { BorrowedFd::borrow_raw(fd) };
-        let served = client::serve_umad_agent(socket, agent, MgmtClass::new(class), class_version, methods);
+        let served = client::register_umad_agent(socket, agent, MgmtClass::new(class), class_version, methods);
         served.map_err(|error| {
             self.state.fetch_and(!(1 << agent), Ordering::AcqRel);
             error.raw_os_error().unwrap_or(libc::EIO)
@@ -172,7 +172,7 @@ impl File {
         // SAFETY: `file` compared the descriptor's inode before, so it is open. The caller may close it meanwhile only
         // by a race of its own.
         let socket = unsafe { BorrowedFd::borrow_raw(fd) };
-        client::forget_umad_agent(socket, id).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
+        client::unregister_umad_agent(socket, id).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
     }
 
     fn enable_pkey(&self) -> IoctlResult {

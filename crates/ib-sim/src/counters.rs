@@ -1,4 +1,4 @@
-//! What happened, in numbers.
+//! Counters of a subnet.
 
 macro_rules! counters {
     ($($(#[$m:meta])* $name:ident,)*) => {
@@ -8,7 +8,7 @@ macro_rules! counters {
             $($(#[$m])* pub $name: u64,)*
         }
         impl Counters {
-            /// Each counter's name and value.
+            /// Returns the name and the value of each counter.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
                 [$((stringify!($name), self.$name),)*].into_iter()
             }
@@ -17,29 +17,29 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Datagrams sent to one queue pair.
+    /// Datagrams sent to a single queue pair.
     ud_unicast,
     /// Datagrams sent to a group.
     ud_multicast,
     /// Datagrams received; each member's copy of a multicast counts.
     ud_delivered,
-    /// Datagrams that a link lost, by rate or because it is down.
+    /// Datagrams lost on a link, by its loss rate or because it is down.
     ud_lost,
-    /// Datagrams that a link doubled.
+    /// Datagrams duplicated by a link.
     ud_duplicated,
-    /// Datagrams that a link held back, so that later ones can pass.
+    /// Datagrams delayed by a link, so that later ones can pass.
     ud_reordered,
-    /// Sent from or arrived at a port that is not active.
+    /// Datagrams sent from or received at a port that is not active.
     ud_port_down,
-    /// No port with the destination's LID, or no such queue pair there.
+    /// Datagrams to an unknown LID or to an unknown queue pair.
     ud_no_destination,
-    /// The receiving queue pair has another Q_Key.
+    /// Datagrams with another Q_Key than the receiving queue pair.
     ud_qkey_mismatch,
-    /// The P_Keys of sender and receiver do not match.
+    /// Datagrams whose sender and receiver have P_Keys that do not match.
     ud_pkey_mismatch,
-    /// Longer than the receiving port's MTU.
+    /// Datagrams longer than the receiving port's MTU.
     ud_too_long,
-    /// Sent to a group by a port that is no member of it, or kept from a queue pair whose port is none.
+    /// Multicasts of ports that are not members of the group, and copies not delivered to queue pairs of such ports.
     ud_not_member,
     /// Path queries that the administrator received.
     sa_path_queries,
@@ -49,20 +49,20 @@ counters! {
     sa_leaves,
     /// Other requests that the administrator received.
     sa_other,
-    /// Reports that the administrator sent, repetitions too.
+    /// Reports that the administrator sent, with repetitions.
     sa_reports,
-    /// Reports that were answered.
+    /// Reports with a response.
     sa_reports_answered,
-    /// Answers of the administrator with a status other than 0.
+    /// Responses of the administrator with a status other than 0.
     sa_errors,
-    /// Requests and answers that were lost.
+    /// Lost requests and lost responses.
     sa_lost,
-    /// Requests that no administrator listens for: wrong LID, queue pair or class, port down, or it is mute.
+    /// Requests that reach no administrator: wrong LID, queue pair or class, port down, or administrator mute.
     sa_unreachable,
     /// Transmissions repeated after a time-out.
     mad_retries,
-    /// Requests handed back without an answer.
+    /// Requests that timed out without a response.
     mad_timeouts,
-    /// Answers that came when nobody waited any more.
+    /// Responses to requests that had ended.
     mad_unclaimed,
 }

@@ -1,37 +1,37 @@
-//! What crosses the links, for whoever watches.
+//! Packets on the links, for watchers.
 use crate::PortId;
 use alloc::sync::Arc;
 use core::time::Duration;
 use ib_mad::{Lid, Pkey, Qkey, Qpn, ServiceLevel, packet::Grh};
 
-/// A packet between a port and the subnet: each transmission, and each that a receiver took.
+/// A packet between a port and the subnet. There is one for each transmission and one for each reception.
 ///
-/// What is lost, or refused where it arrives, was sent only. A multicast is sent once and received by many. What programs
-/// of two nodes ask of each other through umad devices does not pass through the subnet.
+/// A packet that is lost, or refused where it arrives, was only sent. A multicast is sent once and received by each
+/// member. Requests between programs of two nodes by umad devices do not pass through the subnet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crossing {
-    /// When it was sent or received, in the time of the subnet.
+    /// Time of sending or reception, in the time of the subnet.
     pub at: Duration,
-    /// Whether the port received it; else the port sent it.
+    /// True if the port received the packet, false if it sent it.
     pub delivered: bool,
-    /// The port that sent or received it, as `delivered` says.
+    /// The port that sent or received the packet.
     pub port: PortId,
-    /// LID that it comes from.
+    /// LID of the source.
     pub slid: Lid,
-    /// LID that it goes to.
+    /// LID of the destination.
     pub dlid: Lid,
     /// Service level of the packet, 0..=15.
     pub sl: ServiceLevel,
-    /// The sender's partition.
+    /// P_Key of the sender.
     pub pkey: Pkey,
-    /// Queue pair that it comes from.
+    /// Queue pair of the source.
     pub source: Qpn,
-    /// Queue pair that it goes to; [`Qpn::MULTICAST`] for a group.
+    /// Queue pair of the destination; [`Qpn::MULTICAST`] for a group.
     pub dest: Qpn,
-    /// Queue key in its datagram header (DETH).
+    /// Queue key in the datagram header (DETH).
     pub qkey: Qkey,
     /// The global route header, if there is one.
     pub grh: Option<Grh>,
-    /// What stands behind the headers.
+    /// The bytes after the headers.
     pub payload: Arc<[u8]>,
 }

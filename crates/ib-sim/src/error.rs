@@ -1,7 +1,7 @@
-//! What a caller can do wrong.
+//! Errors of calls.
 use crate::{PortId, QpId};
 
-/// A call that names what is not there, or asks what cannot be. Lost datagrams are no errors: see
+/// A call with an unknown object or with invalid arguments. A lost datagram is not an error: see
 /// [`Counters`](crate::Counters).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -11,10 +11,10 @@ pub enum Error {
     /// The port has no such queue pair.
     #[error("no such queue pair: {} of port {}", .0.qpn, .0.port)]
     NoSuchQp(QpId),
-    /// The queue pair's number is in use, or one of the two that every node has.
+    /// The queue pair number is in use, or is one of the two that every node has.
     #[error("queue pair number {} is taken at node {}", .0.qpn, .0.port.node)]
     QpnTaken(QpId),
-    /// The port's table ends before this P_Key index.
+    /// The P_Key table of the port has no such index.
     #[error("no P_Key at index {index} of port {port}")]
     NoSuchPkey {
         /// Port whose table has no such entry.
@@ -22,7 +22,7 @@ pub enum Error {
         /// Index in the port's P_Key table.
         index: u16,
     },
-    /// The port's table ends before this GID index.
+    /// The GID table of the port has no such index.
     #[error("no GID at index {index} of port {port}")]
     NoSuchGid {
         /// Port whose table has no such entry.
@@ -30,24 +30,24 @@ pub enum Error {
         /// Index in the port's GID table.
         index: u8,
     },
-    /// Not the GID of a multicast group.
+    /// The GID is not that of a multicast group.
     #[error("not a multicast GID: {0}")]
     NotMulticast(ib_mad::Gid),
-    /// A multicast destination needs a global route that names the group.
+    /// A datagram to a multicast LID has no global route with the group's GID.
     #[error("a datagram to a multicast LID needs the group's GID")]
     NoGroup,
     /// The payload is longer than the port's MTU.
     #[error("{got} bytes do not fit in a packet of {mtu}")]
     TooLong {
-        /// Bytes that there are.
+        /// Bytes of the payload.
         got: usize,
-        /// Bytes that fit.
+        /// The port's MTU in bytes.
         mtu: u16,
     },
-    /// LIDs or queue pair numbers are used up.
+    /// All LIDs or all queue pair numbers are in use.
     #[error("no {0} is left")]
     Exhausted(&'static str),
-    /// Another port has the LID or one of the LIDs that path bits make.
+    /// Another port has one of the port's LIDs.
     #[error("LID {0} is taken")]
     LidTaken(ib_mad::Lid),
 }

@@ -1,42 +1,42 @@
-//! What the subnet tells.
+//! Events of the subnet.
 use crate::{AgentId, PortChange, PortId, QpId, RequestId, Source};
 use alloc::{boxed::Box, sync::Arc};
 use ib_mad::{Lid, Qpn, packet::Grh, sa::SaMad};
 
-/// Something that happened at a port.
+/// An event at a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A datagram came. The receivers of one multicast share its bytes.
+    /// A datagram was received. The receivers of one multicast share its bytes.
     Datagram {
-        /// Who received it.
+        /// The receiving queue pair.
         qp: QpId,
-        /// Who sent it.
+        /// The sender.
         source: Source,
-        /// The global route header, if the sender used one; of a multicast always.
+        /// The global route header, if the packet had one. Every multicast has one.
         grh: Option<Grh>,
-        /// The bytes behind the headers.
+        /// The payload.
         payload: Arc<[u8]>,
     },
-    /// An answer to [`Subnet::send_mad`](crate::Subnet::send_mad) came. Its transaction id is the request's.
+    /// A response to [`Subnet::send_mad`](crate::Subnet::send_mad). It has the transaction id of the request.
     Mad {
         /// Port that sent the request.
         port: PortId,
-        /// Whose request it answers.
+        /// The agent of the request.
         agent: AgentId,
-        /// The answer, whatever its status.
+        /// The response, with any status.
         mad: Box<SaMad>,
     },
-    /// No answer came to any transmission of a request: Linux hands it back with status 110 (`ETIMEDOUT`).
+    /// A request had no response to any of its transmissions. Linux returns it with status 110 (`ETIMEDOUT`).
     MadTimedOut {
         /// Port that sent the request.
         port: PortId,
-        /// Whose request it was.
+        /// The agent of the request.
         agent: AgentId,
         /// The request, with its transaction id.
         mad: Box<SaMad>,
     },
-    /// A report of the administrator came: a notice that the port subscribed to. It is sent again until the port
-    /// answers with its transaction id ([`Subnet::send_mad`](crate::Subnet::send_mad) without a time-out).
+    /// A report of the administrator: a notice that the port subscribed to. It is repeated until the port sends a
+    /// response with its transaction id ([`Subnet::send_mad`](crate::Subnet::send_mad) without a time-out).
     Report {
         /// Port that received it.
         port: PortId,
@@ -47,21 +47,22 @@ pub enum Event {
         /// The `SubnAdmReport()`, with the notice as its data.
         mad: Box<SaMad>,
     },
-    /// A port changed; [`Subnet::port`](crate::Subnet::port) has its attributes now.
+    /// A port changed. [`Subnet::port`](crate::Subnet::port) has the new attributes.
     Port {
         /// Port that changed.
         port: PortId,
-        /// What changed at it.
+        /// The change.
         change: PortChange,
     },
-    /// A request for the administrator outside: to be answered with [`Subnet::answer_mad`](crate::Subnet::answer_mad).
-    /// Only with [`SaMode::External`](crate::SaMode::External). A repeated transmission has the same id.
+    /// A request to the external administrator, which responds by
+    /// [`Subnet::respond_to_mad`](crate::Subnet::respond_to_mad). Only with
+    /// [`SaMode::External`](crate::SaMode::External). Every transmission of a request has the same id.
     SaRequest {
-        /// What to answer.
+        /// The id for the response.
         request: RequestId,
         /// Port that sent the request.
         port: PortId,
-        /// The request, with the asker's transaction id.
+        /// The request, with the requester's transaction id.
         mad: Box<SaMad>,
     },
 }

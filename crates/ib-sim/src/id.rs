@@ -1,18 +1,18 @@
-//! What names the parts of a subnet.
+//! Identifiers of the parts of a subnet.
 use core::fmt;
 use ib_mad::Qpn;
 
-/// A node: its number in the order of adding, from 1.
+/// A node, by its number in the order in which nodes were added, from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(u32);
 
 impl NodeId {
-    /// The node with this number; the first one added is 1.
+    /// Creates the id with this number. The first added node is 1.
     #[must_use]
     pub const fn new(number: u32) -> Self {
         Self(number)
     }
-    /// The number, from 1, in the order of adding.
+    /// Returns the number.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0
@@ -41,7 +41,7 @@ pub struct PortId {
     pub port: u8,
 }
 impl PortId {
-    /// Port `port` of node number `node`, both from 1.
+    /// Creates the id of port `port` of node `node`, both from 1.
     #[must_use]
     pub const fn new(node: u32, port: u8) -> Self {
         Self { node: NodeId::new(node), port }
@@ -58,12 +58,12 @@ impl fmt::Display for PortId {
     }
 }
 
-/// A queue pair. Numbers are unique in a node and come again only after all others were used.
+/// A queue pair. Numbers are unique in a node. A number is used again only after all others.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QpId {
-    /// The port that it is bound to.
+    /// The port that the queue pair is bound to.
     pub port: PortId,
-    /// Queue pair number, unique at its node.
+    /// Queue pair number, unique in its node.
     pub qpn: Qpn,
 }
 impl fmt::Debug for QpId {
@@ -72,21 +72,21 @@ impl fmt::Debug for QpId {
     }
 }
 
-/// Who sends management datagrams at a port: a number of the caller's choice, handed back with the answer.
+/// A sender of management datagrams at a port. The caller chooses the number; the response has the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AgentId(pub u64);
 
-/// A request on its way to an administrator outside ([`SaMode::External`](crate::SaMode::External)). Never used twice.
+/// A request to an external administrator ([`SaMode::External`](crate::SaMode::External)). No number is used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestId(pub(crate) u64);
 
 impl RequestId {
-    /// The number, which the caller may send along and turn back.
+    /// Returns the number, which the caller may send along with the request.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
     }
-    /// From a number of [`RequestId::get`]. One that was never given out or is over is ignored where it is used.
+    /// Creates an id from a number of [`RequestId::get`]. An unknown or ended request is ignored where the id is used.
     #[must_use]
     pub const fn new(number: u64) -> Self {
         Self(number)

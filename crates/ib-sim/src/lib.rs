@@ -1,7 +1,7 @@
 //! A simulated InfiniBand subnet: ports, UD queue pairs, multicast, subnet administration, faults.
 //!
-//! [`Subnet`] is the pure core: no clock, no I/O; the same seed and the same calls give the same events, byte for byte.
-//! Every call that takes `now` takes the time since the simulation's start, which must not go back.
+//! [`Subnet`] is the core. It has no clock and does no I/O. The same seed and the same calls give the same events, byte
+//! for byte. The parameter `now` of its methods is the time since the start of the simulation; it must not decrease.
 //!
 //! ```
 //! use core::time::Duration;
@@ -22,13 +22,13 @@
 //! # Ok::<(), ib_sim::Error>(())
 //! ```
 //!
-//! | module or type | what is in it |
+//! | module or type | contents |
 //! |---|---|
-//! | [`Subnet`] | the core's door |
-//! | [`Settings`] | what can be set while it runs: faults, the administrator's behaviour, multicast rules |
-//! | `client` | attach to a subnet that another process serves (feature `client`) |
-//! | `server` | serve a subnet on a unix socket (feature `server`) |
-//! | `uplink` | let a real OpenSM behind ibsim administer it (feature `server`) |
+//! | [`Subnet`] | the core's API |
+//! | [`Settings`] | settings that can change while it runs: faults, the administrator's behaviour, multicast rules |
+//! | `client` | attaching to a subnet that another process serves (feature `client`) |
+//! | `server` | serving a subnet on a unix socket (feature `server`) |
+//! | `uplink` | administration by a real OpenSM behind ibsim (feature `server`) |
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(
@@ -72,7 +72,7 @@ pub use error::Error;
 pub use event::Event;
 pub use id::{AgentId, NodeId, PortId, QpId, RequestId};
 pub use port::{
-    MAX_DEVICES, Node, NodeConfig, Port, PortChange, SubnetConfig, device_name, place, umad_number, umad_place,
+    MAX_DEVICES, Node, NodeConfig, Port, PortChange, SubnetConfig, device_name, host_and_device, umad_number, umad_port,
 };
 pub use sa::{Group, SaMode};
 pub use settings::{Faults, PathSettings, Probability, SaSettings, SettingError, Settings};

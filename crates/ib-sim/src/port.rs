@@ -1,9 +1,9 @@
-//! Nodes and ports: what they are, and how they come about.
+//! Nodes and ports, and how a subnet creates them.
 use alloc::{format, string::String, vec, vec::Vec};
 use core::fmt;
 use ib_mad::{Gid, Guid, Lid, Mtu, Pkey, PortState, Rate, ServiceLevel, id::Lmc};
 
-/// The state, if a port of the simulated subnet can be in it.
+/// Returns the state if a port of the simulated subnet can have it.
 #[cfg(any(feature = "client", feature = "server"))]
 pub(crate) const fn possible_state(state: PortState) -> Option<PortState> {
     match state {
@@ -12,20 +12,20 @@ pub(crate) const fn possible_state(state: PortState) -> Option<PortState> {
     }
 }
 
-/// Makes the changes of a port, each with its number of `enum ibv_event_type` and its name.
+/// Defines the changes of a port, each with its number in `enum ibv_event_type` and its name.
 macro_rules! changes {
     ($($(#[$m:meta])* $change:ident = $code:literal $name:literal,)*) => {
-        /// A change of a port: the asynchronous events of verbs.
+        /// A change of a port. Each is an asynchronous event of verbs.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum PortChange {
             $($(#[$m])* $change,)*
         }
 
         impl PortChange {
-            /// Every change, in the order of the numbers.
+            /// All changes in the order of their numbers.
             pub const ALL: [Self; [$($code),*].len()] = [$(Self::$change),*];
 
-            /// The number of `enum ibv_event_type`.
+            /// Returns the number in `enum ibv_event_type`.
             #[must_use]
             pub const fn code(self) -> u8 {
                 match self {
@@ -33,7 +33,7 @@ macro_rules! changes {
                 }
             }
 
-            /// The change with a number of `enum ibv_event_type`.
+            /// Returns the change with a number of `enum ibv_event_type`.
             #[must_use]
             pub fn from_code(code: u8) -> Option<Self> {
                 Self::ALL.into_iter().find(|change| change.code() == code)
@@ -55,68 +55,68 @@ changes! {
     Active = 9 "active",
     /// The port is no longer active.
     Down = 10 "down",
-    /// Its LID or LMC changed.
+    /// The port's LID or LMC changed.
     Lid = 11 "LID changed",
-    /// Its P_Key table changed.
+    /// The port's P_Key table changed.
     Pkey = 12 "P_Keys changed",
-    /// Its subnet manager changed.
+    /// The port's subnet manager changed.
     Sm = 13 "subnet manager changed",
-    /// The subnet manager asks to subscribe and join again: it may have forgotten everything.
+    /// The subnet manager requests new subscriptions and joins: it may have lost all registrations.
     ClientReregister = 17 "client reregister",
-    /// Its GID table changed.
+    /// The port's GID table changed.
     Gid = 18 "GIDs changed",
 }
 
-/// What a port has now.
+/// The state of a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// GUID of the port, not of its node.
+    /// GUID of the port. The node has another GUID.
     pub guid: Guid,
     /// Logical state: down, init, armed or active.
     pub state: PortState,
-    /// Base LID; [`Lid::NONE`] before the subnet manager came.
+    /// Base LID; [`Lid::NONE`] until the subnet manager assigned one.
     pub lid: Lid,
-    /// How many LIDs.
+    /// The port has 2^LMC LIDs.
     pub lmc: Lmc,
-    /// GID table: the subnet prefix with the GUID first. A zero GID is a hole.
+    /// GID table. The first entry is the subnet prefix with the GUID. A zero GID is an unused entry.
     pub gids: Vec<Gid>,
-    /// P_Key table. 0x0000 is a hole.
+    /// P_Key table. 0x0000 is an unused entry.
     pub pkeys: Vec<Pkey>,
-    /// Largest packet that is in use.
+    /// Active MTU.
     pub mtu: Mtu,
     /// Active width times active speed.
     pub rate: Rate,
     /// LID of the subnet manager.
     pub sm_lid: Lid,
-    /// Service level to reach it.
+    /// Service level to the subnet manager.
     pub sm_sl: ServiceLevel,
-    /// PortInfo.SubnetTimeOut: a packet crosses the subnet in 4.096 us x 2^n, n = 0..=31.
+    /// PortInfo.SubnetTimeOut n, 0..=31: a packet crosses the subnet within 4.096 us x 2^n.
     pub subnet_timeout: u8,
-    /// Whether it is a port of an Ethernet network (RoCE): the subnet's administrator and switches are not there.
+    /// True for a port of an Ethernet network (RoCE), which has no administrator and no switches of the subnet.
     pub ethernet: bool,
 }
 
 impl Port {
-    /// The GID that others reach the port by: its first one.
+    /// Returns the port's first GID that is not zero.
     #[must_use]
     pub fn gid(&self) -> Gid {
         self.gids.iter().copied().find(|gid| !gid.is_zero()).unwrap_or_default()
     }
 
-    /// Whether packets of the subnet go in and out.
+    /// True if the port sends and receives packets of the subnet.
     #[must_use]
     pub fn carries(&self) -> bool {
         self.state == PortState::ACTIVE && !self.ethernet
     }
 
-    /// The index of the first table entry of this partition, whatever the memberships.
+    /// Returns the index of the first table entry of this partition, with any membership.
     #[must_use]
     pub fn pkey_index(&self, pkey: Pkey) -> Option<u16> {
         let index = self.pkeys.iter().position(|entry| entry.is_valid() && entry.same_partition(pkey))?;
         u16::try_from(index).ok()
     }
 
-    /// Active link width and speed as in `struct ibv_port_attr`, for instance (2, 32) = 4x EDR.
+    /// Returns link width and speed as in `struct ibv_port_attr`, for instance (2, 32) = 4x EDR.
     #[must_use]
     pub const fn width_and_speed(&self) -> (u8, u8) {
         const X1: u8 = 1;
@@ -144,73 +144,74 @@ impl Port {
     }
 }
 
-/// What a node has now.
+/// The state of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Name of its host, with `:1`, `:2` behind it for the host's second device, third device.
+    /// Name of its host. The second device of a host has `:1` appended, the third `:2`.
     pub name: String,
     /// GUID of the node; its ports have their own.
     pub guid: Guid,
-    /// Its ports; the first is number 1.
+    /// The ports. The first has number 1.
     pub ports: Vec<Port>,
 }
 
 impl Node {
-    /// Name of the host that it is a device of, and which one: `node1` is its first device, `node1:1` its second.
+    /// Returns the name of the host and the number of the device: `node1` is device 0 of its host, `node1:1` is device
+    /// 1.
     #[must_use]
-    pub fn place(&self) -> (&str, u8) {
-        place(&self.name)
+    pub fn host_and_device(&self) -> (&str, u8) {
+        host_and_device(&self.name)
     }
 
-    /// Name of the device at its host: `ibsim0`, `ibsim1`.
+    /// Returns the name of the device at its host: `ibsim0`, `ibsim1`.
     #[must_use]
     pub fn device(&self) -> String {
-        device_name(self.place().1)
+        device_name(self.host_and_device().1)
     }
 }
 
-/// Name of the host and number of the device in a node's name: a channel adapter is a node of its own in the subnet, and
-/// those of one host are named `node1`, `node1:1`, `node1:2`.
+/// Splits a node's name into the name of the host and the number of the device. A channel adapter is a node of its own
+/// in the subnet; the nodes of one host are named `node1`, `node1:1`, `node1:2`.
 #[must_use]
-pub fn place(name: &str) -> (&str, u8) {
+pub fn host_and_device(name: &str) -> (&str, u8) {
     let numbered = name.rsplit_once(':').and_then(|(host, number)| Some((host, number.parse().ok()?)));
-    // The first one has no number, and none has two spellings.
+    // The first device has no number. No device has two spellings.
     let is_one = |(host, number): &(&str, u8)| (1..MAX_DEVICES).contains(number) && name == format!("{host}:{number}");
     numbered.filter(is_one).unwrap_or((name, 0))
 }
 
-/// The most devices of a host.
+/// Greatest number of devices of a host.
 pub const MAX_DEVICES: u8 = 16;
 
-/// Name of a host's device: `ibsim0`, `ibsim1`.
+/// Returns the name of a host's device: `ibsim0`, `ibsim1`.
 #[must_use]
 pub fn device_name(number: u8) -> String {
     format!("ibsim{number}")
 }
 
-/// Number N of the file `umadN` at its host.
+/// Returns the number N of a port's file `umadN` at its host.
 #[must_use]
 pub fn umad_number(device: u8, port: u8) -> u16 {
     u16::from(device) * u16::from(PORTS) + u16::from(port.saturating_sub(1))
 }
 
-/// The device and the port of the file `umadN` at a host.
+/// Returns the device and the port of the file `umadN` at a host.
 #[must_use]
-pub fn umad_place(number: u16) -> Option<(u8, u8)> {
+pub fn umad_port(number: u16) -> Option<(u8, u8)> {
     let device = u8::try_from(number / u16::from(PORTS)).ok().filter(|device| *device < MAX_DEVICES)?;
     Some((device, u8::try_from(number % u16::from(PORTS)).ok()? + 1))
 }
 
-/// Numbers of umad files that each device of a host has.
+/// Numbers of umad files that are reserved for each device of a host.
 const PORTS: u8 = 16;
 
 /// A node to add.
 pub type NodeConfig = Node;
 
-/// How the subnet numbers its nodes, and what their ports have at first.
+/// The configuration of the nodes that a subnet creates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubnetConfig {
-    /// Ports of each node, 1..=15.
+    /// Number of ports of each node, 1..=15.
     pub ports_per_node: u8,
     /// LMC of each port.
     pub lmc: Lmc,
@@ -226,7 +227,7 @@ pub struct SubnetConfig {
     pub subnet_timeout: u8,
     /// Upper half of every port's GID.
     pub subnet_prefix: u64,
-    /// Who administers the subnet.
+    /// The administrator of the subnet.
     pub sa: crate::SaMode,
 }
 
@@ -247,8 +248,8 @@ impl Default for SubnetConfig {
 }
 
 impl SubnetConfig {
-    /// Node number `number` (from 1) as this configuration makes it: name `node{k}`, node GUID
-    /// 0x0002c90300000000 + 16 k, port GUIDs behind it, LID (k P + p + 14) << LMC.
+    /// Returns node number `number` (k, from 1): name `node{k}`, node GUID 0x0002c90300000000 + 16 k, the port GUIDs
+    /// after it, LID (k P + p + 14) << LMC for port p of P.
     ///
     /// # Errors
     /// [`crate::Error::Exhausted`] if the LID would not be a unicast LID.
@@ -284,14 +285,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn devices_of_a_host() {
-        assert_eq!([place("node1"), place("node1:1"), place("node1:15")], [("node1", 0), ("node1", 1), ("node1", 15)]);
+    fn node_name_gives_host_and_device_and_umad_number_gives_port() {
+        let split = host_and_device;
+        assert_eq!([split("node1"), split("node1:1"), split("node1:15")], [("node1", 0), ("node1", 1), ("node1", 15)]);
         for name in ["node1:16", "a:b", "a:0", "a:+1", "a:01"] {
-            assert_eq!(place(name), (name, 0));
+            assert_eq!(split(name), (name, 0));
         }
         for (device, port) in [(0, 1), (0, 15), (1, 1), (15, 15)] {
-            assert_eq!(umad_place(umad_number(device, port)), Some((device, port)));
+            assert_eq!(umad_port(umad_number(device, port)), Some((device, port)));
         }
-        assert_eq!((umad_number(0, 2), umad_number(1, 2), umad_place(256)), (1, 17, None));
+        assert_eq!((umad_number(0, 2), umad_number(1, 2), umad_port(256)), (1, 17, None));
     }
 }

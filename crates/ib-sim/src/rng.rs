@@ -1,4 +1,5 @@
-//! The subnet's own chance. Small enough to own: its sequence is part of what a seed means, so it must never change.
+//! The subnet's random numbers. The generator is part of this crate, because its sequence must never change: a seed
+//! always means the same simulation.
 
 /// SplitMix64.
 #[derive(Clone, Debug)]
@@ -16,7 +17,7 @@ impl Rng {
         mixed ^ mixed >> 31
     }
 
-    /// A number less than `bound`; 0 if `bound` is 0.
+    /// Returns a number less than `bound`; 0 if `bound` is 0.
     pub(crate) const fn below(&mut self, bound: u64) -> u64 {
         ((self.next() as u128 * bound as u128) >> 64) as u64
     }
@@ -27,14 +28,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_sequence() {
-        // The first numbers of SplitMix64 with seed 1234567, as the reference program prints them.
+    fn sequence_is_that_of_the_reference_program() {
+        // The first numbers of SplitMix64 with seed 1234567, as printed by the reference program.
         let mut rng = Rng::new(1_234_567);
         assert_eq!([rng.next(), rng.next()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
     }
 
     #[test]
-    fn stays_below() {
+    fn number_is_below_its_bound() {
         let mut rng = Rng::new(1);
         assert!((0..1000).all(|_| rng.below(7) < 7));
         assert_eq!(rng.below(0), 0);

@@ -1,47 +1,47 @@
-//! What is to happen when.
+//! Timers.
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 
-/// What one thing in a schedule is known by.
+/// Identifies an entry of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Appointment {
+pub(crate) struct TimerKey {
     at: Duration,
     order: u64,
 }
 
-/// Things by the time at which they are due; things of one time in the order in which they were added.
+/// Entries in the order of their times; entries with the same time in the order in which they were added.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule<T> {
-    due: BTreeMap<Appointment, T>,
+    timers: BTreeMap<TimerKey, T>,
     added: u64,
 }
 
 impl<T> Default for Schedule<T> {
     fn default() -> Self {
-        Self { due: BTreeMap::new(), added: 0 }
+        Self { timers: BTreeMap::new(), added: 0 }
     }
 }
 
 impl<T> Schedule<T> {
-    pub(crate) fn add(&mut self, at: Duration, what: T) -> Appointment {
-        let appointment = Appointment { at, order: self.added };
+    pub(crate) fn add(&mut self, at: Duration, entry: T) -> TimerKey {
+        let key = TimerKey { at, order: self.added };
         self.added += 1;
-        self.due.insert(appointment, what);
-        appointment
+        self.timers.insert(key, entry);
+        key
     }
 
-    pub(crate) fn cancel(&mut self, appointment: Appointment) {
-        self.due.remove(&appointment);
+    pub(crate) fn cancel(&mut self, key: TimerKey) {
+        self.timers.remove(&key);
     }
 
     pub(crate) fn next(&self) -> Option<Duration> {
-        self.due.first_key_value().map(|(appointment, _)| appointment.at)
+        self.timers.first_key_value().map(|(key, _)| key.at)
     }
 
-    /// Takes the first thing that is due at `now` with its time.
-    pub(crate) fn take(&mut self, now: Duration) -> Option<(Duration, T)> {
-        let first = self.due.first_entry()?;
-        (first.key().at <= now).then(|| first.remove_entry()).map(|(appointment, what)| (appointment.at, what))
+    /// Removes and returns the first entry that is due at `now`, with its time.
+    pub(crate) fn pop_due(&mut self, now: Duration) -> Option<(Duration, T)> {
+        let first = self.timers.first_entry()?;
+        (first.key().at <= now).then(|| first.remove_entry()).map(|(key, entry)| (key.at, entry))
     }
 }
 
@@ -50,15 +50,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn by_time_then_by_order() {
+    fn entries_are_due_by_time_then_by_order() {
         let mut schedule = Schedule::default();
         let ms = Duration::from_millis;
         let added = [(2, "c"), (1, "a"), (2, "x"), (2, "d"), (1, "b"), (3, "e")];
-        let added = added.map(|(at, what)| schedule.add(ms(at), what));
+        let added = added.map(|(at, entry)| schedule.add(ms(at), entry));
         schedule.cancel(added[2]);
         assert_eq!(schedule.next(), Some(ms(1)));
-        let taken: alloc::vec::Vec<_> = core::iter::from_fn(|| schedule.take(ms(2))).collect();
-        assert_eq!(taken, [(ms(1), "a"), (ms(1), "b"), (ms(2), "c"), (ms(2), "d")]);
+        let due: alloc::vec::Vec<_> = core::iter::from_fn(|| schedule.pop_due(ms(2))).collect();
+        assert_eq!(due, [(ms(1), "a"), (ms(1), "b"), (ms(2), "c"), (ms(2), "d")]);
         assert_eq!(schedule.next(), Some(ms(3)));
     }
 }

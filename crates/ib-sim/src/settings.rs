@@ -1,4 +1,4 @@
-//! What can be set while a subnet runs.
+//! Settings of a running subnet.
 mod named;
 mod probability;
 
@@ -8,19 +8,19 @@ pub use probability::Probability;
 use core::time::Duration;
 use ib_mad::{FlowLabel, Mtu, PacketLifeTime, Rate, ServiceLevel, Status};
 
-/// Everything that can be set while a subnet runs.
+/// The settings that can change while a subnet runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Faults of every link that has none of its own ([`Subnet::set_link`](crate::Subnet::set_link)).
+    /// Faults of every link without faults of its own ([`Subnet::set_link`](crate::Subnet::set_link)).
     pub faults: Faults,
-    /// Whether a multicast also goes to the queue pair that sent it, if that is attached. Default: no.
+    /// If true, an attached queue pair receives its own multicasts. Default: false.
     pub multicast_to_sender: bool,
-    /// Whether only ports that joined a group send to it and receive from it, and only by the LID that it has now.
-    /// If not, being attached is enough. Default: yes.
+    /// If true, only ports that joined a group send to it and receive from it, and only by its present LID. If false,
+    /// an attached queue pair is enough. Default: true.
     pub strict_multicast: bool,
-    /// How the administrator behaves.
+    /// The administrator's behaviour.
     pub sa: SaSettings,
-    /// What stands in the administrator's paths.
+    /// Values in the administrator's paths.
     pub path: PathSettings,
 }
 
@@ -36,41 +36,41 @@ impl Default for Settings {
     }
 }
 
-/// What a link does to UD datagrams. The default is a perfect link: delivery at once.
+/// Faults of a link for UD datagrams. The default is a perfect link without delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Faults {
-    /// How likely a datagram is lost on its way to one receiver.
+    /// Probability that a datagram is lost on its way to one receiver.
     pub loss: Probability,
-    /// Sending twice. The second copy has a delay of its own.
+    /// Probability that a datagram is sent twice. The second copy has its own delay.
     pub duplicate: Probability,
-    /// Holding back, so that later datagrams pass.
+    /// Probability that a datagram is held back, so that later datagrams pass it.
     pub reorder: Probability,
-    /// At most how long a reordered datagram is held back; zero means 1 ms.
+    /// Longest time that a reordered datagram is held back; zero means 1 ms.
     pub reorder_hold: Duration,
     /// Time from sender to receiver.
     pub delay: Duration,
-    /// At most how much is added to the delay, by chance. Datagrams of one link stay in order.
+    /// Longest random addition to the delay. Datagrams of one link stay in order.
     pub jitter: Duration,
-    /// Nothing passes.
+    /// If true, all datagrams are lost.
     pub down: bool,
 }
 
-/// How the administrator behaves.
+/// The administrator's behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SaSettings {
-    /// Loss of requests, and of answers.
+    /// Probability that a request is lost, and that a response is lost.
     pub loss: Probability,
-    /// Time until an answer.
+    /// Time until a response.
     pub delay: Duration,
-    /// Time that it works on one request before it takes the next. Zero: no limit.
+    /// Time that the administrator needs for one request before it starts the next. Zero: no limit.
     pub service_time: Duration,
-    /// It answers nothing.
+    /// If true, the administrator does not respond.
     pub mute: bool,
-    /// It takes subscriptions to notices. Default: yes.
+    /// If true, the administrator accepts subscriptions to notices. Default: true.
     pub notices: bool,
-    /// It answers everything with this status.
+    /// Status of every response, if set.
     pub status: Option<Status>,
-    /// Its answer to a path query with a GID that is nobody's. Default: no records, as OpenSM's.
+    /// Status of the response to a path query with an unknown GID. Default: no records, as with OpenSM.
     pub unknown_gid_status: Status,
 }
 
@@ -88,14 +88,14 @@ impl Default for SaSettings {
     }
 }
 
-/// What stands in the administrator's paths when the asker does not say.
+/// Values in the administrator's paths that the request does not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathSettings {
-    /// MTU; `None`: the smaller one of both ports.
+    /// MTU; `None`: the smaller MTU of both ports.
     pub mtu: Option<Mtu>,
-    /// Rate; `None`: the slower one of both ports.
+    /// Rate; `None`: the lower rate of both ports.
     pub rate: Option<Rate>,
-    /// Packet lifetime; of a path from a port to itself it is 0.
+    /// Packet lifetime. A path from a port to itself has 0.
     pub packet_life_time: PacketLifeTime,
     /// Service level of the path, 0..=15.
     pub sl: ServiceLevel,
@@ -103,13 +103,13 @@ pub struct PathSettings {
     pub traffic_class: u8,
     /// Flow label for the global route header, 20 bits.
     pub flow_label: FlowLabel,
-    /// Hop limit of every path: what the asker says does not change it.
+    /// Hop limit of every path, also if the request sets another one.
     pub hop_limit: u8,
-    /// Number of paths.
+    /// Number of paths (NumbPath) in the record.
     pub num_path: u8,
-    /// Whether paths are reversible.
+    /// If true, paths are reversible.
     pub reversible: bool,
-    /// Path bits of both LIDs, as far as the ports' LMC has room.
+    /// Path bits of both LIDs, as far as the ports' LMC allows.
     pub path_bits: u8,
 }
 

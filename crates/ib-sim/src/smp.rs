@@ -1,6 +1,6 @@
-//! Subnet management: what a port's agent answers to tools that look at one port (`smpquery`).
+//! Subnet management: responses of a port's agent to tools such as `smpquery`.
 //!
-//! There are no switches, so a directed route reaches the own node only (no hop). Nothing can be set.
+//! There are no switches, so that a directed route without hops reaches the local node only. Attributes cannot be set.
 use crate::{Node, Port, Subnet, id::PortId};
 use ib_mad::{
     Guid, Lid, LinkDownDefault, LinkSpeed, LinkSpeedExt, LinkSpeeds, LinkSpeedsExt, LinkWidth, LinkWidths, Mad, Method,
@@ -14,9 +14,9 @@ use ib_mad::{
     wire::{Be16, Be64, Text},
 };
 
-/// PortInfo.CapabilityMask of every port: among others that it takes a client reregister.
+/// PortInfo.CapabilityMask of every port. Among others, client reregistration is supported.
 pub(crate) const CAPABILITIES: u32 = 0x2651_e848;
-/// Vendor of every node: any that tools know.
+/// Vendor of every node, which tools can name.
 const VENDOR: VendorId = VendorId::of::<0x02c9>();
 /// Entries of every P_Key table, used or not.
 pub(crate) const PKEY_ENTRIES: usize = 32;
@@ -24,31 +24,31 @@ pub(crate) const PKEY_ENTRIES: usize = 32;
 pub(crate) const GID_ENTRIES: usize = 8;
 
 impl Subnet {
-    /// The answer to a subnet management packet that the port `from` sends to `dlid`; `None`: nobody answers.
+    /// Returns the response to a subnet management packet from the port `from` to `dlid`; `None` if there is none.
     #[must_use]
-    pub fn answer_smp(&self, from: PortId, dlid: Lid, request: &Mad) -> Option<Mad> {
+    pub fn smp_response(&self, from: PortId, dlid: Lid, request: &Mad) -> Option<Mad> {
         let id = match request.datagram::<DrSmp>() {
             Ok(directed) if directed.hop_count == 0 => from,
             Ok(_) => return None,
             Err(_) => self.port_by_lid(dlid)?,
         };
-        let own_state = self.port(from)?.state;
-        if request.header.method.is_response() || (id != from && own_state == PortState::DOWN) {
+        let from_state = self.port(from)?.state;
+        if request.header.method.is_response() || (id != from && from_state == PortState::DOWN) {
             return None;
         }
         let port = self.port(id).filter(|port| id == from || port.state != PortState::DOWN)?;
         let node = self.node(id.node)?;
-        let answer = match request.header.method {
+        let response = match request.header.method {
             Method::GET => attribute(node, port, id, request),
             _ => Err(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED),
         };
-        answer.or_else(|status| request.answer(status)).ok()
+        response.or_else(|status| request.answer(status)).ok()
     }
 }
 
 fn attribute(node: &Node, port: &Port, id: PortId, request: &Mad) -> Result<Mad, Status> {
     let modifier = request.header.attribute_modifier.get();
-    // The block of a table, and how many entries are in front of it.
+    // Number of entries before the requested block of a table.
     let entries_before =
         |entries: usize| usize::try_from(modifier & 0xffff).map_or(usize::MAX, |block| block * entries);
     match request.header.attribute_id {
@@ -58,19 +58,19 @@ fn attribute(node: &Node, port: &Port, id: PortId, request: &Mad) -> Result<Mad,
             let number = u8::try_from(modifier).map_err(|_| Status::INVALID_FIELD)?;
             let number = if number == 0 { id.port } else { number };
             let index = usize::from(number).checked_sub(1);
-            let asked = index.and_then(|index| node.ports.get(index)).ok_or(Status::INVALID_FIELD)?;
-            with(request, &port_info(asked, id.port))
+            let port = index.and_then(|index| node.ports.get(index)).ok_or(Status::INVALID_FIELD)?;
+            with(request, &port_info(port, id.port))
         }
         GuidInfo::ATTRIBUTE => {
             let mut guids = [Guid::default(); 8];
-            let own = port.gids.iter().skip(entries_before(8));
-            guids.iter_mut().zip(own).for_each(|(to, gid)| *to = gid.interface_id());
+            let entries = port.gids.iter().skip(entries_before(8));
+            guids.iter_mut().zip(entries).for_each(|(to, gid)| *to = gid.interface_id());
             with(request, &GuidInfo { guids })
         }
         PkeyTable::ATTRIBUTE => {
             let mut pkeys = [Pkey::default(); 32];
-            let own = port.pkeys.iter().skip(entries_before(32));
-            pkeys.iter_mut().zip(own).for_each(|(to, pkey)| *to = *pkey);
+            let entries = port.pkeys.iter().skip(entries_before(32));
+            pkeys.iter_mut().zip(entries).for_each(|(to, pkey)| *to = *pkey);
             with(request, &PkeyTable { pkeys })
         }
         _ => Err(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED),
@@ -81,9 +81,10 @@ fn with<A: Attribute>(request: &Mad, attribute: &A) -> Result<Mad, Status> {
     request.answer_with(attribute).map_err(|_| Status::INVALID_FIELD)
 }
 
-/// NodeDescription: the node's name and its device.
+/// Returns the NodeDescription: the names of host and device.
 pub(crate) fn description(node: &Node) -> NodeDescription {
-    NodeDescription { node_string: Text::new(alloc::format!("{} {}", node.place().0, node.device()).as_bytes()) }
+    let node_string = Text::new(alloc::format!("{} {}", node.host_and_device().0, node.device()).as_bytes());
+    NodeDescription { node_string }
 }
 
 pub(crate) fn node_info(node: &Node, port: &Port, id: PortId) -> NodeInfo {
@@ -103,7 +104,7 @@ pub(crate) fn node_info(node: &Node, port: &Port, id: PortId) -> NodeInfo {
 
 fn port_info(port: &Port, local_port_num: u8) -> PortInfo {
     let (width, speed) = port.width_and_speed();
-    // The first three speeds have bits of their own here; from FDR (verbs: 16) on they are "extended".
+    // SDR, DDR and QDR have bits of their own here. From FDR (verbs: 16) on, speeds are "extended".
     let (base, extended) = if speed < 16 { (LinkSpeed::new(speed), 0) } else { (LinkSpeed::QDR, speed >> 4) };
     let physical = if port.state == PortState::DOWN { PortPhysicalState::POLLING } else { PortPhysicalState::LINK_UP };
     let widths = LinkWidths::X1 | LinkWidths::X4 | LinkWidths::from_bits_retain(width);
@@ -145,40 +146,40 @@ mod tests {
     use crate::SubnetConfig;
     use ib_mad::{AttributeId, MgmtClass, Rate, TransactionId, Wire as _, as_bytes, smp::DrPath};
 
-    fn ask(subnet: &Subnet, mgmt_class: MgmtClass, lid: u16, attribute_id: AttributeId) -> Option<DrSmp> {
+    fn get(subnet: &Subnet, mgmt_class: MgmtClass, lid: u16, attribute_id: AttributeId) -> Option<DrSmp> {
         let smp =
             DrSmp { mgmt_class, attribute_id, ..DrSmp::get::<NodeInfo>(&DrPath::new(), 0, TransactionId::new(7)) };
-        let answer = subnet.answer_smp(PortId::new(1, 1), Lid::new(lid), &Mad::from(smp))?;
-        Some(*DrSmp::parse(as_bytes(&answer)).unwrap())
+        let response = subnet.smp_response(PortId::new(1, 1), Lid::new(lid), &Mad::from(smp))?;
+        Some(*DrSmp::parse(as_bytes(&response)).unwrap())
     }
 
     #[test]
-    fn own_port_by_directed_route_and_others_by_lid() {
+    fn local_port_responds_by_directed_route_and_others_by_lid() {
         let mut subnet = Subnet::new(SubnetConfig::default(), 1);
         subnet.add_node().unwrap();
         subnet.add_node().unwrap();
-        let own = ask(&subnet, MgmtClass::SUBN_DIRECTED_ROUTE, 0xffff, PortInfo::ATTRIBUTE).unwrap();
-        let info = PortInfo::parse(&own.data.0).unwrap();
-        assert!(own.dr_status.direction() && own.dr_status.status().is_ok());
+        let local = get(&subnet, MgmtClass::SUBN_DIRECTED_ROUTE, 0xffff, PortInfo::ATTRIBUTE).unwrap();
+        let info = PortInfo::parse(&local.data.0).unwrap();
+        assert!(local.dr_status.direction() && local.dr_status.status().is_ok());
         assert_eq!((info.lid, info.speed_state.port_state()), (Lid::new(16), PortState::ACTIVE));
         assert_eq!(info.link_mbps(), Some(103_124));
         assert_eq!(info.ext_speeds.link_speed_ext_active(), LinkSpeedExt::EDR);
-        let other = ask(&subnet, MgmtClass::SUBN_LID_ROUTED, 17, NodeInfo::ATTRIBUTE).unwrap();
+        let other = get(&subnet, MgmtClass::SUBN_LID_ROUTED, 17, NodeInfo::ATTRIBUTE).unwrap();
         let info = NodeInfo::parse_prefix(&other.data.0).unwrap().0;
         assert_eq!((info.node_guid.get(), info.port_vendor.local_port_num()), (0x0002_c903_0000_0020, 1));
         assert_eq!((info.node_type, info.num_ports), (NodeType::CHANNEL_ADAPTER, 1));
         assert_eq!((info.base_version, info.class_version, info.system_image_guid), (1, 1, info.node_guid));
         assert_eq!((info.port_guid, info.partition_cap.get()), (subnet.port(PortId::new(2, 1)).unwrap().guid, 32));
-        assert_eq!(ask(&subnet, MgmtClass::SUBN_LID_ROUTED, 99, NodeInfo::ATTRIBUTE), None);
+        assert_eq!(get(&subnet, MgmtClass::SUBN_LID_ROUTED, 99, NodeInfo::ATTRIBUTE), None);
         subnet.set_port_state(PortId::new(2, 1), PortState::DOWN).unwrap();
-        assert_eq!(ask(&subnet, MgmtClass::SUBN_LID_ROUTED, 17, NodeInfo::ATTRIBUTE), None);
-        let unknown = ask(&subnet, MgmtClass::SUBN_LID_ROUTED, 16, AttributeId::new(0x99)).unwrap();
+        assert_eq!(get(&subnet, MgmtClass::SUBN_LID_ROUTED, 17, NodeInfo::ATTRIBUTE), None);
+        let unknown = get(&subnet, MgmtClass::SUBN_LID_ROUTED, 16, AttributeId::new(0x99)).unwrap();
         assert_eq!(unknown.dr_status.status(), Status::METHOD_ATTRIBUTE_NOT_SUPPORTED);
         assert!(!unknown.dr_status.direction());
     }
 
     #[test]
-    fn tables_and_names_are_the_ports_own() {
+    fn tables_are_read_in_blocks_and_the_description_names_the_device() {
         let mut subnet = Subnet::new(SubnetConfig::default(), 1);
         subnet.add_node().unwrap();
         let id = PortId::new(1, 1);
@@ -189,24 +190,24 @@ mod tests {
         subnet.set_port(id, Port { gids, pkeys, ..port }).unwrap();
         let of_block = |attribute_id, block| {
             let smp = DrSmp { attribute_id, ..DrSmp::get::<NodeInfo>(&DrPath::new(), block, TransactionId::new(7)) };
-            let answer = subnet.answer_smp(id, Lid::PERMISSIVE, &Mad::from(smp)).unwrap();
-            DrSmp::parse(as_bytes(&answer)).unwrap().data
+            let response = subnet.smp_response(id, Lid::PERMISSIVE, &Mad::from(smp)).unwrap();
+            DrSmp::parse(as_bytes(&response)).unwrap().data
         };
         let guids = |block| GuidInfo::parse_prefix(&of_block(GuidInfo::ATTRIBUTE, block).0).unwrap().0.guids;
         assert_eq!((guids(0)[0], guids(0)[7], guids(1)[0], guids(1)[1]), (guid(0), guid(7), guid(8), Guid::default()));
         let pkeys = |block| PkeyTable::parse_prefix(&of_block(PkeyTable::ATTRIBUTE, block).0).unwrap().0.pkeys;
         let key = Pkey::new;
-        // The upper half is the port of a switch.
+        // The upper half of the modifier is the port of a switch.
         assert_eq!((pkeys(0)[0], pkeys(0)[31], pkeys(0x1_0001)[0]), (key(0x8001), key(0x8020), key(0x8021)));
         let text = of_block(NodeDescription::ATTRIBUTE, 0);
         assert!(text.0.starts_with(b"node1 ibsim0\0"), "{text:?}");
-        // A directed route that leads on reaches nobody.
+        // A directed route with a hop reaches no node.
         let away = DrSmp::get::<NodeInfo>(&DrPath::new().then(1).unwrap(), 0, TransactionId::new(7));
-        assert!(subnet.answer_smp(id, Lid::PERMISSIVE, &Mad::from(away)).is_none());
+        assert!(subnet.smp_response(id, Lid::PERMISSIVE, &Mad::from(away)).is_none());
     }
 
     #[test]
-    fn a_port_says_what_it_is() {
+    fn port_info_has_the_attributes_of_the_port() {
         let mut subnet = Subnet::new(SubnetConfig::default(), 1);
         subnet.add_node().unwrap();
         let port = Port {
@@ -236,20 +237,20 @@ mod tests {
     }
 
     #[test]
-    fn each_speed_has_its_width_and_signalling() {
+    fn each_rate_has_a_width_and_speed_of_that_rate() {
         let mut subnet = Subnet::new(SubnetConfig::default(), 1);
         subnet.add_node().unwrap();
         let port = subnet.port(PortId::new(1, 1)).unwrap();
         let link = |rate| port_info(&Port { rate, ..port.clone() }, 1).link_mbps();
         for (rate, name) in Rate::KNOWN {
-            // No width and signalling that there is makes these.
+            // No combination of width and speed has this rate.
             if matches!(rate.mbps(), Some(28_125 | 80_000 | 112_500 | 637_500..)) {
                 assert_eq!(link(*rate), link(Rate::GBPS_100), "{name}");
                 continue;
             }
-            let (made, wanted) = (link(*rate).unwrap(), rate.mbps().unwrap());
-            // 200 Gb/s is less on eight lanes of EDR than on four of HDR.
-            assert!(made.abs_diff(wanted) * 100 <= 4 * wanted, "{name}: {made} for {wanted}");
+            let (actual, nominal) = (link(*rate).unwrap(), rate.mbps().unwrap());
+            // Eight lanes of EDR are slower than four of HDR; both are 200 Gb/s.
+            assert!(actual.abs_diff(nominal) * 100 <= 4 * nominal, "{name}: {actual} instead of {nominal}");
         }
     }
 }

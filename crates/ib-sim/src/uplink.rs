@@ -1,11 +1,11 @@
-//! Let a real subnet manager administer the subnet: an attachment to a running ibsim at each node.
+//! Administration of the subnet by a real subnet manager: an attachment to a running ibsim at each node.
 //!
-//! ibsim simulates the subnet management side of a fabric, and OpenSM runs on it. This module takes from it what OpenSM
-//! gives to each port (LID, state, P_Keys, where the subnet manager is), asks it whether it has started anew, and carries
-//! requests to OpenSM's administration and its answers. Datagrams stay in [`Subnet`]; who is in which group, it learns
-//! from the answers.
+//! ibsim simulates the subnet management side of a fabric, and OpenSM runs on it. This module copies the attributes
+//! that OpenSM sets at ibsim's ports (LID, state, P_Keys, LID of the subnet manager), detects a restart of the subnet
+//! manager, and passes requests to OpenSM's administrator and its responses back. Datagrams stay in [`Subnet`], which
+//! updates its groups from the responses.
 //!
-//! ibsim takes at most 10 clients, OpenSM being one of them.
+//! ibsim accepts at most 10 clients, including OpenSM.
 mod manager;
 mod ports;
 mod table;
@@ -40,27 +40,27 @@ use std::{
 };
 use wire::{ClientInfo, ControlMessage, MAGIC, Packet, control};
 
-/// How often the ports and the subnet manager are looked at: ibsim does not tell when one of them changes.
-const LOOK: Duration = Duration::from_millis(50);
-/// How long ibsim may take for an answer while attaching.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// Part of a transaction id that holds our request's number; ibsim's clients keep their own number above it.
+/// Time between two queries of the ports and of the subnet manager: ibsim does not report changes.
+const INTERVAL: Duration = Duration::from_millis(50);
+/// Longest time for a response of ibsim while attaching.
+const TIMEOUT: Duration = Duration::from_secs(3);
+/// Bits of a transaction id for the number of a request; the bits above have the number of the ibsim client.
 const REQUEST_BITS: u32 = 48;
 
-/// What can go wrong while attaching to ibsim.
+/// An error of attaching to ibsim.
 #[derive(Debug, thiserror::Error)]
 pub enum UplinkError {
-    /// A socket failed, most likely because no ibsim runs.
+    /// A socket failed. The most likely reason is that ibsim does not run.
     #[error("ibsim at abstract socket {base}:ctl, node {node}: {error}")]
     Io {
         /// First part of the names of ibsim's sockets.
         base: String,
         /// The node to attach to.
         node: String,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// ibsim refused: it knows no such node, or has 10 clients already.
+    /// ibsim refused: it has no such node, or has 10 clients already.
     #[error("ibsim refuses to attach a client at node {node}: unknown name, or 10 clients already")]
     Refused {
         /// Name of the node to attach at.
@@ -68,7 +68,7 @@ pub enum UplinkError {
     },
 }
 
-/// The attachments to ibsim.
+/// The attachments to ibsim at all nodes.
 #[derive(Debug)]
 pub struct Uplink {
     links: Vec<Link>,
@@ -77,11 +77,12 @@ pub struct Uplink {
     due: Duration,
 }
 
-/// What was asked on a control socket and is not answered.
+/// The query on a control socket that has no response yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
-    Nothing,
+enum PendingQuery {
+    None,
     PortInfo,
+    /// The query of the P_Keys, with the response to the query of the PortInfo.
     Pkeys(PortInfo),
 }
 
@@ -92,12 +93,12 @@ struct Link {
     control: Socket,
     data: Socket,
     client: u32,
-    asked: Asked,
+    pending: PendingQuery,
 }
 
 impl Uplink {
     /// Attaches to the ibsim whose sockets are named `{base}:...` (its `IBSIM_SOCKNAME`; `sim` by default), at each of
-    /// the named nodes, in order; returns them as a subnet needs them. Their ports are down until the first look.
+    /// the named nodes in their order. Returns the nodes for a subnet. Their ports are down until the first query.
     ///
     /// # Errors
     /// [`UplinkError`].
@@ -106,7 +107,7 @@ impl Uplink {
         let mut nodes = Vec::new();
         for (number, name) in (1..).zip(names) {
             let (link, info) = Link::attach(base, number, name)?;
-            // ibsim's rule; the port GUID in its NodeInfo is the node's.
+            // ibsim assigns the GUIDs so; the port GUID in its NodeInfo is the node's.
             let guid = Guid::new(info.node_guid.get() + 1);
             let port = Port {
                 guid,
@@ -129,37 +130,37 @@ impl Uplink {
         Ok((Self { links, ports, manager, due: Duration::ZERO }, nodes))
     }
 
-    /// Its sockets, which become readable when [`receive`](Self::receive) has something to do.
+    /// Returns the sockets, which are readable when [`receive`](Self::receive) has messages.
     pub(crate) fn fds(&self) -> impl Iterator<Item = RawFd> {
         self.links.iter().flat_map(|link| [link.control.as_raw_fd(), link.data.as_raw_fd()])
     }
 
-    /// When [`tick`](Self::tick) must be called.
+    /// Returns the time at which [`tick`](Self::tick) must be called.
     pub(crate) fn due(&self) -> Duration {
         self.due
     }
 
-    /// Asks ibsim how the ports are now, and the subnet manager whether it is the same, if it is time.
+    /// Queries ibsim's ports and the subnet manager if it is time.
     pub(crate) fn tick(&mut self, now: Duration, subnet: &Subnet) {
         if now < self.due {
             return;
         }
-        self.due = now + LOOK;
+        self.due = now + INTERVAL;
         let active = |link: &Link| subnet.port(link.port()).filter(|port| port.state == PortState::ACTIVE);
         if let Some((link, port)) = self.links.iter().find_map(|link| Some((link, active(link)?))) {
-            link.ask_manager(port.sm_lid);
+            link.query_manager(port.sm_lid);
         }
         for link in &mut self.links {
-            // An answer that was lost is asked for again here.
-            link.ask_port_info();
+            // Also repeats a query whose response was lost.
+            link.query_port_info();
         }
     }
 
-    /// Carries a request to the administrator at this LID. What cannot be sent is lost, and the asker's time-out deals with it.
+    /// Passes a request to the administrator at this LID. A request that cannot be sent is lost, so that it times out.
     pub(crate) fn forward(&self, request: RequestId, port: PortId, sm_lid: Lid, mad: &SaMad) {
         let Some(link) = self.links.iter().find(|link| link.node == port.node) else { return };
         let mut mad = *mad;
-        // The answer to a report is known by the report's.
+        // The response to a report keeps the report's transaction id.
         if !mad.header.method.is_response() {
             mad.header.transaction_id = TransactionId::new(u64::from(link.client) << REQUEST_BITS | request.get());
         }
@@ -174,7 +175,7 @@ impl Uplink {
         let _ = link.data.send(as_bytes(&packet));
     }
 
-    /// Reads what came on a socket: `index` counts those of [`fds`](Self::fds).
+    /// Reads the messages of a socket. `index` is its position in [`fds`](Self::fds).
     pub(crate) fn receive(&mut self, now: Duration, index: usize, subnet: &mut Subnet) {
         let Some(link) = self.links.get_mut(index / 2) else { return };
         if index.is_multiple_of(2) {
@@ -188,13 +189,13 @@ impl Uplink {
 impl Drop for Uplink {
     fn drop(&mut self) {
         for link in &self.links {
-            // ibsim forgets a client that is gone only when it next sends to it.
+            // Otherwise ibsim removes a client only when it next sends to it.
             let _ = link.control.send(as_bytes(&link.message(control::DISCONNECT, &[])));
         }
     }
 }
 
-/// The address of one of ibsim's abstract sockets; the NUL at the end is part of their names.
+/// Returns the address of one of ibsim's abstract sockets. The NUL at the end is part of the name.
 fn address(base: &str, name: &str) -> io::Result<SockAddr> {
     SockAddr::unix(OsStr::from_bytes(format!("\0{base}:{name}\0").as_bytes()))
 }
@@ -202,33 +203,33 @@ fn address(base: &str, name: &str) -> io::Result<SockAddr> {
 impl Link {
     fn attach(base: &str, number: u32, name: &str) -> Result<(Self, NodeInfo), UplinkError> {
         let failed = |error| UplinkError::Io { base: base.to_string(), node: name.to_string(), error };
-        // Other clients take their process id, which is below 2^22.
+        // Other clients use their process id, which is below 2^22.
         let id = 0x4000_0000 | process::id() << 4 | number & 15;
-        let open = |own: &str| {
+        let open = |name: &str| {
             let socket = Socket::new(Domain::UNIX, Type::DGRAM, None)?;
-            socket.bind(&address(base, &format!("{own}{id}"))?)?;
+            socket.bind(&address(base, &format!("{name}{id}"))?)?;
             io::Result::Ok(socket)
         };
         let control = open("ctl").map_err(failed)?;
         let data = open("in").map_err(failed)?;
-        control.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+        control.set_read_timeout(Some(TIMEOUT)).map_err(failed)?;
         address(base, "ctl").and_then(|server| control.connect(&server)).map_err(failed)?;
-        let mut link = Self { node: NodeId::new(number), control, data, client: 0, asked: Asked::Nothing };
+        let mut link = Self { node: NodeId::new(number), control, data, client: 0, pending: PendingQuery::None };
         let info = ClientInfo {
             id: Host32::new(id),
             qp: Host32::new(Qpn::GSI.get()),
-            // ibsim hands requests of others, which reports are, to subnet managers only. It shows no port as one for
-            // this, so that OpenSM looks for none here.
+            // ibsim passes requests, such as reports, to subnet managers only. This flag does not change the port's
+            // capabilities, so OpenSM sends no queries to a subnet manager here.
             is_sm: Host32::new(1),
             node: Text::new(name.as_bytes()),
         };
         let refused = || UplinkError::Refused { node: name.to_string() };
-        let answer = link.call(control::CONNECT, as_bytes(&info)).map_err(failed)?.ok_or_else(refused)?;
-        link.client = ClientInfo::parse(&answer.0).map_err(|_| refused())?.id.get();
-        let own = format!("out{}", link.client);
-        address(base, &own).and_then(|server| link.data.connect(&server)).map_err(failed)?;
-        let answer = link.call(control::GET_NODE_INFO, &[]).map_err(failed)?.ok_or_else(refused)?;
-        let node = *NodeInfo::parse(&answer.0).map_err(|_| refused())?;
+        let response = link.call(control::CONNECT, as_bytes(&info)).map_err(failed)?.ok_or_else(refused)?;
+        link.client = ClientInfo::parse(&response.0).map_err(|_| refused())?.id.get();
+        let server = format!("out{}", link.client);
+        address(base, &server).and_then(|server| link.data.connect(&server)).map_err(failed)?;
+        let response = link.call(control::GET_NODE_INFO, &[]).map_err(failed)?.ok_or_else(refused)?;
+        let node = *NodeInfo::parse(&response.0).map_err(|_| refused())?;
         link.control.set_nonblocking(true).map_err(failed)?;
         link.data.set_nonblocking(true).map_err(failed)?;
         Ok((link, node))
@@ -248,24 +249,24 @@ impl Link {
         }
     }
 
-    /// Asks and waits; `None`: ibsim refuses.
+    /// Sends a query and waits for the response; `None` if ibsim refuses.
     fn call(&self, kind: u32, data: &[u8]) -> io::Result<Option<Octets<64>>> {
         self.control.send(as_bytes(&self.message(kind, data)))?;
         let mut buffer = [0; size_of::<ControlMessage>()];
         let length = (&self.control).read(&mut buffer)?;
-        let answer = ControlMessage::parse(buffer.get(..length).unwrap_or_default())
+        let response = ControlMessage::parse(buffer.get(..length).unwrap_or_default())
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-        Ok((answer.kind.get() != control::ERROR).then_some(answer.data))
+        Ok((response.kind.get() != control::ERROR).then_some(response.data))
     }
 
-    fn ask_port_info(&mut self) {
+    fn query_port_info(&mut self) {
         // The first byte is the number of the port.
         let sent = self.control.send(as_bytes(&self.message(control::GET_PORT_INFO, &[1])));
-        self.asked = if sent.is_ok() { Asked::PortInfo } else { Asked::Nothing };
+        self.pending = if sent.is_ok() { PendingQuery::PortInfo } else { PendingQuery::None };
     }
 
-    /// Asks the subnet manager at this LID what it is. One that is silent is asked again with the next look.
-    fn ask_manager(&self, sm_lid: Lid) {
+    /// Queries the SMInfo of the subnet manager at this LID. A lost query is repeated at the next tick.
+    fn query_manager(&self, sm_lid: Lid) {
         let request = Smp::get::<SmInfo>(0, TransactionId::new(u64::from(self.client) << REQUEST_BITS));
         let Ok(mad) = SaMad::parse(as_bytes(&request)) else { return };
         let packet = Packet { dlid: sm_lid, length: Be64::new(256), mad: *mad, ..Packet::default() };
@@ -275,16 +276,16 @@ impl Link {
     fn read_control(&mut self, ports: &mut Ports, subnet: &mut Subnet) {
         let mut buffer = [0; size_of::<ControlMessage>()];
         while let Ok(length) = (&self.control).read(&mut buffer) {
-            let Ok(answer) = ControlMessage::parse(buffer.get(..length).unwrap_or_default()) else { continue };
-            match (self.asked, answer.kind.get()) {
-                (Asked::PortInfo, control::GET_PORT_INFO) => {
-                    let Ok(info) = PortInfo::parse(&answer.data.0) else { continue };
+            let Ok(response) = ControlMessage::parse(buffer.get(..length).unwrap_or_default()) else { continue };
+            match (self.pending, response.kind.get()) {
+                (PendingQuery::PortInfo, control::GET_PORT_INFO) => {
+                    let Ok(info) = PortInfo::parse(&response.data.0) else { continue };
                     let sent = self.control.send(as_bytes(&self.message(control::GET_PKEYS, &[])));
-                    self.asked = if sent.is_ok() { Asked::Pkeys(*info) } else { Asked::Nothing };
+                    self.pending = if sent.is_ok() { PendingQuery::Pkeys(*info) } else { PendingQuery::None };
                 }
-                (Asked::Pkeys(info), control::GET_PKEYS) => {
-                    let Ok(pkeys) = PkeyTable::parse(&answer.data.0) else { continue };
-                    self.asked = Asked::Nothing;
+                (PendingQuery::Pkeys(info), control::GET_PKEYS) => {
+                    let Ok(pkeys) = PkeyTable::parse(&response.data.0) else { continue };
+                    self.pending = PendingQuery::None;
                     ports.update(subnet, self.port(), &info, pkeys);
                 }
                 _ => {}
@@ -296,11 +297,11 @@ impl Link {
         let mut buffer = [0; size_of::<Packet>()];
         while let Ok(length) = (&self.data).read(&mut buffer) {
             let Ok(packet) = Packet::parse(buffer.get(..length).unwrap_or_default()) else { continue };
-            // A request that came back undelivered ends by its time-out.
+            // A request that ibsim returned as undeliverable ends by its time-out.
             let header = &packet.mad.header;
             if packet.status.get() != 0 {
                 if header.mgmt_class == MgmtClass::SUBN_LID_ROUTED {
-                    manager.leave();
+                    manager.handle_undelivered();
                 }
                 continue;
             }
@@ -308,16 +309,16 @@ impl Link {
                 MgmtClass::SUBN_LID_ROUTED => {
                     let info = Smp::parse(as_bytes(&packet.mad)).ok().filter(|_| header.method == Method::GET_RESP);
                     let info = info.and_then(|smp| SmInfo::parse_prefix(&smp.data.0).ok());
-                    if info.is_some_and(|(info, _)| manager.hear(info)) {
+                    if info.is_some_and(|(info, _)| manager.handle_info(info)) {
                         subnet.restart_sm(None);
                     }
                 }
                 _ if header.method.is_response() => {
                     let request = header.transaction_id.get() & ((1 << REQUEST_BITS) - 1);
-                    let answer = table::as_segment(&packet.mad, packet.length.get());
-                    subnet.answer_mad(now, RequestId::new(request), &answer);
+                    let response = table::as_segment(&packet.mad, packet.length.get());
+                    subnet.respond_to_mad(now, RequestId::new(request), &response);
                 }
-                // Of other people's requests, only reports are for somebody here.
+                // Of all requests, only reports are for a port of the subnet.
                 _ if header.method == Method::REPORT => subnet.report(now, self.port(), packet.slid, &packet.mad),
                 _ => {}
             }

@@ -1,4 +1,4 @@
-//! A served subnet whose subnet manager is a real OpenSM, on Debian's ibsim: 4 nodes on 2 switches.
+//! A served subnet with a real OpenSM as subnet manager, on Debian's ibsim: 4 nodes on 2 switches.
 use core::{
     sync::atomic::{AtomicU32, Ordering},
     time::Duration,
@@ -57,7 +57,7 @@ impl Drop for Program {
     }
 }
 
-/// The path of a program of Debian's `package`.
+/// Returns the path of a program of Debian's `package`.
 fn program(names: &[&str], package: &str) -> PathBuf {
     let found = names.iter().map(PathBuf::from).find(|path| path.exists());
     found.unwrap_or_else(|| panic!("{} is missing: install Debian's package {package}", names[0]))
@@ -71,17 +71,17 @@ fn umad2sim() -> PathBuf {
         .unwrap_or_else(|| panic!("umad2sim/libumad2sim.so is missing: install Debian's package libumad2sim0"))
 }
 
-fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+fn wait_for<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
     for _ in 0..600 {
-        if let Some(found) = look() {
+        if let Some(found) = poll() {
             return found;
         }
         thread::sleep(Duration::from_millis(50));
     }
-    panic!("in vain: {what}");
+    panic!("time-out: {what}");
 }
 
-/// ibsim, OpenSM on it, and a served subnet under it. Dropped in this order: OpenSM hangs without its ibsim.
+/// ibsim, OpenSM on it, and a served subnet under it. The server and OpenSM end first: OpenSM hangs without ibsim.
 struct Fabric {
     _server: Program,
     _opensm: Program,
@@ -141,9 +141,9 @@ impl Fabric {
         BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert!(line.starts_with("ib-sim: 4 nodes"), "{line:?}");
         let server = Program(server);
-        let own = Self { _server: server, _opensm: opensm, _ibsim: ibsim, name, socket, folder };
-        wait_for("four active ports", || (own.control("ports").matches(" active ").count() == 4).then_some(()));
-        own
+        let fabric = Self { _server: server, _opensm: opensm, _ibsim: ibsim, name, socket, folder };
+        wait_for("four active ports", || (fabric.control("ports").matches(" active ").count() == 4).then_some(()));
+        fabric
     }
 
     fn control(&self, command: &str) -> String {
@@ -154,8 +154,8 @@ impl Fabric {
         Client::connect(&self.socket, Some(node)).unwrap()
     }
 
-    /// The output of saquery, which OpenSM trusts with its default key. It has a minute: without its fabric it waits
-    /// for ever.
+    /// Returns the output of saquery, which sends OpenSM's default SM_Key. Fails after 60 s: saquery waits forever
+    /// without a fabric.
     fn saquery(&self, arguments: &[&str]) -> String {
         let mut command = Command::new("timeout");
         command.args(["60", "env"]).arg(format!("LD_PRELOAD={}", umad2sim().display()));
@@ -166,7 +166,7 @@ impl Fabric {
     }
 }
 
-/// A program for which ibsim is the device, if it has its library. That leaves files where it runs.
+/// Sets the environment of a program that uses ibsim's library. The library writes files to the current directory.
 fn under_ibsim(mut command: Command, name: &str, folder: &Path) -> Command {
     command.current_dir(folder).env("IBSIM_SOCKNAME", name).env("SIM_HOST", "smhost");
     command
@@ -180,10 +180,10 @@ fn own_gid(client: &Client) -> Gid {
     client.port(1).unwrap().gids[0]
 }
 
-fn receive<T>(client: &mut Client, mut look: impl FnMut(Message<'_>) -> Option<T>) -> T {
+fn receive<T>(client: &mut Client, mut check: impl FnMut(Message<'_>) -> Option<T>) -> T {
     wait_for("a message", || {
         while let Some(message) = client.receive().unwrap() {
-            if let Some(found) = look(message) {
+            if let Some(found) = check(message) {
                 return Some(found);
             }
         }
@@ -191,8 +191,8 @@ fn receive<T>(client: &mut Client, mut look: impl FnMut(Message<'_>) -> Option<T
     })
 }
 
-/// What OpenSM answers.
-fn ask(client: &mut Client, mad: &SaMad) -> SaMad {
+/// Sends a request to OpenSM and returns the response.
+fn request(client: &mut Client, mad: &SaMad) -> SaMad {
     let port = client.port(1).unwrap();
     let send = MadSend {
         agent: AgentId(1),
@@ -205,11 +205,11 @@ fn ask(client: &mut Client, mad: &SaMad) -> SaMad {
     };
     client.send_mad(1, &send, mad).unwrap();
     receive(client, |message| match message {
-        Message::Mad { mad: answer, .. } => {
-            assert_eq!(answer.header.transaction_id, mad.header.transaction_id);
-            Some(*answer)
+        Message::Mad { mad: response, .. } => {
+            assert_eq!(response.header.transaction_id, mad.header.transaction_id);
+            Some(*response)
         }
-        Message::MadTimedOut { .. } => panic!("OpenSM does not answer"),
+        Message::MadTimedOut { .. } => panic!("no response of OpenSM"),
         _ => None,
     })
 }
@@ -227,19 +227,19 @@ fn join(client: &mut Client) -> McMemberRecord {
         .flow_label(FlowLabel::ZERO)
         .scope(5)
         .join_state(JoinState::FULL_MEMBER);
-    let answer = ask(client, &query.set(TransactionId::new(0x55)));
-    assert_eq!(answer.header.status, Status::OK);
-    *answer.record().unwrap()
+    let response = request(client, &query.set(TransactionId::new(0x55)));
+    assert_eq!(response.header.status, Status::OK);
+    *response.record().unwrap()
 }
 
-/// The value of a field in saquery's output, which pads names with dots.
+/// Returns the value of a field in saquery's output, which pads names with dots.
 fn field<'a>(text: &'a str, name: &str) -> &'a str {
     let line = text.lines().find_map(|line| line.trim().strip_prefix(name).filter(|rest| rest.starts_with('.')));
     line.unwrap_or_else(|| panic!("no {name} in {text}")).trim_start_matches('.')
 }
 
 #[test]
-fn opensm_answers_what_programs_ask() {
+fn path_query_gets_the_path_that_saquery_shows() {
     let fabric = Fabric::start();
     let (mut one, four) = (fabric.client("node1"), fabric.client("node4"));
     let port = one.port(1).unwrap().clone();
@@ -247,11 +247,11 @@ fn opensm_answers_what_programs_ask() {
     assert!(port.lid.is_unicast() && port.sm_lid.is_unicast() && port.lid != port.sm_lid);
 
     let (sgid, dgid) = (own_gid(&one), own_gid(&four));
-    let answer = ask(&mut one, &Query::<PathRecord>::new().sgid(sgid).dgid(dgid).get(TransactionId::new(7)));
-    let path = *answer.record::<PathRecord>().unwrap();
-    assert_eq!((answer.header.status, path.sgid, path.dgid), (Status::OK, sgid, dgid));
+    let response = request(&mut one, &Query::<PathRecord>::new().sgid(sgid).dgid(dgid).get(TransactionId::new(7)));
+    let path = *response.record::<PathRecord>().unwrap();
+    assert_eq!((response.header.status, path.sgid, path.dgid), (Status::OK, sgid, dgid));
     assert_eq!((path.slid, path.dlid), (port.lid, four.port(1).unwrap().lid));
-    let told = fabric.saquery(&["-p", "--sgid-to-dgid", &format!("{sgid}-{dgid}")]);
+    let output = fabric.saquery(&["-p", "--sgid-to-dgid", &format!("{sgid}-{dgid}")]);
     for (name, value) in [
         ("dlid", path.dlid.to_string()),
         ("slid", path.slid.to_string()),
@@ -261,35 +261,35 @@ fn opensm_answers_what_programs_ask() {
         ("rate", format!("0x{:X}", 0x80 | path.rate.value().get())),
         ("pkt_life", format!("0x{:X}", 0x80 | path.packet_life_time.value().get())),
     ] {
-        assert_eq!(field(&told, name), value, "{name} in {told}");
+        assert_eq!(field(&output, name), value, "{name} in {output}");
     }
 
     let unknown: Gid = "fe80::9999".parse().unwrap();
-    let answer = ask(&mut one, &Query::<PathRecord>::new().sgid(sgid).dgid(unknown).get(TransactionId::new(8)));
-    assert_eq!(answer.header.status, Status::SA_NO_RECORDS);
+    let response = request(&mut one, &Query::<PathRecord>::new().sgid(sgid).dgid(unknown).get(TransactionId::new(8)));
+    assert_eq!(response.header.status, Status::SA_NO_RECORDS);
 }
 
 #[test]
-fn opensm_grants_a_group_and_datagrams_follow() {
+fn join_at_opensm_makes_the_group_receive_until_the_leave() {
     let fabric = Fabric::start();
     let (mut one, mut four) = (fabric.client("node1"), fabric.client("node4"));
     let from = one.open_qp(1, Qkey::GSI, 0).unwrap();
     let to = four.open_qp(1, Qkey::GSI, 0).unwrap();
     four.attach(to, mgid()).unwrap();
-    let granted = join(&mut one);
-    assert!(granted.mlid.is_multicast(), "{granted:?}");
-    assert_eq!(join(&mut four).mlid, granted.mlid);
+    let group = join(&mut one);
+    assert!(group.mlid.is_multicast(), "{group:?}");
+    assert_eq!(join(&mut four).mlid, group.mlid);
 
     let groups = fabric.saquery(&["-g"]);
     let entry = groups.split("MCMemberRecord group dump").find(|entry| entry.contains("ff15:4001:ffff:3:400::"));
     let entry = entry.unwrap_or_else(|| panic!("{groups}"));
-    assert_eq!(field(entry, "Mlid"), format!("0x{:X}", granted.mlid.get()));
+    assert_eq!(field(entry, "Mlid"), format!("0x{:X}", group.mlid.get()));
     let members = fabric.saquery(&["--smkey", "1", "-m"]);
     for node in [&one, &four] {
         assert!(members.contains(&own_gid(node).to_string()), "{members}");
     }
 
-    let datagram = Datagram::multicast(granted.mlid, mgid(), Qkey::GSI, b"hello");
+    let datagram = Datagram::multicast(group.mlid, mgid(), Qkey::GSI, b"hello");
     one.send_datagram(from, &datagram).unwrap();
     let slid = one.port(1).unwrap().lid;
     receive(&mut four, |message| match message {
@@ -301,7 +301,7 @@ fn opensm_grants_a_group_and_datagrams_follow() {
     });
 
     let leave = Query::<McMemberRecord>::new().mgid(mgid()).port_gid(own_gid(&four)).join_state(JoinState::FULL_MEMBER);
-    assert_eq!(ask(&mut four, &leave.delete(TransactionId::new(9))).header.status, Status::OK);
+    assert_eq!(request(&mut four, &leave.delete(TransactionId::new(9))).header.status, Status::OK);
     assert!(!fabric.saquery(&["--smkey", "1", "-m"]).contains(&own_gid(&four).to_string()));
     assert!(fabric.control("groups").contains("members 1/1:0x1\n"), "{}", fabric.control("groups"));
     one.send_datagram(from, &datagram).unwrap();
@@ -312,7 +312,7 @@ fn opensm_grants_a_group_and_datagrams_follow() {
 }
 
 #[test]
-fn without_ibsim_it_says_so() {
+fn serve_without_ibsim_fails_and_names_the_socket() {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_ib-sim"))
         .args(["serve", "--ibsim=no-such-ibsim", "--socket"])

@@ -7,7 +7,7 @@ use ib_mad::{
     perf::{PerfCapability, PortCounters},
     umad::UmadHeader,
 };
-use ib_sim::client::{open_umad, serve_umad_agent};
+use ib_sim::client::{open_umad, register_umad_agent};
 use std::{
     fs::{self, File},
     io::{Read, Write as _},
@@ -186,7 +186,7 @@ fn counters() -> PortCounters {
 /// Answers for performance management at node2, while there is a fabric.
 fn answer_for_counters(fabric: &Fabric) {
     let mut umad = File::from(open_umad(fabric.socket(), "node2", 1).unwrap());
-    serve_umad_agent(umad.as_fd(), 0, MgmtClass::PERF, 1, [1 << Method::GET.get(), 0]).unwrap();
+    register_umad_agent(umad.as_fd(), 0, MgmtClass::PERF, 1, [1 << Method::GET.get(), 0]).unwrap();
     // The fabric has heard of the agent when it says the next thing.
     fabric.control("stats");
     let waits = PerfCapability::XMIT_WAIT | PerfCapability::ALL_PORT_SELECT;

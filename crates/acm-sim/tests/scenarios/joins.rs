@@ -56,7 +56,7 @@ fn what_was_granted_at_the_instant_of_forgetting_is_asked_for_again() {
     }
     let members = |world: &World| world.subnet.groups().map(|group| group.members.len()).collect::<Vec<_>>();
     assert_eq!((members(&world), joins(&world, since)), (vec![2], vec![world.now()]));
-    world.subnet.forget_memberships(port);
+    world.subnet.drop_memberships(port);
     world.subnet.reregister(port).unwrap();
     world.settle();
     assert_eq!((members(&world), joins(&world, since).len()), (vec![1], 1), "it waits for a while of its own");

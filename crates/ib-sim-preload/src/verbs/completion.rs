@@ -189,16 +189,16 @@ unsafe extern "C" fn ibv_create_cq(
 unsafe extern "C" fn ibv_destroy_cq(queue: *mut ibv_cq) -> c_int {
     // SAFETY: by the caller's promise the queue lives; `ibv_create_cq` allocated it. A channel outlives its queues.
     unsafe {
-        let own = Queue::of(queue);
-        if own.users.load(Ordering::Acquire) != 0 {
+        let cq = Queue::of(queue);
+        if cq.users.load(Ordering::Acquire) != 0 {
             return libc::EBUSY;
         }
-        if !own.abi.channel.is_null() {
-            let channel = &*own.abi.channel.cast::<Channel>();
+        if !cq.abi.channel.is_null() {
+            let channel = &*cq.abi.channel.cast::<Channel>();
             channel.events.remove(|event| *event == queue.addr());
             channel.users.fetch_sub(1, Ordering::AcqRel);
         }
-        Context::of(own.abi.context).remove_events(queue.addr());
+        Context::of(cq.abi.context).remove_events(queue.addr());
         drop(Box::from_raw(queue.cast::<Queue>()));
     }
     number(Ok(()))

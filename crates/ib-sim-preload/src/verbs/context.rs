@@ -132,16 +132,16 @@ impl Context {
     /// # Safety
     /// The context is open, and nothing of it is in use.
     pub(super) unsafe fn stop(context: *mut ibv_context) {
-        let own = context.wrapping_byte_sub(offset_of!(verbs_context, context)).cast::<Self>();
+        let this = context.wrapping_byte_sub(offset_of!(verbs_context, context)).cast::<Self>();
         // SAFETY: by the caller's promise the context is open, and nothing of it is in use. The thread ends when its
         // socket is shut down; after that no other reference to the context exists.
         unsafe {
             libc::shutdown((*context).cmd_fd, libc::SHUT_RDWR);
-            if let Some(receiver) = (&raw mut (*own).receiver).replace(None) {
+            if let Some(receiver) = (&raw mut (*this).receiver).replace(None) {
                 // An error is a panic of the thread, which is a defect of this library. C has no way to report it.
                 let _ = receiver.join();
             }
-            drop(Box::from_raw(own));
+            drop(Box::from_raw(this));
         }
     }
 

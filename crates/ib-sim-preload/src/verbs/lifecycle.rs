@@ -161,33 +161,33 @@ unsafe extern "C" fn ibv_create_qp(pd: *mut rdma_sys::ibv_pd, attributes: *mut i
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn ibv_destroy_qp(pair: *mut ibv_qp) -> c_int {
     // SAFETY: by the caller's promise the queue pair lives.
-    let own = unsafe { Pair::of(pair) };
-    if own.context().is_removed() {
+    let qp = unsafe { Pair::of(pair) };
+    if qp.context().is_removed() {
         return libc::EIO;
     }
-    let mut client = lock(&own.context().client);
+    let mut client = lock(&qp.context().client);
     {
-        let inner = lock(&own.inner);
+        let inner = lock(&qp.inner);
         if !inner.groups.is_empty() {
             return libc::EBUSY;
         }
         if inner.open {
             // An error means that the connection ended. The server then has closed the queue pair.
-            let _ = client.suspend_qp(own.qpn);
+            let _ = client.suspend_qp(qp.qpn);
         }
     }
-    own.context().stalled.drop_sends_of(own.qpn);
-    own.context().remove_events(pair.addr());
-    client.release_qpn(own.qpn);
-    lock(&own.context().pairs).remove(&own.qpn);
+    qp.context().stalled.drop_sends_of(qp.qpn);
+    qp.context().remove_events(pair.addr());
+    client.release_qpn(qp.qpn);
+    lock(&qp.context().pairs).remove(&qp.qpn);
     drop(client);
-    for queue in [own.send_queue(), own.receive_queue()] {
-        queue.drop_completions_of(own.qpn.get());
+    for queue in [qp.send_queue(), qp.receive_queue()] {
+        queue.drop_completions_of(qp.qpn.get());
         queue.users.fetch_sub(1, Ordering::AcqRel);
     }
     // SAFETY: the domain of a living queue pair lives. The queue pair is in no table any longer.
     unsafe {
-        (*own.abi().pd.cast::<Domain>()).users.fetch_sub(1, Ordering::AcqRel);
+        (*qp.abi().pd.cast::<Domain>()).users.fetch_sub(1, Ordering::AcqRel);
         drop(Box::from_raw(pair.cast::<Pair>()));
     }
     0

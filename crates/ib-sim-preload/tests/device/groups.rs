@@ -1,4 +1,4 @@
-//! Groups, partitions, and what is known of a datagram.
+//! Groups, partitions, and the addresses of received datagrams.
 use super::{at_node, control, datagram, event, umad, wait_for};
 use ib_device::{
     Error,
@@ -20,8 +20,8 @@ fn here(port: &Port) -> AddressVector {
 }
 
 #[test]
-fn a_group_is_received_as_long_as_it_is_attached() {
-    if at_node("groups::a_group_is_received_as_long_as_it_is_attached").is_none() {
+fn multicast_is_received_while_the_queue_pair_is_attached() {
+    if at_node("groups::multicast_is_received_while_the_queue_pair_is_attached").is_none() {
         return;
     }
     let (context, port) = opened();
@@ -33,12 +33,12 @@ fn a_group_is_received_as_long_as_it_is_attached() {
     let grh = GlobalRoute { dgid: mgid, hop_limit: 1, ..GlobalRoute::default() };
     let group = AddressVector { dlid: mlid, ..here(&port) }.with_grh(grh);
     let to = other.qpn();
-    let mut send = |way: &AddressVector, qpn, payload: &[u8]| {
+    let mut send = |path: &AddressVector, qpn, payload: &[u8]| {
         while one.poll().unwrap().is_some() {}
-        one.send(way, qpn, Qkey::GSI, payload).unwrap().get()
+        one.send(path, qpn, Qkey::GSI, payload).unwrap().get()
     };
-    // What arrives next: a datagram to the group, or the one after it.
-    let mut next = |other: &mut UdQueuePair| {
+    // Sends a datagram to the group and one to the queue pair. Returns true if the first is received.
+    let mut is_received = |other: &mut UdQueuePair| {
         let first = send(&group, Qpn::MULTICAST, b"group");
         assert_ne!(send(&here(&port), to, b"after"), first);
         let (payload, gid) = datagram(&context, other);
@@ -47,29 +47,29 @@ fn a_group_is_received_as_long_as_it_is_attached() {
         }
         payload == b"group"
     };
-    assert!(!next(&mut other));
+    assert!(!is_received(&mut other));
     other.attach(mgid, mlid).unwrap();
     other.attach(mgid, mlid).unwrap();
-    assert!(next(&mut other));
+    assert!(is_received(&mut other));
     other.detach("ff12::99".parse().unwrap()).unwrap();
-    assert!(next(&mut other), "it was another group");
+    assert!(is_received(&mut other), "another group was detached");
     other.detach(mgid).unwrap();
     other.detach(mgid).unwrap();
-    assert!(!next(&mut other));
+    assert!(!is_received(&mut other));
     assert!(matches!(other.attach(port.gids[0].gid, Lid::new(0xc000)), Err(Error::Call { .. })));
 }
 
 #[test]
-fn who_sent_a_datagram_is_told_with_it() {
-    if at_node("groups::who_sent_a_datagram_is_told_with_it").is_none() {
+fn received_datagram_has_the_address_of_its_sender() {
+    if at_node("groups::received_datagram_has_the_address_of_its_sender").is_none() {
         return;
     }
     let (context, port) = opened();
     let mut pair = UdQueuePair::new(&context, CONFIG).unwrap();
     let (qpn, gid) = (pair.qpn(), port.gids[0].gid);
     let grh = GlobalRoute { dgid: gid, hop_limit: 1, ..GlobalRoute::default() };
-    for (way, source) in [(here(&port), None), (here(&port).with_grh(grh), Some(gid))] {
-        pair.send(&way, qpn, Qkey::GSI, b"x").unwrap();
+    for (path, source) in [(here(&port), None), (here(&port).with_grh(grh), Some(gid))] {
+        pair.send(&path, qpn, Qkey::GSI, b"x").unwrap();
         loop {
             match pair.poll().unwrap() {
                 Some(Completion::Received(datagram)) => {
@@ -87,15 +87,15 @@ fn who_sent_a_datagram_is_told_with_it() {
 }
 
 #[test]
-fn another_partition_is_used_from_then_on() {
-    let Some(socket) = at_node("groups::another_partition_is_used_from_then_on") else { return };
+fn new_pkey_index_is_used_for_sends_and_receives() {
+    let Some(socket) = at_node("groups::new_pkey_index_is_used_for_sends_and_receives") else { return };
     let (context, port) = opened();
     assert_eq!(control(Path::new(&socket), "pkeys node1 1 ffff,8003").unwrap(), "ok\n");
     event(&context);
     let mut one = UdQueuePair::new(&context, CONFIG).unwrap();
     let mut other = UdQueuePair::new(&context, CONFIG).unwrap();
     let to = other.qpn();
-    // What is under way stays where nothing changes.
+    // The same index keeps datagrams on their way.
     one.send(&here(&port), to, Qkey::GSI, b"stays").unwrap();
     other.set_pkey_index(0).unwrap();
     assert_eq!(datagram(&context, &mut other).0, b"stays");
@@ -105,12 +105,12 @@ fn another_partition_is_used_from_then_on() {
     one.set_pkey_index(1).unwrap();
     one.send(&here(&port), to, Qkey::GSI, b"arrives").unwrap();
     assert_eq!(datagram(&context, &mut other).0, b"arrives");
-    assert!(one.set_pkey_index(9).is_err(), "there is none");
+    assert!(one.set_pkey_index(9).is_err(), "no such index");
 }
 
 #[test]
-fn as_many_are_received_unread_as_there_are_buffers() {
-    if at_node("groups::as_many_are_received_unread_as_there_are_buffers").is_none() {
+fn unread_datagrams_beyond_the_receive_buffers_are_dropped() {
+    if at_node("groups::unread_datagrams_beyond_the_receive_buffers_are_dropped").is_none() {
         return;
     }
     let (context, port) = opened();
@@ -120,13 +120,13 @@ fn as_many_are_received_unread_as_there_are_buffers() {
         for _ in 0..=depth {
             last.send(&here(&port), ring.qpn(), Qkey::GSI, b"x").unwrap();
         }
-        let own = last.qpn();
-        last.send(&here(&port), own, Qkey::GSI, b"last").unwrap();
+        let qpn = last.qpn();
+        last.send(&here(&port), qpn, Qkey::GSI, b"last").unwrap();
         assert_eq!(datagram(&context, &mut last).0, b"last");
         let mut received = 0;
         while let Some(completion) = ring.poll().unwrap() {
             received += u32::from(matches!(completion, Completion::Received(_)));
         }
-        assert_eq!(received, depth, "the device drops what is over it");
+        assert_eq!(received, depth, "the device drops the others");
     }
 }

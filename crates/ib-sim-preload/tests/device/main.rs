@@ -1,4 +1,4 @@
-//! Our own device library (`ib-device`) on a simulated node: each test starts itself again under the preload library.
+//! `ib-device` on a simulated node. Each test runs itself again in a child process under the preload library.
 mod groups;
 mod umad;
 
@@ -20,7 +20,7 @@ use std::{
     thread,
 };
 
-/// In the child: where the server is. In the parent: `None`, after the child has run the test.
+/// In the child: returns the socket of the server. In the parent: runs the test in a child and returns `None`.
 fn at_node(test: &str) -> Option<PathBuf> {
     if let Some(socket) = env::var_os("IB_SIM_SOCKET") {
         return Some(socket.into());
@@ -47,17 +47,21 @@ fn at_node(test: &str) -> Option<PathBuf> {
         .unwrap();
     stopper.stop();
     serving.join().unwrap().unwrap();
-    let said = String::from_utf8_lossy(&child.stdout);
-    assert!(child.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&child.stderr));
+    let output = String::from_utf8_lossy(&child.stdout);
+    assert!(
+        child.status.success() && output.contains("1 passed"),
+        "{output}{}",
+        String::from_utf8_lossy(&child.stderr)
+    );
     None
 }
 
 fn wait_for(fd: BorrowedFd<'_>) {
     let mut fds = [PollFd::new(fd, PollFlags::POLLIN)];
-    assert_eq!(poll(&mut fds, PollTimeout::from(5000u16)), Ok(1), "nothing came");
+    assert_eq!(poll(&mut fds, PollTimeout::from(5000u16)), Ok(1), "no event");
 }
 
-/// The next datagram: its payload, its destination in the global route header.
+/// Waits for the next datagram. Returns its payload and the destination in its global route header.
 fn datagram(context: &Context, pair: &mut UdQueuePair) -> (Vec<u8>, Option<Gid>) {
     loop {
         while let Some(completion) = pair.poll().unwrap() {
@@ -73,8 +77,8 @@ fn datagram(context: &Context, pair: &mut UdQueuePair) -> (Vec<u8>, Option<Gid>)
 }
 
 #[test]
-fn datagrams_with_and_without_a_global_route() {
-    if at_node("datagrams_with_and_without_a_global_route").is_none() {
+fn datagrams_arrive_with_and_without_a_global_route() {
+    if at_node("datagrams_arrive_with_and_without_a_global_route").is_none() {
         return;
     }
     let device = Sysfs::default().scan().unwrap().devices.remove(0);
@@ -91,7 +95,7 @@ fn datagrams_with_and_without_a_global_route() {
         hop_limit: 1,
         traffic_class: 0,
     };
-    // More than there are buffers, so that they are posted again; the long ones do not go inline.
+    // More datagrams than buffers, so that buffers are posted again. Long payloads are not sent inline.
     for round in 0..20u8 {
         let payload = vec![round; 1 + 100 * usize::from(round)];
         let to = if round % 2 == 0 { local } else { local.with_grh(grh) };
@@ -100,7 +104,7 @@ fn datagrams_with_and_without_a_global_route() {
         assert_eq!(datagram(&context, &mut other), (payload, route));
         while one.poll().unwrap().is_some() {}
     }
-    // A wrong key is no delivery; a restart of the queue pair leaves it in working order.
+    // A datagram with a wrong key is dropped. After a restart the queue pair receives again.
     one.send(&local, other.qpn(), Qkey::new(7), b"lost").unwrap();
     other.recover().unwrap();
     one.send(&local, other.qpn(), Qkey::GSI, b"after").unwrap();
@@ -108,8 +112,8 @@ fn datagrams_with_and_without_a_global_route() {
 }
 
 #[test]
-fn the_longest_datagram_is_told_of_and_does_no_harm() {
-    if at_node("the_longest_datagram_is_told_of_and_does_no_harm").is_none() {
+fn too_long_datagram_is_reported_and_does_no_harm() {
+    if at_node("too_long_datagram_is_reported_and_does_no_harm").is_none() {
         return;
     }
     let device = Sysfs::default().scan().unwrap().devices.remove(0);
@@ -143,8 +147,8 @@ fn the_longest_datagram_is_told_of_and_does_no_harm() {
 }
 
 #[test]
-fn sends_that_ended_make_room_and_are_told_before_the_receive_backlog() {
-    if at_node("sends_that_ended_make_room_and_are_told_before_the_receive_backlog").is_none() {
+fn completed_sends_free_slots_and_are_reported_before_receives() {
+    if at_node("completed_sends_free_slots_and_are_reported_before_receives").is_none() {
         return;
     }
     let device = Sysfs::default().scan().unwrap().devices.remove(0);
@@ -153,11 +157,11 @@ fn sends_that_ended_make_room_and_are_told_before_the_receive_backlog() {
     let mut pair = UdQueuePair::new(&context, config).unwrap();
     let to = AddressVector::local(device.ports[0].lid, ServiceLevel::ZERO);
     let qpn = pair.qpn();
-    // To itself, many more than there are slots, and nobody polls.
+    // Many more sends to itself than slots, without a poll.
     for round in 0..100u8 {
         pair.send(&to, qpn, Qkey::GSI, &[round]).unwrap();
     }
-    // Once the last one came, what is told first are the sends.
+    // After all datagrams were received, the sends are reported first.
     let mut kinds = String::new();
     while kinds.matches('r').count() < 100 {
         match pair.poll().unwrap() {
@@ -174,8 +178,8 @@ fn sends_that_ended_make_room_and_are_told_before_the_receive_backlog() {
 }
 
 #[test]
-fn what_works_is_left_alone_and_what_failed_is_started_anew() {
-    if at_node("what_works_is_left_alone_and_what_failed_is_started_anew").is_none() {
+fn recover_restarts_only_a_failed_queue_pair() {
+    if at_node("recover_restarts_only_a_failed_queue_pair").is_none() {
         return;
     }
     let device = Sysfs::default().scan().unwrap().devices.remove(0);
@@ -185,7 +189,7 @@ fn what_works_is_left_alone_and_what_failed_is_started_anew() {
     let to = AddressVector::local(device.ports[0].lid, ServiceLevel::ZERO);
     let qpn = pair.qpn();
     let send = |pair: &mut UdQueuePair, payload: u8| pair.send(&to, qpn, Qkey::GSI, &[payload]).unwrap();
-    // What is under way is not lost.
+    // Posted work of a working queue pair is not lost.
     let first = send(&mut pair, 1);
     pair.recover().unwrap();
     let (mut sent, mut received) = (false, false);
@@ -206,11 +210,11 @@ fn what_works_is_left_alone_and_what_failed_is_started_anew() {
         if round == 2 {
             pair.recover().unwrap();
         }
-        // Whether it was out already is a matter of luck; it is told in any case.
-        let told = pair.poll().unwrap();
+        // The send may have been completed before the flush. It is reported in both cases.
+        let reported = pair.poll().unwrap();
         assert!(
-            matches!(told, Some(Completion::Sent(id) | Completion::SendFailed { id, .. }) if id == lost),
-            "{told:?}"
+            matches!(reported, Some(Completion::Sent(id) | Completion::SendFailed { id, .. }) if id == lost),
+            "{reported:?}"
         );
         while pair.poll().unwrap().is_some() {}
         send(&mut pair, 3);
@@ -224,7 +228,7 @@ fn what_works_is_left_alone_and_what_failed_is_started_anew() {
     assert_eq!(context.leaked(), 0);
 }
 
-/// What [`Context::next_event`] gives next.
+/// Waits for the next event.
 fn event(context: &Context) -> Event {
     loop {
         if let Some(event) = context.next_event().unwrap() {
@@ -235,8 +239,8 @@ fn event(context: &Context) -> Event {
 }
 
 #[test]
-fn every_change_of_a_port_is_an_event_and_in_the_files() {
-    let Some(socket) = at_node("every_change_of_a_port_is_an_event_and_in_the_files") else { return };
+fn every_change_of_a_port_is_an_event_and_in_sysfs() {
+    let Some(socket) = at_node("every_change_of_a_port_is_an_event_and_in_sysfs") else { return };
     let context = Context::open("ibsim0").unwrap();
     let read = || Sysfs::default().device("ibsim0").unwrap().unwrap().ports.remove(0);
     let change = |command: &str| assert_eq!(control(Path::new(&socket), command).unwrap(), "ok\n", "{command}");
@@ -251,7 +255,7 @@ fn every_change_of_a_port_is_an_event_and_in_the_files() {
     ] {
         change(command);
         assert_eq!(event(&context), Event::Port { port: 1, event: expected }, "{command}");
-        // The files and the device agree as soon as the event is there.
+        // The files and the device have the same attributes when the event arrives.
         assert_eq!((read().lid, read().state, read().link_layer), {
             let now = context.query_port(1).unwrap();
             (now.lid, now.state, now.link_layer)
@@ -263,16 +267,16 @@ fn every_change_of_a_port_is_an_event_and_in_the_files() {
 }
 
 #[test]
-fn a_device_that_is_taken_away_lets_nothing_go_and_comes_back_as_another() {
-    let Some(socket) = at_node("a_device_that_is_taken_away_lets_nothing_go_and_comes_back_as_another") else { return };
+fn removed_device_frees_nothing_and_returns_as_another_device() {
+    let Some(socket) = at_node("removed_device_frees_nothing_and_returns_as_another_device") else { return };
     let uevents = UeventSocket::open().unwrap();
-    // The kernel tells of a device's files first, and of the device last.
-    let told = |wanted: Action| {
+    // The kernel reports a device's files first, and the device last.
+    let messages = |action: Action| {
         let mut names = Vec::new();
         while names.last().is_none_or(|name| name != "ibsim0") {
             match uevents.next_event().unwrap() {
                 Some(Hotplug::Device(event)) => {
-                    assert_eq!(event.action, wanted);
+                    assert_eq!(event.action, action);
                     names.push(event.name);
                 }
                 Some(Hotplug::Lost) => panic!("lost"),
@@ -289,7 +293,7 @@ fn a_device_that_is_taken_away_lets_nothing_go_and_comes_back_as_another() {
     drop(unused);
     assert_eq!(context.leaked(), 0);
     assert_eq!(control(Path::new(&socket), "device remove node1").unwrap(), "ok\n");
-    assert_eq!(told(Action::Remove), ["umad0", "uverbs0", "ibsim0"]);
+    assert_eq!(messages(Action::Remove), ["umad0", "uverbs0", "ibsim0"]);
     assert_eq!(event(&context), Event::DeviceFatal);
     wait_for(umad.as_fd());
     assert!(matches!(umad.receive(&mut ReceiveBuffer::default()), Err(Error::Gone)));
@@ -297,11 +301,11 @@ fn a_device_that_is_taken_away_lets_nothing_go_and_comes_back_as_another() {
     assert!(Sysfs::default().scan().unwrap().devices.is_empty());
     assert!(Context::open("ibsim0").is_err());
     drop(pair);
-    // The queue pair, its two completion queues, its three pieces of memory.
+    // The queue pair, its two completion queues, its three memory regions.
     assert_eq!(context.leaked(), 6);
     drop(context);
     assert_eq!(control(Path::new(&socket), "device add node1 0x0002c90300007770").unwrap(), "ok\n");
-    assert_eq!(told(Action::Add), ["umad0", "uverbs0", "ibsim0"]);
+    assert_eq!(messages(Action::Add), ["umad0", "uverbs0", "ibsim0"]);
     let after = Sysfs::default().scan().unwrap().devices.remove(0);
     assert!(!before.is_same_device(&after));
     let context = Context::open("ibsim0").unwrap();

@@ -12,7 +12,7 @@ use ib_mad::{
 use nix::errno::Errno;
 use std::os::fd::AsFd;
 
-/// What comes next: the lower half of its transaction id, why it failed, and its datagram, if it is whole.
+/// Waits for the next frame. Returns the lower half of its transaction id, its failure, and its MAD if it is complete.
 fn next(umad: &UmadPort) -> (u64, Option<Errno>, Option<SaMad>) {
     let mut buffer = ReceiveBuffer::default();
     loop {
@@ -24,7 +24,7 @@ fn next(umad: &UmadPort) -> (u64, Option<Errno>, Option<SaMad>) {
     }
 }
 
-/// Makes the port a member of a group: the group's LID.
+/// Joins the port to a group. Returns the group's LID.
 pub(super) fn join(port: &Port, mgid: Gid) -> Lid {
     let mut umad = UmadPort::open(&port.umad.as_ref().unwrap().path).unwrap();
     let agent = umad.register(&Agent::client(MgmtClass::SUBN_ADM, SA_CLASS_VERSION)).unwrap();
@@ -46,8 +46,8 @@ pub(super) fn join(port: &Port, mgid: Gid) -> Lid {
 }
 
 #[test]
-fn a_question_has_its_answer_or_comes_back() {
-    if at_node("umad::a_question_has_its_answer_or_comes_back").is_none() {
+fn request_gets_a_response_or_times_out() {
+    if at_node("umad::request_gets_a_response_or_times_out").is_none() {
         return;
     }
     let port = Sysfs::default().scan().unwrap().devices.remove(0).ports.remove(0);
@@ -55,23 +55,23 @@ fn a_question_has_its_answer_or_comes_back() {
     let agent = umad.register(&Agent::client(MgmtClass::SUBN_ADM, SA_CLASS_VERSION)).unwrap();
     let to = MadAddress::general_services(AddressVector::local(port.sm_lid, port.sm_sl), port.sa_pkey_index());
     let gid = port.gids[0].gid;
-    let wanted = PathRecord { sgid: gid, dgid: gid, ..PathRecord::default() };
-    let mad = |tid| Query::from_non_zero(wanted).get(TransactionId::new(tid));
+    let record = PathRecord { sgid: gid, dgid: gid, ..PathRecord::default() };
+    let mad = |tid| Query::from_non_zero(record).get(TransactionId::new(tid));
     let expect = Expect::Response { timeout: Duration::from_secs(30), retries: 0 };
     for tid in [7, 8] {
         umad.send(agent, &to, expect, ib_mad::as_bytes(&mad(tid))).unwrap();
-        let (answered, failure, answer) = next(&umad);
-        assert_eq!((answered, failure), (tid, None));
-        let record = answer.unwrap();
-        let path = record.record::<PathRecord>().unwrap();
+        let (response_tid, failure, response) = next(&umad);
+        assert_eq!((response_tid, failure), (tid, None));
+        let response = response.unwrap();
+        let path = response.record::<PathRecord>().unwrap();
         assert_eq!((path.slid, path.dlid, path.dgid), (port.lid, port.lid, gid));
     }
-    // Nobody administers the subnet there.
+    // There is no administrator at this LID.
     let nowhere = MadAddress { path: AddressVector::local(port.lid, port.sm_sl), ..to };
     let expect = Expect::Response { timeout: Duration::from_millis(1), retries: 1 };
     umad.send(agent, &nowhere, expect, ib_mad::as_bytes(&mad(9))).unwrap();
     assert_eq!(next(&umad).1, Some(Errno::ETIMEDOUT));
     umad.unregister(agent).unwrap();
     assert!(umad.unregister(agent).is_err());
-    assert!(umad.send(agent, &to, expect, ib_mad::as_bytes(&mad(10))).is_err(), "it is nobody's");
+    assert!(umad.send(agent, &to, expect, ib_mad::as_bytes(&mad(10))).is_err(), "the agent is unregistered");
 }

@@ -8,19 +8,19 @@ use alloc::{
 };
 use std::{io::Read, path::Path};
 
-/// Gives the server a command and returns its answer, as `ib-sim ctl` does.
+/// Sends a command to the server and returns the output, as `ib-sim ctl` does.
 ///
 /// # Errors
-/// [`ClientError::Io`] if nobody serves there.
+/// [`ClientError::Io`] if no server uses the socket.
 pub fn control(path: &Path, command: &str) -> Result<String, ClientError> {
     let (socket, _) = hello(path, &Hello::new(Role::CONTROL, 0, ""))?;
     socket.send(command.as_bytes())?;
-    let mut answer = Vec::new();
+    let mut output = Vec::new();
     let mut buffer = vec![0; MAX_MESSAGE];
     loop {
         match (&socket).read(&mut buffer)? {
-            0 => return Ok(String::from_utf8_lossy(&answer).to_string()),
-            length => answer.extend_from_slice(buffer.get(..length).unwrap_or_default()),
+            0 => return Ok(String::from_utf8_lossy(&output).to_string()),
+            length => output.extend_from_slice(buffer.get(..length).unwrap_or_default()),
         }
     }
 }

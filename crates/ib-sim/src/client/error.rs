@@ -1,9 +1,9 @@
-//! What can go wrong between a program and the server.
+//! Errors between a program and the server.
 use crate::proto::Refusal;
 use ib_mad::DecodeError;
 use std::io;
 
-/// What can go wrong between a program and the server.
+/// An error between a program and the server.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// The socket failed.
@@ -12,13 +12,13 @@ pub enum ClientError {
     /// The server refused the connection.
     #[error("the simulated subnet refused: {0}")]
     Refused(Refusal),
-    /// The server sent what is no message of this version.
+    /// The server sent a message that is invalid in this version.
     #[error("the simulated subnet sent a bad message: {0}")]
     BadMessage(#[from] DecodeError),
-    /// The server ended the connection.
+    /// The server closed the connection.
     #[error("the simulated subnet is gone")]
     Gone,
-    /// The server does not keep up: the datagram is not sent.
+    /// The server is too slow: the datagram was not sent.
     #[error("no room to send")]
     Full,
     /// The node has no such port.

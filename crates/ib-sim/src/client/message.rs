@@ -1,4 +1,4 @@
-//! What the server tells a program.
+//! Messages of the server to a program.
 use super::error::ClientError;
 use crate::{
     AgentId, PortChange, Source,
@@ -6,30 +6,30 @@ use crate::{
 };
 use ib_mad::{Lid, Qpn, Wire, packet::Grh, sa::SaMad};
 
-/// What the server told.
+/// A message of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message<'a> {
-    /// A datagram came.
+    /// A datagram was received.
     Datagram {
-        /// Who received it.
+        /// The receiving queue pair.
         qpn: Qpn,
-        /// Who sent it.
+        /// The sender.
         source: Source,
-        /// The global route header, if the sender used one; of a multicast always.
+        /// The global route header, if the packet had one. Every multicast has one.
         grh: Option<&'a Grh>,
-        /// The bytes behind the headers.
+        /// The payload.
         payload: &'a [u8],
     },
-    /// An answer to [`Client::send_mad`](super::Client::send_mad).
+    /// A response to [`Client::send_mad`](super::Client::send_mad).
     Mad {
         /// Number of the port that sent the request.
         port: u8,
         /// The request's agent.
         agent: AgentId,
-        /// The answer, with the request's transaction id.
+        /// The response, with the request's transaction id.
         mad: &'a SaMad,
     },
-    /// No answer came to any transmission of a request.
+    /// A request had no response to any of its transmissions.
     MadTimedOut {
         /// Number of the port that sent the request.
         port: u8,
@@ -38,7 +38,7 @@ pub enum Message<'a> {
         /// The request, with its transaction id.
         mad: &'a SaMad,
     },
-    /// A report of the administrator, to be answered with [`Client::send_mad`](super::Client::send_mad) without a
+    /// A report of the administrator. The program responds by [`Client::send_mad`](super::Client::send_mad) without a
     /// time-out.
     Report {
         /// Number of the port that received it.
@@ -50,27 +50,27 @@ pub enum Message<'a> {
         /// The `SubnAdmReport()`, with the notice as its data.
         mad: &'a SaMad,
     },
-    /// A port changed; [`Client::port`](super::Client::port) has its attributes now.
+    /// A port changed. [`Client::port`](super::Client::port) has the new attributes.
     Port {
         /// Number of the port that changed.
         port: u8,
-        /// What changed at it.
+        /// The change.
         change: PortChange,
     },
-    /// Something of a queue pair broke.
+    /// A part of a queue pair failed.
     Fault {
         /// The queue pair.
         qpn: Qpn,
-        /// Which part of the queue pair broke.
+        /// The failed part.
         fault: Fault,
     },
-    /// A request was not done.
+    /// The server refused a request.
     Refused {
         /// Kind of the request.
         request: Kind,
-        /// Why the server refused.
+        /// The reason.
         refusal: Refusal,
-        /// The queue pair, if it was about one; else 0.
+        /// The queue pair of the request, or 0.
         qpn: Qpn,
     },
 }
@@ -96,8 +96,8 @@ pub(super) fn read_message(message: &[u8]) -> Result<Message<'_>, ClientError> {
             Message::Report { port: header.port, slid: header.slid, qpn, mad }
         }
         Kind::QP_FAULT => {
-            let broken = QpFault::parse(message)?;
-            Message::Fault { qpn: Qpn::masked(broken.qpn.get()), fault: broken.fault }
+            let failed = QpFault::parse(message)?;
+            Message::Fault { qpn: Qpn::masked(failed.qpn.get()), fault: failed.fault }
         }
         _ => {
             let refused = Refused::parse(message)?;

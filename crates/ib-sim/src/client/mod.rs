@@ -1,4 +1,4 @@
-//! Attach to a subnet that another process serves (`ib-sim serve`).
+//! Attaching to a subnet that another process serves (`ib-sim serve`).
 mod control;
 mod error;
 mod hello;
@@ -10,4 +10,4 @@ pub use control::control;
 pub use error::ClientError;
 pub use message::Message;
 pub use node::Client;
-pub use umad::{forget_umad_agent, open_uevents, open_umad, serve_umad_agent};
+pub use umad::{open_uevents, open_umad, register_umad_agent, unregister_umad_agent};

@@ -28,9 +28,9 @@ use std::{
 
 /// A program's attachment to a node.
 ///
-/// After [`connect`](Self::connect) nothing waits for the server. The file descriptor ([`AsFd`]) is non-blocking and
-/// becomes readable when [`receive`](Self::receive) has something: call that until it gives `None`. The end of the
-/// connection closes its queue pairs.
+/// Only [`connect`](Self::connect) waits for the server. The file descriptor ([`AsFd`]) is non-blocking and readable
+/// when there are messages: call [`receive`](Self::receive) until it returns `None`. The queue pairs are closed with
+/// the connection.
 #[derive(Debug)]
 pub struct Client {
     socket: Socket,
@@ -44,14 +44,14 @@ pub struct Client {
 }
 
 impl Client {
-    /// Attaches to the node with this name; `None`: the first one that no other program is attached to.
+    /// Attaches to the node with this name. `None`: to the first node without another program.
     ///
     /// # Errors
-    /// [`ClientError::Io`] if nobody serves there, [`ClientError::Refused`] if there is no such node.
+    /// [`ClientError::Io`] if no server uses the socket, [`ClientError::Refused`] if there is no such node.
     pub fn connect(path: &Path, node: Option<&str>) -> Result<Self, ClientError> {
         let (socket, welcome) = hello(path, &Hello::new(Role::NODE, 0, node.unwrap_or_default()))?;
         let first = welcome.first_qpn.get();
-        let mut own = Self {
+        let mut client = Self {
             socket,
             id: welcome.node_id(),
             node: Node {
@@ -66,27 +66,27 @@ impl Client {
             out: Vec::new(),
         };
         for _ in 0..welcome.ports {
-            let length = own.read()?.ok_or_else(|| io::Error::from(io::ErrorKind::TimedOut))?;
-            let (_, port, _) = read_port_info(own.buffer.get(..length).unwrap_or_default())?;
-            own.node.ports.push(port);
+            let length = client.read()?.ok_or_else(|| io::Error::from(io::ErrorKind::TimedOut))?;
+            let (_, port, _) = read_port_info(client.buffer.get(..length).unwrap_or_default())?;
+            client.node.ports.push(port);
         }
-        own.socket.set_nonblocking(true)?;
-        Ok(own)
+        client.socket.set_nonblocking(true)?;
+        Ok(client)
     }
 
-    /// The node's number in the subnet.
+    /// Returns the node's number in the subnet.
     #[must_use]
     pub fn id(&self) -> NodeId {
         self.id
     }
 
-    /// The node, as it is now.
+    /// Returns the node with the changes that [`receive`](Self::receive) has reported.
     #[must_use]
     pub fn node(&self) -> &Node {
         &self.node
     }
 
-    /// A port (numbers start at 1), as it is now: what [`receive`](Self::receive) has told is in it.
+    /// Returns a port, by its number from 1, with the changes that [`receive`](Self::receive) has reported.
     #[must_use]
     pub fn port(&self, port: u8) -> Option<&Port> {
         self.node.ports.get(usize::from(port).checked_sub(1)?)
@@ -105,7 +105,7 @@ impl Client {
         opened.map(|()| qpn)
     }
 
-    /// Takes a queue pair number, for [`open_reserved`](Self::open_reserved).
+    /// Reserves a queue pair number for [`open_reserved`](Self::open_reserved).
     ///
     /// # Errors
     /// [`ClientError::QpnsUsedUp`].
@@ -117,7 +117,7 @@ impl Client {
         Ok(qpn)
     }
 
-    /// Opens a UD queue pair with a number of [`reserve_qpn`](Self::reserve_qpn).
+    /// Opens a UD queue pair with a number from [`reserve_qpn`](Self::reserve_qpn).
     ///
     /// # Errors
     /// [`ClientError::NoSuchPort`], [`ClientError::NoSuchPkey`], [`ClientError::Io`].
@@ -134,19 +134,19 @@ impl Client {
             pkey_index: Be16::new(pkey_index),
             ..QpOpen::default()
         };
-        self.send_surely(as_bytes(&open))
+        self.send_reliably(as_bytes(&open))
     }
 
-    /// Closes a queue pair and keeps its number, to open it again.
+    /// Closes a queue pair and keeps its number reserved.
     ///
     /// # Errors
     /// [`ClientError::Io`].
     pub fn suspend_qp(&mut self, qpn: Qpn) -> Result<(), ClientError> {
         let close = QpClose { kind: Kind::QP_CLOSE, qpn: Be32::new(qpn.get()), ..QpClose::default() };
-        self.send_surely(as_bytes(&close))
+        self.send_reliably(as_bytes(&close))
     }
 
-    /// Gives back a number whose queue pair is not open.
+    /// Releases a reserved number whose queue pair is not open.
     pub fn release_qpn(&mut self, qpn: Qpn) {
         self.open.remove(&qpn);
     }
@@ -160,7 +160,8 @@ impl Client {
         self.suspend_qp(qpn)
     }
 
-    /// Attaches a queue pair to a group. To receive, its port must also have joined the group at the administrator.
+    /// Attaches a queue pair to a group. To receive its datagrams, the port must also join the group at the
+    /// administrator.
     ///
     /// # Errors
     /// [`ClientError::Io`].
@@ -178,13 +179,13 @@ impl Client {
 
     fn group(&mut self, kind: Kind, qpn: Qpn, mgid: Gid) -> Result<(), ClientError> {
         let group = QpGroup { kind, reserved: Reserved::default(), qpn: Be32::new(qpn.get()), mgid };
-        self.send_surely(as_bytes(&group))
+        self.send_reliably(as_bytes(&group))
     }
 
     /// Sends a datagram from a queue pair.
     ///
     /// # Errors
-    /// [`ClientError::Full`] if the server does not keep up: the datagram is lost. [`ClientError::Io`].
+    /// [`ClientError::Full`] if the server is too slow: the datagram is lost. [`ClientError::Io`].
     pub fn send_datagram(&mut self, from: Qpn, datagram: &Datagram<'_>) -> Result<(), ClientError> {
         self.out.clear();
         self.out.extend_from_slice(as_bytes(&DatagramOut::new(from, datagram)));
@@ -196,8 +197,8 @@ impl Client {
         }
     }
 
-    /// Sends a management datagram, as Linux's umad does: [`Message::Mad`] or [`Message::MadTimedOut`] will come, if a
-    /// time-out is given. The time-out is rounded up to whole ms.
+    /// Sends a management datagram, as Linux's umad does. With a time-out the result is [`Message::Mad`] or
+    /// [`Message::MadTimedOut`]. The time-out is rounded up to whole ms.
     ///
     /// # Errors
     /// [`ClientError::Io`].
@@ -215,13 +216,13 @@ impl Client {
             reserved: Reserved::default(),
         };
         let message = [as_bytes(&header), as_bytes(mad)].concat();
-        self.send_surely(&message)
+        self.send_reliably(&message)
     }
 
-    /// The next message; `None`: none is there now. Messages of kinds that this version does not know are passed over.
+    /// Returns the next message; `None` if there is none for now. Messages of unknown kinds are ignored.
     ///
     /// # Errors
-    /// [`ClientError::Gone`] at the end of the connection, [`ClientError::BadMessage`], [`ClientError::Io`].
+    /// [`ClientError::Gone`] after the connection was closed, [`ClientError::BadMessage`], [`ClientError::Io`].
     pub fn receive(&mut self) -> Result<Option<Message<'_>>, ClientError> {
         let length = loop {
             let Some(length) = self.read()? else { return Ok(None) };
@@ -230,8 +231,8 @@ impl Client {
                 Kind::PORT_INFO => {
                     let (number, port, change) = read_port_info(message)?;
                     let index = usize::from(number).checked_sub(1);
-                    if let Some(place) = index.and_then(|index| self.node.ports.get_mut(index)) {
-                        *place = port;
+                    if let Some(entry) = index.and_then(|index| self.node.ports.get_mut(index)) {
+                        *entry = port;
                     }
                     if let Some(change) = PortChange::from_code(change) {
                         return Ok(Some(Message::Port { port: number, change }));
@@ -244,7 +245,7 @@ impl Client {
         read_message(self.buffer.get(..length).unwrap_or_default()).map(Some)
     }
 
-    /// One packet into the buffer; `None`: none is there.
+    /// Reads one packet into the buffer; `None` if there is none.
     fn read(&mut self) -> Result<Option<usize>, ClientError> {
         loop {
             match (&self.socket).read(&mut self.buffer) {
@@ -258,8 +259,8 @@ impl Client {
         }
     }
 
-    /// Sends what must not be lost. The server reads all the time, so that there is room again at once.
-    fn send_surely(&self, message: &[u8]) -> Result<(), ClientError> {
+    /// Sends a message that must not be lost. If the socket is full, waits until the server has read from it.
+    fn send_reliably(&self, message: &[u8]) -> Result<(), ClientError> {
         match uninterrupted(|| self.socket.send(message)) {
             Ok(_) => return Ok(()),
             Err(error) if is_full(&error) => {}
@@ -279,7 +280,7 @@ impl AsFd for Client {
 }
 
 fn is_full(error: &io::Error) -> bool {
-    // A SEQPACKET socket whose buffer is full says EAGAIN, one whose memory is used up ENOBUFS.
+    // A SEQPACKET socket fails with EAGAIN if its buffer is full, and with ENOBUFS if its memory is used up.
     const ENOBUFS: i32 = 105;
     error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(ENOBUFS)
 }

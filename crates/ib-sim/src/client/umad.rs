@@ -1,4 +1,4 @@
-//! Device files of a node: umad, and what the kernel would say of its device.
+//! Device files of a node: umad, and the kernel's messages about its devices.
 use super::{error::ClientError, hello::hello};
 use crate::proto::{Hello, Kind, Role, UmadForget, UmadServe};
 use ib_mad::{
@@ -15,7 +15,7 @@ use std::{
 /// Opens a port's umad device: a blocking socket on which each packet is a frame of `/dev/infiniband/umadN`.
 ///
 /// # Errors
-/// [`ClientError::Io`] if nobody serves there, [`ClientError::Refused`] if there is no such node or port.
+/// [`ClientError::Io`] if no server uses the socket, [`ClientError::Refused`] if there is no such node or port.
 pub fn open_umad(path: &Path, node: &str, port: u8) -> Result<OwnedFd, ClientError> {
     let (socket, _) = hello(path, &Hello::new(Role::UMAD, port, node))?;
     socket.set_read_timeout(None)?;
@@ -23,31 +23,31 @@ pub fn open_umad(path: &Path, node: &str, port: u8) -> Result<OwnedFd, ClientErr
     Ok(socket.into())
 }
 
-/// Opens a socket for what the kernel would say about the devices of the node's host: a blocking socket with packets as
-/// [`Role::UEVENT`] has them.
+/// Opens a socket for the kernel's messages about the devices of the node's host: a blocking socket with packets in the
+/// format of [`Role::UEVENT`].
 ///
 /// # Errors
-/// [`ClientError::Io`] if nobody serves there, [`ClientError::Refused`] if there is no such node.
+/// [`ClientError::Io`] if no server uses the socket, [`ClientError::Refused`] if there is no such node.
 pub fn open_uevents(path: &Path, node: &str) -> Result<OwnedFd, ClientError> {
     let (socket, _) = hello(path, &Hello::new(Role::UEVENT, 0, node))?;
     socket.set_read_timeout(None)?;
     Ok(socket.into())
 }
 
-/// Tells the server that an agent of a umad device is gone.
+/// Unregisters an agent of a umad device at the server.
 ///
 /// # Errors
-/// What the system says.
-pub fn forget_umad_agent(umad: BorrowedFd<'_>, agent: u32) -> io::Result<()> {
+/// The system's error.
+pub fn unregister_umad_agent(umad: BorrowedFd<'_>, agent: u32) -> io::Result<()> {
     let forget = UmadForget { kind: Kind::UMAD_FORGET, agent: Be32::new(agent), ..UmadForget::default() };
     SockRef::from(&umad).send(as_bytes(&forget)).map(|_| ())
 }
 
-/// Tells the server which requests an agent of a umad device takes in: methods as the kernel's mask has them.
+/// Registers an agent of a umad device for requests of these methods, a mask in the kernel's format.
 ///
 /// # Errors
-/// What the system says.
-pub fn serve_umad_agent(
+/// The system's error.
+pub fn register_umad_agent(
     umad: BorrowedFd<'_>,
     agent: u32,
     class: MgmtClass,

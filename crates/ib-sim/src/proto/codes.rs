@@ -1,8 +1,8 @@
-//! What messages, connections, faults and refusals are.
+//! Kinds of messages, roles of connections, faults and reasons of refusals.
 use ib_mad::code;
 
 code! {
-    /// What a message is.
+    /// The kind of a message.
     pub struct Kind(u16) {
         /// [`Hello`](super::Hello).
         HELLO = 1 "hello",
@@ -40,56 +40,56 @@ code! {
 }
 
 code! {
-    /// What a connection is for.
+    /// The role of a connection.
     pub struct Role(u8) {
         /// Queue pairs, management datagrams and events of one node.
         NODE = 1 "node",
         /// One port's umad device.
         UMAD = 2 "umad",
-        /// Commands of whoever runs the simulation.
+        /// Commands of the operator of the simulation.
         CONTROL = 3 "control",
-        /// What the kernel says about the devices of the node's host: each message is the sender's port id of netlink
-        /// (4 bytes in the machine's order; the kernel's is 0), and what a NETLINK_KOBJECT_UEVENT socket reads.
+        /// The kernel's messages about the devices of the node's host. Each message is the sender's netlink port id (4
+        /// bytes in host byte order; the kernel's is 0) and the bytes that a NETLINK_KOBJECT_UEVENT socket reads.
         UEVENT = 4 "uevent",
     }
 }
 
 code! {
-    /// Which part of a queue pair broke.
+    /// The failed part of a queue pair.
     pub struct Fault(u8) {
-        /// The queue pair: it is in error, and what was posted is gone without a completion.
+        /// The queue pair: it is in error, and posted work is lost without completions.
         QUEUE_PAIR = 1 "queue pair",
-        /// The completion queue of its receives: nothing that ends is told any more.
+        /// The completion queue of its receives: there are no further completions.
         COMPLETION_QUEUE = 2 "completion queue",
     }
 }
 
 code! {
-    /// Why something was refused.
+    /// The reason of a refusal.
     pub struct Refusal(u16) {
-        /// It was not.
+        /// Not refused.
         NONE = 0 "not refused",
-        /// The message is too short, or not one that belongs here.
+        /// The message is too short or not valid in its role.
         BAD_MESSAGE = 1 "bad message",
         /// The versions of both sides differ.
         BAD_VERSION = 2 "bad version",
-        /// There is no such node, or none is free.
+        /// The node does not exist, or no node is free.
         NO_SUCH_NODE = 3 "no such node",
-        /// There is no such port.
+        /// The port does not exist.
         NO_SUCH_PORT = 4 "no such port",
         /// The queue pair is not open in this connection.
         NO_SUCH_QP = 5 "no such queue pair",
-        /// The queue pair number is taken or not in the block.
+        /// The queue pair number is in use or not in the block.
         BAD_QPN = 6 "bad queue pair number",
         /// The port's table has no such P_Key index.
         NO_SUCH_PKEY = 7 "no such P_Key index",
-        /// The port's table has no such GID index, or the GID is not a group's where one must be.
+        /// The port's table has no such GID index, or a GID that must be a group's is not.
         BAD_GID = 8 "bad GID",
         /// The datagram is longer than the MTU.
         TOO_LONG = 9 "datagram too long",
-        /// There are too many connections or queue pairs already.
+        /// There are too many connections or queue pairs.
         NO_ROOM = 10 "no room",
-        /// The node's device, or the port's MAD interface, was taken away.
+        /// The node's device or the port's MAD interface is removed.
         NO_DEVICE = 11 "no device",
     }
 }

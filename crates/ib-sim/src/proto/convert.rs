@@ -1,4 +1,4 @@
-//! Messages from the simulator's own types, and back.
+//! Conversions between messages and the types of the simulator.
 use super::{
     codes::{Kind, Role},
     messages::{DatagramIn, DatagramOut, Hello, MAGIC, PortInfo, VERSION, Welcome},
@@ -12,7 +12,7 @@ use ib_mad::{
     wire::{Be16, Be32, Reserved, Text},
 };
 
-/// The kind of a message.
+/// Returns the kind of a message.
 ///
 /// # Errors
 /// [`DecodeError::TooShort`] for less than two bytes.
@@ -21,7 +21,7 @@ pub fn kind(message: &[u8]) -> Result<Kind, DecodeError> {
 }
 
 impl Hello {
-    /// A hello of this version.
+    /// Creates a hello of this version.
     #[must_use]
     pub fn new(role: Role, port: u8, node: &str) -> Self {
         Self {
@@ -36,10 +36,10 @@ impl Hello {
     }
 }
 
-/// A [`PortInfo`] message with its tables.
+/// Creates a [`PortInfo`] message with its tables.
 #[must_use]
 pub fn port_info(number: u8, port: &Port, change: u8) -> Vec<u8> {
-    // A table longer than the message could carry is cut: no device has 1024 entries.
+    // A longer table is cut, so that it fits in a message.
     let gids = port.gids.get(..1024).unwrap_or(&port.gids);
     let pkeys = port.pkeys.get(..1024).unwrap_or(&port.pkeys);
     let info = PortInfo {
@@ -66,10 +66,10 @@ pub fn port_info(number: u8, port: &Port, change: u8) -> Vec<u8> {
     message
 }
 
-/// The port in a [`PortInfo`] message: its number, its attributes, the number of what happened.
+/// Reads a [`PortInfo`] message: the port's number, its attributes, the number of the change.
 ///
 /// # Errors
-/// [`DecodeError`] if a table is cut off or the state has no meaning.
+/// [`DecodeError`] if a table is cut or the state is undefined.
 pub fn read_port_info(message: &[u8]) -> Result<(u8, Port, u8), DecodeError> {
     let (info, mut rest) = PortInfo::parse_prefix(message)?;
     let mut gids = Vec::new();
@@ -104,7 +104,7 @@ pub fn read_port_info(message: &[u8]) -> Result<(u8, Port, u8), DecodeError> {
 }
 
 impl DatagramOut {
-    /// The header of a datagram's message.
+    /// Creates the header of a datagram's message.
     #[must_use]
     pub fn new(from: Qpn, datagram: &crate::Datagram<'_>) -> Self {
         let to = datagram.to;
@@ -128,7 +128,7 @@ impl DatagramOut {
         }
     }
 
-    /// The datagram with this header and these bytes.
+    /// Returns the datagram with this header and payload.
     #[must_use]
     pub fn datagram<'a>(&self, payload: &'a [u8]) -> crate::Datagram<'a> {
         let to = AddressVector {
@@ -149,7 +149,7 @@ impl DatagramOut {
 }
 
 impl DatagramIn {
-    /// The header of a received datagram's message.
+    /// Creates the header of a received datagram's message.
     #[must_use]
     pub fn new(to: Qpn, source: &Source, grh: Option<&Grh>) -> Self {
         Self {
@@ -166,7 +166,7 @@ impl DatagramIn {
         }
     }
 
-    /// Where the datagram came from.
+    /// Returns the sender of the datagram.
     #[must_use]
     pub fn source(&self) -> Source {
         Source {
@@ -178,7 +178,7 @@ impl DatagramIn {
         }
     }
 
-    /// The global route header, if there is one.
+    /// Returns the global route header, if there is one.
     #[must_use]
     pub fn grh(&self) -> Option<&Grh> {
         (self.global != 0).then_some(&self.grh)
@@ -186,7 +186,7 @@ impl DatagramIn {
 }
 
 impl Welcome {
-    /// The node's number.
+    /// Returns the node's number.
     #[must_use]
     pub fn node_id(&self) -> NodeId {
         NodeId::new(self.node.get())
@@ -200,7 +200,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_port_comes_back_as_it_was() {
+    fn port_survives_its_message_and_a_cut_message_is_an_error() {
         let port =
             SubnetConfig { pkeys: alloc::vec![Pkey::DEFAULT_FULL, Pkey::new(0x8001)], ..SubnetConfig::default() }
                 .node(3)
@@ -214,7 +214,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_a_message_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn arbitrary_bytes_are_a_message_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = kind(&bytes);
             if let Ok((number, port, change)) = read_port_info(&bytes) {
                 let again = port_info(number, &port, change);
@@ -223,7 +223,7 @@ mod tests {
         }
 
         #[test]
-        fn a_datagram_comes_back_as_it_was(bytes in any::<[u8; 44]>(), payload in any::<[u8; 8]>()) {
+        fn datagram_survives_its_header(bytes in any::<[u8; 44]>(), payload in any::<[u8; 8]>()) {
             let header = DatagramOut::parse(&bytes).unwrap();
             let datagram = header.datagram(&payload);
             let again = DatagramOut::new(Qpn::masked(header.from.get()), &datagram);

@@ -1,4 +1,4 @@
-//! The messages: a structure is its own layout.
+//! Layouts of the messages.
 use super::codes::{Fault, Kind, Refusal, Role};
 use ib_mad::{
     Gid, Guid, Lid, MgmtClass, Mtu, PortState, Qkey, Rate,
@@ -9,16 +9,16 @@ use ib_mad::{
 
 /// The version of these messages.
 pub const VERSION: u16 = 1;
-/// What a connection starts with: `IBSM`.
+/// Magic number of a connection: `IBSM`.
 pub const MAGIC: u32 = 0x4942_534d;
-/// The longest message, in bytes.
+/// Bytes of the longest message.
 pub const MAX_MESSAGE: usize = 65_536;
-/// How many queue pair numbers a program gets.
+/// Number of queue pair numbers of a program.
 pub const QPN_BLOCK: u32 = 256;
-/// Status in [`MadIn`] of a request that nobody answered: Linux's `ETIMEDOUT`.
+/// Status in [`MadIn`] of a request without a response: Linux's `ETIMEDOUT`.
 pub const TIMED_OUT: u32 = 110;
 
-/// Sender of a uevent message without text: messages were lost, which Linux says by `ENOBUFS`.
+/// Sender of a uevent message without text, which reports lost messages. Linux reports them by `ENOBUFS`.
 pub const UEVENTS_LOST: u32 = u32::MAX;
 
 wire! {
@@ -30,35 +30,35 @@ wire! {
         pub version: Be16,
         /// [`MAGIC`].
         pub magic: Be32,
-        /// What the connection is for.
+        /// Role of the connection.
         pub role: Role,
         /// Port, for [`Role::UMAD`].
         pub port: u8,
         /// Zero.
         pub reserved: Reserved<2>,
-        /// Name of the node; empty: the first one that no other connection has.
+        /// Name of the node; empty: the first node without another program.
         pub node: Text<64>,
     }
 }
 
 wire! {
-    /// The answer to [`Hello`].
+    /// The response to [`Hello`].
     pub struct Welcome [96] {
         /// [`Kind::WELCOME`].
         pub kind: Kind,
-        /// Why not; [`Refusal::NONE`] if all is well.
+        /// The reason of a refusal, or [`Refusal::NONE`].
         pub refusal: Refusal,
         /// Number of the node.
         pub node: Be32,
         /// GUID of the node.
         pub guid: Guid,
-        /// Ports that it has.
+        /// Number of its ports.
         pub ports: u8,
         /// Zero.
         pub reserved: Reserved<7>,
         /// First of the connection's queue pair numbers.
         pub first_qpn: Be32,
-        /// How many numbers they are.
+        /// Number of the connection's queue pair numbers.
         pub qpn_count: Be32,
         /// Name of the node.
         pub name: Text<64>,
@@ -66,13 +66,13 @@ wire! {
 }
 
 wire! {
-    /// A port as it is now. GIDs (16 bytes each) and P_Keys (2 bytes each) follow.
+    /// The state of a port. GIDs (16 bytes each) and P_Keys (2 bytes each) follow.
     pub struct PortInfo [32] {
         /// [`Kind::PORT_INFO`].
         pub kind: Kind,
         /// Number of the port at the node, from 1.
         pub port: u8,
-        /// Number of what happened, as [`PortChange::code`](crate::PortChange::code); 0: nothing.
+        /// Number of the change, as [`PortChange::code`](crate::PortChange::code); 0: no change.
         pub change: u8,
         /// Logical state: down, init, armed or active.
         pub state: PortState,
@@ -82,19 +82,19 @@ wire! {
         pub mtu: Mtu,
         /// Active width times active speed.
         pub rate: Rate,
-        /// Base LID, without path bits; 0 before the subnet manager came.
+        /// Base LID, without path bits; 0 until the subnet manager assigned one.
         pub lid: Lid,
         /// LID of the subnet manager.
         pub sm_lid: Lid,
         /// Service level to the subnet manager.
         pub sm_sl: u8,
-        /// PortInfo.SubnetTimeOut: a packet crosses the subnet in 4.096 us x 2^n, n = 0..=31.
+        /// PortInfo.SubnetTimeOut n, 0..=31: a packet crosses the subnet within 4.096 us x 2^n.
         pub subnet_timeout: u8,
-        /// GIDs that follow.
+        /// Number of GIDs that follow.
         pub gid_count: Be16,
-        /// P_Keys that follow them.
+        /// Number of P_Keys that follow the GIDs.
         pub pkey_count: Be16,
-        /// Whether it is a port of an Ethernet network (not 0).
+        /// Not 0 for a port of an Ethernet network.
         pub ethernet: u8,
         /// Zero.
         pub reserved: Reserved<5>,
@@ -112,11 +112,11 @@ wire! {
         pub port: u8,
         /// Zero.
         pub reserved: Reserved<1>,
-        /// Its number, out of the connection's block.
+        /// Number of the queue pair, from the connection's block.
         pub qpn: Be32,
-        /// Its queue key.
+        /// Queue key of the queue pair.
         pub qkey: Qkey,
-        /// Which of the port's P_Keys.
+        /// Index of the P_Key in the port's table.
         pub pkey_index: Be16,
         /// Zero.
         pub reserved2: Reserved<2>,
@@ -150,7 +150,7 @@ wire! {
 }
 
 wire! {
-    /// A datagram to send. Its bytes follow.
+    /// A datagram to send. Its payload follows.
     pub struct DatagramOut [44] {
         /// [`Kind::DATAGRAM_OUT`].
         pub kind: Kind,
@@ -166,9 +166,9 @@ wire! {
         pub sl: u8,
         /// Path bits of the source LID.
         pub path_bits: u8,
-        /// Whether there is a global route (not 0): the fields below.
+        /// Not 0 if there is a global route: the fields below.
         pub global: u8,
-        /// Which GID is the source.
+        /// Index of the source GID in the port's table.
         pub sgid_index: u8,
         /// Flow label, 20 bits.
         pub flow_label: Be32,
@@ -186,7 +186,7 @@ wire! {
 }
 
 wire! {
-    /// A datagram that came. Its bytes follow.
+    /// A received datagram. Its payload follows.
     pub struct DatagramIn [60] {
         /// [`Kind::DATAGRAM_IN`].
         pub kind: Kind,
@@ -196,13 +196,13 @@ wire! {
         pub to: Be32,
         /// The sender's queue pair.
         pub from: Be32,
-        /// Which P_Key admitted it.
+        /// Index of the P_Key that matched.
         pub pkey_index: Be16,
         /// Service level of the packet, 0..=15.
         pub sl: u8,
-        /// Path bits of the LID that it was sent to.
+        /// Path bits of the destination LID.
         pub path_bits: u8,
-        /// Whether there is a global route header (not 0); else it is zero.
+        /// Not 0 if there is a global route header; otherwise the header is zero.
         pub global: u8,
         /// Zero.
         pub reserved: Reserved<3>,
@@ -222,15 +222,15 @@ wire! {
         pub sl: u8,
         /// LID of the destination.
         pub dlid: Lid,
-        /// Which of the port's P_Keys.
+        /// Index of the P_Key in the port's table.
         pub pkey_index: Be16,
-        /// Number of the sender's choice, for the answer.
+        /// Number that the sender chose. The response has the same number.
         pub agent: Be64,
         /// Queue pair of the destination.
         pub qpn: Be32,
-        /// Time to wait for an answer to each transmission, in ms; 0: none is expected.
+        /// Time in ms to wait for a response to each transmission; 0: no response is expected.
         pub timeout_ms: Be32,
-        /// How often to send again.
+        /// Number of retransmissions.
         pub retries: Be32,
         /// Zero.
         pub reserved: Reserved<4>,
@@ -238,7 +238,7 @@ wire! {
 }
 
 wire! {
-    /// An answer to a management datagram, or the request when none came. Its 256 bytes follow.
+    /// A response to a management datagram, or a request that timed out. Its 256 bytes follow.
     pub struct MadIn [16] {
         /// [`Kind::MAD_IN`].
         pub kind: Kind,
@@ -248,13 +248,13 @@ wire! {
         pub reserved: Reserved<1>,
         /// 0, or [`TIMED_OUT`].
         pub status: Be32,
-        /// The request's number.
+        /// Number of the request's sender.
         pub agent: Be64,
     }
 }
 
 wire! {
-    /// A report of the administrator, to be answered. Its 256 bytes follow.
+    /// A report of the administrator, which requires a response. Its 256 bytes follow.
     pub struct ReportIn [12] {
         /// [`Kind::REPORT_IN`].
         pub kind: Kind,
@@ -272,7 +272,7 @@ wire! {
 }
 
 wire! {
-    /// An agent of a umad device takes in requests of these methods. Shorter than any frame.
+    /// Registers an agent of a umad device for requests of these methods. Shorter than any frame.
     pub struct UmadServe [24] {
         /// [`Kind::UMAD_SERVE`].
         pub kind: Kind,
@@ -288,23 +288,23 @@ wire! {
 }
 
 wire! {
-    /// A request that was not done.
+    /// A refused request.
     pub struct Refused [12] {
         /// [`Kind::REFUSED`].
         pub kind: Kind,
         /// Kind of the request.
         pub request: Kind,
-        /// Why the request was refused.
+        /// The reason.
         pub refusal: Refusal,
         /// Zero.
         pub reserved: Reserved<2>,
-        /// The queue pair, if it was about one.
+        /// The queue pair of the request, or 0.
         pub qpn: Be32,
     }
 }
 
 wire! {
-    /// An agent of a umad device is gone: its requests end without a word. Shorter than any frame.
+    /// Unregisters an agent of a umad device. Its requests end without a response. Shorter than any frame.
     pub struct UmadForget [8] {
         /// [`Kind::UMAD_FORGET`].
         pub kind: Kind,
@@ -316,11 +316,11 @@ wire! {
 }
 
 wire! {
-    /// Something of a queue pair broke.
+    /// A part of a queue pair failed.
     pub struct QpFault [8] {
         /// [`Kind::QP_FAULT`].
         pub kind: Kind,
-        /// Which part of the queue pair broke.
+        /// The failed part.
         pub fault: Fault,
         /// Zero.
         pub reserved: Reserved<1>,

@@ -1,7 +1,7 @@
-//! What goes over the unix socket between a served subnet and the programs that are attached to it.
+//! Messages between a served subnet and the attached programs, over a unix socket.
 //!
-//! The socket is `SOCK_SEQPACKET`: one message per packet; an empty one is read as the end of the connection. Every message of this module starts with its [`Kind`];
-//! numbers are in network order.
+//! The socket is `SOCK_SEQPACKET`: one message per packet. An empty packet is read as the end of the connection. Every
+//! message of this module starts with its [`Kind`]; numbers are in network byte order.
 //!
 //! | first | then, by the [`Role`] in [`Hello`] |
 //! |---|---|
@@ -10,10 +10,10 @@
 //! | [`Role::NODE`] | <- one [`PortInfo`] per port, then -> [`QpOpen`], [`QpClose`], [`QpGroup`], [`DatagramOut`], [`MadOut`] and <- [`DatagramIn`], [`MadIn`], [`ReportIn`], [`PortInfo`] at each change, [`Refused`] |
 //! | [`Role::UMAD`] | frames of `/dev/infiniband/umadN`, both ways, as [`UmadHeader`](ib_mad::umad::UmadHeader) and 256 bytes (a table: more); -> [`UmadServe`], [`UmadForget`] |
 //! | [`Role::UEVENT`] | <- messages about the node's device, each as the kernel sends it to a NETLINK_KOBJECT_UEVENT socket |
-//! | [`Role::CONTROL`] | -> one command as text, <- its answer as text in any number of packets, then the end |
+//! | [`Role::CONTROL`] | -> one command as text, <- its output as text in any number of packets, then the end |
 //!
-//! Queue pair numbers are chosen by the program, out of the block in [`Welcome`], so that nobody waits for an answer.
-//! A program that does not read loses datagrams, as a queue pair without receive buffers does.
+//! A program chooses its queue pair numbers from the block in [`Welcome`], so that it need not wait for a response. A
+//! program that does not read loses datagrams, as a queue pair without receive buffers does.
 mod codes;
 mod convert;
 mod messages;

@@ -11,43 +11,43 @@ use ib_mad::{
 pub struct Group {
     /// GID of the group; 0xff is its first byte.
     pub mgid: Gid,
-    /// Multicast LID that switches forward it by.
+    /// Multicast LID.
     pub mlid: Lid,
-    /// Key of its datagrams.
+    /// Queue key of its datagrams.
     pub qkey: Qkey,
     /// P_Key of the group: switches drop datagrams of other partitions.
     pub pkey: Pkey,
     /// Largest payload of its datagrams.
     pub mtu: Mtu,
-    /// Highest rate that its datagrams may be sent at.
+    /// Greatest rate of its datagrams.
     pub rate: Rate,
     /// Longest time that its datagrams spend in the subnet: 4.096 us x 2^n.
     pub packet_life_time: PacketLifeTime,
     /// TClass in the global route header of its datagrams.
     pub traffic_class: u8,
-    /// Service level, flow label, hop limit.
+    /// Service level, flow label and hop limit.
     pub sl_flow_hop: SlFlowHop,
     /// Scope bits of `mgid`: 2 is link-local, 5 site-local, 8 organization-local, 14 global.
     pub scope: u8,
-    /// Members and kinds of membership.
+    /// The members and their join states.
     pub members: BTreeMap<PortId, JoinState>,
 }
 
 impl Group {
-    /// Whether the port's datagrams go to the group.
+    /// True if the group receives the port's datagrams.
     #[must_use]
     pub fn may_send(&self, port: PortId) -> bool {
         self.members.contains_key(&port)
     }
 
-    /// Whether the group's datagrams go to the port.
+    /// True if the port receives the group's datagrams.
     #[must_use]
     pub fn receives(&self, port: PortId) -> bool {
         let both = JoinState::FULL_MEMBER | JoinState::NON_MEMBER;
         self.members.get(&port).is_some_and(|state| state.intersects(both))
     }
 
-    /// Whether a member keeps the group alive.
+    /// True if a member keeps the group alive.
     pub(crate) fn lives(&self) -> bool {
         let keepers = JoinState::FULL_MEMBER | JoinState::SEND_ONLY_FULL_MEMBER;
         self.members.values().any(|state| state.intersects(keepers))

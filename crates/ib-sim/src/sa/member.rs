@@ -11,24 +11,24 @@ use ib_mad::{
     sa::{JoinState, McMemberMask, McMemberRecord, Query, SaMad, ScopeState},
 };
 
-type Answer<T> = Result<T, Status>;
+type SaResult<T> = Result<T, Status>;
 
-/// What a request must have to join.
+/// Components that a join must have.
 const JOIN: McMemberMask = McMemberMask::MGID.union(McMemberMask::PORT_GID).union(McMemberMask::JOIN_STATE);
-/// What it must have beyond that to create the group (IBTA 15.2.5.17).
+/// Further components that a join must have if it creates the group (IBTA 15.2.5.17).
 const CREATE: McMemberMask = McMemberMask::QKEY
     .union(McMemberMask::TRAFFIC_CLASS)
     .union(McMemberMask::PKEY)
     .union(McMemberMask::SL)
     .union(McMemberMask::FLOW_LABEL);
 
-/// What is no property of the group that is joined, or what it decides itself.
+/// Components that are not compared with the group: they are no properties of it, or the administrator chooses them.
 const NOT_COMPARED: McMemberMask =
     McMemberMask::MLID.union(McMemberMask::HOP_LIMIT).union(McMemberMask::LIFE).union(McMemberMask::PROXY_JOIN);
 
 impl Subnet {
-    /// The one membership, or (without a port) the one group, that was asked for.
-    pub(super) fn find_member(&self, query: &Query<McMemberRecord>) -> Answer<McMemberRecord> {
+    /// Returns the one membership or, without a port, the one group that matches.
+    pub(super) fn find_member(&self, query: &Query<McMemberRecord>) -> SaResult<McMemberRecord> {
         let port_gid = query.has(McMemberMask::PORT_GID).then_some(query.record().port_gid);
         let port = port_gid.map(|gid| self.port_by_gid(gid).ok_or(Status::SA_NO_RECORDS)).transpose()?;
         let query = query.without(McMemberMask::JOIN_STATE);
@@ -41,84 +41,85 @@ impl Subnet {
         if found.next().is_some() { Err(Status::SA_TOO_MANY_RECORDS) } else { Ok(one) }
     }
 
-    /// Joins a port, creating the group if it is not there.
-    pub(super) fn join(&mut self, query: &Query<McMemberRecord>) -> Answer<McMemberRecord> {
+    /// Joins a port to a group. Creates the group if it does not exist.
+    pub(super) fn join(&mut self, query: &Query<McMemberRecord>) -> SaResult<McMemberRecord> {
         if !query.has(JOIN) {
             return Err(Status::SA_INSUFFICIENT_COMPONENTS);
         }
-        let asked = query.record();
-        let id = self.port_by_gid(asked.port_gid).ok_or(Status::SA_REQUEST_INVALID)?;
+        let request = query.record();
+        let id = self.port_by_gid(request.port_gid).ok_or(Status::SA_REQUEST_INVALID)?;
         let port = self.port(id).ok_or(Status::SA_REQUEST_INVALID)?.clone();
-        let wanted = asked.scope_state.join_state();
-        if wanted.is_empty() || port.state == PortState::DOWN || !asked.mgid.is_multicast() {
+        let join_state = request.scope_state.join_state();
+        if join_state.is_empty() || port.state == PortState::DOWN || !request.mgid.is_multicast() {
             return Err(Status::SA_REQUEST_INVALID);
         }
         let sa = self.sa_mut();
-        let mut group = match sa.groups.get(&asked.mgid) {
+        let mut group = match sa.groups.get(&request.mgid) {
             Some(group) => group.clone(),
             None => sa.new_group(&port, query)?,
         };
-        let agrees = query.without(NOT_COMPARED).matches(&group.record(asked.port_gid, wanted));
-        if !agrees || !group.admits(&port) {
+        let agrees = query.without(NOT_COMPARED).matches(&group.record(request.port_gid, join_state));
+        if !agrees || !group.allows(&port) {
             return Err(Status::SA_REQUEST_INVALID);
         }
         let state = group.members.entry(id).or_default();
-        *state |= wanted;
+        *state |= join_state;
         let state = *state;
-        let record = group.record(asked.port_gid, state);
+        let record = group.record(request.port_gid, state);
         if sa.groups.insert(group.mgid, group).is_none() {
-            self.notice(TrapNumber::MGID_CREATED, asked.mgid);
+            self.report_trap(TrapNumber::MGID_CREATED, request.mgid);
         }
         Ok(record)
     }
 
-    /// Ends (a part of) a port's membership.
-    pub(super) fn leave(&mut self, query: &Query<McMemberRecord>) -> Answer<McMemberRecord> {
+    /// Ends a port's membership, or a part of it.
+    pub(super) fn leave(&mut self, query: &Query<McMemberRecord>) -> SaResult<McMemberRecord> {
         if !query.has(JOIN) {
             return Err(Status::SA_INSUFFICIENT_COMPONENTS);
         }
-        let asked = query.record();
-        let port = self.port_by_gid(asked.port_gid).ok_or(Status::SA_REQUEST_INVALID)?;
-        let parted = asked.scope_state.join_state();
+        let request = query.record();
+        let port = self.port_by_gid(request.port_gid).ok_or(Status::SA_REQUEST_INVALID)?;
+        let leaving = request.scope_state.join_state();
         let sa = self.sa_mut();
-        let group = sa.groups.get_mut(&asked.mgid).ok_or(Status::SA_REQUEST_INVALID)?;
+        let group = sa.groups.get_mut(&request.mgid).ok_or(Status::SA_REQUEST_INVALID)?;
         let state = group.members.get_mut(&port).ok_or(Status::SA_REQUEST_INVALID)?;
-        if parted.is_empty() || !state.contains(parted) {
+        if leaving.is_empty() || !state.contains(leaving) {
             return Err(Status::SA_REQUEST_INVALID);
         }
-        state.remove(parted);
+        state.remove(leaving);
         if state.is_empty() {
             group.members.remove(&port);
         }
-        let record = group.record(asked.port_gid, parted);
+        let record = group.record(request.port_gid, leaving);
         if !group.lives() {
-            sa.groups.remove(&asked.mgid);
-            self.notice(TrapNumber::MGID_DESTROYED, asked.mgid);
+            sa.groups.remove(&request.mgid);
+            self.report_trap(TrapNumber::MGID_DESTROYED, request.mgid);
         }
         Ok(record)
     }
 
-    /// Learns a group, and who joined or left it, from the answer of an administrator outside.
-    pub(crate) fn learn(&mut self, asker: PortId, request: &SaMad, answer: &SaMad) {
-        let (Ok(asked), Ok(got)) = (request.record::<McMemberRecord>(), answer.record::<McMemberRecord>()) else {
+    /// Updates groups and memberships from a response of an external administrator.
+    pub(crate) fn update_groups(&mut self, requester: PortId, request: &SaMad, response: &SaMad) {
+        let (Ok(requested), Ok(granted)) = (request.record::<McMemberRecord>(), response.record::<McMemberRecord>())
+        else {
             return;
         };
-        if !answer.header.status.is_ok() || !got.mgid.is_multicast() {
+        if !response.header.status.is_ok() || !granted.mgid.is_multicast() {
             return;
         }
-        let port = self.port_by_gid(asked.port_gid).unwrap_or(asker);
+        let port = self.port_by_gid(requested.port_gid).unwrap_or(requester);
         let groups = &mut self.sa_mut().groups;
         match request.header.method {
             Method::SET => {
-                let members = groups.remove(&got.mgid).map(|group| group.members).unwrap_or_default();
-                let mut group = Group { members, ..Group::from_record(got) };
-                group.members.insert(port, got.scope_state.join_state());
+                let members = groups.remove(&granted.mgid).map(|group| group.members).unwrap_or_default();
+                let mut group = Group { members, ..Group::from_record(granted) };
+                group.members.insert(port, granted.scope_state.join_state());
                 groups.insert(group.mgid, group);
             }
             Method::DELETE => {
-                if let Some(group) = groups.get_mut(&got.mgid) {
+                if let Some(group) = groups.get_mut(&granted.mgid) {
                     if let Some(state) = group.members.get_mut(&port) {
-                        state.remove(asked.scope_state.join_state());
+                        state.remove(requested.scope_state.join_state());
                     }
                     group.members.retain(|_, state| !state.is_empty());
                 }
@@ -130,34 +131,34 @@ impl Subnet {
 }
 
 impl Sa {
-    /// A group as its first member asks for it, still without members.
-    fn new_group(&mut self, port: &Port, query: &Query<McMemberRecord>) -> Answer<Group> {
+    /// Creates the group of a join, without members.
+    fn new_group(&mut self, port: &Port, query: &Query<McMemberRecord>) -> SaResult<Group> {
         if !query.has(CREATE) {
             return Err(Status::SA_INSUFFICIENT_COMPONENTS);
         }
-        let asked = query.record();
-        let wanted = asked.scope_state.join_state();
-        if !wanted.intersects(JoinState::FULL_MEMBER) || !asked.pkey.is_valid() {
+        let request = query.record();
+        let join_state = request.scope_state.join_state();
+        if !join_state.intersects(JoinState::FULL_MEMBER) || !request.pkey.is_valid() {
             return Err(Status::SA_REQUEST_INVALID);
         }
         let invalid = Status::SA_REQUEST_INVALID;
         let exact = query.requested_packet_life_time().filter(|life| life.selector() == Selector::Exactly);
         Ok(Group {
-            mgid: asked.mgid,
+            mgid: request.mgid,
             mlid: self.free_mlid().ok_or(Status::SA_NO_RESOURCES)?,
-            qkey: asked.qkey,
-            pkey: asked.pkey,
+            qkey: request.qkey,
+            pkey: request.pkey,
             mtu: within(query.requested_mtu(), port.mtu).filter(|mtu| mtu.bytes().is_some()).ok_or(invalid)?,
             rate: within(query.requested_rate(), port.rate).ok_or(invalid)?,
             packet_life_time: exact.map_or(PacketLifeTime::of::<18>(), |life| life.value()),
-            traffic_class: asked.traffic_class,
-            sl_flow_hop: asked.sl_flow_hop,
-            scope: asked.mgid.multicast_scope(),
+            traffic_class: request.traffic_class,
+            sl_flow_hop: request.sl_flow_hop,
+            scope: request.mgid.multicast_scope(),
             members: Default::default(),
         })
     }
 
-    /// The next LID that no group has, going round.
+    /// Returns an unused multicast LID. LIDs are used in turn.
     fn free_mlid(&mut self) -> Option<Lid> {
         let first = self.next_mlid.get();
         let candidates = (first..0xffff).chain(FIRST_MLID.get()..first).map(Lid::new);
@@ -172,9 +173,9 @@ impl Sa {
 }
 
 impl Group {
-    /// Whether a port can be a member: it is in the partition and can take the group's packets.
-    fn admits(&self, port: &Port) -> bool {
-        port.pkeys.iter().any(|own| own.is_valid() && own.same_partition(self.pkey))
+    /// True if a port can be a member: it is in the partition and supports the group's MTU and rate.
+    fn allows(&self, port: &Port) -> bool {
+        port.pkeys.iter().any(|pkey| pkey.is_valid() && pkey.same_partition(self.pkey))
             && port.mtu >= self.mtu
             && port.rate.mbps() >= self.rate.mbps()
     }

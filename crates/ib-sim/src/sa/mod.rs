@@ -1,15 +1,13 @@
 //! Subnet administration.
-mod answer;
 mod group;
 mod inform;
 mod member;
-mod mode;
 mod path;
-mod reports;
+mod response;
 mod state;
 mod table;
 
-pub(crate) use answer::count;
 pub use group::Group;
-pub use mode::SaMode;
+pub(crate) use response::count;
 pub(crate) use state::Sa;
+pub use state::SaMode;

@@ -1,22 +1,45 @@
-//! What the administrator knows.
-use super::{Group, reports::Reports};
+//! The administrator's mode and data.
+use super::Group;
 use crate::PortId;
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::time::Duration;
-use ib_mad::{Gid, Lid, notice::TrapNumber};
+use ib_mad::{Gid, Lid, notice::TrapNumber, sa::SaMad};
+
+/// The administrator of a subnet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum SaMode {
+    /// The subnet itself.
+    #[default]
+    Internal,
+    /// An external administrator, by [`Event::SaRequest`](crate::Event::SaRequest) and
+    /// [`Subnet::respond_to_mad`](crate::Subnet::respond_to_mad). The subnet updates its groups from the responses.
+    External,
+}
+
+/// A report that waits for its response.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(super) port: PortId,
+    pub(super) mad: Box<SaMad>,
+    /// Transmissions left.
+    pub(super) left: u32,
+}
 
 /// The first LID of the multicast range.
 pub(super) const FIRST_MLID: Lid = Lid::new(0xc000);
 
-/// What the administrator knows.
+/// The administrator's data.
 #[derive(Debug)]
 pub(crate) struct Sa {
     pub(crate) groups: BTreeMap<Gid, Group>,
     pub(super) next_mlid: Lid,
+    /// End of the service time of the last request.
     pub(crate) busy_until: Duration,
     pub(super) subscribed: BTreeSet<(TrapNumber, PortId)>,
-    pub(super) reports: Reports,
+    /// Reports without a response by transaction id.
+    pub(super) reports: BTreeMap<u64, Report>,
     pub(super) reports_made: u64,
 }
 
@@ -27,7 +50,7 @@ impl Default for Sa {
             next_mlid: FIRST_MLID,
             busy_until: Duration::ZERO,
             subscribed: BTreeSet::new(),
-            reports: Reports::new(),
+            reports: BTreeMap::new(),
             reports_made: 0,
         }
     }
@@ -41,17 +64,17 @@ impl Sa {
         self.next_mlid = first_mlid.filter(|lid| lid.is_multicast()).unwrap_or(FIRST_MLID);
     }
 
-    /// Takes a port out of every group; the groups that went with it.
-    pub(crate) fn forget(&mut self, port: PortId) -> Vec<Gid> {
+    /// Removes a port from every group. Returns the groups that were deleted with it.
+    pub(crate) fn remove_memberships(&mut self, port: PortId) -> Vec<Gid> {
         for group in self.groups.values_mut() {
             group.members.remove(&port);
         }
-        let gone = self.groups.values().filter(|group| !group.lives()).map(|group| group.mgid).collect();
+        let deleted = self.groups.values().filter(|group| !group.lives()).map(|group| group.mgid).collect();
         self.groups.retain(|_, group| group.lives());
-        gone
+        deleted
     }
 
-    /// Ends the subscriptions of a port that is gone.
+    /// Ends the subscriptions of a port.
     pub(crate) fn unsubscribe(&mut self, port: PortId) {
         self.subscribed.retain(|(_, subscriber)| *subscriber != port);
     }

@@ -1,5 +1,5 @@
-//! GetTable: every record that matches, for tools (`saquery`).
-use super::answer::{asked, count};
+//! GetTable: all records that match, for tools such as `saquery`.
+use super::response::{count, query};
 use crate::{PortId, Subnet, smp};
 use alloc::{vec, vec::Vec};
 use ib_mad::{
@@ -10,47 +10,47 @@ use ib_mad::{
     },
 };
 
-/// Longest answer, so that it fits in one message of the server.
-const LONGEST: usize = 60_000;
+/// Greatest length of a response in bytes, so that it fits in one message of the server.
+const MAX_LENGTH: usize = 60_000;
 
 impl Subnet {
-    /// The answer to a GetTable request as one long message, the way Linux's umad hands over what came in many RMPP
-    /// segments; `None` to what is no such request.
+    /// Returns the response to a GetTable request as one long message, in the form in which Linux's umad returns the
+    /// segments of RMPP. `None` if the datagram is not such a request.
     #[must_use]
-    pub fn administer_table(&mut self, port: PortId, request: &SaMad) -> Option<Vec<u8>> {
+    pub fn table_response(&mut self, port: PortId, request: &SaMad) -> Option<Vec<u8>> {
         if request.header.method != Method::GET_TABLE || request.header.class_version != SA_CLASS_VERSION {
             return None;
         }
         let table = self.table(port, request);
         count(self.counters_mut(), request, table.as_ref().err().copied().unwrap_or(Status::OK));
-        table.or_else(|status| request.answer(status).map(|answer| as_bytes(&answer).to_vec())).ok()
+        table.or_else(|status| request.answer(status).map(|response| as_bytes(&response).to_vec())).ok()
     }
 
     fn table(&self, port: PortId, request: &SaMad) -> Result<Vec<u8>, Status> {
         match request.header.attribute_id {
-            AttributeId::PATH_RECORD => written(request, &self.paths(port, &asked(request)?)?),
+            AttributeId::PATH_RECORD => written(request, &self.paths(port, &query(request)?)?),
             AttributeId::MC_MEMBER_RECORD => {
-                written(request, &self.members(&asked(request)?, request.sa.sm_key.get() != 0))
+                written(request, &self.members(&query(request)?, request.sa.sm_key.get() != 0))
             }
-            NodeRecord::ID => written(request, &self.node_records(&asked(request)?)),
+            NodeRecord::ID => written(request, &self.node_records(&query(request)?)),
             _ => Err(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED),
         }
     }
 
-    /// Paths between the ports that are asked for; every port where none is named.
-    fn paths(&self, asker: PortId, query: &Query<PathRecord>) -> Result<Vec<PathRecord>, Status> {
-        let named = query.mask();
-        if named.intersects(PathMask::DGID | PathMask::DLID) {
-            return self.find_path(asker, query).map(|path| [path].into());
+    /// Returns the paths between the ports of a query. Without a source or a destination it means all ports.
+    fn paths(&self, requester: PortId, query: &Query<PathRecord>) -> Result<Vec<PathRecord>, Status> {
+        let mask = query.mask();
+        if mask.intersects(PathMask::DGID | PathMask::DLID) {
+            return self.find_path(requester, query).map(|path| [path].into());
         }
         let every: Vec<Lid> = self.ports().map(|(_, port)| port.lid).collect();
-        let from_named = named.intersects(PathMask::SGID | PathMask::SLID);
+        let has_source = mask.intersects(PathMask::SGID | PathMask::SLID);
         let from: Vec<_> =
-            if from_named { [*query].into() } else { every.iter().map(|lid| query.slid(*lid)).collect() };
+            if has_source { [*query].into() } else { every.iter().map(|lid| query.slid(*lid)).collect() };
         let mut found = Vec::new();
         for query in from {
             for dlid in &every {
-                match self.find_path(asker, &query.dlid(*dlid)) {
+                match self.find_path(requester, &query.dlid(*dlid)) {
                     Ok(path) => found.push(path),
                     Err(Status::SA_NO_RECORDS) => {}
                     Err(status) => return Err(status),
@@ -62,7 +62,7 @@ impl Subnet {
 
     fn members(&self, query: &Query<McMemberRecord>, trusted: bool) -> Vec<McMemberRecord> {
         if !(trusted || query.has(McMemberMask::PORT_GID)) {
-            // As OpenSM has it: who is a member is for those who know the key.
+            // As in OpenSM, only requesters with the SM_Key get the members.
             let query = query.without(McMemberMask::JOIN_STATE);
             let records = self.groups().map(|group| group.record(Gid::ZERO, JoinState::empty()));
             return records.filter(|record| query.matches(record)).collect();
@@ -90,10 +90,10 @@ impl Subnet {
     }
 }
 
-/// The records as one message.
+/// Returns the records as one message.
 fn written<R: SaRecord>(request: &SaMad, records: &[R]) -> Result<Vec<u8>, Status> {
     let length = table_length::<R>(records.len());
-    if length > LONGEST {
+    if length > MAX_LENGTH {
         return Err(Status::SA_NO_RESOURCES);
     }
     let write = || {
@@ -110,37 +110,37 @@ mod tests {
     use crate::SubnetConfig;
     use ib_mad::{Guid, MadRef, PortState, TransactionId};
 
-    fn ask(subnet: &mut Subnet, attribute: AttributeId) -> Vec<u8> {
+    fn request(subnet: &mut Subnet, attribute: AttributeId) -> Vec<u8> {
         let request = SaMad::request(Method::GET_TABLE, attribute, TransactionId::new(1));
-        subnet.administer_table(PortId::new(1, 1), &request).unwrap()
+        subnet.table_response(PortId::new(1, 1), &request).unwrap()
     }
 
     #[test]
-    fn every_node_and_every_path() {
+    fn table_lists_every_node_and_every_path() {
         let mut subnet = Subnet::new(SubnetConfig::default(), 1);
         for _ in 0..3 {
             subnet.add_node().unwrap();
         }
-        let nodes = ask(&mut subnet, NodeRecord::ID);
+        let nodes = request(&mut subnet, NodeRecord::ID);
         let mad = MadRef::new(&nodes).unwrap();
         let step = mad.sa().unwrap().attribute_offset.get();
         let lids: Vec<u16> = mad.records::<NodeRecord>().unwrap().map(|record| record.lid.get()).collect();
         assert_eq!((step, lids), (14, [16, 17, 18].to_vec()));
-        let paths = ask(&mut subnet, AttributeId::PATH_RECORD);
+        let paths = request(&mut subnet, AttributeId::PATH_RECORD);
         assert_eq!(paths.len(), table_length::<PathRecord>(9));
-        let groups = ask(&mut subnet, AttributeId::MC_MEMBER_RECORD);
-        // No record is an answer too (IBTA C15-0.1.5).
+        let groups = request(&mut subnet, AttributeId::MC_MEMBER_RECORD);
+        // A table without records is a valid response (IBTA C15-0.1.5).
         assert_eq!((groups.len(), &groups[4..6]), (table_length::<McMemberRecord>(0), &[0, 0][..]));
     }
 
-    /// The LIDs of the paths that answer a query.
+    /// Returns the LIDs of the paths in the response to a query.
     fn paths(subnet: &mut Subnet, query: Query<PathRecord>) -> Result<Vec<(u16, u16)>, Status> {
         let mut request = query.get(TransactionId::new(1));
         request.header.method = Method::GET_TABLE;
-        let answer = subnet.administer_table(PortId::new(1, 1), &request).unwrap();
-        let mad = MadRef::new(&answer).unwrap();
+        let response = subnet.table_response(PortId::new(1, 1), &request).unwrap();
+        let mad = MadRef::new(&response).unwrap();
         if mad.header().status != Status::OK {
-            assert_eq!(answer.len(), 256);
+            assert_eq!(response.len(), 256);
             return Err(mad.header().status);
         }
         assert_eq!(mad.sa().unwrap().attribute_offset.get(), 8);
@@ -149,20 +149,20 @@ mod tests {
     }
 
     #[test]
-    fn paths_between_the_ports_that_are_named() {
+    fn table_has_the_paths_between_the_named_ports() {
         let mut subnet = Subnet::new(SubnetConfig::default(), 1);
         for _ in 0..3 {
             subnet.add_node().unwrap();
         }
         let new = Query::<PathRecord>::new;
         let gid = |node: u64| Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(0x0002_c903_0000_0001 + 16 * node));
-        // With a destination it is one, from the asker if nobody else is named.
+        // With a destination there is one path. The default source is the requester.
         assert_eq!(paths(&mut subnet, new().dlid(Lid::new(18))), Ok(vec![(16, 18)]));
         assert_eq!(paths(&mut subnet, new().dgid(gid(3)).slid(Lid::new(17))), Ok(vec![(17, 18)]));
         let from_second = Ok(vec![(17, 16), (17, 17), (17, 18)]);
         assert_eq!(paths(&mut subnet, new().slid(Lid::new(17))), from_second);
         assert_eq!(paths(&mut subnet, new().sgid(gid(2))), from_second);
-        // A port that is away has no path, and takes none from the others.
+        // A port that is down has no paths; the paths of other ports stay.
         let id = PortId::new(3, 1);
         subnet.set_port_state(id, PortState::DOWN).unwrap();
         assert_eq!(paths(&mut subnet, new()), Ok(vec![(16, 16), (16, 17), (17, 16), (17, 17)]));
@@ -174,24 +174,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_for_a_table() {
+    fn datagram_that_is_no_table_request_gets_no_table() {
         let mut subnet = Subnet::new(SubnetConfig::default(), 1);
         subnet.add_node().unwrap();
         let port = PortId::new(1, 1);
         let good = SaMad::request(Method::GET_TABLE, NodeRecord::ID, TransactionId::new(1));
         let mut get = good;
         get.header.method = Method::GET;
-        assert_eq!(subnet.administer_table(port, &get), None);
+        assert_eq!(subnet.table_response(port, &get), None);
         let mut old = good;
         old.header.class_version = SA_CLASS_VERSION - 1;
-        assert_eq!(subnet.administer_table(port, &old), None);
+        assert_eq!(subnet.table_response(port, &old), None);
         let unknown = SaMad::request(Method::GET_TABLE, AttributeId::NOTICE, TransactionId::new(1));
-        let answer = subnet.administer_table(port, &unknown).unwrap();
-        assert_eq!(answer[4..6], Status::METHOD_ATTRIBUTE_NOT_SUPPORTED.get().to_be_bytes());
+        let response = subnet.table_response(port, &unknown).unwrap();
+        assert_eq!(response[4..6], Status::METHOD_ATTRIBUTE_NOT_SUPPORTED.get().to_be_bytes());
     }
 
     #[test]
-    fn one_answer_has_an_end() {
+    fn table_over_the_greatest_length_is_refused() {
         let request = SaMad::request(Method::GET_TABLE, AttributeId::PATH_RECORD, TransactionId::new(1));
         let length = |count| written(&request, &vec![PathRecord::default(); count]).map(|message| message.len());
         assert_eq!(length(936), Ok(59_960));

@@ -1,7 +1,7 @@
-//! Requests of others that programs at a port take in: reports of the administrator, and what other programs ask.
+//! Requests to programs: reports of the administrator, and requests of other programs.
 use super::{
-    serve::{Asker, Server, ServingAgent},
-    tell::umad_frame,
+    notify::umad_frame,
+    serve::{Requester, Server, ServingAgent},
 };
 use crate::{
     MadSend, PortId,
@@ -18,7 +18,7 @@ use ib_mad::{
 use mio::Token;
 
 impl ServingAgent {
-    fn takes(&self, port: PortId, header: &MadHeader) -> bool {
+    fn matches(&self, port: PortId, header: &MadHeader) -> bool {
         let method = usize::from(header.method.get());
         let in_mask = self.methods.get(method / 64).is_some_and(|word| word >> (method % 64) & 1 == 1);
         self.port == port && (self.class, self.class_version) == (header.mgmt_class, header.class_version) && in_mask
@@ -26,8 +26,9 @@ impl ServingAgent {
 }
 
 impl Server {
-    /// An agent wants requests. One of another program that has the same methods goes on having them.
-    pub(super) fn agent_serves(&mut self, token: Token, port: PortId, serve: &UmadServe) {
+    /// Registers an agent for requests. If an agent of another program has the same methods, that agent continues to
+    /// receive the requests.
+    pub(super) fn register_agent(&mut self, token: Token, port: PortId, serve: &UmadServe) {
         if serve.kind == Kind::UMAD_SERVE {
             let methods = serve.methods.map(ib_mad::wire::Be64::get);
             let agent = ServingAgent { port, class: serve.class, class_version: serve.class_version, methods };
@@ -35,8 +36,8 @@ impl Server {
         }
     }
 
-    /// A report goes to every program at the node, and to the first agent that takes it in.
-    pub(super) fn tell_report(&mut self, port: PortId, slid: Lid, qpn: Qpn, mad: &SaMad) {
+    /// Sends a report to every program at the node, and to the first agent that is registered for it.
+    pub(super) fn send_report(&mut self, port: PortId, slid: Lid, qpn: Qpn, mad: &SaMad) {
         let header =
             ReportIn { kind: Kind::REPORT_IN, port: port.port, slid, qpn: Be32::new(qpn.get()), ..ReportIn::default() };
         let at_node = self.connections.iter().filter(|(_, connection)| connection.is_program_of(port.node));
@@ -53,15 +54,15 @@ impl Server {
     }
 
     fn agent_for(&self, port: PortId, header: &MadHeader) -> Option<(Token, u32)> {
-        self.agents.iter().find(|(_, agent)| agent.takes(port, header)).map(|(place, _)| *place)
+        self.agents.iter().find(|(_, agent)| agent.matches(port, header)).map(|(key, _)| *key)
     }
 
-    /// Hands a request to the program that takes it in at the port with its LID. False: none does.
-    pub(super) fn ask_agent(
+    /// Passes a request to the agent that is registered for it at the destination port. Returns false if there is none.
+    pub(super) fn pass_to_agent(
         &mut self,
         now: Duration,
         from: PortId,
-        asked: (Token, UmadHeader),
+        request: (Token, UmadHeader),
         send: MadSend,
         mad: &SaMad,
     ) -> bool {
@@ -71,25 +72,26 @@ impl Server {
             _ => return false,
         };
         let Some((token, agent)) = self.agent_for(to, &mad.header) else { return false };
-        // The subnet's own administrator does not hear it: it comes back when its time is over.
-        let unheard = MadSend { dlid: Lid::default(), ..send };
-        let Ok(asker) = self.ask(now, from, Asker::Umad(asked.0, asked.1), unheard, mad) else { return true };
-        self.handed_over.retain(|_, asker| self.askers.contains_key(asker));
-        self.handed_over.insert((from, mad.header.transaction_id), asker);
-        let header = UmadHeader { id: Host32::new(agent), lid: slid, ..asked.1 };
+        // Without a destination the request does not reach the subnet's administrator, and only the agent can respond.
+        let unsent = MadSend { dlid: Lid::default(), ..send };
+        let requester = Requester::Umad(request.0, request.1);
+        let Ok(id) = self.send_mad(now, from, requester, unsent, mad) else { return true };
+        self.passed.retain(|_, id| self.requesters.contains_key(id));
+        self.passed.insert((from, mad.header.transaction_id), id);
+        let header = UmadHeader { id: Host32::new(agent), lid: slid, ..request.1 };
         self.send(token, umad_frame(header, as_bytes(mad), 0));
         true
     }
 
-    /// The answer of a program to what another one asked it, of any length. False: nobody waits for it.
-    pub(super) fn agent_answers(&mut self, to: Lid, tid: TransactionId, answer: &[u8]) -> bool {
+    /// Passes the response of an agent, of any length, to the requester. Returns false if no request waits for it.
+    pub(super) fn pass_response(&mut self, to: Lid, tid: TransactionId, response: &[u8]) -> bool {
         let Some(port) = self.subnet.port_by_lid(to) else { return false };
-        let Some(asker) = self.handed_over.remove(&(port, tid)) else { return false };
-        if !self.askers.contains_key(&asker) {
+        let Some(id) = self.passed.remove(&(port, tid)) else { return false };
+        if !self.requesters.contains_key(&id) {
             return false;
         }
-        self.subnet.cancel_mads(port, asker);
-        self.answer(asker, answer, 0);
+        self.subnet.cancel_mads(port, id);
+        self.respond(id, response, 0);
         true
     }
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 pub(super) struct Clock(Instant);
 
 impl Clock {
-    #[expect(clippy::disallowed_methods, reason = "the one place of this crate that reads the clock")]
+    #[expect(clippy::disallowed_methods, reason = "the only place of this crate that reads the clock")]
     pub(super) fn start() -> Self {
         Self(Instant::now())
     }

@@ -1,4 +1,4 @@
-//! One connection: its socket, and what waits to be sent over it.
+//! A connection: its socket and its queue of messages.
 use crate::{NodeId, PortId};
 use alloc::{
     collections::{BTreeMap, VecDeque},
@@ -11,31 +11,31 @@ use std::{
     os::fd::{AsRawFd, RawFd},
 };
 
-/// Messages that wait for a program: beyond this many, datagrams are lost.
+/// Greatest number of queued messages with which a datagram is queued. Beyond it, datagrams are lost.
 const DATAGRAMS: usize = 1024;
-/// Beyond this many, the connection ends.
+/// Greatest number of queued messages. Beyond it, the connection is closed.
 const MESSAGES: usize = 8192;
-/// Bytes that the kernel may hold for a program, if it lets us say so.
+/// Requested size in bytes of the kernel's send buffer.
 const SEND_BUFFER: usize = 4 << 20;
 
-/// What a connection is for.
+/// The role of a connection.
 #[derive(Debug)]
 pub(super) enum Role {
-    /// Not said yet.
+    /// Before the hello.
     New,
     /// A program at a node.
     Program { node: NodeId, first_qpn: u32, qps: BTreeMap<Qpn, u8> },
     /// A umad device.
     Umad(PortId),
-    /// Whoever runs the simulation.
+    /// Commands of the operator of the simulation.
     Control,
-    /// A socket for the kernel's messages about devices.
+    /// The kernel's messages about devices.
     Uevents(NodeId),
-    /// It ends when everything is sent.
+    /// To be closed when all messages are sent.
     Ending,
 }
 
-/// What became of a message.
+/// The result of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sent {
     Ok,
@@ -46,31 +46,31 @@ pub(super) enum Sent {
 #[derive(Debug)]
 pub(super) struct Connection {
     socket: Socket,
-    waiting: VecDeque<Vec<u8>>,
+    queue: VecDeque<Vec<u8>>,
     pub(super) role: Role,
 }
 
 impl Connection {
     pub(super) fn new(socket: Socket) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
-        // The system's own limit may be lower, which only makes our queue begin earlier.
+        // If the system's limit is lower, messages are queued here earlier.
         let _ = socket.set_send_buffer_size(SEND_BUFFER);
-        Ok(Self { socket, waiting: VecDeque::new(), role: Role::New })
+        Ok(Self { socket, queue: VecDeque::new(), role: Role::New })
     }
 
     pub(super) fn fd(&self) -> RawFd {
         self.socket.as_raw_fd()
     }
 
-    pub(super) fn is_program_of(&self, wanted: NodeId) -> bool {
-        matches!(self.role, Role::Program { node, .. } if node == wanted)
+    pub(super) fn is_program_of(&self, id: NodeId) -> bool {
+        matches!(self.role, Role::Program { node, .. } if node == id)
     }
 
     pub(super) fn is_done(&self) -> bool {
-        matches!(self.role, Role::Ending) && self.waiting.is_empty()
+        matches!(self.role, Role::Ending) && self.queue.is_empty()
     }
 
-    /// One message; `None`: none is there. The end of the connection is an error.
+    /// Reads one message; `None` if there is none. The end of the connection is an error.
     pub(super) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
             match (&self.socket).read(buffer) {
@@ -92,20 +92,20 @@ impl Connection {
     }
 
     fn send_within(&mut self, message: Vec<u8>, bound: usize) -> Sent {
-        if self.waiting.len() >= bound {
+        if self.queue.len() >= bound {
             return Sent::Full;
         }
-        self.waiting.push_back(message);
+        self.queue.push_back(message);
         self.flush()
     }
 
-    /// Sends what waits, until the socket is full.
+    /// Sends queued messages until the socket is full.
     pub(super) fn flush(&mut self) -> Sent {
         const ENOBUFS: i32 = 105;
-        while let Some(message) = self.waiting.front() {
+        while let Some(message) = self.queue.front() {
             match self.socket.send(message) {
                 Ok(_) => {
-                    self.waiting.pop_front();
+                    self.queue.pop_front();
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(ENOBUFS) => {

@@ -1,4 +1,4 @@
-//! Commands of whoever runs the simulation.
+//! Commands of the operator of the simulation.
 use super::serve::{Server, ServerCounters, node_named};
 use crate::{NodeId, PortId};
 use crate::{Port, Settings, proto::Fault};
@@ -7,7 +7,7 @@ use alloc::{string::String, vec::Vec};
 use core::fmt::Write;
 use ib_mad::{Gid, Lid, Pkey, PortState, Rate, ServiceLevel, id::Lmc};
 
-/// What `help` says.
+/// The output of `help`.
 pub(crate) const HELP: &str = "\
 stats [reset]                what happened, in numbers
 settings                     everything that can be set, with its value
@@ -45,16 +45,16 @@ A port is written NODE/PORT. NODE is a name or a number; devices of one host are
 
 const UNKNOWN: &str = "unknown command; 'help' lists them";
 
-type Outcome = Result<String, String>;
+type CommandResult = Result<String, String>;
 
 impl Server {
-    /// Does a command. The answer to one that fails begins with `error: `.
+    /// Executes a command. The output of a failed command begins with `error: `.
     pub(super) fn command(&mut self, line: &str) -> String {
         let words: Vec<&str> = line.split_whitespace().collect();
         self.try_command(&words).unwrap_or_else(|error| format!("error: {error}\n"))
     }
 
-    fn try_command(&mut self, words: &[&str]) -> Outcome {
+    fn try_command(&mut self, words: &[&str]) -> CommandResult {
         match words {
             ["help"] => Ok(HELP.to_owned()),
             ["stats"] => Ok(lines(self.statistics())),
@@ -109,7 +109,7 @@ impl Server {
         }
     }
 
-    fn device_command(&mut self, words: &[&str]) -> Outcome {
+    fn device_command(&mut self, words: &[&str]) -> CommandResult {
         match words {
             ["device", "remove", node] => self.remove_device(self.node(node)?).map(|()| done()),
             ["device", "add", node] => self.add_device(self.node(node)?, None).map(|()| done()),
@@ -147,7 +147,7 @@ impl Server {
         }
     }
 
-    fn port_command(&mut self, command: &str, node: &str, port: &str, rest: &[&str]) -> Outcome {
+    fn port_command(&mut self, command: &str, node: &str, port: &str, rest: &[&str]) -> CommandResult {
         let number = port.parse().map_err(|_| format!("no port: {port}"))?;
         let nodes: Vec<NodeId> = match node {
             "all" => (1..=self.subnet.node_count()).map(NodeId::new).collect(),
@@ -161,7 +161,7 @@ impl Server {
             let port = self.subnet.port(id).ok_or_else(|| format!("no such port: {id}"))?.clone();
             match (command, rest) {
                 ("rereg", []) => self.subnet.reregister(id).map_err(|error| error.to_string())?,
-                ("leave", []) => self.subnet.forget_memberships(id),
+                ("leave", []) => self.subnet.drop_memberships(id),
                 ("up", ["rereg"]) => {
                     self.set_port(id, Port { state: PortState::ACTIVE, ..port })?;
                     self.subnet.reregister(id).map_err(|error| error.to_string())?;
@@ -170,7 +170,7 @@ impl Server {
                     let changed = changed(port, command, rest)?;
                     self.set_port(id, changed)?;
                     if command == "rate" {
-                        self.tell_port(id, 0);
+                        self.send_port(id, 0);
                     }
                 }
             }
@@ -242,7 +242,7 @@ impl Server {
     }
 }
 
-/// The port as a command changes it.
+/// Returns the port after a command.
 fn changed(port: Port, command: &str, rest: &[&str]) -> Result<Port, String> {
     let lid = |text: &str| text.parse::<Lid>().map_err(|error| format!("{text}: {error}"));
     Ok(match (command, rest) {
@@ -277,8 +277,8 @@ fn changed(port: Port, command: &str, rest: &[&str]) -> Result<Port, String> {
             if gids.len() <= index {
                 gids.resize(index + 1, Gid::ZERO);
             }
-            if let Some(place) = gids.get_mut(index) {
-                *place = gid;
+            if let Some(entry) = gids.get_mut(index) {
+                *entry = gid;
             }
             Port { gids, ..port }
         }

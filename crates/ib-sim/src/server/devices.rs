@@ -1,8 +1,8 @@
-//! Devices that are taken away and come back: what programs under ib-sim-preload see of it.
+//! Removing and adding devices, for programs under ib-sim-preload.
 //!
-//! A device that goes closes the connections of its programs and umad files, as a driver that is unloaded ends every use
-//! of them: programs hear IBV_EVENT_DEVICE_FATAL, umad files say EIO. A daemon that is attached to the socket itself
-//! loses its fabric.
+//! Removing a device closes the connections of its programs and umad files, as unloading a driver does. Programs
+//! receive IBV_EVENT_DEVICE_FATAL, and umad files fail with EIO. A daemon that is attached to the socket itself loses
+//! its fabric.
 use super::{
     connection::{Connection, Role},
     serve::Server,
@@ -21,10 +21,10 @@ use alloc::{
 use ib_mad::{Guid, PortState, as_bytes, wire::Be32};
 use mio::Token;
 
-/// The kernel's port id of netlink.
+/// The netlink port id of the kernel.
 const KERNEL: u32 = 0;
 
-/// What the kernel says about a thing.
+/// An action in the kernel's messages.
 #[derive(Clone, Copy)]
 enum Action {
     Add,
@@ -32,28 +32,28 @@ enum Action {
 }
 
 impl Server {
-    /// Takes a node's device away: its ports lose their links, its files vanish, its users are cut off.
+    /// Removes a node's device: its ports go down, its files are removed, its users are disconnected.
     pub(super) fn remove_device(&mut self, node: NodeId) -> Result<(), String> {
         if !self.unplugged.insert(node) {
             return Err("the device is gone already".to_string());
         }
         let ports = self.ports_of(node);
-        // Before anybody is told: who is, looks there.
+        // The files change before the programs are notified, because they read the files then.
         self.with_tree(node, |tree, node| tree.remove_node(node))?;
-        self.cut_off(|connection| match connection.role {
+        self.disconnect(|connection| match connection.role {
             Role::Umad(port) => port.node == node,
             _ => connection.is_program_of(node),
         });
         for port in &ports {
             self.subnet.set_port_state(*port, PortState::DOWN).map_err(|error| error.to_string())?;
             self.without_umad.remove(port);
-            self.tell_of_umad(*port, Action::Remove);
+            self.send_umad_uevent(*port, Action::Remove);
         }
-        self.tell_of_device(node, Action::Remove);
+        self.send_device_uevents(node, Action::Remove);
         Ok(())
     }
 
-    /// Gives a node its device back, or another one with this GUID.
+    /// Adds a node's device again, or another device with this GUID.
     pub(super) fn add_device(&mut self, node: NodeId, guid: Option<Guid>) -> Result<(), String> {
         if !self.unplugged.remove(&node) {
             return Err("the device is there already".to_string());
@@ -67,52 +67,52 @@ impl Server {
         }
         self.with_tree(node, |tree, node| tree.write_node(node))?;
         for port in ports {
-            self.tell_of_umad(port, Action::Add);
+            self.send_umad_uevent(port, Action::Add);
         }
-        self.tell_of_device(node, Action::Add);
+        self.send_device_uevents(node, Action::Add);
         Ok(())
     }
 
-    /// Cuts off the programs of a node's device, which is there still: they may open it again.
+    /// Disconnects the programs of a node's device. The device stays, and they may open it again.
     pub(super) fn fail_device(&mut self, node: NodeId) -> Result<(), String> {
         if self.unplugged.contains(&node) {
             return Err("the device is gone".to_string());
         }
-        self.cut_off(|connection| connection.is_program_of(node));
+        self.disconnect(|connection| connection.is_program_of(node));
         Ok(())
     }
 
-    /// Breaks something of every queue pair that programs have at a port; how many those are.
+    /// Injects a fault in every queue pair of programs at a port. Returns the number of queue pairs.
     pub(super) fn fail_queues(&mut self, port: PortId, fault: Fault) -> String {
-        let there = self.owners.iter().filter(|(qp, _)| qp.port == port);
-        let there: Vec<_> = there.map(|(qp, token)| (*token, qp.qpn)).collect();
-        for (token, qpn) in &there {
+        let affected = self.owners.iter().filter(|(qp, _)| qp.port == port);
+        let affected: Vec<_> = affected.map(|(qp, token)| (*token, qp.qpn)).collect();
+        for (token, qpn) in &affected {
             let qpn = Be32::new(qpn.get());
             let message = QpFault { kind: Kind::QP_FAULT, fault, qpn, ..QpFault::default() };
             self.send(*token, as_bytes(&message).to_vec());
         }
-        format!("{}\n", there.len())
+        format!("{}\n", affected.len())
     }
 
-    /// Takes away the umad device of a port, as a module that is unloaded does.
+    /// Removes the umad device of a port, as unloading the module does.
     pub(super) fn remove_umad(&mut self, port: PortId) -> Result<(), String> {
         if self.unplugged.contains(&port.node) || !self.without_umad.insert(port) {
             return Err("the umad device is gone already".to_string());
         }
         self.with_tree(port.node, |tree, node| tree.remove_umad(node, port.port))?;
-        self.cut_off(|connection| matches!(connection.role, Role::Umad(of) if of == port));
-        self.tell_of_umad(port, Action::Remove);
+        self.disconnect(|connection| matches!(connection.role, Role::Umad(of) if of == port));
+        self.send_umad_uevent(port, Action::Remove);
         Ok(())
     }
 
-    /// Gives a port its umad device back. Where it is there, the kernel only says so again.
+    /// Adds the umad device of a port. If it exists, only the kernel's message is sent.
     pub(super) fn add_umad(&mut self, port: PortId) -> Result<(), String> {
         if self.unplugged.contains(&port.node) {
             return Err("the device is gone".to_string());
         }
         self.without_umad.remove(&port);
         self.with_tree(port.node, |tree, node| tree.write_umad(node, port.port))?;
-        self.tell_of_umad(port, Action::Add);
+        self.send_umad_uevent(port, Action::Add);
         Ok(())
     }
 
@@ -132,30 +132,30 @@ impl Server {
         }
     }
 
-    fn cut_off(&mut self, which: impl Fn(&Connection) -> bool) {
-        let users = self.connections.iter().filter(|(_, connection)| which(connection));
+    fn disconnect(&mut self, matches: impl Fn(&Connection) -> bool) {
+        let users = self.connections.iter().filter(|(_, connection)| matches(connection));
         for token in users.map(|(token, _)| *token).collect::<Vec<Token>>() {
             self.close(token);
         }
     }
 
-    /// Says that a port's MAD interface came or went.
-    fn tell_of_umad(&mut self, port: PortId, action: Action) {
+    /// Sends the kernel's message about a port's MAD interface.
+    fn send_umad_uevent(&mut self, port: PortId, action: Action) {
         let Some(node) = self.subnet.node(port.node) else { return };
-        let name = format!("umad{}", umad_number(node.place().1, port.port));
-        self.tell_kernel(port.node, action, "infiniband_mad", &name);
+        let name = format!("umad{}", umad_number(node.host_and_device().1, port.port));
+        self.send_uevent(port.node, action, "infiniband_mad", &name);
     }
 
-    /// Says that a device came or went: its files first.
-    fn tell_of_device(&mut self, id: NodeId, action: Action) {
+    /// Sends the kernel's messages about a device: its files first.
+    fn send_device_uevents(&mut self, id: NodeId, action: Action) {
         let Some(node) = self.subnet.node(id) else { return };
         let (device, uverbs) = (node.device(), uverbs(node));
-        self.tell_kernel(id, action, "infiniband_verbs", &uverbs);
-        self.tell_kernel(id, action, "infiniband", &device);
+        self.send_uevent(id, action, "infiniband_verbs", &uverbs);
+        self.send_uevent(id, action, "infiniband", &device);
     }
 
-    /// Says at a host what its kernel would.
-    fn tell_kernel(&mut self, node: NodeId, action: Action, subsystem: &str, name: &str) {
+    /// Sends a message of the kernel to the programs of a host.
+    fn send_uevent(&mut self, node: NodeId, action: Action, subsystem: &str, name: &str) {
         self.uevents += 1;
         let action = match action {
             Action::Add => "add",
@@ -167,40 +167,40 @@ impl Server {
             self.uevents
         );
         if !self.without_uevents.contains(self.host_of(node)) {
-            self.tell_listeners(node, KERNEL, text.as_bytes());
+            self.send_to_listeners(node, KERNEL, text.as_bytes());
         }
     }
 
-    /// Says at a host what somebody else than its kernel could, under a port id of netlink.
+    /// Sends a forged message to the programs of a host, with the netlink port id of another sender.
     pub(super) fn forge_uevent(&mut self, node: NodeId, sender: u32) {
         let Some(device) = self.subnet.node(node).map(crate::Node::device) else { return };
         let path = format!("/devices/virtual/infiniband/{device}");
         let text = format!("add@{path}\0ACTION=add\0DEVPATH={path}\0SUBSYSTEM=infiniband\0SEQNUM=1\0");
-        self.tell_listeners(node, sender, text.as_bytes());
+        self.send_to_listeners(node, sender, text.as_bytes());
     }
 
-    /// From now on nobody at a host reads the kernel's messages in time.
+    /// Drops the kernel's messages at a host from now on.
     pub(super) fn stop_uevents(&mut self, node: NodeId) {
         let host = self.host_of(node).to_string();
         self.without_uevents.insert(host);
     }
 
-    /// The kernel's messages come again, and first the word that some were lost.
+    /// Sends the kernel's messages at a host again. The first message reports the loss.
     pub(super) fn resume_uevents(&mut self, node: NodeId) {
         let host = self.host_of(node).to_string();
         if self.without_uevents.remove(&host) {
-            self.tell_listeners(node, UEVENTS_LOST, &[]);
+            self.send_to_listeners(node, UEVENTS_LOST, &[]);
         }
     }
 
     fn host_of(&self, node: NodeId) -> &str {
-        self.subnet.node(node).map(|node| node.place().0).unwrap_or_default()
+        self.subnet.node(node).map(|node| node.host_and_device().0).unwrap_or_default()
     }
 
-    fn tell_listeners(&mut self, node: NodeId, sender: u32, text: &[u8]) {
+    fn send_to_listeners(&mut self, node: NodeId, sender: u32, text: &[u8]) {
         let host = self.host_of(node);
-        let is_there = |role: &Role| matches!(role, Role::Uevents(of) if self.host_of(*of) == host);
-        let listeners = self.connections.iter().filter(|(_, own)| is_there(&own.role));
+        let is_listener = |role: &Role| matches!(role, Role::Uevents(of) if self.host_of(*of) == host);
+        let listeners = self.connections.iter().filter(|(_, connection)| is_listener(&connection.role));
         for token in listeners.map(|(token, _)| *token).collect::<Vec<Token>>() {
             self.send(token, [sender.to_ne_bytes().as_slice(), text].concat());
         }

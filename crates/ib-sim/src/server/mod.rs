@@ -1,21 +1,21 @@
-//! Serve a subnet to other processes of this machine, over a unix socket ([`proto`](crate::proto)).
+//! Serving a subnet to other processes of this machine, over a unix socket ([`proto`](crate::proto)).
 //!
-//! One thread; nobody waits for a slow program: what it does not read goes into a queue with a bound, and then it loses
-//! datagrams, or, if it leaves its management datagrams and port events too, its connection.
+//! The server has one thread and never waits for a slow program. Messages that a program does not read are queued up to
+//! a bound. Beyond it the program loses datagrams. A program that does not read management datagrams and port events
+//! either loses its connection.
 mod agents;
 mod clock;
 mod connection;
 mod control;
 mod devices;
+mod notify;
 mod requests;
 mod serve;
-mod tell;
 mod trace;
 mod tree;
-mod watcher;
 
 pub use serve::{Server, ServerCounters, Stopper};
-pub use watcher::Watcher;
+pub use trace::Watcher;
 
 #[cfg(test)]
 mod tests;

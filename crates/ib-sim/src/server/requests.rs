@@ -1,8 +1,8 @@
-//! What programs ask for.
+//! Requests of programs.
 use super::{
     connection::Role,
-    serve::{Asker, Server, node_named},
-    tell::umad_frame,
+    notify::umad_frame,
+    serve::{Requester, Server, node_named},
     trace::Headers,
 };
 use crate::{
@@ -22,12 +22,12 @@ use ib_mad::{
 };
 use mio::Token;
 
-/// The first queue pair number that programs get: lower ones are the subnet's own to give.
+/// The first queue pair number for programs. The subnet assigns lower numbers itself.
 const FIRST_BLOCK: u32 = 0x100;
 
 impl Server {
-    /// Does what a message asks for, or refuses it.
-    pub(super) fn message(&mut self, now: Duration, token: Token, message: &[u8]) {
+    /// Executes or refuses the request in a message.
+    pub(super) fn handle_message(&mut self, now: Duration, token: Token, message: &[u8]) {
         let Some(connection) = self.connections.get(&token) else { return };
         match &connection.role {
             Role::New => self.hello(token, message),
@@ -42,11 +42,11 @@ impl Server {
             }
             Role::Umad(port) => {
                 let port = *port;
-                self.umad_frame_in(now, token, port, message);
+                self.handle_umad_frame(now, token, port, message);
             }
             Role::Control => {
-                let answer = self.command(core::str::from_utf8(message).unwrap_or_default());
-                for part in answer.as_bytes().chunks(32 << 10) {
+                let output = self.command(core::str::from_utf8(message).unwrap_or_default());
+                for part in output.as_bytes().chunks(32 << 10) {
                     self.send(token, part.to_vec());
                 }
                 if let Some(connection) = self.connections.get_mut(&token) {
@@ -128,7 +128,7 @@ impl Server {
         (1..=self.subnet.node_count()).map(NodeId::new).find(|id| !taken(id))
     }
 
-    /// The next block of queue pair numbers that nobody at the node uses.
+    /// Returns the next block of queue pair numbers that no program of the node uses.
     fn next_block(&mut self, node: NodeId) -> Option<u32> {
         let used: Vec<u32> = self
             .connections
@@ -169,7 +169,7 @@ impl Server {
                 let close = QpClose::parse(message).map_err(bad)?;
                 let qp = self.owned(token, node, close.qpn).map_err(about(close.qpn))?;
                 self.owners.remove(&qp);
-                if let Some(Role::Program { qps, .. }) = self.connections.get_mut(&token).map(|own| &mut own.role) {
+                if let Some(Role::Program { qps, .. }) = self.connections.get_mut(&token).map(|user| &mut user.role) {
                     qps.remove(&qp.qpn);
                 }
                 self.subnet.destroy_qp(qp).map_err(refusal).map_err(about(close.qpn))
@@ -177,11 +177,11 @@ impl Server {
             Kind::ATTACH | Kind::DETACH => {
                 let group = QpGroup::parse(message).map_err(bad)?;
                 let qp = self.owned(token, node, group.qpn).map_err(about(group.qpn))?;
-                let done = match kind {
+                let result = match kind {
                     Kind::ATTACH => self.subnet.attach(qp, group.mgid),
                     _ => self.subnet.detach(qp, group.mgid),
                 };
-                done.map_err(refusal).map_err(about(group.qpn))
+                result.map_err(refusal).map_err(about(group.qpn))
             }
             Kind::DATAGRAM_OUT => {
                 let (header, payload) = DatagramOut::parse_prefix(message).map_err(bad)?;
@@ -207,8 +207,8 @@ impl Server {
                     timeout: Duration::from_millis(header.timeout_ms.get().into()),
                     retries: header.retries.get(),
                 };
-                let asker = Asker::Node(token, AgentId(header.agent.get()));
-                self.ask(now, port, asker, send, mad).map(drop).map_err(|refusal| (kind, refusal, 0))
+                let requester = Requester::Node(token, AgentId(header.agent.get()));
+                self.send_mad(now, port, requester, send, mad).map(drop).map_err(|refusal| (kind, refusal, 0))
             }
             _ => Err((kind, Refusal::BAD_MESSAGE, 0)),
         }
@@ -217,7 +217,7 @@ impl Server {
     fn open_qp(&mut self, token: Token, node: NodeId, open: &QpOpen) -> Result<(), Refusal> {
         let qpn = Qpn::masked(open.qpn.get());
         let qp = QpId { port: PortId { node, port: open.port }, qpn };
-        let Some(Role::Program { first_qpn, qps, .. }) = self.connections.get_mut(&token).map(|own| &mut own.role)
+        let Some(Role::Program { first_qpn, qps, .. }) = self.connections.get_mut(&token).map(|user| &mut user.role)
         else {
             return Err(Refusal::BAD_MESSAGE);
         };
@@ -230,7 +230,7 @@ impl Server {
         Ok(())
     }
 
-    /// The queue pair, if it is this connection's.
+    /// Returns the queue pair if it belongs to this connection.
     fn owned(&self, token: Token, node: NodeId, qpn: Be32) -> Result<QpId, Refusal> {
         let qpn = Qpn::masked(qpn.get());
         match self.connections.get(&token).map(|connection| &connection.role) {
@@ -241,19 +241,19 @@ impl Server {
         .ok_or(Refusal::NO_SUCH_QP)
     }
 
-    pub(super) fn ask(
+    pub(super) fn send_mad(
         &mut self,
         now: Duration,
         port: PortId,
-        asker: Asker,
+        requester: Requester,
         send: MadSend,
         mad: &SaMad,
     ) -> Result<AgentId, Refusal> {
-        let agent = AgentId(self.asked);
-        self.asked += 1;
-        // Without a time-out there is no answer that would end the entry.
+        let agent = AgentId(self.requests);
+        self.requests += 1;
+        // Without a time-out no response is expected that would remove the entry.
         if !send.timeout.is_zero() {
-            self.askers.insert(agent, (port, asker));
+            self.requesters.insert(agent, (port, requester));
         }
         if let (Some(trace), Some(from)) = (&mut self.trace, self.subnet.port(port)) {
             let headers = Headers::new(from, &AddressVector::local(send.dlid, send.sl), send.pkey_index);
@@ -261,21 +261,24 @@ impl Server {
         }
         let sent = self.subnet.send_mad(now, port, MadSend { agent, ..send }, mad);
         sent.map(|()| agent).map_err(|error| {
-            self.askers.remove(&agent);
+            self.requesters.remove(&agent);
             refusal(error)
         })
     }
 
-    /// A frame that a program wrote to a umad device. Short ones are passed over, as there is no way to refuse them.
-    fn umad_frame_in(&mut self, now: Duration, token: Token, port: PortId, frame: &[u8]) {
+    /// Handles a frame that a program wrote to a umad device. A short frame is ignored, because there is no way to
+    /// refuse it.
+    fn handle_umad_frame(&mut self, now: Duration, token: Token, port: PortId, frame: &[u8]) {
         if frame.len() == size_of::<UmadForget>()
             && let Ok(forget) = UmadForget::parse(frame)
         {
             let agent = forget.agent.get();
-            let of_agent =
-                |asker: &Asker| matches!(asker, Asker::Umad(of, asked) if *of == token && asked.id.get() == agent);
+            let of_agent = |requester: &Requester| match requester {
+                Requester::Umad(of, request) => *of == token && request.id.get() == agent,
+                Requester::Node(..) => false,
+            };
             if forget.kind == Kind::UMAD_FORGET {
-                self.forget(of_agent);
+                self.drop_requests(of_agent);
                 self.agents.remove(&(token, agent));
             }
             return;
@@ -283,7 +286,7 @@ impl Server {
         if frame.len() == size_of::<UmadServe>()
             && let Ok(serve) = UmadServe::parse(frame)
         {
-            return self.agent_serves(token, port, serve);
+            return self.register_agent(token, port, serve);
         }
         let Ok((header, rest)) = UmadHeader::parse_prefix(frame) else { return };
         let header = *header;
@@ -294,10 +297,10 @@ impl Server {
         bytes.resize(256, 0);
         let Ok(mad) = SaMad::parse_mut(&mut bytes) else { return };
         if !mad.header.method.is_response() {
-            // Linux keeps the upper half of the transaction id for itself: here, the connection's number.
-            let own = u64::try_from(token.0).unwrap_or_default() << 32;
+            // Linux uses the upper half of the transaction id itself. Here it is the number of the connection.
+            let high = u64::try_from(token.0).unwrap_or_default() << 32;
             let low = mad.header.transaction_id.get() & 0xffff_ffff;
-            mad.header.transaction_id = TransactionId::new(own | low);
+            mad.header.transaction_id = TransactionId::new(high | low);
         }
         let send = MadSend {
             agent: AgentId(0),
@@ -309,52 +312,52 @@ impl Server {
             retries: header.retries.get(),
         };
         let is_done = if mad.header.method.is_response() {
-            self.agent_answers(header.lid, mad.header.transaction_id, rest)
+            self.pass_response(header.lid, mad.header.transaction_id, rest)
         } else {
-            self.ask_agent(now, port, (token, header), send, mad)
+            self.pass_to_agent(now, port, (token, header), send, mad)
         };
         if is_done {
             return;
         }
-        if let Some(answer) = self.answer_for_tools(port, &header, mad) {
+        if let Some(response) = self.response_for_tools(port, &header, mad) {
             if header.timeout_ms.get() != 0 {
-                self.send(token, umad_frame(header, &answer, 0));
+                self.send(token, umad_frame(header, &response, 0));
             }
             return;
         }
-        // The port was there when the device was opened, and ports do not go away.
-        let _ = self.ask(now, port, Asker::Umad(token, header), send, mad);
+        // The port existed when the device was opened, and ports are never removed.
+        let _ = self.send_mad(now, port, Requester::Umad(token, header), send, mad);
     }
 }
 
 impl Server {
-    /// What only tools ask for, which comes without delay or loss: subnet management, and tables of the internal
-    /// administrator.
-    fn answer_for_tools(&mut self, port: PortId, header: &UmadHeader, mad: &SaMad) -> Option<Vec<u8>> {
-        let own = self.subnet.port(port)?;
+    /// Returns the response to requests that only tools send: subnet management, and tables of the internal
+    /// administrator. These responses are never delayed or lost.
+    fn response_for_tools(&mut self, id: PortId, header: &UmadHeader, mad: &SaMad) -> Option<Vec<u8>> {
+        let port = self.subnet.port(id)?;
         match mad.header.mgmt_class {
             MgmtClass::SUBN_LID_ROUTED | MgmtClass::SUBN_DIRECTED_ROUTE if header.qpn.get() == 0 => {
-                self.subnet.answer_smp(port, header.lid, &Mad::from(*mad)).map(|answer| as_bytes(&answer).to_vec())
+                self.subnet.smp_response(id, header.lid, &Mad::from(*mad)).map(|response| as_bytes(&response).to_vec())
             }
             MgmtClass::SUBN_ADM
-                if header.lid == own.sm_lid && own.state != PortState::DOWN && self.uplink.is_none() =>
+                if header.lid == port.sm_lid && port.state != PortState::DOWN && self.uplink.is_none() =>
             {
-                self.subnet.administer_table(port, mad)
+                self.subnet.table_response(id, mad)
             }
             _ => None,
         }
     }
 
-    /// Ends requests without a word.
-    pub(super) fn forget(&mut self, of_these: impl Fn(&Asker) -> bool) {
-        let gone: Vec<(AgentId, PortId)> = self
-            .askers
+    /// Drops requests without a response.
+    pub(super) fn drop_requests(&mut self, matches: impl Fn(&Requester) -> bool) {
+        let dropped: Vec<(AgentId, PortId)> = self
+            .requesters
             .iter()
-            .filter(|(_, (_, asker))| of_these(asker))
+            .filter(|(_, (_, requester))| matches(requester))
             .map(|(agent, (port, _))| (*agent, *port))
             .collect();
-        for (agent, port) in gone {
-            self.askers.remove(&agent);
+        for (agent, port) in dropped {
+            self.requesters.remove(&agent);
             self.subnet.cancel_mads(port, agent);
         }
     }
@@ -379,13 +382,13 @@ mod tests {
     use socket2::{Domain, Socket, Type};
 
     #[test]
-    fn a_block_that_a_program_of_the_node_has_is_passed_over() {
+    fn block_in_use_at_the_node_is_skipped() {
         let folder = tempfile::tempdir().unwrap();
         let subnet = Subnet::new(SubnetConfig::default(), 1);
         let mut server = Server::bind(&folder.path().join("socket"), subnet).unwrap();
-        let (ours, _theirs) = Socket::pair(Domain::UNIX, Type::SEQPACKET, None).unwrap();
+        let (near, _far) = Socket::pair(Domain::UNIX, Type::SEQPACKET, None).unwrap();
         let (node, other) = (NodeId::new(1), NodeId::new(2));
-        let mut connection = Connection::new(ours).unwrap();
+        let mut connection = Connection::new(near).unwrap();
         connection.role = Role::Program { node, first_qpn: FIRST_BLOCK, qps: BTreeMap::new() };
         server.connections.insert(Token(99), connection);
         let last = Qpn::MULTICAST.get() - QPN_BLOCK;
@@ -393,7 +396,7 @@ mod tests {
             server.blocks.insert(of, last);
             assert_eq!(server.next_block(of), Some(last));
         }
-        // Behind the last one it begins anew.
+        // After the last block the first one follows.
         assert_eq!(server.next_block(node), Some(FIRST_BLOCK + QPN_BLOCK));
         assert_eq!(server.next_block(other), Some(FIRST_BLOCK));
     }

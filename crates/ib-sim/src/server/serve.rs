@@ -1,10 +1,9 @@
-//! The server's loop: who is connected, whose turn it is.
+//! The server and its loop.
 use super::{
     clock::Clock,
     connection::{Connection, Role, Sent},
-    trace::Trace,
+    trace::{Trace, Watcher},
     tree::Tree,
-    watcher::Watcher,
 };
 use crate::{AgentId, NodeId, PortId, QpId, Subnet, proto, uplink::Uplink};
 use alloc::{
@@ -30,28 +29,28 @@ use std::{
 
 const LISTENER: Token = Token(0);
 const WAKER: Token = Token(1);
-/// The uplink's sockets have the tokens from here on, connections those from the next one on.
+/// The uplink's sockets have the tokens from here to `FIRST_CONNECTION`.
 const FIRST_UPLINK: usize = 2;
 const FIRST_CONNECTION: usize = 1000;
-/// More connections are refused.
+/// Greatest number of connections.
 const MAX_CONNECTIONS: usize = 4096;
-/// Messages taken from one connection before the others have their turn.
+/// Greatest number of messages that are read from a connection before the other connections are read.
 const TURN: usize = 64;
-/// When to try again after a connection could not be taken for want of file descriptors.
-const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
+/// Time until `accept` is called again after it failed, for example without file descriptors.
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
-/// Counts of the server itself.
+/// Counters of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServerCounters {
-    /// Datagrams that a program did not read in time.
+    /// Datagrams lost because the program did not read in time.
     pub receiver_full: u64,
-    /// Connections that ended because the program read nothing at all.
+    /// Connections closed because the program did not read.
     pub closed_slow: u64,
-    /// Messages that were refused.
+    /// Refused messages.
     pub refused: u64,
 }
 
-/// Ends a running [`Server`], from another thread.
+/// Stops a running [`Server`] from another thread.
 #[derive(Clone, Debug)]
 pub struct Stopper {
     stop: Arc<AtomicBool>,
@@ -59,24 +58,24 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// Lets [`Server::run`] return.
+    /// Makes [`Server::run`] return.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::SeqCst);
-        // A waker fails only if its server is gone.
+        // An error means that the server was dropped.
         let _ = self.waker.wake();
     }
 }
 
-/// Who waits for the answer to a management datagram.
+/// The sender of a management datagram that waits for its response.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Asker {
-    /// A program, with the number that it chose.
+pub(super) enum Requester {
+    /// A program, with the agent number that it chose.
     Node(Token, AgentId),
     /// A umad device, with the frame's header.
     Umad(Token, UmadHeader),
 }
 
-/// An agent of a umad device that takes in requests.
+/// An agent of a umad device that receives requests.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ServingAgent {
     pub(super) port: PortId,
@@ -95,27 +94,27 @@ pub struct Server {
     pub(super) stopper: Stopper,
     pub(super) listener: Socket,
     pub(super) path: PathBuf,
-    pub(super) accept_again: bool,
+    pub(super) accept_retry: bool,
     pub(super) connections: BTreeMap<Token, Connection>,
     pub(super) connections_made: usize,
     /// Connections that may have more to read.
     pub(super) readable: BTreeSet<Token>,
     pub(super) owners: BTreeMap<QpId, Token>,
-    pub(super) askers: BTreeMap<AgentId, (PortId, Asker)>,
-    pub(super) asked: u64,
-    /// What programs ask of other programs, by the port that asks and the transaction id.
-    pub(super) handed_over: BTreeMap<(PortId, TransactionId), AgentId>,
-    /// Agents of umad devices that take in requests.
+    pub(super) requesters: BTreeMap<AgentId, (PortId, Requester)>,
+    pub(super) requests: u64,
+    /// Requests that were passed to other programs, by the sending port and the transaction id.
+    pub(super) passed: BTreeMap<(PortId, TransactionId), AgentId>,
+    /// Agents of umad devices that receive requests.
     pub(super) agents: BTreeMap<(Token, u32), ServingAgent>,
-    /// Queue pair blocks handed out, by node.
+    /// Next block of queue pair numbers by node.
     pub(super) blocks: BTreeMap<NodeId, u32>,
     pub(super) counters: ServerCounters,
     pub(super) tree: Option<Tree>,
-    /// Nodes whose device was taken away.
+    /// Nodes whose device is removed.
     pub(super) unplugged: BTreeSet<NodeId>,
-    /// Ports whose umad device was taken away.
+    /// Ports whose umad device is removed.
     pub(super) without_umad: BTreeSet<PortId>,
-    /// Messages about devices so far.
+    /// Number of messages about devices so far.
     pub(super) uevents: u64,
     /// Hosts where the kernel's messages are lost.
     pub(super) without_uevents: BTreeSet<String>,
@@ -125,10 +124,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves `subnet` on a socket at `path`, which any user may use. A socket that nobody serves any more is replaced.
+    /// Serves `subnet` on a socket at `path`, which any user may use. The socket of a server that has ended is
+    /// replaced.
     ///
     /// # Errors
-    /// What the system says; `AddrInUse` if somebody serves there.
+    /// The system's error; `AddrInUse` if another server uses the path.
     pub fn bind(path: &Path, subnet: Subnet) -> io::Result<Self> {
         let address = SockAddr::unix(path)?;
         let listener = Socket::new(Domain::UNIX, Type::SEQPACKET, None)?;
@@ -154,14 +154,14 @@ impl Server {
             stopper: Stopper { stop: Arc::default(), waker },
             listener,
             path: path.to_path_buf(),
-            accept_again: false,
+            accept_retry: false,
             connections: BTreeMap::new(),
             connections_made: 0,
             readable: BTreeSet::new(),
             owners: BTreeMap::new(),
-            askers: BTreeMap::new(),
-            asked: 0,
-            handed_over: BTreeMap::new(),
+            requesters: BTreeMap::new(),
+            requests: 0,
+            passed: BTreeMap::new(),
             agents: BTreeMap::new(),
             blocks: BTreeMap::new(),
             counters: ServerCounters::default(),
@@ -176,10 +176,10 @@ impl Server {
         })
     }
 
-    /// Lets a real subnet manager administer the subnet, which must be one of [`SaMode::External`](crate::SaMode).
+    /// Attaches a real subnet manager to the subnet, whose mode must be [`SaMode::External`](crate::SaMode).
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn set_uplink(&mut self, uplink: Uplink) -> io::Result<()> {
         for (index, fd) in uplink.fds().enumerate() {
             self.poll.registry().register(&mut SourceFd(&fd), Token(FIRST_UPLINK + index), Interest::READABLE)?;
@@ -188,10 +188,10 @@ impl Server {
         Ok(())
     }
 
-    /// Keeps files of each host's devices in `dir/HOST`, as Linux's sysfs has them, for programs that look there.
+    /// Writes the files of each host's devices to `dir/HOST`, in the form of Linux's sysfs.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn set_tree(&mut self, dir: &Path) -> io::Result<()> {
         let tree = Tree { root: dir.to_path_buf() };
         for node in (1..=self.subnet.node_count()).filter_map(|id| self.subnet.node(NodeId::new(id))) {
@@ -201,28 +201,28 @@ impl Server {
         Ok(())
     }
 
-    /// Writes what programs send to a file, a line each: `MICROSECONDS NODE/PORT mad|datagram HEX HEADERS`.
+    /// Writes every sent datagram to a file, one per line: `MICROSECONDS NODE/PORT mad|datagram HEX HEADERS`.
     ///
     /// # Errors
-    /// What the system says about making the file.
+    /// The system's error if the file cannot be created.
     pub fn set_trace(&mut self, path: &Path) -> io::Result<()> {
         self.trace = Some(Trace::create(path)?);
         Ok(())
     }
 
-    /// Lets somebody watch from now on, in the place of whoever did.
+    /// Sets the watcher, which replaces the former one.
     pub fn set_watcher(&mut self, watcher: Box<dyn Watcher>) {
         self.subnet.watch();
         self.watcher = Some(watcher);
     }
 
-    /// What ends [`run`](Self::run) from another thread.
+    /// Returns a handle that stops [`run`](Self::run) from another thread.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         self.stopper.clone()
     }
 
-    /// The subnet that it serves, to set it up before `run`.
+    /// Returns the served subnet, to configure it before `run`.
     pub fn subnet_mut(&mut self) -> &mut Subnet {
         &mut self.subnet
     }
@@ -230,7 +230,7 @@ impl Server {
     /// Serves until it is stopped.
     ///
     /// # Errors
-    /// What the system says about waiting for events. What goes wrong with one connection ends only that one.
+    /// The system's error when waiting for events. An error of one connection closes only this connection.
     pub fn run(&mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(256);
         while !self.stopper.stop.load(Ordering::SeqCst) {
@@ -240,7 +240,7 @@ impl Server {
             if let Some(uplink) = &mut self.uplink {
                 uplink.tick(now, &self.subnet);
             }
-            if self.accept_again {
+            if self.accept_retry {
                 self.accept();
             }
             for event in &events {
@@ -263,9 +263,9 @@ impl Server {
                 }
             }
             for token in core::mem::take(&mut self.readable) {
-                self.turn(now, token);
+                self.read(now, token);
             }
-            self.tell();
+            self.send_events();
         }
         Ok(())
     }
@@ -275,7 +275,7 @@ impl Server {
         let due = [
             self.subnet.poll_timeout(),
             self.uplink.as_ref().map(Uplink::due),
-            self.accept_again.then_some(now + ACCEPT_AGAIN),
+            self.accept_retry.then_some(now + ACCEPT_RETRY),
             (!self.readable.is_empty()).then_some(now),
         ];
         let timeout = due.into_iter().flatten().min().map(|due| due.saturating_sub(now));
@@ -289,7 +289,7 @@ impl Server {
     }
 
     fn accept(&mut self) {
-        self.accept_again = false;
+        self.accept_retry = false;
         loop {
             match self.listener.accept() {
                 Ok((socket, _)) => {
@@ -309,22 +309,22 @@ impl Server {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => {
-                    self.accept_again = true;
+                    self.accept_retry = true;
                     return;
                 }
             }
         }
     }
 
-    /// Takes messages from a connection, until there are none or its turn is over.
-    fn turn(&mut self, now: Duration, token: Token) {
+    /// Handles up to [`TURN`] messages of a connection.
+    fn read(&mut self, now: Duration, token: Token) {
         let mut buffer = core::mem::take(&mut self.buffer);
         for left in (0..TURN).rev() {
             let Some(connection) = self.connections.get_mut(&token) else { break };
             match connection.read(&mut buffer) {
                 Ok(Some(length)) => {
-                    self.message(now, token, buffer.get(..length).unwrap_or_default());
-                    self.tell();
+                    self.handle_message(now, token, buffer.get(..length).unwrap_or_default());
+                    self.send_events();
                 }
                 Ok(None) => break,
                 Err(_) => {
@@ -356,36 +356,38 @@ impl Server {
 
     pub(super) fn close(&mut self, token: Token) {
         let Some(connection) = self.connections.remove(&token) else { return };
-        // Closing the descriptor would do it too, unless a forked child has a copy.
+        // Closing the descriptor is not enough if a forked child has a copy.
         let _ = self.poll.registry().deregister(&mut SourceFd(&connection.fd()));
         if let Role::Program { node, qps, .. } = connection.role {
             for (qpn, port) in qps {
                 let qp = QpId { port: PortId { node, port }, qpn };
                 self.owners.remove(&qp);
-                // It is open as long as it is in the connection's list.
+                // A queue pair is open as long as it is in the connection's list.
                 let _ = self.subnet.destroy_qp(qp);
             }
         }
         self.agents.retain(|(of, _), _| *of != token);
-        self.forget(|asker| matches!(asker, Asker::Node(of, _) | Asker::Umad(of, _) if *of == token));
+        self.drop_requests(
+            |requester| matches!(requester, Requester::Node(of, _) | Requester::Umad(of, _) if *of == token),
+        );
     }
 
-    /// Everything that is counted, by name.
+    /// Returns the name and the value of each counter of the subnet and of the server.
     pub(super) fn statistics(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
-        let own = self.counters;
-        let own = [("receiver_full", own.receiver_full), ("closed_slow", own.closed_slow), ("refused", own.refused)];
-        self.subnet.counters().iter().chain(own)
+        let ServerCounters { receiver_full, closed_slow, refused } = self.counters;
+        let server = [("receiver_full", receiver_full), ("closed_slow", closed_slow), ("refused", refused)];
+        self.subnet.counters().iter().chain(server)
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Somebody may have removed it already.
+        // An error means that the file was removed before.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// The name of a node that a text names: its number or its name.
+/// Returns the node with this number or name.
 pub(super) fn node_named(subnet: &Subnet, text: &str) -> Option<NodeId> {
     let by_number = text.parse().ok().map(NodeId::new).filter(|id| subnet.node(*id).is_some());
     by_number.or_else(|| subnet.node_by_name(text))

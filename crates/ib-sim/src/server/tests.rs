@@ -1,4 +1,4 @@
-//! A served subnet and programs that are attached to it.
+//! A served subnet and attached programs.
 use super::{Server, Stopper};
 use crate::{
     AgentId, Datagram, MadSend, NodeId, PortChange, Subnet, SubnetConfig,
@@ -25,7 +25,7 @@ use std::{
 mod commands;
 mod umad;
 
-/// A server in a thread of this process, which ends with it.
+/// A server in a thread of this process. The thread ends with this value.
 struct Served {
     path: PathBuf,
     stopper: Stopper,
@@ -60,7 +60,7 @@ impl Served {
         stats.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().parse().unwrap()
     }
 
-    /// A connection that says what it likes.
+    /// Opens a connection for arbitrary messages.
     fn raw(&self) -> Socket {
         let socket = Socket::new(Domain::UNIX, Type::SEQPACKET, None).unwrap();
         socket.connect(&SockAddr::unix(&self.path).unwrap()).unwrap();
@@ -73,19 +73,19 @@ impl Drop for Served {
     fn drop(&mut self) {
         self.stopper.stop();
         self.thread.take().unwrap().join().unwrap().unwrap();
-        assert!(!self.path.exists(), "the socket stays behind");
+        assert!(!self.path.exists(), "the socket was not removed");
     }
 }
 
-/// Waits for a message, and hands it to `look`.
-fn wait<T>(client: &mut Client, mut look: impl FnMut(Message<'_>) -> T) -> T {
+/// Waits for a message and passes it to `check`.
+fn wait<T>(client: &mut Client, mut check: impl FnMut(Message<'_>) -> T) -> T {
     for _ in 0..5000 {
         if let Some(message) = client.receive().unwrap() {
-            return look(message);
+            return check(message);
         }
         thread::sleep(Duration::from_millis(1));
     }
-    panic!("nothing came");
+    panic!("no message");
 }
 
 fn read(mut socket: &Socket) -> Vec<u8> {
@@ -135,7 +135,7 @@ fn join(client: &mut Client) -> Lid {
 }
 
 #[test]
-fn programs_talk_over_a_group() {
+fn programs_exchange_datagrams_over_a_group() {
     let served = Served::start(2);
     let mut one = served.client("node1");
     let mut two = Client::connect(&served.path, None).unwrap();
@@ -151,14 +151,14 @@ fn programs_talk_over_a_group() {
     one.send_datagram(from, &Datagram::multicast(Lid::new(0xc000), mgid(), Qkey::GSI, &payload)).unwrap();
     let sgid = one.port(1).unwrap().gids[0];
     let source = wait(&mut two, |message| match message {
-        Message::Datagram { qpn, source, grh: Some(grh), payload: got } => {
-            assert_eq!((qpn, grh.sgid, grh.dgid, got), (to, sgid, mgid(), &payload[..]));
+        Message::Datagram { qpn, source, grh: Some(grh), payload: received } => {
+            assert_eq!((qpn, grh.sgid, grh.dgid, received), (to, sgid, mgid(), &payload[..]));
             source
         }
         other => panic!("{other:?}"),
     });
-    two.send_datagram(to, &Datagram::unicast(source.slid, source.qpn, Qkey::GSI, b"answer")).unwrap();
-    wait(&mut one, |message| assert!(matches!(message, Message::Datagram { payload: b"answer", grh: None, .. })));
+    two.send_datagram(to, &Datagram::unicast(source.slid, source.qpn, Qkey::GSI, b"reply")).unwrap();
+    wait(&mut one, |message| assert!(matches!(message, Message::Datagram { payload: b"reply", grh: None, .. })));
     assert!(served.control("groups").contains("members 1/1:0x1 2/1:0x1"));
     assert_eq!(served.control("qps").lines().count(), 2);
 
@@ -174,7 +174,7 @@ fn programs_talk_over_a_group() {
 }
 
 #[test]
-fn port_changes_are_told_and_known() {
+fn client_receives_port_changes_and_has_the_new_attributes() {
     let served = Served::start(1);
     let mut client = served.client("1");
     for (command, change) in [
@@ -194,7 +194,7 @@ fn port_changes_are_told_and_known() {
 }
 
 #[test]
-fn commands_that_fail_say_why() {
+fn failed_command_returns_an_error_and_valid_one_does_not() {
     let served = Served::start(2);
     for command in [
         "nonsense",
@@ -232,7 +232,7 @@ fn commands_that_fail_say_why() {
 }
 
 #[test]
-fn a_request_that_nobody_answers_comes_back() {
+fn request_without_response_times_out() {
     let served = Served::start(2);
     served.control("set sa_mute on");
     let mut client = served.client("node1");
@@ -245,7 +245,7 @@ fn a_request_that_nobody_answers_comes_back() {
 }
 
 #[test]
-fn a_program_that_does_not_read_loses_datagrams_and_nobody_waits() {
+fn program_that_does_not_read_loses_datagrams_and_does_not_block_others() {
     let served = Served::start(3);
     let mut slow = served.client("node1");
     let mut fast = served.client("node2");
@@ -264,7 +264,7 @@ fn a_program_that_does_not_read_loses_datagrams_and_nobody_waits() {
         }
         assert!(sent < 100_000, "no bound");
     }
-    // Others are served meanwhile.
+    // Other programs are served.
     let mut third = served.client("node3");
     assert_eq!(join(&mut third), Lid::new(0xc000));
     let mut received = 0;
@@ -275,7 +275,7 @@ fn a_program_that_does_not_read_loses_datagrams_and_nobody_waits() {
 }
 
 #[test]
-fn hellos_that_it_refuses() {
+fn invalid_hello_is_refused_and_the_connection_closed() {
     let served = Served::start(1);
     let hello = Hello::new(proto::Role::NODE, 0, "node1");
     let cases = [
@@ -289,7 +289,7 @@ fn hellos_that_it_refuses() {
         let socket = served.raw();
         socket.send(as_bytes(&hello)).unwrap();
         assert_eq!(Welcome::parse(&read(&socket)).unwrap().refusal, refusal);
-        assert!(read(&socket).is_empty(), "the connection goes on");
+        assert!(read(&socket).is_empty(), "the connection was not closed");
     }
     let first = served.client("node1");
     let none_free = Client::connect(&served.path, None);
@@ -298,7 +298,7 @@ fn hellos_that_it_refuses() {
 }
 
 #[test]
-fn queue_pair_numbers_are_the_connections_own() {
+fn queue_pair_number_belongs_to_its_connection() {
     let served = Served::start(1);
     let mut client = served.client("node1");
     let other = served.client("node1");
@@ -310,17 +310,17 @@ fn queue_pair_numbers_are_the_connections_own() {
     let one = *all.first().unwrap();
     client.close_qp(one).unwrap();
     assert_eq!(client.open_qp(1, Qkey::GSI, 0).unwrap(), one);
-    let mut thief = other;
-    thief.attach(one, mgid()).unwrap();
-    wait(&mut thief, |message| {
+    let mut intruder = other;
+    intruder.attach(one, mgid()).unwrap();
+    wait(&mut intruder, |message| {
         assert_eq!(message, Message::Refused { request: Kind::ATTACH, refusal: Refusal::NO_SUCH_QP, qpn: one });
     });
-    let again = thief.open_qp(1, Qkey::GSI, 0).unwrap();
-    assert!(!all.contains(&again));
+    let another = intruder.open_qp(1, Qkey::GSI, 0).unwrap();
+    assert!(!all.contains(&another));
 }
 
 #[test]
-fn a_dead_socket_is_replaced_and_a_live_one_is_not() {
+fn unused_socket_is_replaced_and_a_served_one_is_not() {
     let served = Served::start(1);
     let second = Server::bind(&served.path, Subnet::new(SubnetConfig::default(), 1));
     assert_eq!(second.unwrap_err().kind(), io::ErrorKind::AddrInUse);
@@ -335,7 +335,7 @@ fn a_dead_socket_is_replaced_and_a_live_one_is_not() {
 }
 
 #[test]
-fn any_bytes_are_refused_or_done() {
+fn arbitrary_messages_do_not_stop_the_server() {
     let served = Served::start(2);
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig { cases: 200, ..ProptestConfig::default() });
     let message = (0_u16..15, proptest::collection::vec(any::<u8>(), 0..400), any::<bool>());
@@ -349,7 +349,7 @@ fn any_bytes_are_refused_or_done() {
             }
             for (kind, bytes, with_kind) in messages {
                 let bytes = if with_kind { [&kind.to_be_bytes()[..], &bytes].concat() } else { bytes };
-                // The server may have ended the connection already.
+                // The server may have closed the connection.
                 let _ = socket.send(&bytes);
             }
             Ok(())

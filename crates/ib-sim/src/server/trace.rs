@@ -1,8 +1,8 @@
-//! What programs send, as text: a line each, for whoever wants to compare bytes.
-use crate::{Port, PortId};
+//! Observers of a served subnet: the trace of sent datagrams as text, and watchers of all packets.
+use crate::{Crossing, Port, PortId};
 use alloc::string::String;
 use core::{
-    fmt::{self, Write as _},
+    fmt::{self, Debug, Write as _},
     time::Duration,
 };
 use ib_mad::{AddressVector, Gid, Lid, Pkey, Rate, ServiceLevel};
@@ -12,7 +12,17 @@ use std::{
     path::Path,
 };
 
-/// A file of lines `MICROSECONDS NODE/PORT KIND HEX HEADERS`; KIND is `mad` (to the subnet manager's QP 1) or `datagram`.
+/// Receives every packet of a served subnet, in the server's thread.
+pub trait Watcher: Debug + Send {
+    /// Handles a packet on a link.
+    fn crossed(&mut self, crossing: &Crossing);
+
+    /// Called before the server waits for events.
+    fn idle(&mut self);
+}
+
+/// A file of lines `MICROSECONDS NODE/PORT KIND HEX HEADERS`. KIND is `mad` (to the subnet manager's QP 1) or
+/// `datagram`.
 #[derive(Debug)]
 pub(super) struct Trace(LineWriter<File>);
 
@@ -21,7 +31,7 @@ impl Trace {
         Ok(Self(LineWriter::new(File::create(path)?)))
     }
 
-    /// Writes a line. A disk that is full must not stop the subnet: what cannot be written is left out.
+    /// Writes a line. If the disk is full, the line is lost and the subnet continues.
     pub(super) fn sent(&mut self, now: Duration, port: PortId, kind: &str, bytes: &[u8], headers: &Headers) {
         let hex = bytes.iter().fold(String::new(), |mut hex, byte| {
             let _ = write!(hex, "{byte:02x}");
@@ -31,8 +41,8 @@ impl Trace {
     }
 }
 
-/// What goes out around the bytes, as `slid=35,dlid=49152,sl=0,pkey=0xffff,rate=3,sgid=fe80::1`; a static rate of 0 is the
-/// port's own, a GID of zero says that there is no global route header.
+/// The headers of a packet, as `slid=35,dlid=49152,sl=0,pkey=0xffff,rate=3,sgid=fe80::1`. A static rate of 0 is the
+/// rate of the port. A GID of zero means that there is no global route header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Headers {
     slid: Lid,
@@ -44,7 +54,7 @@ pub(super) struct Headers {
 }
 
 impl Headers {
-    /// Of a packet that leaves a port this way, with the P_Key at an index.
+    /// Returns the headers of a packet that a port sends to this address, with the P_Key at an index.
     pub(super) fn new(port: &Port, to: &AddressVector, pkey_index: u16) -> Self {
         let sgid = to.grh.and_then(|route| port.gids.get(usize::from(route.sgid_index)));
         Self {

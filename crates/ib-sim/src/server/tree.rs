@@ -1,6 +1,7 @@
-//! Each node's devices as files, as Linux shows them in sysfs: for programs under ib-sim-preload.
+//! The files of each node's devices in the form of Linux's sysfs, for programs under ib-sim-preload.
 //!
-//! `DIR/HOST/sys/class/infiniband`, `infiniband_mad` and `infiniband_verbs`, and empty files in `DIR/HOST/dev/infiniband`.
+//! The classes are `DIR/HOST/sys/class/infiniband`, `infiniband_mad` and `infiniband_verbs`. Empty device files are in
+//! `DIR/HOST/dev/infiniband`.
 use crate::{
     Node, Port,
     smp::{CAPABILITIES, GID_ENTRIES, PKEY_ENTRIES},
@@ -16,14 +17,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where the files are.
+/// The folder with the files of all hosts.
 #[derive(Debug)]
 pub(super) struct Tree {
     pub(super) root: PathBuf,
 }
 
 impl Tree {
-    /// Writes everything about a node.
+    /// Writes all files of a node.
     pub(super) fn write_node(&self, node: &Node) -> io::Result<()> {
         let (home, name, uverbs) = (self.home(node), node.device(), uverbs(node));
         let (class, dev) = (home.join("sys/class"), home.join("dev/infiniband"));
@@ -38,7 +39,7 @@ impl Tree {
             ("node_type", "1: CA"),
             ("node_guid", &guid),
             ("sys_image_guid", &guid),
-            ("node_desc", &format!("{} {name}", node.place().0)),
+            ("node_desc", &format!("{} {name}", node.host_and_device().0)),
             ("fw_ver", env!("CARGO_PKG_VERSION")),
             ("hw_rev", "0"),
             ("hca_type", "IBSIM"),
@@ -49,7 +50,7 @@ impl Tree {
         self.write(&class.join("infiniband_verbs/abi_version"), "6")?;
         self.write(&verbs.join("ibdev"), &name)?;
         self.write(&verbs.join("abi_version"), "1")?;
-        self.write(&verbs.join("dev"), &format!("231:{}", 192 + u16::from(node.place().1)))?;
+        self.write(&verbs.join("dev"), &format!("231:{}", 192 + u16::from(node.host_and_device().1)))?;
         self.write(&dev.join(uverbs), "")?;
         self.write(&mads.join("abi_version"), "5")?;
         for (number, port) in (1..).zip(&node.ports) {
@@ -59,7 +60,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Writes the MAD interface of a port.
+    /// Writes the files of a port's MAD interface.
     pub(super) fn write_umad(&self, node: &Node, number: u8) -> io::Result<()> {
         let home = self.home(node);
         for name in umad_names(node, number) {
@@ -67,13 +68,13 @@ impl Tree {
             fs::create_dir_all(&entry)?;
             self.write(&entry.join("ibdev"), &node.device())?;
             self.write(&entry.join("port"), &number.to_string())?;
-            self.write(&entry.join("dev"), &format!("231:{}", umad_number(node.place().1, number)))?;
+            self.write(&entry.join("dev"), &format!("231:{}", umad_number(node.host_and_device().1, number)))?;
             self.write(&home.join("dev/infiniband").join(&name), "")?;
         }
         Ok(())
     }
 
-    /// Removes the MAD interface of a port.
+    /// Removes the files of a port's MAD interface.
     pub(super) fn remove_umad(&self, node: &Node, number: u8) -> io::Result<()> {
         let home = self.home(node);
         for name in umad_names(node, number) {
@@ -83,23 +84,23 @@ impl Tree {
         Ok(())
     }
 
-    /// Removes everything about a node's device; the classes stay.
+    /// Removes the files of a node's device. The classes stay.
     pub(super) fn remove_node(&self, node: &Node) -> io::Result<()> {
         let home = self.home(node);
         let class = home.join("sys/class");
         for (number, _) in (1..).zip(&node.ports) {
-            // It may have been removed before.
+            // An error means that it was removed before.
             let _ = self.remove_umad(node, number);
         }
         fs::remove_dir_all(class.join("infiniband_verbs").join(uverbs(node)))?;
         fs::remove_file(home.join("dev/infiniband").join(uverbs(node)))?;
-        // Others must not see half of a device that is being read.
+        // The rename makes the device vanish at once for programs that read its files.
         let gone = self.root.join(".gone");
         fs::rename(class.join("infiniband").join(node.device()), &gone)?;
         fs::remove_dir_all(gone)
     }
 
-    /// Writes what can change of a port.
+    /// Writes the files of a port's changing attributes.
     pub(super) fn write_port(&self, node: &Node, number: u8, port: &Port) -> io::Result<()> {
         let class = self.home(node).join("sys/class/infiniband");
         let dir = class.join(node.device()).join("ports").join(number.to_string());
@@ -114,7 +115,7 @@ impl Tree {
                 self.write(&types.join(index.to_string()), "IB/RoCE v1")?;
             }
         }
-        // Entries that are left from a longer table become holes.
+        // Entries of a longer old table become unused.
         let entries = fs::read_dir(&pkeys)?.count().max(PKEY_ENTRIES).max(port.pkeys.len());
         for index in 0..entries {
             let pkey = port.pkeys.get(index).copied().unwrap_or(Pkey::new(0));
@@ -130,7 +131,7 @@ impl Tree {
             ("cap_mask", &format!("{CAPABILITIES:#010x}")),
             ("rate", &rate_text(port)),
             ("link_layer", if port.ethernet { "Ethernet" } else { "InfiniBand" }),
-            // Last: who waits for the state finds the rest as it is now.
+            // The last file: a program that waits for the state then reads the new values of the others.
             ("state", &state),
         ] {
             self.write(&dir.join(name), value)?;
@@ -138,12 +139,12 @@ impl Tree {
         Ok(())
     }
 
-    /// The files of the node's host.
+    /// Returns the folder of the node's host.
     fn home(&self, node: &Node) -> PathBuf {
-        self.root.join(node.place().0)
+        self.root.join(node.host_and_device().0)
     }
 
-    /// Writes a line; readers see the old file or the new one. One that says the same already is left alone.
+    /// Writes a line by a rename, so that readers see the old file or the new one. An unchanged file is not written.
     fn write(&self, path: &Path, value: &str) -> io::Result<()> {
         let line = if value.is_empty() { String::new() } else { format!("{value}\n") };
         if fs::read_to_string(path).is_ok_and(|old| old == line) {
@@ -155,15 +156,15 @@ impl Tree {
     }
 }
 
-/// The files of a port's MAD interface.
+/// Returns the names of the files of a port's MAD interface.
 fn umad_names(node: &Node, port: u8) -> [String; 2] {
-    let number = umad_number(node.place().1, port);
+    let number = umad_number(node.host_and_device().1, port);
     [format!("umad{number}"), format!("issm{number}")]
 }
 
-/// Name of a device's verbs interface.
+/// Returns the name of a device's verbs interface.
 pub(super) fn uverbs(node: &Node) -> String {
-    format!("uverbs{}", node.place().1)
+    format!("uverbs{}", node.host_and_device().1)
 }
 
 fn guid_text(guid: Guid) -> String {
@@ -198,7 +199,7 @@ fn rate_text(port: &Port) -> String {
     match port.rate {
         Rate::GBPS_2_5 => format!("2.5 Gb/sec ({width}X {speed})"),
         rate => {
-            // The kernel writes the nominal rate: 100, not the 103.125 that go over the wire.
+            // The kernel writes the nominal rate: 100, not 103.125.
             let nominal = (1..=1200).find(|gbps| Rate::from_gbps(*gbps) == Some(rate)).unwrap_or_default();
             format!("{nominal} Gb/sec ({width}X {speed})")
         }
@@ -211,7 +212,7 @@ mod tests {
     use crate::SubnetConfig;
 
     #[test]
-    fn files_follow_the_port() {
+    fn files_have_the_attributes_of_the_port() {
         let dir = tempfile::tempdir().unwrap();
         let tree = Tree { root: dir.path().to_path_buf() };
         let mut node = SubnetConfig::default().node(1).unwrap();
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_of_one_host_are_side_by_side() {
+    fn devices_of_one_host_have_files_in_the_same_classes() {
         let dir = tempfile::tempdir().unwrap();
         let tree = Tree { root: dir.path().to_path_buf() };
         let config = SubnetConfig { ports_per_node: 2, ..SubnetConfig::default() };
@@ -242,7 +243,7 @@ mod tests {
         assert_eq!(read("infiniband/ibsim1/node_guid"), "0002:c903:0000:0020\n");
         let umad = (read("infiniband_mad/umad17/ibdev"), read("infiniband_mad/umad17/port"));
         assert_eq!(umad, ("ibsim1\n".into(), "2\n".into()));
-        assert_eq!(crate::umad_place(17), Some((1, 2)));
+        assert_eq!(crate::umad_port(17), Some((1, 2)));
         assert_eq!(read("infiniband_verbs/uverbs1/ibdev"), "ibsim1\n");
         tree.remove_node(&second).unwrap();
         assert!(!class.join("infiniband/ibsim1").exists() && !class.join("infiniband_mad/umad17").exists());

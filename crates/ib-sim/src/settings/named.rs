@@ -1,4 +1,4 @@
-//! Settings by name, as command lines and scenario files have them.
+//! Settings by name, for command lines and scenario files.
 use super::{Probability, Settings};
 use alloc::{
     format,
@@ -7,10 +7,10 @@ use alloc::{
 use core::time::Duration;
 use ib_mad::{FlowLabel, Mtu, PacketLifeTime, Rate, ServiceLevel, Status};
 
-/// A setting that cannot be set.
+/// The error of a setting that cannot be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingError {
-    /// There is no such setting.
+    /// No setting has this name.
     #[error("no such setting")]
     UnknownName,
     /// The text is not a value of the setting.
@@ -153,7 +153,7 @@ macro_rules! named {
             /// Sets the setting with this name.
             ///
             /// # Errors
-            /// [`SettingError`]; nothing has changed then.
+            /// [`SettingError`]; the settings are then unchanged.
             pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
                 fn read<T: Value>(_like: &T, text: &str) -> Result<T, SettingError> {
                     T::read(text).ok_or(SettingError::BadValue(T::WHAT))
@@ -165,7 +165,7 @@ macro_rules! named {
                 Ok(())
             }
 
-            /// Each setting's name and value, as [`Settings::set`] takes them.
+            /// Returns the name and the value of each setting, in the form that [`Settings::set`] accepts.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
                 [$(($name, self.$($field).+.write()),)*].into_iter()
             }
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_setting_reads_what_it_writes() {
+    fn every_setting_accepts_its_own_output() {
         let mut settings = Settings::default();
         for (name, value) in [
             ("ud_loss", "30%"),
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_values_change_nothing() {
+    fn invalid_value_changes_nothing() {
         let mut settings = Settings::default();
         assert_eq!(settings.set("nope", "1"), Err(SettingError::UnknownName));
         for (name, value) in [("ud_delay", "5"), ("ud_delay", "ms"), ("ud_loss", "2"), ("pr_sl", "16"), ("pr_mtu", "9")]

@@ -1,7 +1,7 @@
-//! Probability.
+//! Probabilities.
 use core::{fmt, str::FromStr};
 
-/// How likely something is, in millionths: exact, comparable, and the same on every machine.
+/// A probability in millionths: exact, comparable, and the same on every machine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Probability(u32);
 
@@ -11,22 +11,22 @@ impl Probability {
     /// Always: a million millionths.
     pub const ALWAYS: Self = Self(1_000_000);
 
-    /// From millionths; more than a million is always.
+    /// Creates a probability from millionths. A value over one million is `ALWAYS`.
     #[must_use]
     pub const fn per_million(value: u32) -> Self {
         Self(if value > 1_000_000 { 1_000_000 } else { value })
     }
-    /// From percent; more than 100 is always.
+    /// Creates a probability from percent. A value over 100 is `ALWAYS`.
     #[must_use]
     pub const fn percent(value: u32) -> Self {
         Self::per_million(value.saturating_mul(10_000))
     }
-    /// The value in millionths, 0..=1_000_000.
+    /// Returns the value in millionths, 0..=1_000_000.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0
     }
-    /// Throws the dice, but only if they decide: a probability of 0 or 1 takes nothing from the sequence of chance.
+    /// Returns a random result. A probability of 0 or 1 takes no number from the random sequence.
     pub(crate) const fn happens(self, rng: &mut crate::rng::Rng) -> bool {
         match self.0 {
             0 => false,
@@ -36,14 +36,14 @@ impl Probability {
     }
 }
 
-/// Text that is no probability.
+/// The error of a text that is not a probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a probability (0 to 1, or 0% to 100%)")]
 pub struct ParseProbabilityError;
 
 impl FromStr for Probability {
     type Err = ParseProbabilityError;
-    /// Reads `0.3` or `30%`; digits after the sixth (fourth with `%`) are cut off.
+    /// Parses `0.3` or `30%`. Digits after the sixth (fourth with `%`) are ignored.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (number, places) = text.strip_suffix('%').map_or((text, 6), |number| (number, 4));
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
@@ -81,7 +81,7 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn text() {
+    fn text_is_parsed_and_written_as_a_fraction_or_percent() {
         for (text, millionths) in [("0", 0), ("0.3", 300_000), ("30%", 300_000), ("1", 1_000_000), ("0.1%", 1_000)] {
             let value: Probability = text.parse().unwrap();
             assert_eq!(value, Probability::per_million(millionths), "{text}");
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn happens_as_often_as_it_says() {
+    fn event_happens_as_often_as_its_probability() {
         let mut rng = Rng::new(7);
         let hits = (0..100_000).filter(|_| Probability::percent(30).happens(&mut rng)).count();
         assert!((29_000..31_000).contains(&hits), "{hits}");

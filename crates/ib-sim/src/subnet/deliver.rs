@@ -1,7 +1,7 @@
 //! UD datagrams: from a queue pair over the links to queue pairs.
 use super::{
     Subnet,
-    pending::{Arrival, Due},
+    pending::{Arrival, Timer},
 };
 use crate::{Datagram, Error, Event, Faults, Port, PortId, QpId, Source};
 use alloc::vec::Vec;
@@ -12,11 +12,11 @@ use ib_mad::{
     wire::Be16,
 };
 
-/// Bytes around the payload that a global route header counts: transport headers (12 and 8) and invariant CRC (4).
+/// Bytes that a global route header counts beside the payload: transport headers (12 and 8) and invariant CRC (4).
 const HEADERS: usize = 24;
 
 impl Subnet {
-    /// Sends a UD datagram. That it is lost on its way, or that nobody takes it, is no error.
+    /// Sends a UD datagram. A datagram that is lost or refused on its way is not an error.
     ///
     /// # Errors
     /// [`Error::NoSuchQp`], [`Error::NoSuchGid`], [`Error::NoGroup`], [`Error::TooLong`].
@@ -38,7 +38,7 @@ impl Subnet {
             self.counters.ud_port_down += 1;
             return Ok(());
         }
-        // The sender's own key in place of a controlled one, so that only a privileged program can send with those.
+        // IBTA 10.2.5: a controlled key is replaced by the sender's own, which only a privileged program can set.
         let qkey = if datagram.qkey.get() >> 31 == 1 { queue.qkey } else { datagram.qkey };
         let mut arrival = Arrival {
             to: QpId { port: from.port, qpn: datagram.qpn },
@@ -52,7 +52,7 @@ impl Subnet {
             grh,
             payload: datagram.payload.into(),
         };
-        self.datagram_crossed(from.port, &arrival, false);
+        self.watch_datagram(from.port, &arrival, false);
         if datagram.to.dlid.is_multicast() {
             self.counters.ud_multicast += 1;
             for to in self.receivers(from, pkey, datagram) {
@@ -72,7 +72,7 @@ impl Subnet {
         Ok(())
     }
 
-    /// Where the switches take a multicast, and which queue pairs there are attached.
+    /// Returns the attached queue pairs that a multicast reaches.
     fn receivers(&mut self, from: QpId, pkey: Pkey, datagram: &Datagram<'_>) -> Vec<QpId> {
         let mgid = datagram.to.grh.unwrap_or_default().dgid;
         let strict = self.settings.strict_multicast;
@@ -81,7 +81,7 @@ impl Subnet {
             self.counters.ud_not_member += 1;
             return Vec::new();
         }
-        // Switches know the partition of a group.
+        // Switches drop multicasts of another partition than the group's.
         if group.is_some_and(|group| !group.pkey.same_partition(pkey)) {
             self.counters.ud_pkey_mismatch += 1;
             return Vec::new();
@@ -94,7 +94,7 @@ impl Subnet {
         receivers
     }
 
-    /// Over the link, with its faults.
+    /// Sends a packet over a link with its faults.
     fn carry(&mut self, from: PortId, arrival: Arrival) {
         let link = (from, arrival.to.port);
         let faults = self.link(link.0, link.1);
@@ -104,12 +104,12 @@ impl Subnet {
         }
         if faults.duplicate.happens(&mut self.rng) {
             self.counters.ud_duplicated += 1;
-            self.travel(link, faults, arrival.clone());
+            self.schedule_arrival(link, faults, arrival.clone());
         }
-        self.travel(link, faults, arrival);
+        self.schedule_arrival(link, faults, arrival);
     }
 
-    fn travel(&mut self, link: (PortId, PortId), faults: Faults, arrival: Arrival) {
+    fn schedule_arrival(&mut self, link: (PortId, PortId), faults: Faults, arrival: Arrival) {
         let mut at = self.now + faults.delay;
         if !faults.jitter.is_zero() {
             at += self.up_to(faults.jitter);
@@ -125,33 +125,33 @@ impl Subnet {
         if at == self.now {
             self.arrive(arrival);
         } else {
-            self.schedule.add(at, Due::Arrival(arrival));
+            self.schedule.add(at, Timer::Arrival(arrival));
         }
     }
 
-    /// A time by chance, of at least 1 ns.
+    /// Returns a random time from 1 ns to `most`.
     fn up_to(&mut self, most: Duration) -> Duration {
         let nanos = u64::try_from(most.as_nanos()).unwrap_or(u64::MAX);
         Duration::from_nanos(1 + self.rng.below(nanos))
     }
 
-    /// At the receiving port: who takes it.
+    /// Delivers a packet to its queue pair, or refuses it.
     pub(super) fn arrive(&mut self, arrival: Arrival) {
         let Arrival { to, slid, sl, source, path_bits, qkey, pkey, grh, ref payload, .. } = arrival;
         let refused = match (self.port(to.port), self.queue(to)) {
             (Some(port), _) if !port.carries() => &mut self.counters.ud_port_down,
             (Some(port), Some(queue)) => {
-                let own = port.pkeys.get(usize::from(queue.pkey_index)).copied().unwrap_or_default();
+                let local = port.pkeys.get(usize::from(queue.pkey_index)).copied().unwrap_or_default();
                 if queue.qkey != qkey {
                     &mut self.counters.ud_qkey_mismatch
-                } else if !own.is_valid() || !pkey.matches(own) {
+                } else if !local.is_valid() || !pkey.matches(local) {
                     &mut self.counters.ud_pkey_mismatch
                 } else if port.mtu.bytes().is_some_and(|mtu| payload.len() > usize::from(mtu)) {
                     &mut self.counters.ud_too_long
                 } else {
                     self.counters.ud_delivered += 1;
                     let source = Source { slid, qpn: source, sl, path_bits, pkey_index: queue.pkey_index };
-                    self.datagram_crossed(to.port, &arrival, true);
+                    self.watch_datagram(to.port, &arrival, true);
                     self.events.push_back(Event::Datagram { qp: to, source, grh, payload: arrival.payload });
                     return;
                 }

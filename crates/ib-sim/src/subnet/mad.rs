@@ -1,7 +1,7 @@
-//! Management datagrams: the part of a node's kernel (time-outs, repetitions), and the way to the administrator.
+//! Management datagrams: time-outs and retransmissions as in a node's kernel, and the path to the administrator.
 use super::{
     Subnet,
-    pending::{Due, Request, Served},
+    pending::{Request, SaJob, Timer},
 };
 use crate::{AgentId, Error, Event, MadSend, PortId, RequestId, SaMode, sa};
 use alloc::{boxed::Box, collections::BTreeSet};
@@ -9,8 +9,8 @@ use core::time::Duration;
 use ib_mad::{Method, MgmtClass, Pkey, Qpn, sa::SaMad};
 
 impl Subnet {
-    /// Sends a management datagram as Linux's umad does: with a time-out, it is sent again up to `retries` times, and
-    /// ends as [`Event::Mad`] or [`Event::MadTimedOut`].
+    /// Sends a management datagram as Linux's umad does. With a time-out it is retransmitted up to `retries` times, and
+    /// the result is [`Event::Mad`] or [`Event::MadTimedOut`].
     ///
     /// # Errors
     /// [`Error::NoSuchPort`].
@@ -20,66 +20,66 @@ impl Subnet {
         let id = RequestId::new(self.requests_made);
         self.requests_made += 1;
         if !send.timeout.is_zero() {
-            let until = self.schedule.add(now.saturating_add(send.timeout), Due::NoAnswer(id));
-            self.requests.insert(id, Request { port, send, mad: Box::new(*mad), until });
+            let timer = self.schedule.add(now.saturating_add(send.timeout), Timer::MadTimeout(id));
+            self.requests.insert(id, Request { port, send, mad: Box::new(*mad), timer });
         }
         self.transmit(id, port, send, Box::new(*mad));
         Ok(())
     }
 
-    /// Forgets the requests of an agent that is gone: no event comes for them any more.
+    /// Drops the requests of an agent that was closed. They cause no further events.
     pub fn cancel_mads(&mut self, port: PortId, agent: AgentId) {
         let schedule = &mut self.schedule;
         self.requests.retain(|_, request| {
             let keep = (request.port, request.send.agent) != (port, agent);
             if !keep {
-                schedule.cancel(request.until);
+                schedule.cancel(request.timer);
             }
             keep
         });
     }
 
-    /// Every program at the port is gone, and nothing that they asked is sent again or answered: the system does so when
-    /// their devices are closed.
+    /// Drops the requests of all programs at a port, as the kernel does when their devices are closed. They are not
+    /// retransmitted.
     pub fn cancel_all_mads(&mut self, port: PortId) {
         let agents: BTreeSet<AgentId> =
             self.requests.values().filter(|request| request.port == port).map(|request| request.send.agent).collect();
         agents.into_iter().for_each(|agent| self.cancel_mads(port, agent));
     }
 
-    /// The answer of the administrator outside to an [`Event::SaRequest`]. Groups are learnt from it. Its transaction
-    /// id does not matter. A request that is over already is counted and ignored.
-    pub fn answer_mad(&mut self, now: Duration, request: RequestId, answer: &SaMad) {
+    /// Delivers the response of the external administrator to an [`Event::SaRequest`]. Groups are updated from it. Its
+    /// transaction id is ignored. The response to a request that has ended is counted and ignored.
+    pub fn respond_to_mad(&mut self, now: Duration, request: RequestId, response: &SaMad) {
         self.advance(now);
-        if let Some(asked) = self.requests.get(&request) {
-            let (port, mad) = (asked.port, asked.mad.clone());
-            sa::count(&mut self.counters, &mad, answer.header.status);
-            self.learn(port, &mad, answer);
+        if let Some(pending) = self.requests.get(&request) {
+            let (port, mad) = (pending.port, pending.mad.clone());
+            sa::count(&mut self.counters, &mad, response.header.status);
+            self.update_groups(port, &mad, response);
         }
-        self.schedule_served(Served::Answer { id: request, mad: Box::new(*answer) });
+        self.schedule_job(SaJob::Response { id: request, mad: Box::new(*response) });
     }
 
     fn transmit(&mut self, id: RequestId, port: PortId, send: MadSend, mad: Box<SaMad>) {
-        let reachable = self.port(port).is_some_and(|own| {
+        let reachable = self.port(port).is_some_and(|local| {
             let in_default = |pkey: &Pkey| pkey.same_partition(Pkey::DEFAULT_FULL);
             let index = usize::from(send.pkey_index);
-            // The administrator is in the default partition; a port that is not in it is not told so.
-            let key_fits = !own.pkeys.iter().any(in_default) || own.pkeys.get(index).is_some_and(in_default);
-            own.carries()
+            // The administrator is in the default partition. A port that is not in this partition cannot use its key.
+            let key_fits = !local.pkeys.iter().any(in_default) || local.pkeys.get(index).is_some_and(in_default);
+            local.carries()
                 && key_fits
-                && send.dlid == own.sm_lid
+                && send.dlid == local.sm_lid
                 && send.qpn == Qpn::GSI
                 && mad.header.mgmt_class == MgmtClass::SUBN_ADM
         });
-        self.mad_sent(port, &send, &mad);
+        self.watch_mad_sent(port, &send, &mad);
         if !reachable || self.settings.sa.mute {
             self.counters.sa_unreachable += 1;
         } else if self.settings.sa.loss.happens(&mut self.rng) {
             self.counters.sa_lost += 1;
         } else {
             match self.config.sa {
-                SaMode::Internal if mad.header.method == Method::REPORT_RESP => self.report_answered(port, &mad),
-                SaMode::Internal => self.schedule_served(Served::Request { id, port, mad }),
+                SaMode::Internal if mad.header.method == Method::REPORT_RESP => self.end_report(port, &mad),
+                SaMode::Internal => self.schedule_job(SaJob::Request { id, port, mad }),
                 SaMode::External => {
                     self.events.push_back(Event::SaRequest { request: id, port, mad });
                 }
@@ -87,7 +87,7 @@ impl Subnet {
         }
     }
 
-    fn schedule_served(&mut self, served: Served) {
+    fn schedule_job(&mut self, job: SaJob) {
         let sa = &self.settings.sa;
         let mut at = self.now;
         if !sa.service_time.is_zero() {
@@ -96,36 +96,36 @@ impl Subnet {
         }
         at += sa.delay;
         if at == self.now {
-            self.served(served);
+            self.finish_job(job);
         } else {
-            self.schedule.add(at, Due::Served(served));
+            self.schedule.add(at, Timer::SaDone(job));
         }
     }
 
-    pub(super) fn served(&mut self, served: Served) {
-        let (id, mut answer) = match served {
-            Served::Request { id, port, mad } => match self.administer(port, &mad) {
-                Some(answer) => (id, Box::new(answer)),
+    pub(super) fn finish_job(&mut self, job: SaJob) {
+        let (id, mut response) = match job {
+            SaJob::Request { id, port, mad } => match self.sa_response(port, &mad) {
+                Some(response) => (id, Box::new(response)),
                 None => return,
             },
-            Served::Answer { id, mad } => (id, mad),
+            SaJob::Response { id, mad } => (id, mad),
         };
         if self.settings.sa.loss.happens(&mut self.rng) {
             self.counters.sa_lost += 1;
             return;
         }
-        let Some(Request { port, send, mad, until }) = self.requests.remove(&id) else {
+        let Some(Request { port, send, mad, timer }) = self.requests.remove(&id) else {
             self.counters.mad_unclaimed += 1;
             return;
         };
-        self.schedule.cancel(until);
-        answer.header.transaction_id = mad.header.transaction_id;
-        self.mad_delivered(port, &send, &answer);
-        self.events.push_back(Event::Mad { port, agent: send.agent, mad: answer });
+        self.schedule.cancel(timer);
+        response.header.transaction_id = mad.header.transaction_id;
+        self.watch_mad_delivered(port, &send, &response);
+        self.events.push_back(Event::Mad { port, agent: send.agent, mad: response });
     }
 
-    /// The time of a transmission is over. `at` is when that was, however late the caller is.
-    pub(super) fn no_answer(&mut self, at: Duration, id: RequestId) {
+    /// Handles the time-out of a transmission. `at` is the deadline, also if the caller is late.
+    pub(super) fn handle_mad_timeout(&mut self, at: Duration, id: RequestId) {
         let Some(mut request) = self.requests.remove(&id) else { return };
         match request.send.retries.checked_sub(1) {
             None => {
@@ -136,7 +136,7 @@ impl Subnet {
             Some(retries) => {
                 self.counters.mad_retries += 1;
                 request.send.retries = retries;
-                request.until = self.schedule.add(at.saturating_add(request.send.timeout), Due::NoAnswer(id));
+                request.timer = self.schedule.add(at.saturating_add(request.send.timeout), Timer::MadTimeout(id));
                 let (port, send, mad) = (request.port, request.send, request.mad.clone());
                 self.requests.insert(id, request);
                 self.transmit(id, port, send, mad);

@@ -1,13 +1,13 @@
-//! The subnet: its door, and who is in it.
+//! The subnet's API and state.
 //!
-//! | file | what is in it |
+//! | file | contents |
 //! |---|---|
 //! | `state` | the type, its clock, its events |
 //! | `nodes` | nodes, ports, queue pairs |
 //! | `deliver` | UD datagrams and the faults of links |
-//! | `mad` | management datagrams and who answers them |
-//! | `pending` | what is under way |
-//! | `watch` | what whoever watches hears of all that |
+//! | `mad` | management datagrams and their responses |
+//! | `pending` | datagrams and requests on their way |
+//! | `watch` | copies of all packets for watchers |
 mod deliver;
 mod mad;
 mod nodes;
@@ -17,5 +17,5 @@ mod state;
 mod tests;
 mod watch;
 
-pub(crate) use pending::Due;
+pub(crate) use pending::Timer;
 pub use state::Subnet;

@@ -1,4 +1,4 @@
-//! Nodes, ports, queue pairs: who is there.
+//! Nodes, ports and queue pairs.
 use super::{
     Subnet,
     state::{Queue, Queues},
@@ -7,11 +7,11 @@ use crate::{Error, Node, NodeConfig, NodeId, Port, PortChange, PortId, QpId};
 use alloc::{collections::BTreeMap, vec::Vec};
 use ib_mad::{Gid, Guid, Lid, PortState, Qkey, Qpn, notice::TrapNumber};
 
-/// The first queue pair number that is given out: lower ones are the two of every node and those of its kernel.
+/// The first queue pair number that is assigned. Lower numbers are QP 0 and QP 1 of every node and those of its kernel.
 const FIRST_QPN: u32 = 0x40;
 
 impl Subnet {
-    /// Adds the next node as the configuration makes it ([`SubnetConfig::node`](crate::SubnetConfig::node)).
+    /// Adds the next node of the configuration ([`SubnetConfig::node`](crate::SubnetConfig::node)).
     ///
     /// # Errors
     /// [`Error::Exhausted`] if no LID is left, [`Error::LidTaken`].
@@ -23,13 +23,13 @@ impl Subnet {
     /// Adds a node.
     ///
     /// # Errors
-    /// [`Error::LidTaken`]; nothing has changed then.
+    /// [`Error::LidTaken`]; the subnet is then unchanged.
     pub fn add_node_with(&mut self, node: NodeConfig) -> Result<NodeId, Error> {
         let id = NodeId::new(self.node_count().saturating_add(1));
         for (index, port) in node.ports.iter().enumerate() {
             self.lids_free(port)?;
             let clash =
-                node.ports.iter().take(index).find(|other| lids(other).any(|lid| lids(port).any(|own| own == lid)));
+                node.ports.iter().take(index).find(|other| lids(other).any(|taken| lids(port).any(|lid| lid == taken)));
             if clash.is_some() {
                 return Err(Error::LidTaken(port.lid));
             }
@@ -37,43 +37,43 @@ impl Subnet {
         for (number, port) in (1..).zip(&node.ports) {
             self.index(PortId { node: id, port: number }, port);
         }
-        let come: Vec<Gid> = node.ports.iter().filter_map(in_service).collect();
+        let added: Vec<Gid> = node.ports.iter().filter_map(in_service).collect();
         self.nodes.push(node);
         self.queues.push(Queues { next: Qpn::masked(FIRST_QPN), open: BTreeMap::new() });
-        for gid in come {
-            self.notice(TrapNumber::GID_IN_SERVICE, gid);
+        for gid in added {
+            self.report_trap(TrapNumber::GID_IN_SERVICE, gid);
         }
         Ok(id)
     }
 
-    /// How many nodes there are: their numbers are 1 to this.
+    /// Returns the number of nodes. Nodes are numbered from 1 to this number.
     #[must_use]
     pub fn node_count(&self) -> u32 {
         u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)
     }
 
-    /// A node as it is now; `None` for a number that no node has.
+    /// Returns a node; `None` if no node has this number.
     #[must_use]
     pub fn node(&self, id: NodeId) -> Option<&Node> {
         self.nodes.get(id.index()?)
     }
 
-    /// The first node with this name.
+    /// Returns the first node with this name.
     #[must_use]
     pub fn node_by_name(&self, name: &str) -> Option<NodeId> {
         (1..).zip(&self.nodes).find(|(_, node)| node.name == name).map(|(number, _)| NodeId::new(number))
     }
 
-    /// A port as it is now.
+    /// Returns a port.
     #[must_use]
     pub fn port(&self, id: PortId) -> Option<&Port> {
         self.node(id.node)?.ports.get(usize::from(id.port).checked_sub(1)?)
     }
 
-    /// Every port, by node and number.
+    /// Returns all ports in the order of nodes and numbers.
     pub fn ports(&self) -> impl Iterator<Item = (PortId, &Port)> {
         (1..).zip(&self.nodes).flat_map(|(number, node)| {
-            (1..).zip(&node.ports).map(move |(port, what)| (PortId::new(number, port), what))
+            (1..).zip(&node.ports).map(move |(index, port)| (PortId::new(number, index), port))
         })
     }
 
@@ -81,38 +81,38 @@ impl Subnet {
         self.ports().map(|(id, _)| id).collect()
     }
 
-    /// Who has this LID.
+    /// Returns the port with this LID.
     #[must_use]
     pub fn port_by_lid(&self, lid: Lid) -> Option<PortId> {
         self.lids.get(&lid).copied()
     }
 
-    /// Who has this GID.
+    /// Returns the port with this GID.
     #[must_use]
     pub fn port_by_gid(&self, gid: Gid) -> Option<PortId> {
         self.gids.get(&gid).copied()
     }
 
-    /// Changes a port: whatever differs from [`Subnet::port`] becomes an event. A port that is no longer active leaves
-    /// its groups.
+    /// Changes a port. Each difference from [`Subnet::port`] is an event. A port that is no longer active leaves its
+    /// groups.
     ///
     /// # Errors
-    /// [`Error::NoSuchPort`], [`Error::LidTaken`]; nothing has changed then.
+    /// [`Error::NoSuchPort`], [`Error::LidTaken`]; the subnet is then unchanged.
     pub fn set_port(&mut self, id: PortId, port: Port) -> Result<(), Error> {
         self.set_ports(&BTreeMap::from([(id, port)]))
     }
 
-    /// Changes ports at once, as [`set_port`](Self::set_port) does: they may exchange LIDs.
+    /// Changes several ports at once, so that they may exchange LIDs.
     ///
     /// # Errors
-    /// [`Error::NoSuchPort`], [`Error::LidTaken`]; nothing has changed then.
+    /// [`Error::NoSuchPort`], [`Error::LidTaken`]; the subnet is then unchanged.
     pub fn set_ports(&mut self, ports: &BTreeMap<PortId, Port>) -> Result<(), Error> {
         let mut owners = BTreeMap::new();
         for (id, port) in ports {
             self.port(*id).ok_or(Error::NoSuchPort(*id))?;
             for lid in lids(port) {
-                let keeps_it = self.lids.get(&lid).is_some_and(|owner| !ports.contains_key(owner));
-                if keeps_it || owners.insert(lid, *id).is_some() {
+                let is_taken = self.lids.get(&lid).is_some_and(|owner| !ports.contains_key(owner));
+                if is_taken || owners.insert(lid, *id).is_some() {
                     return Err(Error::LidTaken(lid));
                 }
             }
@@ -127,33 +127,33 @@ impl Subnet {
         Ok(())
     }
 
-    /// Puts a port, whose LIDs are in the index already, in the place of the old one, and tells what is different.
+    /// Replaces a port, whose new LIDs are in the index already, and queues events for the differences.
     fn replace(&mut self, id: PortId, port: Port) {
-        let Some(place) = self.port_mut(id) else { return };
+        let Some(current) = self.port_mut(id) else { return };
         let new = port.clone();
-        let old = core::mem::replace(place, port);
-        let gone = if old.state == PortState::ACTIVE && new.state != PortState::ACTIVE {
+        let old = core::mem::replace(current, port);
+        let deleted = if old.state == PortState::ACTIVE && new.state != PortState::ACTIVE {
             self.sa.unsubscribe(id);
-            self.sa.forget(id)
+            self.sa.remove_memberships(id)
         } else {
             Vec::new()
         };
         for change in changes(&old, &new) {
-            self.tell(id, change);
+            self.push_port_event(id, change);
         }
-        let (was, is) = (in_service(&old), in_service(&new));
-        if was != is {
-            was.into_iter().for_each(|gid| self.notice(TrapNumber::GID_OUT_OF_SERVICE, gid));
-            is.into_iter().for_each(|gid| self.notice(TrapNumber::GID_IN_SERVICE, gid));
+        let (before, after) = (in_service(&old), in_service(&new));
+        if before != after {
+            before.into_iter().for_each(|gid| self.report_trap(TrapNumber::GID_OUT_OF_SERVICE, gid));
+            after.into_iter().for_each(|gid| self.report_trap(TrapNumber::GID_IN_SERVICE, gid));
         }
-        gone.into_iter().for_each(|mgid| self.notice(TrapNumber::MGID_DESTROYED, mgid));
+        deleted.into_iter().for_each(|mgid| self.report_trap(TrapNumber::MGID_DESTROYED, mgid));
     }
 
-    /// Puts another device in the place of a node's: the node has this GUID, its ports have those after it, and their
-    /// first GIDs are made of these.
+    /// Replaces the device of a node. The node gets this GUID, its ports get the GUIDs after it, and the first GID of
+    /// each port has the port's new GUID.
     ///
     /// # Errors
-    /// [`Error::NoSuchPort`] of its first port if there is no such node.
+    /// [`Error::NoSuchPort`] with the node's first port if there is no such node.
     pub fn set_node_guid(&mut self, id: NodeId, guid: Guid) -> Result<(), Error> {
         let first = PortId { node: id, port: 1 };
         let node = id.index().and_then(|index| self.nodes.get_mut(index)).ok_or(Error::NoSuchPort(first))?;
@@ -168,7 +168,7 @@ impl Subnet {
         Ok(())
     }
 
-    /// Brings a port up or down.
+    /// Sets the state of a port.
     ///
     /// # Errors
     /// [`Error::NoSuchPort`].
@@ -177,17 +177,17 @@ impl Subnet {
         self.set_port(id, Port { state, ..port })
     }
 
-    /// The subnet manager asks the port to register again ([`PortChange::ClientReregister`]).
+    /// Requests a new registration of a port, as the subnet manager does ([`PortChange::ClientReregister`]).
     ///
     /// # Errors
     /// [`Error::NoSuchPort`].
     pub fn reregister(&mut self, id: PortId) -> Result<(), Error> {
         self.port(id).ok_or(Error::NoSuchPort(id))?;
-        self.tell(id, PortChange::ClientReregister);
+        self.push_port_event(id, PortChange::ClientReregister);
         Ok(())
     }
 
-    /// Opens a UD queue pair with the next free number of its node.
+    /// Opens a UD queue pair with the next unused number of its node.
     ///
     /// # Errors
     /// [`Error::NoSuchPort`], [`Error::NoSuchPkey`], [`Error::Exhausted`].
@@ -204,7 +204,7 @@ impl Subnet {
         Ok(qp)
     }
 
-    /// Opens a UD queue pair with a number of the caller's choice.
+    /// Opens a UD queue pair with a number that the caller chose.
     ///
     /// # Errors
     /// [`Error::NoSuchPort`], [`Error::NoSuchPkey`], [`Error::QpnTaken`].
@@ -222,7 +222,7 @@ impl Subnet {
         Ok(())
     }
 
-    /// Closes a queue pair. What is on its way to it is lost.
+    /// Closes a queue pair. Datagrams on their way to it are lost.
     ///
     /// # Errors
     /// [`Error::NoSuchQp`].
@@ -251,7 +251,7 @@ impl Subnet {
         Ok(())
     }
 
-    /// Detaches a queue pair from a group; no error if it was not attached.
+    /// Detaches a queue pair from a group. Does nothing if it is not attached.
     ///
     /// # Errors
     /// [`Error::NoSuchQp`].
@@ -266,7 +266,7 @@ impl Subnet {
         Ok(())
     }
 
-    /// The place of a queue pair's P_Key in its port's table.
+    /// Returns the index of a queue pair's P_Key in its port's table.
     #[must_use]
     pub fn pkey_index(&self, qp: QpId) -> Option<u16> {
         self.queue(qp).map(|queue| queue.pkey_index)
@@ -316,19 +316,19 @@ impl Subnet {
     }
 }
 
-/// The GID that others reach a port by, if they do.
+/// Returns the port's GID if the port carries packets.
 fn in_service(port: &Port) -> Option<Gid> {
     Some(port.gid()).filter(|gid| port.carries() && !gid.is_zero())
 }
 
-/// Every LID of a port.
+/// Returns all LIDs of a port.
 fn lids(port: &Port) -> impl Iterator<Item = Lid> + use<> {
     let first = port.lid.base(port.lmc).get();
     let last = if port.lid.is_unicast() { first.saturating_add(port.lmc.mask()) } else { 0 };
     (first..=last).map(Lid::new).filter(|lid| lid.is_unicast())
 }
 
-/// What is different, in the order in which a device reports it.
+/// Returns the differences in the order in which a device reports them.
 fn changes(old: &Port, new: &Port) -> Vec<PortChange> {
     let was_active = old.state == PortState::ACTIVE;
     let is_active = new.state == PortState::ACTIVE;
@@ -341,6 +341,6 @@ fn changes(old: &Port, new: &Port) -> Vec<PortChange> {
         (PortChange::Active, !was_active && is_active),
     ]
     .into_iter()
-    .filter_map(|(change, happened)| happened.then_some(change))
+    .filter_map(|(change, is_different)| is_different.then_some(change))
     .collect()
 }

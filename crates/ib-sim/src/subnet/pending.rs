@@ -1,28 +1,28 @@
-//! What is under way: datagrams, requests, answers.
-use crate::{MadSend, PortId, QpId, RequestId, schedule::Appointment};
+//! Datagrams, requests and responses on their way.
+use crate::{MadSend, PortId, QpId, RequestId, schedule::TimerKey};
 use alloc::{boxed::Box, sync::Arc};
 use ib_mad::{Lid, Pkey, Qkey, Qpn, ServiceLevel, packet::Grh, sa::SaMad};
 
-/// What is to happen.
+/// An event that is due at some time.
 #[derive(Debug)]
-pub(crate) enum Due {
+pub(crate) enum Timer {
     /// A datagram arrives.
     Arrival(Arrival),
-    /// The administrator has worked on a request.
-    Served(Served),
-    /// Nobody answered a transmission in time.
-    NoAnswer(RequestId),
+    /// The administrator finished a request.
+    SaDone(SaJob),
+    /// A transmission had no response in time.
+    MadTimeout(RequestId),
     /// A report arrives.
     Report(PortId, Box<SaMad>),
-    /// A report has waited for its answer.
-    ReportAgain(u64),
+    /// A transmission of a report had no response in time.
+    ReportTimeout(u64),
 }
 
-/// A datagram at the end of its way.
+/// A datagram that arrives.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {
     pub(super) to: QpId,
-    /// Where the packet goes: of a multicast the group's.
+    /// Destination LID of the packet; for a multicast, the group's.
     pub(super) dlid: Lid,
     pub(super) slid: Lid,
     pub(super) sl: ServiceLevel,
@@ -34,21 +34,21 @@ pub(crate) struct Arrival {
     pub(super) payload: Arc<[u8]>,
 }
 
-/// A request that waits for its answer.
+/// A request that waits for its response.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) port: PortId,
     pub(super) send: MadSend,
     pub(super) mad: Box<SaMad>,
-    /// When this transmission's time is over.
-    pub(super) until: Appointment,
+    /// The timer of this transmission.
+    pub(super) timer: TimerKey,
 }
 
-/// A request that the administrator has worked on, or an answer on its way.
+/// Work of the administrator.
 #[derive(Debug)]
-pub(crate) enum Served {
-    /// The subnet's own administrator answers now.
+pub(crate) enum SaJob {
+    /// A request that the subnet's own administrator responds to.
     Request { id: RequestId, port: PortId, mad: Box<SaMad> },
-    /// The answer from outside arrives.
-    Answer { id: RequestId, mad: Box<SaMad> },
+    /// A response of the external administrator.
+    Response { id: RequestId, mad: Box<SaMad> },
 }

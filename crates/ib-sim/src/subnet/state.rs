@@ -1,5 +1,5 @@
-//! What a subnet is: its state, its clock, its events.
-use super::pending::{Due, Request};
+//! The state of a subnet, its clock and its events.
+use super::pending::{Request, Timer};
 use crate::{
     Counters, Crossing, Event, Faults, Group, Node, PortChange, PortId, QpId, RequestId, Settings, SubnetConfig,
     rng::Rng, sa::Sa, schedule::Schedule,
@@ -16,9 +16,9 @@ use ib_mad::{Gid, Lid, Qkey, Qpn, notice::TrapNumber, sa::SaMad};
 ///
 /// Its methods are of four kinds:
 /// - getters ([`port`](Self::port), [`groups`](Self::groups), ...),
-/// - what people and programs do to it ([`add_node`](Self::add_node), [`send_datagram`](Self::send_datagram), ...),
-/// - [`handle_timeout`](Self::handle_timeout), due at [`poll_timeout`](Self::poll_timeout),
-/// - [`poll_event`](Self::poll_event), to be called to `None` after each of the two.
+/// - actions of people and programs ([`add_node`](Self::add_node), [`send_datagram`](Self::send_datagram), ...),
+/// - [`handle_timeout`](Self::handle_timeout), to be called at the time of [`poll_timeout`](Self::poll_timeout),
+/// - [`poll_event`](Self::poll_event), to be called until `None` after an action or a time-out.
 #[derive(Debug)]
 pub struct Subnet {
     pub(super) config: SubnetConfig,
@@ -31,14 +31,14 @@ pub struct Subnet {
     pub(super) gids: BTreeMap<Gid, PortId>,
     pub(super) attached: BTreeMap<Gid, BTreeSet<QpId>>,
     pub(super) links: BTreeMap<(PortId, PortId), Faults>,
-    /// When the last datagram of a link with jitter arrives: later ones stay behind it.
+    /// Arrival time of the last datagram of a link with jitter. Later datagrams arrive after it.
     pub(super) last_arrival: BTreeMap<(PortId, PortId), Duration>,
     pub(super) sa: Sa,
     pub(super) requests: BTreeMap<RequestId, Request>,
     pub(super) requests_made: u64,
-    pub(super) schedule: Schedule<Due>,
+    pub(super) schedule: Schedule<Timer>,
     pub(super) events: VecDeque<Event>,
-    /// `None` if nobody watches.
+    /// Packets for the watcher; `None` without a watcher.
     pub(super) crossings: Option<VecDeque<Crossing>>,
     pub(super) now: Duration,
 }
@@ -59,7 +59,7 @@ pub(super) struct Queue {
 }
 
 impl Subnet {
-    /// An empty subnet. Equal seeds and calls give equal events.
+    /// Creates an empty subnet. Equal seeds and calls give equal events.
     #[must_use]
     pub fn new(config: SubnetConfig, seed: u64) -> Self {
         Self {
@@ -84,77 +84,77 @@ impl Subnet {
         }
     }
 
-    /// The subnet manager restarts: every group is forgotten, MLIDs begin at `first_mlid` (0xC000 if `None`), and every
-    /// port is asked to register again.
+    /// Restarts the subnet manager. All groups are deleted, MLIDs begin at `first_mlid` (0xC000 if `None`), and every
+    /// port has to register again.
     pub fn restart_sm(&mut self, first_mlid: Option<Lid>) {
         self.sa.restart(first_mlid);
         for id in self.port_ids() {
-            self.tell(id, PortChange::ClientReregister);
+            self.push_port_event(id, PortChange::ClientReregister);
         }
     }
 
-    /// The administrator forgets a port's memberships, and the port is not told. Groups without members go, and who
-    /// subscribed to that hears of it.
-    pub fn forget_memberships(&mut self, port: PortId) {
-        for mgid in self.sa.forget(port) {
-            self.notice(TrapNumber::MGID_DESTROYED, mgid);
+    /// Deletes a port's memberships at the administrator without an event at the port. Groups without members are
+    /// deleted, which is reported to subscribers.
+    pub fn drop_memberships(&mut self, port: PortId) {
+        for mgid in self.sa.remove_memberships(port) {
+            self.report_trap(TrapNumber::MGID_DESTROYED, mgid);
         }
     }
 
-    /// The administrator deletes a group.
+    /// Deletes a group at the administrator.
     pub fn delete_group(&mut self, mgid: Gid) {
         if self.sa.groups.remove(&mgid).is_some() {
-            self.notice(TrapNumber::MGID_DESTROYED, mgid);
+            self.report_trap(TrapNumber::MGID_DESTROYED, mgid);
         }
     }
 
-    /// A report of the administrator outside comes to a port.
+    /// Delivers a report of an external administrator to a port.
     pub fn report(&mut self, now: Duration, port: PortId, slid: Lid, mad: &SaMad) {
         self.advance(now);
         if self.port(port).is_some() {
-            self.report_delivered(port, slid, mad);
+            self.watch_report(port, slid, mad);
             self.events.push_back(Event::Report { port, slid, qpn: Qpn::GSI, mad: Box::new(*mad) });
         }
     }
 
-    /// What happened next; `None` when everything was told.
+    /// Returns the next event; `None` if there is none for now.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) must be called; `None`: not before something else is done. Every
-    /// method that takes `now` can change it.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) must be called; `None` if there is no timer.
+    /// Every method with `now` can change it.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Duration> {
         self.schedule.next()
     }
 
-    /// Lets everything happen that is due. Calls that are too early are harmless.
+    /// Handles all timers that are due. Calling it too early is harmless.
     pub fn handle_timeout(&mut self, now: Duration) {
         self.advance(now);
-        while let Some((at, due)) = self.schedule.take(now) {
-            match due {
-                Due::Arrival(arrival) => self.arrive(arrival),
-                Due::Served(served) => self.served(served),
-                Due::NoAnswer(request) => self.no_answer(at, request),
-                Due::Report(port, mad) => self.report_arrives(port, mad),
-                Due::ReportAgain(report) => self.send_report(report),
+        while let Some((at, timer)) = self.schedule.pop_due(now) {
+            match timer {
+                Timer::Arrival(arrival) => self.arrive(arrival),
+                Timer::SaDone(job) => self.finish_job(job),
+                Timer::MadTimeout(request) => self.handle_mad_timeout(at, request),
+                Timer::Report(port, mad) => self.deliver_report(port, mad),
+                Timer::ReportTimeout(report) => self.send_report(report),
             }
         }
     }
 
-    /// What can be set while it runs.
+    /// Returns the settings.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Sets what can be set while it runs; what is on its way already is not changed.
+    /// Returns the settings for changes. Changes do not affect packets on their way.
     pub fn settings_mut(&mut self) -> &mut Settings {
         &mut self.settings
     }
 
-    /// Gives the way from one port to another faults of its own, or (`None`) those of [`Settings::faults`] again.
+    /// Sets the faults of the link from one port to another. `None`: the link has [`Settings::faults`] again.
     pub fn set_link(&mut self, from: PortId, to: PortId, faults: Option<Faults>) {
         match faults {
             Some(faults) => self.links.insert((from, to), faults),
@@ -162,13 +162,13 @@ impl Subnet {
         };
     }
 
-    /// The faults of the way from one port to another.
+    /// Returns the faults of the link from one port to another.
     #[must_use]
     pub fn link(&self, from: PortId, to: PortId) -> Faults {
         self.links.get(&(from, to)).copied().unwrap_or(self.settings.faults)
     }
 
-    /// What happened, in numbers.
+    /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
@@ -179,18 +179,18 @@ impl Subnet {
         self.counters = Counters::default();
     }
 
-    /// The groups, by GID.
+    /// Returns all groups in the order of their GIDs.
     pub fn groups(&self) -> impl Iterator<Item = &Group> {
         self.sa.groups.values()
     }
 
-    /// The group with this multicast GID; `None` if there is none.
+    /// Returns the group with this multicast GID.
     #[must_use]
     pub fn group(&self, mgid: Gid) -> Option<&Group> {
         self.sa.groups.get(&mgid)
     }
 
-    /// The open queue pairs, by port and number.
+    /// Returns the open queue pairs in the order of nodes and queue pair numbers.
     pub fn qps(&self) -> impl Iterator<Item = QpId> {
         (1..).zip(&self.queues).flat_map(|(node, queues)| {
             queues.open.iter().map(move |(qpn, queue)| QpId { port: PortId::new(node, queue.port), qpn: *qpn })
@@ -205,15 +205,15 @@ impl Subnet {
         &self.sa
     }
 
-    pub(crate) fn schedule_due(&mut self, after: Duration, due: Due) {
-        self.schedule.add(self.now + after, due);
+    pub(crate) fn set_timer(&mut self, after: Duration, timer: Timer) {
+        self.schedule.add(self.now + after, timer);
     }
 
-    pub(crate) fn tell_event(&mut self, event: Event) {
+    pub(crate) fn push_event(&mut self, event: Event) {
         self.events.push_back(event);
     }
 
-    /// Whether a management datagram is lost on its way.
+    /// Decides if a management datagram is lost, and counts it.
     pub(crate) fn loses_mad(&mut self) -> bool {
         let lost = self.settings.sa.loss.happens(&mut self.rng);
         self.counters.sa_lost += u64::from(lost);
@@ -224,7 +224,7 @@ impl Subnet {
         &mut self.sa
     }
 
-    pub(super) fn tell(&mut self, port: PortId, change: PortChange) {
+    pub(super) fn push_port_event(&mut self, port: PortId, change: PortChange) {
         self.events.push_back(Event::Port { port, change });
     }
 

@@ -1,4 +1,4 @@
-//! Who watches hears of every packet.
+//! Copies of all packets for a watcher.
 use super::{Subnet, pending::Arrival};
 use crate::{AgentId, Crossing, MadSend, PortId};
 use alloc::sync::Arc;
@@ -6,13 +6,13 @@ use core::time::Duration;
 use ib_mad::{Lid, Qkey, Qpn, as_bytes, sa::SaMad};
 
 impl Subnet {
-    /// Keeps every packet from now on for [`poll_crossing`](Self::poll_crossing), which is to be called to `None` as
-    /// [`poll_event`](Self::poll_event) is.
+    /// Keeps a copy of every packet from now on. Call [`poll_crossing`](Self::poll_crossing) until it returns `None`
+    /// whenever [`poll_event`](Self::poll_event) is called.
     pub fn watch(&mut self) {
         self.crossings.get_or_insert_default();
     }
 
-    /// The next packet that crossed a link; `None` when all were told, and if nobody watches.
+    /// Returns the next packet on a link; `None` if there is none, or packets are not watched.
     pub fn poll_crossing(&mut self) -> Option<Crossing> {
         self.crossings.as_mut()?.pop_front()
     }
@@ -23,8 +23,8 @@ impl Subnet {
         }
     }
 
-    /// A datagram: sent, or received.
-    pub(super) fn datagram_crossed(&mut self, port: PortId, arrival: &Arrival, delivered: bool) {
+    /// Keeps a datagram that was sent or received.
+    pub(super) fn watch_datagram(&mut self, port: PortId, arrival: &Arrival, delivered: bool) {
         if self.crossings.is_none() {
             return;
         }
@@ -35,27 +35,27 @@ impl Subnet {
         self.crossed(Crossing { at, delivered, port, slid, dlid, sl, pkey, source, dest, qkey, grh, payload });
     }
 
-    /// A management datagram that a port sends.
-    pub(super) fn mad_sent(&mut self, port: PortId, send: &MadSend, mad: &SaMad) {
-        // One without a destination goes nowhere.
+    /// Keeps a management datagram that a port sends.
+    pub(super) fn watch_mad_sent(&mut self, port: PortId, send: &MadSend, mad: &SaMad) {
+        // A request without a destination is not sent.
         if send.dlid != Lid::default() {
-            self.mad_crossed(port, send, mad, false);
+            self.watch_mad(port, send, mad, false);
         }
     }
 
-    /// The answer to it, which the port receives.
-    pub(super) fn mad_delivered(&mut self, port: PortId, send: &MadSend, mad: &SaMad) {
-        self.mad_crossed(port, send, mad, true);
+    /// Keeps a response that a port receives.
+    pub(super) fn watch_mad_delivered(&mut self, port: PortId, send: &MadSend, mad: &SaMad) {
+        self.watch_mad(port, send, mad, true);
     }
 
-    /// A report of the administrator, which the port receives.
-    pub(crate) fn report_delivered(&mut self, port: PortId, slid: Lid, mad: &SaMad) {
-        let Some(own) = self.port(port) else { return };
-        let send = MadSend { dlid: slid, ..MadSend::to_administration(own, AgentId(0), Duration::ZERO) };
-        self.mad_crossed(port, &send, mad, true);
+    /// Keeps a report of the administrator that a port receives.
+    pub(crate) fn watch_report(&mut self, id: PortId, slid: Lid, mad: &SaMad) {
+        let Some(port) = self.port(id) else { return };
+        let send = MadSend { dlid: slid, ..MadSend::to_administration(port, AgentId(0), Duration::ZERO) };
+        self.watch_mad(id, &send, mad, true);
     }
 
-    fn mad_crossed(&mut self, id: PortId, send: &MadSend, mad: &SaMad, delivered: bool) {
+    fn watch_mad(&mut self, id: PortId, send: &MadSend, mad: &SaMad, delivered: bool) {
         let (Some(_), Some(port)) = (&self.crossings, self.port(id)) else { return };
         let pkey = port.pkeys.get(usize::from(send.pkey_index)).copied().unwrap_or_default();
         let (slid, dlid) = if delivered { (send.dlid, port.lid) } else { (port.lid, send.dlid) };

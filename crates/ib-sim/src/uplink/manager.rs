@@ -1,12 +1,13 @@
-//! Whether the subnet manager is still the one that it was.
+//! Detecting a restart of the subnet manager.
 //!
-//! OpenSM asks every port to register again in the first sweep of its life. ibsim keeps nothing of that, and its ports do
-//! not even say that they could be asked. So the manager is asked what it is, as one that stands by for it does
-//! (IBTA 14.4.1): its activity count goes up as long as it works, and begins anew with a new process. One that is killed
-//! may be as active as the last one when it is asked next, but ibsim notices that it is gone by the question to it.
+//! OpenSM requests a new registration of every port in its first sweep. ibsim does not pass this on, and the capability
+//! mask of its ports does not have the bit for it. Therefore the subnet manager is polled with SMInfo, as a standby
+//! manager does (IBTA 14.4.1). Its activity count increases as long as it works, and starts again in a new process. A
+//! new process may have reached the old count at the next poll. In this case ibsim has returned a poll as undeliverable
+//! before.
 use ib_mad::{Guid, SmState, smp::SmInfo};
 
-/// What is known of the subnet manager.
+/// The last known state of the subnet manager.
 #[derive(Debug, Default)]
 pub(super) struct Manager {
     guid: Guid,
@@ -15,17 +16,17 @@ pub(super) struct Manager {
 }
 
 impl Manager {
-    /// Takes in what it is now. Whether it has forgotten everything since the last time, and is master again. (That
-    /// another one is master at another port is seen at the ports.)
-    pub(super) fn hear(&mut self, info: &SmInfo) -> bool {
+    /// Handles an SMInfo. Returns true if the subnet manager was restarted since the last call and is master again. (A
+    /// takeover by another subnet manager changes the ports' attributes.)
+    pub(super) fn handle_info(&mut self, info: &SmInfo) -> bool {
         let activity = info.act_count.get();
         self.is_new |= info.guid == self.guid && activity < self.activity;
         (self.guid, self.activity) = (info.guid, activity);
         info.priority_state.sm_state() == SmState::MASTER && core::mem::take(&mut self.is_new)
     }
 
-    /// A question to it came back: nobody is there.
-    pub(super) fn leave(&mut self) {
+    /// Handles a query that ibsim returned as undeliverable: the subnet manager has ended.
+    pub(super) fn handle_undelivered(&mut self) {
         self.is_new |= self.guid != Guid::default();
     }
 }
@@ -36,10 +37,10 @@ mod tests {
     use ib_mad::{smp::PriorityState, wire::Counter32};
 
     #[test]
-    fn a_new_one_is_master_once() {
+    fn restarted_manager_is_reported_once_when_it_is_master() {
         let mut manager = Manager::default();
-        manager.leave();
-        let hear = |manager: &mut Manager, guid, activity, state| {
+        manager.handle_undelivered();
+        let poll = |manager: &mut Manager, guid, activity, state| {
             let priority_state = PriorityState::default().with_sm_state(state);
             let info = SmInfo {
                 guid: Guid::new(guid),
@@ -47,17 +48,17 @@ mod tests {
                 priority_state,
                 ..SmInfo::default()
             };
-            manager.hear(&info)
+            manager.handle_info(&info)
         };
-        assert!(!hear(&mut manager, 1, 90, SmState::MASTER), "the first that is seen");
-        assert!(!hear(&mut manager, 1, 91, SmState::MASTER));
-        assert!(!hear(&mut manager, 1, 3, SmState::DISCOVERING));
-        assert!(!hear(&mut manager, 1, 40, SmState::DISCOVERING));
-        assert!(hear(&mut manager, 1, 41, SmState::MASTER));
-        assert!(!hear(&mut manager, 1, 41, SmState::MASTER));
-        manager.leave();
-        assert!(hear(&mut manager, 1, 99, SmState::MASTER), "it was away");
-        assert!(!hear(&mut manager, 2, 7, SmState::MASTER), "another one");
-        assert!(hear(&mut manager, 2, 6, SmState::MASTER));
+        assert!(!poll(&mut manager, 1, 90, SmState::MASTER), "the first manager");
+        assert!(!poll(&mut manager, 1, 91, SmState::MASTER));
+        assert!(!poll(&mut manager, 1, 3, SmState::DISCOVERING));
+        assert!(!poll(&mut manager, 1, 40, SmState::DISCOVERING));
+        assert!(poll(&mut manager, 1, 41, SmState::MASTER));
+        assert!(!poll(&mut manager, 1, 41, SmState::MASTER));
+        manager.handle_undelivered();
+        assert!(poll(&mut manager, 1, 99, SmState::MASTER), "a poll was undeliverable");
+        assert!(!poll(&mut manager, 2, 7, SmState::MASTER), "another manager");
+        assert!(poll(&mut manager, 2, 6, SmState::MASTER));
     }
 }

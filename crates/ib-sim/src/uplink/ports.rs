@@ -1,4 +1,4 @@
-//! What the subnet manager gave to the ports at ibsim, on its way into the subnet.
+//! Copying the attributes of ibsim's ports to the subnet.
 use crate::{Port, PortId, Subnet, port::possible_state};
 use alloc::{collections::BTreeMap, vec, vec::Vec};
 use ib_mad::{
@@ -6,15 +6,15 @@ use ib_mad::{
     smp::{PkeyTable, PortInfo},
 };
 
-/// Ports that are different at ibsim and could not be changed yet: they exchange their LIDs, and those of the others are
-/// still to be looked at.
+/// Ports with new attributes at ibsim that could not be applied yet. Ports that exchange LIDs can only be changed
+/// together, so that these wait for the queries of the other ports.
 #[derive(Debug, Default)]
 pub(super) struct Ports {
     waiting: BTreeMap<PortId, Port>,
 }
 
 impl Ports {
-    /// Gives a port what the subnet manager gave to it at ibsim.
+    /// Applies the attributes of a port at ibsim to the port of the subnet.
     pub(super) fn update(&mut self, subnet: &mut Subnet, id: PortId, info: &PortInfo, pkeys: &PkeyTable) {
         self.waiting.remove(&id);
         let Some(old) = subnet.port(id) else { return };
@@ -32,25 +32,26 @@ impl Ports {
     }
 }
 
-/// Changes all of these ports, or none.
+/// Changes all of the ports, or none.
 fn set(subnet: &mut Subnet, ports: &BTreeMap<PortId, Port>) -> bool {
-    // OpenSM asks for this when a port comes up and when it took over the subnet; ibsim shows no trace of it.
-    let is_asked = |(id, new): &(&PortId, &Port)| {
+    // OpenSM requests a new registration when a port comes up and when it took over the subnet. ibsim does not pass
+    // this on.
+    let must_register = |(id, new): &(&PortId, &Port)| {
         let old = subnet.port(**id);
         let differs = old.is_some_and(|old| old.state != new.state || old.sm_lid != new.sm_lid);
         new.state == PortState::ACTIVE && differs
     };
-    let asked: Vec<PortId> = ports.iter().filter(is_asked).map(|(id, _)| *id).collect();
+    let registering: Vec<PortId> = ports.iter().filter(must_register).map(|(id, _)| *id).collect();
     if subnet.set_ports(ports).is_err() {
         return false;
     }
-    for id in asked {
+    for id in registering {
         let _ = subnet.reregister(id);
     }
     true
 }
 
-/// The port as it is at ibsim.
+/// Returns the port with the attributes at ibsim.
 fn changed(old: &Port, info: &PortInfo, pkeys: &PkeyTable) -> Port {
     let state = possible_state(info.speed_state.port_state()).unwrap_or(PortState::DOWN);
     let used = pkeys.pkeys.iter().rposition(|pkey| pkey.is_valid()).map_or(0, |last| last + 1);
@@ -71,7 +72,7 @@ fn changed(old: &Port, info: &PortInfo, pkeys: &PkeyTable) -> Port {
     }
 }
 
-/// The rate of an active width and speed of PortInfo; `None`: not one of ibsim's.
+/// Returns the rate of an active width and speed of PortInfo; `None` for a combination that ibsim does not have.
 fn rate(width: LinkWidth, speed: LinkSpeed) -> Option<Rate> {
     Some(match (width, speed) {
         (LinkWidth::X1, LinkSpeed::SDR) => Rate::GBPS_2_5,
@@ -93,7 +94,7 @@ mod tests {
     use crate::{Event, PortChange, SubnetConfig};
     use ib_mad::{Lid, Lmc, Mtu, Pkey, ServiceLevel, Wire};
 
-    /// PortInfo with these bytes at these places (IBTA 14.2.5.6), zero elsewhere.
+    /// Returns a PortInfo with these bytes at these offsets (IBTA 14.2.5.6), and zero elsewhere.
     fn port_info(parts: &[(usize, &[u8])]) -> PortInfo {
         let mut bytes = [0; 64];
         for (at, part) in parts {
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_gets_what_ibsim_has() {
+    fn port_gets_the_attributes_of_the_port_at_ibsim() {
         let id = PortId::new(1, 1);
         let mut subnet = Subnet::new(SubnetConfig::default(), 1);
         subnet.add_node().unwrap();
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_keeps_mtu_and_rate_when_ibsim_has_none() {
+    fn port_keeps_mtu_and_rate_if_ibsim_has_none() {
         let id = PortId::new(1, 1);
         let mut subnet = Subnet::new(SubnetConfig::default(), 1);
         subnet.add_node().unwrap();
@@ -148,13 +149,13 @@ mod tests {
     }
 
     #[test]
-    fn a_port_registers_anew_when_it_comes_up_and_with_another_manager() {
+    fn port_registers_again_when_it_comes_up_and_with_another_manager() {
         let id = PortId::new(1, 1);
         let mut subnet = Subnet::new(SubnetConfig::default(), 1);
         subnet.add_node().unwrap();
         let up = subnet.port(id).unwrap().clone();
         let (down, moved) = (PortState::DOWN, Lid::new(9));
-        for (before, after, asked) in [
+        for (before, after, registrations) in [
             (up.clone(), up.clone(), 0),
             (up.clone(), Port { lid: Lid::new(0x44), ..up.clone() }, 0),
             (up.clone(), Port { sm_lid: moved, ..up.clone() }, 1),
@@ -165,13 +166,13 @@ mod tests {
             while subnet.poll_event().is_some() {}
             assert!(set(&mut subnet, &BTreeMap::from([(id, after.clone())])));
             let events = core::iter::from_fn(|| subnet.poll_event());
-            let anew = |event: &Event| matches!(event, Event::Port { change: PortChange::ClientReregister, .. });
-            assert_eq!(events.filter(anew).count(), asked, "{after:?}");
+            let reregisters = |event: &Event| matches!(event, Event::Port { change: PortChange::ClientReregister, .. });
+            assert_eq!(events.filter(reregisters).count(), registrations, "{after:?}");
         }
     }
 
     #[test]
-    fn ports_exchange_their_lids() {
+    fn ports_that_exchange_their_lids_are_changed_together() {
         let mut subnet = Subnet::new(SubnetConfig::default(), 1);
         let ids = [1, 2, 3].map(|number| PortId::new(number, 1));
         let mut lids = ids.map(|_| subnet.add_node().map(|node| subnet.port(PortId { node, port: 1 }).unwrap().lid));

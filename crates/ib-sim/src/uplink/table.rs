@@ -1,4 +1,4 @@
-//! How much of a table arrived: ibsim says the length of a datagram beside it, and knows no RMPP.
+//! RMPP headers of tables from ibsim. ibsim has the length of a datagram beside it and does not support RMPP.
 use ib_mad::{
     Method,
     rmpp::{RMPP_VERSION, RmppFlags, RmppHeader, RmppType},
@@ -9,11 +9,11 @@ use ib_mad::{
 /// Bytes before the payload of a segment.
 const HEADERS: u64 = 36;
 
-/// The answer with the header that a first segment has, which OpenSM leaves to the kernel: what is behind `length` is
-/// whatever lay in OpenSM's memory, and of a longer answer ibsim has no more than this.
-pub(super) fn as_segment(answer: &SaMad, length: u64) -> SaMad {
-    if answer.header.method != Method::GET_TABLE_RESP || answer.rmpp.rmpp_type == RmppType::DATA {
-        return *answer;
+/// Returns the response with the RMPP header of a first segment, which OpenSM leaves to the kernel. The bytes after
+/// `length` are random memory of OpenSM. Of a longer response ibsim has only the first 256 bytes.
+pub(super) fn as_segment(response: &SaMad, length: u64) -> SaMad {
+    if response.header.method != Method::GET_TABLE_RESP || response.rmpp.rmpp_type == RmppType::DATA {
+        return *response;
     }
     let flags = RmppFlags::default().with_active(true).with_first(true);
     let is_whole = usize::try_from(length).is_ok_and(|length| length <= size_of::<SaMad>());
@@ -26,7 +26,7 @@ pub(super) fn as_segment(answer: &SaMad, length: u64) -> SaMad {
         data2: Be32::new(payload),
         ..RmppHeader::default()
     };
-    SaMad { rmpp, ..*answer }
+    SaMad { rmpp, ..*response }
 }
 
 #[cfg(test)]
@@ -39,19 +39,19 @@ mod tests {
     };
 
     #[test]
-    fn what_lies_behind_an_answer_is_no_record() {
-        let mut answer = SaMad::request(Method::GET_TABLE_RESP, AttributeId::MC_MEMBER_RECORD, TransactionId::new(1));
-        answer.sa.attribute_offset = Be16::new(7);
-        answer.data = Octets([0x5a; 200]);
-        // As OpenSM hands it to the kernel.
-        answer.rmpp.flags = RmppFlags::default().with_active(true);
+    fn only_records_within_the_length_are_read() {
+        let mut response = SaMad::request(Method::GET_TABLE_RESP, AttributeId::MC_MEMBER_RECORD, TransactionId::new(1));
+        response.sa.attribute_offset = Be16::new(7);
+        response.data = Octets([0x5a; 200]);
+        // The flags with which OpenSM passes a response to the kernel.
+        response.rmpp.flags = RmppFlags::default().with_active(true);
         let records = |length| {
-            let segment = as_segment(&answer, length);
+            let segment = as_segment(&response, length);
             let count = MadRef::new(as_bytes(&segment)).unwrap().records::<McMemberRecord>().unwrap().count();
             (count, segment.rmpp.flags.last())
         };
         assert_eq!([56, 56 + 56, 56 + 3 * 56, 56 + 4 * 56].map(records), [(0, true), (1, true), (3, true), (3, false)]);
-        let get = SaMad { header: ib_mad::MadHeader { method: Method::GET_RESP, ..answer.header }, ..answer };
+        let get = SaMad { header: ib_mad::MadHeader { method: Method::GET_RESP, ..response.header }, ..response };
         assert_eq!(as_segment(&get, 100), get);
     }
 }

@@ -1,4 +1,4 @@
-//! Attachments to something that talks as ibsim does.
+//! Attachments to a stand-in for ibsim.
 use super::*;
 use crate::{AgentId, Event, MadSend, SaMode, SubnetConfig};
 use alloc::borrow::ToOwned;
@@ -20,7 +20,7 @@ use std::{
 struct Ibsim {
     base: String,
     control: UnixDatagram,
-    /// Of each client, in order: where its datagrams come in.
+    /// The data socket of each client.
     data: Vec<UnixDatagram>,
 }
 
@@ -28,8 +28,8 @@ fn name(base: &str, name: &str) -> SocketAddr {
     SocketAddr::from_abstract_name(format!("{base}:{name}\0")).unwrap()
 }
 
-fn bound(base: &str, own: &str) -> UnixDatagram {
-    let socket = UnixDatagram::bind_addr(&name(base, own)).unwrap();
+fn bound(base: &str, part: &str) -> UnixDatagram {
+    let socket = UnixDatagram::bind_addr(&name(base, part)).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     socket
 }
@@ -42,8 +42,8 @@ impl Ibsim {
         Self { base, control, data: Vec::new() }
     }
 
-    /// What a client says next, and which one.
-    fn heard(&self) -> (ControlMessage, SocketAddr) {
+    /// Receives the next message, with the address of its client.
+    fn receive(&self) -> (ControlMessage, SocketAddr) {
         let mut buffer = [0; size_of::<ControlMessage>()];
         let (length, from) = self.control.recv_from(&mut buffer).unwrap();
         let message = *ControlMessage::parse(&buffer[..length]).unwrap();
@@ -51,29 +51,29 @@ impl Ibsim {
         (message, from)
     }
 
-    fn answer(&self, to: &SocketAddr, asked: &ControlMessage, kind: u32, data: &[u8]) {
-        let mut answer = ControlMessage { kind: Host32::new(kind), ..*asked };
-        answer.data.0[..data.len()].copy_from_slice(data);
-        self.control.send_to_addr(as_bytes(&answer), to).unwrap();
+    fn respond(&self, to: &SocketAddr, request: &ControlMessage, kind: u32, data: &[u8]) {
+        let mut response = ControlMessage { kind: Host32::new(kind), ..*request };
+        response.data.0[..data.len()].copy_from_slice(data);
+        self.control.send_to_addr(as_bytes(&response), to).unwrap();
     }
 
-    /// Lets a client attach at a node with this GUID, under this number.
+    /// Accepts a client at a node with this GUID, and assigns this number to it.
     fn attach(&mut self, number: u32, node: &str, guid: u64) {
-        let (asked, from) = self.heard();
-        let info = *ClientInfo::parse_prefix(&asked.data.0).unwrap().0;
-        assert_eq!((asked.kind.get(), asked.length.get()), (control::CONNECT, 44));
+        let (request, from) = self.receive();
+        let info = *ClientInfo::parse_prefix(&request.data.0).unwrap().0;
+        assert_eq!((request.kind.get(), request.length.get()), (control::CONNECT, 44));
         assert_eq!((info.qp.get(), info.is_sm.get(), info.node), (1, 1, Text::new(node.as_bytes())));
         let data = bound(&self.base, &format!("out{number}"));
         data.connect_addr(&name(&self.base, &format!("in{}", info.id.get()))).unwrap();
         self.data.push(data);
-        self.answer(&from, &asked, control::CONNECT, as_bytes(&ClientInfo { id: Host32::new(number), ..info }));
-        let (asked, from) = self.heard();
-        assert_eq!((asked.kind.get(), asked.client.get()), (control::GET_NODE_INFO, number));
+        self.respond(&from, &request, control::CONNECT, as_bytes(&ClientInfo { id: Host32::new(number), ..info }));
+        let (request, from) = self.receive();
+        assert_eq!((request.kind.get(), request.client.get()), (control::GET_NODE_INFO, number));
         let node = NodeInfo { node_guid: Guid::new(guid), ..NodeInfo::default() };
-        self.answer(&from, &asked, control::GET_NODE_INFO, as_bytes(&node));
+        self.respond(&from, &request, control::GET_NODE_INFO, as_bytes(&node));
     }
 
-    /// What comes at a client's data socket.
+    /// Receives a packet of a client.
     fn packet(&self, client: usize) -> Packet {
         let mut buffer = [0; size_of::<Packet>()];
         let length = self.data[client].recv(&mut buffer).unwrap();
@@ -91,7 +91,7 @@ impl Ibsim {
     }
 }
 
-/// Two nodes, whose ports are active, and their subnet.
+/// Returns a subnet with two nodes, whose ports are active.
 fn attached() -> (Ibsim, Uplink, Subnet) {
     let mut ibsim = Ibsim::start();
     let base = ibsim.base.clone();
@@ -113,7 +113,7 @@ fn attached() -> (Ibsim, Uplink, Subnet) {
 }
 
 #[test]
-fn clients_attach_in_order_and_go() {
+fn clients_attach_in_order_and_disconnect() {
     let (ibsim, uplink, subnet) = attached();
     let guids = [1, 2].map(|node| subnet.node(NodeId::new(node)).unwrap().guid.get());
     let names = [1, 2].map(|node| subnet.node(NodeId::new(node)).unwrap().name.clone());
@@ -121,25 +121,25 @@ fn clients_attach_in_order_and_go() {
     assert_eq!(uplink.fds().count(), 4);
     drop(uplink);
     for client in [4, 5] {
-        let (said, _) = ibsim.heard();
-        assert_eq!((said.kind.get(), said.client.get()), (control::DISCONNECT, client));
+        let (message, _) = ibsim.receive();
+        assert_eq!((message.kind.get(), message.client.get()), (control::DISCONNECT, client));
     }
 }
 
 #[test]
-fn who_is_refused_is_told() {
+fn refused_attachment_and_missing_ibsim_are_errors() {
     let ibsim = Ibsim::start();
     let base = ibsim.base.clone();
     let attaching = thread::spawn(move || Uplink::attach(&base, &["H-9".to_owned()]));
-    let (asked, from) = ibsim.heard();
-    ibsim.answer(&from, &asked, control::ERROR, &[]);
+    let (request, from) = ibsim.receive();
+    ibsim.respond(&from, &request, control::ERROR, &[]);
     assert!(matches!(attaching.join().unwrap(), Err(UplinkError::Refused { node }) if node == "H-9"));
-    let nobody = format!("{}-nobody", ibsim.base);
-    assert!(matches!(Uplink::attach(&nobody, &["H-1".to_owned()]), Err(UplinkError::Io { .. })));
+    let missing = format!("{}-missing", ibsim.base);
+    assert!(matches!(Uplink::attach(&missing, &["H-1".to_owned()]), Err(UplinkError::Io { .. })));
 }
 
-/// A request from node 2's port, as the subnet hands it out.
-fn asked(subnet: &mut Subnet) -> (RequestId, PortId, SaMad) {
+/// Sends a request from node 2's port and returns it as the subnet passes it on.
+fn sa_request(subnet: &mut Subnet) -> (RequestId, PortId, SaMad) {
     let port = PortId::new(2, 1);
     let mad = Query::<PathRecord>::new().dlid(Lid::new(7)).get(TransactionId::new(0x77));
     let send = MadSend {
@@ -152,108 +152,110 @@ fn asked(subnet: &mut Subnet) -> (RequestId, PortId, SaMad) {
         retries: 0,
     };
     subnet.send_mad(Duration::ZERO, port, send, &mad).unwrap();
-    let Some(Event::SaRequest { request, port: asker, mad }) = subnet.poll_event() else { panic!("not asked") };
-    assert_eq!(asker, port);
+    let Some(Event::SaRequest { request, port: requester, mad }) = subnet.poll_event() else { panic!("no request") };
+    assert_eq!(requester, port);
     (request, port, *mad)
 }
 
 #[test]
-fn a_request_goes_to_the_manager_and_its_answer_comes_back() {
+fn request_is_forwarded_and_its_response_delivered() {
     let (ibsim, mut uplink, mut subnet) = attached();
-    let (request, port, mad) = asked(&mut subnet);
+    let (request, port, mad) = sa_request(&mut subnet);
     uplink.forward(request, port, Lid::new(9), &mad);
     let packet = ibsim.packet(1);
     assert_eq!((packet.dlid, packet.dqp.get(), packet.sqp.get(), packet.length.get()), (Lid::new(9), 1, 1, 256));
     let id = packet.mad.header.transaction_id.get();
-    assert_eq!((id >> 48, packet.mad.data), (5, mad.data), "the client's number is above it");
+    assert_eq!((id >> 48, packet.mad.data), (5, mad.data), "the upper bits are the client's number");
     assert_eq!(packet.mad.header.attribute_id, AttributeId::PATH_RECORD);
-    // An answer to a report keeps its number.
-    let mut answer = mad;
-    answer.header.method = Method::REPORT_RESP;
-    uplink.forward(request, port, Lid::new(9), &answer);
+    // A response to a report keeps its transaction id.
+    let mut response = mad;
+    response.header.method = Method::REPORT_RESP;
+    uplink.forward(request, port, Lid::new(9), &response);
     assert_eq!(ibsim.packet(1).mad.header.transaction_id, mad.header.transaction_id);
     uplink.forward(request, PortId::new(3, 1), Lid::new(9), &mad);
     assert!(ibsim.is_silent());
 
-    // What came back undelivered is no answer.
-    let mut back = packet;
-    back.mad.header.method = Method::GET_RESP;
-    ibsim.data[1].send(as_bytes(&Packet { status: Be32::new(110), ..back })).unwrap();
+    // An undeliverable datagram is not a response.
+    let mut response = packet;
+    response.mad.header.method = Method::GET_RESP;
+    ibsim.data[1].send(as_bytes(&Packet { status: Be32::new(110), ..response })).unwrap();
     uplink.receive(Duration::ZERO, 3, &mut subnet);
     assert_eq!(subnet.poll_event(), None);
-    ibsim.data[1].send(as_bytes(&back)).unwrap();
-    // The other sockets have nothing.
+    ibsim.data[1].send(as_bytes(&response)).unwrap();
+    // The other sockets have no messages.
     for index in [0, 1, 2, 4] {
         uplink.receive(Duration::ZERO, index, &mut subnet);
     }
     assert_eq!(subnet.poll_event(), None);
     uplink.receive(Duration::ZERO, 3, &mut subnet);
-    let Some(Event::Mad { port: told, agent: AgentId(3), mad }) = subnet.poll_event() else { panic!("no answer") };
-    assert_eq!((told, mad.header.transaction_id, mad.header.status), (port, TransactionId::new(0x77), Status::OK));
+    let Some(Event::Mad { port: receiver, agent: AgentId(3), mad }) = subnet.poll_event() else {
+        panic!("no response")
+    };
+    assert_eq!((receiver, mad.header.transaction_id, mad.header.status), (port, TransactionId::new(0x77), Status::OK));
 }
 
 #[test]
-fn reports_come_to_the_port_and_other_requests_to_nobody() {
+fn reports_are_delivered_and_other_requests_ignored() {
     let (ibsim, mut uplink, mut subnet) = attached();
     for (method, reports) in [(Method::GET, 0), (Method::REPORT, 1)] {
         let mad = SaMad::request(method, AttributeId::NOTICE, TransactionId::new(1));
         let packet = Packet { slid: Lid::new(9), length: Be64::new(256), mad, ..Packet::default() };
         ibsim.data[0].send(as_bytes(&packet)).unwrap();
         uplink.receive(Duration::ZERO, 1, &mut subnet);
-        let told: Vec<Event> = core::iter::from_fn(|| subnet.poll_event()).collect();
-        assert_eq!(told.len(), reports, "{told:?}");
+        let events: Vec<Event> = core::iter::from_fn(|| subnet.poll_event()).collect();
+        assert_eq!(events.len(), reports, "{events:?}");
         let to_first = |event: &Event| matches!(event, Event::Report { port, slid, .. } if (port.node.get(), *slid) == (1, Lid::new(9)));
-        assert!(told.iter().all(to_first), "{told:?}");
+        assert!(events.iter().all(to_first), "{events:?}");
     }
 }
 
 #[test]
-fn ports_are_looked_at_each_50_ms() {
+fn ports_are_queried_every_50_ms() {
     let (ibsim, mut uplink, mut subnet) = attached();
     let ms = Duration::from_millis;
     assert_eq!(uplink.due(), Duration::ZERO);
     uplink.tick(ms(20), &subnet);
     assert_eq!(uplink.due(), ms(70));
     for client in [4, 5] {
-        let (asked, _) = ibsim.heard();
-        assert_eq!((asked.kind.get(), asked.client.get()), (control::GET_PORT_INFO, client));
-        assert_eq!((asked.length.get(), asked.data.0[0]), (1, 1));
+        let (request, _) = ibsim.receive();
+        assert_eq!((request.kind.get(), request.client.get()), (control::GET_PORT_INFO, client));
+        assert_eq!((request.length.get(), request.data.0[0]), (1, 1));
     }
-    // The manager of the first active port is asked what it is.
-    let question = ibsim.packet(0);
-    assert_eq!((question.dlid, question.length.get()), (Lid::new(9), 256));
-    assert_eq!(question.mad.header.mgmt_class, MgmtClass::SUBN_LID_ROUTED);
-    assert_eq!(question.mad.header.transaction_id.get() >> 48, 4);
+    // The subnet manager of the first active port is polled.
+    let poll = ibsim.packet(0);
+    assert_eq!((poll.dlid, poll.length.get()), (Lid::new(9), 256));
+    assert_eq!(poll.mad.header.mgmt_class, MgmtClass::SUBN_LID_ROUTED);
+    assert_eq!(poll.mad.header.transaction_id.get() >> 48, 4);
     uplink.tick(ms(69), &subnet);
     assert!(ibsim.is_silent());
     uplink.tick(ms(70), &subnet);
-    let (asked, first) = ibsim.heard();
+    let (request, first) = ibsim.receive();
 
     let mut info = PortInfo::default();
     info.lid = Lid::new(0x44);
     info.master_sm_lid = Lid::new(9);
     info.speed_state = info.speed_state.with_port_state(PortState::ACTIVE);
-    // P_Keys that nobody asked for are passed over.
+    // P_Keys without a query are ignored.
     let mut pkeys = PkeyTable::default();
     pkeys.pkeys[0] = Pkey::new(0x8001);
-    ibsim.answer(&first, &asked, control::GET_PKEYS, as_bytes(&pkeys));
-    ibsim.answer(&first, &asked, control::GET_PORT_INFO, as_bytes(&info));
+    ibsim.respond(&first, &request, control::GET_PKEYS, as_bytes(&pkeys));
+    ibsim.respond(&first, &request, control::GET_PORT_INFO, as_bytes(&info));
     uplink.receive(ms(71), 0, &mut subnet);
     let lid = |subnet: &Subnet| subnet.port(PortId::new(1, 1)).unwrap().lid;
-    assert_eq!(lid(&subnet), Lid::new(7), "its P_Keys are missing");
-    assert_eq!(ibsim.heard().0.client.get(), 5);
-    let (asked, from) = ibsim.heard();
-    assert_eq!((asked.kind.get(), asked.client.get()), (control::GET_PKEYS, 4));
-    ibsim.answer(&from, &asked, control::GET_PKEYS, as_bytes(&pkeys));
+    assert_eq!(lid(&subnet), Lid::new(7), "the P_Keys are missing");
+    assert_eq!(ibsim.receive().0.client.get(), 5);
+    let (request, from) = ibsim.receive();
+    assert_eq!((request.kind.get(), request.client.get()), (control::GET_PKEYS, 4));
+    ibsim.respond(&from, &request, control::GET_PKEYS, as_bytes(&pkeys));
     uplink.receive(ms(72), 0, &mut subnet);
     let port = subnet.port(PortId::new(1, 1)).unwrap();
     assert_eq!((port.lid, &port.pkeys[..]), (Lid::new(0x44), &[Pkey::new(0x8001)][..]));
 }
 
 #[test]
-fn a_manager_that_began_anew_has_forgotten_its_groups() {
+fn restart_of_the_subnet_manager_restarts_the_administrator() {
     let (ibsim, mut uplink, mut subnet) = attached();
-    let told = |uplink: &mut Uplink, subnet: &mut Subnet, method, activity, status| {
+    let restarts = |uplink: &mut Uplink, subnet: &mut Subnet, method, activity, status| {
         let priority_state = PriorityState::default().with_sm_state(SmState::MASTER);
         let info = SmInfo {
             guid: Guid::new(1),
@@ -268,19 +270,19 @@ fn a_manager_that_began_anew_has_forgotten_its_groups() {
         let packet = Packet { status: Be32::new(status), length: Be64::new(256), mad, ..Packet::default() };
         ibsim.data[0].send(as_bytes(&packet)).unwrap();
         uplink.receive(Duration::ZERO, 1, subnet);
-        // Whether every port is asked to register again.
+        // Every port has to register again after a restart.
         core::iter::from_fn(|| subnet.poll_event()).count() == 2
     };
-    for (method, activity, status, anew) in [
+    for (method, activity, status, expected) in [
         (Method::GET_RESP, 9, 0, false),
         (Method::GET_RESP, 10, 0, false),
-        // A question of another one, and not an answer.
+        // A query of another subnet manager, not a response.
         (Method::GET, 3, 0, false),
         (Method::GET_RESP, 3, 0, true),
-        // It was away.
+        // The poll was undeliverable.
         (Method::GET_RESP, 0, 110, false),
         (Method::GET_RESP, 4, 0, true),
     ] {
-        assert_eq!(told(&mut uplink, &mut subnet, method, activity, status), anew, "{activity}");
+        assert_eq!(restarts(&mut uplink, &mut subnet, method, activity, status), expected, "{activity}");
     }
 }

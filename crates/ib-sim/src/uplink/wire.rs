@@ -1,6 +1,6 @@
 //! Messages between ibsim and its clients (facts: ibsim's `include/ibsim.h`).
 //!
-//! ibsim sends its C structures as they lie in memory; here they are those of a little-endian 64-bit machine.
+//! ibsim sends its C structures as they are in memory. The layouts here are those of a little-endian 64-bit machine.
 use ib_mad::{
     Lid,
     sa::SaMad,
@@ -8,10 +8,10 @@ use ib_mad::{
     wire::{Be32, Be64, Host32, Octets, Reserved, Text},
 };
 
-/// First field of a control message.
+/// Magic number of a control message.
 pub(super) const MAGIC: u32 = 0xdead_beef;
 
-/// Type of a control message.
+/// Types of control messages.
 pub(super) mod control {
     pub(in crate::uplink) const ERROR: u32 = 0;
     pub(in crate::uplink) const CONNECT: u32 = 1;
@@ -22,17 +22,17 @@ pub(super) mod control {
 }
 
 wire! {
-    /// A control message, both ways: the answer has the request's type, or [`control::ERROR`].
+    /// A control message in both directions. A response has the request's type, or [`control::ERROR`].
     pub struct ControlMessage [80] {
         /// [`MAGIC`].
         pub magic: Host32,
-        /// The client's number, out of [`ClientInfo`].
+        /// Number of the client, from [`ClientInfo`].
         pub client: Host32,
-        /// What the message is, as ibsim numbers it.
+        /// Type of the message, one of [`control`].
         pub kind: Host32,
-        /// Bytes of data that count.
+        /// Number of valid bytes of `data`.
         pub length: Host32,
-        /// What a message of this kind carries: its first `length` bytes count.
+        /// Data of the message. The first `length` bytes are valid.
         pub data: Octets<64>,
     }
 }
@@ -40,11 +40,12 @@ wire! {
 wire! {
     /// Data of [`control::CONNECT`].
     pub struct ClientInfo [44] {
-        /// Asked: the number in the name of our data socket. Answered: the client's number, 0..10.
+        /// In the request: the number in the name of the client's data socket. In the response: the client's number,
+        /// 0..10.
         pub id: Host32,
-        /// The queue pair whose datagrams we want.
+        /// The queue pair whose datagrams the client receives.
         pub qp: Host32,
-        /// Whether we are a subnet manager.
+        /// Not 0 for a subnet manager.
         pub is_sm: Host32,
         /// The node to attach to.
         pub node: Text<32>,
@@ -52,13 +53,13 @@ wire! {
 }
 
 wire! {
-    /// A management datagram, both ways.
+    /// A management datagram in both directions.
     pub struct Packet [288] {
         /// LID of the destination.
         pub dlid: Lid,
         /// The rest of the C field.
         pub reserved: Reserved<2>,
-        /// LID of the source; none: the port's own.
+        /// LID of the source; 0: the LID of the port.
         pub slid: Lid,
         /// The rest of the C field.
         pub reserved2: Reserved<2>,
@@ -66,11 +67,11 @@ wire! {
         pub dqp: Be32,
         /// Queue pair of the source.
         pub sqp: Be32,
-        /// 0, or 110: it came back, nobody is there.
+        /// 0, or 110 if ibsim returned the datagram as undeliverable.
         pub status: Be32,
         /// Padding of the C structure.
         pub reserved3: Reserved<4>,
-        /// Bytes of the datagram.
+        /// Number of valid bytes of the datagram.
         pub length: Be64,
         /// The datagram, always 256 bytes.
         pub mad: SaMad,

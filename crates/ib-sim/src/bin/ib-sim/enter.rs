@@ -1,4 +1,4 @@
-//! Become a program at a node: in namespaces of its own, with the node's devices.
+//! Starting a program at a node, with the node's devices and in its own namespaces.
 use clap::Args;
 use core::error::Error;
 use nix::{
@@ -30,7 +30,7 @@ pub(crate) struct Enter {
 }
 
 impl Enter {
-    /// Comes back only if it fails.
+    /// Replaces this process by the program. Returns only an error.
     pub(crate) fn run(&self) -> Box<dyn Error> {
         if let Some(dir) = &self.namespaces
             && let Err(error) = namespaces(dir)
@@ -48,7 +48,7 @@ impl Enter {
     }
 }
 
-/// The list in an environment variable, with one more in front.
+/// Returns the list in an environment variable with one more entry in front.
 fn first_in(name: &str, first: &Path) -> OsString {
     let mut list = OsString::from(first);
     if let Some(others) = std::env::var_os(name).filter(|others| !others.is_empty()) {
@@ -63,12 +63,12 @@ fn namespaces(dir: &Path) -> Result<(), Box<dyn Error>> {
     let none: Option<&str> = None;
     mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?;
     fs::create_dir_all("/etc/rdma")?;
-    for (own, place) in [("run", "/run"), ("etc-rdma", "/etc/rdma")] {
-        let own = dir.join(own);
-        fs::create_dir_all(&own)?;
-        mount(Some(&own), place, none, MsFlags::MS_BIND, none).map_err(|error| format!("{place}: {error}"))?;
+    for (name, target) in [("run", "/run"), ("etc-rdma", "/etc/rdma")] {
+        let source = dir.join(name);
+        fs::create_dir_all(&source)?;
+        mount(Some(&source), target, none, MsFlags::MS_BIND, none).map_err(|error| format!("{target}: {error}"))?;
     }
-    // A program that talks TCP to itself needs it; without the program `ip` the others still run.
+    // Programs that connect to themselves by TCP need it. Other programs run without the program `ip`, too.
     let _ = Command::new("ip").args(["link", "set", "lo", "up"]).stderr(Stdio::null()).status();
     Ok(())
 }
@@ -78,9 +78,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_in_the_list_already_stays_in_it() {
+    fn entry_is_added_in_front_of_the_list() {
         assert_eq!(first_in("NO_SUCH_VARIABLE", Path::new("/lib/a.so")), "/lib/a.so");
-        // The one variable that is there wherever tests run.
+        // PATH is set wherever tests run.
         let others = std::env::var("PATH").unwrap();
         assert_eq!(first_in("PATH", Path::new("/lib/a.so")), OsString::from(format!("/lib/a.so:{others}")));
     }

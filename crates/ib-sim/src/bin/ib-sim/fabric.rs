@@ -109,7 +109,7 @@ impl Fabric {
         if self.names.is_empty() { (1..=self.nodes).map(|k| format!("node{k}")).collect() } else { self.names.clone() }
     }
 
-    /// Serves it: what is given back only has to run.
+    /// Creates the server of the subnet.
     pub(crate) fn bind(&self, socket: &Path) -> Result<Server, Box<dyn Error>> {
         let config = SubnetConfig {
             ports_per_node: self.ports,
@@ -171,22 +171,22 @@ mod tests {
         fabric: Fabric,
     }
 
-    /// What the fabric of this command line says to these commands.
-    fn said(options: &[&str], commands: &[&str]) -> Vec<String> {
+    /// Returns the outputs of these commands for the fabric of a command line.
+    fn outputs(options: &[&str], commands: &[&str]) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("socket");
         let line = Line::try_parse_from([&["serve"], options].concat()).unwrap();
         let mut server = line.fabric.bind(&socket).unwrap();
         let stopper = server.stopper();
         let serving = std::thread::spawn(move || server.run());
-        let said = commands.iter().map(|command| control(&socket, command).unwrap()).collect();
+        let outputs = commands.iter().map(|command| control(&socket, command).unwrap()).collect();
         stopper.stop();
         serving.join().unwrap().unwrap();
-        said
+        outputs
     }
 
     #[test]
-    fn every_option_reaches_the_ports() {
+    fn options_set_the_attributes_of_ports_and_settings() {
         let options = [
             "--nodes=1",
             "--ports=2",
@@ -203,10 +203,10 @@ mod tests {
             "--set",
             "sa_delay=9ms",
         ];
-        let [nodes, ports, settings] = &said(&options, &["nodes", "ports", "settings"])[..] else { panic!() };
+        let [nodes, ports, settings] = &outputs(&options, &["nodes", "ports", "settings"])[..] else { panic!() };
         assert!(nodes.starts_with("1 node1 guid ") && nodes.contains(" ports 2 "), "{nodes}");
-        let words = "active lid 68 lmc 2 sm_lid 7 gid fe80::2:c903:0:11 pkeys 0xffff,0x8001 mtu 1024 rate 40 Gb/s";
-        assert_eq!(ports.lines().next(), Some(format!("1/1 {words}").as_str()));
+        let attributes = "active lid 68 lmc 2 sm_lid 7 gid fe80::2:c903:0:11 pkeys 0xffff,0x8001 mtu 1024 rate 40 Gb/s";
+        assert_eq!(ports.lines().next(), Some(format!("1/1 {attributes}").as_str()));
         for line in [
             "ud_loss 30.0000%",
             "ud_duplicate 50.0000%",
@@ -220,22 +220,22 @@ mod tests {
     }
 
     #[test]
-    fn nodes_have_the_names_that_they_are_given() {
-        let [nodes] = &said(&["--node=a", "--node=a:1", "--nodes=5"], &["nodes"])[..] else { panic!() };
+    fn node_options_name_the_nodes() {
+        let [nodes] = &outputs(&["--node=a", "--node=a:1", "--nodes=5"], &["nodes"])[..] else { panic!() };
         let names: Vec<&str> = nodes.lines().map(|line| line.split(' ').nth(1).unwrap()).collect();
         assert_eq!(names, ["a", "a:1"]);
     }
 
     #[test]
-    fn what_cannot_be() {
+    fn invalid_options_are_refused() {
         for wrong in ["--pkeys=x", "--mtu=100", "--rate=7", "--lmc=8", "--ports=16", "--ports=0"] {
             assert!(Line::try_parse_from(["serve", wrong]).is_err(), "{wrong}");
         }
         let folder = tempfile::tempdir().unwrap();
-        for (wrong, said) in [("sa_delay", "sa_delay: not NAME=VALUE"), ("sa_delay=x", "sa_delay=x: ")] {
+        for (wrong, start) in [("sa_delay", "sa_delay: not NAME=VALUE"), ("sa_delay=x", "sa_delay=x: ")] {
             let line = Line::try_parse_from(["serve", "--set", wrong]).unwrap();
             let error = line.fabric.bind(&folder.path().join("socket")).err().unwrap().to_string();
-            assert!(error.starts_with(said), "{error}");
+            assert!(error.starts_with(start), "{error}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Serve a simulated InfiniBand subnet to the processes of this machine, and control it.
+//! Serves a simulated InfiniBand subnet to the processes of this machine, and controls it.
 #![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
@@ -75,18 +75,18 @@ impl Serve {
 }
 
 fn main() -> ExitCode {
-    let done = match Arguments::parse().command {
+    let result = match Arguments::parse().command {
         Command::Serve(serve) => serve.run().map(|()| ExitCode::SUCCESS),
         Command::Run(run) => run.run(),
         Command::Enter(enter) => Err(enter.run()),
         Command::Ctl { socket, command } => client::control(&socket, &command.join(" "))
             .map_err(|error| format!("{}: {error}", socket.display()).into())
-            .and_then(|answer| match answer.strip_prefix("error: ") {
+            .and_then(|output| match output.strip_prefix("error: ") {
                 Some(error) => Err(error.trim_end().to_owned().into()),
-                None => Ok(std::io::stdout().write_all(answer.as_bytes()).map(|()| ExitCode::SUCCESS)?),
+                None => Ok(std::io::stdout().write_all(output.as_bytes()).map(|()| ExitCode::SUCCESS)?),
             }),
     };
-    match done {
+    match result {
         Ok(code) => code,
         Err(error) => {
             eprintln!("ib-sim: {error}");

@@ -1,4 +1,4 @@
-//! What crosses the fabric, in a file.
+//! Recording the packets of the fabric in a file.
 use acm_trace::{FabricRecorder, Global, Way};
 use ib_mad::packet::{Grh, GrhFlow};
 use ib_sim::{Crossing, server::Watcher};
@@ -8,11 +8,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A trace of the fabric. A file that cannot be written ends the recording and not the fabric.
+/// A trace of the fabric. If the file cannot be written, the recording ends and the fabric continues.
 #[derive(Debug)]
 pub(crate) struct Record {
     path: PathBuf,
-    /// `None` once it could not be written.
+    /// `None` after a failed write.
     recorder: Option<FabricRecorder<BufWriter<File>>>,
 }
 
@@ -22,8 +22,8 @@ impl Record {
         Ok(Self { path: path.to_path_buf(), recorder: Some(recorder) })
     }
 
-    fn keep(&mut self, done: io::Result<()>) {
-        if let Err(error) = done {
+    fn check(&mut self, result: io::Result<()>) {
+        if let Err(error) = result {
             eprintln!("ib-sim: {}: {error}; the recording ends here", self.path.display());
             self.recorder = None;
         }
@@ -33,14 +33,14 @@ impl Record {
 impl Watcher for Record {
     fn crossed(&mut self, crossing: &Crossing) {
         let Some(recorder) = &mut self.recorder else { return };
-        let done = recorder.crossing(crossing.at, &entry(crossing));
-        self.keep(done);
+        let result = recorder.crossing(crossing.at, &entry(crossing));
+        self.check(result);
     }
 
     fn idle(&mut self) {
         if let Some(recorder) = &mut self.recorder {
-            let done = recorder.get_mut().flush();
-            self.keep(done);
+            let result = recorder.get_mut().flush();
+            self.check(result);
         }
     }
 }
@@ -48,8 +48,8 @@ impl Watcher for Record {
 impl Drop for Record {
     fn drop(&mut self) {
         if let Some(recorder) = self.recorder.take() {
-            let done = recorder.finish().map(drop);
-            self.keep(done);
+            let result = recorder.finish().map(drop);
+            self.check(result);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Run a program at each node.
+//! Running a program at each node.
 use crate::fabric::Fabric;
 use clap::Args;
 use core::error::Error;
@@ -45,7 +45,7 @@ pub(crate) struct Run {
     command: Vec<OsString>,
 }
 
-/// A directory that goes away with its owner.
+/// A temporary directory that is removed with its owner.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -58,7 +58,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Nothing depends on it any more, so that a leftover only takes room.
+        // A directory that cannot be removed has no effect but its size.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -84,12 +84,12 @@ impl Run {
         fs::create_dir(&stand_in)?;
         std::os::unix::fs::symlink(&preload, stand_in.join("libibverbs.so.1"))?;
         let stand_in = self.stand_in.then_some(stand_in);
-        let done = self.at_nodes(&preload, stand_in.as_deref(), &fs::canonicalize(&socket)?, &dir);
+        let result = self.at_nodes(&preload, stand_in.as_deref(), &fs::canonicalize(&socket)?, &dir);
         if let Some((stopper, thread)) = serving {
             stopper.stop();
             thread.join().map_err(|_| "the server ended in a panic")??;
         }
-        done
+        result
     }
 
     fn preload(&self) -> Result<PathBuf, Box<dyn Error>> {
@@ -107,18 +107,18 @@ impl Run {
         socket: &Path,
         dir: &Path,
     ) -> Result<ExitCode, Box<dyn Error>> {
-        let ask = |command: &str| -> Result<String, Box<dyn Error>> {
-            let answer = client::control(socket, command)?;
-            match answer.strip_prefix("error: ") {
+        let query = |command: &str| -> Result<String, Box<dyn Error>> {
+            let output = client::control(socket, command)?;
+            match output.strip_prefix("error: ") {
                 Some(error) => Err(error.trim_end().to_owned().into()),
-                None => Ok(answer),
+                None => Ok(output),
             }
         };
-        let tree = PathBuf::from(ask("tree")?.trim_end());
-        let nodes = ask("nodes")?;
+        let tree = PathBuf::from(query("tree")?.trim_end());
+        let nodes = query("nodes")?;
         let nodes = nodes.lines().filter_map(|line| line.split_whitespace().nth(1));
-        // A host's further devices are there with its first.
-        let nodes = nodes.filter(|node| ib_sim::place(node).0 == *node);
+        // The further devices of a host are available at its first node.
+        let nodes = nodes.filter(|node| ib_sim::host_and_device(node).0 == *node);
         let nodes: Vec<&str> =
             nodes.filter(|node| self.only.is_empty() || self.only.iter().any(|only| only == node)).collect();
         if nodes.is_empty() {
@@ -141,7 +141,7 @@ impl Run {
             command.env("IB_SIM_SOCKET", socket).env("IB_SIM_NODE", node).env("IB_SIM_TREE", tree.join(node));
             children.push(command.spawn()?);
         }
-        // Only those that have not ended: another process may get the number of one that has.
+        // Children that have ended are removed: another process may get the same process id.
         let running: Arc<Mutex<Vec<u32>>> = Arc::new(Mutex::new(children.iter().map(Child::id).collect()));
         let alive = Arc::clone(&running);
         let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT])?;
@@ -151,7 +151,7 @@ impl Run {
                 let pids = alive.lock().unwrap_or_else(PoisonError::into_inner);
                 for pid in pids.iter().filter_map(|pid| i32::try_from(*pid).ok()) {
                     if let Ok(signal) = Signal::try_from(signal) {
-                        // Who has ended already does not mind.
+                        // The child may have ended.
                         let _ = kill(Pid::from_raw(pid), signal);
                     }
                 }

@@ -1,8 +1,8 @@
-//! What is said to the server in words.
+//! Commands to the server.
 use super::*;
 use alloc::{borrow::ToOwned, format};
 
-/// The words of a port's line.
+/// Returns the attributes of a port in the list of ports.
 fn port(served: &Served, name: &str) -> String {
     let ports = served.control("ports");
     let line = ports.lines().find(|line| line.starts_with(name)).unwrap_or_default();
@@ -10,11 +10,11 @@ fn port(served: &Served, name: &str) -> String {
 }
 
 #[test]
-fn each_command_does_what_it_says() {
+fn each_command_changes_its_attribute_of_the_port_only() {
     let served = Served::start(2);
-    let usual = "lid 17 lmc 0 sm_lid 1 gid fe80::2:c903:0:21 pkeys 0xffff mtu 4096 rate 100 Gb/s";
-    let at_rest = port(&served, "2/1");
-    assert!(at_rest.ends_with(usual), "{at_rest}");
+    let initial = "lid 17 lmc 0 sm_lid 1 gid fe80::2:c903:0:21 pkeys 0xffff mtu 4096 rate 100 Gb/s";
+    let before = port(&served, "2/1");
+    assert!(before.ends_with(initial), "{before}");
     for (command, changed) in [
         ("down node2 1", "down "),
         ("init node2 1", "init "),
@@ -32,7 +32,7 @@ fn each_command_does_what_it_says() {
         assert_eq!(served.control(command), "ok\n", "{command}");
         assert!(port(&served, "2/1").contains(changed), "{command}: {}", port(&served, "2/1"));
     }
-    assert_eq!(port(&served, "1/1"), port(&Served::start(1), "1/1"), "nothing happened to another port");
+    assert_eq!(port(&served, "1/1"), port(&Served::start(1), "1/1"), "another port is unchanged");
     for command in [
         "smsl node2 1 3",
         "rereg node2 1",
@@ -49,9 +49,9 @@ fn each_command_does_what_it_says() {
 }
 
 #[test]
-fn commands_that_are_none() {
+fn invalid_command_returns_its_error() {
     let served = Served::start(1);
-    for (command, said) in [
+    for (command, error) in [
         ("ethernet node1 1 now", "unknown command; 'help' lists them"),
         ("lmc node1 1 8", "no LMC: 8"),
         ("smsl node1 1 16", "no service level: 16"),
@@ -66,14 +66,14 @@ fn commands_that_are_none() {
         ("device paint node1", "unknown command; 'help' lists them"),
         ("umad remove node1 2", "no such port: node1/2"),
     ] {
-        assert_eq!(served.control(command), format!("error: {said}\n"), "{command}");
+        assert_eq!(served.control(command), format!("error: {error}\n"), "{command}");
     }
 }
 
 #[test]
-fn what_is_gone_cannot_go_again() {
+fn removed_device_cannot_be_removed_again() {
     let served = Served::start(2);
-    for (command, said) in [
+    for (command, output) in [
         ("qp fail node2 1", "0"),
         ("cq fail node2 1", "0"),
         ("uevent lose node2", "ok"),
@@ -93,12 +93,12 @@ fn what_is_gone_cannot_go_again() {
         ("umad remove node2 1", "ok"),
         ("device fail node2", "ok"),
     ] {
-        assert_eq!(served.control(command), format!("{said}\n"), "{command}");
+        assert_eq!(served.control(command), format!("{output}\n"), "{command}");
     }
 }
 
 #[test]
-fn statistics_are_given_once_more_when_they_begin_anew() {
+fn stats_reset_returns_the_old_counters() {
     let served = Served::start(1);
     join(&mut served.client("node1"));
     assert_eq!((served.statistic("sa_joins "), served.statistic("sa_errors ")), (1, 0));
@@ -107,7 +107,7 @@ fn statistics_are_given_once_more_when_they_begin_anew() {
 }
 
 #[test]
-fn memberships_that_are_forgotten() {
+fn leave_deletes_the_memberships_of_a_port() {
     let served = Served::start(2);
     let mut clients = ["node1", "node2"].map(|node| served.client(node));
     clients.iter_mut().for_each(|client| {
@@ -120,7 +120,7 @@ fn memberships_that_are_forgotten() {
 }
 
 #[test]
-fn what_there_is() {
+fn lists_show_programs_groups_and_queue_pairs() {
     let served = Served::start(2);
     let mut client = served.client("node2");
     let nodes = served.control("nodes");
@@ -129,7 +129,7 @@ fn what_there_is() {
     assert_eq!((served.control("groups"), served.control("qps")), (String::new(), String::new()));
     let mlid = join(&mut client);
     let qpn = client.open_qp(1, Qkey::GSI, 0).unwrap();
-    // By the same connection, and after it: the queue pair is there.
+    // The response to the join arrives after the queue pair was opened.
     assert_eq!(join(&mut client), mlid);
     let group = served.control("groups");
     let expected = format!("{} mlid {:#x} pkey 0xffff ", mgid(), mlid.get());
@@ -139,7 +139,7 @@ fn what_there_is() {
 }
 
 #[test]
-fn where_the_files_are() {
+fn tree_returns_the_folder_of_the_files() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::bind(&folder.path().join("socket"), Subnet::new(SubnetConfig::default(), 1)).unwrap();
     assert_eq!(server.command("tree"), "error: served without files (serve --tree)\n");

@@ -1,40 +1,40 @@
-//! What the administrator answers.
+//! Responses of the administrator.
 use super::*;
 use ib_mad::{AttributeId, Method, PacketLifeTime, Selected, Wire};
 use proptest::prelude::*;
 
 fn path_status(subnet: &mut Subnet, query: Query<PathRecord>) -> Status {
-    ask(subnet, 1, &query.get(tid())).header.status
+    request(subnet, 1, &query.get(tid())).header.status
 }
 
 fn join_status(subnet: &mut Subnet, query: Query<McMemberRecord>) -> Status {
-    ask(subnet, 1, &query.set(tid())).header.status
+    request(subnet, 1, &query.set(tid())).header.status
 }
 
 #[test]
-fn a_path_between_two_ports() {
+fn path_query_returns_the_path_between_two_ports() {
     let mut subnet = subnet(2);
     let (sgid, dgid) = (gid(&subnet, 1), gid(&subnet, 2));
-    let answer =
-        ask(&mut subnet, 1, &Query::<PathRecord>::new().dgid(dgid).sgid(sgid).pkey(Pkey::DEFAULT_FULL).get(tid()));
-    assert_eq!((answer.header.status, answer.header.method), (Status::OK, Method::GET_RESP));
-    let record = *answer.record::<PathRecord>().unwrap();
+    let response =
+        request(&mut subnet, 1, &Query::<PathRecord>::new().dgid(dgid).sgid(sgid).pkey(Pkey::DEFAULT_FULL).get(tid()));
+    assert_eq!((response.header.status, response.header.method), (Status::OK, Method::GET_RESP));
+    let record = *response.record::<PathRecord>().unwrap();
     assert_eq!((record.dgid, record.sgid), (dgid, sgid));
     assert_eq!((record.dlid, record.slid), (Lid::new(17), Lid::new(16)));
     assert_eq!((record.pkey, record.mtu), (Pkey::DEFAULT_FULL, Selected::exactly(Mtu::B4096)));
     assert_eq!(record.rate, Selected::exactly(Rate::GBPS_100));
     assert_eq!(record.packet_life_time, Selected::exactly(PacketLifeTime::of::<18>()));
     assert!(record.reversible_paths.reversible());
-    // By LID, from the asker's own port, the answer is the same.
-    let by_lid = ask(&mut subnet, 1, &Query::<PathRecord>::new().dlid(Lid::new(17)).get(tid()));
+    // A query by LID from the requester's port has the same response.
+    let by_lid = request(&mut subnet, 1, &Query::<PathRecord>::new().dlid(Lid::new(17)).get(tid()));
     assert_eq!(by_lid.record::<PathRecord>(), Ok(&record));
-    // To itself it takes no time.
-    let own = ask(&mut subnet, 1, &Query::<PathRecord>::new().dgid(sgid).get(tid()));
-    assert_eq!(own.record::<PathRecord>().unwrap().packet_life_time.value(), PacketLifeTime::ZERO);
+    // A path to the port itself has the packet lifetime 0.
+    let to_itself = request(&mut subnet, 1, &Query::<PathRecord>::new().dgid(sgid).get(tid()));
+    assert_eq!(to_itself.record::<PathRecord>().unwrap().packet_life_time.value(), PacketLifeTime::ZERO);
 }
 
 #[test]
-fn paths_that_are_not_there() {
+fn query_without_a_matching_path_returns_an_error_status() {
     let mut subnet = subnet(2);
     let new = Query::<PathRecord>::new;
     let dgid = gid(&subnet, 2);
@@ -56,20 +56,20 @@ fn paths_that_are_not_there() {
 }
 
 #[test]
-fn requests_are_counted_by_what_they_ask_for() {
+fn requests_are_counted_by_kind_and_errors_by_status() {
     let mut subnet = subnet(1);
-    let own = gid(&subnet, 1);
+    let port_gid = gid(&subnet, 1);
     let counts = |subnet: &Subnet| {
-        let now = subnet.counters();
-        [now.sa_path_queries, now.sa_joins, now.sa_leaves, now.sa_other, now.sa_errors]
+        let counters = subnet.counters();
+        [counters.sa_path_queries, counters.sa_joins, counters.sa_leaves, counters.sa_other, counters.sa_errors]
     };
     let member = |method| {
-        let mut mad = join(own).set(tid());
+        let mut mad = join(port_gid).set(tid());
         mad.header.method = method;
         mad
     };
     for (mad, after) in [
-        (Query::<PathRecord>::new().dgid(own).get(tid()), [1, 0, 0, 0, 0]),
+        (Query::<PathRecord>::new().dgid(port_gid).get(tid()), [1, 0, 0, 0, 0]),
         (Query::<PathRecord>::new().get(tid()), [2, 0, 0, 0, 1]),
         (member(Method::SET), [2, 1, 0, 0, 1]),
         (member(Method::GET), [2, 1, 0, 1, 1]),
@@ -77,13 +77,13 @@ fn requests_are_counted_by_what_they_ask_for() {
         (member(Method::DELETE), [2, 1, 2, 1, 2]),
         (SaMad::request(Method::GET, AttributeId::CLASS_PORT_INFO, tid()), [2, 1, 2, 2, 2]),
     ] {
-        ask(&mut subnet, 1, &mad);
+        request(&mut subnet, 1, &mad);
         assert_eq!(counts(&subnet), after, "{mad:?}");
     }
 }
 
 #[test]
-fn a_gid_that_was_given_up_leads_nowhere() {
+fn removed_gid_has_no_path() {
     let mut subnet = subnet(3);
     let (old, new): (Gid, Gid) = (gid(&subnet, 2), "fe80::77".parse().unwrap());
     let to = |dgid| Query::<PathRecord>::new().dgid(dgid);
@@ -104,9 +104,9 @@ fn a_gid_that_was_given_up_leads_nowhere() {
 }
 
 #[test]
-fn requests_that_it_does_not_serve() {
+fn unsupported_requests_are_refused_and_responses_are_ignored() {
     let mut subnet = subnet(1);
-    let request = |method, attribute| SaMad::request(method, attribute, tid());
+    let mad = |method, attribute| SaMad::request(method, attribute, tid());
     let unsupported = Status::METHOD_ATTRIBUTE_NOT_SUPPORTED;
     for (method, attribute) in [
         (Method::SET, AttributeId::PATH_RECORD),
@@ -114,52 +114,55 @@ fn requests_that_it_does_not_serve() {
         (Method::GET, AttributeId::NOTICE),
         (Method::new(0x7f), AttributeId::MC_MEMBER_RECORD),
     ] {
-        assert_eq!(ask(&mut subnet, 1, &request(method, attribute)).header.status, unsupported, "{method} {attribute}");
+        assert_eq!(request(&mut subnet, 1, &mad(method, attribute)).header.status, unsupported, "{method} {attribute}");
     }
-    let mut old = request(Method::GET, AttributeId::PATH_RECORD);
+    let mut old = mad(Method::GET, AttributeId::PATH_RECORD);
     old.header.class_version = 1;
-    assert_eq!(ask(&mut subnet, 1, &old).header.status, Status::BAD_VERSION);
-    let info = ask(&mut subnet, 1, &request(Method::GET, AttributeId::CLASS_PORT_INFO));
+    assert_eq!(request(&mut subnet, 1, &old).header.status, Status::BAD_VERSION);
+    let info = request(&mut subnet, 1, &mad(Method::GET, AttributeId::CLASS_PORT_INFO));
     assert_eq!((info.header.status, info.data.0[..2].to_vec()), (Status::OK, vec![1, 2]));
-    let mut answer = request(Method::GET_RESP, AttributeId::PATH_RECORD);
-    answer.header.status = Status::BUSY;
-    subnet.send_mad(T0, port(1), to_sa(T0, 0), &answer).unwrap();
+    let mut response = mad(Method::GET_RESP, AttributeId::PATH_RECORD);
+    response.header.status = Status::BUSY;
+    subnet.send_mad(T0, port(1), to_sa(T0, 0), &response).unwrap();
     assert_eq!((subnet.poll_event(), subnet.counters().mad_unclaimed), (None, 0));
 }
 
 #[test]
-fn a_group_is_made_joined_and_left() {
+fn first_join_creates_a_group_and_last_leave_deletes_it() {
     let mut subnet = subnet(2);
     let [one, two] = [1, 2].map(|node| gid(&subnet, node));
-    let made = ask(&mut subnet, 1, &join(one).set(tid()));
-    let record = *made.record::<McMemberRecord>().unwrap();
-    assert_eq!((made.header.status, record.mlid), (Status::OK, Lid::new(0xc000)));
+    let created = request(&mut subnet, 1, &join(one).set(tid()));
+    let record = *created.record::<McMemberRecord>().unwrap();
+    assert_eq!((created.header.status, record.mlid), (Status::OK, Lid::new(0xc000)));
     assert_eq!((record.mtu, record.rate), (Selected::exactly(Mtu::B2048), Selected::exactly(Rate::GBPS_10)));
     assert_eq!((record.scope_state.scope(), record.scope_state.join_state()), (5, JoinState::FULL_MEMBER));
     assert_eq!((record.qkey, record.pkey, record.port_gid), (QKEY, Pkey::DEFAULT_FULL, one));
-    assert_eq!(ask(&mut subnet, 2, &join(two).set(tid())).record::<McMemberRecord>().unwrap().mlid, Lid::new(0xc000));
+    assert_eq!(
+        request(&mut subnet, 2, &join(two).set(tid())).record::<McMemberRecord>().unwrap().mlid,
+        Lid::new(0xc000)
+    );
 
-    let seen = ask(&mut subnet, 1, &Query::<McMemberRecord>::new().mgid(mgid()).port_gid(two).get(tid()));
-    assert_eq!(seen.record::<McMemberRecord>().unwrap().scope_state.join_state(), JoinState::FULL_MEMBER);
+    let found = request(&mut subnet, 1, &Query::<McMemberRecord>::new().mgid(mgid()).port_gid(two).get(tid()));
+    assert_eq!(found.record::<McMemberRecord>().unwrap().scope_state.join_state(), JoinState::FULL_MEMBER);
 
-    let left = |subnet: &mut Subnet, port_gid| ask(subnet, 1, &leave(port_gid).delete(tid())).header;
+    let left = |subnet: &mut Subnet, port_gid| request(subnet, 1, &leave(port_gid).delete(tid())).header;
     assert_eq!(
         (left(&mut subnet, one).status, left(&mut subnet, one).status),
         (Status::OK, Status::SA_REQUEST_INVALID)
     );
     assert!(!subnet.group(mgid()).unwrap().may_send(port(1)));
     assert_eq!((left(&mut subnet, two).method, subnet.groups().count()), (Method::DELETE_RESP, 0));
-    let gone = ask(&mut subnet, 1, &Query::<McMemberRecord>::new().mgid(mgid()).get(tid()));
-    assert_eq!(gone.header.status, Status::SA_NO_RECORDS);
+    let deleted = request(&mut subnet, 1, &Query::<McMemberRecord>::new().mgid(mgid()).get(tid()));
+    assert_eq!(deleted.header.status, Status::SA_NO_RECORDS);
 }
 
 #[test]
-fn joins_that_it_refuses() {
+fn incomplete_or_conflicting_join_is_refused() {
     let mut subnet = subnet(2);
-    let own = gid(&subnet, 1);
-    let new = || join(own);
+    let port_gid = gid(&subnet, 1);
+    let new = || join(port_gid);
     let invalid = Status::SA_REQUEST_INVALID;
-    let without = |mask| join(own).without(mask);
+    let without = |mask| join(port_gid).without(mask);
     use ib_mad::sa::McMemberMask as Mask;
     for mask in [
         Mask::MGID,
@@ -175,7 +178,7 @@ fn joins_that_it_refuses() {
     }
     assert_eq!(join_status(&mut subnet, new().join_state(JoinState::SEND_ONLY_NON_MEMBER)), invalid);
     assert_eq!(join_status(&mut subnet, new().join_state(JoinState::empty())), invalid);
-    assert_eq!(join_status(&mut subnet, new().mgid(own)), invalid);
+    assert_eq!(join_status(&mut subnet, new().mgid(port_gid)), invalid);
     assert_eq!(join_status(&mut subnet, new().port_gid("fe80::99".parse().unwrap())), invalid);
     assert_eq!(join_status(&mut subnet, new().pkey(Pkey::new(0x8001))), invalid);
     assert_eq!(join_status(&mut subnet, new().rate(Selector::Exactly, Rate::GBPS_200)), invalid);
@@ -195,7 +198,7 @@ fn joins_that_it_refuses() {
     }
     assert_eq!(join_status(&mut subnet, new().mtu(Selector::GreaterThan, Mtu::B1024)), Status::OK);
     assert_eq!(join_status(&mut subnet, new().rate(Selector::LessThan, Rate::GBPS_20)), Status::OK);
-    // A slower port cannot take the group's packets.
+    // A port with a lower rate cannot join.
     let slow = subnet.port(port(2)).unwrap().clone();
     subnet.set_port(port(2), Port { rate: Rate::GBPS_5, ..slow }).unwrap();
     let two = gid(&subnet, 2);
@@ -203,7 +206,7 @@ fn joins_that_it_refuses() {
 }
 
 #[test]
-fn a_send_only_member_receives_nothing() {
+fn send_only_member_receives_nothing_and_does_not_keep_the_group() {
     let mut subnet = subnet(2);
     let two = gid(&subnet, 2);
     let one = gid(&subnet, 1);
@@ -211,83 +214,82 @@ fn a_send_only_member_receives_nothing() {
     assert_eq!(join_status(&mut subnet, join(two).join_state(JoinState::SEND_ONLY_NON_MEMBER)), Status::OK);
     let group = subnet.group(mgid()).unwrap();
     assert!(group.may_send(port(2)) && !group.receives(port(2)) && group.receives(port(1)));
-    // It does not keep the group alive either.
-    assert_eq!(ask(&mut subnet, 1, &leave(one).delete(tid())).header.status, Status::OK);
+    assert_eq!(request(&mut subnet, 1, &leave(one).delete(tid())).header.status, Status::OK);
     assert_eq!(subnet.groups().count(), 0);
 }
 
 #[test]
-fn group_lids_run_out() {
+fn group_lids_start_again_after_the_last_one() {
     let mut subnet = subnet(1);
-    let own = gid(&subnet, 1);
+    let port_gid = gid(&subnet, 1);
     subnet.restart_sm(Some(Lid::new(0xfffe)));
     assert!(matches!(subnet.poll_event(), Some(Event::Port { change: PortChange::ClientReregister, .. })));
     let nth = |n: u8| Gid::new([0xff, 0x15, 0x40, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, n]);
     let mlid = |subnet: &mut Subnet, n| {
-        ask(subnet, 1, &join(own).mgid(nth(n)).set(tid())).record::<McMemberRecord>().unwrap().mlid
+        request(subnet, 1, &join(port_gid).mgid(nth(n)).set(tid())).record::<McMemberRecord>().unwrap().mlid
     };
     assert_eq!([1, 2].map(|n| mlid(&mut subnet, n)), [Lid::new(0xfffe), Lid::new(0xc000)]);
 }
 
 #[test]
-fn more_groups_than_one_are_too_many() {
+fn get_that_matches_two_groups_returns_too_many_records() {
     let mut subnet = subnet(1);
-    let own = gid(&subnet, 1);
+    let port_gid = gid(&subnet, 1);
     for n in 1..=2 {
         let mgid = Gid::new([0xff, 0x15, 0x40, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, n]);
-        assert_eq!(join_status(&mut subnet, join(own).mgid(mgid)), Status::OK);
+        assert_eq!(join_status(&mut subnet, join(port_gid).mgid(mgid)), Status::OK);
     }
-    let all = Query::<McMemberRecord>::new().port_gid(own);
-    assert_eq!(ask(&mut subnet, 1, &all.get(tid())).header.status, Status::SA_TOO_MANY_RECORDS);
-    let one = ask(&mut subnet, 1, &all.mlid(Lid::new(0xc001)).get(tid()));
+    let all = Query::<McMemberRecord>::new().port_gid(port_gid);
+    assert_eq!(request(&mut subnet, 1, &all.get(tid())).header.status, Status::SA_TOO_MANY_RECORDS);
+    let one = request(&mut subnet, 1, &all.mlid(Lid::new(0xc001)).get(tid()));
     assert_eq!(one.record::<McMemberRecord>().unwrap().mgid.get()[15], 2);
 }
 
 proptest! {
     #[test]
-    fn any_request_is_answered(
+    fn every_request_gets_a_response(
         bytes in any::<[[u8; 32]; 8]>(), method in 0_u8..0x80, attribute in prop_oneof![Just(0x35_u16), Just(0x38), any::<u16>()],
-        known in any::<bool>(),
+        supported in any::<bool>(),
     ) {
         let mut subnet = subnet(2);
         let mut mad = *SaMad::parse(bytes.as_flattened()).unwrap();
         mad.header.base_version = 1;
         mad.header.class_version = 2;
         mad.header.mgmt_class = ib_mad::MgmtClass::SUBN_ADM;
-        mad.header.method = Method::new(if known { 1 + method % 2 } else { method });
+        mad.header.method = Method::new(if supported { 1 + method % 2 } else { method });
         mad.header.attribute_id = AttributeId::new(attribute);
-        if known {
-            let own = gid(&subnet, 1).get();
-            mad.data.0[16..32].copy_from_slice(&own);
+        if supported {
+            let port_gid = gid(&subnet, 1).get();
+            mad.data.0[16..32].copy_from_slice(&port_gid);
             mad.data.0[0] = 0xff;
         }
         prop_assume!(mad.header.method.response().is_some());
-        let answer = ask(&mut subnet, 1, &mad);
-        prop_assert!(answer.header.method.is_response());
+        let response = request(&mut subnet, 1, &mad);
+        prop_assert!(response.header.method.is_response());
         prop_assert_eq!(subnet.poll_event(), None);
     }
 
     #[test]
-    fn any_answer_from_outside_is_taken(bytes in any::<[[u8; 32]; 8]>()) {
+    fn arbitrary_response_of_an_external_administrator_is_delivered(bytes in any::<[[u8; 32]; 8]>()) {
         let mut subnet = subnet_of(1, SubnetConfig { sa: crate::SaMode::External, ..SubnetConfig::default() });
         let mad = join(gid(&subnet, 1)).set(tid());
         subnet.send_mad(T0, port(1), to_sa(ms(1), 0), &mad).unwrap();
         let Some(Event::SaRequest { request, .. }) = subnet.poll_event() else { panic!() };
-        subnet.answer_mad(T0, request, SaMad::parse(bytes.as_flattened()).unwrap());
-        let is_answer = matches!(subnet.poll_event(), Some(Event::Mad { mad, .. }) if mad.header.transaction_id == tid());
-        prop_assert!(is_answer);
+        subnet.respond_to_mad(T0, request, SaMad::parse(bytes.as_flattened()).unwrap());
+        let is_delivered = matches!(subnet.poll_event(), Some(Event::Mad { mad, .. }) if mad.header.transaction_id == tid());
+        prop_assert!(is_delivered);
     }
 }
 
 #[test]
-fn path_bits_are_those_of_the_setting_within_the_lmc() {
+fn path_has_the_path_bits_of_the_setting_within_the_lmc() {
     for (lmc, bits) in [(0, 0), (1, 1), (2, 3)] {
         let mut subnet =
             subnet_of(2, SubnetConfig { lmc: ib_mad::id::Lmc::new(lmc).unwrap(), ..SubnetConfig::default() });
         subnet.settings_mut().path.path_bits = 7;
         let query = Query::<PathRecord>::new().dgid(gid(&subnet, 2)).sgid(gid(&subnet, 1));
-        let answer = ask(&mut subnet, 1, &query.get(tid()));
-        let path = answer.record::<PathRecord>().unwrap();
+        let response = request(&mut subnet, 1, &query.get(tid()));
+        let path = response.record::<PathRecord>().unwrap();
         let base = [lid(&subnet, 1), lid(&subnet, 2)];
         assert_eq!([path.slid, path.dlid], base.map(|lid| Lid::new(lid.get() + bits)), "LMC {lmc}");
     }

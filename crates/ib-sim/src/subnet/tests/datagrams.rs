@@ -4,7 +4,7 @@ use crate::Source;
 use ib_mad::{AddressVector, GlobalRoute, as_bytes, packet::Grh};
 
 #[test]
-fn unicast_says_where_it_came_from() {
+fn unicast_has_the_address_of_its_sender() {
     let mut subnet = subnet_of(2, SubnetConfig { lmc: ib_mad::id::Lmc::of::<2>(), ..SubnetConfig::default() });
     let (from, to) = (qp(&mut subnet, 1), qp(&mut subnet, 2));
     let (slid, dlid) = (lid(&subnet, 1), lid(&subnet, 2));
@@ -24,14 +24,14 @@ fn unicast_says_where_it_came_from() {
 }
 
 #[test]
-fn a_global_route_becomes_a_header() {
+fn global_route_becomes_a_global_route_header() {
     let mut subnet = subnet(2);
     let (from, to) = (qp(&mut subnet, 1), qp(&mut subnet, 2));
     let dgid = gid(&subnet, 2);
     let route =
         GlobalRoute { dgid, sgid_index: 0, hop_limit: 63, traffic_class: 0xab, flow_label: FlowLabel::of::<0x12345>() };
-    let way = AddressVector::local(lid(&subnet, 2), ServiceLevel::default());
-    let datagram = |route| Datagram { to: way.with_grh(route), qpn: to.qpn, qkey: QKEY, payload: &[0; 256] };
+    let path = AddressVector::local(lid(&subnet, 2), ServiceLevel::default());
+    let datagram = |route| Datagram { to: path.with_grh(route), qpn: to.qpn, qkey: QKEY, payload: &[0; 256] };
     subnet.send_datagram(T0, from, &datagram(route)).unwrap();
     let Some(Event::Datagram { grh: Some(grh), .. }) = subnet.poll_event() else { panic!() };
     // Version 6, class 0xab, flow 0x12345; 256 + 24 bytes; 0x1b; hop limit 63 (IBTA 8.3).
@@ -42,33 +42,33 @@ fn a_global_route_becomes_a_header() {
 }
 
 #[test]
-fn keys_keep_datagrams_out() {
+fn datagram_with_wrong_qkey_or_pkey_is_dropped() {
     let limited = Pkey::new(0x0001);
     let config =
         SubnetConfig { pkeys: vec![Pkey::DEFAULT_FULL, limited, Pkey::new(0x8001)], ..SubnetConfig::default() };
     let mut subnet = subnet_of(2, config);
     let dlid = lid(&subnet, 2);
-    let own = Qkey::new(0x1234);
-    let from = [0, 1, 2].map(|index| subnet.create_qp(port(1), own, index).unwrap());
-    let to = [0, 1, 2].map(|index| subnet.create_qp(port(2), own, index).unwrap());
+    let qkey = Qkey::new(0x1234);
+    let from = [0, 1, 2].map(|index| subnet.create_qp(port(1), qkey, index).unwrap());
+    let to = [0, 1, 2].map(|index| subnet.create_qp(port(2), qkey, index).unwrap());
     let mut passes = |from: QpId, to: QpId, qkey| {
         subnet.send_datagram(T0, from, &Datagram::unicast(dlid, to.qpn, qkey, b"x")).unwrap();
         subnet.poll_event().is_some()
     };
-    assert!(passes(from[0], to[0], own));
+    assert!(passes(from[0], to[0], qkey));
     assert!(!passes(from[0], to[0], Qkey::new(1)));
-    // A controlled key stands for the sender's own.
+    // A controlled key is replaced by the sender's own key.
     assert!(passes(from[0], to[0], QKEY));
-    assert!(!passes(from[0], to[1], own));
-    assert!(!passes(from[1], to[1], own));
-    assert!(passes(from[1], to[2], own) && passes(from[2], to[1], own) && passes(from[2], to[2], own));
+    assert!(!passes(from[0], to[1], qkey));
+    assert!(!passes(from[1], to[1], qkey));
+    assert!(passes(from[1], to[2], qkey) && passes(from[2], to[1], qkey) && passes(from[2], to[2], qkey));
     let counters = subnet.counters();
     assert_eq!((counters.ud_unicast, counters.ud_delivered), (8, 5));
     assert_eq!((counters.ud_qkey_mismatch, counters.ud_pkey_mismatch), (1, 2));
 }
 
 #[test]
-fn nobody_there_is_counted() {
+fn datagram_without_destination_is_counted_and_too_long_one_is_refused() {
     let mut subnet = subnet(2);
     let (from, to) = (qp(&mut subnet, 1), qp(&mut subnet, 2));
     let dlid = lid(&subnet, 2);
@@ -84,13 +84,13 @@ fn nobody_there_is_counted() {
 }
 
 #[test]
-fn multicast_goes_to_members_that_are_attached() {
+fn multicast_reaches_members_that_are_attached() {
     let mut subnet = subnet(4);
     let qps: Vec<QpId> = (1..=4).map(|node| qp(&mut subnet, node)).collect();
-    // Node 2 is attached and has not joined, node 3 has joined and is not attached.
+    // Node 2 is attached but has not joined. Node 3 has joined but is not attached.
     for member in [1, 3, 4] {
         let query = join(gid(&subnet, member)).set(tid());
-        assert_eq!(ask(&mut subnet, member, &query).header.status, Status::OK);
+        assert_eq!(request(&mut subnet, member, &query).header.status, Status::OK);
     }
     for index in [0, 1, 3] {
         subnet.attach(qps[index], mgid()).unwrap();
@@ -123,38 +123,39 @@ fn multicast_goes_to_members_that_are_attached() {
 }
 
 #[test]
-fn a_group_is_of_one_partition_and_a_source_gid_is_there() {
+fn multicast_needs_the_groups_partition_and_a_valid_source_gid() {
     let other = Pkey::new(0x8001);
     let mut subnet = subnet_of(2, SubnetConfig { pkeys: vec![Pkey::DEFAULT_FULL, other], ..SubnetConfig::default() });
     let (wrong, right) = (subnet.create_qp(port(1), QKEY, 0).unwrap(), subnet.create_qp(port(1), QKEY, 1).unwrap());
-    // One that would take what is sent in the wrong partition.
-    let (also, to) = (subnet.create_qp(port(2), QKEY, 0).unwrap(), subnet.create_qp(port(2), QKEY, 1).unwrap());
+    // A receiver in the wrong partition, too.
+    let (wrong_receiver, to) =
+        (subnet.create_qp(port(2), QKEY, 0).unwrap(), subnet.create_qp(port(2), QKEY, 1).unwrap());
     for node in [1, 2] {
         let query = join(gid(&subnet, node)).pkey(other).set(tid());
-        assert_eq!(ask(&mut subnet, node, &query).header.status, Status::OK);
+        assert_eq!(request(&mut subnet, node, &query).header.status, Status::OK);
     }
-    subnet.attach(also, mgid()).unwrap();
+    subnet.attach(wrong_receiver, mgid()).unwrap();
     subnet.attach(to, mgid()).unwrap();
     let mut datagram = Datagram::multicast(subnet.group(mgid()).unwrap().mlid, mgid(), QKEY, b"x");
     subnet.send_datagram(T0, wrong, &datagram).unwrap();
     assert_eq!((subnet.poll_event(), subnet.counters().ud_pkey_mismatch), (None, 1));
     subnet.send_datagram(T0, right, &datagram).unwrap();
     assert!(matches!(subnet.poll_event(), Some(Event::Datagram { .. })));
-    // The GID moves to the second place.
+    // The GID moves to index 1.
     let old = subnet.port(port(1)).unwrap().clone();
-    let own = old.gid();
-    subnet.set_port(port(1), Port { gids: vec![Gid::ZERO, own], ..old }).unwrap();
-    assert_eq!((subnet.port_by_gid(own), subnet.port(port(1)).unwrap().gid()), (Some(port(1)), own));
+    let sgid = old.gid();
+    subnet.set_port(port(1), Port { gids: vec![Gid::ZERO, sgid], ..old }).unwrap();
+    assert_eq!((subnet.port_by_gid(sgid), subnet.port(port(1)).unwrap().gid()), (Some(port(1)), sgid));
     while subnet.poll_event().is_some() {}
     let sent = subnet.send_datagram(T0, right, &datagram);
     assert_eq!(sent, Err(Error::NoSuchGid { port: port(1), index: 0 }));
     datagram.to.grh.as_mut().unwrap().sgid_index = 1;
     subnet.send_datagram(T0, right, &datagram).unwrap();
-    assert!(matches!(subnet.poll_event(), Some(Event::Datagram { grh: Some(grh), .. }) if grh.sgid == own));
+    assert!(matches!(subnet.poll_event(), Some(Event::Datagram { grh: Some(grh), .. }) if grh.sgid == sgid));
 }
 
 #[test]
-fn an_old_group_lid_leads_nowhere() {
+fn multicast_to_a_former_group_lid_is_dropped() {
     let mut subnet = subnet(2);
     let (from, to) = (qp(&mut subnet, 1), qp(&mut subnet, 2));
     let old = join_all(&mut subnet);
@@ -168,7 +169,7 @@ fn an_old_group_lid_leads_nowhere() {
     assert!(matches!(subnet.poll_event(), Some(Event::Datagram { .. })));
 }
 
-/// Sends 200 datagrams, 1 ms apart, over a link with faults.
+/// Sends 200 numbered datagrams over a link with faults, 1 ms apart. Returns the received numbers with their times.
 fn numbered(seed: u64, faults: Faults) -> (Vec<(Duration, u8)>, crate::Counters) {
     let mut subnet = Subnet::new(SubnetConfig::default(), seed);
     subnet.add_node().unwrap();
@@ -192,7 +193,7 @@ fn numbered(seed: u64, faults: Faults) -> (Vec<(Duration, u8)>, crate::Counters)
 }
 
 #[test]
-fn loss_follows_its_seed() {
+fn loss_depends_on_the_seed_only() {
     let faults = Faults { loss: Probability::percent(30), ..Faults::default() };
     let (seen, counters) = numbered(7, faults);
     assert_eq!((seen.clone(), counters), numbered(7, faults));
@@ -204,7 +205,7 @@ fn loss_follows_its_seed() {
 }
 
 #[test]
-fn duplicates_come_twice() {
+fn duplicated_datagrams_are_received_twice() {
     let (seen, counters) = numbered(1, Faults { duplicate: Probability::percent(50), ..Faults::default() });
     assert!((70..130).contains(&counters.ud_duplicated), "{counters:?}");
     assert_eq!(seen.len() as u64, 200 + counters.ud_duplicated);
@@ -223,7 +224,7 @@ fn delay_and_jitter_keep_the_order() {
 }
 
 #[test]
-fn reordered_ones_are_overtaken_and_none_is_lost() {
+fn reordered_datagrams_are_overtaken_and_not_lost() {
     let faults = Faults { reorder: Probability::percent(20), reorder_hold: ms(10), ..Faults::default() };
     let (seen, counters) = numbered(5, faults);
     let mut numbers: Vec<u8> = seen.iter().map(|(_, number)| *number).collect();
@@ -233,7 +234,7 @@ fn reordered_ones_are_overtaken_and_none_is_lost() {
 }
 
 #[test]
-fn a_link_has_faults_of_its_own() {
+fn faults_of_a_link_replace_the_general_ones() {
     let mut subnet = subnet(3);
     let qps: Vec<QpId> = (1..=3).map(|node| qp(&mut subnet, node)).collect();
     subnet.set_link(port(1), port(2), Some(Faults { down: true, ..Faults::default() }));

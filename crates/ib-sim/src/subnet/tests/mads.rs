@@ -1,4 +1,4 @@
-//! Management datagrams: time-outs, repetitions, how the administrator is reached.
+//! Management datagrams: time-outs, retransmissions, and the path to the administrator.
 use super::*;
 use crate::{SaMode, Settings};
 use ib_mad::sa::ScopeState;
@@ -8,7 +8,7 @@ fn path(subnet: &Subnet) -> SaMad {
 }
 
 #[test]
-fn nobody_answers_and_the_request_comes_back() {
+fn request_without_response_times_out_after_its_retries() {
     type Change = fn(&mut Subnet);
     let cases: [(&str, Change); 6] = [
         ("mute", |subnet| subnet.settings_mut().sa.mute = true),
@@ -39,7 +39,7 @@ fn nobody_answers_and_the_request_comes_back() {
 }
 
 #[test]
-fn only_the_administrator_of_the_port_answers() {
+fn request_to_another_lid_queue_pair_or_class_times_out() {
     let mut subnet = subnet(2);
     let mad = path(&subnet);
     for send in [MadSend { dlid: Lid::new(2), ..to_sa(ms(10), 0) }, MadSend { qpn: Qpn::of::<5>(), ..to_sa(ms(10), 0) }]
@@ -56,7 +56,7 @@ fn only_the_administrator_of_the_port_answers() {
 }
 
 #[test]
-fn an_answer_ends_the_waiting() {
+fn response_ends_the_request() {
     let mut subnet = subnet(2);
     subnet.settings_mut().sa.delay = ms(30);
     let mad = path(&subnet);
@@ -66,19 +66,19 @@ fn an_answer_ends_the_waiting() {
 }
 
 #[test]
-fn an_answer_that_is_late_answers_the_repetition() {
+fn late_response_ends_the_retransmitted_request() {
     let mut subnet = subnet(2);
     subnet.settings_mut().sa.delay = ms(150);
     let mad = path(&subnet);
     subnet.send_mad(T0, port(1), to_sa(ms(100), 1), &mad).unwrap();
     let events = run(&mut subnet);
-    // The answer to the first transmission comes while the second one waits; the answer to that is nobody's.
+    // The response to the first transmission arrives while the second waits. The response to the second is unclaimed.
     assert!(matches!(&events[..], [(at, Event::Mad { .. })] if *at == ms(150)), "{events:?}");
     assert_eq!((subnet.counters().sa_path_queries, subnet.counters().mad_unclaimed), (2, 1));
 }
 
 #[test]
-fn requests_queue_at_a_slow_administrator() {
+fn slow_administrator_queues_requests() {
     let mut subnet = subnet(2);
     subnet.settings_mut().sa.service_time = ms(10);
     let mad = path(&subnet);
@@ -90,7 +90,7 @@ fn requests_queue_at_a_slow_administrator() {
 }
 
 #[test]
-fn without_a_timeout_the_request_is_done_and_nothing_comes() {
+fn request_without_time_out_is_executed_without_an_event() {
     let mut subnet = subnet(1);
     let mad = join(gid(&subnet, 1)).set(tid());
     subnet.send_mad(T0, port(1), to_sa(T0, 3), &mad).unwrap();
@@ -99,7 +99,7 @@ fn without_a_timeout_the_request_is_done_and_nothing_comes() {
 }
 
 #[test]
-fn cancelled_requests_are_forgotten() {
+fn cancelled_request_does_not_time_out() {
     let mut subnet = subnet(2);
     subnet.settings_mut().sa.mute = true;
     let mad = path(&subnet);
@@ -111,33 +111,33 @@ fn cancelled_requests_are_forgotten() {
 }
 
 #[test]
-fn an_administrator_outside_is_asked_and_its_groups_are_learnt() {
+fn external_administrator_gets_requests_and_its_responses_update_the_groups() {
     let mut subnet = subnet_of(2, SubnetConfig { sa: SaMode::External, ..SubnetConfig::default() });
     let (from, to) = (qp(&mut subnet, 1), qp(&mut subnet, 2));
     subnet.attach(to, mgid()).unwrap();
     for node in [1, 2] {
         let mad = join(gid(&subnet, node)).set(tid());
         subnet.send_mad(T0, port(node), to_sa(ms(100), 1), &mad).unwrap();
-        let Some(Event::SaRequest { request, port: asker, mad: asked }) = subnet.poll_event() else { panic!() };
-        assert_eq!((asker, *asked), (port(node), mad));
-        let mut answer = mad;
-        answer.header.method = ib_mad::Method::GET_RESP;
-        answer.header.transaction_id = TransactionId::new(77);
+        let Some(Event::SaRequest { request, port: requester, mad: received }) = subnet.poll_event() else { panic!() };
+        assert_eq!((requester, *received), (port(node), mad));
+        let mut response = mad;
+        response.header.method = ib_mad::Method::GET_RESP;
+        response.header.transaction_id = TransactionId::new(77);
         let record = McMemberRecord {
             mlid: Lid::new(0xc123),
             scope_state: ScopeState::default().with_scope(5).with_join_state(JoinState::FULL_MEMBER),
             ..*mad.record::<McMemberRecord>().unwrap()
         };
-        answer.data.0[..52].copy_from_slice(ib_mad::as_bytes(&record));
-        subnet.answer_mad(T0, request, &answer);
-        let Some(Event::Mad { mad: told, .. }) = subnet.poll_event() else { panic!() };
-        assert_eq!((told.header.transaction_id, told.record::<McMemberRecord>()), (tid(), Ok(&record)));
-        subnet.answer_mad(T0, request, &answer);
+        response.data.0[..52].copy_from_slice(ib_mad::as_bytes(&record));
+        subnet.respond_to_mad(T0, request, &response);
+        let Some(Event::Mad { mad: delivered, .. }) = subnet.poll_event() else { panic!() };
+        assert_eq!((delivered.header.transaction_id, delivered.record::<McMemberRecord>()), (tid(), Ok(&record)));
+        subnet.respond_to_mad(T0, request, &response);
         assert_eq!((subnet.poll_event(), subnet.counters().mad_unclaimed), (None, u64::from(node)));
     }
     subnet.send_datagram(T0, from, &Datagram::multicast(Lid::new(0xc123), mgid(), QKEY, b"x")).unwrap();
     assert!(matches!(subnet.poll_event(), Some(Event::Datagram { .. })));
-    // A repetition asks again under the same id.
+    // A retransmission has the same id.
     let mad = path(&subnet);
     subnet.send_mad(T0, port(1), to_sa(ms(100), 1), &mad).unwrap();
     let ids: Vec<_> = run(&mut subnet)
@@ -151,11 +151,11 @@ fn an_administrator_outside_is_asked_and_its_groups_are_learnt() {
 }
 
 #[test]
-fn settings_by_name_reach_the_administrator() {
+fn status_set_by_name_is_in_the_response() {
     let mut subnet = subnet(2);
     subnet.settings_mut().set("sa_status", "0x0001").unwrap();
     let mad = path(&subnet);
-    assert_eq!(ask(&mut subnet, 1, &mad).header.status, Status::BUSY);
+    assert_eq!(request(&mut subnet, 1, &mad).header.status, Status::BUSY);
     *subnet.settings_mut() = Settings::default();
-    assert_eq!(ask(&mut subnet, 1, &mad).header.status, Status::OK);
+    assert_eq!(request(&mut subnet, 1, &mad).header.status, Status::OK);
 }

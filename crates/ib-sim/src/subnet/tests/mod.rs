@@ -1,4 +1,4 @@
-//! Tests of the whole core, through its door.
+//! Tests of the whole core by its API.
 mod administration;
 mod datagrams;
 mod mads;
@@ -86,15 +86,15 @@ fn to_sa(timeout: Duration, retries: u32) -> MadSend {
     }
 }
 
-/// Asks at once and returns the answer of an administrator without delay.
-fn ask(subnet: &mut Subnet, node: u32, mad: &SaMad) -> SaMad {
+/// Sends a request and returns the response of an administrator without delay.
+fn request(subnet: &mut Subnet, node: u32, mad: &SaMad) -> SaMad {
     subnet.send_mad(T0, port(node), to_sa(ms(1000), 0), mad).unwrap();
     match subnet.poll_event() {
-        Some(Event::Mad { mad: answer, .. }) => {
-            assert_eq!(answer.header.transaction_id, mad.header.transaction_id);
-            *answer
+        Some(Event::Mad { mad: response, .. }) => {
+            assert_eq!(response.header.transaction_id, mad.header.transaction_id);
+            *response
         }
-        other => panic!("no answer but {other:?}"),
+        other => panic!("no response but {other:?}"),
     }
 }
 
@@ -102,19 +102,19 @@ fn tid() -> TransactionId {
     TransactionId::new(0x1234)
 }
 
-/// Joins every node to the group; returns its LID.
+/// Joins every node to the group. Returns the group's LID.
 fn join_all(subnet: &mut Subnet) -> Lid {
     let mut mlid = Lid::NONE;
     for node in 1..=subnet.node_count() {
         let query = join(gid(subnet, node)).set(tid());
-        let answer = ask(subnet, node, &query);
-        assert_eq!(answer.header.status, Status::OK);
-        mlid = answer.record::<McMemberRecord>().unwrap().mlid;
+        let response = request(subnet, node, &query);
+        assert_eq!(response.header.status, Status::OK);
+        mlid = response.record::<McMemberRecord>().unwrap().mlid;
     }
     mlid
 }
 
-/// Lets time pass until nothing is due; returns each event with its time.
+/// Handles all timers. Returns each event with its time.
 fn run(subnet: &mut Subnet) -> Vec<(Duration, Event)> {
     let mut seen: Vec<(Duration, Event)> = Vec::new();
     let mut now = T0;

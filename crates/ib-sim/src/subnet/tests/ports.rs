@@ -1,8 +1,8 @@
-//! Nodes, ports and what is told of them.
+//! Nodes, ports and their events.
 use super::*;
 use alloc::collections::BTreeMap;
 
-fn told(subnet: &mut Subnet) -> Vec<(u32, PortChange)> {
+fn changes(subnet: &mut Subnet) -> Vec<(u32, PortChange)> {
     run(subnet)
         .into_iter()
         .filter_map(|(_, event)| match event {
@@ -32,13 +32,13 @@ fn nodes_are_numbered_as_documented() {
 }
 
 #[test]
-fn with_one_port_the_lid_is_the_number_and_15() {
+fn lid_of_a_node_with_one_port_is_its_number_plus_15() {
     let subnet = subnet(2);
     assert_eq!((lid(&subnet, 1), lid(&subnet, 2)), (Lid::new(16), Lid::new(17)));
 }
 
 #[test]
-fn lids_are_nobody_elses() {
+fn lid_of_another_port_is_refused() {
     let mut subnet = subnet(2);
     let one = subnet.port(port(1)).unwrap().clone();
     let taken = lid(&subnet, 2);
@@ -52,7 +52,7 @@ fn lids_are_nobody_elses() {
 }
 
 #[test]
-fn lids_are_exchanged_or_stay() {
+fn ports_exchange_lids_together_or_keep_them() {
     let mut subnet = subnet(3);
     let [one, two, three] = [1, 2, 3].map(|node| subnet.port(port(node)).unwrap().clone());
     let with = |port: &Port, lid| Port { lid, ..port.clone() };
@@ -60,15 +60,15 @@ fn lids_are_exchanged_or_stay() {
     assert_eq!(subnet.set_ports(&twice), Err(Error::LidTaken(Lid::new(99))));
     let others = BTreeMap::from([(port(1), with(&one, two.lid)), (port(2), with(&two, three.lid))]);
     assert_eq!(subnet.set_ports(&others), Err(Error::LidTaken(three.lid)));
-    assert_eq!((lid(&subnet, 1), lid(&subnet, 2), told(&mut subnet)), (one.lid, two.lid, Vec::new()));
+    assert_eq!((lid(&subnet, 1), lid(&subnet, 2), changes(&mut subnet)), (one.lid, two.lid, Vec::new()));
     let exchanged = BTreeMap::from([(port(1), with(&one, two.lid)), (port(2), with(&two, one.lid))]);
     assert_eq!(subnet.set_ports(&exchanged), Ok(()));
     assert_eq!((subnet.port_by_lid(one.lid), subnet.port_by_lid(two.lid)), (Some(port(2)), Some(port(1))));
-    assert_eq!(told(&mut subnet), [(1, PortChange::Lid), (2, PortChange::Lid)]);
+    assert_eq!(changes(&mut subnet), [(1, PortChange::Lid), (2, PortChange::Lid)]);
 }
 
 #[test]
-fn every_change_is_told() {
+fn every_change_of_a_port_is_an_event() {
     let mut subnet = subnet(2);
     let old = subnet.port(port(1)).unwrap().clone();
     let new = Port {
@@ -79,21 +79,21 @@ fn every_change_is_told() {
         ..old.clone()
     };
     subnet.set_port(port(1), new.clone()).unwrap();
-    let changes = [PortChange::Lid, PortChange::Sm, PortChange::Pkey, PortChange::Gid];
-    assert_eq!(told(&mut subnet), changes.map(|change| (1, change)));
+    let expected = [PortChange::Lid, PortChange::Sm, PortChange::Pkey, PortChange::Gid];
+    assert_eq!(changes(&mut subnet), expected.map(|change| (1, change)));
     assert_eq!((subnet.port_by_lid(old.lid), subnet.port_by_lid(Lid::new(99))), (None, Some(port(1))));
     assert_eq!(subnet.port_by_gid("fe80::1".parse().unwrap()), Some(port(1)));
     subnet.set_port(port(1), new).unwrap();
-    assert_eq!(told(&mut subnet), []);
+    assert_eq!(changes(&mut subnet), []);
     subnet.reregister(port(2)).unwrap();
-    assert_eq!(told(&mut subnet), [(2, PortChange::ClientReregister)]);
+    assert_eq!(changes(&mut subnet), [(2, PortChange::ClientReregister)]);
     for change in PortChange::ALL {
         assert_eq!(PortChange::from_code(change.code()), Some(change));
     }
 }
 
 #[test]
-fn a_port_that_goes_down_leaves_its_groups_and_loses_what_is_on_its_way() {
+fn port_that_goes_down_leaves_its_groups_and_receives_nothing() {
     let mut subnet = subnet(2);
     join_all(&mut subnet);
     let (from, to) = (qp(&mut subnet, 1), qp(&mut subnet, 2));
@@ -101,19 +101,19 @@ fn a_port_that_goes_down_leaves_its_groups_and_loses_what_is_on_its_way() {
     let dlid = lid(&subnet, 2);
     subnet.send_datagram(T0, from, &Datagram::unicast(dlid, to.qpn, QKEY, b"x")).unwrap();
     subnet.set_port_state(port(2), PortState::DOWN).unwrap();
-    assert_eq!(told(&mut subnet), [(2, PortChange::Down)]);
+    assert_eq!(changes(&mut subnet), [(2, PortChange::Down)]);
     assert_eq!(subnet.counters().ud_port_down, 1);
     assert_eq!(subnet.group(mgid()).unwrap().members.len(), 1);
     subnet.send_datagram(ms(1), to, &Datagram::unicast(lid(&subnet, 1), from.qpn, QKEY, b"x")).unwrap();
     assert_eq!(subnet.counters().ud_port_down, 2);
     subnet.set_port_state(port(2), PortState::ACTIVE).unwrap();
-    assert_eq!(told(&mut subnet), [(2, PortChange::Active)]);
+    assert_eq!(changes(&mut subnet), [(2, PortChange::Active)]);
     subnet.set_port_state(port(1), PortState::DOWN).unwrap();
     assert!(subnet.group(mgid()).is_none());
 }
 
 #[test]
-fn queue_pair_numbers_are_per_node_and_not_reused_at_once() {
+fn queue_pair_numbers_are_unique_in_a_node_and_not_reused_at_once() {
     let mut subnet = subnet(2);
     let (one, two) = (qp(&mut subnet, 1), qp(&mut subnet, 2));
     assert_eq!(one.qpn, two.qpn);

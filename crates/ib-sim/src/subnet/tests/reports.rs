@@ -1,4 +1,4 @@
-//! Reports of ports and groups that came or went.
+//! Reports of added and removed ports and groups.
 use super::*;
 use ib_mad::{
     AttributeId, Method, Wire,
@@ -18,16 +18,16 @@ fn inform(subscribe: u8, trap_number: TrapNumber) -> InformInfo {
     }
 }
 
-/// What the administrator says to it.
+/// Returns the status of the response to a subscription.
 fn status(subnet: &mut Subnet, inform: &InformInfo) -> Status {
     let mut mad = SaMad::request(Method::SET, AttributeId::INFORM_INFO, tid());
     mad.data.0.iter_mut().zip(ib_mad::as_bytes(inform)).for_each(|(to, from)| *to = *from);
-    let answer = ask(subnet, 1, &mad);
-    assert!(answer.header.status != Status::OK || answer.data == mad.data, "it is said again");
-    answer.header.status
+    let response = request(subnet, 1, &mad);
+    assert!(response.header.status != Status::OK || response.data == mad.data, "the response repeats the data");
+    response.header.status
 }
 
-/// Node 1 is subscribed to these.
+/// Returns a subnet whose node 1 is subscribed to these traps.
 fn subscribed(traps: &[TrapNumber]) -> Subnet {
     let mut subnet = subnet(2);
     for trap in traps {
@@ -36,8 +36,8 @@ fn subscribed(traps: &[TrapNumber]) -> Subnet {
     subnet
 }
 
-/// A report: which trap, about whom.
-fn told(event: &Event) -> Option<(TrapNumber, Gid)> {
+/// Returns the trap and the GID of a report.
+fn report(event: &Event) -> Option<(TrapNumber, Gid)> {
     let Event::Report { port: to, slid, qpn, mad } = event else { return None };
     assert_eq!((*to, *slid, *qpn, mad.header.method), (port(1), Lid::new(1), Qpn::GSI, Method::REPORT));
     let (SaNotice { notice, .. }, _) = SaNotice::parse_prefix(&mad.data.0).unwrap();
@@ -45,13 +45,13 @@ fn told(event: &Event) -> Option<(TrapNumber, Gid)> {
     Some((notice.trap_number, details.gid_addr))
 }
 
-/// Reports, and when they came.
+/// Returns all reports with their times.
 fn reports(subnet: &mut Subnet) -> Vec<(Duration, TrapNumber, Gid)> {
-    let of = |(at, event): &(Duration, Event)| told(event).map(|(trap, gid)| (*at, trap, gid));
-    run(subnet).iter().filter_map(of).collect()
+    let dated = |(at, event): &(Duration, Event)| report(event).map(|(trap, gid)| (*at, trap, gid));
+    run(subnet).iter().filter_map(dated).collect()
 }
 
-/// The next report that is there already.
+/// Returns the next report without waiting.
 fn at_once(subnet: &mut Subnet) -> Option<SaMad> {
     core::iter::from_fn(|| subnet.poll_event()).find_map(|event| match event {
         Event::Report { mad, .. } => Some(*mad),
@@ -60,7 +60,7 @@ fn at_once(subnet: &mut Subnet) -> Option<SaMad> {
 }
 
 #[test]
-fn who_subscribed_hears_of_ports_and_groups() {
+fn subscriber_receives_reports_of_ports_and_groups() {
     let traps = [
         TrapNumber::GID_OUT_OF_SERVICE,
         TrapNumber::GID_IN_SERVICE,
@@ -70,27 +70,28 @@ fn who_subscribed_hears_of_ports_and_groups() {
     let mut subnet = subscribed(&traps);
     let (other, group) = (gid(&subnet, 2), mgid());
     let mut seen = Vec::new();
-    let mut hear =
-        |subnet: &mut Subnet| seen.extend(core::iter::from_fn(|| subnet.poll_event()).filter_map(|event| told(&event)));
+    let mut collect = |subnet: &mut Subnet| {
+        seen.extend(core::iter::from_fn(|| subnet.poll_event()).filter_map(|event| report(&event)));
+    };
     subnet.set_port_state(port(2), PortState::DOWN).unwrap();
-    hear(&mut subnet);
+    collect(&mut subnet);
     subnet.set_port_state(port(2), PortState::ACTIVE).unwrap();
-    hear(&mut subnet);
+    collect(&mut subnet);
     for query in [join(other).set(tid()), leave(other).delete(tid())] {
         subnet.send_mad(T0, port(2), to_sa(SECOND, 0), &query).unwrap();
-        hear(&mut subnet);
+        collect(&mut subnet);
     }
     assert_eq!(seen, [(traps[0], other), (traps[1], other), (traps[2], group), (traps[3], group)]);
     for trap in traps {
         assert_eq!(subnet.subscribers(trap).collect::<Vec<_>>(), [port(1)]);
         assert_eq!(status(&mut subnet, &inform(0, trap)), Status::OK);
         assert_eq!(subnet.subscribers(trap).count(), 0);
-        assert_eq!(status(&mut subnet, &inform(0, trap)), Status::SA_REQUEST_INVALID, "there is none");
+        assert_eq!(status(&mut subnet, &inform(0, trap)), Status::SA_REQUEST_INVALID, "no longer subscribed");
     }
 }
 
 #[test]
-fn a_report_comes_four_times_or_until_it_is_answered() {
+fn report_is_sent_four_times_or_until_the_response() {
     let mut subnet = subscribed(&[TrapNumber::GID_OUT_OF_SERVICE]);
     let other = gid(&subnet, 2);
     subnet.set_port_state(port(2), PortState::DOWN).unwrap();
@@ -99,18 +100,18 @@ fn a_report_comes_four_times_or_until_it_is_answered() {
     assert_eq!((subnet.counters().sa_reports, subnet.counters().sa_reports_answered), (4, 0));
     subnet.set_port_state(port(2), PortState::ACTIVE).unwrap();
     subnet.set_port_state(port(2), PortState::DOWN).unwrap();
-    let mut answer = at_once(&mut subnet).expect("a report without delay");
-    answer.header.method = Method::REPORT_RESP;
-    // Another port's answer does not count.
+    let mut response = at_once(&mut subnet).expect("a report without delay");
+    response.header.method = Method::REPORT_RESP;
+    // The response of another port is ignored.
     for from in [2, 1] {
-        subnet.send_mad(4 * SECOND, port(from), to_sa(T0, 0), &answer).unwrap();
+        subnet.send_mad(4 * SECOND, port(from), to_sa(T0, 0), &response).unwrap();
         assert_eq!(subnet.counters().sa_reports_answered, u64::from(from == 1));
     }
     assert_eq!((reports(&mut subnet), subnet.counters().sa_reports), (vec![], 5), "{other}");
 }
 
 #[test]
-fn reports_take_as_long_as_answers_and_may_be_lost() {
+fn reports_have_the_delay_and_loss_of_the_administrator() {
     type Change = fn(&mut Subnet);
     let cases: [(Change, &[u64]); 4] = [
         (|subnet| subnet.settings_mut().sa.delay = ms(30), &[30, 1030, 2030, 3030]),
@@ -128,7 +129,7 @@ fn reports_take_as_long_as_answers_and_may_be_lost() {
 }
 
 #[test]
-fn subscriptions_that_it_refuses() {
+fn unsupported_subscriptions_are_refused() {
     let mut subnet = subnet(2);
     let good = inform(1, TrapNumber::GID_IN_SERVICE);
     for bad in [

@@ -1,4 +1,4 @@
-//! What whoever watches hears.
+//! Copies of packets for a watcher.
 use super::*;
 use crate::Crossing;
 use ib_mad::{MadRef, Method};
@@ -8,7 +8,7 @@ fn crossings(subnet: &mut Subnet) -> Vec<Crossing> {
 }
 
 #[test]
-fn nobody_watches_unless_asked_to() {
+fn packets_are_not_kept_without_a_watcher() {
     let mut subnet = subnet(2);
     let (from, to) = (qp(&mut subnet, 1), qp(&mut subnet, 2));
     let dlid = lid(&subnet, 2);
@@ -18,9 +18,8 @@ fn nobody_watches_unless_asked_to() {
     assert_eq!(crossings(&mut subnet), []);
 }
 
-/// Sent by one and taken by the other, with the same headers; what is lost was sent only.
 #[test]
-fn a_datagram_crosses_two_links() {
+fn datagram_is_kept_when_sent_and_when_received() {
     let mut subnet = subnet(2);
     subnet.watch();
     let (from, to) = (qp(&mut subnet, 1), qp(&mut subnet, 2));
@@ -42,8 +41,8 @@ fn a_datagram_crosses_two_links() {
         grh: None,
         payload: b"hello".as_slice().into(),
     };
-    let taken = Crossing { at: ms(4), delivered: true, port: port(2), ..sent.clone() };
-    assert_eq!(crossings(&mut subnet), [sent, taken]);
+    let received = Crossing { at: ms(4), delivered: true, port: port(2), ..sent.clone() };
+    assert_eq!(crossings(&mut subnet), [sent, received]);
     subnet.settings_mut().faults.loss = Probability::ALWAYS;
     subnet.send_datagram(ms(5), from, &Datagram::unicast(dlid, to.qpn, QKEY, b"x")).unwrap();
     subnet.handle_timeout(ms(9));
@@ -51,7 +50,7 @@ fn a_datagram_crosses_two_links() {
 }
 
 #[test]
-fn a_multicast_is_sent_once_and_taken_by_all() {
+fn multicast_is_kept_once_when_sent_and_once_per_receiver() {
     let mut subnet = subnet(3);
     let all: Vec<QpId> = (1..=3).map(|node| qp(&mut subnet, node)).collect();
     for qp in &all {
@@ -62,15 +61,16 @@ fn a_multicast_is_sent_once_and_taken_by_all() {
     let mlid = subnet.groups().next().unwrap().mlid;
     subnet.watch();
     subnet.send_datagram(T0, all[0], &Datagram::multicast(mlid, mgid(), QKEY, b"who")).unwrap();
-    let seen: Vec<_> =
-        crossings(&mut subnet).into_iter().map(|own| (own.delivered, own.port, own.dlid, own.dest)).collect();
-    let of = |delivered, node| (delivered, port(node), mlid, Qpn::MULTICAST);
-    assert_eq!(seen, [of(false, 1), of(true, 2), of(true, 3)]);
+    let seen: Vec<_> = crossings(&mut subnet)
+        .into_iter()
+        .map(|packet| (packet.delivered, packet.port, packet.dlid, packet.dest))
+        .collect();
+    let expected = |delivered, node| (delivered, port(node), mlid, Qpn::MULTICAST);
+    assert_eq!(seen, [expected(false, 1), expected(true, 2), expected(true, 3)]);
 }
 
-/// Each transmission, and the answer.
 #[test]
-fn questions_and_answers_of_administration() {
+fn each_transmission_of_a_request_and_its_response_are_kept() {
     let mut subnet = subnet(2);
     subnet.watch();
     let mad = Query::<PathRecord>::new().dgid(gid(&subnet, 2)).sgid(gid(&subnet, 1)).get(tid());
@@ -78,14 +78,14 @@ fn questions_and_answers_of_administration() {
     subnet.send_mad(T0, port(1), to_sa(ms(100), 1), &mad).unwrap();
     subnet.settings_mut().sa.loss = Probability::percent(0);
     subnet.handle_timeout(ms(100));
-    let (own, sm) = (lid(&subnet, 1), subnet.port(port(1)).unwrap().sm_lid);
+    let (local, sm) = (lid(&subnet, 1), subnet.port(port(1)).unwrap().sm_lid);
     let seen: Vec<_> = crossings(&mut subnet)
         .into_iter()
         .map(|packet| (packet.at, MadRef::new(&packet.payload).unwrap().header().method, packet.slid, packet.dlid))
         .collect();
     assert_eq!(
         seen,
-        [(T0, Method::GET, own, sm), (ms(100), Method::GET, own, sm), (ms(100), Method::GET_RESP, sm, own)]
+        [(T0, Method::GET, local, sm), (ms(100), Method::GET, local, sm), (ms(100), Method::GET_RESP, sm, local)]
     );
     let report = mad;
     subnet.report(ms(101), port(2), Lid::new(77), &report);

@@ -1,4 +1,4 @@
-//! The administrator's answer to a request of one datagram.
+//! The administrator's response to a request of one datagram.
 use crate::{Counters, PortId, Subnet};
 use ib_mad::{
     AttributeId, Method, Status, TimeCode,
@@ -6,7 +6,7 @@ use ib_mad::{
     sa::{Query, SA_CLASS_VERSION, SaMad, SaRecord},
 };
 
-/// Counts a request and how it was answered.
+/// Counts a request by the status of its response.
 pub(crate) fn count(counters: &mut Counters, request: &SaMad, status: Status) {
     match (request.header.attribute_id, request.header.method) {
         (AttributeId::PATH_RECORD, _) => counters.sa_path_queries += 1,
@@ -20,37 +20,37 @@ pub(crate) fn count(counters: &mut Counters, request: &SaMad, status: Status) {
 }
 
 impl Subnet {
-    /// The administrator's answer; `None` to what is no request.
-    pub(crate) fn administer(&mut self, port: PortId, request: &SaMad) -> Option<SaMad> {
+    /// Returns the administrator's response; `None` if the datagram is not a request.
+    pub(crate) fn sa_response(&mut self, port: PortId, request: &SaMad) -> Option<SaMad> {
         if request.header.method.is_response() || request.header.base_version != 1 {
             return None;
         }
-        let outcome = if request.header.class_version != SA_CLASS_VERSION {
+        let response = if request.header.class_version != SA_CLASS_VERSION {
             Err(Status::BAD_VERSION)
         } else if let Some(status) = self.settings().sa.status.filter(|status| !status.is_ok()) {
             Err(status)
         } else {
-            self.look_up(port, request)
+            self.execute(port, request)
         };
-        let answer = outcome.or_else(|status| request.answer(status)).ok()?;
-        count(self.counters_mut(), request, answer.header.status);
-        Some(answer)
+        let response = response.or_else(|status| request.answer(status)).ok()?;
+        count(self.counters_mut(), request, response.header.status);
+        Some(response)
     }
 
-    fn look_up(&mut self, port: PortId, request: &SaMad) -> Result<SaMad, Status> {
+    fn execute(&mut self, port: PortId, request: &SaMad) -> Result<SaMad, Status> {
         match (request.header.attribute_id, request.header.method) {
-            (AttributeId::PATH_RECORD, Method::GET) => with(request, &self.find_path(port, &asked(request)?)?),
-            (AttributeId::MC_MEMBER_RECORD, Method::GET) => with(request, &self.find_member(&asked(request)?)?),
-            (AttributeId::MC_MEMBER_RECORD, Method::SET) => with(request, &self.join(&asked(request)?)?),
-            (AttributeId::MC_MEMBER_RECORD, Method::DELETE) => with(request, &self.leave(&asked(request)?)?),
-            (AttributeId::INFORM_INFO, Method::SET) => with(request, &self.inform(port, asked(request)?.record())?),
+            (AttributeId::PATH_RECORD, Method::GET) => with(request, &self.find_path(port, &query(request)?)?),
+            (AttributeId::MC_MEMBER_RECORD, Method::GET) => with(request, &self.find_member(&query(request)?)?),
+            (AttributeId::MC_MEMBER_RECORD, Method::SET) => with(request, &self.join(&query(request)?)?),
+            (AttributeId::MC_MEMBER_RECORD, Method::DELETE) => with(request, &self.leave(&query(request)?)?),
+            (AttributeId::INFORM_INFO, Method::SET) => with(request, &self.subscribe(port, query(request)?.record())?),
             (AttributeId::CLASS_PORT_INFO, Method::GET) => with(request, &class_port_info()),
             _ => Err(Status::METHOD_ATTRIBUTE_NOT_SUPPORTED),
         }
     }
 }
 
-pub(super) fn asked<R: SaRecord>(request: &SaMad) -> Result<Query<R>, Status> {
+pub(super) fn query<R: SaRecord>(request: &SaMad) -> Result<Query<R>, Status> {
     Query::from_mad(request).map_err(|_| Status::INVALID_FIELD)
 }
 
@@ -58,7 +58,7 @@ fn with<R: SaRecord>(request: &SaMad, record: &R) -> Result<SaMad, Status> {
     request.answer_with(record).map_err(|_| Status::INVALID_FIELD)
 }
 
-/// No optional capability; answers within 4.096 us x 2^18 = 1.1 s.
+/// No optional capability; responses within 4.096 us x 2^18 = 1.1 s.
 fn class_port_info() -> ClassPortInfo {
     ClassPortInfo {
         base_version: 1,

@@ -1,7 +1,7 @@
-//! What goes out to programs: the events of the subnet, as messages.
+//! Messages to programs: the events of the subnet.
 use super::{
     connection::Sent,
-    serve::{Asker, Server},
+    serve::{Requester, Server},
 };
 use crate::{
     AgentId, Event, PortId, proto,
@@ -16,9 +16,9 @@ use ib_mad::{
 use mio::Token;
 
 impl Server {
-    /// Tells everybody what the subnet has to tell.
-    pub(super) fn tell(&mut self) {
-        self.tell_watcher();
+    /// Sends all pending events of the subnet to the programs, and all packets to the watcher.
+    pub(super) fn send_events(&mut self) {
+        self.send_crossings();
         while let Some(event) = self.subnet.poll_event() {
             match event {
                 Event::Datagram { qp, source, grh, payload } => {
@@ -27,21 +27,21 @@ impl Server {
                         self.send_datagram(*token, [as_bytes(&header), &payload].concat());
                     }
                 }
-                Event::Mad { agent, mad, .. } => self.answer(agent, as_bytes(&*mad), 0),
-                Event::MadTimedOut { agent, mad, .. } => self.answer(agent, as_bytes(&*mad), TIMED_OUT),
-                Event::Report { port, slid, qpn, mad } => self.tell_report(port, slid, qpn, &mad),
-                Event::Port { port, change } => self.tell_port(port, change.code()),
+                Event::Mad { agent, mad, .. } => self.respond(agent, as_bytes(&*mad), 0),
+                Event::MadTimedOut { agent, mad, .. } => self.respond(agent, as_bytes(&*mad), TIMED_OUT),
+                Event::Report { port, slid, qpn, mad } => self.send_report(port, slid, qpn, &mad),
+                Event::Port { port, change } => self.send_port(port, change.code()),
                 Event::SaRequest { request, port, mad } => {
-                    if let (Some(uplink), Some(own)) = (&self.uplink, self.subnet.port(port)) {
-                        uplink.forward(request, port, own.sm_lid, &mad);
+                    if let (Some(uplink), Some(sender)) = (&self.uplink, self.subnet.port(port)) {
+                        uplink.forward(request, port, sender.sm_lid, &mad);
                     }
                 }
             }
         }
     }
 
-    /// Tells whoever watches what crossed since the last time.
-    fn tell_watcher(&mut self) {
+    /// Passes the packets since the last call to the watcher.
+    fn send_crossings(&mut self) {
         while let Some(crossing) = self.subnet.poll_crossing() {
             if let Some(watcher) = &mut self.watcher {
                 watcher.crossed(&crossing);
@@ -49,10 +49,10 @@ impl Server {
         }
     }
 
-    pub(super) fn answer(&mut self, agent: AgentId, mad: &[u8], status: u32) {
-        let Some((port, asker)) = self.askers.remove(&agent) else { return };
-        let (token, message) = match asker {
-            Asker::Node(token, agent) => {
+    pub(super) fn respond(&mut self, agent: AgentId, mad: &[u8], status: u32) {
+        let Some((port, requester)) = self.requesters.remove(&agent) else { return };
+        let (token, message) = match requester {
+            Requester::Node(token, agent) => {
                 let header = MadIn {
                     kind: proto::Kind::MAD_IN,
                     port: port.port,
@@ -62,17 +62,18 @@ impl Server {
                 };
                 (token, [as_bytes(&header), mad].concat())
             }
-            Asker::Umad(token, request) => (token, umad_frame(request, mad, status)),
+            Requester::Umad(token, request) => (token, umad_frame(request, mad, status)),
         };
         self.send(token, message);
     }
 
-    pub(super) fn tell_port(&mut self, id: PortId, change: u8) {
+    pub(super) fn send_port(&mut self, id: PortId, change: u8) {
         let Some(port) = self.subnet.port(id) else { return };
         if let (Some(tree), Some(node)) = (&self.tree, self.subnet.node(id.node))
             && !self.unplugged.contains(&id.node)
         {
-            // Before anybody is told: who is, looks there. Without room on the disk the files stay as they were.
+            // The files change before the programs are notified, because they read the files then. If the disk is full,
+            // the old files stay.
             let _ = tree.write_port(node, id.port, port);
         }
         let message = proto::port_info(id.port, port, change);
@@ -84,7 +85,7 @@ impl Server {
         }
     }
 
-    /// Sends what must not be lost: a program that lets it pile up loses its connection.
+    /// Sends a message that must not be lost. If the program's queue is full, its connection is closed.
     pub(super) fn send(&mut self, token: Token, message: Vec<u8>) {
         let Some(connection) = self.connections.get_mut(&token) else { return };
         match connection.send(message) {
@@ -107,7 +108,7 @@ impl Server {
     }
 }
 
-/// The frame that a umad device reads: the answer, or the head of the request that nobody answered.
+/// Returns the frame that a umad device reads: the response, or the header of a request that timed out.
 pub(super) fn umad_frame(request: UmadHeader, mad: &[u8], status: u32) -> Vec<u8> {
     let mad = if status == TIMED_OUT { mad.get(..24).unwrap_or(mad) } else { mad };
     let length = size_of::<UmadHeader>() + mad.len();
