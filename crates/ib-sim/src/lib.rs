@@ -17,7 +17,7 @@
 //!
 //! let now = Duration::ZERO;
 //! subnet.send_datagram(now, from, &Datagram::unicast(dlid, to.qpn, Qkey::GSI, b"hello"))?;
-//! let Some(Event::Datagram { qp, source, payload, .. }) = subnet.poll_event() else { panic!("nothing came") };
+//! let Some(Event::Datagram { qp, source, payload, .. }) = subnet.poll_event() else { panic!("no event") };
 //! assert_eq!((qp, source.qpn, &*payload), (to, from.qpn, &b"hello"[..]));
 //! # Ok::<(), ib_sim::Error>(())
 //! ```
