@@ -1,7 +1,7 @@
 //! Writes the seeds of the fuzz targets into `fuzz/corpus`: packets, messages and files of `testdata`.
 //! `cargo xtask fuzz seed` runs this program. libFuzzer adds inputs to the corpus, and `cargo xtask fuzz minimize` removes
 //! inputs that cover nothing new.
-use acm_trace::{Entry, Fact, Reader, Told};
+use acm_trace::{Entry, Fact, OwnedInput, Reader};
 use ib_mad::MadRef;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -68,12 +68,12 @@ impl Seeds {
             for entry in Reader::new(trace.as_slice()) {
                 let Entry::Fact(dated) = entry.unwrap() else { continue };
                 match dated.fact {
-                    Fact::Input(Told::ClientMessage { message, .. }) => {
+                    Fact::Input(OwnedInput::ClientMessage { message, .. }) => {
                         self.add("answers", message.as_slice());
                         self.add("client_stream", message);
                     }
-                    Fact::Input(Told::Datagram { payload, .. }) => self.add("multicast", payload),
-                    Fact::Input(Told::SaAnswer { mad, .. } | Told::SaReport { mad, .. }) => {
+                    Fact::Input(OwnedInput::Datagram { payload, .. }) => self.add("multicast", payload),
+                    Fact::Input(OwnedInput::SaResponse { mad, .. } | OwnedInput::SaReport { mad, .. }) => {
                         self.add("mad", mad.as_slice());
                         self.add("fields", mad);
                     }

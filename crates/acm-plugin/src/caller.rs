@@ -3,10 +3,10 @@ use crate::{
     devices::OpenDevice,
     functions::Functions,
     objects::Objects,
-    said::{LogLine, Said},
+    queue::{LogLine, PluginEvent},
     slots::{Slot, SlotId},
 };
-use acm_sansio::api::{CallId, ProviderCall};
+use acm_sansio::api::{CallId, ProviderCall, ProviderMessage};
 use core::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 
@@ -28,7 +28,7 @@ pub(crate) fn run(
     let mut objects = Box::new(Objects::new(functions, slot_id, open_device));
     for Command { call, what } in commands {
         let is_ok = carry_out(&mut objects, slot_id, slot, what);
-        slot.queue.push(slot.provider, Said::Returned { call, is_ok });
+        slot.queue.push(slot.provider, PluginEvent::Message(ProviderMessage::Returned { call, is_ok }));
     }
     // What is open at the end stays: the library's threads go on until the program ends.
     slot.kept.store(Box::into_raw(objects).cast(), Ordering::Relaxed);
@@ -55,10 +55,10 @@ fn carry_out(objects: &mut Objects, slot_id: SlotId, slot: &Slot, what: Provider
         ProviderCall::Reregister(port) => return objects.reregister(port),
         ProviderCall::QueryCounters { request, endpoint } => {
             let Some(values) = objects.counters(endpoint) else { return false };
-            slot.queue.push(slot.provider, Said::Counters { request, values });
+            slot.queue.push(slot.provider, PluginEvent::Message(ProviderMessage::Counters { request, values }));
         }
         // Another thread does this.
-        ProviderCall::SaDone { .. } => {}
+        ProviderCall::SaResponse { .. } | ProviderCall::SaFailed { .. } => {}
     }
     true
 }

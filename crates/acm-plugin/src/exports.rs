@@ -4,13 +4,14 @@
 #![expect(unsafe_code, reason = "C calls them")]
 use crate::{
     convert::{self, HEADER},
+    queue::{LogLine, PluginEvent},
     rates, registry,
     running::running,
-    said::{LogLine, Said},
     slots::{self, Slot},
     text,
 };
 use acm_provider::abi::{Endpoint, Header, Message, Port, SaHandler, SaMad};
+use acm_sansio::api::ProviderMessage;
 use acm_wire::client::Counter;
 use core::{
     ffi::{CStr, c_char, c_int, c_void},
@@ -100,7 +101,7 @@ unsafe extern "C" fn acm_plugin_write(level: c_int, text: *const u8, size: usize
 extern "C" fn acm_plugin_count(counter: c_int, address: *const c_void) {
     let counter = usize::try_from(counter).ok().and_then(|counter| Counter::ALL.get(counter));
     if let (Some(counter), Some(slot)) = (counter, caller(address)) {
-        slot.queue.push(slot.provider, Said::Counted(*counter));
+        slot.queue.push(slot.provider, PluginEvent::Message(ProviderMessage::IncrementCounter(*counter)));
     }
 }
 
@@ -190,7 +191,7 @@ unsafe extern "C" fn acm_resolve_response(id: u64, message: *const Message) -> c
     let mut bytes = vec![0; length.max(HEADER)];
     // SAFETY: as many bytes are there as the header says, and the header.
     unsafe { ptr::copy_nonoverlapping(message.cast::<u8>(), bytes.as_mut_ptr(), length) };
-    push(slot, Said::Answered { request, message: bytes })
+    push(slot, ProviderMessage::ResolveResponse { request, message: bytes })
 }
 
 /// Nobody asks for one: the core never calls `query`.
@@ -232,7 +233,7 @@ extern "C" fn acm_free_sa_mad(mad: *const SaMad) {
 #[unsafe(no_mangle)]
 extern "C" fn acm_send_sa_mad(mad: *const SaMad) -> c_int {
     let Some(registry::Sent { slot, id, endpoint, mad }) = registry::send(mad) else { return FAILED };
-    let result = push(slot, Said::SaAsked { id, endpoint, mad });
+    let result = push(slot, ProviderMessage::SaRequest { id, endpoint, mad });
     if result != 0 {
         registry::take_back(id);
     }
@@ -245,7 +246,7 @@ extern "C" fn acm_get_opts_file() -> *const c_char {
     file.unwrap_or(c"/etc/rdma/ibacm_opts.cfg").as_ptr()
 }
 
-fn push(slot: slots::SlotId, said: Said) -> c_int {
-    let taken = slot.slot().is_some_and(|slot| slot.queue.push(slot.provider, said));
+fn push(slot: slots::SlotId, message: ProviderMessage) -> c_int {
+    let taken = slot.slot().is_some_and(|slot| slot.queue.push(slot.provider, PluginEvent::Message(message)));
     if taken { 0 } else { FAILED }
 }

@@ -47,7 +47,6 @@ mod queue;
 pub mod rates;
 mod registry;
 mod running;
-mod said;
 mod slots;
 pub mod text;
 
@@ -56,7 +55,7 @@ pub use exports::set_log_level;
 pub use find::{NotFound, Search};
 pub use library::{Library, Refused};
 pub use plugins::{Plugins, StartError};
-pub use said::{LogLine, Said};
+pub use queue::{LogLine, PluginEvent};
 
 /// The functions that a program has to export to the libraries that it loads, one in a line.
 pub const SYMBOLS: &str = include_str!("symbols.txt");

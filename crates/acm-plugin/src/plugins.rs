@@ -6,8 +6,7 @@ use crate::{
     exports,
     handlers::{self, Answer},
     library::Library,
-    queue::Queue,
-    said::Said,
+    queue::{PluginEvent, Queue},
     slots::{self, Slot},
 };
 use acm_sansio::api::{CallId, ProviderCall, ProviderId};
@@ -104,14 +103,15 @@ impl Plugins {
         let Some(library) = self.libraries.iter().find(|library| library.provider == provider) else { return };
         // A thread ends only with this.
         match (what, call) {
-            (ProviderCall::SaDone { id, result: answer }, _) => drop(library.answers.send((id, answer))),
+            (ProviderCall::SaResponse { id, mad }, _) => drop(library.answers.send((id, Ok(mad)))),
+            (ProviderCall::SaFailed { id, error }, _) => drop(library.answers.send((id, Err(error)))),
             (what, Some(call)) => drop(library.calls.send(Command { call, what })),
             (_, None) => {}
         }
     }
 
     /// Takes the next thing that a library said.
-    pub fn take(&self) -> Option<(ProviderId, Said)> {
+    pub fn take(&self) -> Option<(ProviderId, PluginEvent)> {
         self.queue.take()
     }
 

@@ -135,7 +135,7 @@ pub(crate) struct Sent {
     pub(crate) slot: SlotId,
     pub(crate) id: ExternalSaId,
     pub(crate) endpoint: EndpointId,
-    pub(crate) mad: Box<[u8; 256]>,
+    pub(crate) mad: Vec<u8>,
 }
 
 /// Says that it is sent; `None` if it is none, or on its way already, or too many are.
@@ -153,7 +153,7 @@ pub(crate) fn send(mad: *const SaMad) -> Option<Sent> {
     registry.sent.insert(id, (entry.slot, mad.addr()));
     // SAFETY: the block is there as long as the entry, and whoever sends it does not write to it meanwhile.
     let mad = unsafe { (&raw const (*entry.mad.0.as_ptr()).mad).read() };
-    Some(Sent { slot: entry.slot, id: ExternalSaId(id), endpoint: entry.endpoint, mad: Box::new(mad) })
+    Some(Sent { slot: entry.slot, id: ExternalSaId(id), endpoint: entry.endpoint, mad: mad.to_vec() })
 }
 
 /// Whom to tell of an answer.

@@ -53,7 +53,7 @@ impl Core {
             let address = Address::from_text(&format!("node{}", number + 1));
             core.input(Input::AddressAdded { port: PortId(0), pkey, address });
         }
-        core.input(Input::PortUp { port: PortId(0), attributes: &attributes(pkeys) });
+        core.input(Input::PortUp { port: PortId(0), attributes: attributes(pkeys) });
         core.input(Input::ClientOpened { client: CLIENT, account: Account::User(0) });
         core
     }
@@ -152,7 +152,7 @@ fn port_event(bencher: Bencher<'_, '_>, destinations: u32) {
     let mut turn = 0;
     bencher.bench_local(|| {
         turn += 1;
-        core.input(Input::PortUp { port: PortId(0), attributes: &links[turn % 2] });
+        core.input(Input::PortUp { port: PortId(0), attributes: links[turn % 2].clone() });
     });
 }
 
@@ -162,7 +162,7 @@ fn port_down_and_up(bencher: Bencher<'_, '_>, destinations: u32) {
     let attributes = attributes(128);
     bencher.bench_local(|| {
         core.input(Input::PortDown(PortId(0)));
-        core.input(Input::PortUp { port: PortId(0), attributes: &attributes });
+        core.input(Input::PortUp { port: PortId(0), attributes: attributes.clone() });
     });
 }
 
@@ -172,8 +172,8 @@ fn endpoints_closed_and_opened(bencher: Bencher<'_, '_>, destinations: u32) {
     let mut core = full(destinations, 129);
     let (few, many) = (attributes(1), attributes(129));
     bencher.bench_local(|| {
-        core.input(Input::PortUp { port: PortId(0), attributes: &few });
-        core.input(Input::PortUp { port: PortId(0), attributes: &many });
+        core.input(Input::PortUp { port: PortId(0), attributes: few.clone() });
+        core.input(Input::PortUp { port: PortId(0), attributes: many.clone() });
     });
 }
 

@@ -159,7 +159,7 @@ pub(crate) fn resolve() -> Result<PathRecord, Box<dyn Error>> {
             rate: Rate::GBPS_100,
             ..PortAttributes::default()
         };
-        node.input(now, Input::PortUp { port: PORT, attributes: &attributes }, &mut queue);
+        node.input(now, Input::PortUp { port: PORT, attributes }, &mut queue);
     }
     let mut requested = false;
     // The event loop: messages first, then timers. A real program sleeps where this one advances its clock.

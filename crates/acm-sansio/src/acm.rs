@@ -67,7 +67,7 @@ impl Acm {
             Input::ClientOpened { client, account } => self.client_opened(client, account),
             Input::ClientMessage { client, message } => self.client_message(client, message),
             Input::ClientClosed(client) => self.client_closed(client),
-            Input::KernelRequest { id, port, path } => self.kernel_request(id, port, path),
+            Input::KernelRequest { id, port, path } => self.kernel_request(id, port, &path),
             Input::KernelAddressRequest { id, source, dest } => self.kernel_address_request(id, source, dest),
             Input::KernelTimeout(timeout) => self.context.kernel_timeout = Some(timeout),
             Input::SourceSelected { request, source } => self.source_selected(request, source),
@@ -85,7 +85,7 @@ impl Acm {
             Input::EndpointOpened { endpoint, qpn } => self.endpoint_opened(endpoint, qpn),
             Input::EndpointFailed(endpoint) => self.endpoint_failed(endpoint),
             Input::EndpointLost(endpoint) => self.endpoint_lost(endpoint),
-            Input::PortUp { port, attributes } => self.port_up(port, attributes),
+            Input::PortUp { port, attributes } => self.port_up(port, &attributes),
             Input::PortDown(port) => self.port_down(port),
             Input::ClientReregister(port) => {
                 self.context.renew_notices(port);
@@ -101,8 +101,8 @@ impl Acm {
             Input::Preloaded(preload) => {
                 self.providers.get_mut(ProviderId::BUILT_IN).preload(&mut self.context, preload);
             }
-            Input::Configure(config) => self.configure(config),
-            Input::Interfaces(all) => self.interfaces(all),
+            Input::Configure(config) => self.configure(&config),
+            Input::Interfaces(all) => self.interfaces(&all),
             Input::Provider { provider, message } => match self.providers.external(provider) {
                 Some(provider) => provider.handle_message(&mut self.context, &message),
                 None => self.context.stats.stale_inputs += 1,

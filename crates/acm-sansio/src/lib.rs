@@ -38,7 +38,7 @@
 //! };
 //! let address = Address::from_text("node1");
 //! acm.drive(Time::ZERO, Input::AddressAdded { port: PortId(0), pkey: None, address }, &mut carry_out);
-//! acm.drive(Time::ZERO, Input::PortUp { port: PortId(0), attributes: &attributes }, &mut carry_out);
+//! acm.drive(Time::ZERO, Input::PortUp { port: PortId(0), attributes }, &mut carry_out);
 //! assert_eq!(queries.len(), 1, "a join of the group");
 //! # Ok::<(), ib_mad::ParseIdError>(())
 //! ```
@@ -119,6 +119,8 @@ mod external;
 pub mod failure;
 mod fair;
 mod gauge;
+#[cfg(feature = "serde")]
+mod hex;
 pub mod histogram;
 pub mod ibacmp;
 pub mod id;

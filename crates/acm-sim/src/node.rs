@@ -122,7 +122,7 @@ impl Node {
         put: &mut dyn FnMut(&Output),
     ) {
         if let Some(attributes) = attributes(subnet, port) {
-            self.input(subnet, now, Input::PortUp { port: Self::core_port(port), attributes: &attributes }, put);
+            self.input(subnet, now, Input::PortUp { port: Self::core_port(port), attributes }, put);
         }
     }
 

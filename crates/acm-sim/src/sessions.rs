@@ -311,7 +311,7 @@ fn kernel() -> World {
     let record =
         PathRecord { sgid: local.gids[0], dgid: peer.gids[0], pkey: Pkey::DEFAULT_FULL, ..PathRecord::default() };
     let ask = |world: &mut World, number: u32, port: Option<PortId>, record: &PathRecord| {
-        world.input(0, Input::KernelRequest { id: KernelRequestId(number), port, path: record });
+        world.input(0, Input::KernelRequest { id: KernelRequestId(number), port, path: *record });
         world.run_for(Duration::from_millis(100));
     };
     ask(&mut world, 1, Some(PortId(0)), &record);

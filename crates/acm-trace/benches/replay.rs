@@ -1,5 +1,5 @@
-//! How fast traces are replayed: `cargo bench -p acm-trace --bench replay [-- FILE...]`, of testdata/traces unless others
-//! are named.
+//! Measures how fast traces are read and replayed: `cargo bench -p acm-trace --bench replay [-- FILE...]`. The default
+//! files are those of testdata/traces.
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 use acm_trace::{Reader, Replay};
 use core::time::Duration;
@@ -11,7 +11,7 @@ use std::{
 
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    // `cargo test --benches` only wants to see that it runs.
+    // `cargo test --benches` runs the program once, without measuring.
     let time =
         if arguments.iter().any(|argument| argument == "--bench") { Duration::from_secs(5) } else { Duration::ZERO };
     let named: Vec<PathBuf> =
@@ -39,7 +39,7 @@ fn sessions() -> Vec<PathBuf> {
     files
 }
 
-/// What it gives, and the median of the times that it takes.
+/// Repeats `work` for the given time. Returns its result and its median duration.
 fn rate(time: Duration, mut work: impl FnMut() -> (u64, u64)) -> (u64, u64, Duration) {
     let (begin, mut times) = (Instant::now(), Vec::new());
     loop {

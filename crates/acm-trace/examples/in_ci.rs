@@ -1,4 +1,5 @@
-//! Replays each trace of a folder, for a project's own CI: `cargo run -p acm-trace --example in_ci -- testdata/traces`.
+//! Replays all traces of a directory, for the CI of a project: `cargo run -p acm-trace --example in_ci --
+//! testdata/traces`.
 use acm_trace::{Replay, ReplayError};
 use core::error::Error;
 use std::{env, fs};

@@ -1,4 +1,4 @@
-//! A trace without names.
+//! Copies a trace with other names and IP addresses.
 use crate::{
     error::{Note, TraceError},
     fact::{Entry, Fact},
@@ -8,13 +8,13 @@ use crate::{
 };
 use std::io::{self, Read, Write};
 
-/// Why a trace was not copied.
+/// The reason why a trace was not copied.
 #[derive(Debug, thiserror::Error)]
 pub enum AnonymizeError {
-    /// It cannot be read.
+    /// The trace cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// It is a trace of a fabric: what stands in the packets of many nodes is not looked at.
+    /// The trace is one of a fabric. Names in the packets of many nodes cannot be masked.
     #[error("a trace of a fabric; only that of a core can be copied without names")]
     Fabric,
     /// The copy cannot be written.
@@ -22,12 +22,12 @@ pub enum AnonymizeError {
     Write(#[from] io::Error),
 }
 
-/// Copies a trace with other names and IP addresses. What the reader leaves out is not copied.
+/// Copies a trace with other names and IP addresses. Entries that the reader skips are not copied.
 ///
-/// The copy replays as the trace does: look with [`Replay`](crate::Replay) before you give it away.
+/// The copy should replay as the original does. Check it with [`Replay`](crate::Replay) before you publish it.
 ///
 /// # Errors
-/// The trace cannot be read, or the copy not be written.
+/// The trace cannot be read, it is a trace of a fabric, or the copy cannot be written.
 pub fn anonymize<W: Write>(trace: impl Read, out: W, mask: &Mask) -> Result<(W, Vec<Note>), AnonymizeError> {
     let mut out = Some(out);
     let mut recorder: Option<Recorder<W>> = None;
@@ -44,11 +44,11 @@ pub fn anonymize<W: Write>(trace: impl Read, out: W, mask: &Mask) -> Result<(W, 
             (Entry::Fact(dated), None) if matches!(dated.fact, Fact::Crossing(_)) => {
                 return Err(AnonymizeError::Fabric);
             }
-            // The reader gives no other fact before a start.
+            // The reader returns no other fact before a start.
             (Entry::Fact(_), None) => {}
             (Entry::Fact(dated), Some(recorder)) => match &dated.fact {
-                Fact::Input(told) => recorder.input(dated.time, &told.as_input()),
-                Fact::Timeout(woken) => recorder.woken(dated.time, woken),
+                Fact::Input(input) => recorder.input(dated.time, &input.as_input()),
+                Fact::Timeout(timeout) => recorder.recorded_timeout(dated.time, timeout),
                 Fact::Output(output) => recorder.output(dated.time, output),
                 Fact::Lost(count) => recorder.lost(dated.time, *count),
                 Fact::Crossing(_) => return Err(AnonymizeError::Fabric),

@@ -1,17 +1,17 @@
-//! Blocks out of a file, whole and with their places. What is in them is the business of `pcap-file`.
+//! Splits a file into its pcapng blocks. The crate `pcap-file` parses their content.
 use crate::error::{Damage, TraceError};
 use std::io::{ErrorKind, Read};
 
-/// A block of more bytes is taken for damage: a length that is wrong must not fill the memory.
+/// The longest accepted block, in bytes. A longer one is damage: a wrong length must not fill the memory.
 const LONGEST: u32 = 1 << 28;
 
 /// A whole block.
 pub(crate) struct Raw {
-    /// Where it begins in the file.
+    /// Offset of the block in the file, in bytes.
     pub(crate) offset: u64,
-    /// Its pcapng block type.
+    /// The pcapng block type.
     pub(crate) number: u32,
-    /// All of it.
+    /// All bytes of the block.
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -34,12 +34,12 @@ impl<R: Read> Blocks<R> {
         Self { input, offset: 0, big: false, partial: false }
     }
 
-    /// Bytes of the whole blocks that were read.
+    /// Returns the number of bytes in the blocks that were read.
     pub(crate) const fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Whether the file ends behind a whole block.
+    /// Reports whether the file ends at the end of a block.
     pub(crate) const fn is_at_end(&self) -> bool {
         !self.partial
     }
@@ -48,7 +48,7 @@ impl<R: Read> Blocks<R> {
         if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
     }
 
-    /// Reads up to `total` bytes of the block; whether they are all there.
+    /// Reads until `bytes` has `total` bytes. Returns `false` if the file ends before.
     fn fill(&mut self, bytes: &mut Vec<u8>, total: usize) -> Result<bool, TraceError> {
         let missing = total.saturating_sub(bytes.len());
         let more = (&mut self.input).take(missing as u64).read_to_end(bytes);
@@ -59,16 +59,16 @@ impl<R: Read> Blocks<R> {
         }
     }
 
-    /// The next block; `None` at the end of the file, in the middle of a block or behind one.
+    /// Returns the next block; `None` at the end of the file, also if the last block is incomplete.
     pub(crate) fn next(&mut self) -> Result<Option<Raw>, TraceError> {
         let offset = self.offset;
         let mut bytes = Vec::new();
-        // A section's header says the byte order behind its length; no block is shorter than that.
+        // A section header gives the byte order behind its length. Every block has at least these 12 bytes.
         let whole = self.fill(&mut bytes, 12)?;
         let (Some([kind, length, order]), true) = (words(&bytes), whole) else {
-            let known = offset > 0 || Raw::SECTION.to_le_bytes().iter().zip(&bytes).all(|(a, b)| a == b);
+            let is_pcapng = offset > 0 || Raw::SECTION.to_le_bytes().iter().zip(&bytes).all(|(a, b)| a == b);
             self.partial = !bytes.is_empty();
-            return if known { Ok(None) } else { Err(TraceError::NotATrace { offset }) };
+            return if is_pcapng { Ok(None) } else { Err(TraceError::NotATrace { offset }) };
         };
         if u32::from_le_bytes(kind) == Raw::SECTION {
             self.big = match u32::from_be_bytes(order) {

@@ -1,15 +1,14 @@
-//! Packets of a trace as facts.
+//! Decodes packets of a trace.
 use crate::{
-    Crossing, Kind, Told, VERSION,
-    encode::MAGIC,
+    Crossing, Kind, OwnedInput, VERSION,
+    comment::{CommentError, ParsedComment},
+    encode::{KernelRefusal, MAGIC},
     error::Damage,
-    fact::{Fact, Woken},
-    packet::{self, Global, Way},
-    wish::Wish,
-    words::{Reading, WordError},
+    fact::{Fact, Timeout},
+    packet::{self, GlobalHeader, PacketHeaders},
 };
 use acm_sansio::{
-    ClientId, Config, EndpointId, KernelRequestId, Output, PortId, SaRequestId,
+    ClientId, Config, EndpointId, Input, KernelRequestId, Output, PortId, SaRequestId,
     api::{DatagramSource, SaAddress, SaSend, SendTo},
 };
 use acm_wire::client::Reply;
@@ -17,77 +16,79 @@ use core::time::Duration;
 use ib_mad::{AddressVector, GlobalRoute, Qpn, Rate, Wire, acm::AcmMad, sa::PathRecord, sa::SaMad, wire::Bits as _};
 use serde::de::DeserializeOwned;
 
-/// What a packet says.
-pub(crate) enum Said {
+/// The content of a packet.
+pub(crate) enum Decoded {
     Start(Box<Config>),
     Fact(Fact),
-    /// Something of another version, and what it says it is.
+    /// A packet of an unknown kind, and the name of the kind.
     Unknown(String),
 }
 
-impl From<Told> for Said {
-    fn from(told: Told) -> Self {
-        Self::Fact(Fact::Input(told))
+impl From<OwnedInput> for Decoded {
+    fn from(input: OwnedInput) -> Self {
+        Self::Fact(Fact::Input(input))
     }
 }
-impl From<Output> for Said {
+impl From<Output> for Decoded {
     fn from(output: Output) -> Self {
         Self::Fact(Fact::Output(Box::new(output)))
     }
 }
 
-/// A version that this program cannot read.
-pub(crate) enum Refused {
+/// The reason why a packet cannot be decoded.
+pub(crate) enum DecodeFailure {
+    /// The packet has another major version.
     Version(u8),
+    /// The packet is damaged.
     Damage(Damage),
 }
 
-impl<E: Into<Damage>> From<E> for Refused {
+impl<E: Into<Damage>> From<E> for DecodeFailure {
     fn from(damage: E) -> Self {
         Self::Damage(damage.into())
     }
 }
 
-/// A packet of the interface for InfiniBand packets.
-pub(crate) fn infiniband(record: &[u8], comments: &[&str]) -> Result<Said, Damage> {
-    let words = comments.iter().find_map(|comment| Reading::new(comment)).ok_or(Damage::NoWords)?;
-    let Some(kind) = Kind::named(words.what) else { return Ok(Said::Unknown(words.what.to_owned())) };
-    let (way, payload) = packet::parse(record)?;
-    datagram(kind, &words, &way, payload)
+/// Decodes a packet of interface 0.
+pub(crate) fn infiniband(record: &[u8], comments: &[&str]) -> Result<Decoded, Damage> {
+    let comment = comments.iter().find_map(|comment| ParsedComment::new(comment)).ok_or(Damage::NoComment)?;
+    let Some(kind) = Kind::named(comment.name) else { return Ok(Decoded::Unknown(comment.name.to_owned())) };
+    let (headers, payload) = packet::parse(record)?;
+    datagram(kind, &comment, &headers, payload)
 }
 
-/// A packet of the interface for everything else. `newer` if its section is of a newer minor version.
-pub(crate) fn other(data: &[u8], newer: bool) -> Result<Said, Refused> {
+/// Decodes a packet of interface 1. `newer` is true if its section has a newer minor version.
+pub(crate) fn other(data: &[u8], newer: bool) -> Result<Decoded, DecodeFailure> {
     let (header, body) = data.split_first_chunk::<8>().ok_or(Damage::Short(data.len()))?;
     let [m0, m1, m2, m3, major, minor, high, low] = *header;
     if [m0, m1, m2, m3] != MAGIC {
         return Err(Damage::Magic.into());
     }
     if major != VERSION.0 {
-        return Err(Refused::Version(major));
+        return Err(DecodeFailure::Version(major));
     }
     let code = u16::from_be_bytes([high, low]);
-    let Some(kind) = Kind::of(code) else { return Ok(Said::Unknown(format!("kind {code:#x}"))) };
-    match known(kind, body) {
-        // Words that are known here may have new values there.
-        Err(Damage::Text(error)) if newer || minor > VERSION.1 => Ok(Said::Unknown(format!("{kind}: {error}"))),
+    let Some(kind) = Kind::of(code) else { return Ok(Decoded::Unknown(format!("kind {code:#x}"))) };
+    match body_of(kind, body) {
+        // A newer minor version may have new values in a known kind.
+        Err(Damage::Text(error)) if newer || minor > VERSION.1 => Ok(Decoded::Unknown(format!("{kind}: {error}"))),
         other => Ok(other?),
     }
 }
 
-fn known(kind: Kind, body: &[u8]) -> Result<Said, Damage> {
+fn body_of(kind: Kind, body: &[u8]) -> Result<Decoded, Damage> {
     Ok(match kind {
-        Kind::Start => Said::Start(Box::new(text::<Config>(body)?)),
-        Kind::End => Said::Fact(Fact::End),
-        Kind::Lost => Said::Fact(Fact::Lost(u64::from_be_bytes(*front(body)?.0))),
-        Kind::Timeout => Said::Fact(Fact::Timeout(text::<Woken>(body)?)),
+        Kind::Start => Decoded::Start(Box::new(text::<Config>(body)?)),
+        Kind::End => Decoded::Fact(Fact::End),
+        Kind::Lost => Decoded::Fact(Fact::Lost(u64::from_be_bytes(*front(body)?.0))),
+        Kind::Timeout => Decoded::Fact(Fact::Timeout(text::<Timeout>(body)?)),
         Kind::ClientMessage => {
             let (client, message) = client(body)?;
-            Told::ClientMessage { client, message: message.to_vec() }.into()
+            OwnedInput::ClientMessage { client, message: message.to_vec() }.into()
         }
         Kind::KernelRequest => {
-            let (id, port, wanted) = kernel(body)?;
-            Told::KernelRequest { id, port, wanted }.into()
+            let (id, port, path) = kernel(body)?;
+            OwnedInput::Other(Input::KernelRequest { id, port, path }).into()
         }
         Kind::KernelReply => {
             let (id, _, path) = kernel(body)?;
@@ -105,8 +106,11 @@ fn known(kind: Kind, body: &[u8]) -> Result<Said, Damage> {
         Kind::SaAnswer | Kind::SaReport | Kind::Datagram | Kind::SaSend | Kind::SaReply | Kind::Send => {
             return without_headers(kind, body);
         }
-        Kind::KernelRefusal
-        | Kind::CloseClient
+        Kind::KernelRefusal => {
+            let KernelRefusal::KernelRefusal { id, failure } = text(body)?;
+            Output::KernelReply { id, path: Err(failure) }.into()
+        }
+        Kind::CloseClient
         | Kind::SelectSource
         | Kind::OpenEndpoint
         | Kind::CloseEndpoint
@@ -114,9 +118,9 @@ fn known(kind: Kind, body: &[u8]) -> Result<Said, Damage> {
         | Kind::Detach
         | Kind::Log
         | Kind::ProviderCall
-        | Kind::ShutdownDone => Output::from(text::<Wish>(body)?).into(),
-        Kind::FabricSent | Kind::FabricDelivered => Said::Unknown(format!("{kind} that is no packet")),
-        _ => text::<Told>(body)?.into(),
+        | Kind::ShutdownDone => text::<Output>(body)?.into(),
+        Kind::FabricSent | Kind::FabricDelivered => Decoded::Unknown(format!("{kind} that is no packet")),
+        _ => OwnedInput::Other(text(body)?).into(),
     })
 }
 
@@ -142,91 +146,98 @@ fn kernel(body: &[u8]) -> Result<(KernelRequestId, Option<PortId>, PathRecord), 
     Ok((KernelRequestId(u32::from_be_bytes(*id)), port, *PathRecord::parse(path)?))
 }
 
-/// A datagram that has not the size of one: its comment, with what its headers said, stands before it.
-fn without_headers(kind: Kind, body: &[u8]) -> Result<Said, Damage> {
+/// Decodes a datagram of another length than 256 bytes. The comment in front of it holds its header fields.
+fn without_headers(kind: Kind, body: &[u8]) -> Result<Decoded, Damage> {
     let (length, rest) = front(body)?;
     let length = usize::from(u16::from_be_bytes(*length));
     let (comment, payload) = rest.split_at_checked(length).ok_or(Damage::Short(body.len()))?;
-    let words = core::str::from_utf8(comment).ok().and_then(Reading::new).ok_or(Damage::NoWords)?;
-    let gid = words.optional("gid")?;
-    let way = Way {
-        slid: words.get("lid")?,
-        source: qpn(&words)?,
-        global: gid.map(|sgid| Global { sgid, ..Global::default() }),
-        ..Way::default()
+    let comment = core::str::from_utf8(comment).ok().and_then(ParsedComment::new).ok_or(Damage::NoComment)?;
+    let gid = comment.optional("gid")?;
+    let headers = PacketHeaders {
+        slid: comment.get("lid")?,
+        source: qpn(&comment)?,
+        global: gid.map(|sgid| GlobalHeader { sgid, ..GlobalHeader::default() }),
+        ..PacketHeaders::default()
     };
-    datagram(kind, &words, &way, payload)
+    datagram(kind, &comment, &headers, payload)
 }
 
-fn qpn(words: &Reading<'_>) -> Result<Qpn, WordError> {
-    words.get::<u32>("qpn").map(|number| Qpn::from_raw(number.into()))
+fn qpn(comment: &ParsedComment<'_>) -> Result<Qpn, CommentError> {
+    comment.get::<u32>("qpn").map(|number| Qpn::from_raw(number.into()))
 }
 
-fn datagram(kind: Kind, words: &Reading<'_>, way: &Way, payload: &[u8]) -> Result<Said, Damage> {
-    if let Some(crossing) = Crossing::read(kind, words, way, payload)? {
-        return Ok(Said::Fact(Fact::Crossing(Box::new(crossing))));
+fn datagram(
+    kind: Kind,
+    comment: &ParsedComment<'_>,
+    headers: &PacketHeaders,
+    payload: &[u8],
+) -> Result<Decoded, Damage> {
+    if let Some(crossing) = Crossing::read(kind, comment, headers, payload)? {
+        return Ok(Decoded::Fact(Fact::Crossing(Box::new(crossing))));
     }
     Ok(match kind {
-        Kind::SaAnswer => Told::SaAnswer { id: words.id("id", SaRequestId::new)?, mad: payload.to_vec() }.into(),
+        Kind::SaAnswer => {
+            OwnedInput::SaResponse { id: comment.id("id", SaRequestId::new)?, mad: payload.to_vec() }.into()
+        }
         Kind::SaReport => {
-            let port = PortId(words.get("port")?);
-            Told::SaReport { port, lid: way.slid, qpn: way.source, mad: payload.to_vec() }.into()
+            let port = PortId(comment.get("port")?);
+            OwnedInput::SaReport { port, lid: headers.slid, qpn: headers.source, mad: payload.to_vec() }.into()
         }
         Kind::Datagram => {
             let source = DatagramSource {
-                lid: way.slid,
-                path_bits: words.get("path_bits")?,
-                qpn: way.source,
-                gid: way.global.map(|global| global.sgid),
+                lid: headers.slid,
+                path_bits: comment.get("path_bits")?,
+                qpn: headers.source,
+                gid: headers.global.map(|global| global.sgid),
             };
-            let endpoint = words.id("endpoint", EndpointId::new)?;
-            Told::Datagram { endpoint, source, payload: payload.to_vec() }.into()
+            let endpoint = comment.id("endpoint", EndpointId::new)?;
+            OwnedInput::Datagram { endpoint, source, payload: payload.to_vec() }.into()
         }
         Kind::SaSend => {
-            let nanos: u128 = words.get("timeout_ns")?;
+            let nanos: u128 = comment.get("timeout_ns")?;
             let send = SaSend {
-                port: PortId(words.get("port")?),
-                id: words.id("id", SaRequestId::new)?,
-                to: to_sa(words, way)?,
+                port: PortId(comment.get("port")?),
+                id: comment.id("id", SaRequestId::new)?,
+                to: to_sa(comment, headers)?,
                 mad: *SaMad::parse(payload)?,
                 timeout: duration(nanos),
-                retries: words.get("retries")?,
+                retries: comment.get("retries")?,
             };
             Output::SaSend(send).into()
         }
         Kind::SaReply => {
-            let (port, to) = (PortId(words.get("port")?), to_sa(words, way)?);
+            let (port, to) = (PortId(comment.get("port")?), to_sa(comment, headers)?);
             Output::SaReply { port, to, mad: *SaMad::parse(payload)? }.into()
         }
         Kind::Send => {
-            let endpoint = words.id("endpoint", EndpointId::new)?;
-            Output::Send { endpoint, to: send_to(words, way)?, mad: *AcmMad::parse(payload)? }.into()
+            let endpoint = comment.id("endpoint", EndpointId::new)?;
+            Output::Send { endpoint, to: send_to(comment, headers)?, mad: *AcmMad::parse(payload)? }.into()
         }
-        other => Said::Unknown(format!("{other} as a datagram")),
+        other => Decoded::Unknown(format!("{other} as a datagram")),
     })
 }
 
-fn to_sa(words: &Reading<'_>, way: &Way) -> Result<SaAddress, WordError> {
-    Ok(SaAddress { lid: way.dlid, sl: way.sl, pkey_index: words.get("pkey_index")? })
+fn to_sa(comment: &ParsedComment<'_>, headers: &PacketHeaders) -> Result<SaAddress, CommentError> {
+    Ok(SaAddress { lid: headers.dlid, sl: headers.sl, pkey_index: comment.get("pkey_index")? })
 }
 
-fn send_to(words: &Reading<'_>, way: &Way) -> Result<SendTo, WordError> {
-    let sgid_index = words.optional("sgid_index")?;
-    let grh = way.global.zip(sgid_index).map(|(global, sgid_index)| GlobalRoute {
+fn send_to(comment: &ParsedComment<'_>, headers: &PacketHeaders) -> Result<SendTo, CommentError> {
+    let sgid_index = comment.optional("sgid_index")?;
+    let grh = headers.global.zip(sgid_index).map(|(global, sgid_index)| GlobalRoute {
         dgid: global.dgid,
         sgid_index,
         flow_label: global.flow.flow_label(),
         hop_limit: global.hop_limit,
         traffic_class: global.flow.traffic_class(),
     });
-    let way_to = AddressVector {
-        dlid: way.dlid,
-        sl: way.sl,
-        path_bits: words.get("path_bits")?,
-        static_rate: words.optional("rate")?.map(Rate::new),
+    let way = AddressVector {
+        dlid: headers.dlid,
+        sl: headers.sl,
+        path_bits: comment.get("path_bits")?,
+        static_rate: comment.optional("rate")?.map(Rate::new),
         grh,
     };
-    Ok(SendTo { way: way_to, qpn: way.dest, qkey: way.qkey })
+    Ok(SendTo { way, qpn: headers.dest, qkey: headers.qkey })
 }
 
 fn duration(nanos: u128) -> Duration {

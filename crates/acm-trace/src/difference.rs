@@ -1,27 +1,27 @@
-//! Where a replay differs from its trace.
+//! The first difference between a replay and its trace.
 use acm_sansio::Time;
 use core::fmt;
 
-/// Where a replay differs from its trace: the first place.
+/// The first difference between a replay and its trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The core's time.
+    /// Time of the core's clock.
     pub time: Time,
-    /// The packet that was expected to be next, as Wireshark counts them, from 1.
+    /// Number of the packet that was expected next, from 1, as Wireshark counts packets.
     pub frame: u64,
-    /// How many things the core was told up to there, from 1.
+    /// Number of inputs and time-outs up to the difference.
     pub step: u64,
-    /// The last of them.
-    pub told: String,
-    /// What was recorded, a line for each field.
+    /// The last of these inputs, as text.
+    pub input: String,
+    /// The recorded output, one line for each field.
     pub expected: String,
-    /// What the core wants now, a line for each field.
+    /// The core's output, one line for each field.
     pub actual: String,
 }
 
 impl Difference {
-    /// The fields that differ: their names, what was expected, what there is. Lines that stand in one of both alone have
-    /// nothing at the other side.
+    /// Returns the fields that differ: name, expected value, actual value. A field that only one side has is empty on
+    /// the other side.
     #[must_use]
     pub fn fields(&self) -> Vec<(&str, &str, &str)> {
         let (expected, actual): (Vec<_>, Vec<_>) = (lines(&self.expected).collect(), lines(&self.actual).collect());
@@ -35,7 +35,7 @@ impl Difference {
     }
 }
 
-/// Lines as names and values.
+/// Splits each line into a name and a value.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines()
         .map(str::trim)
@@ -46,8 +46,8 @@ impl core::error::Error for Difference {}
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { time, frame, step, told, .. } = self;
-        write!(f, "differs at {time}, step {step} ({told}), packet {frame}")?;
+        let Self { time, frame, step, input, .. } = self;
+        write!(f, "differs at {time}, step {step} ({input}), packet {frame}")?;
         for (name, expected, actual) in self.fields() {
             match (expected, actual) {
                 (expected, "") => write!(f, "\n  {name}: expected {expected}")?,

@@ -1,33 +1,38 @@
-//! Facts as packets of a trace.
+//! Encodes facts as packets of a trace.
 use crate::{
-    Kind, Told, VERSION,
-    fabric::{Fabric, gid_at, pkey_at},
-    fact::Woken,
-    packet::{self, Global, Way},
-    wish::Wish,
-    words::Words,
+    Kind, VERSION,
+    comment::Comment,
+    fact::Timeout,
+    packet::{self, GlobalHeader, PacketHeaders},
+    port_table::{PortTable, gid_at, pkey_at},
 };
 use acm_sansio::{
-    ClientId, Config, Input, KernelRequestId, Output, PortId, Time,
+    ClientId, Config, Failure, Input, KernelRequestId, Output, PortId, Time,
     api::{DatagramSource, SaAddress, SaSend, SendTo},
     port::PortAttributes,
 };
 use ib_mad::{AddressVector, GlobalRoute, Lid, Qkey, Qpn, packet::GrhFlow, sa::PathRecord};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// The letters that each packet of ours begins with.
+/// The first four bytes of each packet of interface 1.
 pub(crate) const MAGIC: [u8; 4] = *b"ACMT";
 
-/// A packet as it goes into a file.
+/// A packet to be written.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Packet {
     pub(crate) kind: Kind,
     pub(crate) data: Vec<u8>,
-    /// That of an InfiniBand packet.
-    pub(crate) comment: Option<Words>,
+    /// The comment, for an InfiniBand packet.
+    pub(crate) comment: Option<Comment>,
 }
 
 type Encoded = Result<Packet, serde_json::Error>;
+
+/// The text of an [`Output::KernelReply`] without a path.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum KernelRefusal {
+    KernelRefusal { id: KernelRequestId, failure: Failure },
+}
 
 fn header(kind: Kind) -> [u8; 8] {
     let ([m0, m1, m2, m3], [high, low]) = (MAGIC, kind.code().to_be_bytes());
@@ -59,24 +64,24 @@ pub(crate) fn lost(count: u64) -> Packet {
     bytes(Kind::Lost, &[&count.to_be_bytes()])
 }
 
-pub(crate) fn timeout(woken: &Woken) -> Encoded {
-    text(Kind::Timeout, woken)
+pub(crate) fn timeout(timeout: &Timeout) -> Encoded {
+    text(Kind::Timeout, timeout)
 }
 
 fn client(id: ClientId) -> [u8; 8] {
     (u64::from(id.index()) << 32 | u64::from(id.generation())).to_be_bytes()
 }
 
-/// What stands before a client's message, or before the answer to it.
+/// The bytes before a client's message or a reply: the packet's header and the client's id.
 pub(crate) type MessageHead = [u8; 16];
 
-/// The head of a client's message, and the message.
+/// Returns kind, head and bytes of a client's message; `None` for another input.
 pub(crate) fn client_message<'a>(input: &Input<'a>) -> Option<(Kind, MessageHead, &'a [u8])> {
     let Input::ClientMessage { client, message } = *input else { return None };
     Some(message_head(Kind::ClientMessage, client, message))
 }
 
-/// The head of an answer to a client, and the answer.
+/// Returns kind, head and bytes of a reply to a client; `None` for another output.
 pub(crate) fn reply(output: &Output) -> Option<(Kind, MessageHead, &[u8])> {
     match output {
         Output::Reply { client, reply } => Some(message_head(Kind::Reply, *client, reply)),
@@ -98,19 +103,20 @@ fn kernel(id: KernelRequestId, port: Option<PortId>, path: &PathRecord, kind: Ki
     bytes(kind, &[&id.0.to_be_bytes(), &has_port, &number, ib_mad::as_bytes(path)])
 }
 
-/// A datagram: an InfiniBand packet if it has the size of one. Else its words say what the headers would.
-fn mad_packet(kind: Kind, now: Time, words: Words, way: &Way, mad: &[u8]) -> Packet {
+/// Encodes a datagram: as an InfiniBand packet if it has 256 bytes, otherwise with the header fields in its comment.
+fn mad_packet(kind: Kind, now: Time, comment: Comment, headers: &PacketHeaders, mad: &[u8]) -> Packet {
     if let Ok(payload) = <&[u8; 256]>::try_from(mad) {
-        return Packet { kind, data: packet::record(now.as_nanos(), way, payload), comment: Some(words) };
+        return Packet { kind, data: packet::record(now.as_nanos(), headers, payload), comment: Some(comment) };
     }
-    let words = words.with("lid", way.slid).with("qpn", way.source.get());
-    let words = words.with_some("gid", way.global.map(|global| global.sgid)).into_text();
-    let length = u16::try_from(words.len()).unwrap_or_default();
-    bytes(kind, &[&length.to_be_bytes(), words.as_bytes(), mad])
+    let comment = comment.with("lid", headers.slid).with("qpn", headers.source.get());
+    let comment = comment.with_some("gid", headers.global.map(|global| global.sgid)).into_text();
+    let length = u16::try_from(comment.len()).unwrap_or_default();
+    bytes(kind, &[&length.to_be_bytes(), comment.as_bytes(), mad])
 }
 
-fn of_sa(port: &PortAttributes, to: SaAddress) -> Way {
-    Way {
+/// Returns the headers of a request from a port to the SA.
+fn to_sa(port: &PortAttributes, to: SaAddress) -> PacketHeaders {
+    PacketHeaders {
         slid: port.lid,
         dlid: to.lid,
         sl: to.sl,
@@ -122,47 +128,51 @@ fn of_sa(port: &PortAttributes, to: SaAddress) -> Way {
     }
 }
 
-fn back(way: Way) -> Way {
-    Way { slid: way.dlid, dlid: way.slid, source: way.dest, dest: way.source, ..way }
+/// Swaps sender and receiver.
+fn reversed(headers: PacketHeaders) -> PacketHeaders {
+    let PacketHeaders { slid, dlid, source, dest, .. } = headers;
+    PacketHeaders { slid: dlid, dlid: slid, source: dest, dest: source, ..headers }
 }
 
-pub(crate) fn input(fabric: &Fabric, now: Time, input: &Input<'_>) -> Encoded {
+pub(crate) fn input(ports: &PortTable, now: Time, input: &Input<'_>) -> Encoded {
     let kind = kind_of_input(input);
     Ok(match *input {
         Input::ClientMessage { client: id, message } => bytes(kind, &[&client(id), message]),
-        Input::KernelRequest { id, port, path: wanted } => kernel(id, port, wanted, kind),
+        Input::KernelRequest { id, port, ref path } => kernel(id, port, path, kind),
         Input::SaResponse { id, mad } => {
-            let (port, to) = fabric.request(id);
-            let way = to.map(|to| back(of_sa(&port, to))).unwrap_or_default();
-            mad_packet(kind, now, Words::of(kind).with("id", parts(id.index(), id.generation())), &way, mad)
+            let (port, to) = ports.request(id);
+            let headers = to.map(|to| reversed(to_sa(&port, to))).unwrap_or_default();
+            let comment = Comment::of(kind).with("id", parts(id.index(), id.generation()));
+            mad_packet(kind, now, comment, &headers, mad)
         }
         Input::SaReport { port, lid, qpn, mad } => {
-            let own = fabric.port(port);
-            let way = back(of_sa(&own, SaAddress { lid, ..own.sa_address() }));
-            mad_packet(kind, now, Words::of(kind).with("port", port.0), &Way { source: qpn, ..way }, mad)
+            let attributes = ports.port(port);
+            let headers = reversed(to_sa(&attributes, SaAddress { lid, ..attributes.sa_address() }));
+            let headers = PacketHeaders { source: qpn, ..headers };
+            mad_packet(kind, now, Comment::of(kind).with("port", port.0), &headers, mad)
         }
         Input::Datagram { endpoint, source: DatagramSource { lid, path_bits, qpn, gid }, payload } => {
-            let (place, port) = fabric.endpoint(endpoint);
-            let way = Way {
+            let (address, port) = ports.endpoint(endpoint);
+            let headers = PacketHeaders {
                 slid: lid,
                 dlid: Lid::new(port.lid.get() | u16::from(path_bits)),
-                pkey: place.pkey,
+                pkey: address.pkey,
                 source: qpn,
-                dest: place.qpn,
+                dest: address.qpn,
                 qkey: Qkey::GSI,
-                global: gid.map(|sgid| Global { sgid, dgid: port.gid(), ..Global::default() }),
-                ..Way::default()
+                global: gid.map(|sgid| GlobalHeader { sgid, dgid: port.gid(), ..GlobalHeader::default() }),
+                ..PacketHeaders::default()
             };
-            let words = Words::of(kind)
+            let comment = Comment::of(kind)
                 .with("endpoint", parts(endpoint.index(), endpoint.generation()))
                 .with("path_bits", path_bits);
-            mad_packet(kind, now, words, &way, payload)
+            mad_packet(kind, now, comment, &headers, payload)
         }
-        _ => return text(kind, &Told::from(input)),
+        _ => return text(kind, input),
     })
 }
 
-/// An id's two parts, `3.0`.
+/// Formats an id: index and generation, as in `3.0`.
 fn parts(index: u32, generation: u32) -> String {
     format!("{index}.{generation}")
 }
@@ -217,60 +227,55 @@ pub(crate) fn kind_of_output(output: &Output) -> Kind {
     }
 }
 
-pub(crate) fn output(fabric: &Fabric, now: Time, output: &Output) -> Encoded {
+pub(crate) fn output(ports: &PortTable, now: Time, output: &Output) -> Encoded {
     let kind = kind_of_output(output);
     Ok(match *output {
         Output::Reply { client: id, ref reply } => bytes(kind, &[&client(id), reply]),
         Output::LongReply { client: id, bytes: ref reply } => bytes(kind, &[&client(id), reply]),
         Output::KernelReply { id, path: Ok(ref path) } => kernel(id, None, path, kind),
         Output::KernelReply { id, path: Err(failure) } => {
-            return text(kind, &Wish::KernelRefusal { id, failure });
-        }
-        Output::CloseClient(client) => return text(kind, &Wish::CloseClient(client)),
-        Output::SelectSource { request, dest } => {
-            return text(kind, &Wish::SelectSource { request, dest });
+            return text(kind, &KernelRefusal::KernelRefusal { id, failure });
         }
         Output::SaSend(SaSend { port, id, to, ref mad, timeout, retries }) => {
-            let words = Words::of(kind).with("id", parts(id.index(), id.generation()));
-            let words = words.with("port", port.0).with("pkey_index", to.pkey_index);
-            let words = words.with("timeout_ns", timeout.as_nanos()).with("retries", retries);
-            mad_packet(kind, now, words, &of_sa(&fabric.port(port), to), ib_mad::as_bytes(mad))
+            let comment = Comment::of(kind).with("id", parts(id.index(), id.generation()));
+            let comment = comment.with("port", port.0).with("pkey_index", to.pkey_index);
+            let comment = comment.with("timeout_ns", timeout.as_nanos()).with("retries", retries);
+            mad_packet(kind, now, comment, &to_sa(&ports.port(port), to), ib_mad::as_bytes(mad))
         }
         Output::SaReply { port, to, ref mad } => {
-            let words = Words::of(kind).with("port", port.0).with("pkey_index", to.pkey_index);
-            mad_packet(kind, now, words, &of_sa(&fabric.port(port), to), ib_mad::as_bytes(mad))
+            let comment = Comment::of(kind).with("port", port.0).with("pkey_index", to.pkey_index);
+            mad_packet(kind, now, comment, &to_sa(&ports.port(port), to), ib_mad::as_bytes(mad))
         }
-        Output::OpenEndpoint { endpoint, port, pkey_index, pkey } => {
-            return text(kind, &Wish::OpenEndpoint { endpoint, port, pkey_index, pkey });
-        }
-        Output::CloseEndpoint(endpoint) => return text(kind, &Wish::CloseEndpoint(endpoint)),
-        Output::Attach { endpoint, mgid, mlid } => return text(kind, &Wish::Attach { endpoint, mgid, mlid }),
-        Output::Detach { endpoint, mgid, mlid } => return text(kind, &Wish::Detach { endpoint, mgid, mlid }),
         Output::Send { endpoint, to, ref mad } => {
-            let words = Words::of(kind).with("endpoint", parts(endpoint.index(), endpoint.generation()));
-            let words = words.with("path_bits", to.way.path_bits);
-            let words = words.with_some("rate", to.way.static_rate.map(|rate| rate.get()));
-            let words = words.with_some("sgid_index", to.way.grh.map(|grh| grh.sgid_index));
-            let (place, port) = fabric.endpoint(endpoint);
-            let way = Way { pkey: place.pkey, source: place.qpn, ..of_send(&port, &to) };
-            mad_packet(kind, now, words, &way, ib_mad::as_bytes(mad))
+            let comment = Comment::of(kind).with("endpoint", parts(endpoint.index(), endpoint.generation()));
+            let comment = comment.with("path_bits", to.way.path_bits);
+            let comment = comment.with_some("rate", to.way.static_rate.map(|rate| rate.get()));
+            let comment = comment.with_some("sgid_index", to.way.grh.map(|grh| grh.sgid_index));
+            let (address, port) = ports.endpoint(endpoint);
+            let headers = PacketHeaders { pkey: address.pkey, source: address.qpn, ..to_peer(&port, &to) };
+            mad_packet(kind, now, comment, &headers, ib_mad::as_bytes(mad))
         }
-        Output::Log(ref event) => return text(kind, &Wish::Log(event.clone())),
-        Output::ShutdownDone => return text(kind, &Wish::ShutdownDone),
-        Output::Provider { provider, call, ref what } => {
-            return text(kind, &Wish::Provider { provider, call, what: what.clone().into() });
-        }
+        Output::CloseClient(_)
+        | Output::SelectSource { .. }
+        | Output::OpenEndpoint { .. }
+        | Output::CloseEndpoint(_)
+        | Output::Attach { .. }
+        | Output::Detach { .. }
+        | Output::Log(_)
+        | Output::ShutdownDone
+        | Output::Provider { .. } => return text(kind, output),
     })
 }
 
-fn of_send(port: &PortAttributes, to: &SendTo) -> Way {
+/// Returns the headers of a datagram from a port to a peer or a group, without the endpoint's P_Key and queue pair.
+fn to_peer(port: &PortAttributes, to: &SendTo) -> PacketHeaders {
     let SendTo { way: AddressVector { dlid, sl, path_bits, grh, .. }, qpn, qkey } = *to;
-    let global = |grh: GlobalRoute| Global {
+    let global = |grh: GlobalRoute| GlobalHeader {
         sgid: gid_at(port, grh.sgid_index),
         dgid: grh.dgid,
         flow: GrhFlow::default().with_traffic_class(grh.traffic_class).with_flow_label(grh.flow_label),
         hop_limit: grh.hop_limit,
     };
     let slid = Lid::new(port.lid.get() | u16::from(path_bits));
-    Way { slid, dlid, sl, dest: qpn, qkey, global: grh.map(global), ..Way::default() }
+    PacketHeaders { slid, dlid, sl, dest: qpn, qkey, global: grh.map(global), ..PacketHeaders::default() }
 }

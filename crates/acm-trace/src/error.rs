@@ -1,124 +1,124 @@
-//! What may be wrong with a trace, and what may be left out of it.
-use crate::words::WordError;
+//! Errors of reading a trace, and notes about skipped parts.
+use crate::comment::CommentError;
 use core::fmt;
 
-/// A trace that cannot be read on.
+/// The reason why a trace cannot be read further.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
     /// The file cannot be read.
     #[error("cannot be read at byte {offset}: {source}")]
     Read {
-        /// Bytes that were read before.
+        /// Number of bytes that were read before.
         offset: u64,
-        /// What the reading failed with.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// A file of another kind.
+    /// The file is not a trace.
     #[error("not a trace: byte {offset} does not begin a section of one")]
     NotATrace {
-        /// Where the section should begin.
+        /// Offset at which a section should start.
         offset: u64,
     },
-    /// A trace of another major version.
+    /// The trace has another major version.
     #[error("version {major} of traces at byte {offset}; this program reads version {ours}", ours = crate::VERSION.0)]
     Version {
-        /// Major version that the file says.
+        /// Major version of the trace.
         major: u8,
-        /// Where it is said.
+        /// Offset of the version.
         offset: u64,
     },
-    /// Something does not fit together.
+    /// The trace is damaged.
     #[error("damaged at byte {offset}: {damage}")]
     Damaged {
-        /// Where the block begins that does not fit.
+        /// Offset of the damaged block.
         offset: u64,
-        /// What does not fit.
+        /// The damage.
         damage: Damage,
     },
 }
 
-/// What does not fit together in a trace.
+/// Damage of a trace.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Damage {
-    /// The length of a block.
+    /// A block has an impossible length.
     #[error("a block of {0} bytes")]
     BlockLength(u64),
-    /// The two lengths of a block are not the same.
+    /// The lengths at the beginning and at the end of a block differ.
     #[error("a block begins with length {0} and ends with {1}")]
     Lengths(u32, u32),
-    /// The inside of a block.
+    /// The content of a block is malformed.
     #[error("{0}")]
     Block(#[from] pcap_file::PcapError),
-    /// A packet of an interface that nobody described.
+    /// A packet belongs to an interface without a description.
     #[error("a packet of interface {0}, which is not described")]
     Interface(u32),
-    /// Times that are no nanoseconds.
+    /// An interface has times in another unit than nanoseconds.
     #[error("an interface whose times are no nanoseconds")]
     Resolution,
-    /// A packet that ends before its headers.
+    /// A packet is shorter than its headers.
     #[error("a packet of {0} bytes, too short for its headers")]
     Short(usize),
-    /// Headers of a packet.
+    /// The headers of a packet are malformed.
     #[error("{0}")]
     Headers(#[from] ib_mad::DecodeError),
-    /// A packet that says something wrong in its comment.
+    /// The comment of a packet is malformed.
     #[error("{0}")]
-    Words(#[from] WordError),
-    /// A packet without a comment of ours.
+    Comment(#[from] CommentError),
+    /// An InfiniBand packet has no comment of this format.
     #[error("an InfiniBand packet without a comment that says what it is")]
-    NoWords,
-    /// A packet with another magic number.
+    NoComment,
+    /// A packet has another magic number.
     #[error("a packet without the four letters of a trace")]
     Magic,
-    /// Text that is not what its kind needs.
+    /// The text of a packet does not fit its kind.
     #[error("{0}")]
     Text(#[from] serde_json::Error),
-    /// A packet before the options of its core.
+    /// A packet precedes the options of its core.
     #[error("a packet before the options of the core")]
     NoStart,
-    /// Options whose hash is not that of the section's header.
+    /// The hash of the options differs from the hash in the section header.
     #[error("the options are not those of the section's header")]
     Config,
-    /// A time before that of the packet before.
+    /// The time of a packet is before the time of the previous packet.
     #[error("time goes back")]
     Time,
 }
 
-/// Something that a reader left out, or that is missing.
+/// A note about something that the reader skipped, or that is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// The trace ends here without an end: it is readable up to there.
+    /// The trace ends without an end mark. Everything before is readable.
     Cut {
-        /// Bytes of the last whole block.
+        /// Offset of the end of the last whole block.
         offset: u64,
     },
-    /// The section is of a newer minor version: what this version does not know is left out.
+    /// The section has a newer minor version. The reader skips what it does not recognize.
     Newer {
-        /// Where the section begins.
+        /// Offset of the section.
         offset: u64,
-        /// Its minor version.
+        /// Minor version of the section.
         minor: u8,
     },
-    /// A block of a type that is none of ours.
+    /// A block of an unknown type was skipped.
     Block {
-        /// Where it begins.
+        /// Offset of the block.
         offset: u64,
-        /// Its pcapng block type.
+        /// The pcapng block type.
         number: u32,
     },
-    /// A packet of a kind that this version does not know, or of another interface.
+    /// A packet of an unknown kind or of another interface was skipped.
     Packet {
-        /// Where its block begins.
+        /// Offset of the block.
         offset: u64,
-        /// What it says it is.
+        /// The kind or interface that the packet names.
         what: String,
     },
-    /// The recording machine has another byte order: clients' messages do not mean here what they meant there.
+    /// The recording machine has another byte order. Clients' messages cannot be interpreted on this machine.
     ByteOrder {
-        /// Where the section begins.
+        /// Offset of the section.
         offset: u64,
     },
 }

@@ -1,16 +1,64 @@
-//! Writes down what crosses a fabric.
+//! Records the packets of a fabric.
 use crate::{
-    Crossing,
+    Kind, PacketHeaders,
+    comment::{Comment, CommentError, ParsedComment},
     encode::{self, Packet},
     packet,
-    words::Words,
     writer::Writer,
 };
 use acm_sansio::Time;
 use core::time::Duration;
 use std::io::{self, Write};
 
-/// Writes what crosses a fabric, packet by packet. Each packet is one call of the file's `write`.
+/// A packet between a port and its fabric.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Crossing {
+    /// True if the port received the packet, false if it sent it. A packet that was lost on its way was only sent.
+    pub delivered: bool,
+    /// Number of the node.
+    pub node: u32,
+    /// Number of the port at its node.
+    pub port: u8,
+    /// The packet's headers.
+    pub headers: PacketHeaders,
+    /// The bytes behind the headers.
+    pub payload: Vec<u8>,
+}
+
+impl Crossing {
+    /// Returns [`Kind::FabricDelivered`] or [`Kind::FabricSent`].
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        if self.delivered { Kind::FabricDelivered } else { Kind::FabricSent }
+    }
+
+    /// Reads a packet of a fabric. Returns `None` for another kind.
+    pub(crate) fn read(
+        kind: Kind,
+        comment: &ParsedComment<'_>,
+        headers: &PacketHeaders,
+        payload: &[u8],
+    ) -> Result<Option<Self>, CommentError> {
+        let delivered = match kind {
+            Kind::FabricSent => false,
+            Kind::FabricDelivered => true,
+            _ => return Ok(None),
+        };
+        let (node, port) = (comment.get("node")?, comment.get("port")?);
+        Ok(Some(Self { delivered, node, port, headers: *headers, payload: payload.to_vec() }))
+    }
+
+    fn packet(&self, now: Time) -> Packet {
+        let Self { node, port, headers, payload, .. } = self;
+        let comment = Comment::of(self.kind()).with("node", node).with("port", port);
+        let data = packet::record(now.as_nanos(), headers, payload);
+        Packet { kind: self.kind(), data, comment: Some(comment) }
+    }
+}
+
+/// Records the packets of a fabric. Each packet is one call of the file's `write`.
+///
+/// The trace has no core. It can be printed and counted, but not replayed.
 pub struct FabricRecorder<W: Write> {
     writer: Writer<W>,
     now: Time,
@@ -23,41 +71,35 @@ impl<W: Write> core::fmt::Debug for FabricRecorder<W> {
 }
 
 impl<W: Write> FabricRecorder<W> {
-    /// Begins a file.
+    /// Starts a file.
     ///
     /// # Errors
-    /// Those of the file.
+    /// Those of writing to the file.
     pub fn new(out: W) -> io::Result<Self> {
         Ok(Self { writer: Writer::of_fabric(out)?, now: Time::ZERO })
     }
 
-    /// Writes a packet that crossed so long after the fabric's beginning. Time does not go back: what comes late has the
-    /// time of the one before.
+    /// Writes a packet that crossed `at` after the start of the fabric. Times never decrease: a packet that comes late
+    /// gets the time of the packet before it.
     ///
     /// # Errors
-    /// Those of the file.
+    /// Those of writing to the file.
     pub fn crossing(&mut self, at: Duration, crossing: &Crossing) -> io::Result<()> {
         self.now = self.now.max(Time::ZERO + at);
-        self.writer.packet(self.now, &packet(self.now, crossing))
+        self.writer.packet(self.now, &crossing.packet(self.now))
     }
 
-    /// The file, to be flushed between two packets.
+    /// Returns the file, for example to flush it between two packets.
     pub fn get_mut(&mut self) -> &mut W {
         self.writer.get_mut()
     }
 
-    /// Writes that nothing follows.
+    /// Writes the end of the trace and returns the file.
     ///
     /// # Errors
-    /// Those of the file.
+    /// Those of writing to the file.
     pub fn finish(mut self) -> io::Result<W> {
         self.writer.packet(self.now, &encode::end())?;
         self.writer.finish()
     }
-}
-
-fn packet(now: Time, crossing: &Crossing) -> Packet {
-    let Crossing { node, port, way, payload, .. } = crossing;
-    let words = Words::of(crossing.kind()).with("node", node).with("port", port);
-    Packet { kind: crossing.kind(), data: packet::record(now.as_nanos(), way, payload), comment: Some(words) }
 }

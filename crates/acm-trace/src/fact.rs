@@ -1,60 +1,60 @@
-//! What a trace holds.
-use crate::{Crossing, Note, Told};
+//! The entries of a trace.
+use crate::{Crossing, Note, OwnedInput};
 use acm_sansio::{Config, Output, Seed, Time, api::Deadline};
 use serde::{Deserialize, Serialize};
 
-/// One thing that a trace says.
+/// An entry of a trace.
 #[derive(Clone, Debug)]
 pub enum Entry {
-    /// A core began: what follows is of this one. A file may hold several, one after the other.
+    /// The start of a core. The facts that follow belong to it. A file may hold several cores, one after another.
     Start(Box<Start>),
-    /// Something happened.
+    /// A fact.
     Fact(Dated),
-    /// Something that the reader left out, or that is missing.
+    /// A note: the reader skipped something, or something is missing.
     Note(Note),
 }
 
-/// A fact, with its time and place.
+/// A fact with its time and its position in the file.
 #[derive(Clone, Debug)]
 pub struct Dated {
-    /// Its number in the file, from 1, as Wireshark counts packets.
+    /// Number of the packet in the file, from 1, as Wireshark counts packets.
     pub frame: u64,
-    /// Where its block begins in the file, in bytes.
+    /// Offset of its block in the file, in bytes.
     pub offset: u64,
-    /// The core's time.
+    /// Time of the core's clock.
     pub time: Time,
-    /// What happened.
+    /// The fact.
     pub fact: Fact,
 }
 
-/// What a core was told, and what it wanted.
+/// An input or an output of a core, a packet of a fabric, or a mark of the recorder.
 #[derive(Clone, Debug)]
 pub enum Fact {
     /// [`Acm::handle_input`](acm_sansio::Acm::handle_input).
-    Input(Told),
+    Input(OwnedInput),
     /// [`Acm::handle_timeout`](acm_sansio::Acm::handle_timeout).
-    Timeout(Woken),
+    Timeout(Timeout),
     /// [`Acm::poll_output`](acm_sansio::Acm::poll_output).
     Output(Box<Output>),
-    /// So many facts could not be written here.
+    /// A gap: the number of facts that could not be written here.
     Lost(u64),
     /// A packet, in a trace of a fabric.
     Crossing(Box<Crossing>),
-    /// The end of the recording, and not of the file alone.
+    /// The end of the recording. A file can end without it.
     End,
 }
 
-/// Why a core was woken.
+/// The deadline for which [`Acm::handle_timeout`](acm_sansio::Acm::handle_timeout) was called.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Woken {
-    /// The core's next deadline, in nanoseconds of its time; `None` if it had none.
+pub struct Timeout {
+    /// The core's next deadline, in nanoseconds of its clock; `None` if it had no deadline.
     pub due: Option<u64>,
-    /// What was due, in words.
+    /// The reason of the deadline, as text.
     pub reason: String,
 }
 
-impl From<Option<Deadline>> for Woken {
+impl From<Option<Deadline>> for Timeout {
     fn from(deadline: Option<Deadline>) -> Self {
         deadline.map_or_else(Self::default, |deadline| Self {
             due: Some(deadline.at.as_nanos()),
@@ -63,21 +63,22 @@ impl From<Option<Deadline>> for Woken {
     }
 }
 
-/// What a core is made of, and who recorded it.
+/// The configuration and the seed of a core, and the program that recorded it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Start {
-    /// Version of the program that recorded it.
+    /// Version of the program that recorded the trace.
     pub program: String,
-    /// The core's seed. Who has it knows every random number of the core.
+    /// The core's seed. It predicts every random number of the core.
     pub seed: Seed,
-    /// The options that it was made with.
+    /// The core's options.
     pub config: Config,
-    /// Whether the recording machine has the byte order of this one. A client's message is in its machine's order.
+    /// True if the recording machine has the byte order of this machine. Clients' messages are in the byte order of
+    /// the recording machine.
     pub same_byte_order: bool,
 }
 
 impl Start {
-    /// For a core of this version on this machine.
+    /// Creates the start of a core that this version records on this machine.
     #[must_use]
     pub fn new(config: &Config, seed: impl Into<Seed>) -> Self {
         let program = env!("CARGO_PKG_VERSION").to_owned();
@@ -86,6 +87,7 @@ impl Start {
 }
 
 impl core::fmt::Debug for Start {
+    // Without the seed: it is secret.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Start").field("program", &self.program).field("config", &self.config).finish_non_exhaustive()
     }

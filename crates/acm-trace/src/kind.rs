@@ -1,19 +1,19 @@
-//! What a packet of a trace is.
+//! The kinds of packets in a trace.
 use core::fmt;
 
 macro_rules! kinds {
     ($($(#[$m:meta])* $kind:ident $code:literal $name:literal,)*) => {
-        /// What a packet of a trace is: the number in its header, and the first word of its comment.
+        /// The kind of a packet: the code in its header, and the name in its comment.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Kind {
             $($(#[$m])* $kind,)*
         }
 
         impl Kind {
-            /// Every kind, in the order of their numbers.
+            /// Every kind, in the order of their codes.
             pub const ALL: &'static [Self] = &[$(Self::$kind,)*];
 
-            /// Its number in a packet's header.
+            /// Returns the code in a packet's header.
             #[must_use]
             pub const fn code(self) -> u16 {
                 match self {
@@ -21,7 +21,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The kind with a number; `None` for one of another version.
+            /// Returns the kind with a code; `None` for an unknown code.
             #[must_use]
             pub const fn of(code: u16) -> Option<Self> {
                 match code {
@@ -30,7 +30,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// Its name, the word behind `acm` in a packet's comment.
+            /// Returns the name: the word behind `acm` in a packet's comment.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -38,7 +38,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The kind with a name; `None` for one of another version.
+            /// Returns the kind with a name; `None` for an unknown name.
             #[must_use]
             pub fn named(name: &str) -> Option<Self> {
                 match name {
@@ -51,13 +51,13 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The options of the core that this section is of.
+    /// The options of the section's core.
     Start 0x01 "start",
-    /// Nothing follows in this section, and nothing is missing at its end.
+    /// The end of the section: nothing is missing.
     End 0x02 "end",
-    /// So many packets are missing here.
+    /// A gap: the number of missing packets.
     Lost 0x03 "lost",
-    /// The core was told that its deadline is there.
+    /// [`Acm::handle_timeout`](acm_sansio::Acm::handle_timeout).
     Timeout 0x04 "timeout",
 
     /// [`Input::ClientOpened`](acm_sansio::Input::ClientOpened).
@@ -142,14 +142,14 @@ kinds! {
     /// [`Output::Provider`](acm_sansio::Output::Provider).
     ProviderCall 0x4f "provider_call",
 
-    /// A port sent it, in a trace of a fabric ([`Crossing`](crate::Crossing)).
+    /// A packet that a port sent, in a trace of a fabric ([`Crossing`](crate::Crossing)).
     FabricSent 0x60 "fabric_sent",
-    /// A port received it, in a trace of a fabric.
+    /// A packet that a port received, in a trace of a fabric.
     FabricDelivered 0x61 "fabric_delivered",
 }
 
 impl Kind {
-    /// Whether the core was told it, and not wanted it.
+    /// Reports whether the packet holds an input or a mark of the recorder, not an output.
     #[must_use]
     pub const fn is_input(self) -> bool {
         self.code() < 0x40
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kind_is_found_by_its_number_and_by_its_name() {
+    fn kind_is_found_by_code_and_by_name() {
         for kind in Kind::ALL {
             assert_eq!((Kind::of(kind.code()), Kind::named(kind.name())), (Some(*kind), Some(*kind)));
         }

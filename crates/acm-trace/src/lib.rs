@@ -1,7 +1,7 @@
-//! Traces of an acm core: everything that it was told and that it wanted, in one pcapng file.
+//! Traces of an acm core: its inputs and outputs, with the time of each, in one pcapng file.
 //!
-//! The core is deterministic, so that a trace can be replayed: a fresh core that is told the same wants the same, byte
-//! for byte, or something has changed. Wireshark and tshark open the file as it is.
+//! The core is deterministic. A replay gives the recorded inputs to a new core and compares its outputs with the
+//! recorded ones, byte for byte. Wireshark and tshark open the file without conversion.
 //!
 //! ```
 //! use acm_sansio::{Acm, Config, Input, Output, PortId, Time};
@@ -22,53 +22,58 @@
 //!
 //! # The file
 //!
-//! A section is one core's life; a file may have several. Two interfaces, times in nanoseconds of the core's clock:
+//! A section holds the life of one core. A file may have several sections. Each section has two interfaces. Times are
+//! nanoseconds of the core's clock.
 //!
-//! | interface | link type | what is in it |
+//! | interface | link type | content |
 //! |---|---|---|
-//! | 0 | ERF (197) | datagrams of 256 bytes, to and from subnet administration and other nodes: records of type 21 with the headers that they have on the wire, check sums zero |
+//! | 0 | ERF (197) | datagrams of 256 bytes, to and from the subnet administrator (SA) and other nodes: ERF records of type 21 with the headers of the wire; both check sums are zero |
 //! | 1 | USER0 (147) | everything else |
 //!
-//! What the core was told is inbound, what it wanted outbound (`epb_flags`). Comments have a grammar of their own:
-//! `acm NAME key=value key=value`. That of the section's header says `version`, `program`, `seed` (who has it can guess
-//! the core's transaction ids: a trace is a secret) and `config`, a hash of the options. That of an InfiniBand packet
-//! says its [`Kind`], and what its headers have no room for: `id`, `port`, `endpoint`, `timeout_ns`, `retries` ...
+//! Inputs are marked inbound and outputs outbound (`epb_flags`). Comments have the form `acm NAME key=value key=value`.
+//! The comment of the section header holds `version`, `program`, `seed` and `config` (a hash of the options). The seed
+//! is secret: it predicts the core's transaction ids. The comment of an InfiniBand packet holds the name of its
+//! [`Kind`] and the values that its headers have no field for: `id`, `port`, `endpoint`, `timeout_ns`, `retries` and
+//! others.
 //!
-//! A packet of interface 1 begins with the letters `ACMT`, major and minor version (one byte each), and the number of its
-//! [`Kind`] (two bytes, most significant first). Then, of ...
+//! A packet of interface 1 begins with a header of 8 bytes: the letters `ACMT`, the major and the minor version (1 byte
+//! each), and the code of its [`Kind`] (2 bytes, most significant byte first). The body depends on the kind:
 //!
 //! | kind | body |
 //! |---|---|
-//! | `client_message`, `reply`, `long_reply` | the client's id (two numbers of four bytes), the message |
-//! | `kernel_request`, `kernel_reply` | the request's number, whether it names a port, which one (four bytes each), a path record |
-//! | `sa_answer`, `sa_report`, `datagram` that have not 256 bytes | length of a comment (two bytes), the comment, the datagram |
-//! | `lost` | how many facts are missing (eight bytes) |
+//! | `client_message`, `reply`, `long_reply` | the client's id (two numbers of 4 bytes), the message |
+//! | `kernel_request`, `kernel_reply` | the request's number, 1 if a port is named, the port (4 bytes each), a path record |
+//! | `sa_answer`, `sa_report`, `datagram` with a length other than 256 bytes | length of a comment (2 bytes), the comment, the datagram |
+//! | `lost` | the number of missing facts (8 bytes) |
 //! | `end` | nothing |
-//! | any other | JSON: the options in `start`, the deadline in `timeout`, else the input or output with its fields |
+//! | any other | JSON: the options for `start`, the deadline for `timeout`, otherwise the input or output with its fields |
 //!
-//! A trace of a fabric (`ib-sim serve --record`) has `view=fabric` in its section's header, and packets on interface 0
-//! alone: `fabric_sent` inbound, `fabric_delivered` outbound, with the number of the `node` and of its `port`. What is
-//! lost on its way was sent only. There is no core in it to replay. It is new in version 1.1.
+//! A trace of a fabric (`ib-sim serve --record`) has `view=fabric` in the comment of its section header. Except `end`, its
+//! packets are on interface 0: `fabric_sent` is inbound, `fabric_delivered` is outbound. Their comments hold the number
+//! of the `node` and of its `port`. A packet that was lost on its way is only `fabric_sent`. Such a trace cannot be
+//! replayed. It exists since version 1.1.
 //!
-//! Version 1.2 has `provider_call` and `provider_said`, whose messages and datagrams are text, two digits for each byte, and
-//! `start` says which providers there are and which subnet each serves.
+//! Version 1.2 adds `provider_call` and `provider_said`. Their messages and datagrams are hexadecimal text, two digits
+//! for each byte. `start` names the providers and the subnets that each serves.
 //!
-//! Numbers are in network order. A client's message is in the order of its machine, which the section's header tells.
+//! Numbers are in network byte order. A client's message is in the byte order of the recording machine, which the
+//! section header gives.
 //!
-//! Who reads a newer minor version leaves out what it does not know, with a [`Note`]; another major version is an error.
+//! A reader skips what it does not recognize in a newer minor version and reports a [`Note`]. Another major version is
+//! an error.
 //!
 //! # Modules
 //!
-//! | type | what it does |
+//! | type | purpose |
 //! |---|---|
-//! | [`Recorder`] | stands around a core and writes |
-//! | [`FabricRecorder`] | writes what crosses a fabric |
-//! | [`Reader`] | reads: an iterator of [`Entry`] |
-//! | [`Replay`] | tells a fresh core the same, and compares |
-//! | [`mod@line`] | a fact in words |
-//! | [`Stats`] | counts, and how long things took |
-//! | [`Timeline`] | what began and ended, as a picture |
-//! | [`anonymize`] | copies without names: [`Mask`] |
+//! | [`Recorder`] | records a core |
+//! | [`FabricRecorder`] | records the packets of a fabric |
+//! | [`Reader`] | reads a trace: an iterator of [`Entry`] |
+//! | [`Replay`] | replays a trace and compares outputs |
+//! | [`mod@line`] | formats a fact as text |
+//! | [`Stats`] | counts facts and measures durations |
+//! | [`Timeline`] | draws requests over time |
+//! | [`anonymize`] | copies a trace with other names and IP addresses: [`Mask`] |
 #![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
@@ -80,51 +85,45 @@
 )]
 mod anonymize;
 mod blocks;
-mod crossing;
+mod comment;
 mod decode;
 mod difference;
 mod encode;
 mod error;
-mod fabric;
 mod fabric_recorder;
 mod fact;
-mod hash;
 mod kind;
 pub mod line;
 mod mask;
+mod owned_input;
 mod packet;
-mod provider;
+mod port_table;
 mod reader;
 mod recorder;
 mod replay;
 mod span;
 mod stats;
 mod timeline;
-mod told;
-mod wish;
-mod words;
 mod writer;
 
 pub use anonymize::{AnonymizeError, anonymize};
-pub use crossing::Crossing;
+pub use comment::CommentError;
 pub use difference::Difference;
 pub use error::{Damage, Note, TraceError};
-pub use fabric_recorder::FabricRecorder;
-pub use fact::{Dated, Entry, Fact, Start, Woken};
+pub use fabric_recorder::{Crossing, FabricRecorder};
+pub use fact::{Dated, Entry, Fact, Start, Timeout};
 pub use kind::Kind;
 pub use mask::Mask;
-pub use packet::{Global, Way};
-pub use provider::{Hex, Said};
+pub use owned_input::OwnedInput;
+pub use packet::{GlobalHeader, PacketHeaders};
 pub use reader::Reader;
 pub use recorder::{Recorder, continuation};
 pub use replay::{Replay, ReplayError, Replayed};
 pub use span::{Phase, Span, Spans};
 pub use stats::Stats;
 pub use timeline::Timeline;
-pub use told::Told;
-pub use words::WordError;
 
-/// Major and minor version of what is written: a reader of the same major version reads it.
+/// Major and minor version of the written format. A reader of the same major version can read it.
 pub const VERSION: (u8, u8) = (1, 2);
 
 #[cfg(doctest)]

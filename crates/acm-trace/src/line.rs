@@ -1,16 +1,18 @@
-//! Facts in words: in one line, or a line for each field.
+//! Formats facts as text: in one line, or one line for each field.
 use crate::{
-    Crossing, Told, difference, encode,
-    fact::{Dated, Fact, Woken},
-    provider::{Called, Digits, Said},
+    Crossing, OwnedInput, difference, encode,
+    fact::{Dated, Fact, Timeout},
 };
-use acm_sansio::{Output, Time, api::ProviderCall};
+use acm_sansio::{
+    Input, Output, Time,
+    api::{ProviderCall, ProviderMessage},
+};
 use acm_wire::client::{Entry, EntryKind, Header};
 use core::fmt::Write as _;
 use ib_mad::{MadRef, Wire, attribute::Structure, sa::PathRecord};
 use serde::Serialize;
 
-/// A fact in one line, as `tcpdump` prints packets.
+/// Formats a fact in one line, as `tcpdump` prints packets.
 #[must_use]
 pub fn of(dated: &Dated) -> String {
     let mark = match &dated.fact {
@@ -23,11 +25,11 @@ pub fn of(dated: &Dated) -> String {
     format!("{} {mark} {}", dated.time, of_fact(&dated.fact))
 }
 
-/// The same without its time.
+/// Formats a fact in one line, without its time.
 pub(crate) fn of_fact(fact: &Fact) -> String {
     match fact {
-        Fact::Input(told) => of_input(told),
-        Fact::Timeout(woken) => of_timeout(woken),
+        Fact::Input(input) => of_input(input),
+        Fact::Timeout(timeout) => of_timeout(timeout),
         Fact::Output(output) => of_output(output),
         Fact::Lost(count) => format!("lost {count} facts"),
         Fact::Crossing(crossing) => of_crossing(crossing),
@@ -35,34 +37,38 @@ pub(crate) fn of_fact(fact: &Fact) -> String {
     }
 }
 
-pub(crate) fn of_timeout(woken: &Woken) -> String {
-    match woken.due {
-        Some(due) => format!("timeout due {}, {}", Time::from_nanos(due), woken.reason),
+pub(crate) fn of_timeout(timeout: &Timeout) -> String {
+    match timeout.due {
+        Some(due) => format!("timeout due {}, {}", Time::from_nanos(due), timeout.reason),
         None => "timeout without a deadline".to_owned(),
     }
 }
 
-/// An input in one line.
-fn of_input(told: &Told) -> String {
-    let kind = encode::kind_of_input(&told.as_input());
-    match told {
-        Told::ClientMessage { client, message } => format!("{kind} {client} {}", of_message(message)),
-        Told::KernelRequest { id, port, wanted } => {
+/// Formats an input in one line.
+fn of_input(input: &OwnedInput) -> String {
+    let kind = input.kind();
+    match input {
+        OwnedInput::ClientMessage { client, message } => format!("{kind} {client} {}", of_message(message)),
+        OwnedInput::Other(Input::KernelRequest { id, port, path }) => {
             let port = port.map_or_else(|| "any port".to_owned(), |port| format!("port {}", port.0));
-            format!("{kind} {} {port} {}", id.0, Structure::of::<PathRecord>().display(ib_mad::as_bytes(wanted)))
+            format!("{kind} {} {port} {}", id.0, Structure::of::<PathRecord>().display(ib_mad::as_bytes(path)))
         }
-        Told::SaAnswer { id, mad } => format!("{kind} {id} {}", of_mad(mad)),
-        Told::SaReport { port, lid, qpn, mad } => format!("{kind} port {} LID {lid} QP {qpn} {}", port.0, of_mad(mad)),
-        Told::Datagram { endpoint, source, payload } => {
+        OwnedInput::SaResponse { id, mad } => format!("{kind} {id} {}", of_mad(mad)),
+        OwnedInput::SaReport { port, lid, qpn, mad } => {
+            format!("{kind} port {} LID {lid} QP {qpn} {}", port.0, of_mad(mad))
+        }
+        OwnedInput::Datagram { endpoint, source, payload } => {
             let gid = source.gid.map_or_else(|| "no GID".to_owned(), |gid| format!("GID {gid}"));
             format!("{kind} {endpoint} from LID {} QP {} {gid} {}", source.lid, source.qpn, of_mad(payload))
         }
-        Told::Provider { provider, said } => format!("{kind} provider {} {}", provider.0, of_said(said)),
-        other => format!("{kind} {}", json(other)),
+        OwnedInput::Other(Input::Provider { provider, message }) => {
+            format!("{kind} provider {} {}", provider.0, of_provider_message(message))
+        }
+        OwnedInput::Other(other) => format!("{kind} {}", json(other)),
     }
 }
 
-/// An output in one line.
+/// Formats an output in one line.
 fn of_output(output: &Output) -> String {
     let kind = encode::kind_of_output(output);
     match output {
@@ -104,9 +110,9 @@ fn of_output(output: &Output) -> String {
 }
 
 fn of_crossing(crossing: &Crossing) -> String {
-    let Crossing { node, port, way, payload, .. } = crossing;
-    let (kind, from, to) = (crossing.kind(), way.source, way.dest);
-    format!("{kind} {node}/{port} LID {} QP {from} to LID {} QP {to} {}", way.slid, way.dlid, of_mad(payload))
+    let Crossing { node, port, headers, payload, .. } = crossing;
+    let (kind, from, to) = (crossing.kind(), headers.source, headers.dest);
+    format!("{kind} {node}/{port} LID {} QP {from} to LID {} QP {to} {}", headers.slid, headers.dlid, of_mad(payload))
 }
 
 fn of_mad(bytes: &[u8]) -> String {
@@ -140,7 +146,7 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// An output, a line for each field: its name, a space, its value.
+/// Formats an output with one line for each field: its name, a space, its value.
 pub(crate) fn fields_of_output(output: &Output) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &dyn core::fmt::Display| {
@@ -193,6 +199,15 @@ pub(crate) fn fields_of_output(output: &Output) -> String {
     text
 }
 
+/// Formats bytes as two hexadecimal digits each.
+struct Digits<'a>(&'a [u8]);
+
+impl core::fmt::Display for Digits<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
 type Line<'a> = dyn FnMut(&str, &dyn core::fmt::Display) + 'a;
 
 fn message_fields(bytes: &[u8], line: &mut Line<'_>) {
@@ -222,35 +237,33 @@ fn mad_fields(bytes: &[u8], line: &mut Line<'_>) {
         }
         Err(error) => line("mad", &error),
     }
-    // What no field shows must be the same, too.
+    // Bytes that no field shows are compared, too.
     line("bytes", &Digits(bytes));
 }
 
-/// Lines of ib-mad's own: names and values.
+/// Splits the lines that `ib-mad` formats into names and values.
 fn split(text: &str, line: &mut Line<'_>) {
     difference::lines(text).for_each(|(name, value)| line(name, &value));
 }
 
-/// A call in one line.
+/// Formats a call of a provider in one line.
 fn of_call(call: &ProviderCall) -> String {
     match call {
         ProviderCall::Resolve { request, endpoint, source, message } => {
             format!("resolve {request} {endpoint} {source} {}", of_message(message))
         }
-        ProviderCall::SaDone { id, result: Ok(mad) } => {
+        ProviderCall::SaResponse { id, mad } => {
             format!("sa_done {} {}", id.0, of_mad(ib_mad::as_bytes(&**mad)))
         }
-        other => json(&Called::from(other.clone())),
+        other => json(other),
     }
 }
 
-/// What was said in one line.
-fn of_said(said: &Said) -> String {
-    match said {
-        Said::Answered { request, message } => format!("answered {request} {}", of_message(&message.0)),
-        Said::SaAsked { id, endpoint, mad } => {
-            format!("sa_asked {} {endpoint} {}", id.0, of_mad(&mad.0))
-        }
+/// Formats a message of a provider in one line.
+fn of_provider_message(message: &ProviderMessage) -> String {
+    match message {
+        ProviderMessage::ResolveResponse { request, message } => format!("answered {request} {}", of_message(message)),
+        ProviderMessage::SaRequest { id, endpoint, mad } => format!("sa_asked {} {endpoint} {}", id.0, of_mad(mad)),
         other => json(other),
     }
 }

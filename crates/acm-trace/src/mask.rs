@@ -1,11 +1,7 @@
-//! Other names and IP addresses in the place of those that a trace has, the same everywhere.
-use crate::{
-    Told,
-    provider::{Hex, Said},
-};
+//! Replaces the names and IP addresses of a trace.
 use acm_sansio::{
     Account, Event, Input, Output,
-    api::ProviderCall,
+    api::{ProviderCall, ProviderMessage},
     port::InterfaceAddress,
     preload::{Hosts, Preload},
 };
@@ -23,15 +19,16 @@ use serde_json::Value;
 use siphasher::sip::SipHasher24;
 use std::sync::Arc;
 
-/// What stands before the address of an entry.
+/// Bytes of an entry before its address.
 const ENTRY_HEAD: usize = 8;
 
-/// Replaces names and IP addresses, each by the same everywhere; two that differ differ afterwards, too.
+/// Replaces names and IP addresses. The replacement of an address is the same everywhere. Different addresses have
+/// different replacements.
 ///
-/// Nothing is kept in a table: each letter or digit, and each bit of an address, is changed by what stands before it and
-/// a key. So lengths, letters, digits and upper case stay where they are, and what begins alike begins alike. The first 8
-/// bits of an IPv4 address and the first 16 of an IPv6 address stay. GIDs, LIDs, GUIDs and P_Keys stay: they are the
-/// fabric's and lead to no name.
+/// There is no table: the replacement of each letter, digit or bit depends on everything before it and on a key. The
+/// length, the positions of letters and digits, and the case stay. Addresses with a common prefix have replacements
+/// with a common prefix. The first 8 bits of an IPv4 address and the first 16 bits of an IPv6 address stay. GIDs, LIDs,
+/// GUIDs and P_Keys stay: they identify ports, but reveal no name.
 #[derive(Clone)]
 pub struct Mask {
     key: [u8; 16],
@@ -44,13 +41,13 @@ impl core::fmt::Debug for Mask {
 }
 
 impl Mask {
-    /// With a key that nobody knows: whoever has it has the names.
+    /// Creates a mask. The key must be secret: it reveals the original names.
     #[must_use]
     pub const fn new(key: [u8; 16]) -> Self {
         Self { key }
     }
 
-    /// A number for what stands before a place.
+    /// Returns a pseudo-random number for a prefix.
     fn number(&self, what: u8, before: &[u8]) -> u64 {
         let mut hasher = SipHasher24::new_with_key(&self.key);
         hasher.write_u8(what);
@@ -58,7 +55,7 @@ impl Mask {
         hasher.finish()
     }
 
-    /// The address in the place of this one.
+    /// Returns the replacement of an address.
     #[must_use]
     pub fn address(&self, address: &Address) -> Address {
         match address {
@@ -73,12 +70,12 @@ impl Mask {
         // Names are compared without regard to case.
         let before = name.as_bytes().to_ascii_lowercase();
         let mut after = name.as_bytes().to_vec();
-        for (place, byte) in after.iter_mut().enumerate() {
-            let number = self.number(0, before.get(..place).unwrap_or_default());
+        for (index, byte) in after.iter_mut().enumerate() {
+            let number = self.number(0, before.get(..index).unwrap_or_default());
             *byte = match *byte {
-                letter @ b'a'..=b'z' => turned(letter, b'a', 26, number),
-                letter @ b'A'..=b'Z' => turned(letter, b'A', 26, number),
-                digit @ b'0'..=b'9' => turned(digit, b'0', 10, number),
+                letter @ b'a'..=b'z' => rotated(letter, b'a', 26, number),
+                letter @ b'A'..=b'Z' => rotated(letter, b'A', 26, number),
+                digit @ b'0'..=b'9' => rotated(digit, b'0', 10, number),
                 other => other,
             };
         }
@@ -97,17 +94,18 @@ impl Mask {
         Ipv6Addr::from(octets)
     }
 
-    /// Turns each bit behind the first ones, or not, as those before it say.
+    /// Flips each bit behind the first `first` bits, or not, depending on the bits before it.
     fn bits(&self, what: u8, octets: &mut [u8], first: usize) {
-        let own = u128::from_be_bytes(core::array::from_fn(|place| octets.get(place).copied().unwrap_or_default()));
-        let turn = (first..octets.len() * 8).filter(|place| {
-            let before = own.checked_shr(128_u32.saturating_sub(u32::try_from(*place).unwrap_or_default()));
-            let before = [&place.to_be_bytes()[..], &before.unwrap_or_default().to_be_bytes()].concat();
+        let original =
+            u128::from_be_bytes(core::array::from_fn(|index| octets.get(index).copied().unwrap_or_default()));
+        let flipped = (first..octets.len() * 8).filter(|bit| {
+            let before = original.checked_shr(128_u32.saturating_sub(u32::try_from(*bit).unwrap_or_default()));
+            let before = [&bit.to_be_bytes()[..], &before.unwrap_or_default().to_be_bytes()].concat();
             self.number(what, &before) & 1 == 1
         });
-        for place in turn.collect::<Vec<_>>() {
-            if let Some(octet) = octets.get_mut(place / 8) {
-                *octet ^= 0x80 >> (place % 8);
+        for bit in flipped.collect::<Vec<_>>() {
+            if let Some(octet) = octets.get_mut(bit / 8) {
+                *octet ^= 0x80 >> (bit % 8);
             }
         }
     }
@@ -126,64 +124,72 @@ impl Mask {
         }
     }
 
-    /// What the core is told.
-    pub(crate) fn input(&self, input: &Input<'_>) -> Result<Told, serde_json::Error> {
-        Ok(match Told::from(input) {
-            Told::ClientOpened { client, account } => Told::ClientOpened { client, account: self.account(account) },
-            Told::ClientMessage { client, message } => Told::ClientMessage { client, message: self.message(&message) },
-            Told::KernelAddressRequest { id, source, dest } => {
-                Told::KernelAddressRequest { id, source: self.ip(source), dest: self.ip(dest) }
+    /// Returns the masked input. A masked message or datagram is stored in `bytes`.
+    pub(crate) fn input<'a>(&self, input: &Input<'a>, bytes: &'a mut Vec<u8>) -> Input<'a> {
+        match input {
+            Input::ClientOpened { client, account } => {
+                Input::ClientOpened { client: *client, account: self.account(*account) }
             }
-            Told::SourceSelected { request, source } => {
-                Told::SourceSelected { request, source: source.map(|source| self.ip(source)) }
+            Input::ClientMessage { client, message } => {
+                *bytes = self.message(message);
+                Input::ClientMessage { client: *client, message: bytes }
             }
-            Told::Datagram { endpoint, source, mut payload } => {
-                // One of another length has names all the same.
-                let length = payload.len();
-                payload.resize(length.max(size_of::<AcmMad>()), 0);
-                if let Ok((mad, _)) = AcmMad::parse_prefix(&payload) {
+            Input::KernelAddressRequest { id, source, dest } => {
+                Input::KernelAddressRequest { id: *id, source: self.ip(*source), dest: self.ip(*dest) }
+            }
+            Input::SourceSelected { request, source } => {
+                Input::SourceSelected { request: *request, source: source.map(|source| self.ip(source)) }
+            }
+            Input::Datagram { endpoint, source, payload } => {
+                // A datagram of another length may have names, too.
+                bytes.extend_from_slice(payload);
+                bytes.resize(payload.len().max(size_of::<AcmMad>()), 0);
+                if let Ok((mad, _)) = AcmMad::parse_prefix(bytes) {
                     let mad = self.mad(mad);
-                    payload.iter_mut().zip(ib_mad::as_bytes(&mad)).for_each(|(to, from)| *to = *from);
+                    bytes.iter_mut().zip(ib_mad::as_bytes(&mad)).for_each(|(to, from)| *to = *from);
                 }
-                payload.truncate(length);
-                Told::Datagram { endpoint, source, payload }
+                bytes.truncate(payload.len());
+                Input::Datagram { endpoint: *endpoint, source: *source, payload: bytes }
             }
-            Told::AddressAdded { port, pkey, address } => {
-                Told::AddressAdded { port, pkey, address: self.address(&address) }
+            Input::AddressAdded { port, pkey, address } => {
+                Input::AddressAdded { port: *port, pkey: *pkey, address: self.address(address) }
             }
-            Told::AddressRemoved { port, pkey, address } => {
-                Told::AddressRemoved { port, pkey, address: self.address(&address) }
+            Input::AddressRemoved { port, pkey, address } => {
+                Input::AddressRemoved { port: *port, pkey: *pkey, address: self.address(address) }
             }
-            Told::Provider { provider, said: Said::Answered { request, message } } => {
-                let message = Hex(self.message(&message.0));
-                Told::Provider { provider, said: Said::Answered { request, message } }
+            Input::Provider { provider, message: ProviderMessage::ResolveResponse { request, message } } => {
+                let message = ProviderMessage::ResolveResponse { request: *request, message: self.message(message) };
+                Input::Provider { provider: *provider, message }
             }
-            Told::Interfaces(all) => {
-                let masked = |own: InterfaceAddress| InterfaceAddress { address: self.ip(own.address), ..own };
-                Told::Interfaces(all.into_iter().map(masked).collect())
+            Input::Interfaces(all) => {
+                let masked = |interface: &InterfaceAddress| InterfaceAddress {
+                    address: self.ip(interface.address),
+                    ..*interface
+                };
+                Input::Interfaces(all.iter().map(masked).collect())
             }
-            Told::Preloaded(Preload::Hosts(hosts)) => Told::Preloaded(Preload::Hosts(Arc::new(self.hosts(&hosts)))),
-            // Named one by one, so that a new one does not compile before somebody has looked what is in it.
-            other @ (Told::ClientGone(_)
-            | Told::KernelRequest { .. }
-            | Told::KernelTimeout(_)
-            | Told::SaAnswer { .. }
-            | Told::SaReport { .. }
-            | Told::SaFailed { .. }
-            | Told::EndpointOpened { .. }
-            | Told::EndpointLost(_)
-            | Told::EndpointFailed(_)
-            | Told::PortUp { .. }
-            | Told::PortDown(_)
-            | Told::ClientReregister(_)
-            | Told::Preloaded(Preload::Routes(_))
-            | Told::Configure(_)
-            | Told::Provider { .. }
-            | Told::Shutdown) => other,
-        })
+            Input::Preloaded(Preload::Hosts(hosts)) => Input::Preloaded(Preload::Hosts(Arc::new(self.hosts(hosts)))),
+            // Every variant is named, so that a new variant does not compile without a decision here.
+            Input::ClientClosed(_)
+            | Input::KernelRequest { .. }
+            | Input::KernelTimeout(_)
+            | Input::SaResponse { .. }
+            | Input::SaReport { .. }
+            | Input::SaFailed { .. }
+            | Input::EndpointOpened { .. }
+            | Input::EndpointLost(_)
+            | Input::EndpointFailed(_)
+            | Input::PortUp { .. }
+            | Input::PortDown(_)
+            | Input::ClientReregister(_)
+            | Input::Preloaded(Preload::Routes(_))
+            | Input::Configure(_)
+            | Input::Provider { .. }
+            | Input::Shutdown => input.clone(),
+        }
     }
 
-    /// What the core wants.
+    /// Returns the masked output.
     pub(crate) fn output(&self, output: &Output) -> Result<Output, serde_json::Error> {
         Ok(match output {
             Output::Reply { client, reply } => {
@@ -225,7 +231,8 @@ impl Mask {
             | ProviderCall::CloseEndpoint(_)
             | ProviderCall::Reregister(_)
             | ProviderCall::QueryCounters { .. }
-            | ProviderCall::SaDone { .. } => {}
+            | ProviderCall::SaResponse { .. }
+            | ProviderCall::SaFailed { .. } => {}
         }
         what
     }
@@ -236,8 +243,8 @@ impl Mask {
         masked.left_out(hosts.left_out()).finish()
     }
 
-    /// A client's message or a reply: the addresses that it has, in entries or as text. What is malformed in it is taken
-    /// for a name where one could be.
+    /// Masks the addresses in a client's message or a reply, in entries or as text. Malformed bytes at the position of
+    /// an address are masked as a name.
     fn message(&self, bytes: &[u8]) -> Vec<u8> {
         let mut masked = bytes.to_vec();
         let Ok((header, rest)) = Header::parse_prefix(bytes) else { return masked };
@@ -271,13 +278,13 @@ impl Mask {
         masked
     }
 
-    /// Bytes that may be a name.
+    /// Masks bytes that may be a name.
     fn text(&self, bytes: &mut [u8]) {
         let other = self.name(&Name::new(bytes));
         bytes.iter_mut().zip(other.as_bytes()).for_each(|(to, from)| *to = *from);
     }
 
-    /// A datagram between daemons, or what is malformed in the place of one.
+    /// Masks a datagram between daemons. Malformed addresses are masked as names.
     fn mad(&self, mad: &AcmMad) -> AcmMad {
         let mut masked = *mad;
         for (kind, bytes) in [(mad.dest_type, &mut masked.dest), (mad.src_type, &mut masked.src)] {
@@ -290,7 +297,7 @@ impl Mask {
         masked
     }
 
-    /// The addresses are found in its text form: it has many variants.
+    /// Masks the addresses in an event. They are found in its JSON form, because the event has many variants.
     fn event(&self, event: &Event) -> Result<Event, serde_json::Error> {
         let mut value = serde_json::to_value(event)?;
         self.value(&mut value)?;
@@ -313,13 +320,13 @@ impl Mask {
     }
 }
 
-/// GIDs and LIDs stay as they are, with all that stands behind them.
+/// Reports whether an address is a GID or a LID. Such an address stays as it is, with the bytes behind it.
 const fn is_of_fabric(address: &Address) -> bool {
     matches!(address, Address::Gid(_) | Address::Lid(_))
 }
 
-/// Another letter or digit of so many.
-fn turned(byte: u8, first: u8, count: u8, number: u64) -> u8 {
+/// Returns the letter or digit that is `number` places further among the `count` that start with `first`.
+fn rotated(byte: u8, first: u8, count: u8, number: u64) -> u8 {
     let by = u8::try_from(number % u64::from(count)).unwrap_or_default();
     first + (byte - first + by) % count
 }
@@ -334,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn names_differ_from_what_they_were_and_from_one_another() {
+    fn masked_names_are_unique_and_keep_their_shape() {
         let names: Vec<String> = (0..300).map(|number| format!("Rack7-node{number}.example")).collect();
         let others: BTreeSet<String> =
             names.iter().map(|name| mask().address(&Address::from_text(name)).to_string()).collect();
@@ -352,22 +359,22 @@ mod tests {
         let shapes: BTreeSet<String> = others.iter().map(|name| shape(name)).collect();
         assert_eq!(shapes, names.iter().map(|name| shape(name)).collect());
         let begin = |text: &String| text[..10].to_owned();
-        assert_eq!(others.iter().map(begin).collect::<BTreeSet<_>>().len(), 1, "what begins alike begins alike");
+        assert_eq!(others.iter().map(begin).collect::<BTreeSet<_>>().len(), 1, "a common prefix stays a common prefix");
     }
 
     #[test]
-    fn the_case_of_a_name_does_not_count() {
+    fn masking_ignores_the_case_of_a_name() {
         let of = |text: &str| mask().address(&Address::from_text(text)).canonical();
         assert_eq!(of("Node1"), of("nODE1"));
         assert_ne!(of("node1"), Mask::new([8; 16]).address(&Address::from_text("node1")).canonical());
     }
 
     #[test]
-    fn ip_addresses_keep_their_kind_and_their_nets() {
+    fn masked_ip_addresses_keep_their_family_and_subnet() {
         let of = |text: &str| mask().address(&Address::from_text(text)).ip().unwrap();
-        let own: Vec<String> = (0..200).map(|last| format!("10.77.0.{last}")).collect();
-        let others: BTreeSet<IpAddr> = own.iter().map(|ip| of(ip)).collect();
-        assert_eq!(others.len(), own.len());
+        let originals: Vec<String> = (0..200).map(|last| format!("10.77.0.{last}")).collect();
+        let others: BTreeSet<IpAddr> = originals.iter().map(|ip| of(ip)).collect();
+        assert_eq!(others.len(), originals.len());
         let net = |ip: &IpAddr| ip.to_string().rsplit_once('.').unwrap().0.to_owned();
         let nets: BTreeSet<String> = others.iter().map(net).collect();
         assert_eq!(nets.len(), 1);

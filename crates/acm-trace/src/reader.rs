@@ -1,13 +1,12 @@
-//! Entries out of a file.
+//! Reads the entries of a file.
 use crate::{
     VERSION,
     blocks::{Blocks, Raw},
-    decode::{self, Refused, Said},
+    comment::{CommentError, ParsedComment},
+    decode::{self, DecodeFailure, Decoded},
     error::{Damage, Note, TraceError},
     fact::{Dated, Entry, Fact, Start},
-    hash,
-    words::{Reading, WordError},
-    writer::{FABRIC, LINKS, RESOLUTION},
+    writer::{FABRIC, LINKS, RESOLUTION, hash},
 };
 use acm_sansio::{Config, Seed, Time};
 use pcap_file::{
@@ -23,10 +22,10 @@ use pcap_file::{
 };
 use std::{collections::VecDeque, io::Read};
 
-/// Reads a trace, entry by entry; after an error it gives none.
+/// Reads a trace, entry by entry. It returns no entry after an error.
 ///
-/// What is of another version or of other programs is left out with a [`Note`]; so is what is missing behind the end of
-/// a file that was cut.
+/// Unknown parts of newer versions or of other programs are skipped with a [`Note`]. The truncated end of a file is
+/// skipped with a [`Note`], too.
 pub struct Reader<R> {
     blocks: Blocks<R>,
     section: Option<Section>,
@@ -36,7 +35,7 @@ pub struct Reader<R> {
     done: bool,
 }
 
-/// What is known of the section that is read.
+/// The section that is being read.
 struct Section {
     parser: PcapNgParser,
     offset: u64,
@@ -44,14 +43,14 @@ struct Section {
     program: String,
     seed: Seed,
     config: u64,
-    /// There is no core whose options would come first.
+    /// True for a trace of a fabric: it has no core and no options.
     of_fabric: bool,
     started: bool,
     ended: bool,
 }
 
 impl<R: Read> Reader<R> {
-    /// A reader of a whole file.
+    /// Creates a reader of a whole file.
     pub fn new(input: R) -> Self {
         let ready = VecDeque::new();
         Self { blocks: Blocks::new(input), section: None, frame: 0, time: Time::ZERO, ready, done: false }
@@ -84,8 +83,8 @@ impl<R: Read> Reader<R> {
         match raw.number {
             Raw::SECTION => {
                 let section = Section::new(raw)?;
-                // The one before may have been cut off when its writer died.
-                if self.section.as_ref().is_some_and(|before| !before.ended) {
+                // The previous section has no end mark if its writer crashed.
+                if self.section.as_ref().is_some_and(|previous| !previous.ended) {
                     self.ready.push_back(Entry::Note(Note::Cut { offset }));
                 }
                 let minor = section.minor;
@@ -101,24 +100,24 @@ impl<R: Read> Reader<R> {
                 let (_, block) = section.parser.next_block(&raw.bytes).map_err(|error| damaged(error.into()))?;
                 match block {
                     Block::InterfaceDescription(interface) => check_resolution(&interface).map_err(damaged),
-                    // A packet borrows from its bytes, and is done with here.
+                    // The packet borrows from the bytes of the block.
                     Block::EnhancedPacket(packet) => {
                         let link = section.parser.interfaces().get(packet.interface_id as usize);
                         let link = link.ok_or_else(|| damaged(Damage::Interface(packet.interface_id)))?.linktype;
                         self.frame += 1;
-                        let said = if link == LINKS[0] {
-                            decode::infiniband(&packet.data, &comments(&packet)).map_err(Refused::from)
+                        let decoded = if link == LINKS[0] {
+                            decode::infiniband(&packet.data, &comments(&packet)).map_err(DecodeFailure::from)
                         } else if link == LINKS[1] {
                             decode::other(&packet.data, section.minor > VERSION.1)
                         } else {
-                            Ok(Said::Unknown(format!("link type {}", u32::from(link))))
+                            Ok(Decoded::Unknown(format!("link type {}", u32::from(link))))
                         };
-                        let said = said.map_err(|refused| match refused {
-                            Refused::Version(major) => TraceError::Version { major, offset },
-                            Refused::Damage(damage) => damaged(damage),
+                        let decoded = decoded.map_err(|failure| match failure {
+                            DecodeFailure::Version(major) => TraceError::Version { major, offset },
+                            DecodeFailure::Damage(damage) => damaged(damage),
                         })?;
                         let nanos = u64::try_from(packet.timestamp.as_nanos()).unwrap_or(u64::MAX);
-                        self.said(said, &packet.data, offset, Time::from_nanos(nanos)).map_err(damaged)
+                        self.push(decoded, &packet.data, offset, Time::from_nanos(nanos)).map_err(damaged)
                     }
                     _ => Ok(()),
                 }
@@ -130,12 +129,12 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    fn said(&mut self, said: Said, data: &[u8], offset: u64, time: Time) -> Result<(), Damage> {
+    fn push(&mut self, decoded: Decoded, data: &[u8], offset: u64, time: Time) -> Result<(), Damage> {
         let Some(section) = &mut self.section else { return Ok(()) };
-        match said {
-            Said::Unknown(what) => self.ready.push_back(Entry::Note(Note::Packet { offset, what })),
-            Said::Start(config) => {
-                if hash::of(data) != section.config {
+        match decoded {
+            Decoded::Unknown(what) => self.ready.push_back(Entry::Note(Note::Packet { offset, what })),
+            Decoded::Start(config) => {
+                if hash(data) != section.config {
                     return Err(Damage::Config);
                 }
                 section.started = true;
@@ -145,7 +144,7 @@ impl<R: Read> Reader<R> {
                 }
                 self.ready.push_back(Entry::Start(Box::new(start)));
             }
-            Said::Fact(fact) => {
+            Decoded::Fact(fact) => {
                 if !section.started && !section.of_fabric {
                     return Err(Damage::NoStart);
                 }
@@ -192,23 +191,23 @@ impl Section {
         let not_ours = || TraceError::NotATrace { offset };
         let (_, parser) =
             PcapNgParser::new(&raw.bytes).map_err(|error| TraceError::Damaged { offset, damage: error.into() })?;
-        let comment = |option: &SectionHeaderOption<'static>| match option {
+        let text = |option: &SectionHeaderOption<'static>| match option {
             SectionHeaderOption::Comment(text) => Some(text.clone().into_owned()),
             _ => None,
         };
         let header: &SectionHeaderBlock<'static> = parser.section();
-        let comments: Vec<String> = header.options.iter().filter_map(comment).collect();
-        let words = comments.iter().filter_map(|comment| Reading::new(comment)).find(|words| words.what == "trace");
-        let words = words.ok_or_else(not_ours)?;
-        let (major, minor) = words.text("version").and_then(version).ok_or_else(not_ours)?;
+        let comments: Vec<String> = header.options.iter().filter_map(text).collect();
+        let mut parsed = comments.iter().filter_map(|comment| ParsedComment::new(comment));
+        let comment = parsed.find(|comment| comment.name == "trace").ok_or_else(not_ours)?;
+        let (major, minor) = comment.text("version").and_then(version).ok_or_else(not_ours)?;
         if major != VERSION.0 {
             return Err(TraceError::Version { major, offset });
         }
-        let wrong = |error: WordError| TraceError::Damaged { offset, damage: error.into() };
-        let config = words.parsed("config", |text| u64::from_str_radix(text, 16).ok()).map_err(wrong)?;
-        let seed = words.parsed("seed", |text| u128::from_str_radix(text, 16).ok()).map_err(wrong)?;
-        let (program, seed) = (words.get("program").map_err(wrong)?, Seed::new(seed.to_be_bytes()));
-        let of_fabric = words.text("view") == Some(FABRIC);
+        let wrong = |error: CommentError| TraceError::Damaged { offset, damage: error.into() };
+        let config = comment.parsed("config", |text| u64::from_str_radix(text, 16).ok()).map_err(wrong)?;
+        let seed = comment.parsed("seed", |text| u128::from_str_radix(text, 16).ok()).map_err(wrong)?;
+        let (program, seed) = (comment.get("program").map_err(wrong)?, Seed::new(seed.to_be_bytes()));
+        let of_fabric = comment.text("view") == Some(FABRIC);
         let (started, ended) = (false, false);
         Ok(Self { offset, minor, program, seed, config, of_fabric, started, ended, parser })
     }

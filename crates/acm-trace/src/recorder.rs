@@ -1,9 +1,9 @@
-//! Writes down what a core is told and what it wants.
+//! Records the inputs and outputs of a core.
 use crate::{
     Kind, Mask,
     encode::{self, MessageHead, Packet},
-    fabric::Fabric,
-    fact::{Start, Woken},
+    fact::{Start, Timeout},
+    port_table::PortTable,
     writer::Writer,
 };
 use acm_sansio::{Acm, Input, Output, Time, api::Deadline};
@@ -12,14 +12,13 @@ use std::{
     io::{self, Write},
 };
 
-/// Writes a trace of one core at a time into a file, packet by packet.
+/// Records one core at a time into a file. Each packet is one call of the file's `write`.
 ///
-/// [`Recorder::drive`] and [`Recorder::handle_timeout`] stand in the place of the core's own methods. A file that cannot
-/// be written stops the recording, and never the core: [`Recorder::finish`] says why. Each packet is one call of the
-/// file's `write`.
+/// Call [`Recorder::drive`] and [`Recorder::handle_timeout`] instead of the core's methods. A write error stops the
+/// recording, but never the core. [`Recorder::finish`] returns the error.
 pub struct Recorder<W: Write> {
     writer: Writer<W>,
-    fabric: Fabric,
+    ports: PortTable,
     now: Time,
     facts: u64,
     mask: Option<Mask>,
@@ -33,32 +32,32 @@ impl<W: Write> core::fmt::Debug for Recorder<W> {
 }
 
 impl<W: Write> Recorder<W> {
-    /// Begins a file, for a core that was told nothing yet.
+    /// Starts a file, for a core without any input yet.
     ///
     /// # Errors
-    /// Those of the file.
+    /// Those of writing to the file.
     pub fn new(out: W, start: &Start) -> io::Result<Self> {
         let config = encode::start(&start.config)?;
         let mut writer = Writer::new(out, start, &config)?;
         writer.packet(Time::ZERO, &config)?;
-        Ok(Self { writer, fabric: Fabric::default(), now: Time::ZERO, facts: 0, mask: None, failed: None })
+        Ok(Self { writer, ports: PortTable::default(), now: Time::ZERO, facts: 0, mask: None, failed: None })
     }
 
-    /// The same, with other names and IP addresses in the place of those that there are.
+    /// Returns the same recorder, which replaces names and IP addresses from now on.
     #[must_use]
     pub fn masked(self, mask: Mask) -> Self {
         Self { mask: Some(mask), ..self }
     }
 
-    /// Ends what was recorded, and goes on with another core, that was told nothing yet, in the same file.
+    /// Ends the trace of this core and starts another core in the same file. The new core has had no input yet.
     pub fn restart(&mut self, start: &Start) {
         self.end();
         self.begin(start);
     }
 
-    /// The same behind a core that was cut off.
+    /// Starts another core without an end mark for the previous core.
     pub(crate) fn begin(&mut self, start: &Start) {
-        self.fabric = Fabric::default();
+        self.ports = PortTable::default();
         (self.now, self.facts) = (Time::ZERO, 0);
         if self.failed.is_some() {
             return;
@@ -70,65 +69,68 @@ impl<W: Write> Recorder<W> {
         self.keep(written);
     }
 
-    /// Writes that so many facts are missing here.
+    /// Writes a gap of `count` facts.
     pub fn lost(&mut self, now: Time, count: u64) {
         self.facts += count;
         self.write(now, Ok(encode::lost(count)));
     }
 
-    /// Writes that the last so many facts are missing: somebody threw their packets away.
+    /// Writes a gap for the last `count` facts, whose packets the caller dropped.
     pub fn thrown_away(&mut self, now: Time, count: u64) {
         self.facts = self.facts.saturating_sub(count);
         self.lost(now, count);
     }
 
-    /// How many facts this core's trace has so far, those among them that are missing: what [`continuation`] needs.
+    /// Returns the number of facts of this core so far, including missing facts. [`continuation`] needs this number.
     #[must_use]
     pub const fn facts(&self) -> u64 {
         self.facts
     }
 
-    /// Writes what the core is told.
+    /// Writes an input of the core.
     pub fn input(&mut self, now: Time, input: &Input<'_>) {
         self.facts += 1;
-        // What a busy daemon hears all the time, without a packet of its own in memory.
+        // The most frequent input is written without a copy in memory.
         if let (None, Some((kind, head, message))) = (&self.mask, encode::client_message(input)) {
             return self.message(now, kind, &head, message);
         }
-        self.fabric.hear(input);
+        self.ports.update_from_input(input);
         let packet = match &self.mask {
-            None => encode::input(&self.fabric, now, input),
-            Some(mask) => mask.input(input).and_then(|told| encode::input(&self.fabric, now, &told.as_input())),
+            None => encode::input(&self.ports, now, input),
+            Some(mask) => {
+                let mut bytes = Vec::new();
+                encode::input(&self.ports, now, &mask.input(input, &mut bytes))
+            }
         };
         self.write(now, packet);
     }
 
-    /// Writes that the core is told that its deadline is there: that of [`Acm::poll_deadline`].
+    /// Writes a call of [`Acm::handle_timeout`]. `deadline` is the result of [`Acm::poll_deadline`] before the call.
     pub fn timeout(&mut self, now: Time, deadline: Option<Deadline>) {
-        self.woken(now, &Woken::from(deadline));
+        self.recorded_timeout(now, &Timeout::from(deadline));
     }
 
-    pub(crate) fn woken(&mut self, now: Time, woken: &Woken) {
+    pub(crate) fn recorded_timeout(&mut self, now: Time, timeout: &Timeout) {
         self.facts += 1;
-        self.write(now, encode::timeout(woken));
+        self.write(now, encode::timeout(timeout));
     }
 
-    /// Writes what the core wants.
+    /// Writes an output of the core.
     pub fn output(&mut self, now: Time, output: &Output) {
         self.facts += 1;
-        // What it says all the time.
+        // The most frequent output is written without a copy in memory.
         if let (None, Some((kind, head, reply))) = (&self.mask, encode::reply(output)) {
             return self.message(now, kind, &head, reply);
         }
-        self.fabric.see(output);
+        self.ports.update_from_output(output);
         let packet = match &self.mask {
-            None => encode::output(&self.fabric, now, output),
-            Some(mask) => mask.output(output).and_then(|output| encode::output(&self.fabric, now, &output)),
+            None => encode::output(&self.ports, now, output),
+            Some(mask) => mask.output(output).and_then(|output| encode::output(&self.ports, now, &output)),
         };
         self.write(now, packet);
     }
 
-    /// In place of [`Acm::drive`].
+    /// Records and calls [`Acm::drive`].
     pub fn drive(
         &mut self,
         acm: &mut Acm,
@@ -141,7 +143,7 @@ impl<W: Write> Recorder<W> {
         self.drain(acm, now, carry_out);
     }
 
-    /// In place of [`Acm::handle_timeout`] and [`Acm::drain`].
+    /// Records and calls [`Acm::handle_timeout`] and [`Acm::drain`].
     pub fn handle_timeout(
         &mut self,
         acm: &mut Acm,
@@ -153,22 +155,23 @@ impl<W: Write> Recorder<W> {
         self.drain(acm, now, carry_out);
     }
 
-    /// In place of [`Acm::drain`].
+    /// Records and calls [`Acm::drain`].
     ///
-    /// The core's own loop tells facts where nobody sees them: they are held back here and told one by one.
+    /// [`Acm::drain`] handles the inputs that `carry_out` returns by itself. This method queues them, so that each can
+    /// be recorded.
     pub fn drain(&mut self, acm: &mut Acm, now: Time, mut carry_out: impl FnMut(Output) -> Option<Input<'static>>) {
-        let mut facts = VecDeque::new();
+        let mut inputs = VecDeque::new();
         loop {
             acm.drain(now, |output| {
                 self.output(now, &output);
-                if let Some(fact) = carry_out(output) {
-                    facts.push_back(fact);
+                if let Some(input) = carry_out(output) {
+                    inputs.push_back(input);
                 }
                 None
             });
-            let Some(fact) = facts.pop_front() else { return };
-            self.input(now, &fact);
-            acm.handle_input(now, fact);
+            let Some(input) = inputs.pop_front() else { return };
+            self.input(now, &input);
+            acm.handle_input(now, input);
         }
     }
 
@@ -195,32 +198,32 @@ impl<W: Write> Recorder<W> {
         }
     }
 
-    /// Writes that nothing follows.
+    /// Writes the end mark.
     pub fn end(&mut self) {
         self.write(self.now, Ok(encode::end()));
     }
 
-    /// What was written so far.
+    /// Returns the file with everything that was written so far.
     #[must_use]
     pub fn get_ref(&self) -> &W {
         self.writer.get_ref()
     }
 
-    /// The same, to be taken away between two packets.
+    /// Returns the file. Its content may be taken out between two packets.
     pub fn get_mut(&mut self) -> &mut W {
         self.writer.get_mut()
     }
 
-    /// Ends the file.
+    /// Writes the end mark and returns the file.
     ///
     /// # Errors
-    /// The first one of the file, after which nothing more was written.
+    /// The first error of writing. Nothing was written after it.
     pub fn finish(mut self) -> io::Result<W> {
         self.end();
         self.into_inner()
     }
 
-    /// The file as it is now.
+    /// Returns the file without writing an end mark.
     pub(crate) fn into_inner(self) -> io::Result<W> {
         match self.failed {
             Some(error) => Err(error),
@@ -229,13 +232,14 @@ impl<W: Write> Recorder<W> {
     }
 }
 
-/// The beginning of a further file of a recording, behind so many facts of the same core in files before it.
+/// Returns the first bytes of a further file of a recording. `facts` is the number of facts of the same core in the
+/// earlier files.
 ///
-/// It says that these facts are missing. Behind the files before it, as one file, it is replayed like them; alone it is
-/// printed and counted, and there is no core to compare with.
+/// The file starts with a gap of `facts` facts. Appended to the earlier files, it is replayed like them. Alone, it can
+/// be printed and counted, but not replayed.
 ///
 /// # Errors
-/// None but those of writing text.
+/// The options cannot be written as text.
 pub fn continuation(start: &Start, now: Time, facts: u64) -> io::Result<Vec<u8>> {
     let mut recorder = Recorder::new(Vec::new(), start)?;
     recorder.lost(now, facts);

@@ -1,15 +1,15 @@
-//! Tells a fresh core what another one was told, and compares what both want.
+//! Replays a trace: gives its inputs to a new core and compares the outputs.
 use crate::{
     difference::Difference,
     error::{Note, TraceError},
-    fact::{Dated, Entry, Fact, Start, Woken},
+    fact::{Dated, Entry, Fact, Start, Timeout},
     line,
     reader::Reader,
 };
 use acm_sansio::{Acm, Config, Output, Seed};
 use std::{collections::VecDeque, io::Read};
 
-/// How a core is made for a replay.
+/// Creates a core for a replay.
 type Maker<'a> = dyn FnMut(Config, Seed) -> Acm + 'a;
 
 /// Replays traces.
@@ -19,7 +19,7 @@ type Maker<'a> = dyn FnMut(Config, Seed) -> Acm + 'a;
 /// use acm_trace::{Replay, ReplayError};
 ///
 /// # fn check(trace: &[u8]) {
-/// // With a provider of one's own, it is `Acm::with_provider` in place of `Acm::new`.
+/// // For another provider, call `Acm::with_provider` instead of `Acm::new`.
 /// match Replay::with_core(Acm::new).run(trace) {
 ///     Ok(replayed) => println!("{} inputs, {} outputs as recorded", replayed.inputs, replayed.outputs),
 ///     Err(ReplayError::Differs(difference)) => panic!("{difference}"),
@@ -32,7 +32,7 @@ pub struct Replay<'a> {
 }
 
 impl Default for Replay<'_> {
-    /// With the built-in provider.
+    /// Creates a replay with the built-in provider.
     fn default() -> Self {
         Self::with_core(Acm::new)
     }
@@ -44,76 +44,76 @@ impl core::fmt::Debug for Replay<'_> {
     }
 }
 
-/// What a replay without a difference went through.
+/// The result of a replay without a difference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
-    /// Cores, one after the other.
+    /// Number of cores.
     pub cores: u64,
-    /// What they were told, deadlines among them.
+    /// Number of inputs and time-outs.
     pub inputs: u64,
-    /// What they wanted, each as recorded.
+    /// Number of outputs. Each equals the recorded output.
     pub outputs: u64,
-    /// What stands behind a hole, where there is no core to compare with.
+    /// Number of facts after a gap, which cannot be compared.
     pub not_compared: u64,
-    /// Packets of a fabric, in whose trace is no core.
+    /// Number of packets of a fabric. A trace of a fabric has no core.
     pub crossings: u64,
-    /// What was left out, or is missing.
+    /// Notes about skipped or missing parts.
     pub notes: Vec<Note>,
 }
 
-/// Why a replay ended.
+/// The reason why a replay stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
     /// The trace cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// The core wants something else than was recorded.
+    /// An output of the core differs from the recorded output.
     #[error(transparent)]
     Differs(Box<Difference>),
 }
 
 impl<'a> Replay<'a> {
-    /// With cores that the caller makes.
+    /// Creates a replay with cores from `make`.
     #[must_use]
     pub fn with_core(make: impl FnMut(Config, Seed) -> Acm + 'a) -> Self {
         Self { make: Box::new(make) }
     }
 
-    /// Replays a trace: each of its cores from its beginning.
+    /// Replays every core of a trace.
     ///
-    /// A section that begins with facts that are missing goes on where the one before it ended, if these are the facts
-    /// that it had: files of a recording that was cut into several, one behind the other.
+    /// A section that starts with a gap continues the previous section if both have the same seed and the gap has as
+    /// many facts as the previous section. This is the case for concatenated files of one recording.
     ///
     /// # Errors
-    /// The trace cannot be read, or a core wants something else: the first difference.
+    /// The trace cannot be read, or an output differs. Only the first difference is returned.
     pub fn run(&mut self, trace: impl Read) -> Result<Replayed, ReplayError> {
         let mut done = Replayed::default();
-        let mut before: Option<Section> = None;
+        let mut previous: Option<Section> = None;
         let mut section: Option<Section> = None;
         for entry in Reader::new(trace) {
             match entry? {
                 Entry::Start(start) => {
-                    // The end of the one before is missing, and perhaps what it wanted last.
+                    // Without an end mark, the last outputs of the previous core may be missing: they are not compared.
                     done.cores += 1;
-                    before = section.replace(self.section(*start));
+                    previous = section.replace(self.section(*start));
                 }
                 Entry::Note(note) => done.notes.push(note),
                 Entry::Fact(Dated { fact: Fact::Crossing(_), .. }) => done.crossings += 1,
                 Entry::Fact(dated) => {
                     let Some(running) = &mut section else { continue };
-                    if let (Fact::Lost(count), Some(before)) = (&dated.fact, before.take())
+                    if let (Fact::Lost(count), Some(previous)) = (&dated.fact, previous.take())
                         && running.facts == 0
-                        && before.is_continued(running, *count)
+                        && previous.is_continued(running, *count)
                     {
                         done.cores -= 1;
-                        // That file was not cut: it goes on here.
+                        // The previous file was not truncated: it continues here.
                         if let Some(Note::Cut { .. }) = done.notes.last() {
                             done.notes.pop();
                         }
-                        *running = before;
+                        *running = previous;
                         continue;
                     }
-                    running.hear(dated, &mut done)?;
+                    running.replay(dated, &mut done)?;
                 }
             }
         }
@@ -123,27 +123,27 @@ impl<'a> Replay<'a> {
     fn section(&mut self, start: Start) -> Section {
         let Start { config, seed, .. } = start;
         let acm = (self.make)(config, seed);
-        let core = Core { acm, wanted: VecDeque::new(), step: 0, told: None };
+        let core = Core { acm, outputs: VecDeque::new(), step: 0, last: None };
         Section { seed, facts: 0, core: Some(core) }
     }
 }
 
-/// What is known of a section.
+/// The section that is being replayed.
 struct Section {
     seed: Seed,
-    /// How many facts it had so far, those among them that are missing.
+    /// Number of facts so far, including missing facts.
     facts: u64,
-    /// `None` behind a hole: what comes there cannot be compared.
+    /// The core; `None` after a gap, where nothing can be compared.
     core: Option<Core>,
 }
 
 impl Section {
-    /// Whether the other one is of the same core and begins where this one is now.
+    /// Reports whether `other` belongs to the same core and starts at the current position of this section.
     fn is_continued(&self, other: &Self, missing: u64) -> bool {
         self.seed == other.seed && self.facts == missing
     }
 
-    fn hear(&mut self, dated: Dated, done: &mut Replayed) -> Result<(), ReplayError> {
+    fn replay(&mut self, dated: Dated, done: &mut Replayed) -> Result<(), ReplayError> {
         self.facts += match dated.fact {
             Fact::Lost(count) => count,
             Fact::End | Fact::Crossing(_) => 0,
@@ -152,32 +152,32 @@ impl Section {
         match (&dated.fact, &mut self.core) {
             (Fact::Lost(_), core) => *core = None,
             (Fact::End, Some(core)) => {
-                core.nothing_more(&dated)?;
+                core.expect_no_output(&dated)?;
                 self.core = None;
             }
             (Fact::End, None) => {}
-            (_, Some(core)) => core.hear(dated, done)?,
+            (_, Some(core)) => core.replay(dated, done)?,
             (_, None) => done.not_compared += 1,
         }
         Ok(())
     }
 }
 
-/// A core that is told again what another one was told.
+/// A core that gets recorded inputs.
 struct Core {
     acm: Acm,
-    /// What it wants, and was not compared yet.
-    wanted: VecDeque<Output>,
-    /// How often it was told something.
+    /// Outputs that were not compared yet.
+    outputs: VecDeque<Output>,
+    /// Number of inputs and time-outs so far.
     step: u64,
-    /// What it was told last, in a line once somebody asks.
-    told: Option<Fact>,
+    /// The last input or time-out. It is formatted only for a difference.
+    last: Option<Fact>,
 }
 
 impl Core {
-    fn hear(&mut self, dated: Dated, done: &mut Replayed) -> Result<(), ReplayError> {
+    fn replay(&mut self, dated: Dated, done: &mut Replayed) -> Result<(), ReplayError> {
         if let Fact::Output(expected) = &dated.fact {
-            let actual = self.wanted.pop_front();
+            let actual = self.outputs.pop_front();
             if actual.as_ref() != Some(&**expected) {
                 let actual = actual.as_ref().map_or_else(|| NOTHING.to_owned(), line::fields_of_output);
                 return Err(self.differs(&dated, line::fields_of_output(expected), actual));
@@ -185,29 +185,29 @@ impl Core {
             done.outputs += 1;
             return Ok(());
         }
-        self.nothing_more(&dated)?;
+        self.expect_no_output(&dated)?;
         self.step += 1;
         done.inputs += 1;
         match &dated.fact {
-            Fact::Input(told) => self.acm.handle_input(dated.time, told.as_input()),
-            Fact::Timeout(woken) => {
-                let own = Woken::from(self.acm.poll_deadline());
-                if own != *woken {
-                    self.told = Some(dated.fact.clone());
-                    return Err(self.differs(&dated, line::of_timeout(woken), line::of_timeout(&own)));
+            Fact::Input(input) => self.acm.handle_input(dated.time, input.as_input()),
+            Fact::Timeout(expected) => {
+                let actual = Timeout::from(self.acm.poll_deadline());
+                if actual != *expected {
+                    self.last = Some(dated.fact.clone());
+                    return Err(self.differs(&dated, line::of_timeout(expected), line::of_timeout(&actual)));
                 }
                 self.acm.handle_timeout(dated.time);
             }
             Fact::Output(_) | Fact::Lost(_) | Fact::Crossing(_) | Fact::End => {}
         }
-        self.wanted.extend(core::iter::from_fn(|| self.acm.poll_output()));
-        self.told = Some(dated.fact);
+        self.outputs.extend(core::iter::from_fn(|| self.acm.poll_output()));
+        self.last = Some(dated.fact);
         Ok(())
     }
 
-    /// Nothing is wanted that was not recorded.
-    fn nothing_more(&mut self, at: &Dated) -> Result<(), ReplayError> {
-        match self.wanted.pop_front() {
+    /// Fails if the core has an output that was not recorded.
+    fn expect_no_output(&mut self, at: &Dated) -> Result<(), ReplayError> {
+        match self.outputs.pop_front() {
             None => Ok(()),
             Some(more) => Err(self.differs(at, NOTHING.to_owned(), line::fields_of_output(&more))),
         }
@@ -215,10 +215,10 @@ impl Core {
 
     fn differs(&self, at: &Dated, expected: String, actual: String) -> ReplayError {
         let (time, frame, step) = (at.time, at.frame, self.step);
-        let told = self.told.as_ref().map_or_else(|| "its start".to_owned(), line::of_fact);
-        ReplayError::Differs(Box::new(Difference { time, frame, step, told, expected, actual }))
+        let input = self.last.as_ref().map_or_else(|| "its start".to_owned(), line::of_fact);
+        ReplayError::Differs(Box::new(Difference { time, frame, step, input, expected, actual }))
     }
 }
 
-/// In place of an output that is not there.
+/// The text for a missing output.
 const NOTHING: &str = "output nothing";

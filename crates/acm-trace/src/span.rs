@@ -1,28 +1,28 @@
-//! What began and ended in a trace.
+//! Spans of a trace: requests and the time until their responses.
 use crate::{
-    Crossing, Told,
+    Crossing, OwnedInput,
     fact::{Dated, Entry, Fact},
     line,
 };
-use acm_sansio::{ClientId, KernelRequestId, Output, SaRequestId, Time};
+use acm_sansio::{ClientId, Input, KernelRequestId, Output, SaRequestId, Time};
 use acm_wire::client::{ClientStatus, Header};
 use core::{fmt, time::Duration};
 use ib_mad::{MadHeader, Method, MgmtClass, TransactionId, Wire as _, acm::AcmMad, sa::SaMad};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What is measured: from the first of both to the second.
+/// The kind of a span: its start and its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Phase {
-    /// A client's message, until the reply to it.
+    /// From a client's message to the reply.
     Client,
-    /// A request of the kernel, until the reply to it.
+    /// From a request of the kernel to the reply.
     Kernel,
-    /// A multicast request, sent for the first time, until a peer's response.
+    /// From the first send of a multicast request to a peer's response.
     Group,
-    /// A peer's multicast request, until the response to it.
+    /// From a peer's multicast request to the response.
     Peer,
-    /// A request to subnet administration, until its answer or its failure.
+    /// From a request to the subnet administrator (SA) to its response or failure.
     Sa,
 }
 
@@ -38,49 +38,49 @@ impl fmt::Display for Phase {
     }
 }
 
-/// Something that began and ended.
+/// A request and the time until its response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// What it is.
+    /// The kind of the span.
     pub phase: Phase,
-    /// When it began.
+    /// Time of the request.
     pub since: Time,
-    /// When it ended.
+    /// Time of the response or failure.
     pub until: Time,
-    /// What was asked, in words.
+    /// The request, as text.
     pub what: String,
-    /// Whether it ended with what was asked for.
+    /// True if the request succeeded.
     pub success: bool,
 }
 
 impl Span {
-    /// How long it took.
+    /// Returns the duration.
     #[must_use]
     pub fn took(&self) -> Duration {
         self.until.since(self.since)
     }
 }
 
-/// Where something began.
+/// An open request.
 #[derive(Clone, Debug)]
-struct Begun {
-    at: Time,
-    what: Fact,
+struct Open {
+    since: Time,
+    request: Fact,
 }
 
-/// A request is not sent again after so long.
-const REPEATED: Duration = Duration::from_secs(60);
+/// The longest time between the first send of a request and a retry.
+const RETRY_PERIOD: Duration = Duration::from_secs(60);
 
-/// Finds what began and ended. What has not ended takes room until its core ends.
+/// Finds the spans of a trace. A request without a response uses memory until its core ends.
 #[derive(Debug, Default)]
 pub struct Spans {
-    clients: BTreeMap<ClientId, VecDeque<([u8; 8], Begun)>>,
-    kernel: BTreeMap<KernelRequestId, Begun>,
-    group: BTreeMap<TransactionId, Begun>,
-    peers: BTreeMap<TransactionId, Begun>,
-    sa: BTreeMap<SaRequestId, Begun>,
-    /// In a trace of a fabric: what a node's port asked of subnet administration or of its group.
-    ports: BTreeMap<(u32, u8, Phase, TransactionId), Begun>,
+    clients: BTreeMap<ClientId, VecDeque<([u8; 8], Open)>>,
+    kernel: BTreeMap<KernelRequestId, Open>,
+    group: BTreeMap<TransactionId, Open>,
+    peers: BTreeMap<TransactionId, Open>,
+    sa: BTreeMap<SaRequestId, Open>,
+    /// Requests of ports to the SA or to a group, in a trace of a fabric.
+    ports: BTreeMap<(u32, u8, Phase, TransactionId), Open>,
 }
 
 fn tid(message: &[u8]) -> [u8; 8] {
@@ -92,10 +92,10 @@ fn is_success(reply: &[u8]) -> bool {
 }
 
 impl Spans {
-    /// Hears one entry more; what ends with it.
+    /// Adds an entry. Returns the span that ends with it.
     pub fn add(&mut self, entry: &Entry) -> Option<Span> {
         match entry {
-            // What the core before waited for, nobody answers.
+            // Open requests of the previous core get no response.
             Entry::Start(_) => *self = Self::default(),
             Entry::Note(_) => {}
             Entry::Fact(dated) => return self.fact(dated),
@@ -104,39 +104,39 @@ impl Spans {
     }
 
     fn fact(&mut self, dated: &Dated) -> Option<Span> {
-        let (phase, begun, success) = match &dated.fact {
-            Fact::Input(told) => self.input(dated, told),
+        let (phase, open, success) = match &dated.fact {
+            Fact::Input(input) => self.input(dated, input),
             Fact::Output(output) => self.output(dated, output),
             Fact::Crossing(crossing) => self.crossing(dated, crossing),
             Fact::Timeout(_) | Fact::Lost(_) | Fact::End => None,
         }?;
-        Some(Span { phase, since: begun.at, until: dated.time, what: line::of_fact(&begun.what), success })
+        Some(Span { phase, since: open.since, until: dated.time, what: line::of_fact(&open.request), success })
     }
 
-    fn input(&mut self, dated: &Dated, told: &Told) -> Option<(Phase, Begun, bool)> {
-        let begun = || Begun { at: dated.time, what: dated.fact.clone() };
-        match told {
-            Told::ClientMessage { client, message } => {
-                self.clients.entry(*client).or_default().push_back((tid(message), begun()));
+    fn input(&mut self, dated: &Dated, input: &OwnedInput) -> Option<(Phase, Open, bool)> {
+        let open = || Open { since: dated.time, request: dated.fact.clone() };
+        match input {
+            OwnedInput::ClientMessage { client, message } => {
+                self.clients.entry(*client).or_default().push_back((tid(message), open()));
             }
-            Told::ClientGone(client) => {
+            OwnedInput::Other(Input::ClientClosed(client)) => {
                 self.clients.remove(client);
             }
-            Told::KernelRequest { id, .. } | Told::KernelAddressRequest { id, .. } => {
-                self.kernel.insert(*id, begun());
+            OwnedInput::Other(Input::KernelRequest { id, .. } | Input::KernelAddressRequest { id, .. }) => {
+                self.kernel.insert(*id, open());
             }
-            Told::SaAnswer { id, mad } => {
+            OwnedInput::SaResponse { id, mad } => {
                 let success = SaMad::parse(mad).is_ok_and(|mad| mad.header.status.is_ok());
                 return Some((Phase::Sa, self.sa.remove(id)?, success));
             }
-            Told::SaFailed { id, .. } => return Some((Phase::Sa, self.sa.remove(id)?, false)),
-            Told::Datagram { payload, .. } => {
+            OwnedInput::Other(Input::SaFailed { id, .. }) => return Some((Phase::Sa, self.sa.remove(id)?, false)),
+            OwnedInput::Datagram { payload, .. } => {
                 let mad = AcmMad::parse(payload).ok().filter(|mad| mad.mgmt_class == MgmtClass::ACM)?;
                 if mad.method == Method::GET_RESP {
                     let success = mad.status.is_ok();
                     return Some((Phase::Group, self.group.remove(&mad.transaction_id)?, success));
                 } else if mad.method == Method::GET {
-                    self.peers.entry(mad.transaction_id).or_insert_with(begun);
+                    self.peers.entry(mad.transaction_id).or_insert_with(open);
                 }
             }
             _ => {}
@@ -144,21 +144,21 @@ impl Spans {
         None
     }
 
-    fn output(&mut self, dated: &Dated, output: &Output) -> Option<(Phase, Begun, bool)> {
-        let begun = || Begun { at: dated.time, what: dated.fact.clone() };
+    fn output(&mut self, dated: &Dated, output: &Output) -> Option<(Phase, Open, bool)> {
+        let open = || Open { since: dated.time, request: dated.fact.clone() };
         match output {
             Output::Reply { client, reply } => return self.replied(*client, reply),
             Output::LongReply { client, bytes } => return self.replied(*client, bytes),
             Output::KernelReply { id, path } => return Some((Phase::Kernel, self.kernel.remove(id)?, path.is_ok())),
             Output::Send { mad, .. } if mad.method == Method::GET => {
-                self.group.entry(mad.transaction_id).or_insert_with(begun);
+                self.group.entry(mad.transaction_id).or_insert_with(open);
             }
             Output::Send { mad, .. } => {
                 let success = mad.status.is_ok();
                 return Some((Phase::Peer, self.peers.remove(&mad.transaction_id)?, success));
             }
             Output::SaSend(send) => {
-                self.sa.insert(send.id, begun());
+                self.sa.insert(send.id, open());
             }
             Output::CloseClient(client) => {
                 self.clients.remove(client);
@@ -168,8 +168,8 @@ impl Spans {
         None
     }
 
-    /// A request that a node sent for the first time, or the answer that came to it.
-    fn crossing(&mut self, dated: &Dated, crossing: &Crossing) -> Option<(Phase, Begun, bool)> {
+    /// Handles a packet of a fabric: the first send of a request, or its response.
+    fn crossing(&mut self, dated: &Dated, crossing: &Crossing) -> Option<(Phase, Open, bool)> {
         let (header, _) = MadHeader::parse_prefix(&crossing.payload).ok()?;
         let phase = match header.mgmt_class {
             MgmtClass::ACM => Phase::Group,
@@ -179,11 +179,11 @@ impl Spans {
         let key = (crossing.node, crossing.port, phase, header.transaction_id);
         match (crossing.delivered, header.method.is_response()) {
             (false, false) => {
-                let begun = || Begun { at: dated.time, what: dated.fact.clone() };
-                let first = self.ports.entry(key).or_insert_with(begun);
-                // A program that begins its transaction ids anew asks something else.
-                if dated.time.since(first.at) > REPEATED {
-                    *first = begun();
+                let open = || Open { since: dated.time, request: dated.fact.clone() };
+                let first = self.ports.entry(key).or_insert_with(open);
+                // A restarted program may reuse the transaction id for another request.
+                if dated.time.since(first.since) > RETRY_PERIOD {
+                    *first = open();
                 }
                 None
             }
@@ -192,11 +192,12 @@ impl Spans {
         }
     }
 
-    /// Replies may come in another order than requests: the oldest with the same transaction id.
-    fn replied(&mut self, client: ClientId, reply: &[u8]) -> Option<(Phase, Begun, bool)> {
-        let asked = self.clients.get_mut(&client)?;
-        let own = tid(reply);
-        let place = asked.iter().position(|(other, _)| *other == own)?;
-        Some((Phase::Client, asked.remove(place)?.1, is_success(reply)))
+    /// Returns the oldest request with the transaction id of the reply: replies may come in another order than
+    /// requests.
+    fn replied(&mut self, client: ClientId, reply: &[u8]) -> Option<(Phase, Open, bool)> {
+        let open = self.clients.get_mut(&client)?;
+        let reply_tid = tid(reply);
+        let index = open.iter().position(|(tid, _)| *tid == reply_tid)?;
+        Some((Phase::Client, open.remove(index)?.1, is_success(reply)))
     }
 }

@@ -1,4 +1,4 @@
-//! Counts of a trace, and how long things took in it.
+//! Counts and durations of a trace.
 use crate::{
     Kind, Phase, Spans, encode,
     fact::{Entry, Fact},
@@ -6,7 +6,7 @@ use crate::{
 use core::{fmt, time::Duration};
 use std::collections::BTreeMap;
 
-/// Counts of a trace, and how long things took in it.
+/// Counts of facts by kind, and durations by phase.
 #[derive(Debug, Default)]
 pub struct Stats {
     counts: BTreeMap<Kind, u64>,
@@ -15,13 +15,13 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Counts one entry more.
+    /// Adds an entry.
     pub fn add(&mut self, entry: &Entry) {
         let (kind, count) = match entry {
             Entry::Start(_) => (Kind::Start, 1),
             Entry::Note(_) => return,
             Entry::Fact(dated) => match &dated.fact {
-                Fact::Input(told) => (encode::kind_of_input(&told.as_input()), 1),
+                Fact::Input(input) => (input.kind(), 1),
                 Fact::Timeout(_) => (Kind::Timeout, 1),
                 Fact::Output(output) => (encode::kind_of_output(output), 1),
                 Fact::Lost(count) => (Kind::Lost, *count),
@@ -35,24 +35,24 @@ impl Stats {
         }
     }
 
-    /// How many there are of each kind.
+    /// Returns the number of facts of each kind.
     pub fn counts(&self) -> impl Iterator<Item = (Kind, u64)> {
         self.counts.iter().map(|(kind, count)| (*kind, *count))
     }
 
-    /// How many times a phase was measured.
+    /// Returns the number of spans of a phase.
     #[must_use]
     pub fn measured(&self, phase: Phase) -> usize {
         self.took.get(&phase).map_or(0, Vec::len)
     }
 
-    /// The time within which so many of a hundred were done; `None` if none was.
+    /// Returns the duration that `percent` percent of the spans do not exceed; `None` without spans.
     #[must_use]
     pub fn percentile(&self, phase: Phase, percent: u8) -> Option<Duration> {
         let mut all = self.took.get(&phase)?.clone();
         all.sort_unstable();
-        let place = (all.len() * usize::from(percent.min(100))).div_ceil(100).saturating_sub(1);
-        all.get(place).copied()
+        let index = (all.len() * usize::from(percent.min(100))).div_ceil(100).saturating_sub(1);
+        all.get(index).copied()
     }
 }
 

@@ -1,6 +1,6 @@
-//! A picture of a trace: what began and ended, over time, as SVG.
+//! Draws the spans of a trace over time, as SVG.
 use crate::{
-    Entry, Kind, Phase, Span, Spans, encode,
+    Entry, Kind, Phase, Span, Spans,
     fact::{Dated, Fact},
     line,
 };
@@ -11,35 +11,35 @@ use core::{
 };
 use std::collections::BTreeMap;
 
-/// So many bars are drawn: a picture of more shows nothing.
+/// Maximum number of bars. A picture of more bars is not readable.
 const MOST: usize = 5000;
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 140.0;
 const ROW: f64 = 9.0;
 const TOP: f64 = 24.0;
-/// A bar is as wide as can be seen.
+/// Minimum width of a bar: narrower bars are invisible.
 const THIN: f64 = 1.5;
 
-/// A timeline of lookups: a bar for each request of a client, of the kernel and of peers, and for each question to the
-/// group and to subnet administration, with a line where a port or a device changed. [`Display`](fmt::Display) is SVG,
-/// to be opened in a browser: what is under the pointer is said in words.
+/// A timeline of requests: a bar for each [`Span`], and a vertical line for each change of a port or a device.
+///
+/// [`Display`](fmt::Display) writes SVG for a browser. The tooltip of a bar or line shows its text.
 #[derive(Debug, Default)]
 pub struct Timeline {
     spans: Spans,
     bars: Vec<Span>,
-    left_out: usize,
+    not_drawn: usize,
     marks: Vec<(Time, String)>,
     end: Time,
 }
 
 impl Timeline {
-    /// Hears one entry more.
+    /// Adds an entry.
     pub fn add(&mut self, entry: &Entry) {
         if let Some(span) = self.spans.add(entry) {
             if self.bars.len() < MOST {
                 self.bars.push(span);
             } else {
-                self.left_out += 1;
+                self.not_drawn += 1;
             }
         }
         if let Entry::Fact(dated) = entry {
@@ -50,7 +50,7 @@ impl Timeline {
         }
     }
 
-    /// The first and the last instant that are drawn.
+    /// Returns the first and the last time that are drawn.
     fn range(&self) -> (Time, Time) {
         let bars = self.bars.iter().map(|bar| bar.since);
         let first = bars.chain(self.marks.iter().map(|(at, _)| *at)).min().unwrap_or(Time::ZERO);
@@ -58,7 +58,7 @@ impl Timeline {
         (first, last.unwrap_or(self.end))
     }
 
-    /// Bars of each phase in rows: each where the first row is free.
+    /// Distributes the bars of each phase over rows. Each bar is in the first row that is free.
     fn rows(&self, thin: Duration) -> BTreeMap<Phase, Vec<(usize, &Span)>> {
         let mut sorted: Vec<&Span> = self.bars.iter().collect();
         sorted.sort_by_key(|bar| (bar.phase, bar.since, bar.until));
@@ -79,9 +79,9 @@ impl Timeline {
 }
 
 fn is_mark(dated: &Dated) -> bool {
-    let Fact::Input(told) = &dated.fact else { return false };
+    let Fact::Input(input) = &dated.fact else { return false };
     matches!(
-        encode::kind_of_input(&told.as_input()),
+        input.kind(),
         Kind::PortUp | Kind::PortDown | Kind::ClientReregister | Kind::EndpointLost | Kind::Preloaded | Kind::Shutdown
     )
 }
@@ -98,7 +98,7 @@ const fn color(phase: Phase) -> &'static str {
 
 const FAILED: &str = "#cf222e";
 
-/// Text between tags.
+/// Escapes text between tags.
 struct Escaped<'a>(&'a str);
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -110,7 +110,7 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// A round number of seconds, about a tenth of the whole.
+/// Returns a round number of seconds: about a tenth of `seconds`.
 fn step(seconds: f64) -> f64 {
     let power = 10_f64.powf((seconds / 10.0).max(1e-9).log10().floor());
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|times| times * power).find(|step| seconds / step <= 10.0).unwrap_or(power)
@@ -168,8 +168,8 @@ impl fmt::Display for Timeline {
             }
             y += count(bars) as f64 * ROW + 16.0;
         }
-        if self.left_out > 0 {
-            writeln!(f, r##"<text x="4" y="14">{} more are not drawn</text>"##, self.left_out)?;
+        if self.not_drawn > 0 {
+            writeln!(f, r##"<text x="4" y="14">{} more are not drawn</text>"##, self.not_drawn)?;
         }
         writeln!(f, "</svg>")
     }
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_that_overlap_are_in_rows_of_their_own() {
+    fn overlapping_bars_are_drawn_in_separate_rows() {
         let bars = vec![
             bar(Phase::Client, 0, 10),
             bar(Phase::Client, 5, 21),
@@ -203,13 +203,13 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_of_nothing_is_one() {
+    fn empty_timeline_is_a_valid_svg() {
         let text = Timeline::default().to_string();
         assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"), "{text}");
     }
 
     #[test]
-    fn steps_are_round() {
+    fn axis_steps_are_round_numbers() {
         for (seconds, expected) in [(1.0, 0.1), (1.5, 0.2), (60.0, 10.0), (0.03, 0.005)] {
             assert!((step(seconds) - expected).abs() < 1e-9, "{seconds}: {}", step(seconds));
         }

@@ -1,13 +1,13 @@
-//! Packets into a file.
+//! Writes packets into a file.
 use crate::{
     Kind, VERSION,
     blocks::Raw,
+    comment::Comment,
     encode::{MessageHead, Packet},
     fact::Start,
-    hash,
-    words::Words,
 };
 use acm_sansio::Time;
+use core::hash::Hasher as _;
 use pcap_file::{
     DataLink, Endianness,
     pcapng::{
@@ -18,22 +18,23 @@ use pcap_file::{
         },
     },
 };
+use siphasher::sip::SipHasher24;
 use std::io::{self, Write};
 
-/// Link types of the two interfaces, in their order: InfiniBand packets as ERF records, and everything else.
+/// Link types of the two interfaces: InfiniBand packets as ERF records, and everything else.
 pub(crate) const LINKS: [DataLink; 2] = [DataLink::ERF, DataLink::USER0];
-/// Times are nanoseconds.
+/// Resolution of times: 10^-9 s.
 pub(crate) const RESOLUTION: u8 = 9;
 
-/// The word `view` of a section of a fabric.
+/// The value of `view` in the section header of a trace of a fabric.
 pub(crate) const FABRIC: &str = "fabric";
 
 const NAMES: [&str; 2] = ["InfiniBand", "acm"];
-/// In a packet's flags: where it went.
+/// Direction of a packet, in its flags (`epb_flags`).
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
 
-/// Of a packet's block: all but its data and options.
+/// Bytes of a packet's block without its data and options.
 const FIXED: usize = 32;
 const OPTION_COMMENT: u16 = 1;
 const OPTION_FLAGS: u16 = 2;
@@ -42,7 +43,7 @@ const END_OF_OPTIONS: u32 = 0;
 /// Writes the blocks of a file.
 pub(crate) struct Writer<W: Write> {
     blocks: PcapNgWriter<W>,
-    /// The block of the last packet: its memory is used again.
+    /// The block of the last packet. Its memory is reused.
     block: Vec<u8>,
 }
 
@@ -53,22 +54,29 @@ fn failed(error: pcap_file::PcapError) -> io::Error {
     }
 }
 
+/// Returns a hash of a configuration: SipHash-2-4 with a key of zeros. It detects mistakes, not forgeries.
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = SipHasher24::new();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
 fn of_core(start: &Start, config: &Packet) -> SectionHeaderBlock<'static> {
     let Start { program, seed, .. } = start;
     let seed: String = seed.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-    section(words(program).with("seed", seed).with("config", format_args!("{:016x}", hash::of(&config.data))))
+    section(comment(program).with("seed", seed).with("config", format_args!("{:016x}", hash(&config.data))))
 }
 
-fn words(program: &str) -> Words {
+fn comment(program: &str) -> Comment {
     let (major, minor) = VERSION;
-    Words::new("trace").with("version", format_args!("{major}.{minor}")).with("program", program)
+    Comment::new("trace").with("version", format_args!("{major}.{minor}")).with("program", program)
 }
 
-fn section(words: Words) -> SectionHeaderBlock<'static> {
+fn section(comment: Comment) -> SectionHeaderBlock<'static> {
     SectionHeaderBlock {
         endianness: Endianness::native(),
         options: vec![
-            SectionHeaderOption::Comment(words.into_text().into()),
+            SectionHeaderOption::Comment(comment.into_text().into()),
             SectionHeaderOption::UserApplication(format!("acm-trace {}", env!("CARGO_PKG_VERSION")).into()),
         ],
         ..SectionHeaderBlock::default()
@@ -76,25 +84,25 @@ fn section(words: Words) -> SectionHeaderBlock<'static> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file with its first section.
+    /// Starts a file with its first section.
     pub(crate) fn new(out: W, start: &Start, config: &Packet) -> io::Result<Self> {
         Self::begin(out, of_core(start, config))
     }
 
-    /// Begins a file of a fabric, which has neither seed nor options: who reads version 1.0 looks for both.
+    /// Starts a trace of a fabric. It has neither seed nor options, but a reader of version 1.0 requires both values.
     pub(crate) fn of_fabric(out: W) -> io::Result<Self> {
-        let words = words(env!("CARGO_PKG_VERSION")).with("seed", 0).with("config", 0).with("view", FABRIC);
-        Self::begin(out, section(words))
+        let comment = comment(env!("CARGO_PKG_VERSION")).with("seed", 0).with("config", 0).with("view", FABRIC);
+        Self::begin(out, section(comment))
     }
 
     fn begin(out: W, section: SectionHeaderBlock<'static>) -> io::Result<Self> {
         let blocks = PcapNgWriter::with_section_header(out, section).map_err(failed)?;
-        let mut own = Self { blocks, block: Vec::new() };
-        own.interfaces()?;
-        Ok(own)
+        let mut writer = Self { blocks, block: Vec::new() };
+        writer.interfaces()?;
+        Ok(writer)
     }
 
-    /// Begins another section.
+    /// Starts another section.
     pub(crate) fn section(&mut self, start: &Start, config: &Packet) -> io::Result<()> {
         self.block(&Block::SectionHeader(of_core(start, config)))?;
         self.interfaces()
@@ -118,16 +126,16 @@ impl<W: Write> Writer<W> {
     /// Writes a packet.
     pub(crate) fn packet(&mut self, now: Time, packet: &Packet) -> io::Result<()> {
         let Packet { kind, data, comment } = packet;
-        self.lay_out(now, *kind, [data, &[]], comment.as_ref().map(Words::as_str))
+        self.lay_out(now, *kind, [data, &[]], comment.as_ref().map(Comment::as_str))
     }
 
-    /// Writes a client's message or the answer to it, which stands behind its head.
+    /// Writes a client's message or a reply: its head, then its bytes.
     pub(crate) fn message(&mut self, now: Time, kind: Kind, head: &MessageHead, bytes: &[u8]) -> io::Result<()> {
         self.lay_out(now, kind, [head, bytes], None)
     }
 
-    /// Writes the block of a packet, in one piece. It is laid out here, and in memory that was used before, because a
-    /// daemon that records does it for each of its answers.
+    /// Writes the block of a packet with one call of `write`. The layout is done here, in reused memory, because a
+    /// recording daemon writes a packet for each reply.
     fn lay_out(&mut self, now: Time, kind: Kind, data: [&[u8]; 2], comment: Option<&str>) -> io::Result<()> {
         let length = data[0].len() + data[1].len();
         let padding = length.next_multiple_of(4) - length;
@@ -158,17 +166,17 @@ impl<W: Write> Writer<W> {
         self.blocks.get_mut().write_all(block)
     }
 
-    /// What the blocks are written to, with those so far.
+    /// Returns the file.
     pub(crate) fn get_ref(&self) -> &W {
         self.blocks.get_ref()
     }
 
-    /// What the blocks are written to, to be taken away between two packets.
+    /// Returns the file. Its content may be taken out between two packets.
     pub(crate) fn get_mut(&mut self) -> &mut W {
         self.blocks.get_mut()
     }
 
-    /// The file, with all that was written in it.
+    /// Flushes the file and returns it.
     pub(crate) fn finish(self) -> io::Result<W> {
         let mut out = self.blocks.into_inner();
         out.flush()?;

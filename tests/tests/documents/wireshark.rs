@@ -5,7 +5,7 @@
 mod analyser;
 
 use acm_tests::{Fabric, Node, program, run};
-use acm_trace::{Dated, Entry, Fact, Phase, Reader, Stats, Told};
+use acm_trace::{Dated, Entry, Fact, OwnedInput, Phase, Reader, Stats};
 use ib_mad::{
     AttributeId, MadRef, MgmtClass,
     sa::{McMemberRecord, PathRecord},
@@ -123,7 +123,7 @@ fn ours(fields: &[Field], bytes: &[u8], path: &str) -> u128 {
 /// The datagram of subnet administration in a fact.
 fn sa_mad(fact: &Fact) -> Option<Vec<u8>> {
     let bytes = match fact {
-        Fact::Input(Told::SaAnswer { mad, .. } | Told::SaReport { mad, .. }) => mad.clone(),
+        Fact::Input(OwnedInput::SaResponse { mad, .. } | OwnedInput::SaReport { mad, .. }) => mad.clone(),
         Fact::Output(output) => match &**output {
             acm_sansio::Output::SaSend(send) => ib_mad::as_bytes(&send.mad).to_vec(),
             acm_sansio::Output::SaReply { mad, .. } => ib_mad::as_bytes(mad).to_vec(),
@@ -242,7 +242,11 @@ fn a_fabric_is_shown_as_it_saw_itself() {
         let tid = MadRef::new(&crossing.payload).unwrap().header().transaction_id;
         let theirs = if line[2].is_empty() { &line[3] } else { &line[2] };
         assert_eq!(line[0], "", "{crossing:?}");
-        assert_eq!((number(&line[1]), number(theirs)), (crossing.way.slid.get().into(), tid.get().into()), "{line:?}");
+        assert_eq!(
+            (number(&line[1]), number(theirs)),
+            (crossing.headers.slid.get().into(), tid.get().into()),
+            "{line:?}"
+        );
     }
     // Sent by the first node, and heard by the second one.
     let asked = |delivered, node| {
@@ -255,7 +259,7 @@ fn a_fabric_is_shown_as_it_saw_itself() {
 
 fn is_datagram(facts: &BTreeMap<u64, Dated>, frame: u64) -> bool {
     facts.get(&frame).is_some_and(|fact| match &fact.fact {
-        Fact::Input(Told::Datagram { .. }) => true,
+        Fact::Input(OwnedInput::Datagram { .. }) => true,
         Fact::Output(output) => matches!(**output, acm_sansio::Output::Send { .. }),
         _ => false,
     })

@@ -63,7 +63,7 @@ impl Harness {
                 if let Some(sm_lid) = self.sm_lids.get_mut(port(number).0 as usize) {
                     *sm_lid = attributes.sm_lid;
                 }
-                self.input(Input::PortUp { port: port(number), attributes: &attributes });
+                self.input(Input::PortUp { port: port(number), attributes });
             }
             Operation::PortDown(number) => self.input(Input::PortDown(port(number))),
             Operation::Reregister(number) => self.input(Input::ClientReregister(port(number))),
@@ -83,11 +83,11 @@ impl Harness {
                         Some(InterfaceAddress { gid: gid(*port), pkey: pkey(given), address })
                     })
                     .collect();
-                self.input(Input::Interfaces(&all));
+                self.input(Input::Interfaces(all));
             }
             Operation::Wait(millis) => self.wait(Duration::from_millis((*millis).into())),
             Operation::Sleep(seconds) => self.wait(Duration::from_secs((*seconds).into())),
-            Operation::Configure(number) => self.input(Input::Configure(&reconfigured(*number))),
+            Operation::Configure(number) => self.input(Input::Configure(reconfigured(*number).into())),
             Operation::Shutdown if !self.shut_down => {
                 self.shut_down = true;
                 self.input(Input::Shutdown);

@@ -18,7 +18,7 @@ impl Harness {
                     self.providers.failed(&call);
                 }
                 let message = ProviderMessage::Returned { call: call.call, is_ok: *is_ok };
-                self.input(Input::Provider { provider: call.provider, message: message });
+                self.input(Input::Provider { provider: call.provider, message });
             }
             ProviderAction::Path(number) => {
                 let path = PathRecord { dlid: Lid::new(u16::from(*number % 9)), ..PathRecord::default() };
@@ -34,10 +34,7 @@ impl Harness {
             ProviderAction::Counters(number, count) => {
                 let Some((provider, request)) = pick(&self.providers.requests, *number).copied() else { return };
                 let values: Vec<u64> = (0..u64::from(*count % 10)).collect();
-                self.input(Input::Provider {
-                    provider,
-                    message: ProviderMessage::Counters { request, values: &values },
-                });
+                self.input(Input::Provider { provider, message: ProviderMessage::Counters { request, values } });
             }
             ProviderAction::Stale(number, what) => {
                 let pending = pick(&self.providers.requests, *number).copied();
@@ -48,7 +45,7 @@ impl Harness {
                 if !is_responsible {
                     self.input(Input::Provider {
                         provider: other,
-                        message: ProviderMessage::ResolveResponse { request, message: &[] },
+                        message: ProviderMessage::ResolveResponse { request, message: vec![] },
                     });
                 }
             }
@@ -72,10 +69,7 @@ impl Harness {
         let mut message = ib_mad::as_bytes(&header).to_vec();
         entries.iter().for_each(|entry| message.extend_from_slice(ib_mad::as_bytes(entry)));
         message.truncate(length);
-        self.input(Input::Provider {
-            provider,
-            message: ProviderMessage::ResolveResponse { request, message: &message },
-        });
+        self.input(Input::Provider { provider, message: ProviderMessage::ResolveResponse { request, message } });
     }
 
     fn sa_request(&mut self, provider: ProviderId, endpoint: u8, variant: u8) {
@@ -90,7 +84,7 @@ impl Harness {
             mad.header.mgmt_class = MgmtClass::PERF;
         }
         let length = if variant % 11 == 10 { usize::from(variant) } else { 256 };
-        let bytes = ib_mad::as_bytes(&mad).get(..length).unwrap_or_default();
+        let bytes = ib_mad::as_bytes(&mad).get(..length).unwrap_or_default().to_vec();
         self.input(Input::Provider { provider, message: ProviderMessage::SaRequest { id, endpoint, mad: bytes } });
     }
 }

@@ -94,13 +94,15 @@ impl Providers {
                 self.requests.push((provider, *request));
                 is_open(state, endpoint)
             }
-            ProviderCall::SaDone { id, result: answer } => {
+            ProviderCall::SaResponse { id, mad } => {
                 let tid = self.sa.remove(&(provider, *id));
-                tid.is_some_and(|tid| answer.as_ref().map_or(true, |mad| mad.header.transaction_id == tid))
+                tid.is_some_and(|tid| mad.header.transaction_id == tid)
             }
+            ProviderCall::SaFailed { id, .. } => self.sa.remove(&(provider, *id)).is_some(),
         };
         assert!(fits, "{what:?} does not fit the state of {provider:?}");
-        assert_eq!(call.is_none(), matches!(what, ProviderCall::SaDone { .. }), "{what:?}");
+        let is_sa = matches!(what, ProviderCall::SaResponse { .. } | ProviderCall::SaFailed { .. });
+        assert_eq!(call.is_none(), is_sa, "{what:?}");
         if let Some(call) = call {
             let is_reused = self.calls.iter().any(|other| other.call == call);
             assert!(!is_reused, "{call} is used twice");

@@ -80,7 +80,7 @@ impl Harness {
                 let id = KernelRequestId(self.next_request);
                 self.kernel.push(id);
                 let on = on.map(|on| PortId(u32::from(on) % (PORTS + 1)));
-                self.input(Input::KernelRequest { id, port: on, path: &path_record(port) });
+                self.input(Input::KernelRequest { id, port: on, path: path_record(port) });
             }
             Operation::KernelAddress(source, dest) => {
                 let addresses = address(*source).ip().zip(address(*dest).ip());

@@ -32,7 +32,7 @@ impl Ports {
         for _ in 0..MOST_EVENTS {
             match fabric.next_event() {
                 Ok(Some(Input::PortUp { port, attributes })) => {
-                    active.insert(port, attributes.clone());
+                    active.insert(port, attributes);
                 }
                 Ok(Some(Input::PortDown(port))) => {
                     active.remove(&port);
@@ -120,7 +120,7 @@ pub(super) fn addresses(
 ) {
     let mut played = Played::new(settings);
     for (port, attributes) in &ports.active {
-        played.tell(Input::PortUp { port: *port, attributes });
+        played.tell(Input::PortUp { port: *port, attributes: attributes.clone() });
     }
     let (mut away, mut wanted) = (Vec::new(), 0);
     for entry in settings.addresses.iter().flatten() {
@@ -147,7 +147,7 @@ pub(super) fn addresses(
         }
     }
     wanted += interfaces.len();
-    played.tell(Input::Interfaces(interfaces));
+    played.tell(Input::Interfaces(interfaces.to_vec()));
     let served = played.served();
     for (address, port, pkey) in &served {
         report.ok(format!("{address}: served at {}, partition {pkey}", ports.name(*port)));

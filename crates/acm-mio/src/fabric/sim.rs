@@ -44,7 +44,6 @@ pub(crate) struct Sim {
     readable: bool,
     new_ports: bool,
     /// What the last input told borrows from these.
-    attributes: Option<PortAttributes>,
     mad: SaMad,
     payload: Vec<u8>,
     lines: Lines,
@@ -67,7 +66,6 @@ impl Sim {
             inbox,
             readable: true,
             new_ports: true,
-            attributes: None,
             mad: SaMad::default(),
             payload: Vec::new(),
             lines,
@@ -135,8 +133,8 @@ impl Sim {
             | PortChange::Sm
             | PortChange::Gid => {}
         }
-        self.attributes = attributes(self.client.node(), number);
-        self.attributes.as_ref().map_or(Input::PortDown(port), |attributes| Input::PortUp { port, attributes })
+        attributes(self.client.node(), number)
+            .map_or(Input::PortDown(port), |attributes| Input::PortUp { port, attributes })
     }
 }
 

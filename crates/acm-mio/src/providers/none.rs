@@ -66,8 +66,8 @@ impl Providers {
 }
 
 impl Heard {
-    pub(crate) const fn to_core(&self) -> Option<Input<'_>> {
-        match *self {}
+    pub(crate) const fn into_input(self) -> Result<Input<'static>, Self> {
+        match self {}
     }
 }
 

@@ -1,6 +1,6 @@
 //! Libraries while the daemon runs: calls go in, and what they say comes out.
 use crate::log::{Lines, Log, limited};
-use acm_plugin::{LogLine, Plugins, Said, crash};
+use acm_plugin::{LogLine, PluginEvent, Plugins, crash};
 use acm_sansio::{
     Input,
     api::{CallId, ProviderCall, ProviderId},
@@ -35,8 +35,8 @@ impl Providers {
 
     /// Hands on the next thing that one of them said; false if there is nothing.
     pub(crate) fn hear(&self) -> Option<Heard> {
-        let (provider, said) = self.plugins.as_ref()?.take()?;
-        Some(Heard { provider, said })
+        let (provider, event) = self.plugins.as_ref()?.take()?;
+        Some(Heard { provider, event })
     }
 
     /// Writes a line of a library. Libraries can have much to say.
@@ -44,20 +44,20 @@ impl Providers {
         let provider = heard.provider;
         let number = usize::from(provider.0).checked_sub(1);
         let name = number.and_then(|number| self.names.get(number)).map_or("?", String::as_str);
-        match &heard.said {
-            Said::Line(LogLine { level: 0, text }) => {
+        match &heard.event {
+            PluginEvent::Line(LogLine { level: 0, text }) => {
                 limited!(self.lines, INFO, "provider", of(provider, function(text)), "{name}: {text}");
             }
-            Said::Line(LogLine { level: 1, text }) => {
+            PluginEvent::Line(LogLine { level: 1, text }) => {
                 limited!(self.lines, DEBUG, "provider", of(provider, function(text)), "{name}: {text}");
             }
-            Said::Line(LogLine { text, .. }) => {
+            PluginEvent::Line(LogLine { text, .. }) => {
                 limited!(self.lines, TRACE, "provider", of(provider, function(text)), "{name}: {text}");
             }
-            Said::LinesLost(count) => {
+            PluginEvent::LinesLost(count) => {
                 limited!(self.lines, WARN, "provider", of provider, "{count} lines of providers are lost: they come faster than they are written");
             }
-            _ => {}
+            PluginEvent::Message(_) => {}
         }
     }
 
@@ -92,14 +92,17 @@ fn function(text: &str) -> &str {
 /// Something that a library said.
 pub(crate) struct Heard {
     provider: ProviderId,
-    said: Said,
+    event: PluginEvent,
 }
 
 impl Heard {
-    /// What the core is told of it; `None` if it is for the log.
-    pub(crate) fn to_core(&self) -> Option<Input<'_>> {
+    /// The input for the core; the event itself if it is for the log.
+    pub(crate) fn into_input(self) -> Result<Input<'static>, Self> {
         let provider = self.provider;
-        self.said.to_core().map(|said| Input::Provider { provider, message: said })
+        match self.event {
+            PluginEvent::Message(message) => Ok(Input::Provider { provider, message }),
+            event => Err(Self { event, ..self }),
+        }
     }
 }
 

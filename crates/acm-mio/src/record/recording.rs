@@ -185,7 +185,7 @@ mod tests {
     }
 
     fn tell(acm: &mut Acm, recording: &mut Recording, number: u64) {
-        let (now, all) = (Time::from_nanos(number), Input::Interfaces(&[]));
+        let (now, all) = (Time::from_nanos(number), Input::Interfaces(vec![]));
         recording.input(now, &all);
         acm.handle_input(now, all);
         recording.drain(acm, now, |_| None);

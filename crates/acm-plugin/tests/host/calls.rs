@@ -1,10 +1,10 @@
 //! A provider in C is called, and calls back: at once, from a thread of its own, late, twice, with numbers that nobody
 //! gave it.
 use crate::common::{ENDPOINT, Host, LIMIT, PORT, answered, compile, open_port, resolve, source};
-use acm_plugin::{Library, OpenDevice, Said};
+use acm_plugin::{Library, OpenDevice};
 use acm_sansio::{
     PortId,
-    api::{ExternalRequestId, ProviderCall},
+    api::{ExternalRequestId, ProviderCall, ProviderMessage},
 };
 use acm_wire::{Address, client::Counter};
 use core::time::Duration;
@@ -73,7 +73,7 @@ fn what_is_answered_twice_is_said_twice_and_what_nobody_asked_is_refused() {
     assert!(is_ok);
     assert_eq!(host.take_lines(), ["resolve: refused -1 -1"]);
     let lengths = said.iter().map(|said| match said {
-        Said::Answered { request, message } => (*request == REQUEST, message.len()),
+        ProviderMessage::ResolveResponse { request, message } => (*request == REQUEST, message.len()),
         other => panic!("{other:?}"),
     });
     // As long as a message can be, and as short; the core does not know the first one's number.
@@ -85,8 +85,8 @@ fn counters_are_numbers_of_the_host() {
     let mut host = Host::new();
     host.open();
     let (said, is_ok) = host.call(ProviderCall::QueryCounters { request: REQUEST, endpoint: ENDPOINT });
-    let counters = Said::Counters { request: REQUEST, values: vec![5, 1 << 32] };
-    assert_eq!((said, is_ok), (vec![Said::Counted(Counter::RouteCache), counters], true));
+    let counters = ProviderMessage::Counters { request: REQUEST, values: vec![5, 1 << 32] };
+    assert_eq!((said, is_ok), (vec![ProviderMessage::IncrementCounter(Counter::RouteCache), counters], true));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! A library made of `c/provider.c`, in a program that has it, and nobody else.
-use acm_plugin::{Library, OpenDevice, OpenedDevice, Plugins, Said};
+use acm_plugin::{Library, OpenDevice, OpenedDevice, PluginEvent, Plugins};
 use acm_sansio::{
     EndpointId, PortId,
-    api::{CallId, ExternalRequestId, ProviderCall, ProviderId},
+    api::{CallId, ExternalRequestId, ProviderCall, ProviderId, ProviderMessage},
     port::PortAttributes,
 };
 use acm_wire::Address;
@@ -70,16 +70,16 @@ impl Host {
     }
 
     /// The next thing that is for the core.
-    pub(crate) fn next(&mut self) -> Said {
+    pub(crate) fn next(&mut self) -> ProviderMessage {
         loop {
             match self.plugins.take() {
-                Some((from, Said::Line(line))) => {
+                Some((from, event)) => {
                     assert_eq!(from, PROVIDER);
-                    self.lines.push(line.text);
-                }
-                Some((from, said)) => {
-                    assert_eq!(from, PROVIDER);
-                    return said;
+                    match event {
+                        PluginEvent::Message(message) => return message,
+                        PluginEvent::Line(line) => self.lines.push(line.text),
+                        PluginEvent::LinesLost(count) => panic!("{count} lines lost"),
+                    }
                 }
                 None => self.woken.recv_timeout(LIMIT).expect("the provider says nothing"),
             }
@@ -87,12 +87,12 @@ impl Host {
     }
 
     /// Makes a call; what was said until it returned, and whether all was well.
-    pub(crate) fn call(&mut self, what: ProviderCall) -> (Vec<Said>, bool) {
+    pub(crate) fn call(&mut self, what: ProviderCall) -> (Vec<ProviderMessage>, bool) {
         let waited = self.begin(what);
         let mut said = Vec::new();
         loop {
             match self.next() {
-                Said::Returned { call, is_ok } if call == waited => return (said, is_ok),
+                ProviderMessage::Returned { call, is_ok } if call == waited => return (said, is_ok),
                 other => said.push(other),
             }
         }
@@ -143,8 +143,8 @@ pub(crate) fn resolve(wish: &str, request: ExternalRequestId) -> ProviderCall {
 }
 
 /// The request's message, answered.
-pub(crate) fn answered(wish: &str, request: ExternalRequestId) -> Said {
+pub(crate) fn answered(wish: &str, request: ExternalRequestId) -> ProviderMessage {
     let ProviderCall::Resolve { mut message, .. } = resolve(wish, request) else { unreachable!() };
     message[1] |= 0x80;
-    Said::Answered { request, message }
+    ProviderMessage::ResolveResponse { request, message }
 }

@@ -21,14 +21,15 @@ crate::id::handle! {
 }
 
 /// A request of a provider to the subnet administrator. The caller, who runs the provider, chooses the number; it may
-/// be reused after [`ProviderCall::SaDone`].
+/// be reused after [`ProviderCall::SaResponse`] or [`ProviderCall::SaFailed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ExternalSaId(pub u64);
 
-/// One call to a provider. [`ProviderMessage::Returned`] follows each call except [`ProviderCall::SaDone`], whose
-/// handler returns nothing.
+/// One call to a provider. [`ProviderMessage::Returned`] follows each call except [`ProviderCall::SaResponse`] and
+/// [`ProviderCall::SaFailed`], whose handler returns nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ProviderCall {
     /// `open_port`: a port that the provider serves is active. `open_device` comes before the first port of a device.
     OpenPort {
@@ -75,6 +76,7 @@ pub enum ProviderCall {
         /// The source address on that endpoint.
         source: Address,
         /// A RESOLVE request of the client protocol with its header, in host byte order.
+        #[cfg_attr(feature = "serde", serde(with = "crate::hex"))]
         message: Vec<u8>,
     },
     /// `handle_event` with `IBV_EVENT_CLIENT_REREGISTER`: the subnet manager lost its multicast memberships.
@@ -86,12 +88,21 @@ pub enum ProviderCall {
         /// The endpoint whose counters are requested.
         endpoint: EndpointId,
     },
-    /// The result of [`ProviderMessage::SaRequest`]: the provider's handler is called.
-    SaDone {
+    /// The response to [`ProviderMessage::SaRequest`]: the handler of `acm_send_sa_mad` with a status of zero.
+    #[cfg_attr(feature = "serde", serde(rename = "SaAnswered"))]
+    SaResponse {
         /// The id from [`ProviderMessage::SaRequest`].
         id: ExternalSaId,
-        /// The response with the transaction id of the request, or the reason why there is none.
-        result: Result<Box<SaMad>, SaError>,
+        /// The response, with the transaction id of the request.
+        #[cfg_attr(feature = "serde", serde(with = "crate::hex::mad"))]
+        mad: Box<SaMad>,
+    },
+    /// The failure of [`ProviderMessage::SaRequest`]: the handler of `acm_send_sa_mad` with an error.
+    SaFailed {
+        /// The id from [`ProviderMessage::SaRequest`].
+        id: ExternalSaId,
+        /// The reason why there is no response.
+        error: SaError,
     },
 }
 
@@ -109,7 +120,7 @@ impl ProviderCall {
             Self::Resolve { .. } => ProviderFunction::Resolve,
             Self::Reregister(_) => ProviderFunction::HandleEvent,
             Self::QueryCounters { .. } => ProviderFunction::QueryPerf,
-            Self::SaDone { .. } => ProviderFunction::SaHandler,
+            Self::SaResponse { .. } | Self::SaFailed { .. } => ProviderFunction::SaHandler,
         }
     }
 }
@@ -150,7 +161,8 @@ impl fmt::Display for ProviderFunction {
 
 /// A message from a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProviderMessage<'a> {
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum ProviderMessage {
     /// A call returned.
     Returned {
         /// The id from [`Output::Provider`](crate::Output::Provider).
@@ -159,28 +171,34 @@ pub enum ProviderMessage<'a> {
         is_ok: bool,
     },
     /// `acm_resolve_response`: the response to [`ProviderCall::Resolve`].
+    #[cfg_attr(feature = "serde", serde(rename = "Answered"))]
     ResolveResponse {
         /// The id from the call.
         request: ExternalRequestId,
         /// The RESOLVE message, filled in by the provider.
-        message: &'a [u8],
+        #[cfg_attr(feature = "serde", serde(with = "crate::hex"))]
+        message: Vec<u8>,
     },
     /// The response to [`ProviderCall::QueryCounters`].
     Counters {
         /// The id from the call.
         request: ExternalRequestId,
         /// The counters that the provider returned, usually seven.
-        values: &'a [u64],
+        values: Vec<u64>,
     },
-    /// `acm_send_sa_mad`: a request to the subnet administrator. [`ProviderCall::SaDone`] follows, exactly once.
+    /// `acm_send_sa_mad`: a request to the subnet administrator. Either [`ProviderCall::SaResponse`] or
+    /// [`ProviderCall::SaFailed`] follows, exactly once.
+    #[cfg_attr(feature = "serde", serde(rename = "SaAsked"))]
     SaRequest {
         /// The id for the result.
         id: ExternalSaId,
         /// The endpoint whose port sends the request.
         endpoint: EndpointId,
         /// The MAD, 256 bytes.
-        mad: &'a [u8],
+        #[cfg_attr(feature = "serde", serde(with = "crate::hex"))]
+        mad: Vec<u8>,
     },
     /// `acm_increment_counter`: increments this counter by one.
+    #[cfg_attr(feature = "serde", serde(rename = "Counted"))]
     IncrementCounter(Counter),
 }

@@ -7,11 +7,18 @@ use crate::{
     preload::Preload,
 };
 use acm_wire::Address;
+use alloc::{boxed::Box, vec::Vec};
 use core::{net::IpAddr, time::Duration};
 use ib_mad::{Gid, Lid, Pkey, Qpn, sa::PathRecord};
 
 /// One event, passed in by the owner of clocks, sockets and devices.
+///
+/// Only received bytes are borrowed. Every other variant owns its data.
+///
+/// With the feature `serde`, the names of variants and fields are the text format of traces. A renamed variant or field
+/// needs `serde(rename)` with the old name. Variants that hold bytes or packets have no text form.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Input<'a> {
     /// A client connected.
     ClientOpened {
@@ -21,23 +28,27 @@ pub enum Input<'a> {
         account: Account,
     },
     /// A client sent one whole message, as delimited by [`next_frame`](acm_wire::client::next_frame).
+    #[cfg_attr(feature = "serde", serde(skip))]
     ClientMessage {
         /// The client's connection.
         client: ClientId,
         /// The message with its header.
+        #[cfg_attr(feature = "serde", serde(skip))]
         message: &'a [u8],
     },
     /// A connection was closed. The client's open requests end without a response.
+    #[cfg_attr(feature = "serde", serde(rename = "ClientGone"))]
     ClientClosed(ClientId),
     /// The kernel requests a path. [`Output::KernelReply`](crate::Output::KernelReply) follows, exactly once, within
     /// [`Config::kernel_deadline`](crate::Config::kernel_deadline).
+    #[cfg_attr(feature = "serde", serde(skip))]
     KernelRequest {
         /// The id for the reply. No other open request has it.
         id: KernelRequestId,
         /// The port at which the path begins; `None` to choose it by `path`.
         port: Option<PortId>,
         /// The known fields of the path: the destination GID, and every other field that is not zero.
-        path: &'a PathRecord,
+        path: PathRecord,
     },
     /// The kernel requests the GID of an IP address: the path of the reply leads to it.
     /// [`Output::KernelReply`](crate::Output::KernelReply) follows as for [`Input::KernelRequest`].
@@ -60,13 +71,16 @@ pub enum Input<'a> {
         source: Option<IpAddr>,
     },
     /// The response to [`Output::SaSend`](crate::Output::SaSend).
+    #[cfg_attr(feature = "serde", serde(skip))]
     SaResponse {
         /// The id from the output.
         id: SaRequestId,
         /// The MAD as received, 256 bytes if complete.
+        #[cfg_attr(feature = "serde", serde(skip))]
         mad: &'a [u8],
     },
     /// A MAD arrived that looks like a report of the subnet administrator: it is no response to a request.
+    #[cfg_attr(feature = "serde", serde(skip))]
     SaReport {
         /// The port that received it.
         port: PortId,
@@ -75,6 +89,7 @@ pub enum Input<'a> {
         /// Queue pair of the sender.
         qpn: Qpn,
         /// The MAD as received, 256 bytes if complete.
+        #[cfg_attr(feature = "serde", serde(skip))]
         mad: &'a [u8],
     },
     /// [`Output::SaSend`](crate::Output::SaSend) got no response and will get none.
@@ -85,12 +100,14 @@ pub enum Input<'a> {
         failure: SendFailure,
     },
     /// A datagram arrived at an endpoint.
+    #[cfg_attr(feature = "serde", serde(skip))]
     Datagram {
         /// The endpoint that received it.
         endpoint: EndpointId,
         /// The sender, from the packet's headers.
         source: DatagramSource,
         /// The bytes after the 40 bytes of the global route header.
+        #[cfg_attr(feature = "serde", serde(skip))]
         payload: &'a [u8],
     },
     /// The result of [`Output::OpenEndpoint`](crate::Output::OpenEndpoint): the endpoint has a queue pair, or another
@@ -112,7 +129,7 @@ pub enum Input<'a> {
         /// The port that is active.
         port: PortId,
         /// All its attributes.
-        attributes: &'a PortAttributes,
+        attributes: PortAttributes,
     },
     /// A port is no longer active.
     PortDown(PortId),
@@ -140,16 +157,17 @@ pub enum Input<'a> {
     Preloaded(Preload),
     /// New options for everything that follows. `min_mtu`, `min_rate`, `groups`, `sa_notices` and `loopback` keep their
     /// values, because joined groups and peers depend on them.
-    Configure(&'a Config),
+    Configure(Box<Config>),
     /// All addresses of this machine's interfaces on InfiniBand ports. The list replaces the previous one. An address
     /// of [`Input::AddressAdded`] that is in the list belongs to the port of its interface.
-    Interfaces(&'a [InterfaceAddress]),
+    Interfaces(Vec<InterfaceAddress>),
     /// A message from a provider outside of the core.
     Provider {
         /// The provider that sent it.
         provider: ProviderId,
         /// The message.
-        message: ProviderMessage<'a>,
+        #[cfg_attr(feature = "serde", serde(rename = "said"))]
+        message: ProviderMessage,
     },
     /// Leaves all groups; [`Output::ShutdownDone`](crate::Output::ShutdownDone) follows.
     Shutdown,

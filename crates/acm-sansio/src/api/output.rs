@@ -16,8 +16,10 @@ use ib_mad::{
 
 /// One request to the caller. Carry out the outputs of an input in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Output {
     /// Sends a whole response to a client, or nothing of it.
+    #[cfg_attr(feature = "serde", serde(skip))]
     Reply {
         /// The client's connection.
         client: ClientId,
@@ -25,6 +27,7 @@ pub enum Output {
         reply: Reply,
     },
     /// Sends a client a response of up to 65,535 bytes.
+    #[cfg_attr(feature = "serde", serde(skip))]
     LongReply {
         /// The client's connection.
         client: ClientId,
@@ -32,6 +35,7 @@ pub enum Output {
         bytes: Vec<u8>,
     },
     /// Answers the kernel.
+    #[cfg_attr(feature = "serde", serde(skip))]
     KernelReply {
         /// The id of the request.
         id: KernelRequestId,
@@ -49,9 +53,11 @@ pub enum Output {
         dest: IpAddr,
     },
     /// Sends a request to the subnet administrator, QP 1, and waits for the response.
+    #[cfg_attr(feature = "serde", serde(skip))]
     SaSend(SaSend),
     /// Sends the response to a report to the subnet administrator, QP 1. Nothing follows. The transaction id must not
     /// be changed.
+    #[cfg_attr(feature = "serde", serde(skip))]
     SaReply {
         /// The port to send from.
         port: PortId,
@@ -93,6 +99,7 @@ pub enum Output {
         mlid: Lid,
     },
     /// Sends a datagram from an endpoint.
+    #[cfg_attr(feature = "serde", serde(skip))]
     Send {
         /// The endpoint to send from.
         endpoint: EndpointId,
@@ -107,7 +114,7 @@ pub enum Output {
         /// The provider to call.
         provider: ProviderId,
         /// The id for [`ProviderMessage::Returned`](crate::api::ProviderMessage::Returned); `None` for
-        /// [`ProviderCall::SaDone`], which returns nothing.
+        /// [`ProviderCall::SaResponse`] and [`ProviderCall::SaFailed`], which return nothing.
         call: Option<CallId>,
         /// The function and its arguments.
         what: ProviderCall,

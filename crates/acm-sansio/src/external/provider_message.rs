@@ -14,10 +14,10 @@ use acm_wire::client::Counters;
 
 impl External {
     /// Handles a message from the provider.
-    pub(crate) fn handle_message(&mut self, cx: &mut Context, message: &ProviderMessage<'_>) {
+    pub(crate) fn handle_message(&mut self, cx: &mut Context, message: &ProviderMessage) {
         match *message {
             ProviderMessage::Returned { call, is_ok } => self.returned(cx, call, is_ok),
-            ProviderMessage::ResolveResponse { request, message } => {
+            ProviderMessage::ResolveResponse { request, ref message } => {
                 let Some(id) = self.awaiting_response(cx, request, false) else { return };
                 let reply = resolve_message::parse(message);
                 cx.stats.provider_bad_answers += u64::from(reply == ResolveReply::Garbage);
@@ -29,14 +29,14 @@ impl External {
                 self.end(cx, id, end);
                 self.pump(cx);
             }
-            ProviderMessage::Counters { request, values } => {
+            ProviderMessage::Counters { request, ref values } => {
                 let Some(id) = self.awaiting_response(cx, request, true) else { return };
                 let mut counters = Counters::default();
                 counters.0.iter_mut().zip(values).for_each(|(to, from)| *to = *from);
                 self.end(cx, id, End::Counters(&counters));
                 self.pump(cx);
             }
-            ProviderMessage::SaRequest { id, endpoint, mad } => self.sa_requested(cx, id, endpoint, mad),
+            ProviderMessage::SaRequest { id, endpoint, ref mad } => self.sa_requested(cx, id, endpoint, mad),
             ProviderMessage::IncrementCounter(counter) => cx.counters.count(counter),
         }
     }

@@ -27,7 +27,7 @@ impl External {
             }
             Err(error) => {
                 cx.stats.provider_sa_refused += u64::from(error == SaError::NotSent);
-                cx.call(self.id, None, ProviderCall::SaDone { id, result: Err(error) });
+                cx.call(self.id, None, ProviderCall::SaFailed { id, error });
             }
         }
     }
@@ -58,12 +58,15 @@ impl External {
     /// Passes the result of a request to the provider.
     pub(super) fn sa_request_done(&mut self, cx: &mut Context, id: ExternalSaId, result: Result<&SaMad, SaError>) {
         let Some(request) = self.sa.remove(&id) else { return };
-        let result = result.map(|mad| {
-            let mut mad = Box::new(*mad);
-            mad.header.transaction_id = request.tid;
-            mad
-        });
-        cx.call(self.id, None, ProviderCall::SaDone { id, result });
+        let call = match result {
+            Ok(mad) => {
+                let mut mad = Box::new(*mad);
+                mad.header.transaction_id = request.tid;
+                ProviderCall::SaResponse { id, mad }
+            }
+            Err(error) => ProviderCall::SaFailed { id, error },
+        };
+        cx.call(self.id, None, call);
     }
 
     /// Ends the requests of an endpoint that is going to be closed. The provider gets their results first.

@@ -60,7 +60,7 @@ fn core() -> (Acm, Vec<Output>) {
     };
     input(&mut acm, Time::ZERO, Input::AddressAdded { port: PORT, pkey: None, address: Address::from_text("node1") });
     input(&mut acm, Time::ZERO, Input::ClientOpened { client: CLIENT, account: Account::User(0) });
-    let outputs = input(&mut acm, Time::ZERO, Input::PortUp { port: PORT, attributes: &attributes });
+    let outputs = input(&mut acm, Time::ZERO, Input::PortUp { port: PORT, attributes });
     (acm, outputs)
 }
 

@@ -45,7 +45,7 @@ fn core() -> Acm {
         ..PortAttributes::default()
     };
     input(&mut acm, Input::AddressAdded { port: PORT, pkey: None, address: Address::from_text("node1") });
-    input(&mut acm, Input::PortUp { port: PORT, attributes: &attributes });
+    input(&mut acm, Input::PortUp { port: PORT, attributes });
     input(&mut acm, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::of::<2>() });
     input(&mut acm, Input::ClientOpened { client: CLIENT, account: Account::User(0) });
     acm
@@ -74,8 +74,8 @@ fn cached_resolve_allocates_nothing() {
 fn cached_path_for_the_kernel_allocates_nothing() {
     let mut acm = core();
     let dgid: Gid = "fe80::2".parse().unwrap();
-    let wanted: &'static PathRecord = Box::leak(Box::new(PathRecord { dgid, ..PathRecord::default() }));
-    let ask_at = |port| move || Input::KernelRequest { id: KernelRequestId(1), port, path: wanted };
+    let path = PathRecord { dgid, ..PathRecord::default() };
+    let ask_at = |port| move || Input::KernelRequest { id: KernelRequestId(1), port, path };
     let ask = ask_at(Some(PORT));
     // The join gets no response; the path query does.
     let send = input(&mut acm, ask()).sa_request.unwrap();

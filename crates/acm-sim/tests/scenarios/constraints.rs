@@ -135,7 +135,7 @@ fn service_ids_are_asked_for_as_the_option_says() {
         for (number, port) in (0..).zip(ports.iter().chain(&ports)) {
             let wanted = PathRecord { service_id: tcp(*port), ..plain };
             let id = KernelRequestId(number);
-            world.input(0, Input::KernelRequest { id, port: Some(PortId(0)), path: &wanted });
+            world.input(0, Input::KernelRequest { id, port: Some(PortId(0)), path: wanted });
             world.run_for(Duration::from_millis(10));
         }
         let answered = |output: &Output| matches!(output, Output::KernelReply { path: Ok(_), .. });

@@ -57,7 +57,7 @@ impl Core {
             let local = Input::AddressAdded { port: PORT, pkey: Some(pkey(number)), address: name(number) };
             core.tell(local);
         }
-        core.tell(Input::PortUp { port: PORT, attributes: &attributes() });
+        core.tell(Input::PortUp { port: PORT, attributes: attributes() });
         core
     }
 
@@ -134,7 +134,9 @@ fn port_events_do_not_look_at_the_cache() {
     let manager = PortAttributes { sm_lid: Lid::new(2), ..moved.clone() };
     let slower = PortAttributes { rate: Rate::GBPS_40, ..manager.clone() };
     let wishes = |core: &mut Core| {
-        let up = |core: &mut Core, attributes| core.tell(Input::PortUp { port: PORT, attributes });
+        let up = |core: &mut Core, attributes: &PortAttributes| {
+            core.tell(Input::PortUp { port: PORT, attributes: attributes.clone() })
+        };
         let mut all = [&moved, &manager, &slower].map(|attributes| up(core, attributes)).to_vec();
         all.push(core.tell(Input::ClientReregister(PORT)));
         all.push(core.tell(Input::PortDown(PORT)));

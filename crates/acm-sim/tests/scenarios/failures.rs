@@ -261,7 +261,7 @@ fn the_kernel_does_not_wait_so_long() {
     let mut world = with(Config::default());
     world.subnet.settings_mut().sa.mute = true;
     let wanted = PathRecord { dgid: world.port(1).gids[0], ..PathRecord::default() };
-    world.input(0, Input::KernelRequest { id: KernelRequestId(1), port: Some(PortId(0)), path: &wanted });
+    world.input(0, Input::KernelRequest { id: KernelRequestId(1), port: Some(PortId(0)), path: wanted });
     world.run_for(2 * SECOND);
     let late = format!(
         " of the kernel for GID {}: no answer within the kernel's deadline; asked the SA at LID 1 for 1.8 s; ",

@@ -32,7 +32,7 @@ fn at(gid: Gid, address: &str) -> InterfaceAddress {
 }
 
 fn tell(world: &mut World, node: usize, all: &[InterfaceAddress]) {
-    world.input(node, Input::Interfaces(all));
+    world.input(node, Input::Interfaces(all.to_vec()));
     // Endpoints join their groups.
     world.run_for(core::time::Duration::from_secs(1));
 }
@@ -174,7 +174,7 @@ fn a_lookup_goes_on_from_another_address() {
         sent.map(|mad| Address::decode(mad.src_type, &mad.src.0).unwrap()).collect()
     };
     assert_eq!(sources(&world, 0).last(), Some(&source));
-    world.input(0, Input::Interfaces(&[]));
+    world.input(0, Input::Interfaces(vec![]));
     assert_eq!(world.wait(ask), Err(ClientStatus::ETIMEDOUT));
     assert_eq!(sources(&world, since), [Address::from_text("node1"); 2]);
 }

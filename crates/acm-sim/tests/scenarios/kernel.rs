@@ -14,7 +14,7 @@ const DEADLINE: Duration = Duration::from_millis(1800);
 type Reply = Result<PathRecord, Failure>;
 
 fn ask(world: &mut World, number: u32, port: Option<PortId>, wanted: &PathRecord) {
-    world.input(0, Input::KernelRequest { id: KernelRequestId(number), port, path: wanted });
+    world.input(0, Input::KernelRequest { id: KernelRequestId(number), port, path: *wanted });
 }
 
 /// When and with what a request was answered; never twice.

@@ -339,7 +339,7 @@ fn a_notice_concerns_the_subnet_that_it_came_from() {
     world.resolve(0, &names[0], &names[1]).unwrap();
     let (gid, sm_lid) = (first_gid(&world, 1), world.port(0).sm_lid);
     let other = acm_sansio::port::PortAttributes { lid: Lid::new(3), sm_lid, ..Default::default() };
-    world.input(0, Input::PortUp { port: PortId(1), attributes: &other });
+    world.input(0, Input::PortUp { port: PortId(1), attributes: other });
     let mad = report(TrapNumber::GID_OUT_OF_SERVICE, gid);
     world.input(0, Input::SaReport { port: PortId(1), lid: sm_lid, qpn: Qpn::GSI, mad: as_bytes(&mad) });
     assert_eq!((world.stat(0, "notices"), world.stat(0, "destinations_left")), (1, 0));

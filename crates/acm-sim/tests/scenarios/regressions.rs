@@ -50,7 +50,7 @@ fn tell(acm: &mut Acm, input: Input<'_>) -> Vec<Output> {
 }
 
 fn up(acm: &mut Acm, port: u32, attributes: &PortAttributes) -> Vec<Output> {
-    tell(acm, Input::PortUp { port: PortId(port), attributes })
+    tell(acm, Input::PortUp { port: PortId(port), attributes: attributes.clone() })
 }
 
 fn add(acm: &mut Acm, port: u32, address: &str) {

@@ -17,7 +17,7 @@ fn name(node: u32) -> Address {
 fn configure(world: &mut World, change: impl FnOnce(&mut Config)) {
     let mut config = world.node(0).acm.config().clone();
     change(&mut config);
-    world.input(0, Input::Configure(&config));
+    world.input(0, Input::Configure(config.into()));
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 

@@ -1,4 +1,4 @@
-//! `acm-replay`: replays traces, prints them, counts and draws what is in them, takes names out of them.
+//! `acm-replay`: replays, prints, counts, draws and anonymizes traces.
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use acm_sansio::Time;
@@ -13,9 +13,9 @@ use std::{
     process::ExitCode,
 };
 
-/// Tells a fresh core what the core of a trace was told, and compares what both want, byte for byte.
+/// Gives the recorded inputs of a trace to a new core, and compares its outputs with the recorded ones, byte for byte.
 ///
-/// Ends with 0 if all is as recorded, with 1 at the first difference, with 2 if a trace cannot be read.
+/// Exits with 0 if all outputs are as recorded, with 1 at the first difference, with 2 if a trace cannot be read.
 #[derive(Parser, Debug)]
 #[command(
     version,
@@ -23,26 +23,26 @@ use std::{
     group(ArgGroup::new("cut").args(["print", "stats", "plot"]).multiple(true))
 )]
 struct Arguments {
-    /// Print a line for each fact, in place of replaying: > what the core was told, < what it wanted.
+    /// Print one line for each fact instead of replaying: > is an input, < is an output.
     #[arg(long)]
     print: bool,
-    /// Print counts, and how long things took, in place of replaying.
+    /// Print counts and durations instead of replaying.
     #[arg(long)]
     stats: bool,
-    /// Draw what began and ended into this file (SVG, for a browser), in place of replaying.
+    /// Draw all requests over time into this file (SVG, for a browser) instead of replaying.
     #[arg(long, value_name = "FILE", conflicts_with = "anonymize")]
     plot: Option<PathBuf>,
-    /// Write a copy with other names and IP addresses, and replay that: it ends with 1 if it does not replay. GIDs, LIDs
-    /// and user ids stay. The copy must not be there yet, and is its owner's alone.
+    /// Write a copy with other names and IP addresses, and replay the copy. GIDs, LIDs and user ids stay. The file must
+    /// not exist yet; only its owner can read it.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["show", "from", "to"])]
     anonymize: Option<PathBuf>,
-    /// Only facts from this time of the core's clock on.
+    /// Show only facts at or after this time of the core's clock.
     #[arg(long, value_name = "SECONDS", requires = "cut", value_parser = seconds)]
     from: Option<Time>,
-    /// Only facts up to this time of the core's clock.
+    /// Show only facts at or before this time of the core's clock.
     #[arg(long, value_name = "SECONDS", requires = "cut", value_parser = seconds)]
     to: Option<Time>,
-    /// Traces; - for standard input. With --plot or --anonymize one.
+    /// Trace files; - is standard input. --plot and --anonymize take one file.
     #[arg(required = true)]
     files: Vec<PathBuf>,
 }
@@ -52,7 +52,7 @@ fn seconds(text: &str) -> Result<Time, String> {
     Duration::try_from_secs_f64(seconds).map(|time| Time::ZERO + time).map_err(|error| error.to_string())
 }
 
-/// Why a file ends the program.
+/// The reason why a file was not processed.
 #[derive(Debug, thiserror::Error)]
 enum Failed {
     #[error("{0}")]
@@ -144,7 +144,7 @@ fn replay(path: &Path, out: &mut dyn Write) -> Result<(), Failed> {
     Ok(writeln!(out, "{}: as recorded: {cores} cores, {inputs} inputs, {outputs} outputs", path.display())?)
 }
 
-/// Writes a copy without names.
+/// Writes an anonymized copy.
 fn anonymized(path: &Path, copy: &Path) -> Result<(), Failed> {
     let mut key = [0; 16];
     getrandom::fill(&mut key).map_err(Failed::Key)?;
@@ -169,7 +169,7 @@ fn main() -> ExitCode {
         let done = arguments.file(path, &mut out).and_then(|()| Ok(out.flush()?));
         match done {
             Ok(()) => {}
-            // Whoever read what was printed has seen enough.
+            // The reader of the output closed the pipe.
             Err(Failed::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
             Err(failed) => {
                 eprintln!("acm-replay: {}: {failed}", path.display());

@@ -1,4 +1,4 @@
-//! `acm-replay` as a program: exit codes and what it says.
+//! The program `acm-replay`: exit codes and messages.
 use crate::common;
 use acm_trace::VERSION;
 use std::{
@@ -16,26 +16,26 @@ fn run(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_acm-replay")).args(arguments).current_dir(traces()).output().unwrap()
 }
 
-fn said(output: &Output) -> (i32, String, String) {
+fn result(output: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
-/// A trace in which a reply's status is another one: what a core of another behaviour would have recorded.
+/// Writes a trace with another status in one reply, as a core with another behaviour would have recorded it.
 fn changed(folder: &Path) -> PathBuf {
     let mut trace = fs::read(traces().join("lid.pcapng")).unwrap();
     let reply = [b"ACMT".as_slice(), &[VERSION.0, VERSION.1, 0, 0x40]].concat();
-    let place = trace.windows(reply.len()).position(|bytes| bytes == reply).unwrap();
-    // Behind the header and the client's id: version, opcode, status.
-    trace[place + 8 + 8 + 2] = 6;
+    let header = trace.windows(reply.len()).position(|bytes| bytes == reply).unwrap();
+    // The status is byte 2 of the message, behind the header (8 bytes) and the client's id (8 bytes).
+    trace[header + 8 + 8 + 2] = 6;
     let path = folder.join("changed.pcapng");
     fs::write(&path, trace).unwrap();
     path
 }
 
 #[test]
-fn as_recorded() {
-    let (code, out, err) = said(&run(&["lid.pcapng", "cold-name.pcapng"]));
+fn replay_as_recorded_exits_with_0() {
+    let (code, out, err) = result(&run(&["lid.pcapng", "cold-name.pcapng"]));
     assert_eq!((code, err.as_str()), (0, ""));
     let lines: Vec<&str> = out.lines().collect();
     assert!(lines[0].starts_with("lid.pcapng: as recorded: 1 cores, "), "{out}");
@@ -43,12 +43,12 @@ fn as_recorded() {
 }
 
 #[test]
-fn a_difference_is_said_with_its_step_and_its_fields() {
+fn difference_is_reported_with_its_step_and_fields() {
     let folder = tempfile::tempdir().unwrap();
     let path = changed(folder.path());
-    let (code, out, err) = said(&run(&[path.to_str().unwrap(), "lid.pcapng"]));
+    let (code, out, err) = result(&run(&[path.to_str().unwrap(), "lid.pcapng"]));
     assert_eq!(code, 1, "{err}");
-    assert!(out.starts_with("lid.pcapng: as recorded"), "the others are replayed all the same: {out}");
+    assert!(out.starts_with("lid.pcapng: as recorded"), "the second trace is replayed: {out}");
     let lines: Vec<&str> = err.lines().collect();
     let first = format!("acm-replay: {}: differs at 0.000000000s, step ", path.display());
     assert!(lines[0].starts_with(&first) && lines[0].contains(" (sa_answer sa"), "{err}");
@@ -56,23 +56,23 @@ fn a_difference_is_said_with_its_step_and_its_fields() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_in_one_line() {
+fn unreadable_file_is_reported_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("text");
     fs::write(&text, "not a trace at all").unwrap();
-    let (code, out, err) = said(&run(&[text.to_str().unwrap()]));
+    let (code, out, err) = result(&run(&[text.to_str().unwrap()]));
     let expected = format!("acm-replay: {}: not a trace: byte 0 does not begin a section of one\n", text.display());
     assert_eq!((code, out.as_str(), err), (2, "", expected));
-    let (code, _, err) = said(&run(&["nothing-of-this-name"]));
+    let (code, _, err) = result(&run(&["nothing-of-this-name"]));
     assert_eq!(code, 2);
     assert!(err.starts_with("acm-replay: nothing-of-this-name: No such file") && err.lines().count() == 1, "{err}");
     assert_eq!(run(&[]).status.code(), Some(2));
-    assert_eq!(run(&["--from", "1", "lid.pcapng"]).status.code(), Some(2), "of what?");
+    assert_eq!(run(&["--from", "1", "lid.pcapng"]).status.code(), Some(2), "--from needs --print");
     assert_eq!(run(&["--print", "--from", "-1", "lid.pcapng"]).status.code(), Some(2));
 }
 
 #[test]
-fn a_cut_trace_is_replayed_up_to_there() {
+fn truncated_trace_is_replayed_up_to_the_cut() {
     let trace = fs::read(traces().join("lid.pcapng")).unwrap();
     for length in [trace.len() - 8, trace.len() / 2, trace.len() / 3] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_acm-replay"))
@@ -83,7 +83,7 @@ fn a_cut_trace_is_replayed_up_to_there() {
             .spawn()
             .unwrap();
         child.stdin.take().unwrap().write_all(&trace[..length]).unwrap();
-        let (code, out, err) = said(&child.wait_with_output().unwrap());
+        let (code, out, err) = result(&child.wait_with_output().unwrap());
         assert_eq!(code, 0, "{err}");
         assert!(out.starts_with("-: as recorded: 1 cores, "), "{out}");
         assert!(err.starts_with("acm-replay: -: the trace is cut after byte "), "{err}");
@@ -91,8 +91,8 @@ fn a_cut_trace_is_replayed_up_to_there() {
 }
 
 #[test]
-fn printed() {
-    let (code, out, _) = said(&run(&["--print", "cold-name.pcapng"]));
+fn print_shows_one_line_for_each_fact() {
+    let (code, out, _) = result(&run(&["--print", "cold-name.pcapng"]));
     assert_eq!(code, 0);
     let has = |words: &[&str]| {
         assert!(out.lines().any(|line| words.iter().all(|word| line.contains(word))), "{words:?} in\n{out}");
@@ -106,7 +106,7 @@ fn printed() {
     has(&[" < reply client0.0 RESOLVE success path LID 16 to LID 17 "]);
     has(&[" > timeout due "]);
     has(&["! end"]);
-    let (_, part, _) = said(&run(&["--print", "--from", "0.5", "--to", "1.5", "cold-name.pcapng"]));
+    let (_, part, _) = result(&run(&["--print", "--from", "0.5", "--to", "1.5", "cold-name.pcapng"]));
     assert!(part.lines().count() > 3 && part.lines().count() < out.lines().count(), "{part}");
     let between = |line: &str| {
         line.starts_with("start of a core") || ("0.5".."1.500000001s").contains(&line.split(' ').next().unwrap())
@@ -115,8 +115,8 @@ fn printed() {
 }
 
 #[test]
-fn counted() {
-    let (code, out, _) = said(&run(&["--stats", "cold-name.pcapng"]));
+fn stats_shows_counts_and_durations() {
+    let (code, out, _) = result(&run(&["--stats", "cold-name.pcapng"]));
     assert_eq!(code, 0);
     let line =
         |name: &str| out.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name} in\n{out}"));
@@ -127,17 +127,16 @@ fn counted() {
     assert!(line("phase").contains("99 %"));
 }
 
-/// What crossed a fabric is printed and counted; there is nothing to replay.
 #[test]
-fn of_a_fabric() {
+fn fabric_trace_is_printed_and_counted_but_not_replayed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fabric");
     fs::write(&path, common::of_fabric().1).unwrap();
     let path = path.to_str().unwrap();
-    let (code, out, err) = said(&run(&[path]));
+    let (code, out, err) = result(&run(&[path]));
     let why = "a trace of a fabric, not of a core: there is nothing to replay; --print and --stats show it";
     assert_eq!((code, out.as_str(), err), (2, "", format!("acm-replay: {path}: {why}\n")));
-    let (code, out, err) = said(&run(&["--print", path]));
+    let (code, out, err) = result(&run(&["--print", path]));
     assert_eq!((code, err.as_str()), (0, ""));
     let lines: Vec<&str> = out.lines().collect();
     assert!(
@@ -146,34 +145,34 @@ fn of_a_fabric() {
     );
     assert!(lines[1].starts_with("0.000002000s < fabric_delivered 2/1 LID 16 ") && lines.len() == 6, "{out}");
     assert!(lines[4].ends_with(" 3 bytes") && lines[5].ends_with("! end"), "{out}");
-    let (code, out, _) = said(&run(&["--stats", path]));
+    let (code, out, _) = result(&run(&["--stats", path]));
     let has =
         |words: &str| out.lines().any(|line| line.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(words));
     assert!(code == 0 && has("fabric_sent 3") && has("fabric_delivered 2"), "{out}");
-    assert!(has("group to response 1 3\u{b5}s 3\u{b5}s"), "from the first node's question to its answer: {out}");
+    assert!(has("group to response 1 3\u{b5}s 3\u{b5}s"), "from the request of the first node to the response: {out}");
 }
 
 #[test]
-fn drawn() {
+fn plot_draws_one_bar_for_each_span() {
     let folder = tempfile::tempdir().unwrap();
     let picture = folder.path().join("p.svg");
-    let (code, out, err) = said(&run(&["--plot", picture.to_str().unwrap(), "--stats", "loss.pcapng"]));
+    let (code, out, err) = result(&run(&["--plot", picture.to_str().unwrap(), "--stats", "loss.pcapng"]));
     assert_eq!((code, err.as_str()), (0, ""));
     let text = fs::read_to_string(&picture).unwrap();
-    // A bar for each thing that is measured, and those that failed in their colour.
+    // One bar for each span.
     let counts = out.lines().skip_while(|line| !line.starts_with("phase")).skip(1);
     let bars: usize = counts.map(|line| line[26..].split_whitespace().next().unwrap().parse::<usize>().unwrap()).sum();
     assert!(bars > 5, "{out}");
     assert_eq!(text.matches("<rect x=").count(), bars, "{out}");
     assert!(text.contains(", failed</title>") && text.contains(">client to reply: "), "{text}");
-    assert!(text.contains("port_up"), "the port's beginning is a line in it");
+    assert!(text.contains("port_up"), "the port event is a line");
     let two = run(&["--plot", picture.to_str().unwrap(), "loss.pcapng", "lid.pcapng"]);
     assert_eq!(two.status.code(), Some(2));
 }
 
-/// Every session, without its names: each replays, and has none of them.
+/// Tests every session of testdata/traces.
 #[test]
-fn without_names() {
+fn anonymized_session_replays_and_has_no_original_names() {
     let folder = tempfile::tempdir().unwrap();
     let mut tried = 0;
     for entry in fs::read_dir(traces()).unwrap() {
@@ -184,24 +183,24 @@ fn without_names() {
         tried += 1;
         let copy = folder.path().join(path.file_name().unwrap());
         let arguments = ["--anonymize", copy.to_str().unwrap(), path.to_str().unwrap()];
-        let (code, out, err) = said(&run(&arguments));
+        let (code, out, err) = result(&run(&arguments));
         assert_eq!((code, err.as_str()), (0, ""), "{}", path.display());
-        let (_, before, _) = said(&run(&[path.to_str().unwrap()]));
+        let (_, before, _) = result(&run(&[path.to_str().unwrap()]));
         assert_eq!(out.split_once(": as").unwrap().1, before.split_once(": as").unwrap().1);
         let bytes = fs::read(&copy).unwrap();
         let found = bytes.windows(4).filter(|part| *part == b"node" || *part == [10, 77, 0, 1]).count();
-        // A name where a path record should be is one.
+        // This session has a name at the position of a path record, which is not masked.
         let malformed = usize::from(path.ends_with("malformed-clients.pcapng"));
         assert!(found == malformed && !String::from_utf8_lossy(&bytes).contains("10.77.0"), "{}", path.display());
-        // What is there is not written over.
+        // An existing copy is not overwritten.
         assert_eq!(run(&arguments).status.code(), Some(2));
     }
     assert!(tried >= 17, "{tried}");
 }
 
-/// `acm-replay --print FILE | head -1`
+/// Tests `acm-replay --print FILE | head -1`.
 #[test]
-fn whoever_reads_may_stop() {
+fn closed_output_pipe_is_no_error() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_acm-replay"))
         .args(["--print", "dead-names.pcapng"])
         .current_dir(traces())
@@ -210,6 +209,6 @@ fn whoever_reads_may_stop() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let (code, _, err) = said(&child.wait_with_output().unwrap());
+    let (code, _, err) = result(&child.wait_with_output().unwrap());
     assert_eq!((code, err.as_str()), (0, ""));
 }

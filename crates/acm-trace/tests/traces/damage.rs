@@ -1,7 +1,7 @@
-//! Traces that are cut, damaged, or of another version.
+//! Traces that are truncated, damaged, or of another version.
 use crate::common::{self, read};
 use acm_sansio::{Acm, Config, EndpointId, Event, Output, Time, api::Deadline, api::Reason};
-use acm_trace::{Damage, Entry, Fact, Kind, Note, Reader, Recorder, Start, Told, TraceError, VERSION, Woken};
+use acm_trace::{Damage, Entry, Fact, Kind, Note, OwnedInput, Reader, Recorder, Start, Timeout, TraceError, VERSION};
 use pcap_file::pcapng::{
     Block, PcapNgReader, PcapNgWriter,
     blocks::{
@@ -21,11 +21,14 @@ fn facts() -> Vec<Fact> {
         gid: Some("fe80::5".parse().unwrap()),
     };
     vec![
-        Fact::Input(Told::ClientMessage { client, message: vec![1, 1, 0, 0, 0, 0, 16, 0, 9, 9, 9, 9, 9, 9, 9, 9] }),
-        Fact::Input(Told::Datagram { endpoint, source, payload: vec![7; 256] }),
+        Fact::Input(OwnedInput::ClientMessage {
+            client,
+            message: vec![1, 1, 0, 0, 0, 0, 16, 0, 9, 9, 9, 9, 9, 9, 9, 9],
+        }),
+        Fact::Input(OwnedInput::Datagram { endpoint, source, payload: vec![7; 256] }),
         Fact::Output(Box::new(Output::Log(Event::EndpointLost(endpoint)))),
-        Fact::Timeout(Woken::default()),
-        Fact::Input(Told::Datagram { endpoint, source, payload: vec![7; 9] }),
+        Fact::Timeout(Timeout::default()),
+        Fact::Input(OwnedInput::Datagram { endpoint, source, payload: vec![7; 9] }),
         Fact::Lost(3),
         Fact::Output(Output::ShutdownDone.into()),
     ]
@@ -36,7 +39,7 @@ fn text(entry: &Entry) -> String {
 }
 
 #[test]
-fn a_trace_cut_anywhere_is_readable_up_to_there() {
+fn trace_cut_anywhere_is_readable_up_to_the_cut() {
     let whole = common::trace(&facts());
     let all: Vec<String> = read(&whole).iter().map(text).collect();
     assert_eq!(all.len(), facts().len() + 2);
@@ -47,15 +50,15 @@ fn a_trace_cut_anywhere_is_readable_up_to_there() {
         assert!(usize::try_from(offset).unwrap() <= cut);
         let read: Vec<String> = entries.iter().map(text).collect();
         assert_eq!(read, all[..read.len()], "{cut}");
-        assert!(read.len() >= most, "{cut}: more bytes, and less to read");
+        assert!(read.len() >= most, "{cut}: more bytes, but fewer entries");
         most = read.len();
     }
-    // Everything but the end.
+    // Everything except the end mark.
     assert_eq!(most, all.len() - 1);
     assert!(read(&whole).iter().all(|entry| !matches!(entry, Entry::Note(_))));
 }
 
-/// The same trace with changed blocks.
+/// Changes blocks of a trace.
 fn changed(trace: &[u8], mut change: impl FnMut(usize, &mut Block<'static>)) -> Vec<u8> {
     let mut reader = PcapNgReader::new(trace).unwrap();
     let mut section = Block::SectionHeader(reader.section().clone());
@@ -75,7 +78,7 @@ fn changed(trace: &[u8], mut change: impl FnMut(usize, &mut Block<'static>)) -> 
 fn error(trace: &[u8]) -> TraceError {
     let mut reader = Reader::new(trace);
     let error = reader.by_ref().find_map(Result::err).expect("an error");
-    assert!(reader.next().is_none(), "nothing behind an error");
+    assert!(reader.next().is_none(), "an entry after an error");
     error
 }
 
@@ -91,15 +94,15 @@ fn set_version(block: &mut Block<'static>, version: &str) {
 }
 
 #[test]
-fn other_versions() {
+fn newer_minor_version_is_read_and_other_major_version_is_rejected() {
     let trace = common::trace(&facts());
     let newer = changed(&trace, |_, block| set_version(block, "1.9"));
     let entries = read(&newer);
     assert!(matches!(entries[0], Entry::Note(Note::Newer { offset: 0, minor: 9 })), "{:?}", entries[0]);
-    assert_eq!(entries.len(), facts().len() + 3, "and all the rest");
+    assert_eq!(entries.len(), facts().len() + 3, "one note more");
     let other = changed(&trace, |_, block| set_version(block, "2.0"));
     assert!(matches!(error(&other), TraceError::Version { major: 2, offset: 0 }));
-    // A packet of another major version alone.
+    // One packet of another major version.
     let other = changed(&trace, |number, block| {
         if let (Block::EnhancedPacket(packet), 6) = (block, number) {
             packet.data.to_mut()[4] = 2;
@@ -109,10 +112,10 @@ fn other_versions() {
 }
 
 #[test]
-fn what_is_of_others_is_left_out_with_a_note() {
+fn unknown_packets_and_blocks_are_skipped_with_a_note() {
     let trace = common::trace(&facts());
     let count = facts().len() + 2;
-    // A kind that does not exist yet, in both interfaces.
+    // An unknown kind in both interfaces.
     let unknown = changed(&trace, |number, block| match (number, block) {
         (4, Block::EnhancedPacket(packet)) => packet.data.to_mut()[6] = 9,
         (5, Block::EnhancedPacket(packet)) => {
@@ -128,7 +131,7 @@ fn what_is_of_others_is_left_out_with_a_note() {
     assert_eq!(notes.len(), 2, "{notes:?}");
     assert!(notes[0].ends_with(": packet left out: kind 0x911") && notes[1].ends_with(": packet left out: telepathy"));
     assert_eq!(entries.len(), count);
-    // A block of a type that is none of ours, and a comment of somebody else before ours.
+    // A block of an unknown type, and a comment of another program in front of the comment of the trace.
     let others = changed(&trace, |number, block| match (number, &mut *block) {
         (4, block) => *block = Block::Unknown(UnknownBlock::new(0xbad, 12, &[])),
         (5, Block::EnhancedPacket(packet)) => {
@@ -142,7 +145,7 @@ fn what_is_of_others_is_left_out_with_a_note() {
 }
 
 #[test]
-fn fields_of_a_newer_version_are_left_out() {
+fn unknown_fields_and_events_of_a_newer_version_are_skipped() {
     let trace = common::trace(&facts());
     let with = |from: &'static str, to: &'static str, version: &str| {
         let trace = changed(&trace, |_, block| {
@@ -158,7 +161,7 @@ fn fields_of_a_newer_version_are_left_out() {
     };
     let entries = with(r#""reason":"""#, r#""mood":[1,{}],"reason":"""#, "1.9").unwrap();
     assert!(entries.iter().any(|entry| matches!(entry, Entry::Fact(fact) if matches!(fact.fact, Fact::Timeout(_)))));
-    // An event that does not exist yet: left out of a newer version, and damage in ours.
+    // An unknown event is skipped in a newer version, and is damage in this version.
     let entries = with("EndpointLost", "EndpointMerry", "1.9").unwrap();
     assert!(entries.iter().any(|entry| matches!(entry, Entry::Note(Note::Packet { .. }))), "{entries:?}");
     let error = with("EndpointLost", "EndpointMerry", &format!("{}.{}", VERSION.0, VERSION.1)).unwrap_err();
@@ -166,24 +169,27 @@ fn fields_of_a_newer_version_are_left_out() {
 }
 
 #[test]
-fn damage_is_said_with_its_place() {
+fn damage_is_reported_with_its_offset() {
     let trace = common::trace(&facts());
-    // Where each block begins.
-    let mut places = vec![0_usize];
-    while let Some(length) = trace.get(places[places.len() - 1] + 4..).and_then(|rest| rest.first_chunk()) {
-        places.push(places[places.len() - 1] + u32::from_ne_bytes(*length) as usize);
+    // Offsets of the blocks.
+    let mut offsets = vec![0_usize];
+    while let Some(length) = trace.get(offsets[offsets.len() - 1] + 4..).and_then(|rest| rest.first_chunk()) {
+        offsets.push(offsets[offsets.len() - 1] + u32::from_ne_bytes(*length) as usize);
     }
     let break_at = |block: usize, at: usize, value: u8| {
         let mut broken = trace.clone();
-        broken[places[block] + at] = value;
+        broken[offsets[block] + at] = value;
         let error = error(&broken);
         let TraceError::Damaged { offset, damage } = error else { panic!("{error}") };
-        assert_eq!(offset, places[block] as u64);
+        assert_eq!(offset, offsets[block] as u64);
         damage.to_string()
     };
     assert_eq!(break_at(4, 4, 7), "a block of 7 bytes");
-    assert_eq!(break_at(4, 7, 0xff), format!("a block of {} bytes", 0xff00_0000_u32 + u32::from(trace[places[4] + 4])));
-    let end = places[5] - places[4] - 1;
+    assert_eq!(
+        break_at(4, 7, 0xff),
+        format!("a block of {} bytes", 0xff00_0000_u32 + u32::from(trace[offsets[4] + 4]))
+    );
+    let end = offsets[5] - offsets[4] - 1;
     assert!(break_at(4, end, 1).contains(" and ends with "));
     assert_eq!(break_at(4, 8, 9), "a packet of interface 9, which is not described");
     assert_eq!(break_at(4, 28, b'X'), "a packet without the four letters of a trace");
@@ -214,7 +220,7 @@ fn damage_is_said_with_its_place() {
 }
 
 #[test]
-fn another_core_in_the_same_file() {
+fn file_can_hold_several_cores() {
     let start = |seed: u64| Start::new(&Config::default(), seed);
     let mut recorder = Recorder::new(Vec::new(), &start(1)).unwrap();
     recorder.output(Time::from_nanos(9), &Output::ShutdownDone);
@@ -229,14 +235,14 @@ fn another_core_in_the_same_file() {
             Entry::Start(found) if **found == start(2) => "two",
             Entry::Fact(fact) => match &fact.fact {
                 Fact::End => "end",
-                Fact::Timeout(woken) if *woken == (Woken { due: Some(3), reason: "shutdown".into() }) => "timeout",
+                Fact::Timeout(woken) if *woken == (Timeout { due: Some(3), reason: "shutdown".into() }) => "timeout",
                 _ => "fact",
             },
             _ => "other",
         })
         .collect();
     assert_eq!(kinds, ["one", "fact", "end", "two", "timeout", "end"]);
-    // One whose writer died, and another behind it.
+    // A core whose recorder crashed, and another core behind it.
     let first = Recorder::new(Vec::new(), &start(1)).unwrap().get_ref().clone();
     let second = Recorder::new(Vec::new(), &start(2)).unwrap().finish().unwrap();
     let entries = read(&[first.clone(), second].concat());
@@ -245,26 +251,25 @@ fn another_core_in_the_same_file() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_stops_the_recording_and_not_the_core() {
-    let mut room = [0; 1400];
+fn write_error_stops_the_recording_but_not_the_core() {
+    let mut file = [0; 1400];
     let mut acm = Acm::new(Config::default(), 1);
-    let mut recorder = Recorder::new(room.as_mut_slice(), &Start::new(&Config::default(), 1)).unwrap();
+    let mut recorder = Recorder::new(file.as_mut_slice(), &Start::new(&Config::default(), 1)).unwrap();
     for _ in 0..100 {
-        recorder.drive(&mut acm, Time::ZERO, acm_sansio::Input::Interfaces(&[]), |_| None);
+        recorder.drive(&mut acm, Time::ZERO, acm_sansio::Input::Interfaces(vec![]), |_| None);
     }
     assert!(recorder.finish().is_err());
 }
 
 #[test]
-fn kinds_are_one_for_each_variant() {
-    // Four of the trace's own; an answer to the kernel has two; two of a fabric.
+fn every_input_and_output_variant_has_a_kind() {
+    // Four marks of the recorder; two kinds for replies to the kernel; two for packets of a fabric.
     assert_eq!(Kind::ALL.len(), 4 + common::inputs::INPUTS + common::outputs::OUTPUTS + 1 + 2);
-    assert_eq!((VERSION, Kind::ALL.len()), ((1, 2), 46), "another kind is another minor version");
+    assert_eq!((VERSION, Kind::ALL.len()), ((1, 2), 46), "a new kind needs a new minor version");
 }
 
-/// What tshark shows of a trace: its numbers have names there, too.
 #[test]
-fn the_dissector_names_each_kind_and_each_opcode() {
+fn dissector_names_every_kind_and_opcode() {
     let lua = concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist/wireshark/acm.lua");
     let lua = std::fs::read_to_string(lua).unwrap();
     for kind in Kind::ALL {
@@ -280,19 +285,18 @@ fn the_dissector_names_each_kind_and_each_opcode() {
 }
 
 proptest! {
-    /// Whatever bytes are changed, reading comes to an end.
     #[test]
-    fn any_damage_is_read_to_an_end(changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4)) {
+    fn reader_terminates_on_any_damage(changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4)) {
         let mut trace = common::trace(&facts());
         for (index, value) in changes {
-            let place = index.index(trace.len());
-            trace[place] = value;
+            let at = index.index(trace.len());
+            trace[at] = value;
         }
         prop_assert!(Reader::new(trace.as_slice()).count() < 100);
     }
 
     #[test]
-    fn any_bytes_are_read_to_an_end(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn reader_terminates_on_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         let header = &common::trace(&[])[..];
         prop_assert!(Reader::new([header, &bytes].concat().as_slice()).count() < 100);
         prop_assert!(Reader::new(bytes.as_slice()).count() < 100);

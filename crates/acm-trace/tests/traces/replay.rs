@@ -1,4 +1,4 @@
-//! What replay finds: a bug that is planted in the provider, what is wanted and was not recorded, another deadline.
+//! Differences that a replay finds: a planted bug of the provider, an output without record, another deadline.
 use acm_sansio::{
     Acm, Config, EndpointId, Input, PortId, Time,
     account::AccountId,
@@ -17,15 +17,15 @@ use core::fmt;
 use ib_mad::sa::{PathRecord, SaMad};
 use std::{fs, path::Path};
 
-/// The built-in provider that forgets one of its deadlines: what is due then is not tried again.
+/// The built-in provider, which ignores one of its time-outs: the `ignored`th with the name `timer`.
 #[derive(Debug)]
-struct Forgetful {
+struct IgnoresTimeout {
     own: Ibacmp,
     timer: &'static str,
-    forget: u32,
+    ignored: u32,
 }
 
-impl Provider for Forgetful {
+impl Provider for IgnoresTimeout {
     fn name(&self) -> &str {
         self.own.name()
     }
@@ -74,8 +74,8 @@ impl Provider for Forgetful {
     }
     fn timeout(&mut self, cx: &mut Context, token: Token) {
         if self.own.timer_name(token) == self.timer {
-            self.forget = self.forget.wrapping_sub(1);
-            if self.forget == 0 {
+            self.ignored = self.ignored.wrapping_sub(1);
+            if self.ignored == 0 {
                 return;
             }
         }
@@ -108,29 +108,30 @@ fn loss() -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/traces/loss.pcapng")).unwrap()
 }
 
-fn replay(timer: &'static str, forget: u32) -> Result<acm_trace::Replayed, ReplayError> {
-    let make =
-        |config, seed| Acm::with_provider(config, seed, Box::new(Forgetful { own: Ibacmp::new(seed), timer, forget }));
+fn replay(timer: &'static str, ignored: u32) -> Result<acm_trace::Replayed, ReplayError> {
+    let make = |config, seed| {
+        Acm::with_provider(config, seed, Box::new(IgnoresTimeout { own: Ibacmp::new(seed), timer, ignored }))
+    };
     Replay::with_core(make).run(loss().as_slice())
 }
 
 const REQUEST: &str = "a multicast request";
 
 #[test]
-fn a_request_that_is_not_repeated() {
+fn missing_retry_is_found_where_it_happens() {
     let whole = replay(REQUEST, 0).unwrap();
-    assert_eq!(whole, Replay::default().run(loss().as_slice()).unwrap(), "nothing is forgotten");
+    assert_eq!(whole, Replay::default().run(loss().as_slice()).unwrap(), "no time-out is ignored");
     let mut steps = Vec::new();
-    for forget in 1..=3 {
-        let ReplayError::Differs(difference) = replay(REQUEST, forget).unwrap_err() else { panic!() };
+    for ignored in 1..=3 {
+        let ReplayError::Differs(difference) = replay(REQUEST, ignored).unwrap_err() else { panic!() };
         let text = difference.to_string();
         let start = format!("differs at {}, step {} (timeout due ", difference.time, difference.step);
         assert!(text.starts_with(&start), "{text}");
         assert!(text.contains(&format!(", {REQUEST}), packet {}\n", difference.frame)), "{text}");
-        assert!(text.contains("actual nothing"), "what was wanted is not wanted any more: {text}");
+        assert!(text.contains("actual nothing"), "the core sends no request: {text}");
         steps.push(difference.step);
     }
-    assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "each is found where it happens: {steps:?}");
+    assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
 }
 
 fn difference(trace: &[u8]) -> Difference {
@@ -140,8 +141,8 @@ fn difference(trace: &[u8]) -> Difference {
     }
 }
 
-/// A trace of an address and a port, without the `left_out`th output; `lost` says so.
-fn with_a_hole(left_out: usize, lost: bool) -> Vec<u8> {
+/// Records an address and a port event without the `left_out`th output, with or without a gap in its place.
+fn with_a_gap(left_out: usize, lost: bool) -> Vec<u8> {
     let (config, address) = (Config::default(), Address::from_text("node1"));
     let mut acm = Acm::new(config.clone(), 1);
     let mut recorder = Recorder::new(Vec::new(), &Start::new(&config, 1)).unwrap();
@@ -152,11 +153,8 @@ fn with_a_hole(left_out: usize, lost: bool) -> Vec<u8> {
         ..Default::default()
     };
     let port = PortId(0);
-    let inputs = [
-        Input::AddressAdded { port, pkey: None, address },
-        Input::PortUp { port, attributes: &attributes },
-        Input::PortDown(port),
-    ];
+    let inputs =
+        [Input::AddressAdded { port, pkey: None, address }, Input::PortUp { port, attributes }, Input::PortDown(port)];
     let mut outputs = 0;
     for input in inputs {
         recorder.input(Time::ZERO, &input);
@@ -175,27 +173,27 @@ fn with_a_hole(left_out: usize, lost: bool) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_wanted_and_was_not_recorded() {
-    assert!(Replay::default().run(with_a_hole(usize::MAX, false).as_slice()).is_ok());
-    // The first output of the port, the next one in its place.
-    let found = difference(&with_a_hole(0, false));
+fn output_missing_in_the_trace_is_a_difference() {
+    assert!(Replay::default().run(with_a_gap(usize::MAX, false).as_slice()).is_ok());
+    // Without the first output of the port event, the next output is in its place.
+    let found = difference(&with_a_gap(0, false));
     assert_eq!((found.step, found.time), (2, Time::ZERO));
-    assert!(found.told.starts_with("port_up "), "{found}");
-    // The last one of the port: nothing is in its place.
-    let last = (0..).find(|left_out| difference(&with_a_hole(*left_out, false)).expected.trim() == "output nothing");
-    let found = difference(&with_a_hole(last.unwrap(), false));
-    assert_eq!(found.step, 2, "found with the next thing that the core is told: {found}");
+    assert!(found.input.starts_with("port_up "), "{found}");
+    // Without the last output of the port event, nothing is in its place.
+    let last = (0..).find(|left_out| difference(&with_a_gap(*left_out, false)).expected.trim() == "output nothing");
+    let found = difference(&with_a_gap(last.unwrap(), false));
+    assert_eq!(found.step, 2, "found at the next input: {found}");
     assert!(found.fields()[0].1 == "nothing", "{found}");
 }
 
 #[test]
-fn what_comes_behind_a_hole_is_not_compared() {
-    let done = Replay::default().run(with_a_hole(0, true).as_slice()).unwrap();
+fn facts_after_a_gap_are_not_compared() {
+    let done = Replay::default().run(with_a_gap(0, true).as_slice()).unwrap();
     assert_eq!((done.cores, done.inputs, done.outputs), (1, 2, 0));
 }
 
 #[test]
-fn another_deadline() {
+fn changed_deadline_is_a_difference() {
     let trace = String::from_utf8_lossy(&loss()).into_owned();
     let due = trace.split("\"due\":").nth(1).unwrap().split(',').next().unwrap().to_owned();
     let later = (due.parse::<u64>().unwrap() + 1).to_string();

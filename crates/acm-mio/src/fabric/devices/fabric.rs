@@ -99,7 +99,7 @@ impl Fabric for Devices {
     fn next_event(&mut self) -> Result<Option<Input<'_>>, FabricError> {
         loop {
             if let Some(fact) = self.facts.pop_front() {
-                return Ok(Some(self.input(fact)));
+                return Ok(Some(Self::input(fact)));
             }
             match self.turns.next() {
                 None => return Ok(None),

@@ -50,8 +50,7 @@ pub(crate) struct Devices {
     pub(super) requests: BTreeMap<(PortId, u32), SaRequestId>,
     pub(super) facts: VecDeque<Fact>,
     pub(super) new_ports: bool,
-    /// What the last input told borrows from these three.
-    pub(super) attributes: PortAttributes,
+    /// The last input borrows from `mad` and `payload`.
     pub(super) mad: SaMad,
     pub(super) payload: [u8; PAYLOAD],
     pub(super) buffer: ReceiveBuffer,
@@ -114,7 +113,6 @@ impl Devices {
             requests: BTreeMap::new(),
             facts: VecDeque::new(),
             new_ports: true,
-            attributes: PortAttributes::default(),
             mad: SaMad::default(),
             payload: [0; PAYLOAD],
             buffer: ReceiveBuffer::default(),
@@ -127,12 +125,9 @@ impl Devices {
     }
 
     /// A fact as the core hears it.
-    pub(super) fn input(&mut self, fact: Fact) -> Input<'_> {
+    pub(super) fn input(fact: Fact) -> Input<'static> {
         match fact {
-            Fact::PortUp(port, attributes) => {
-                self.attributes = *attributes;
-                Input::PortUp { port, attributes: &self.attributes }
-            }
+            Fact::PortUp(port, attributes) => Input::PortUp { port, attributes: *attributes },
             Fact::PortDown(port) => Input::PortDown(port),
             Fact::Reregister(port) => Input::ClientReregister(port),
             Fact::EndpointOpened(endpoint, qpn) => Input::EndpointOpened { endpoint, qpn },

@@ -98,7 +98,7 @@ impl Daemon {
         }
         interfaces.handle_timeout(now);
         if let Some(all) = interfaces.news() {
-            self.acm.handle_input(now, Input::Interfaces(all));
+            self.acm.handle_input(now, Input::Interfaces(all.to_vec()));
             self.drain(now);
         }
     }

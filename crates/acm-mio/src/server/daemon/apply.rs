@@ -16,7 +16,7 @@ impl Daemon {
         self.reload.not_applied += new.not_applied;
         self.reload.say_changes(&new);
         let config = new.core(self.reload.descriptors);
-        self.input(now, Input::Configure(&config));
+        self.input(now, Input::Configure(config.into()));
         self.client_timeout = options.client_timeout;
         self.host.providers.log_to(&self.log, options.log_level);
         if options.metrics_listen != self.reload.current.options().metrics_listen {

@@ -28,7 +28,7 @@ impl Daemon {
             }
             for asked in asked.paths {
                 let port = asked.place.map(|place| self.port_at(&place));
-                self.input(now, Input::KernelRequest { id: asked.id, port, path: &asked.wanted });
+                self.input(now, Input::KernelRequest { id: asked.id, port, path: asked.wanted });
             }
             for asked in asked.addresses {
                 self.address_request(now, &asked);

@@ -10,9 +10,9 @@ impl Daemon {
                 self.ready.providers = false;
                 return;
             };
-            match heard.to_core() {
-                Some(input) => self.input(now, input),
-                None => self.host.providers.say(&heard),
+            match heard.into_input() {
+                Ok(input) => self.input(now, input),
+                Err(heard) => self.host.providers.say(&heard),
             }
         }
     }

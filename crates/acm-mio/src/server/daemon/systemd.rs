@@ -145,7 +145,7 @@ mod tests {
         };
         for (port, name) in [(PortId(0), "node1"), (PortId(1), "node2")] {
             input(Input::AddressAdded { port, pkey: None, address: Address::from_text(name) });
-            input(Input::PortUp { port, attributes: &attributes });
+            input(Input::PortUp { port, attributes: attributes.clone() });
         }
         input(Input::PortDown(PortId(1)));
         for number in 0..3 {

@@ -88,7 +88,7 @@ fn daemon(dir: &std::path::Path) -> Daemon {
     };
     let address = Address::from_text("node1");
     daemon.input(Time::ZERO, Input::AddressAdded { port: PortId(0), pkey: None, address });
-    daemon.input(Time::ZERO, Input::PortUp { port: PortId(0), attributes: &attributes });
+    daemon.input(Time::ZERO, Input::PortUp { port: PortId(0), attributes });
     daemon
 }
 

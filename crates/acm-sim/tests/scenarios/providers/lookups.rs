@@ -89,10 +89,10 @@ fn an_answer_to_nothing_harms_nobody() {
     let other = machine.resolve(1, "two");
     machine.run(MS);
     let answer = message(0, Some(&PathRecord { dlid: Lid::new(5), ..PathRecord::default() }));
-    let said = ProviderMessage::ResolveResponse { request, message: &answer };
+    let said = ProviderMessage::ResolveResponse { request, message: answer.clone() };
     machine.say(TWO, said.clone());
-    machine.say(ONE, ProviderMessage::Counters { request, values: &[] });
-    machine.say(ONE, ProviderMessage::ResolveResponse { request: ExternalRequestId::new(77, 1), message: &answer });
+    machine.say(ONE, ProviderMessage::Counters { request, values: vec![] });
+    machine.say(ONE, ProviderMessage::ResolveResponse { request: ExternalRequestId::new(77, 1), message: answer });
     machine.say(acm_sansio::api::ProviderId(9), said.clone());
     assert_eq!((machine.status(client), machine.stat("stale_inputs")), (None, 5));
     assert_eq!(machine.status(other), None);

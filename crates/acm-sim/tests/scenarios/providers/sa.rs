@@ -18,7 +18,7 @@ fn request() -> SaMad {
 }
 
 fn ask(machine: &mut Machine, provider: ProviderId, number: u64, mad: &SaMad) {
-    let said = ProviderMessage::SaRequest { id: sa_id(number), endpoint: OF_ONE, mad: ib_mad::as_bytes(mad) };
+    let said = ProviderMessage::SaRequest { id: sa_id(number), endpoint: OF_ONE, mad: ib_mad::as_bytes(mad).to_vec() };
     machine.say(provider, said);
 }
 
@@ -27,7 +27,8 @@ fn done(machine: &mut Machine, provider: ProviderId) -> Vec<(u64, Result<SaMad, 
     calls
         .into_iter()
         .filter_map(|call| match call {
-            ProviderCall::SaDone { id, result: answer } => Some((id.0, answer.map(|mad| *mad))),
+            ProviderCall::SaResponse { id, mad } => Some((id.0, Ok(*mad))),
+            ProviderCall::SaFailed { id, error } => Some((id.0, Err(error))),
             _ => None,
         })
         .collect()
@@ -95,7 +96,7 @@ fn a_provider_asks_from_its_own_endpoints_and_for_subnet_administration_alone() 
     let mut answer = request();
     answer.header.method = Method::GET_RESP;
     ask(&mut machine, ONE, 2, &answer);
-    let said = ProviderMessage::SaRequest { id: sa_id(3), endpoint: OF_ONE, mad: &[1; 40] };
+    let said = ProviderMessage::SaRequest { id: sa_id(3), endpoint: OF_ONE, mad: vec![1; 40] };
     machine.say(ONE, said);
     let refused = [1, 2, 3].map(|number| (number, Err(SaError::NotSent)));
     assert_eq!(done(&mut machine, ONE), refused);

@@ -156,11 +156,11 @@ impl Machine {
     }
 
     pub(crate) fn up(&mut self, port: u32, attributes: &PortAttributes) {
-        self.tell(Input::PortUp { port: PortId(port), attributes });
+        self.tell(Input::PortUp { port: PortId(port), attributes: attributes.clone() });
     }
 
-    pub(crate) fn say(&mut self, provider: ProviderId, said: ProviderMessage<'_>) {
-        self.tell(Input::Provider { provider, message: said });
+    pub(crate) fn say(&mut self, provider: ProviderId, message: ProviderMessage) {
+        self.tell(Input::Provider { provider, message });
     }
 
     pub(crate) fn tell(&mut self, input: Input<'_>) {
@@ -284,10 +284,10 @@ impl Machine {
                 self.say(provider, ProviderMessage::Returned { call, is_ok });
             }
             Later::Answered(request, message) => {
-                self.say(provider, ProviderMessage::ResolveResponse { request, message: &message });
+                self.say(provider, ProviderMessage::ResolveResponse { request, message });
             }
             Later::Counters(request) => {
-                self.say(provider, ProviderMessage::Counters { request, values: &[1, 2, 3, 4, 5, 6, 7, 8] });
+                self.say(provider, ProviderMessage::Counters { request, values: vec![1, 2, 3, 4, 5, 6, 7, 8] });
             }
         }
     }
@@ -323,7 +323,7 @@ impl Machine {
     }
 
     pub(crate) fn kernel(&mut self, wanted: &PathRecord) {
-        self.tell(Input::KernelRequest { id: KernelRequestId(1), port: None, path: wanted });
+        self.tell(Input::KernelRequest { id: KernelRequestId(1), port: None, path: *wanted });
     }
 
     pub(crate) fn stat(&self, name: &str) -> u64 {

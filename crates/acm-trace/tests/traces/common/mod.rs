@@ -1,4 +1,4 @@
-//! Every input and output, by chance.
+//! Random inputs and outputs, and traces of them.
 pub(crate) mod inputs;
 pub(crate) mod outputs;
 
@@ -7,7 +7,7 @@ use acm_sansio::{
     SaRequestId, Time,
     api::{
         CallId, DatagramSource, ExternalRequestId, ExternalSaId, FailedRequest, Level, ProviderCall, ProviderEvent,
-        ProviderFunction, ProviderId, RequestedBy, SaAddress, SaSend, SendFailure, SendTo,
+        ProviderFunction, ProviderId, ProviderMessage, RequestedBy, SaAddress, SaSend, SendFailure, SendTo,
     },
     config::{RouteProtocol, SaDepth, ServiceIds, Subnets},
     failure::{Attempt, AttemptDetails, Bound, MulticastAttempt, SaAttempt},
@@ -16,7 +16,9 @@ use acm_sansio::{
     preload::{Hosts, Preload, Route, Routes},
     sa::SaError,
 };
-use acm_trace::{Crossing, Entry, FabricRecorder, Fact, Global, Hex, Reader, Recorder, Said, Start, Told, Way};
+use acm_trace::{
+    Crossing, Entry, FabricRecorder, Fact, GlobalHeader, OwnedInput, PacketHeaders, Reader, Recorder, Start,
+};
 use acm_wire::{
     Address, Name,
     client::{ClientStatus, Counter, FrameError, Reply},
@@ -34,13 +36,13 @@ use ib_mad::{
 };
 use proptest::{collection::vec, prelude::*};
 
-/// A number of few bits.
+/// Converts a number. Excess bits are cut off.
 pub(crate) fn small<T: Bits>(number: impl Into<u64>) -> T {
     T::from_raw(number.into())
 }
 
 pub(crate) fn bytes(most: usize) -> BoxedStrategy<Vec<u8>> {
-    // Datagrams have 256 bytes, except for those that have not.
+    // Well-formed datagrams have 256 bytes.
     prop_oneof![vec(any::<u8>(), 256), vec(any::<u8>(), 0..most)].boxed()
 }
 
@@ -151,13 +153,13 @@ pub(crate) fn start() -> Start {
     Start::new(&Config::default(), 7)
 }
 
-/// A trace of these facts, one a microsecond.
+/// Records facts, one for each microsecond.
 pub(crate) fn trace<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Vec<u8> {
     let mut recorder = Recorder::new(Vec::new(), &start()).unwrap();
     for (micros, fact) in (1..).zip(facts) {
         let now = Time::from_nanos(micros * 1000);
         match fact {
-            Fact::Input(told) => recorder.input(now, &told.as_input()),
+            Fact::Input(input) => recorder.input(now, &input.as_input()),
             Fact::Output(output) => recorder.output(now, output),
             Fact::Timeout(_) => recorder.timeout(now, None),
             Fact::Lost(count) => recorder.lost(now, *count),
@@ -167,31 +169,33 @@ pub(crate) fn trace<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Vec<u8> {
     recorder.finish().unwrap()
 }
 
-/// A trace of a fabric: a question to the group that one node hears, its answer, which is lost, and bytes of an odd length.
+/// Records a fabric: a multicast request that one node receives, the response, and bytes of an odd length.
 pub(crate) fn of_fabric() -> (Vec<Crossing>, Vec<u8>) {
     let mut mad = AcmMad { method: Method::GET, transaction_id: TransactionId::new(7), ..AcmMad::default() };
     (mad.base_version, mad.mgmt_class, mad.class_version) = (1, MgmtClass::ACM, 1);
     let answer = AcmMad { method: Method::GET_RESP, ..mad };
     let flow = GrhFlow::default().with_traffic_class(3).with_flow_label(FlowLabel::of::<9>());
     let global =
-        Some(Global { sgid: "fe80::1".parse().unwrap(), dgid: "ff12::2".parse().unwrap(), flow, hop_limit: 1 });
-    let way = Way {
+        Some(GlobalHeader { sgid: "fe80::1".parse().unwrap(), dgid: "ff12::2".parse().unwrap(), flow, hop_limit: 1 });
+    let request = PacketHeaders {
         slid: Lid::new(16),
         dlid: Lid::new(0xc000),
         dest: Qpn::MULTICAST,
         qkey: Qkey::GSI,
         global,
-        ..Way::default()
+        ..PacketHeaders::default()
     };
-    let back = Way { slid: Lid::new(17), dlid: Lid::new(16), global: None, ..way };
-    let crossing =
-        |delivered, node, way, payload: &[u8]| Crossing { delivered, node, port: 1, way, payload: payload.to_vec() };
+    let response = PacketHeaders { slid: Lid::new(17), dlid: Lid::new(16), global: None, ..request };
+    let crossing = |delivered, node, headers, payload: &[u8]| {
+        let payload = payload.to_vec();
+        Crossing { delivered, node, port: 1, headers, payload }
+    };
     let all = vec![
-        crossing(false, 1, way, ib_mad::as_bytes(&mad)),
-        crossing(true, 2, way, ib_mad::as_bytes(&mad)),
-        crossing(false, 2, back, ib_mad::as_bytes(&answer)),
-        crossing(true, 1, back, ib_mad::as_bytes(&answer)),
-        crossing(false, 2, back, &[1, 2, 3]),
+        crossing(false, 1, request, ib_mad::as_bytes(&mad)),
+        crossing(true, 2, request, ib_mad::as_bytes(&mad)),
+        crossing(false, 2, response, ib_mad::as_bytes(&answer)),
+        crossing(true, 1, response, ib_mad::as_bytes(&answer)),
+        crossing(false, 2, response, &[1, 2, 3]),
     ];
     let mut recorder = FabricRecorder::new(Vec::new()).unwrap();
     for (micros, crossing) in (1..).zip(&all) {
@@ -200,7 +204,7 @@ pub(crate) fn of_fabric() -> (Vec<Crossing>, Vec<u8>) {
     (all, recorder.finish().unwrap())
 }
 
-/// What a reader finds.
+/// Reads all entries.
 pub(crate) fn read(trace: &[u8]) -> Vec<Entry> {
     Reader::new(trace).map(|entry| entry.unwrap()).collect()
 }

@@ -1,10 +1,10 @@
-//! Outputs, by chance.
+//! Random outputs.
 use super::*;
 
-/// Every variant of an output, in their order.
+/// Number of variants of [`Output`].
 pub(crate) const OUTPUTS: usize = 15;
 
-/// Which one it is. A new one does not compile here.
+/// Returns the number of the variant. A new variant does not compile without a number.
 pub(crate) fn output_number(output: &Output) -> usize {
     match output {
         Output::Reply { .. } => 0,
@@ -60,7 +60,7 @@ fn attempt() -> BoxedStrategy<Attempt> {
         .boxed()
 }
 
-/// Every variant of an event.
+/// An event of every variant.
 pub(crate) fn events(address: Address, mgid: Gid, attempt: Attempt, time: Duration) -> Vec<Event> {
     let (client, endpoint, port) = (ClientId::new(3, 1), EndpointId::new(2, 9), PortId(4));
     let (lid, key, number) = (Lid::new(0xc001), Pkey::new(0x8001), u64::MAX);
@@ -74,7 +74,7 @@ pub(crate) fn events(address: Address, mgid: Gid, attempt: Attempt, time: Durati
         attempt,
         served: [address; 10].into_iter().collect(),
     };
-    let own = [
+    let ibacmp = [
         ibacmp::Event::Joined(endpoint, mgid, lid, Mtu::B2048, Rate::GBPS_10),
         ibacmp::Event::JoinFailed(endpoint, mgid, SaError::Status(Status::new(0x700)), number),
         ibacmp::Event::LookupFailed(endpoint, address, attempt, 9),
@@ -124,7 +124,7 @@ pub(crate) fn events(address: Address, mgid: Gid, attempt: Attempt, time: Durati
         Event::Provider(ProviderId(1), ProviderEvent::EndpointRefused(endpoint, number)),
         Event::Provider(ProviderId(1), ProviderEvent::AddressRefused(endpoint, address)),
     ];
-    own.into_iter().map(Event::Ibacmp).chain(core).collect()
+    ibacmp.into_iter().map(Event::Ibacmp).chain(core).collect()
 }
 
 fn event() -> BoxedStrategy<Event> {
@@ -155,7 +155,7 @@ fn vector() -> BoxedStrategy<AddressVector> {
         .boxed()
 }
 
-/// Outputs of one variant.
+/// Random outputs of one variant.
 pub(crate) fn output_of(number: usize) -> BoxedStrategy<Output> {
     let ids = any::<(u32, u32)>();
     let endpoint = |(index, generation)| EndpointId::new(index, generation);
@@ -254,7 +254,10 @@ fn call() -> BoxedStrategy<ProviderCall> {
         }),
         port.prop_map(ProviderCall::Reregister),
         (request, endpoint).prop_map(|(request, endpoint)| ProviderCall::QueryCounters { request, endpoint }),
-        (any::<u64>(), answer).prop_map(|(id, answer)| ProviderCall::SaDone { id: ExternalSaId(id), result: answer }),
+        (any::<u64>(), answer).prop_map(|(id, answer)| match answer {
+            Ok(mad) => ProviderCall::SaResponse { id: ExternalSaId(id), mad },
+            Err(error) => ProviderCall::SaFailed { id: ExternalSaId(id), error },
+        }),
     ]
     .boxed()
 }

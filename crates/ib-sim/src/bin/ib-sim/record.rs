@@ -1,5 +1,5 @@
 //! Recording the packets of the fabric in a file.
-use acm_trace::{FabricRecorder, Global, Way};
+use acm_trace::{FabricRecorder, GlobalHeader, PacketHeaders};
 use ib_mad::packet::{Grh, GrhFlow};
 use ib_sim::{Crossing, server::Watcher};
 use std::{
@@ -56,12 +56,12 @@ impl Drop for Record {
 
 fn entry(crossing: &Crossing) -> acm_trace::Crossing {
     let Crossing { delivered, port, slid, dlid, sl, pkey, source, dest, qkey, ref grh, ref payload, .. } = *crossing;
-    let global = grh.map(|Grh { flow, hop_limit, sgid, dgid, .. }| Global {
+    let global = grh.map(|Grh { flow, hop_limit, sgid, dgid, .. }| GlobalHeader {
         sgid,
         dgid,
         flow: GrhFlow::with_ip_version(flow, 0),
         hop_limit,
     });
-    let way = Way { slid, dlid, sl, pkey, source, dest, qkey, global };
-    acm_trace::Crossing { delivered, node: port.node.get(), port: port.port, way, payload: payload.to_vec() }
+    let headers = PacketHeaders { slid, dlid, sl, pkey, source, dest, qkey, global };
+    acm_trace::Crossing { delivered, node: port.node.get(), port: port.port, headers, payload: payload.to_vec() }
 }

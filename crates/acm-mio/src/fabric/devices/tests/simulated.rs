@@ -47,7 +47,7 @@ enum Told {
 impl From<Input<'_>> for Told {
     fn from(input: Input<'_>) -> Self {
         match input {
-            Input::PortUp { port, attributes } => Self::Up(port, Box::new(attributes.clone())),
+            Input::PortUp { port, attributes } => Self::Up(port, Box::new(attributes)),
             Input::PortDown(port) => Self::Down(port),
             Input::ClientReregister(port) => Self::Reregister(port),
             Input::EndpointOpened { endpoint, qpn } => Self::Opened(endpoint, qpn),

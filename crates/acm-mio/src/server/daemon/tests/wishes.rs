@@ -38,7 +38,7 @@ fn an_endpoint_that_could_not_be_opened_is_opened_later() {
     };
     let address = Address::from_text("node2");
     daemon.input(Time::ZERO, Input::AddressAdded { port: PortId(1), pkey: None, address });
-    daemon.input(Time::ZERO, Input::PortUp { port: PortId(1), attributes: &attributes });
+    daemon.input(Time::ZERO, Input::PortUp { port: PortId(1), attributes });
     assert_eq!((opened.get(), daemon.acm.stats().endpoints_failed), (1, 1));
     let again = Time::ZERO + Duration::from_millis(100);
     assert!(daemon.due().is_some_and(|due| due <= again), "{:?}", daemon.due());

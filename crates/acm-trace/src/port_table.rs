@@ -1,4 +1,4 @@
-//! What a recorder keeps of ports and endpoints, to write the headers that a packet had on the wire.
+//! Ports, endpoints and SA requests of the recorded core, for the headers that a packet had on the wire.
 use acm_sansio::{
     EndpointId, Input, Output, PortId, SaRequestId,
     api::{SaAddress, SaSend},
@@ -7,44 +7,44 @@ use acm_sansio::{
 use ib_mad::{Gid, Pkey, Qpn};
 use std::collections::BTreeMap;
 
-/// Where an endpoint is.
+/// The port, partition and queue pair of an endpoint.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct EndpointAddress {
     port: Option<PortId>,
     pub(crate) pkey: Pkey,
     pub(crate) qpn: Qpn,
 }
 
-/// Ports and endpoints of the core that is recorded. Bounded by what the core itself has.
+/// The ports, endpoints and SA requests of the recorded core. The core's own limits bound the size of the table.
 #[derive(Debug, Default)]
-pub(crate) struct Fabric {
+pub(crate) struct PortTable {
     ports: BTreeMap<PortId, PortAttributes>,
-    endpoints: BTreeMap<EndpointId, Place>,
-    /// By the place of the request alone: a place is used again.
+    endpoints: BTreeMap<EndpointId, EndpointAddress>,
+    /// By the index of the request only: the core reuses indexes.
     requests: BTreeMap<u32, (PortId, SaAddress)>,
 }
 
-impl Fabric {
-    pub(crate) fn hear(&mut self, input: &Input<'_>) {
+impl PortTable {
+    pub(crate) fn update_from_input(&mut self, input: &Input<'_>) {
         match *input {
-            Input::PortUp { port, attributes } => {
+            Input::PortUp { port, ref attributes } => {
                 self.ports.insert(port, attributes.clone());
             }
-            // What is told late of an endpoint that was closed leaves nothing behind.
+            // A late report about a closed endpoint adds no entry.
             Input::EndpointOpened { endpoint, qpn } => {
-                if let Some(place) = self.endpoints.get_mut(&endpoint) {
-                    place.qpn = qpn;
+                if let Some(address) = self.endpoints.get_mut(&endpoint) {
+                    address.qpn = qpn;
                 }
             }
             _ => {}
         }
     }
 
-    pub(crate) fn see(&mut self, output: &Output) {
+    pub(crate) fn update_from_output(&mut self, output: &Output) {
         match *output {
             Output::OpenEndpoint { endpoint, port, pkey, .. } => {
-                let place = self.endpoints.entry(endpoint).or_default();
-                (place.port, place.pkey) = (Some(port), pkey);
+                let address = self.endpoints.entry(endpoint).or_default();
+                (address.port, address.pkey) = (Some(port), pkey);
             }
             Output::CloseEndpoint(endpoint) => {
                 self.endpoints.remove(&endpoint);
@@ -56,18 +56,18 @@ impl Fabric {
         }
     }
 
-    /// An endpoint, and its port.
-    pub(crate) fn endpoint(&self, id: EndpointId) -> (Place, PortAttributes) {
-        let place = self.endpoints.get(&id).copied().unwrap_or_default();
-        (place, place.port.map(|port| self.port(port)).unwrap_or_default())
+    /// Returns the address of an endpoint and the attributes of its port.
+    pub(crate) fn endpoint(&self, id: EndpointId) -> (EndpointAddress, PortAttributes) {
+        let address = self.endpoints.get(&id).copied().unwrap_or_default();
+        (address, address.port.map(|port| self.port(port)).unwrap_or_default())
     }
 
-    /// A port; one without anything if it was never active.
+    /// Returns the attributes of a port, or the default if it was never active.
     pub(crate) fn port(&self, id: PortId) -> PortAttributes {
         self.ports.get(&id).cloned().unwrap_or_default()
     }
 
-    /// Where a request to subnet administration went, and from which port.
+    /// Returns the port that sent an SA request, and the address that the request went to.
     pub(crate) fn request(&self, id: SaRequestId) -> (PortAttributes, Option<SaAddress>) {
         match self.requests.get(&id.index()) {
             Some((port, to)) => (self.port(*port), Some(*to)),
@@ -76,12 +76,12 @@ impl Fabric {
     }
 }
 
-/// A GID of a port's table.
+/// Returns a GID of a port's table, or zero.
 pub(crate) fn gid_at(port: &PortAttributes, index: u8) -> Gid {
     port.gids.get(usize::from(index)).copied().unwrap_or_default()
 }
 
-/// A key of a port's table.
+/// Returns a P_Key of a port's table, or zero.
 pub(crate) fn pkey_at(port: &PortAttributes, index: u16) -> Pkey {
     port.pkeys.get(usize::from(index)).copied().unwrap_or_default()
 }
