@@ -1,16 +1,18 @@
-//! `infiniband/acm_prov.h` and what it takes of `acm.h`, `umad.h` and `verbs.h`, as a C compiler lays it out.
+//! The C interface of `infiniband/acm_prov.h`, with what it needs of `acm.h`, `umad.h` and `verbs.h`. All structures
+//! have the layout of a C compiler.
 //!
-//! A provider is a shared library with the one function [`PROVIDER_QUERY`]. The daemon that loads it calls the functions
-//! of the [`Provider`] that this gives, and exports those of [`imports`] for the provider to call. Both sides are bound by
-//! what ibacm does (rdma-core `ibacm/src/acm.c`), which no header says:
+//! A provider is a shared library that exports one function, [`PROVIDER_QUERY`]. The daemon calls it to get a
+//! [`Provider`], and then calls the functions of the [`Provider`]. The provider calls the functions of [`imports`],
+//! which the daemon exports. The following rules are not in the headers, but in ibacm's code (rdma-core
+//! `ibacm/src/acm.c`):
 //!
-//! - The functions of [`Provider`] are called one at a time. Handlers of [`SaMad`]s are called by another thread, and may
-//!   run at the same time as those.
-//! - A message is the caller's: it is valid until the function returns. A provider that answers later copies it.
-//! - `acm_resolve_response` and `acm_query_response` may be called by any thread, also before `resolve` returns, once
-//!   for each id.
-//! - A [`Device`], [`Port`], [`Endpoint`] or [`Address`] is valid until the provider's function that closes it returned;
-//!   but C ibacm moves an address when its endpoint gets another one, so that a provider copies it.
+//! - The daemon calls the functions of [`Provider`] one at a time. Another thread calls the handlers of [`SaMad`]s,
+//!   also while a function of [`Provider`] runs.
+//! - The caller owns a message. It is valid until the function returns. A provider that answers later copies it.
+//! - Any thread may call `acm_resolve_response` and `acm_query_response`, also before `resolve` returns. Each id is
+//!   answered once.
+//! - A [`Device`], [`Port`], [`Endpoint`] or [`Address`] is valid until the provider's function that closes it returns.
+//!   Exception: C ibacm moves an address when its endpoint gets another address. A provider must copy addresses.
 #![allow(unsafe_code, reason = "it says which functions there are on the other side")]
 use core::{
     ffi::{CStr, c_char, c_int, c_uint, c_void},
@@ -20,51 +22,52 @@ use core::{
 /// `ACM_PROV_VERSION`: the version of this interface.
 pub const VERSION: u32 = 1;
 
-/// Name of the function that a provider's library exports, of type [`ProviderQuery`].
+/// Name of the function of type [`ProviderQuery`] that a provider's library exports.
 pub const PROVIDER_QUERY: &CStr = c"provider_query";
 
-/// `provider_query`: gives the provider and the version of the interface that it was built for; zero, or another number
-/// if it cannot serve.
+/// `provider_query`: writes the provider, and the version of the interface that it was built for. Returns zero on
+/// success.
 pub type ProviderQuery = unsafe extern "C" fn(provider: *mut *mut Provider, version: *mut u32) -> c_int;
 
-/// `struct ibv_context`: an open device of libibverbs. Its inside is libibverbs'.
+/// `struct ibv_context`: an open device of libibverbs. Its fields are private to libibverbs.
 #[repr(C)]
 #[derive(Debug)]
 pub struct VerbsContext {
     _inside: [u8; 0],
 }
 
-/// `struct acm_device`: a device, as the provider is told of it.
+/// `struct acm_device`: a device, as the daemon describes it to the provider.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Device {
-    /// The daemon's own open device. A provider that needs queue pairs opens the device anew.
+    /// The daemon's open device. A provider that needs queue pairs opens the device by itself.
     pub verbs: *mut VerbsContext,
-    /// Node GUID, as bytes of the wire.
+    /// Node GUID, in network byte order.
     pub guid: [u8; 8],
 }
 
-/// `struct acm_port`: a port, as the provider is told of it.
+/// `struct acm_port`: a port, as the daemon describes it to the provider.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Port {
-    /// The device that has it.
+    /// The port's device.
     pub device: *mut Device,
-    /// Its number, from 1.
+    /// Number of the port at its device, from 1.
     pub port_number: u8,
 }
 
-/// `struct acm_endpoint`: a port in a partition, as the provider is told of it.
+/// `struct acm_endpoint`: a port in a partition, as the daemon describes it to the provider.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Endpoint {
-    /// The port that it is on.
+    /// The endpoint's port.
     pub port: *mut Port,
-    /// The partition, in the host's byte order, with its membership bit.
+    /// P_Key with its membership bit, in host byte order.
     pub pkey: u16,
 }
 
-/// `union acm_ep_info`: 64 bytes, of which an address's type says the meaning. A `struct ibv_path_record` in it aligns it.
+/// `union acm_ep_info`: 64 bytes. The type of the address gives their meaning. The alignment is that of `struct
+/// ibv_path_record`.
 #[repr(C, align(8))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EpInfo(pub [u8; 64]);
@@ -73,32 +76,32 @@ pub struct EpInfo(pub [u8; 64]);
 #[repr(C)]
 #[derive(Debug)]
 pub struct Address {
-    /// Whose it is.
+    /// The endpoint that has the address.
     pub endpoint: *mut Endpoint,
-    /// The address: a name that ends with a zero byte unless it is 64 bytes long, 4 bytes of IPv4, 16 of IPv6.
+    /// The address: a name (zero-terminated if shorter than 64 bytes), 4 bytes of IPv4, or 16 bytes of IPv6.
     pub info: EpInfo,
-    /// The same as text.
+    /// The address as text.
     pub id_string: *mut c_char,
     /// `ACM_EP_INFO_NAME` (1), `ACM_EP_INFO_ADDRESS_IP` (2), `ACM_EP_INFO_ADDRESS_IP6` (3).
     pub kind: u16,
 }
 
-/// `struct acm_hdr`, the first 16 bytes of a message. The length and transaction id of requests to resolve are in the
-/// host's byte order.
+/// `struct acm_hdr`: the first 16 bytes of a message. The length and transaction id of resolve requests are in host
+/// byte order.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// `ACM_VERSION` (1).
     pub version: u8,
-    /// `ACM_OP_RESOLVE` (1); an answer has `ACM_OP_ACK` (0x80) beside it.
+    /// `ACM_OP_RESOLVE` (1). A response also has the bit `ACM_OP_ACK` (0x80).
     pub opcode: u8,
-    /// `ACM_STATUS_*`: zero if all is well.
+    /// `ACM_STATUS_*`: zero for success.
     pub status: u8,
-    /// `data`, of which `acm.h` names the parts `src_out`, `src_index`, `dst_index`.
+    /// `data`. `acm.h` names the bytes `src_out`, `src_index` and `dst_index`.
     pub data: [u8; 3],
-    /// Bytes of the whole message.
+    /// Length of the whole message, in bytes.
     pub length: u16,
-    /// Its transaction id.
+    /// Transaction id.
     pub tid: u64,
 }
 
@@ -106,37 +109,37 @@ pub struct Header {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EpAddrData {
-    /// `ACM_EP_FLAG_*`: what the entry is for; `ACM_FLAGS_*`: how to resolve.
+    /// `ACM_EP_FLAG_*` (purpose of the entry) and `ACM_FLAGS_*` (how to resolve).
     pub flags: u32,
-    /// `ACM_EP_INFO_*`: what `info` holds.
+    /// `ACM_EP_INFO_*`: content of `info`.
     pub kind: u16,
-    /// Not used.
+    /// Unused.
     pub reserved: u16,
     /// The address, or the path record.
     pub info: EpInfo,
 }
 
-/// How many [`EpAddrData`] a message has room for (`ACM_MSG_DATA_LENGTH`).
+/// Number of [`EpAddrData`] in a message (`ACM_MSG_DATA_LENGTH`).
 pub const MESSAGE_ENTRIES: usize = 8;
 
-/// `struct acm_msg`, 592 bytes. The room behind the header is there whatever the message's length says.
+/// `struct acm_msg`, 592 bytes. All entries are allocated, regardless of the message's length.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What it is.
+    /// The header.
     pub header: Header,
-    /// Its addresses and path records.
+    /// Addresses and path records.
     pub entries: [EpAddrData; MESSAGE_ENTRIES],
 }
 
-/// `struct ib_user_mad` without its data, 64 bytes: what the kernel's umad has before each MAD. Numbers of the address are
-/// in the byte order of the wire, the others in the host's.
+/// `struct ib_user_mad` without its data, 64 bytes: the header of a MAD in the kernel's umad interface. The fields of
+/// the address are in network byte order, the other fields in host byte order.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are those of struct ib_user_mad, which says no more")]
 pub struct UserMad {
     pub agent_id: u32,
-    /// Zero, or an errno: `ETIMEDOUT` if no answer came.
+    /// Zero or an errno; `ETIMEDOUT` if no response was received.
     pub status: u32,
     pub timeout_ms: u32,
     pub retries: u32,
@@ -156,42 +159,43 @@ pub struct UserMad {
     pub reserved: [u8; 6],
 }
 
-/// `struct acm_sa_mad`: a request to subnet administration, and then its answer in the same place.
+/// `struct acm_sa_mad`: a request to the subnet administrator (SA). The response overwrites it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SaMad {
-    /// The provider's own.
+    /// For the provider's own use.
     pub context: *mut c_void,
-    /// Where it goes is the daemon's business; the answer's `status` says whether there is one.
+    /// Filled by the daemon. In a response, `status` is zero or an errno.
     pub umad: UserMad,
-    /// The datagram, in the byte order of the wire.
+    /// The datagram, in network byte order.
     pub mad: [u8; 256],
 }
 
-/// What is called when the answer to a [`SaMad`] is there, or will not come. The provider frees the `SaMad`, then or later.
+/// A function that the daemon calls when a [`SaMad`] has its response or has failed. The provider frees the `SaMad`,
+/// now or later.
 pub type SaHandler = unsafe extern "C" fn(mad: *mut SaMad);
 
-/// `struct acm_provider`: what a provider can do. Functions that give an `int` give zero if all is well.
+/// `struct acm_provider`: the functions of a provider. Functions that return an `int` return zero for success.
 #[repr(C)]
 #[allow(clippy::type_complexity, reason = "a field's type is its signature in C")]
 pub struct Provider {
-    /// Size of this structure.
+    /// Size of this structure, in bytes.
     pub size: usize,
     /// Version of the interface that the provider was built for: [`VERSION`].
     pub version: u32,
-    /// What `provider` lines of the options call it.
+    /// Name of the provider in `provider` lines of the options.
     pub name: *const c_char,
-    /// A device with a port of the provider is there.
+    /// A device with a port of the provider was added.
     pub open_device: Option<unsafe extern "C" fn(device: *const Device, dev_context: *mut *mut c_void) -> c_int>,
-    /// It is gone; its ports are closed.
+    /// The device was removed. Its ports are closed.
     pub close_device: Option<unsafe extern "C" fn(dev_context: *mut c_void)>,
-    /// A port of the provider is active.
+    /// A port of the provider became active.
     pub open_port: Option<
         unsafe extern "C" fn(port: *const Port, dev_context: *mut c_void, port_context: *mut *mut c_void) -> c_int,
     >,
-    /// It is not any more; its endpoints are closed.
+    /// The port is no longer active. Its endpoints are closed.
     pub close_port: Option<unsafe extern "C" fn(port_context: *mut c_void)>,
-    /// A partition of the port has an address.
+    /// A partition of the port got its first address.
     pub open_endpoint: Option<
         unsafe extern "C" fn(
             endpoint: *const Endpoint,
@@ -199,22 +203,22 @@ pub struct Provider {
             ep_context: *mut *mut c_void,
         ) -> c_int,
     >,
-    /// It has none any more; they are removed.
+    /// The partition lost its last address. All addresses are removed.
     pub close_endpoint: Option<unsafe extern "C" fn(ep_context: *mut c_void)>,
-    /// An endpoint has an address.
+    /// An endpoint got an address.
     pub add_address: Option<
         unsafe extern "C" fn(address: *const Address, ep_context: *mut c_void, addr_context: *mut *mut c_void) -> c_int,
     >,
-    /// It has it no more.
+    /// An endpoint lost an address.
     pub remove_address: Option<unsafe extern "C" fn(addr_context: *mut c_void)>,
-    /// The path from an address to another, or to what a path record says. `acm_resolve_response` follows with `id`,
-    /// whatever the number that is given back.
+    /// Resolves the path from an address to another address, or to the destination of a path record.
+    /// `acm_resolve_response` follows with `id`, regardless of the return value.
     pub resolve: Option<unsafe extern "C" fn(addr_context: *mut c_void, message: *mut Message, id: u64) -> c_int>,
-    /// The path record that subnet administration has for one. `acm_query_response` follows with `id`.
+    /// Queries the SA for a path record. `acm_query_response` follows with `id`.
     pub query: Option<unsafe extern "C" fn(addr_context: *mut c_void, message: *mut Message, id: u64) -> c_int>,
-    /// An `enum ibv_event_type` of the port: ibacm passes only `IBV_EVENT_CLIENT_REREGISTER` (17).
+    /// Handles an event of the port (`enum ibv_event_type`). ibacm passes only `IBV_EVENT_CLIENT_REREGISTER` (17).
     pub handle_event: Option<unsafe extern "C" fn(port_context: *mut c_void, event: c_uint) -> c_int>,
-    /// The endpoint's counters, in the byte order of the wire, and how many there are.
+    /// Writes the endpoint's counters, in network byte order, and their number.
     pub query_perf: Option<unsafe extern "C" fn(ep_context: *mut c_void, values: *mut u64, count: *mut u8)>,
 }
 
@@ -224,16 +228,16 @@ impl fmt::Debug for Provider {
     }
 }
 
-/// The functions of the daemon that a provider calls. They are there only in a library that such a daemon loaded:
-/// whatever else is linked with them lacks them.
+/// The functions of the daemon that a provider calls. Only a library that the daemon loaded can call them: in any other
+/// program they are undefined symbols.
 pub mod imports {
     use super::{Endpoint, Message, Port, SaHandler, SaMad};
     use core::ffi::{c_char, c_int, c_void};
 
     unsafe extern "C" {
-        /// A line of the daemon's log, at a level from 0 (always) to 2: `format` as for printf.
+        /// Writes a line to the daemon's log, at a level from 0 (always) to 2. `format` is a printf format.
         pub fn acm_write(level: c_int, format: *const c_char, ...);
-        /// Writes an address as text into `name_size` bytes at `name`, if the log takes this level.
+        /// Writes an address as text into `name_size` bytes at `name`, if the log is written at this level.
         pub fn acm_format_name(
             level: c_int,
             name: *mut c_char,
@@ -242,41 +246,41 @@ pub mod imports {
             addr: *const u8,
             addr_size: usize,
         );
-        /// Not zero if the 16 bytes are all zero.
+        /// Returns non-zero if the 16 bytes are all zero.
         pub fn ib_any_gid(gid: *mut [u8; 16]) -> c_int;
-        /// Place of a GID in a port's table; the table's length if it is not there.
+        /// Returns the index of a GID in a port's table, or the length of the table if the GID is not in it.
         pub fn acm_gid_index(port: *mut Port, gid: *mut [u8; 16]) -> u8;
-        /// Writes the GID at a place of a port's table; not zero if there is none.
+        /// Writes the GID at an index of a port's table. Returns non-zero if there is none.
         pub fn acm_get_gid(port: *mut Port, index: c_int, gid: *mut [u8; 16]) -> c_int;
-        /// The GID of the network interface with this name; not zero if it has none.
+        /// Writes the GID of the network interface with this name. Returns non-zero if it has none.
         pub fn acm_if_get_sgid(name: *mut c_char, gid: *mut [u8; 16]) -> c_int;
-        /// Component mask, in the byte order of the wire, of the fields of a path record (64 bytes) that are not zero.
+        /// Returns the component mask of the non-zero fields of a path record (64 bytes), in network byte order.
         pub fn acm_path_comp_mask(path: *mut [u8; 64]) -> u64;
-        /// Answers a request of [`Provider::resolve`](super::Provider::resolve): `message` is the request's, with
-        /// status and path records; it is copied.
+        /// Answers a request of [`Provider::resolve`](super::Provider::resolve). `message` is the message of the
+        /// request with a status and path records. The daemon copies it.
         pub fn acm_resolve_response(id: u64, message: *mut Message) -> c_int;
-        /// The same for [`Provider::query`](super::Provider::query).
+        /// Answers a request of [`Provider::query`](super::Provider::query), like `acm_resolve_response`.
         pub fn acm_query_response(id: u64, message: *mut Message) -> c_int;
-        /// `enum ibv_rate` of a port's `active_width` and `active_speed`.
+        /// Returns the `enum ibv_rate` for a port's `active_width` and `active_speed`.
         pub fn acm_get_rate(width: u8, speed: u8) -> u32;
-        /// `enum ibv_mtu` of a number of bytes.
+        /// Returns the `enum ibv_mtu` for an MTU in bytes.
         pub fn acm_convert_mtu(mtu: c_int) -> u32;
-        /// `enum ibv_rate` of Gbit/s.
+        /// Returns the `enum ibv_rate` for a rate in Gbit/s.
         pub fn acm_convert_rate(rate: c_int) -> u32;
-        /// Room for a request to subnet administration from an endpoint's port, all zero but `context`; null if there is
-        /// none.
+        /// Allocates a request to the SA from an endpoint's port. All fields except `context` are zero. Returns null on
+        /// failure.
         pub fn acm_alloc_sa_mad(
             endpoint: *const Endpoint,
             context: *mut c_void,
             handler: Option<SaHandler>,
         ) -> *mut SaMad;
-        /// Gives the room back.
+        /// Frees a request to the SA.
         pub fn acm_free_sa_mad(mad: *mut SaMad);
-        /// Sends it; the handler is called once if zero is given back, and never if not.
+        /// Sends a request to the SA. Returns zero on success; only then the handler is called, once.
         pub fn acm_send_sa_mad(mad: *mut SaMad) -> c_int;
-        /// Path of the file of options (`ibacm_opts.cfg`).
+        /// Returns the path of the option file (`ibacm_opts.cfg`).
         pub fn acm_get_opts_file() -> *const c_char;
-        /// Adds one to one of the daemon's counters (`ACM_CNTR_*`).
+        /// Increments a counter of the daemon (`ACM_CNTR_*`).
         pub fn acm_increment_counter(counter: c_int);
     }
 }

@@ -1,4 +1,4 @@
-//! What a provider may ask of the daemon that loaded it, from any thread.
+//! The daemon's log, options and counters. All functions may be called from any thread.
 #![allow(unsafe_code, reason = "functions of the daemon")]
 use crate::abi::imports;
 use core::{
@@ -8,7 +8,7 @@ use core::{
 };
 use std::{ffi::CString, ffi::OsStr, os::unix::ffi::OsStrExt as _, path::PathBuf};
 
-/// How much a line of the log matters: the daemon writes what is at most its `log_level`.
+/// The level of a log line. The daemon writes lines up to its `log_level`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Always written.
@@ -19,24 +19,24 @@ pub enum Level {
     Debug = 2,
 }
 
-/// Counters of the daemon itself (`ACM_CNTR_*`), for [`count`]. The daemon counts requests, failures and answers without
-/// data by itself.
+/// A counter of the daemon (`ACM_CNTR_*`), for [`count`]. The daemon itself counts requests, failures and responses
+/// without data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
-    /// An address was asked for.
+    /// Address lookups.
     AddressQuery = 3,
-    /// An address was known.
+    /// Address lookups that the cache answered.
     AddressCache = 4,
-    /// A route was asked for.
+    /// Route lookups.
     RouteQuery = 5,
-    /// A route was known.
+    /// Route lookups that the cache answered.
     RouteCache = 6,
 }
 
-/// The provider's name, which stands before its lines.
+/// The provider's name, which precedes its log lines.
 static NAME: AtomicPtr<core::ffi::c_char> = AtomicPtr::new(core::ptr::null_mut());
 
-/// The process ends, and with it what the functions of the daemon need: they are not called any more.
+/// True when the process is exiting. The daemon's functions must not be called any more.
 static OVER: AtomicBool = AtomicBool::new(false);
 
 pub(crate) extern "C" fn end() {
@@ -51,7 +51,7 @@ pub(crate) fn set_name(name: &'static CStr) {
     NAME.store(name.as_ptr().cast_mut(), Ordering::Release);
 }
 
-/// Writes a line into the daemon's log: the provider's name, and the text. Line ends and other control characters of the
+/// Writes a line into the daemon's log: the provider's name and the text. Line ends and other control characters in the
 /// text are escaped.
 pub fn log(level: Level, text: fmt::Arguments<'_>) {
     if is_over() {
@@ -64,25 +64,26 @@ pub fn log(level: Level, text: fmt::Arguments<'_>) {
     let Ok(line) = CString::new(line) else { return };
     let name = NAME.load(Ordering::Acquire);
     let name = if name.is_null() { c"provider".as_ptr() } else { name.cast_const() };
-    // SAFETY: the format takes two texts, and both end with a zero byte.
+    // SAFETY: the format takes two strings, and both are zero-terminated.
     unsafe { imports::acm_write(level as c_int, c"%s: %s\n".as_ptr(), name, line.as_ptr()) };
 }
 
-/// Path of the daemon's file of options (`ibacm_opts.cfg`). Lines that a provider does not know are somebody else's.
+/// Returns the path of the daemon's option file (`ibacm_opts.cfg`). A provider must ignore unknown lines: they belong
+/// to the daemon or to other providers.
 #[must_use]
 pub fn options_file() -> PathBuf {
-    // SAFETY: the daemon gives a text of its own, which stays.
+    // SAFETY: the daemon returns a string that stays valid.
     let path = unsafe { imports::acm_get_opts_file() };
     if path.is_null() {
         return PathBuf::new();
     }
-    // SAFETY: it is not null, and ends with a zero byte.
+    // SAFETY: it is not null, and zero-terminated.
     let path = unsafe { CStr::from_ptr(path) };
     PathBuf::from(OsStr::from_bytes(path.to_bytes()))
 }
 
-/// Adds one to a counter of the daemon.
+/// Increments a counter of the daemon.
 pub fn count(counter: Counter) {
-    // SAFETY: a number, which the daemon checks.
+    // SAFETY: the argument is a number, which the daemon checks.
     unsafe { imports::acm_increment_counter(counter as c_int) };
 }

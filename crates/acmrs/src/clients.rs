@@ -1,13 +1,14 @@
-//! ibacm's clients as the core's: each request under a transaction id of its own, by which its answer finds it.
+//! ibacm's requests as requests of the core's clients. Each request gets its own transaction id, by which its reply is
+//! matched.
 use acm_provider::plugin::Request;
 use acm_sansio::{Account, ClientId, Input};
 use core::net::IpAddr;
 use std::collections::BTreeMap;
 
-/// The most clients of the core, each with an account of its own. ibacm numbers its connections from 0, the kernel, to 1022,
-/// and uses a number again for another connection; acm-mio numbers requests, which share these.
+/// Maximum number of the core's clients. Each client has its own account. C ibacm numbers its connections from 0 (the
+/// kernel) to 1022, and reuses the numbers. acm-mio numbers requests, which share these clients.
 const CLIENTS: u64 = 1024;
-/// Where a message has its transaction id.
+/// Position of the transaction id in a message.
 const TID: core::ops::Range<usize> = 8..16;
 
 #[derive(Debug, Default)]
@@ -16,15 +17,15 @@ pub(crate) struct Clients {
     generation: u32,
     waiting: BTreeMap<u64, (ClientId, Request)>,
     next: u64,
-    /// The source that ibacm chose for the request that the core is looking at.
-    chosen: Option<IpAddr>,
-    /// Answers, until the counters are written that a client may ask for next.
-    answers: Vec<(Request, Vec<u8>)>,
+    /// The source that ibacm chose for the request that the core is handling.
+    chosen_source: Option<IpAddr>,
+    /// Replies to be sent after the counters are published, because a client may ask for the counters next.
+    replies: Vec<(Request, Vec<u8>)>,
 }
 
 impl Clients {
-    /// The core's client of a request, and what the core must be told first if it has none yet.
-    pub(crate) fn of(&mut self, request: &Request) -> (ClientId, Option<Input<'static>>) {
+    /// Returns the core's client for a request, and the input that opens the client if it is new.
+    pub(crate) fn client_of(&mut self, request: &Request) -> (ClientId, Option<Input<'static>>) {
         let index = u32::try_from(request.client() % CLIENTS).unwrap_or_default();
         if let Some(client) = self.open.get(&index) {
             return (*client, None);
@@ -35,41 +36,41 @@ impl Clients {
         (client, Some(Input::ClientOpened { client, account: Account::User(index) }))
     }
 
-    /// Keeps a request until its answer is there; the message that stands for it.
-    pub(crate) fn wait(&mut self, client: ClientId, request: Request) -> Vec<u8> {
+    /// Stores a request until its reply. Returns the message for the core.
+    pub(crate) fn store(&mut self, client: ClientId, request: Request) -> Vec<u8> {
         self.next = self.next.wrapping_add(1);
         let mut message = request.to_bytes();
-        if let Some(place) = message.get_mut(TID) {
-            place.copy_from_slice(&self.next.to_be_bytes());
+        if let Some(field) = message.get_mut(TID) {
+            field.copy_from_slice(&self.next.to_be_bytes());
         }
-        self.chosen = request.source().filter(|_| request.chose_source()).and_then(|source| source.ip());
+        self.chosen_source = request.source().filter(|_| request.chose_source()).and_then(|source| source.ip());
         self.waiting.insert(self.next, (client, request));
         message
     }
 
-    /// The source that ibacm chose.
-    pub(crate) const fn chosen(&self) -> Option<IpAddr> {
-        self.chosen
+    /// Returns the source that ibacm chose.
+    pub(crate) const fn chosen_source(&self) -> Option<IpAddr> {
+        self.chosen_source
     }
 
-    /// The core answers a request.
+    /// Queues the core's reply to a request.
     pub(crate) fn reply(&mut self, message: &[u8]) {
         let tid = message.get(TID).and_then(|tid| tid.try_into().ok()).map(u64::from_be_bytes);
         if let Some((_, request)) = tid.and_then(|tid| self.waiting.remove(&tid)) {
-            self.answers.push((request, message.to_vec()));
+            self.replies.push((request, message.to_vec()));
         }
     }
 
-    /// The core wants no more of a client: what it still waits for has no answer.
+    /// Closes a client. Its open requests are dropped, and thereby answered with ENODATA.
     pub(crate) fn close(&mut self, client: ClientId) {
         self.open.retain(|_, open| *open != client);
         self.waiting.retain(|_, (of, _)| *of != client);
     }
 
-    /// Writes the answers.
-    pub(crate) fn send_answers(&mut self) {
-        for (request, answer) in self.answers.drain(..) {
-            request.answer_as(&answer);
+    /// Sends the queued replies.
+    pub(crate) fn send_replies(&mut self) {
+        for (request, reply) in self.replies.drain(..) {
+            request.answer_with_message(&reply);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! What ibacm's threads leave for the engine.
-use crate::counters::Shared;
-use acm_provider::plugin::{Address, Endpoint, Port, Request, SaAnswer, Status};
+//! Commands from ibacm's threads to the engine.
+use crate::ports::SharedCounters;
+use acm_provider::plugin::{Address, Endpoint, Port, Request, SaResponse, Status};
 use acm_sansio::{PortId, SaRequestId};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use mio::{Poll, Token, Waker};
@@ -17,23 +17,23 @@ pub(crate) enum Command {
     PortOpened(PortId, Port),
     PortClosed(PortId),
     Reregister(PortId),
-    EndpointOpened(PortId, Endpoint, Shared),
+    EndpointOpened(PortId, Endpoint, SharedCounters),
     EndpointClosed(PortId, Endpoint),
     AddressAdded(PortId, Endpoint, Address),
     AddressRemoved(PortId, Endpoint, Address),
     Resolve(Request),
     Query(Request),
-    SaAnswered(SaRequestId, SaAnswer),
+    SaResponded(SaRequestId, SaResponse),
 }
 
-/// The token of what is left for the engine.
+/// The token of the commands' waker.
 pub(crate) const WAKE: Token = Token(0);
 
-/// Requests that wait until the engine takes them. ibacm itself bounds what else comes: ports, addresses, and one question
-/// to subnet administration for each that the core asks.
+/// Maximum number of queued requests. ibacm itself bounds the other commands: ports, addresses, and one SA response for
+/// each SA request of the core.
 const MOST_REQUESTS: usize = 16_384;
 
-/// The end of ibacm's threads. Leaving something never blocks.
+/// The sending end, for ibacm's threads. Sending never blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Commands {
     sender: Sender<Command>,
@@ -41,7 +41,7 @@ pub(crate) struct Commands {
     waker: Arc<Waker>,
 }
 
-/// The engine's end.
+/// The receiving end, for the engine.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     receiver: Receiver<Command>,
@@ -49,24 +49,24 @@ pub(crate) struct Inbox {
 }
 
 impl Commands {
-    pub(crate) fn leave(&self, command: Command) {
-        // There is no engine any more if it panicked; a request in the command is answered as it is dropped.
+    pub(crate) fn send(&self, command: Command) {
+        // After a panic there is no engine. A request in the command is then dropped, and thereby answered.
         if self.sender.send(command).is_ok() {
             let _ = self.waker.wake();
         }
     }
 
-    pub(crate) fn ask(&self, request: Request, command: fn(Request) -> Command) {
+    pub(crate) fn send_request(&self, request: Request, command: fn(Request) -> Command) {
         if self.requests.fetch_add(1, Ordering::Relaxed) >= MOST_REQUESTS {
             self.requests.fetch_sub(1, Ordering::Relaxed);
             return request.fail(Status::ENOMEM);
         }
-        self.leave(command(request));
+        self.send(command(request));
     }
 }
 
-/// Both ends, and what the engine waits with.
-pub(crate) fn ends() -> io::Result<(Commands, Inbox, Poll)> {
+/// Creates both ends, and the engine's `Poll`.
+pub(crate) fn new() -> io::Result<(Commands, Inbox, Poll)> {
     let poll = Poll::new()?;
     let waker = Arc::new(Waker::new(poll.registry(), WAKE)?);
     let (sender, receiver) = channel();

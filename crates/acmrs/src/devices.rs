@@ -1,5 +1,5 @@
-//! Devices, opened anew beside ibacm: their ports' attributes, their events, their queue pairs.
-use crate::{endpoint::QueuePair, options::Settings};
+//! The engine's own handles of devices: attributes of ports, events, queue pairs.
+use crate::options::Settings;
 use acm_provider::plugin::Port;
 use acm_sansio::{
     EndpointId,
@@ -15,7 +15,7 @@ use ib_device::{
 use ib_mad::{Gid, Guid, Lid, PortState, Qpn, Rate, acm::AcmMad};
 use mio::{Interest, Registry, Token, unix::SourceFd};
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     os::fd::{AsRawFd as _, BorrowedFd},
 };
 
@@ -24,13 +24,13 @@ pub(crate) struct Devices {
     registry: Registry,
     sysfs: Sysfs,
     depths: (NonZeroU32, NonZeroU32),
-    /// One that is opened stays, so that its place is its name.
+    /// A device stays open, so that its index identifies it.
     open: Vec<Device>,
     pairs: BTreeMap<EndpointId, QueuePair>,
     keys: BTreeMap<(usize, QueueKey), EndpointId>,
-    /// Those that may have completions.
+    /// Endpoints whose queue pairs may have completions.
     ready: BTreeSet<EndpointId>,
-    /// Where a datagram is while the core reads it.
+    /// The payload of the last datagram.
     payload: [u8; 256],
 }
 
@@ -40,16 +40,16 @@ struct Device {
     context: Context,
 }
 
-/// What the core is to be told.
+/// A fact for the core.
 #[derive(Debug)]
 pub(crate) enum Fact {
-    /// A datagram of so many bytes is in [`Devices::payload`].
+    /// A datagram with its length in bytes. Its payload is in [`Devices::payload`].
     Datagram(EndpointId, DatagramSource, usize),
-    /// Its queue pair does not work.
+    /// The queue pair of an endpoint failed.
     Lost(EndpointId, Error),
 }
 
-/// Tokens of the device at place 0: its completions, its events.
+/// First token of device 0: completions, then events.
 const FIRST: usize = 1;
 
 impl Devices {
@@ -66,7 +66,7 @@ impl Devices {
         }
     }
 
-    /// The name of a port's device, by which libibverbs opens it.
+    /// Returns the device name of a port, by which libibverbs opens the device.
     pub(crate) fn name(&self, port: &Port) -> Result<String, Error> {
         if let Some(name) = port.device() {
             return Ok(name.to_owned());
@@ -76,10 +76,10 @@ impl Devices {
         found.map(|device| device.name).ok_or_else(|| Error::NoDevice(guid.to_string()))
     }
 
-    /// What the core reads of a port; `None` while it is not active.
+    /// Returns the attributes of a port; `None` while it is not active.
     pub(crate) fn attributes(&mut self, name: &str, number: u8) -> Result<Option<PortAttributes>, Error> {
-        let place = self.device(name)?;
-        let device = self.open.get(place).ok_or(Error::Gone)?;
+        let index = self.device(name)?;
+        let device = self.open.get(index).ok_or(Error::Gone)?;
         let queried = device.context.query_port(number)?;
         let info = self.sysfs.device(name)?.ok_or_else(|| Error::NoDevice(name.to_owned()))?;
         let Some(port) = info.port(number).filter(|_| queried.state == PortState::ACTIVE) else { return Ok(None) };
@@ -103,26 +103,26 @@ impl Devices {
         Ok(Some(attributes))
     }
 
-    /// The place of a device; opens it first.
+    /// Returns the index of a device. Opens the device first if necessary.
     fn device(&mut self, name: &str) -> Result<usize, Error> {
-        if let Some(place) = self.open.iter().position(|device| device.name == name) {
-            return Ok(place);
+        if let Some(index) = self.open.iter().position(|device| device.name == name) {
+            return Ok(index);
         }
-        let (context, place) = (Context::open(name)?, self.open.len());
+        let (context, index) = (Context::open(name)?, self.open.len());
         for (fd, of) in [(context.completion_fd(), 0), (context.async_fd(), 1)] {
-            self.watch(fd, Token(FIRST + 2 * place + of));
+            self.watch(fd, Token(FIRST + 2 * index + of));
         }
         self.open.push(Device { name: name.to_owned(), context });
-        Ok(place)
+        Ok(index)
     }
 
     fn watch(&self, fd: BorrowedFd<'_>, token: Token) {
-        // Without it there are no datagrams, and the core says so of each request.
+        // On failure there are no datagrams, and the core reports a failure for each request.
         let _ = self.registry.register(&mut SourceFd(&fd.as_raw_fd()), token, Interest::READABLE);
     }
 
-    /// A device has something: completions, which are taken by [`Devices::next`], or events, each of which may say that
-    /// something of a port is not as it was.
+    /// Handles readiness of a device. Completions are then read by [`Devices::next`]. Each event of a port calls
+    /// `changed`.
     pub(crate) fn wake(&mut self, token: Token, mut changed: impl FnMut(&str, u8)) {
         let Some(from) = token.0.checked_sub(FIRST) else { return };
         let Some(device) = self.open.get(from / 2) else { return };
@@ -140,10 +140,10 @@ impl Devices {
     }
 
     pub(crate) fn open_pair(&mut self, id: EndpointId, device: &str, port: u8, pkey_index: u16) -> Result<Qpn, Error> {
-        /// Places in the send queue for requests of our own: answers have the others.
+        /// Slots of the send queue for our requests. Responses use the others.
         const REQUESTS: u32 = 64;
-        let place = self.device(device)?;
-        let context = &self.open.get(place).ok_or(Error::Gone)?.context;
+        let index = self.device(device)?;
+        let context = &self.open.get(index).ok_or(Error::Gone)?.context;
         let (receive, send) = self.depths;
         let config = UdConfig {
             recv_depth: receive.get(),
@@ -153,8 +153,8 @@ impl Devices {
         let pair = UdQueuePair::new(context, config)?;
         let qpn = pair.qpn();
         self.close_pair(id);
-        self.keys.insert((place, pair.key()), id);
-        self.pairs.insert(id, QueuePair::new(place, pair));
+        self.keys.insert((index, pair.key()), id);
+        self.pairs.insert(id, QueuePair::new(index, pair));
         Ok(qpn)
     }
 
@@ -187,7 +187,7 @@ impl Devices {
         self.payload.get(..length).unwrap_or_default()
     }
 
-    /// The next thing to tell of; each queue pair in its turn.
+    /// Returns the next fact. Queue pairs are served round-robin.
     pub(crate) fn next(&mut self) -> Option<Fact> {
         while let Some(id) = self.ready.pop_first() {
             let Some(open) = self.pairs.get_mut(&id) else { continue };
@@ -221,13 +221,50 @@ impl Devices {
     }
 }
 
-/// A table with its holes.
+/// Maximum number of queued datagrams of one endpoint. Further datagrams are dropped.
+const MOST_QUEUED: usize = 4096;
+
+#[derive(Debug)]
+struct QueuePair {
+    /// Index of the device.
+    device: usize,
+    pair: UdQueuePair,
+    waiting: VecDeque<(SendTo, AcmMad)>,
+}
+
+impl QueuePair {
+    const fn new(device: usize, pair: UdQueuePair) -> Self {
+        Self { device, pair, waiting: VecDeque::new() }
+    }
+
+    /// Sends a datagram after the queued datagrams.
+    fn send(&mut self, to: &SendTo, mad: &AcmMad) {
+        if self.waiting.len() < MOST_QUEUED {
+            self.waiting.push_back((*to, *mad));
+            self.send_waiting();
+        }
+    }
+
+    /// Sends queued datagrams while the send queue has room. A datagram that the device refuses for another reason is
+    /// dropped.
+    fn send_waiting(&mut self) {
+        while let Some((to, mad)) = self.waiting.front() {
+            let sent = self.pair.send(&to.way, to.qpn, to.qkey, ib_mad::as_bytes(mad));
+            if matches!(sent, Err(Error::SendQueueFull { .. })) {
+                return;
+            }
+            self.waiting.pop_front();
+        }
+    }
+}
+
+/// Sets a value of a table. Unused indexes get the default.
 fn put<T: Clone + Default>(table: &mut Vec<T>, index: u16, value: T) {
     let index = usize::from(index);
     if table.len() <= index {
         table.resize(index.saturating_add(1), T::default());
     }
-    if let Some(place) = table.get_mut(index) {
-        *place = value;
+    if let Some(slot) = table.get_mut(index) {
+        *slot = value;
     }
 }

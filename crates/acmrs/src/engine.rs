@@ -1,7 +1,6 @@
-//! The thread that has everything: one turn after the other.
+//! The engine's thread: the event loop around the core.
 use crate::{
     clients::Clients,
-    clock::Clock,
     command::{self, Command, Commands, Inbox, WAKE},
     devices::{Devices, Fact},
     host::Host,
@@ -11,29 +10,29 @@ use crate::{
 };
 use acm_provider::{
     daemon::{self, Level},
-    plugin::{Endpoint, Port, Request, SaAnswer, SaFailure},
+    plugin::{Endpoint, Port, Request, SaFailure, SaResponse},
 };
 use acm_sansio::{Acm, Input, PortId, SaRequestId, Seed, Time, api::SendFailure};
 use core::time::Duration;
 use mio::{Events, Poll};
 use nix::sys::signal::SigSet;
-use std::io;
+use std::{io, time::Instant};
 
-/// Messages, or datagrams, before it is the others' turn.
-const TURN: usize = 256;
+/// Maximum number of commands, and of datagrams, in one iteration.
+const MOST_PER_ITERATION: usize = 256;
 
-/// Starts the engine, whose thread lives as long as the process.
+/// Starts the engine. Its thread runs until the process exits.
 ///
 /// # Errors
-/// The system has no thread, or no file descriptors, for it.
+/// The system has no thread or no file descriptors left.
 pub(crate) fn start() -> io::Result<Commands> {
-    let (commands, inbox, poll) = command::ends()?;
-    let own = commands.clone();
-    // The core stays in the thread that made it.
+    let (commands, inbox, poll) = command::new()?;
+    let engine_commands = commands.clone();
+    // The core is created in its thread, because it cannot be sent to another thread.
     let run = move || {
-        // Signals are ibacm's. SIGPIPE is nobody's: a client that left before its answer would end the daemon.
+        // ibacm handles the signals. SIGPIPE would end the daemon when a client leaves before its reply.
         let _ = SigSet::all().thread_block();
-        match Engine::new(poll, inbox, own) {
+        match Engine::new(poll, inbox, engine_commands) {
             Ok(engine) => engine.run(),
             Err(error) => daemon::log(Level::Always, format_args!("ERROR - nothing is served: {error}")),
         }
@@ -49,7 +48,7 @@ struct Engine {
     poll: Poll,
     inbox: Inbox,
     clock: Clock,
-    /// There may be more than one turn took.
+    /// True if there may be more commands or datagrams than one iteration handles.
     has_more: bool,
 }
 
@@ -66,16 +65,16 @@ impl Engine {
     }
 
     fn run(mut self) {
-        let _last_words = LastWords;
+        let _panic_report = PanicReport;
         let mut events = Events::with_capacity(64);
         loop {
-            if let Err(error) = self.turn(&mut events) {
+            if let Err(error) = self.iterate(&mut events) {
                 return daemon::log(Level::Always, format_args!("ERROR - cannot wait for events: {error}"));
             }
         }
     }
 
-    fn turn(&mut self, events: &mut Events) -> io::Result<()> {
+    fn iterate(&mut self, events: &mut Events) -> io::Result<()> {
         match self.poll.poll(events, self.timeout()) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
             result => result?,
@@ -97,7 +96,7 @@ impl Engine {
         }
         self.has_more = self.commands(now) | self.datagrams(now);
         self.host.ports.publish(&self.acm);
-        self.host.clients.send_answers();
+        self.host.clients.send_replies();
         Ok(())
     }
 
@@ -109,9 +108,9 @@ impl Engine {
         self.acm.poll_timeout().map(|at| at.since(now))
     }
 
-    /// Does what was left for it; whether there may be more.
+    /// Handles commands. Returns `true` if there may be more.
     fn commands(&mut self, now: Time) -> bool {
-        for _ in 0..TURN {
+        for _ in 0..MOST_PER_ITERATION {
             let Some(command) = self.inbox.take() else { return false };
             self.command(now, command);
         }
@@ -119,7 +118,7 @@ impl Engine {
     }
 
     fn datagrams(&mut self, now: Time) -> bool {
-        for _ in 0..TURN {
+        for _ in 0..MOST_PER_ITERATION {
             let Self { acm, host, .. } = self;
             match host.devices.next() {
                 None => return false,
@@ -130,7 +129,7 @@ impl Engine {
                 }
                 Some(Fact::Lost(endpoint, error)) => {
                     daemon::log(Level::Always, format_args!("ERROR - queue pair lost: {error}"));
-                    host.tell(acm, now, Input::EndpointLost(endpoint));
+                    host.input(acm, now, Input::EndpointLost(endpoint));
                 }
             }
         }
@@ -141,36 +140,36 @@ impl Engine {
         match command {
             Command::PortOpened(id, port) => self.port_opened(now, id, port),
             Command::PortClosed(id) => {
-                self.tell(now, Input::PortDown(id));
+                self.input(now, Input::PortDown(id));
                 self.host.ports.close(id);
             }
-            Command::Reregister(id) => self.tell(now, Input::ClientReregister(id)),
+            Command::Reregister(id) => self.input(now, Input::ClientReregister(id)),
             Command::EndpointOpened(id, endpoint, counters) => self.host.ports.open_endpoint(id, endpoint, counters),
             Command::EndpointClosed(id, endpoint) => self.endpoint_closed(now, id, &endpoint),
             Command::AddressAdded(port, endpoint, address) => {
                 self.host.ports.add_address(port, &endpoint, address);
-                self.tell(now, Input::AddressAdded { port, pkey: Some(endpoint.pkey()), address });
+                self.input(now, Input::AddressAdded { port, pkey: Some(endpoint.pkey()), address });
             }
             Command::AddressRemoved(port, endpoint, address) => {
                 self.host.ports.remove_address(port, &endpoint, &address);
-                self.tell(now, Input::AddressRemoved { port, pkey: Some(endpoint.pkey()), address });
+                self.input(now, Input::AddressRemoved { port, pkey: Some(endpoint.pkey()), address });
             }
             Command::Resolve(request) | Command::Query(request) => self.request(now, request),
-            Command::SaAnswered(id, answer) => self.sa_answered(now, id, &answer),
+            Command::SaResponded(id, response) => self.sa_responded(now, id, &response),
         }
     }
 
-    fn tell(&mut self, now: Time, input: Input<'_>) {
-        self.host.tell(&mut self.acm, now, input);
+    fn input(&mut self, now: Time, input: Input<'_>) {
+        self.host.input(&mut self.acm, now, input);
     }
 
     fn request(&mut self, now: Time, request: Request) {
-        let (client, opened) = self.host.clients.of(&request);
+        let (client, opened) = self.host.clients.client_of(&request);
         if let Some(opened) = opened {
-            self.tell(now, opened);
+            self.input(now, opened);
         }
-        let message = self.host.clients.wait(client, request);
-        self.tell(now, Input::ClientMessage { client, message: &message });
+        let message = self.host.clients.store(client, request);
+        self.input(now, Input::ClientMessage { client, message: &message });
     }
 
     fn port_opened(&mut self, now: Time, id: PortId, port: Port) {
@@ -183,12 +182,12 @@ impl Engine {
         }
     }
 
-    /// Tells the core how a port is now. That one is not active any more is for ibacm to say.
+    /// Passes the attributes of an active port to the core. ibacm reports when a port is no longer active.
     fn port_up(&mut self, now: Time, id: PortId) {
         let Some((device, number)) = self.host.ports.name(id) else { return };
         let device = device.to_owned();
         match self.host.devices.attributes(&device, number) {
-            Ok(Some(attributes)) => self.tell(now, Input::PortUp { port: id, attributes: &attributes }),
+            Ok(Some(attributes)) => self.input(now, Input::PortUp { port: id, attributes }),
             Ok(None) => {}
             Err(error) => daemon::log(Level::Always, format_args!("ERROR - {device} port {number}: {error}")),
         }
@@ -196,24 +195,42 @@ impl Engine {
 
     fn endpoint_closed(&mut self, now: Time, port: PortId, endpoint: &Endpoint) {
         for address in self.host.ports.close_endpoint(port, endpoint) {
-            self.tell(now, Input::AddressRemoved { port, pkey: Some(endpoint.pkey()), address });
+            self.input(now, Input::AddressRemoved { port, pkey: Some(endpoint.pkey()), address });
         }
     }
 
-    fn sa_answered(&mut self, now: Time, id: SaRequestId, answer: &SaAnswer) {
-        let input = match answer {
+    fn sa_responded(&mut self, now: Time, id: SaRequestId, response: &SaResponse) {
+        let input = match response {
             Ok(mad) => Input::SaResponse { id, mad },
             Err(SaFailure::TimedOut) => Input::SaFailed { id, failure: SendFailure::TimedOut },
             Err(SaFailure::NotSent(_)) => Input::SaFailed { id, failure: SendFailure::NotSent },
         };
-        self.tell(now, input);
+        self.input(now, input);
     }
 }
 
-/// Says that the thread ends by a panic: whoever asks from then on is told that there is no data.
-struct LastWords;
+/// The core's clock: the time since the start of the engine.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    start: Instant,
+}
 
-impl Drop for LastWords {
+impl Clock {
+    #[expect(clippy::disallowed_methods, reason = "the only place that reads the clock")]
+    fn start() -> Self {
+        Self { start: Instant::now() }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the only place that reads the clock")]
+    fn now(self) -> Time {
+        Time::ZERO + Instant::now().duration_since(self.start)
+    }
+}
+
+/// Logs a panic of the engine's thread. Later requests are answered with ENODATA.
+struct PanicReport;
+
+impl Drop for PanicReport {
     fn drop(&mut self) {
         if std::thread::panicking() {
             daemon::log(Level::Always, format_args!("ERROR - the engine has panicked: restart ibacm"));

@@ -1,4 +1,4 @@
-//! What carries out the core's wishes.
+//! Carries out the core's outputs.
 use crate::{
     clients::Clients,
     command::{Command, Commands},
@@ -23,26 +23,26 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Tells the core one fact, and carries out what it wants then.
-    pub(crate) fn tell(&mut self, acm: &mut Acm, now: Time, input: Input<'_>) {
+    /// Passes an input to the core and carries out its outputs.
+    pub(crate) fn input(&mut self, acm: &mut Acm, now: Time, input: Input<'_>) {
         acm.drive(now, input, |output| self.carry_out(now, output));
     }
 
-    /// Carries out one wish; what the core must be told about it.
+    /// Carries out one output. Returns the input that results from it.
     pub(crate) fn carry_out(&mut self, now: Time, output: Output) -> Option<Input<'static>> {
         match output {
             Output::Reply { reply, .. } => self.clients.reply(&reply),
             Output::LongReply { bytes, .. } => self.clients.reply(&bytes),
             Output::CloseClient(client) => self.clients.close(client),
             Output::SelectSource { request, .. } => {
-                return Some(Input::SourceSelected { request, source: self.clients.chosen() });
+                return Some(Input::SourceSelected { request, source: self.clients.chosen_source() });
             }
-            Output::SaSend(send) => return self.ask_sa(&send),
+            Output::SaSend(send) => return self.send_to_sa(&send),
             Output::OpenEndpoint { endpoint, port, pkey_index, pkey } => {
                 return Some(self.open_endpoint(endpoint, port, pkey_index, pkey));
             }
             Output::CloseEndpoint(endpoint) => {
-                self.ports.core_closes(endpoint);
+                self.ports.close_core_endpoint(endpoint);
                 self.devices.close_pair(endpoint);
             }
             Output::Attach { endpoint, mgid, mlid } => {
@@ -51,22 +51,23 @@ impl Host {
                 }
             }
             Output::Detach { endpoint, mgid, .. } => {
-                // It may have gone with its device.
+                // The device may be closed already.
                 let _ = self.devices.detach(endpoint, mgid);
             }
             Output::Send { endpoint, to, mad } => self.devices.send(endpoint, &to, &mad),
-            Output::Log(event) => self.log.say(now, &event, &self.ports),
-            // Reports come to ibacm, the kernel is a client of its, nobody shuts this down, and there is no other provider.
+            Output::Log(event) => self.log.write(now, &event, &self.ports),
+            // The other outputs do not occur: ibacm receives SA reports, serves the kernel as a client, never shuts the
+            // core down, and there are no other providers.
             _ => {}
         }
         None
     }
 
-    fn ask_sa(&self, send: &SaSend) -> Option<Input<'static>> {
+    fn send_to_sa(&self, send: &SaSend) -> Option<Input<'static>> {
         let (id, commands) = (send.id, self.commands.clone());
-        let answered = move |answer| commands.leave(Command::SaAnswered(id, answer));
+        let responded = move |response| commands.send(Command::SaResponded(id, response));
         let endpoint = self.ports.any_endpoint(send.port);
-        let sent = endpoint.is_some_and(|endpoint| endpoint.ask_sa(&send.mad, answered).is_ok());
+        let sent = endpoint.is_some_and(|endpoint| endpoint.ask_sa(&send.mad, responded).is_ok());
         (!sent).then_some(Input::SaFailed { id, failure: SendFailure::NotSent })
     }
 
@@ -74,7 +75,7 @@ impl Host {
         let Some((device, number)) = self.ports.name(port) else { return Input::EndpointFailed(endpoint) };
         match self.devices.open_pair(endpoint, device, number, index) {
             Ok(qpn) => {
-                self.ports.core_opens(endpoint, port, pkey);
+                self.ports.open_core_endpoint(endpoint, port, pkey);
                 Input::EndpointOpened { endpoint, qpn }
             }
             Err(error) => {

@@ -1,9 +1,9 @@
-//! The project's protocol engine as a provider of C `ibacm`, which calls it `acmrs`.
+//! The project's protocol engine as a provider of C `ibacm`, with the name `acmrs`.
 //!
-//! One core ([`acm_sansio::Acm`]) serves all ports, in a thread of its own (`engine`): it has the queue pairs, the timers,
-//! and the answers. ibacm's server thread only leaves messages for it (`command`), so that it never waits; ibacm's thread
-//! for subnet administration leaves answers there, too. What ibacm calls ports, endpoints and addresses are facts for the
-//! core, and a request is a message of a client of the core's (`clients`), whose answer goes back by the request's number.
+//! One core ([`acm_sansio::Acm`]) serves all ports. It runs in its own thread (`engine`), which owns the queue pairs,
+//! the timers and the replies. ibacm's server thread only sends commands to it (`command`), so that it never blocks.
+//! ibacm's SA thread sends SA responses in the same way. Ports, endpoints and addresses of ibacm become inputs of the
+//! core. A request becomes a message of one of the core's clients (`clients`).
 #![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
@@ -14,11 +14,8 @@
     clippy::cast_sign_loss
 )]
 mod clients;
-mod clock;
 mod command;
-mod counters;
 mod devices;
-mod endpoint;
 mod engine;
 mod host;
 mod log;

@@ -1,4 +1,4 @@
-//! What the core has to say, in ibacm's log.
+//! Writes the core's events to ibacm's log.
 use crate::ports::Ports;
 use acm_provider::daemon::{self, Level};
 use acm_sansio::{
@@ -7,10 +7,10 @@ use acm_sansio::{
 };
 use core::{fmt, time::Duration};
 
-/// Lines in a second, of those that ibacm writes without `log_level 2`: peers decide how many there are.
-const MOST: u32 = 200;
+/// Maximum number of lines per second below `log_level 2`. Remote hosts can cause such lines.
+const MOST_PER_SECOND: u32 = 200;
 
-/// Counts lines, so that there are not too many.
+/// Limits the number of lines.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     since: Time,
@@ -18,33 +18,33 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub(crate) fn say(&mut self, now: Time, event: &Event, ports: &Ports) {
+    pub(crate) fn write(&mut self, now: Time, event: &Event, ports: &Ports) {
         let level = match event.level() {
             api::Level::Always => Level::Always,
             api::Level::Verbose => Level::Info,
             api::Level::Debug => Level::Debug,
         };
-        if level < Level::Debug && self.is_too_much(now) {
+        if level < Level::Debug && self.is_over_limit(now) {
             return;
         }
-        daemon::log(level, format_args!("{}", event.named(&Known(ports))));
+        daemon::log(level, format_args!("{}", event.named(&PortNames(ports))));
     }
 
-    fn is_too_much(&mut self, now: Time) -> bool {
+    fn is_over_limit(&mut self, now: Time) -> bool {
         if now >= self.since + Duration::from_secs(1) {
-            if self.lines > MOST {
-                daemon::log(Level::Always, format_args!("{} lines more", self.lines.saturating_sub(MOST)));
+            if self.lines > MOST_PER_SECOND {
+                daemon::log(Level::Always, format_args!("{} lines more", self.lines.saturating_sub(MOST_PER_SECOND)));
             }
             *self = Self { since: now, lines: 0 };
         }
         self.lines = self.lines.saturating_add(1);
-        self.lines > MOST
+        self.lines > MOST_PER_SECOND
     }
 }
 
-struct Known<'a>(&'a Ports);
+struct PortNames<'a>(&'a Ports);
 
-impl Names for Known<'_> {
+impl Names for PortNames<'_> {
     fn port(&self, port: PortId, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.name(port) {
             Some((device, number)) => write!(f, "{device} port {number}"),

@@ -1,4 +1,4 @@
-//! The daemon's options that are the protocol's.
+//! Reads the daemon's options of the protocol.
 use acm_provider::daemon::{self, Level};
 use acm_sansio::{
     Config, api,
@@ -8,7 +8,7 @@ use acm_wire::files::opts::{self, LogLevel, LoopbackProt, Opt, Options, RoutePro
 use core::num::NonZeroU32;
 use std::fs;
 
-/// What the engine reads once, when it starts.
+/// The options, which the engine reads at its start.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) config: Config,
@@ -17,17 +17,16 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// From the file that ibacm reads its own options from. A line that cannot be understood is skipped, and what the file
-    /// does not say is as in ibacm.
+    /// Reads ibacm's option file. Malformed lines are skipped. Missing options have ibacm's defaults.
     pub(crate) fn read() -> Self {
         let path = daemon::options_file();
-        // ibacm goes on without the file, too.
+        // A missing file is no error in ibacm either.
         let text = fs::read(&path).unwrap_or_default();
         let mut options = Options::default();
         for line in opts::parse(&text) {
             match line {
                 Ok((_, option)) => {
-                    not_here(&option);
+                    warn_if_unsupported(&option);
                     options.set(option);
                 }
                 Err(error) => {
@@ -42,8 +41,8 @@ impl Settings {
     }
 }
 
-/// Preloaded files are acm-mio's.
-fn not_here(option: &Opt<'_>) {
+/// Logs options that only other providers support: preloaded files are supported by ibacmp and acm-mio.
+fn warn_if_unsupported(option: &Opt<'_>) {
     use acm_wire::files::opts::{AddrPreload, RoutePreload};
     let ignored = match option {
         Opt::RoutePreload(kind) if *kind != RoutePreload::None => "route_preload",
@@ -55,7 +54,7 @@ fn not_here(option: &Opt<'_>) {
 
 fn config(options: &Options<'_>) -> Config {
     let defaults = Config::default();
-    // ibacm counts connections and bounds them; each of its clients is an account here.
+    // ibacm limits the number of connections. Each of its clients is an account of the core.
     let share = |total| Share { total, percent: 90 };
     let limits =
         acm_sansio::config::Limits { connections: share(4096), requests_per_client: u32::MAX, ..defaults.limits };
@@ -71,10 +70,10 @@ fn config(options: &Options<'_>) -> Config {
         timeout: options.timeout,
         retries: options.retries,
         resolve_depth: options.resolve_depth.get(),
-        // ibacm sends so many, one if the file does not say, and lets the others wait without a limit: then it is better
-        // that they wait here.
+        // ibacm sends `sa_depth` requests at a time (default 1) and queues the others without a limit. They are queued
+        // in the core instead.
         sa_depth: SaDepth::Fixed(options.sa_depth.map_or(1, NonZeroU32::get)),
-        // Reports come to ibacm, which does not take them.
+        // ibacm receives SA reports and does not pass them to providers.
         sa_notices: false,
         groups: options.groups.get(),
         min_mtu: options.min_mtu,

@@ -1,22 +1,22 @@
-//! What ibacm calls: everything becomes a message for the engine.
+//! The provider that ibacm calls. Each call becomes a command for the engine.
 use crate::{
     command::{Command, Commands},
-    counters::Shared,
     engine,
+    ports::SharedCounters,
 };
 use acm_provider::plugin::{Address, Endpoint, Port, Provider, Refused, Request};
 use acm_sansio::PortId;
 use std::sync::{Mutex, PoisonError};
 
-/// The provider. Its engine starts with its first port: ibacm loads every library of its folder, whether it is named in
-/// the options or not.
+/// The provider. The engine starts with the first port: ibacm loads every library of its directory, also those that no
+/// option names.
 #[derive(Debug, Default)]
 pub(crate) struct Acmrs(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     commands: Option<Commands>,
-    /// A port keeps its number, however often it comes and goes.
+    /// The ids of ports. A port keeps its id when it closes and opens again.
     ports: Vec<(PortName, PortId)>,
 }
 
@@ -27,19 +27,19 @@ struct PortName {
     number: u8,
 }
 
-/// A port that is open.
+/// An open port.
 #[derive(Debug)]
 pub(crate) struct OpenPort {
     id: PortId,
     commands: Commands,
 }
 
-/// An endpoint that is open.
+/// An open endpoint.
 #[derive(Debug)]
 pub(crate) struct OpenEndpoint {
     port: PortId,
     handle: Endpoint,
-    counters: Shared,
+    counters: SharedCounters,
     commands: Commands,
 }
 
@@ -58,37 +58,37 @@ impl Provider for Acmrs {
             None => state.commands.insert(engine::start().map_err(Refused::new)?).clone(),
         };
         let id = state.id(port);
-        commands.leave(Command::PortOpened(id, port.clone()));
+        commands.send(Command::PortOpened(id, port.clone()));
         Ok(OpenPort { id, commands })
     }
 
     fn open_endpoint(&self, port: &OpenPort, endpoint: &Endpoint) -> Result<OpenEndpoint, Refused> {
-        let (counters, commands) = (Shared::default(), port.commands.clone());
-        commands.leave(Command::EndpointOpened(port.id, endpoint.clone(), counters.clone()));
+        let (counters, commands) = (SharedCounters::default(), port.commands.clone());
+        commands.send(Command::EndpointOpened(port.id, endpoint.clone(), counters.clone()));
         Ok(OpenEndpoint { port: port.id, handle: endpoint.clone(), counters, commands })
     }
 
     fn add_address(&self, endpoint: &OpenEndpoint, address: &Address) -> Result<(), Refused> {
         let handle = endpoint.handle.clone();
-        endpoint.commands.leave(Command::AddressAdded(endpoint.port, handle, *address));
+        endpoint.commands.send(Command::AddressAdded(endpoint.port, handle, *address));
         Ok(())
     }
 
     fn remove_address(&self, endpoint: &OpenEndpoint, address: &Address) {
         let handle = endpoint.handle.clone();
-        endpoint.commands.leave(Command::AddressRemoved(endpoint.port, handle, *address));
+        endpoint.commands.send(Command::AddressRemoved(endpoint.port, handle, *address));
     }
 
     fn resolve(&self, endpoint: &OpenEndpoint, request: Request) {
-        endpoint.commands.ask(request, Command::Resolve);
+        endpoint.commands.send_request(request, Command::Resolve);
     }
 
     fn query(&self, endpoint: &OpenEndpoint, request: Request) {
-        endpoint.commands.ask(request, Command::Query);
+        endpoint.commands.send_request(request, Command::Query);
     }
 
     fn reregister(&self, port: &OpenPort) {
-        port.commands.leave(Command::Reregister(port.id));
+        port.commands.send(Command::Reregister(port.id));
     }
 
     fn counters(&self, endpoint: &OpenEndpoint) -> Vec<u64> {
@@ -111,12 +111,12 @@ impl State {
 
 impl Drop for OpenPort {
     fn drop(&mut self) {
-        self.commands.leave(Command::PortClosed(self.id));
+        self.commands.send(Command::PortClosed(self.id));
     }
 }
 
 impl Drop for OpenEndpoint {
     fn drop(&mut self) {
-        self.commands.leave(Command::EndpointClosed(self.port, self.handle.clone()));
+        self.commands.send(Command::EndpointClosed(self.port, self.handle.clone()));
     }
 }

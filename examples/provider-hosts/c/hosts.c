@@ -1,10 +1,10 @@
 /*
- * The provider of ../src in C: it finds paths in a file, whose lines are "ADDRESS GID LID".
+ * The provider of ../src in C: it finds paths in a file with lines "ADDRESS GID LID".
  *
  *     cc -Wall -Wextra -fPIC -shared -o libhosts.so hosts.c
  *
- * The file is read when a port comes up, and again when the subnet manager asks everybody to register anew. The daemon
- * calls all of this from one thread, so that there is nothing to lock.
+ * The file is read when a port becomes active, and when the subnet manager requests a client reregistration. The daemon
+ * calls all functions from one thread, so that no lock is needed.
  */
 #include <stdlib.h>
 #include "table.h"
@@ -12,10 +12,10 @@
 struct endpoint {
 	union ibv_gid gid;
 	uint16_t pkey;
-	uint64_t failed, asked;
+	uint64_t failed, resolves;
 };
 
-/* Where the request wants to go. */
+/* Returns the destination of a request. */
 static const struct host *destination(const struct acm_msg *msg)
 {
 	const struct acm_ep_addr_data *first = &msg->resolve_data[0], *to = &msg->resolve_data[msg->hdr.dst_index];
@@ -27,14 +27,14 @@ static const struct host *destination(const struct acm_msg *msg)
 	return find(GID, &first->info.path.dgid);
 }
 
-/* The context of an address is that of its endpoint. */
+/* The context of an address is the context of its endpoint. */
 static int resolve(void *context, struct acm_msg *msg, uint64_t id)
 {
 	struct endpoint *here = context;
 	const struct host *to = destination(msg), *from = find(GID, &here->gid);
 	struct acm_msg answer = { .hdr = msg->hdr };
 
-	here->asked++;
+	here->resolves++;
 	memset(answer.hdr.data, 0, sizeof(answer.hdr.data));
 	answer.hdr.length = ACM_MSG_HDR_LENGTH;
 	answer.hdr.status = to && from ? ACM_STATUS_SUCCESS : ACM_STATUS_ENODATA;
@@ -50,7 +50,7 @@ static int resolve(void *context, struct acm_msg *msg, uint64_t id)
 		.info.path = {
 			.sgid = from->gid, .slid = from->lid, .dgid = to->gid, .dlid = to->lid,
 			.pkey = htobe16(here->pkey), .reversible_numpath = IBV_PATH_RECORD_REVERSIBLE | 1,
-			/* What every device can do; 0x80 says "exactly". */
+			/* Values that every device supports; the selector 0x80 means "exactly". */
 			.mtu = 0x80 | IBV_MTU_2048, .rate = 0x80 | IBV_RATE_10_GBPS, .packetlifetime = 0x80 | 16,
 		},
 	};
@@ -61,7 +61,7 @@ static int resolve(void *context, struct acm_msg *msg, uint64_t id)
 	return acm_resolve_response(id, &answer);
 }
 
-/* Nobody asks subnet administration here. */
+/* This provider never queries the subnet administrator. */
 static int query(void *context, struct acm_msg *msg, uint64_t id)
 {
 	(void)context;
@@ -70,7 +70,7 @@ static int query(void *context, struct acm_msg *msg, uint64_t id)
 	return acm_query_response(id, msg);
 }
 
-/* A context must not be null: ibacm takes that for one that is not open. */
+/* A context must not be null: ibacm treats a null context as not open. */
 static int open_device(const struct acm_device *device, void **context)
 {
 	return (*context = (void *)device) ? 0 : -1;
@@ -119,7 +119,7 @@ static void query_perf(void *context, uint64_t *values, uint8_t *count)
 	struct endpoint *here = context;
 
 	values[0] = htobe64(here->failed);
-	values[1] = htobe64(here->asked);
+	values[1] = htobe64(here->resolves);
 	*count = 2;
 }
 

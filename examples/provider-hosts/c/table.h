@@ -1,11 +1,11 @@
-/* The file, as it was read last. "hosts_file PATH" in the daemon's file of options says where it is. */
+/* The file of addresses. The line "hosts_file PATH" in the daemon's option file names the file. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <infiniband/acm_prov.h>
 
-/* Types of addresses that acm.h has no name for. */
+/* Address types without a name in acm.h. */
 enum { GID = 4, LID = 5 };
 
 struct host {

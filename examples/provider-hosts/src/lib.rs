@@ -1,8 +1,8 @@
-//! A provider that finds paths in a file, for a subnet that is small and does not change: nobody is asked.
+//! A provider that finds paths in a file, for a small and static subnet. It sends no requests.
 //!
-//! A line of the file is `ADDRESS GID LID`, the address a name or an IP address. The daemon's file of options says where
-//! it is: `hosts_file PATH`, or else `/etc/rdma/hosts.data`. It is read when a port comes up, and again when the subnet
-//! manager asks everybody to register anew.
+//! A line of the file is `ADDRESS GID LID`. The address is a name or an IP address. The line `hosts_file PATH` in the
+//! daemon's option file names the file. The default is `/etc/rdma/hosts.data`. The file is read when a port becomes active,
+//! and when the subnet manager requests a client reregistration.
 mod table;
 
 use acm_provider::{
@@ -21,17 +21,17 @@ acm_provider::export!(Hosts, "hosts");
 
 struct Hosts(RwLock<Table>);
 
-/// What an endpoint needs to answer.
-struct Here {
+/// An open endpoint: the source of its paths, and its counters.
+struct Source {
     gid: Gid,
     pkey: Pkey,
     failed: AtomicU64,
-    asked: AtomicU64,
+    resolves: AtomicU64,
 }
 
 impl Provider for Hosts {
     type Port = Gid;
-    type Endpoint = Here;
+    type Endpoint = Source;
 
     fn load() -> Result<Self, Refused> {
         Ok(Self(RwLock::new(Table::default())))
@@ -42,20 +42,20 @@ impl Provider for Hosts {
         port.gid(0).ok_or_else(|| Refused::new(format_args!("port {} has no GID", port.number())))
     }
 
-    fn open_endpoint(&self, port: &Gid, endpoint: &Endpoint) -> Result<Here, Refused> {
-        Ok(Here { gid: *port, pkey: endpoint.pkey(), failed: AtomicU64::new(0), asked: AtomicU64::new(0) })
+    fn open_endpoint(&self, port: &Gid, endpoint: &Endpoint) -> Result<Source, Refused> {
+        Ok(Source { gid: *port, pkey: endpoint.pkey(), failed: AtomicU64::new(0), resolves: AtomicU64::new(0) })
     }
 
-    fn resolve(&self, here: &Here, request: Request) {
-        here.asked.fetch_add(1, Ordering::Relaxed);
-        let path = self.0.read().ok().and_then(|table| here.path(&table, &request));
+    fn resolve(&self, source: &Source, request: Request) {
+        source.resolves.fetch_add(1, Ordering::Relaxed);
+        let path = self.0.read().ok().and_then(|table| source.path(&table, &request));
         match path {
             Some(path) => {
                 daemon::count(Counter::RouteCache);
                 request.answer(&path);
             }
             None => {
-                here.failed.fetch_add(1, Ordering::Relaxed);
+                source.failed.fetch_add(1, Ordering::Relaxed);
                 daemon::log(Level::Info, format_args!("no path: {request:?}"));
                 request.fail(Status::ENODATA);
             }
@@ -68,9 +68,9 @@ impl Provider for Hosts {
         }
     }
 
-    /// Errors, resolves.
-    fn counters(&self, here: &Here) -> Vec<u64> {
-        [&here.failed, &here.asked].map(|counter| counter.load(Ordering::Relaxed)).to_vec()
+    /// Returns the number of errors and of resolves.
+    fn counters(&self, source: &Source) -> Vec<u64> {
+        [&source.failed, &source.resolves].map(|counter| counter.load(Ordering::Relaxed)).to_vec()
     }
 }
 
@@ -83,10 +83,10 @@ impl Hosts {
     }
 }
 
-impl Here {
-    /// From this port to where the request wants to go.
+impl Source {
+    /// Returns the path from this port to the destination of the request.
     fn path(&self, table: &Table, request: &Request) -> Option<PathRecord> {
-        let to = match (request.destination(), request.wanted()) {
+        let to = match (request.destination(), request.requested_path()) {
             (Some(Address::Gid(gid)), _) => table.find(|host| host.gid == gid)?,
             (Some(Address::Lid(lid)), _) => table.find(|host| host.lid == lid)?,
             (Some(address), _) => table.get(address)?,
@@ -106,7 +106,7 @@ impl Here {
             dlid: to.lid,
             pkey: self.pkey,
             reversible_paths: ReversiblePaths::default().with_reversible(true).with_num_path(1),
-            // What every device can do.
+            // Values that every device supports.
             mtu: Selected::exactly(Mtu::B2048),
             rate: Selected::exactly(Rate::GBPS_10),
             packet_life_time: Selected::exactly(PacketLifeTime::of::<16>()),

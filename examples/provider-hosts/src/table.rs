@@ -1,4 +1,4 @@
-//! The file, as it was read.
+//! The file of addresses.
 use acm_provider::{
     daemon,
     ib_mad::{Gid, Lid},
@@ -17,7 +17,7 @@ pub(crate) struct Table(BTreeMap<Address, Host>);
 
 impl Table {
     pub(crate) fn read() -> Result<Self, String> {
-        let path = place();
+        let path = file_path();
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let mut hosts = BTreeMap::new();
         for (number, line) in text.lines().enumerate() {
@@ -32,7 +32,7 @@ impl Table {
         Ok(Self(hosts))
     }
 
-    /// By an address of the file; case of names does not matter.
+    /// Returns the host with an address. Names are compared without regard to case.
     pub(crate) fn get(&self, address: Address) -> Option<Host> {
         self.0.get(&address.canonical()).copied()
     }
@@ -53,8 +53,8 @@ fn host(line: &str) -> Option<(Address, Host)> {
     Some((address, host))
 }
 
-/// Where the file is, by the daemon's own options.
-fn place() -> PathBuf {
+/// Returns the path of the file, from the daemon's options.
+fn file_path() -> PathBuf {
     let options = fs::read_to_string(daemon::options_file()).unwrap_or_default();
     let path = options.lines().find_map(|line| line.strip_prefix("hosts_file")).map(str::trim);
     path.unwrap_or("/etc/rdma/hosts.data").into()

@@ -1,7 +1,7 @@
-//! An endpoint, as a provider sees it.
+//! An endpoint of a provider.
 #![allow(unsafe_code, reason = "structures of the daemon")]
 use super::{
-    Port, SaAnswer,
+    Port, SaResponse,
     sa::{self, SaRefused},
 };
 use crate::abi;
@@ -9,7 +9,7 @@ use core::ptr::NonNull;
 use ib_mad::{Pkey, sa::SaMad};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A partition of a port, with at least one address. Clones are the same endpoint.
+/// A partition of a port with at least one address. Clones refer to the same endpoint.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     port: Port,
@@ -17,7 +17,7 @@ pub struct Endpoint {
     open: Arc<Mutex<Option<Raw>>>,
 }
 
-/// The daemon's own structure, for as long as the endpoint is open.
+/// The daemon's structure, valid while the endpoint is open.
 #[derive(Clone, Copy, Debug)]
 struct Raw(NonNull<abi::Endpoint>);
 // SAFETY: the daemon's functions that take it may be called by any thread while the endpoint is open.
@@ -32,29 +32,30 @@ impl Endpoint {
         Self { port, pkey, open: Arc::new(Mutex::new(Some(Raw(raw)))) }
     }
 
-    /// The port that it is on.
+    /// Returns the endpoint's port.
     #[must_use]
     pub const fn port(&self) -> &Port {
         &self.port
     }
 
-    /// The partition, as it stands in the port's table.
+    /// Returns the P_Key, as in the port's table.
     #[must_use]
     pub const fn pkey(&self) -> Pkey {
         self.pkey
     }
 
-    /// Sends a question to subnet administration, as often and for as long as the daemon's options say (`retries`,
-    /// `timeout`). Its transaction id is the daemon's business; the answer has that of the question. `then` is called once,
-    /// by a thread of the daemon, which it must not keep.
+    /// Sends a request to the subnet administrator (SA). The daemon's options `retries` and `timeout` apply. The daemon
+    /// chooses the transaction id on the wire; the response has the transaction id of the request. A thread of the
+    /// daemon calls `then` once. `then` must not block.
     ///
     /// # Errors
-    /// The question was not sent, and `then` is not called.
-    pub fn ask_sa(&self, question: &SaMad, then: impl FnOnce(SaAnswer) + Send + 'static) -> Result<(), SaRefused> {
+    /// The request was not sent. `then` is not called.
+    /// The request was not sent, and `then` is not called.
+    pub fn ask_sa(&self, request: &SaMad, then: impl FnOnce(SaResponse) + Send + 'static) -> Result<(), SaRefused> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let raw = (*open).ok_or(SaRefused::Closed)?;
-        // SAFETY: the endpoint is open, and is not closed before the lock is let go.
-        unsafe { sa::send(raw.0.as_ptr(), question, Box::new(then)) }
+        // SAFETY: the endpoint is open, and cannot be closed before the lock is released.
+        unsafe { sa::send(raw.0.as_ptr(), request, Box::new(then)) }
     }
 
     pub(super) fn close(&self) {

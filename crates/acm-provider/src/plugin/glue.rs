@@ -1,8 +1,8 @@
-//! What the daemon calls, for a provider in Rust.
+//! The C functions of a provider in Rust.
 #![allow(unsafe_code, reason = "functions that C calls")]
 use super::{
     Address, Endpoint, Port, Provider, Refused, Request,
-    loaded::{keep, no_panic},
+    loaded::{catch_panic, keep},
     request::Kind,
 };
 use crate::{
@@ -17,23 +17,23 @@ use core::{
 use ib_mad::acm::AcmAddressType;
 use std::sync::{Arc, OnceLock, Weak};
 
-/// The provider that [`export!`](crate::export) named.
+/// The provider that [`export!`](crate::export) exports.
 pub trait Exported: 'static {
-    /// The type that serves as the provider.
+    /// The type of the provider.
     type Provider: Provider;
-    /// Where it is once it is loaded.
-    fn place() -> &'static OnceLock<Self::Provider>;
+    /// Returns the cell that holds the provider after loading.
+    fn cell() -> &'static OnceLock<Self::Provider>;
 }
 
-/// The structure that the daemon gets: made once, and never changed.
+/// The structure that the daemon gets. It is created once and never changed.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Table(abi::Provider);
-// SAFETY: nothing in it changes, and its name is a constant.
+// SAFETY: the table is never modified, and its name is a constant.
 unsafe impl Sync for Table {}
 
 impl Table {
-    /// That of a provider, under a name.
+    /// Returns the table of a provider with a name.
     #[must_use]
     pub const fn of<E: Exported>(name: &'static CStr) -> Self {
         Self(abi::Provider {
@@ -55,10 +55,10 @@ impl Table {
         })
     }
 
-    /// `provider_query`.
+    /// Implements `provider_query`.
     ///
     /// # Safety
-    /// Both pointers can be written to.
+    /// Both pointers must be writable.
     pub unsafe fn give<E: Exported>(
         &'static self,
         provider: *mut *mut abi::Provider,
@@ -68,16 +68,16 @@ impl Table {
     ) -> c_int {
         daemon::set_name(name);
         keep(function);
-        let loaded = no_panic("load", || {
-            if E::place().get().is_none() {
-                let _ = E::place().set(E::Provider::load()?);
+        let loaded = catch_panic("load", || {
+            if E::cell().get().is_none() {
+                let _ = E::cell().set(E::Provider::load()?);
             }
             Ok(())
         });
         if refused("load", loaded).is_none() {
             return -1;
         }
-        // SAFETY: the caller gives two places, `provider` and `version`, that can be written to through this call.
+        // SAFETY: the caller guarantees that `provider` and `version` are writable.
         unsafe {
             *provider = (&raw const self.0).cast_mut();
             *version = abi::VERSION;
@@ -88,21 +88,22 @@ impl Table {
 
 struct OpenPort<P: Provider> {
     handle: Port,
-    own: P::Port,
+    state: P::Port,
 }
 
 struct OpenEndpoint<P: Provider> {
     handle: Endpoint,
-    own: Arc<P::Endpoint>,
+    state: Arc<P::Endpoint>,
 }
 
-/// ibacm may close an endpoint without having removed its addresses: they must not keep it.
+/// An address of an open endpoint. The reference is weak because ibacm may close an endpoint before its addresses are
+/// removed.
 struct OpenAddress<P: Provider> {
     endpoint: Weak<P::Endpoint>,
     address: Address,
 }
 
-/// What it gave, or `None` behind a line of the log.
+/// Returns the value, or logs the error and returns `None`.
 fn refused<T>(what: &str, result: Option<Result<T, Refused>>) -> Option<T> {
     match result? {
         Ok(value) => Some(value),
@@ -113,33 +114,33 @@ fn refused<T>(what: &str, result: Option<Result<T, Refused>>) -> Option<T> {
     }
 }
 
-/// Hands something to the daemon, to get it back as a context.
+/// Creates a value and hands it to the daemon as a context.
 ///
 /// # Safety
-/// `place` can be written to.
-unsafe fn open<T>(what: &str, place: *mut *mut c_void, make: impl FnOnce() -> Result<T, Refused>) -> c_int {
-    let Some(made) = refused(what, no_panic(what, make)) else { return -1 };
-    // SAFETY: the caller gives a `place` for one pointer that can be written to through this call.
-    unsafe { *place = Box::into_raw(Box::new(made)).cast() };
+/// `out` must be writable.
+unsafe fn open<T>(what: &str, out: *mut *mut c_void, make: impl FnOnce() -> Result<T, Refused>) -> c_int {
+    let Some(made) = refused(what, catch_panic(what, make)) else { return -1 };
+    // SAFETY: the caller guarantees that `out` is writable.
+    unsafe { *out = Box::into_raw(Box::new(made)).cast() };
     0
 }
 
-/// Takes it back.
+/// Takes a context back from the daemon and drops it.
 ///
 /// # Safety
-/// The context is one of [`open`] with this `T`, and is not used again.
+/// The context must come from [`open`] with the same `T`, and must not be used again.
 unsafe fn close<T>(context: *mut c_void, what: &str, last: impl FnOnce(&T)) {
-    // SAFETY: the context is a box that `open` made with this `T`, and the caller does not use it again.
+    // SAFETY: `open` created the context as a box with the same `T`, and the caller does not use it again.
     let opened = unsafe { Box::from_raw(context.cast::<T>()) };
-    no_panic(what, || {
+    catch_panic(what, || {
         last(&opened);
         drop(opened);
     });
 }
 
 unsafe extern "C" fn open_device(_device: *const abi::Device, context: *mut *mut c_void) -> c_int {
-    // Each port knows its device.
-    // SAFETY: the daemon gives a place for the context.
+    // Devices have no context of their own: each port stores its device.
+    // SAFETY: the daemon provides writable memory for the context.
     unsafe { *context = NonNull::dangling().as_ptr() };
     0
 }
@@ -153,17 +154,17 @@ unsafe extern "C" fn open_port<E: Exported>(
 ) -> c_int {
     let make = || {
         let (provider, port) = (loaded::<E>()?, not_null(port)?);
-        // SAFETY: the daemon's port is valid until it is closed, which `close_port` says.
+        // SAFETY: the daemon's port is valid until it calls `close_port`.
         let handle = unsafe { Port::new(port) };
-        let own = provider.open_port(&handle).inspect_err(|_| handle.close())?;
-        Ok(OpenPort::<E::Provider> { handle, own })
+        let state = provider.open_port(&handle).inspect_err(|_| handle.close())?;
+        Ok(OpenPort::<E::Provider> { handle, state })
     };
-    // SAFETY: the daemon gives a place for the context.
+    // SAFETY: the daemon provides writable memory for the context.
     unsafe { open("open_port", context, make) }
 }
 
 unsafe extern "C" fn close_port<E: Exported>(context: *mut c_void) {
-    // SAFETY: a context of `open_port`, which the daemon forgets.
+    // SAFETY: the context comes from `open_port`, and the daemon does not use it again.
     unsafe { close::<OpenPort<E::Provider>>(context, "close_port", |port| port.handle.close()) };
 }
 
@@ -174,19 +175,19 @@ unsafe extern "C" fn open_endpoint<E: Exported>(
 ) -> c_int {
     let make = || {
         let (provider, endpoint) = (loaded::<E>()?, not_null(endpoint)?);
-        // SAFETY: a context of `open_port`, which is not closed before this returns.
+        // SAFETY: the context comes from `open_port`, and the port stays open until this function returns.
         let port = unsafe { &*port.cast::<OpenPort<E::Provider>>() };
-        // SAFETY: the daemon's endpoint is valid until it is closed, which `close_endpoint` says.
+        // SAFETY: the daemon's endpoint is valid until it calls `close_endpoint`.
         let handle = unsafe { Endpoint::new(endpoint, port.handle.clone()) };
-        let own = provider.open_endpoint(&port.own, &handle).inspect_err(|_| handle.close())?;
-        Ok(OpenEndpoint::<E::Provider> { handle, own: Arc::new(own) })
+        let state = provider.open_endpoint(&port.state, &handle).inspect_err(|_| handle.close())?;
+        Ok(OpenEndpoint::<E::Provider> { handle, state: Arc::new(state) })
     };
-    // SAFETY: the daemon gives a place for the context.
+    // SAFETY: the daemon provides writable memory for the context.
     unsafe { open("open_endpoint", context, make) }
 }
 
 unsafe extern "C" fn close_endpoint<E: Exported>(context: *mut c_void) {
-    // SAFETY: a context of `open_endpoint`, which the daemon forgets.
+    // SAFETY: the context comes from `open_endpoint`, and the daemon does not use it again.
     unsafe {
         close::<OpenEndpoint<E::Provider>>(context, "close_endpoint", |endpoint| endpoint.handle.close());
     };
@@ -199,15 +200,15 @@ unsafe extern "C" fn add_address<E: Exported>(
 ) -> c_int {
     let make = || {
         let (provider, address) = (loaded::<E>()?, not_null(address)?);
-        // SAFETY: the daemon's address is valid until this returns; ibacm may move it later.
+        // SAFETY: the daemon's address is valid until this function returns. ibacm may move it later.
         let (kind, info) = unsafe { (address.as_ref().kind, address.as_ref().info) };
         let address = decode(kind, &info.0)?;
-        // SAFETY: a context of `open_endpoint`, which is not closed before this returns.
+        // SAFETY: the context comes from `open_endpoint`, and the endpoint stays open until this function returns.
         let endpoint = unsafe { &*endpoint.cast::<OpenEndpoint<E::Provider>>() };
-        provider.add_address(&endpoint.own, &address)?;
-        Ok(OpenAddress::<E::Provider> { endpoint: Arc::downgrade(&endpoint.own), address })
+        provider.add_address(&endpoint.state, &address)?;
+        Ok(OpenAddress::<E::Provider> { endpoint: Arc::downgrade(&endpoint.state), address })
     };
-    // SAFETY: the daemon gives a place for the context.
+    // SAFETY: the daemon provides writable memory for the context.
     unsafe { open("add_address", context, make) }
 }
 
@@ -217,29 +218,30 @@ unsafe extern "C" fn remove_address<E: Exported>(context: *mut c_void) {
             provider.remove_address(&endpoint, &opened.address);
         }
     };
-    // SAFETY: a context of `add_address`, which the daemon forgets.
+    // SAFETY: the context comes from `add_address`, and the daemon does not use it again.
     unsafe { close::<OpenAddress<E::Provider>>(context, "remove_address", last) };
 }
 
 unsafe extern "C" fn resolve<E: Exported>(context: *mut c_void, message: *mut abi::Message, id: u64) -> c_int {
-    // SAFETY: as the daemon promises of `resolve`.
+    // SAFETY: the daemon guarantees for `resolve` what `ask` requires.
     unsafe { ask::<E>(context, message, id, Kind::Resolve) }
 }
 
 unsafe extern "C" fn query<E: Exported>(context: *mut c_void, message: *mut abi::Message, id: u64) -> c_int {
-    // SAFETY: as the daemon promises of `query`.
+    // SAFETY: the daemon guarantees for `query` what `ask` requires.
     unsafe { ask::<E>(context, message, id, Kind::Query) }
 }
 
-/// The answer says everything: ibacm closes a client's connection if this gives anything but zero.
+/// Passes a request to the provider. Always returns zero: ibacm closes the client's connection for any other value.
 ///
 /// # Safety
-/// A context of [`add_address`] that is not removed, a valid message, and an id that waits for one answer.
+/// The context must come from [`add_address`] and must not be removed. The message must be valid. The daemon must wait
+/// for one response to the id.
 unsafe fn ask<E: Exported>(context: *mut c_void, message: *mut abi::Message, id: u64, kind: Kind) -> c_int {
-    no_panic("resolve", || {
-        // SAFETY: the message is valid until this returns, and is copied; the daemon waits for one answer to `id`.
+    catch_panic("resolve", || {
+        // SAFETY: the message is valid until this function returns, and is copied. The daemon waits for one response.
         let request = unsafe { Request::new(id, kind, &*message) };
-        // SAFETY: the context is one of `add_address`, which is not removed before this returns.
+        // SAFETY: the context comes from `add_address`, and the address stays until this function returns.
         let opened = unsafe { &*context.cast::<OpenAddress<E::Provider>>() };
         let (Ok(provider), Some(endpoint)) = (loaded::<E>(), opened.endpoint.upgrade()) else { return };
         match kind {
@@ -253,11 +255,11 @@ unsafe fn ask<E: Exported>(context: *mut c_void, message: *mut abi::Message, id:
 unsafe extern "C" fn handle_event<E: Exported>(context: *mut c_void, event: c_uint) -> c_int {
     const CLIENT_REREGISTER: c_uint = 17;
     if event == CLIENT_REREGISTER {
-        no_panic("reregister", || {
-            // SAFETY: a context of `open_port`, which is not closed before this returns.
+        catch_panic("reregister", || {
+            // SAFETY: the context comes from `open_port`, and the port stays open until this function returns.
             let port = unsafe { &*context.cast::<OpenPort<E::Provider>>() };
             if let Ok(provider) = loaded::<E>() {
-                provider.reregister(&port.own);
+                provider.reregister(&port.state);
             }
         });
     }
@@ -265,25 +267,25 @@ unsafe extern "C" fn handle_event<E: Exported>(context: *mut c_void, event: c_ui
 }
 
 unsafe extern "C" fn query_perf<E: Exported>(context: *mut c_void, values: *mut u64, count: *mut u8) {
-    /// More than ibacm has itself (7), and less than its message has room for.
+    /// Maximum number of counters: more than ibacm has (7), and less than its message has room for (72).
     const MOST: u8 = 16;
-    let counters = no_panic("counters", || {
-        // SAFETY: a context of `open_endpoint`, which is not closed before this returns.
+    let counters = catch_panic("counters", || {
+        // SAFETY: the context comes from `open_endpoint`, and the endpoint stays open until this function returns.
         let endpoint = unsafe { &*context.cast::<OpenEndpoint<E::Provider>>() };
-        loaded::<E>().map(|provider| provider.counters(&endpoint.own)).unwrap_or_default()
+        loaded::<E>().map(|provider| provider.counters(&endpoint.state)).unwrap_or_default()
     });
-    let mut told = 0;
+    let mut written = 0;
     for (index, value) in (0..MOST).zip(counters.unwrap_or_default()) {
-        // SAFETY: the daemon has room for what a message holds, 72 values.
+        // SAFETY: the daemon provides room for as many values as a message holds: 72.
         unsafe { values.add(index.into()).write_unaligned(value.to_be()) };
-        told = index.saturating_add(1);
+        written = index.saturating_add(1);
     }
-    // SAFETY: the daemon gives a place for the count.
-    unsafe { *count = told };
+    // SAFETY: the daemon provides writable memory for the count.
+    unsafe { *count = written };
 }
 
 fn loaded<E: Exported>() -> Result<&'static E::Provider, Refused> {
-    E::place().get().ok_or_else(|| Refused::new("not loaded"))
+    E::cell().get().ok_or_else(|| Refused::new("not loaded"))
 }
 
 fn not_null<T>(pointer: *const T) -> Result<NonNull<T>, Refused> {
@@ -295,8 +297,8 @@ fn decode(kind: u16, bytes: &[u8; ADDRESS_SIZE]) -> Result<Address, Refused> {
     address.ok_or_else(|| Refused::new(format_args!("an address of type {kind}")))
 }
 
-/// Makes a library of a [`Provider`]: the function `provider_query`, by which ibacm and acm-mio find it, and the name that
-/// `provider` lines of the options call it by.
+/// Exports a [`Provider`] from a library: defines the function `provider_query`, and gives the provider its name in
+/// `provider` lines of the options.
 #[macro_export]
 macro_rules! export {
     ($provider:ty, $name:literal) => {
@@ -308,9 +310,9 @@ macro_rules! export {
             struct This;
             impl glue::Exported for This {
                 type Provider = $provider;
-                fn place() -> &'static OnceLock<$provider> {
-                    static PLACE: OnceLock<$provider> = OnceLock::new();
-                    &PLACE
+                fn cell() -> &'static OnceLock<$provider> {
+                    static CELL: OnceLock<$provider> = OnceLock::new();
+                    &CELL
                 }
             }
             const NAME: &CStr = match CStr::from_bytes_with_nul(concat!($name, "\0").as_bytes()) {
@@ -322,7 +324,7 @@ macro_rules! export {
             #[unsafe(no_mangle)]
             unsafe extern "C" fn provider_query(provider: *mut *mut abi::Provider, version: *mut u32) -> c_int {
                 let function: abi::ProviderQuery = provider_query;
-                // SAFETY: the daemon gives places for both.
+                // SAFETY: the daemon provides writable memory for both.
                 unsafe { TABLE.give::<This>(provider, version, NAME, function as *const c_void) }
             }
         };

@@ -1,18 +1,18 @@
-//! A provider's library in the daemon: kept loaded, and its panics kept out.
+//! Keeps a provider's library loaded, and keeps its panics out of the daemon.
 #![allow(unsafe_code, reason = "dlopen")]
 use crate::daemon::{self, Level};
 use core::{any::Any, ffi::c_void, panic::AssertUnwindSafe};
 use nix::libc;
 use std::panic::catch_unwind;
 
-/// Runs what the daemon called. A panic becomes a line of the log, and `None`.
-pub(super) fn no_panic<R>(what: &str, run: impl FnOnce() -> R) -> Option<R> {
+/// Runs a function that the daemon called. Logs a panic and returns `None`.
+pub(super) fn catch_panic<R>(what: &str, run: impl FnOnce() -> R) -> Option<R> {
     let panicked = match catch_unwind(AssertUnwindSafe(run)) {
         Ok(result) => return Some(result),
         Err(panicked) => panicked,
     };
     daemon::log(Level::Always, format_args!("ERROR - panic in {what}: {}", text(&*panicked)));
-    // Its value may have a destructor that panics, too.
+    // The value may have a destructor that panics, too.
     core::mem::forget(panicked);
     None
 }
@@ -22,13 +22,13 @@ fn text(panicked: &(dyn Any + Send)) -> &str {
     text.or_else(|| panicked.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text")
 }
 
-/// Keeps the library that has this function for good: ibacm lets its providers go while their threads run. They leave the
-/// daemon alone when the process ends.
+/// Keeps the library that contains this function loaded: ibacm may unload providers while their threads run. The
+/// threads stop calling the daemon when the process exits.
 pub(super) fn keep(function: *const c_void) {
-    // SAFETY: a function without arguments, in a library that stays. A system without room for it goes without.
+    // SAFETY: the function takes no arguments, and its library stays loaded. A failure is ignored.
     unsafe { libc::atexit(daemon::end) };
     let mut found = core::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: any address may be looked up, and zeros are a value of the structure.
+    // SAFETY: `dladdr` accepts any address, and zeros are a valid value of the structure.
     let found = unsafe {
         if libc::dladdr(function, found.as_mut_ptr()) == 0 {
             return;
@@ -36,7 +36,7 @@ pub(super) fn keep(function: *const c_void) {
         found.assume_init()
     };
     if !found.dli_fname.is_null() {
-        // SAFETY: a path that ends with a zero byte. The library is there already, so that nothing of it runs.
+        // SAFETY: the path is zero-terminated. The library is loaded already, so that none of its code runs.
         unsafe { libc::dlopen(found.dli_fname, libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE) };
     }
 }

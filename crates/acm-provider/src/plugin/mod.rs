@@ -1,13 +1,13 @@
-//! How to write a provider in Rust: implement [`Provider`] and name it with [`export!`](crate::export), in a crate of
-//! type `cdylib`. `examples/provider-hosts` is one.
+//! Providers in Rust: implement [`Provider`] in a crate of type `cdylib`, and export it with
+//! [`export!`](crate::export). `examples/provider-hosts` is an example.
 //!
-//! The daemon calls the functions of [`Provider`] one at a time, and waits for each of them: none may block. A
-//! [`Request`] may be kept, sent to another thread, and answered whenever its answer is there; one that is dropped is
-//! answered with ENODATA. What [`Provider::open_port`] and [`Provider::open_endpoint`] gave is dropped when the port or
-//! endpoint is closed. A [`Port`] or [`Endpoint`] that is kept longer says that it is closed.
+//! The daemon calls the functions of [`Provider`] one at a time and waits for each of them. None of them may block. A
+//! [`Request`] may be kept, sent to another thread and answered later. A request that is dropped without an answer is
+//! answered with ENODATA. The values that [`Provider::open_port`] and [`Provider::open_endpoint`] return are dropped
+//! when the port or endpoint is closed. The methods of a [`Port`] or [`Endpoint`] that is kept longer fail.
 //!
-//! A panic does not reach the daemon: it is a line of the log, and what was asked for is refused. The library is never
-//! unloaded, because its threads may still run when the daemon lets it go.
+//! A panic does not reach the daemon: it is logged, and the call fails. The library is never unloaded, because its
+//! threads may still run when the daemon unloads it.
 mod endpoint;
 #[doc(hidden)]
 pub mod glue;
@@ -22,4 +22,4 @@ pub use endpoint::Endpoint;
 pub use port::Port;
 pub use provider::{Provider, Refused};
 pub use request::Request;
-pub use sa::{SaAnswer, SaFailure, SaRefused};
+pub use sa::{SaFailure, SaRefused, SaResponse};

@@ -1,4 +1,4 @@
-//! A port, as a provider sees it.
+//! A port of a provider.
 #![allow(unsafe_code, reason = "structures of the daemon")]
 use crate::abi;
 use crate::abi::imports;
@@ -9,7 +9,7 @@ use core::{
 use ib_mad::Gid;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An active port. Clones are the same port.
+/// An active port. Clones refer to the same port.
 #[derive(Clone, Debug)]
 pub struct Port {
     device: Option<Arc<str>>,
@@ -18,14 +18,14 @@ pub struct Port {
     open: Arc<Mutex<Option<Raw>>>,
 }
 
-/// The daemon's own structure, for as long as the port is open.
+/// The daemon's structure, valid while the port is open.
 #[derive(Clone, Copy, Debug)]
 struct Raw(NonNull<abi::Port>);
 // SAFETY: the daemon's functions that take it may be called by any thread while the port is open.
 unsafe impl Send for Raw {}
 
-/// Where libibverbs' `struct ibv_device` has the device's name, and how much room there is (`infiniband/verbs.h`: behind
-/// two pointers and two enumerations).
+/// Offset of the device's name in libibverbs' `struct ibv_device`: behind two pointers and two enumerations
+/// (`infiniband/verbs.h`).
 const NAME_OFFSET: usize = 2 * size_of::<usize>() + 2 * size_of::<c_int>();
 
 impl Port {
@@ -42,36 +42,36 @@ impl Port {
         Self { device: name, node_guid, number, open: Arc::new(Mutex::new(Some(Raw(raw)))) }
     }
 
-    /// Name of the device that has it; `None` if the daemon has none.
+    /// Returns the name of the port's device; `None` if the daemon has not opened it.
     #[must_use]
     pub fn device(&self) -> Option<&str> {
         self.device.as_deref()
     }
 
-    /// Its node GUID.
+    /// Returns the node GUID.
     #[must_use]
     pub const fn node_guid(&self) -> [u8; 8] {
         self.node_guid
     }
 
-    /// Its number, from 1.
+    /// Returns the number of the port, from 1.
     #[must_use]
     pub const fn number(&self) -> u8 {
         self.number
     }
 
-    /// The GID at a place of its table; `None` if there is none, or the port is closed.
+    /// Returns the GID at an index of the port's table; `None` if there is none, or if the port is closed.
     #[must_use]
     pub fn gid(&self, index: u16) -> Option<Gid> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let raw = (*open)?;
         let mut gid = [0; 16];
-        // SAFETY: the port is open, and is not closed before the lock is let go.
+        // SAFETY: the port is open, and cannot be closed before the lock is released.
         let status = unsafe { imports::acm_get_gid(raw.0.as_ptr(), index.into(), &raw mut gid) };
         (status == 0).then(|| Gid::new(gid))
     }
 
-    /// The GIDs of its table up to the first unused place; none if the port is closed.
+    /// Returns the GIDs of the port's table up to the first unused index; none if the port is closed.
     #[must_use]
     pub fn gids(&self) -> Vec<Gid> {
         (0..=u16::MAX).map_while(|index| self.gid(index)).collect()
@@ -88,12 +88,13 @@ unsafe fn device_name(verbs: *mut abi::VerbsContext) -> Option<Arc<str>> {
     if verbs.is_null() {
         return None;
     }
-    // SAFETY: the first field of an open device points to its `struct ibv_device`, which lives as long.
+    // SAFETY: the first field of an open device points to its `struct ibv_device`, which is valid as long as the
+    // device.
     let device = unsafe { verbs.cast::<*const u8>().read() };
     if device.is_null() {
         return None;
     }
-    // SAFETY: the name is there, in 64 bytes, and ends with a zero byte.
+    // SAFETY: the name is a zero-terminated string in 64 bytes.
     let name = unsafe { CStr::from_ptr(device.add(NAME_OFFSET).cast()) };
     name.to_str().ok().map(Into::into)
 }

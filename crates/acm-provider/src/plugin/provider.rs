@@ -1,32 +1,32 @@
-//! What a provider does.
+//! The interface of a provider.
 use super::{Address, Endpoint, Port, Request};
 
-/// A provider: a way to find paths. Everything but opening and resolving may be left as it is.
+/// A provider: finds paths. All functions except opening and resolving have a default.
 pub trait Provider: Sized + Send + Sync + 'static {
-    /// What it keeps for a port that is open.
+    /// State of an open port.
     type Port: Send + Sync;
-    /// What it keeps for an endpoint that is open: a partition of a port, with at least one address.
+    /// State of an open endpoint: a partition of a port with at least one address.
     type Endpoint: Send + Sync;
 
-    /// The daemon has loaded the library and wants to know whether it can serve.
+    /// Creates the provider. The daemon calls it once, after it has loaded the library.
     ///
     /// # Errors
-    /// It cannot: the daemon says so and goes on without it.
+    /// The provider cannot serve. The daemon logs the error and continues without it.
     fn load() -> Result<Self, Refused>;
 
-    /// A port is active that the provider is to serve.
+    /// Opens a port that has become active.
     ///
     /// # Errors
-    /// The daemon leaves the port unserved until it comes up again.
+    /// The daemon does not serve the port until it becomes active again.
     fn open_port(&self, port: &Port) -> Result<Self::Port, Refused>;
 
-    /// A partition of an open port gets its first address.
+    /// Opens an endpoint: a partition of an open port got its first address.
     ///
     /// # Errors
-    /// The daemon asks again when the partition gets its next address.
+    /// The daemon tries again when the partition gets its next address.
     fn open_endpoint(&self, port: &Self::Port, endpoint: &Endpoint) -> Result<Self::Endpoint, Refused>;
 
-    /// An open endpoint has an address: a name or an IP address.
+    /// Adds an address to an open endpoint: a name or an IP address.
     ///
     /// # Errors
     /// The daemon does not serve this address.
@@ -35,40 +35,41 @@ pub trait Provider: Sized + Send + Sync + 'static {
         Ok(())
     }
 
-    /// An open endpoint has an address no more. Addresses that it still has when it is closed may not be named.
+    /// Removes an address from an open endpoint. It may not be called for addresses that are left when the endpoint
+    /// closes.
     fn remove_address(&self, endpoint: &Self::Endpoint, address: &Address) {
         let _ = (endpoint, address);
     }
 
-    /// Somebody asks for a path from this endpoint.
+    /// Resolves a path from this endpoint.
     fn resolve(&self, endpoint: &Self::Endpoint, request: Request);
 
-    /// Somebody asks what subnet administration says of a path, and not what is known.
+    /// Queries the subnet administrator (SA) for a path, regardless of the cache.
     fn query(&self, endpoint: &Self::Endpoint, request: Request) {
         let _ = endpoint;
         drop(request);
     }
 
-    /// The subnet manager of the port's subnet has forgotten who is in which group.
+    /// Handles a client reregistration: the subnet manager has lost all group memberships of the port's subnet.
     fn reregister(&self, port: &Self::Port) {
         let _ = port;
     }
 
-    /// The endpoint's counters, in the order of `ib_acme -P` (errors, resolves, no data, address queries, address cache,
-    /// route queries, route cache); at most 16 are told.
+    /// Returns the endpoint's counters, in the order of `ib_acme -P` (errors, resolves, no data, address queries,
+    /// address cache, route queries, route cache). The daemon gets at most 16 counters.
     fn counters(&self, endpoint: &Self::Endpoint) -> Vec<u64> {
         let _ = endpoint;
         Vec::new()
     }
 }
 
-/// Why a provider refuses something, as the daemon's log says it.
+/// The reason why a provider refuses something. The daemon logs it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Refused(String);
 
 impl Refused {
-    /// For this reason.
+    /// Creates a refusal with a reason.
     #[must_use]
     pub fn new(why: impl core::fmt::Display) -> Self {
         Self(why.to_string())

@@ -1,4 +1,4 @@
-//! A client's request, and the one answer to it.
+//! A client's request and its response.
 #![allow(unsafe_code, reason = "functions of the daemon")]
 use super::{Address, Status};
 use crate::{
@@ -13,10 +13,11 @@ use acm_wire::client::{
 use core::fmt;
 use ib_mad::{Wire as _, acm::AcmAddressType, sa::PathRecord};
 
-/// A request for a path. It is a copy, and may be kept or sent to other threads; one that is dropped without an answer is
-/// answered with ENODATA.
+/// A request for a path. It is a copy, and may be kept or sent to other threads. A request that is dropped without an
+/// answer is answered with ENODATA.
 ///
-/// The daemon may write an answer to a client that does not read, and then waits for it; so does whoever answers.
+/// The answering thread may block: C ibacm writes the response to the client's socket and waits if the client does not
+/// read.
 pub struct Request {
     id: u64,
     kind: Kind,
@@ -24,21 +25,21 @@ pub struct Request {
     answered: bool,
 }
 
-/// What is asked for.
+/// The function of the provider that received the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Resolve,
     Query,
 }
 
-/// [`HEADER_SIZE`] and [`ENTRY_SIZE`] as a header's length has them.
+/// [`HEADER_SIZE`] and [`ENTRY_SIZE`], in the type of a header's length.
 const HEADER: u16 = 16;
 const ENTRY: u16 = 72;
 const _: () = assert!(HEADER as usize == HEADER_SIZE && ENTRY as usize == ENTRY_SIZE);
 
 const NOTHING: abi::EpAddrData = abi::EpAddrData { flags: 0, kind: 0, reserved: 0, info: abi::EpInfo([0; 64]) };
 
-/// An entry of its bytes in a message.
+/// Converts the bytes of an entry.
 fn entry_of(bytes: &[u8]) -> abi::EpAddrData {
     let Ok(entry) = Entry::parse(bytes) else { return NOTHING };
     let info = abi::EpInfo(entry.info.0);
@@ -47,22 +48,22 @@ fn entry_of(bytes: &[u8]) -> abi::EpAddrData {
 
 impl Request {
     /// # Safety
-    /// The daemon waits for the answer to `id`, and for no other answer to this request.
+    /// The daemon must wait for one response to `id`.
     pub(super) unsafe fn new(id: u64, kind: Kind, message: &abi::Message) -> Self {
         Self { id, kind, message: Box::new(*message), answered: false }
     }
 
-    /// The daemon's number for its answer. Of C ibacm it is that of a client, from 0, the kernel, to 1022, and another
-    /// request may have it at the same time; acm-mio has one for each request.
+    /// Returns the daemon's number for the response. In C ibacm it is the number of the client (0 is the kernel, the
+    /// maximum is 1022), so that several requests may have the same number. In acm-mio each request has its own number.
     #[must_use]
     pub const fn client(&self) -> u64 {
         self.id
     }
 
-    /// The path record that is asked for, as far as it is known: what is zero does not count. `None` for a request that
-    /// names addresses.
+    /// Returns the requested path record, of which only the non-zero fields are given; `None` for a request that names
+    /// addresses.
     #[must_use]
-    pub fn wanted(&self) -> Option<&PathRecord> {
+    pub fn requested_path(&self) -> Option<&PathRecord> {
         let first = self.message.entries.first()?;
         if first.kind != TYPE_PATH {
             return None;
@@ -70,14 +71,14 @@ impl Request {
         PathRecord::parse(&first.info.0).ok()
     }
 
-    /// The address that the path begins at. `None` for a request that names a path.
+    /// Returns the address that the path starts at; `None` for a request that gives a path record.
     #[must_use]
     pub fn source(&self) -> Option<Address> {
         let [_, source, _] = self.message.header.data;
         self.address(source)
     }
 
-    /// The address that the path leads to. `None` for a request that names a path.
+    /// Returns the address that the path leads to; `None` for a request that gives a path record.
     #[must_use]
     pub fn destination(&self) -> Option<Address> {
         let [_, _, destination] = self.message.header.data;
@@ -87,32 +88,32 @@ impl Request {
     fn address(&self, index: u8) -> Option<Address> {
         let entry = self.message.entries.get(usize::from(index))?;
         let kind = AcmAddressType::new(u8::try_from(entry.kind).ok()?);
-        if self.wanted().is_some() { None } else { Address::decode(kind, &entry.info.0) }
+        if self.requested_path().is_some() { None } else { Address::decode(kind, &entry.info.0) }
     }
 
-    /// Whether the daemon chose the source, which then is part of the answer.
+    /// Reports whether the daemon chose the source. The source is then part of the response.
     #[must_use]
     pub fn chose_source(&self) -> bool {
         let [chosen, ..] = self.message.header.data;
-        self.kind == Kind::Resolve && self.wanted().is_none() && chosen != 0
+        self.kind == Kind::Resolve && self.requested_path().is_none() && chosen != 0
     }
 
-    /// Whether the client takes what is known at once, and ENODATA if nothing is.
+    /// Reports whether the client wants a cached path or ENODATA at once.
     #[must_use]
     pub fn no_delay(&self) -> bool {
         let [_, _, destination] = self.message.header.data;
-        let index = if self.wanted().is_some() { 0 } else { usize::from(destination) };
+        let index = if self.requested_path().is_some() { 0 } else { usize::from(destination) };
         let flags = self.message.entries.get(index).map_or(0, |entry| entry.flags);
         EntryFlags::from_bits_retain(flags).contains(EntryFlags::NO_DELAY)
     }
 
-    /// The message as it came.
+    /// Returns the client's message.
     #[must_use]
     pub const fn message(&self) -> &abi::Message {
         &self.message
     }
 
-    /// The message's bytes, header and all.
+    /// Returns the bytes of the client's message, with its header.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let header = &self.message.header;
@@ -130,7 +131,7 @@ impl Request {
         bytes
     }
 
-    /// Answers with a path.
+    /// Answers the request with a path.
     pub fn answer(self, path: &PathRecord) {
         let mut answer = self.answer_head(Status::SUCCESS);
         let mut info = abi::EpInfo([0; 64]);
@@ -149,21 +150,21 @@ impl Request {
         self.send(answer);
     }
 
-    /// The source that the daemon chose.
+    /// Returns the source that the daemon chose.
     fn chosen(&self) -> Option<abi::EpAddrData> {
         let [_, source, _] = self.message.header.data;
         if self.chose_source() { self.message.entries.get(usize::from(source)).copied() } else { None }
     }
 
-    /// Answers that there is no path.
+    /// Answers the request with an error.
     pub fn fail(self, status: Status) {
         let answer = self.answer_head(status);
         self.send(answer);
     }
 
-    /// Answers with a message that is made already: a header and what follows it. Version, length and transaction id of
-    /// the header are seen to. What has no room is left out.
-    pub fn answer_as(self, message: &[u8]) {
+    /// Answers the request with a whole message: header and body. Version, length and transaction id of the header are
+    /// replaced. Excess entries are dropped.
+    pub fn answer_with_message(self, message: &[u8]) {
         let mut answer = self.answer_head(Status::ENODATA);
         let Some((head, body)) = message.split_first_chunk::<HEADER_SIZE>() else {
             return self.send(answer);
@@ -180,7 +181,8 @@ impl Request {
         self.send(answer);
     }
 
-    /// An answer as libibacmp lays it out: to `resolve` a new message, to `query` the client's own.
+    /// Returns the start of a response, as libibacmp builds it: a new message for `resolve`, the client's message for
+    /// `query`.
     fn answer_head(&self, status: Status) -> abi::Message {
         let mut answer = *self.message;
         answer.header.status = status.get();
@@ -203,7 +205,7 @@ impl Request {
         if core::mem::replace(&mut self.answered, true) || daemon::is_over() {
             return;
         }
-        // SAFETY: the daemon waits for one answer to this id, which this is; the message is ours, and is copied.
+        // SAFETY: the daemon waits for one response to this id. The message is ours, and the daemon copies it.
         unsafe {
             match self.kind {
                 Kind::Resolve => imports::acm_resolve_response(self.id, &raw mut answer),
@@ -226,8 +228,8 @@ impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Request");
         shown.field("client", &self.id).field("kind", &self.kind);
-        match self.wanted() {
-            Some(path) => shown.field("wanted", path),
+        match self.requested_path() {
+            Some(path) => shown.field("path", path),
             None => shown.field("source", &self.source()).field("destination", &self.destination()),
         };
         shown.finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! The structures are laid out as a C compiler lays out those of Debian's `infiniband/acm_prov.h`.
+//! All structures have the layout that a C compiler gives to those of Debian's `infiniband/acm_prov.h`.
 use acm_provider::abi::{Address, Device, Endpoint, EpAddrData, Header, Message, Port, Provider, SaMad, UserMad};
 use core::{
     fmt::Write as _,
@@ -6,7 +6,7 @@ use core::{
 };
 use std::{fs, process::Command};
 
-/// Size, and places of fields: what C calls it, and what Rust says.
+/// Lists the sizes of structures and the offsets of their fields: the expression in C, and the value in Rust.
 macro_rules! layout {
     ($($c:literal $rust:ty { $($field:ident $name:literal),* })*) => {
         [$(
@@ -17,7 +17,7 @@ macro_rules! layout {
 }
 
 #[test]
-fn structures_are_those_of_c() {
+fn structures_have_the_layout_of_c() {
     let ours = layout! {
         "struct acm_device" Device { verbs "verbs", guid "dev_guid" }
         "struct acm_port" Port { device "dev", port_number "port_num" }
@@ -53,8 +53,8 @@ fn structures_are_those_of_c() {
     code.push_str("return 0; }\n");
     fs::write(&source, code).unwrap();
     let compiled = Command::new("cc").arg("-o").arg(&program).arg(&source).output().expect("cc: install gcc");
-    let said = String::from_utf8_lossy(&compiled.stderr);
-    assert!(compiled.status.success(), "install ibacm and libibumad-dev, which have the headers: {said}");
+    let errors = String::from_utf8_lossy(&compiled.stderr);
+    assert!(compiled.status.success(), "install ibacm and libibumad-dev, which have the headers: {errors}");
     let theirs = String::from_utf8(Command::new(&program).output().unwrap().stdout).unwrap();
     let ours: String = ours.iter().map(|(what, value)| format!("{what} {value}\n")).collect();
     assert_eq!(theirs, ours);

@@ -1,4 +1,4 @@
-//! A daemon for providers, as small as can be: it keeps what it is told.
+//! A minimal daemon for providers: it keeps everything that the provider passes to it.
 #![allow(unsafe_code, reason = "functions that a provider calls, and those of one")]
 use acm_provider::abi::{self, Message, SaHandler, SaMad};
 use core::{
@@ -8,56 +8,58 @@ use core::{
 };
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// The longest that a test waits.
+/// The longest wait of a test.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// What a provider did so far.
+/// Everything that the provider passed to the daemon so far.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct Received {
     pub(crate) lines: Vec<String>,
-    /// Whether it was to `resolve`; number and message.
-    pub(crate) answers: Vec<(bool, u64, Message)>,
-    /// Questions to subnet administration, as addresses of what the daemon gave.
-    pub(crate) questions: Vec<(usize, SaHandler)>,
+    /// Responses: true if it answers `resolve`, the number of the request, the message.
+    pub(crate) responses: Vec<(bool, u64, Message)>,
+    /// Requests to the SA: the address of the memory that the daemon allocated, and the handler.
+    pub(crate) requests: Vec<(usize, SaHandler)>,
 }
 
-static SAID: Mutex<Said> = Mutex::new(Said { lines: Vec::new(), answers: Vec::new(), questions: Vec::new() });
+static RECEIVED: Mutex<Received> =
+    Mutex::new(Received { lines: Vec::new(), responses: Vec::new(), requests: Vec::new() });
 
-pub(crate) fn said() -> MutexGuard<'static, Said> {
-    SAID.lock().unwrap()
+pub(crate) fn received() -> MutexGuard<'static, Received> {
+    RECEIVED.lock().unwrap()
 }
 
-/// Told of each answer.
-static ANSWERED: Condvar = Condvar::new();
+/// Notified after each response.
+static RESPONDED: Condvar = Condvar::new();
 
-/// The answers to a request, of which there is to be one.
-pub(crate) fn answers(id: u64) -> Vec<(bool, Message)> {
-    of(&said(), id)
+/// Returns the responses to a request. There must be one.
+pub(crate) fn responses(id: u64) -> Vec<(bool, Message)> {
+    of(&received(), id)
 }
 
-fn of(said: &Said, id: u64) -> Vec<(bool, Message)> {
-    let own = said.answers.iter().filter(|(_, of, _)| *of == id);
-    own.map(|(resolve, _, message)| (*resolve, *message)).collect()
+fn of(received: &Received, id: u64) -> Vec<(bool, Message)> {
+    let matching = received.responses.iter().filter(|(_, of, _)| *of == id);
+    matching.map(|(resolve, _, message)| (*resolve, *message)).collect()
 }
 
-/// The answer to a request, once it is there: another thread may give it.
-pub(crate) fn answer(id: u64) -> (bool, Message) {
-    let (said, _) = ANSWERED.wait_timeout_while(said(), LIMIT, |said| of(said, id).is_empty()).unwrap();
-    *of(&said, id).first().expect("an answer")
+/// Waits for the response to a request, which another thread may send.
+pub(crate) fn response(id: u64) -> (bool, Message) {
+    let (received, _) =
+        RESPONDED.wait_timeout_while(received(), LIMIT, |received| of(received, id).is_empty()).unwrap();
+    *of(&received, id).first().expect("a response")
 }
 
-fn answered(resolve: bool, id: u64, message: *mut Message) -> c_int {
+fn respond(resolve: bool, id: u64, message: *mut Message) -> c_int {
     // SAFETY: the provider's message is valid.
-    said().answers.push((resolve, id, unsafe { *message }));
-    ANSWERED.notify_all();
+    received().responses.push((resolve, id, unsafe { *message }));
+    RESPONDED.notify_all();
     0
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn acm_write(_level: c_int, _format: *const c_char, name: *const c_char, text: *const c_char) {
-    // SAFETY: the provider's format takes two texts.
+    // SAFETY: the provider's format takes two strings.
     let [name, text] = [name, text].map(|text| unsafe { CStr::from_ptr(text) }.to_string_lossy());
-    said().lines.push(format!("{name}: {text}"));
+    received().lines.push(format!("{name}: {text}"));
 }
 
 #[unsafe(no_mangle)]
@@ -73,19 +75,19 @@ unsafe extern "C" fn acm_get_gid(_port: *mut abi::Port, index: c_int, gid: *mut 
     if index != 0 {
         return -1;
     }
-    // SAFETY: the provider gives a place for it.
+    // SAFETY: the provider provides writable memory.
     unsafe { *gid = [7; 16] };
     0
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn acm_resolve_response(id: u64, message: *mut Message) -> c_int {
-    answered(true, id, message)
+    respond(true, id, message)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn acm_query_response(id: u64, message: *mut Message) -> c_int {
-    answered(false, id, message)
+    respond(false, id, message)
 }
 
 #[unsafe(no_mangle)]
@@ -96,13 +98,13 @@ extern "C" fn acm_alloc_sa_mad(
 ) -> *mut SaMad {
     let mad = SaMad { context, umad: abi::UserMad::default(), mad: [0; 256] };
     let mad = Box::into_raw(Box::new(mad));
-    said().questions.push((mad as usize, handler.unwrap()));
+    received().requests.push((mad as usize, handler.unwrap()));
     mad
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn acm_free_sa_mad(mad: *mut SaMad) {
-    // SAFETY: made above.
+    // SAFETY: `acm_alloc_sa_mad` created the box.
     drop(unsafe { Box::from_raw(mad) });
 }
 
@@ -111,11 +113,11 @@ extern "C" fn acm_send_sa_mad(_mad: *mut SaMad) -> c_int {
     0
 }
 
-/// Answers the last question with its own bytes, or with an errno.
+/// Answers the last request with its own bytes, or with an errno.
 pub(crate) fn answer_last(errno: u32) {
-    let (mad, handler) = said().questions.pop().unwrap();
+    let (mad, handler) = received().requests.pop().unwrap();
     let mad = mad as *mut SaMad;
-    // SAFETY: the provider has not freed it yet, and takes it now.
+    // SAFETY: the provider frees the request in its handler, not before.
     unsafe {
         (*mad).umad.status = errno;
         handler(mad);
@@ -126,10 +128,10 @@ unsafe extern "C" {
     fn provider_query(provider: *mut *mut abi::Provider, version: *mut u32) -> c_int;
 }
 
-/// The provider of this program.
+/// Returns the provider of this program.
 pub(crate) fn provider() -> &'static abi::Provider {
     let (mut provider, mut version) = (ptr::null_mut(), 0);
-    // SAFETY: two places to write to; what it gives lives for ever.
+    // SAFETY: both variables are writable, and the provider is valid for ever.
     unsafe {
         assert_eq!(provider_query(&raw mut provider, &raw mut version), 0);
         assert_eq!(version, abi::VERSION);

@@ -1,30 +1,30 @@
-//! What a daemon sees of a provider in Rust: answers, refusals, closed handles, panics.
+//! A provider in Rust, seen from the daemon: responses, refusals, closed handles, panics.
 #![allow(unsafe_code, reason = "calls a provider as a daemon does")]
 mod daemon;
 mod trial;
 
 use acm_provider::abi::{self, Address, Device, EpAddrData, EpInfo, Header, Message};
 use core::{ffi::c_void, ptr};
-use daemon::{answer, answer_last, answers, provider, said};
+use daemon::{answer_last, provider, received, response, responses};
 use ib_mad::{Lid, sa::PathRecord};
 
-/// Everything of an endpoint with an address, as a daemon has it.
+/// The contexts of an open endpoint with an address.
 struct Opened {
     endpoint: *mut c_void,
     address: *mut c_void,
     port: *mut c_void,
 }
 
-/// Opens an endpoint in this partition with an address of this name; what [`trial`] does is chosen by the name.
+/// Opens an endpoint in this partition, with an address of this name. The name selects the behaviour of [`trial`].
 fn open(name: &str, pkey: u16) -> Opened {
     let provider = provider();
-    // They live as long as the program, as those of the daemon live longer than what is opened.
+    // The structures are leaked: the daemon's structures, too, live longer than the contexts.
     let device = Box::leak(Box::new(Device { verbs: ptr::null_mut(), guid: [1; 8] }));
     let port = Box::leak(Box::new(abi::Port { device, port_number: 1 }));
     let endpoint = Box::leak(Box::new(abi::Endpoint { port, pkey }));
     let mut opened = Opened { endpoint: ptr::null_mut(), address: ptr::null_mut(), port: ptr::null_mut() };
     let mut device_context = ptr::null_mut();
-    // SAFETY: as a daemon calls them, one after the other.
+    // SAFETY: the functions are called as a daemon calls them, one after another.
     unsafe {
         assert_eq!(provider.open_device.unwrap()(device, &raw mut device_context), 0);
         assert_eq!(provider.open_port.unwrap()(port, device_context, &raw mut opened.port), 0);
@@ -48,8 +48,8 @@ fn address(endpoint: *mut abi::Endpoint, name: &str) -> Address {
 
 const NOTHING: EpAddrData = EpAddrData { flags: 0, kind: 0, reserved: 0, info: EpInfo([0; 64]) };
 
-/// A request for this name, whose source the daemon chose: it is behind the destination.
-fn wants(name: &str) -> Message {
+/// A request for this name. The daemon chose the source, which follows the destination.
+fn request_for(name: &str) -> Message {
     let data = [1, 1, 0];
     let header = Header { version: 1, opcode: 1, status: 0, data, length: 88, tid: 99 };
     let mut entries = [NOTHING; abi::MESSAGE_ENTRIES];
@@ -59,76 +59,80 @@ fn wants(name: &str) -> Message {
 }
 
 fn resolve(opened: &Opened, name: &str, id: u64) {
-    let mut message = wants(name);
-    // SAFETY: an open address, a message that is valid until this returns, and is then overwritten.
+    let mut message = request_for(name);
+    // SAFETY: the address is open. The message is valid until the call returns, and is then overwritten.
     unsafe { assert_eq!(provider().resolve.unwrap()(opened.address, &raw mut message, id), 0) };
     message.entries = [NOTHING; abi::MESSAGE_ENTRIES];
     core::hint::black_box(&message);
 }
 
 #[test]
-fn an_answer_is_laid_out_as_libibacmp_does() {
+fn response_has_the_layout_of_libibacmp() {
     let opened = open("answer", 0xffff);
     resolve(&opened, "node2", 10);
-    let (resolve, message) = answer(10);
+    let (resolve, message) = response(10);
     assert!(resolve);
-    assert_eq!(message.header, Header { data: [0; 3], length: 160, ..wants("").header });
+    assert_eq!(message.header, Header { data: [0; 3], length: 160, ..request_for("").header });
     assert_eq!((message.entries[0].flags, message.entries[0].kind), (0x2b, 0x10));
     let path = PathRecord { dlid: Lid::new(2), ..PathRecord::default() };
     assert_eq!(message.entries[0].info.0, *ib_mad::as_bytes(&path));
-    assert_eq!(message.entries[1], wants("").entries[1], "the source that the daemon chose");
-    // A question for subnet administration's answer keeps the client's message.
-    let mut wanted = wants("");
-    wanted.entries[0] = EpAddrData { flags: 1 << 31, kind: 0x10, ..NOTHING };
+    assert_eq!(message.entries[1], request_for("").entries[1], "the source that the daemon chose");
+    // A response to `query` keeps the client's message.
+    let mut query = request_for("");
+    query.entries[0] = EpAddrData { flags: 1 << 31, kind: 0x10, ..NOTHING };
     // SAFETY: as in `resolve`.
-    unsafe { assert_eq!(provider().query.unwrap()(opened.address, &raw mut wanted, 11), 0) };
-    let (resolve, message) = answer(11);
-    assert_eq!((resolve, message.header), (false, Header { opcode: 0x81, status: 3, ..wanted.header }));
-    assert_eq!(message.entries, wanted.entries);
+    unsafe { assert_eq!(provider().query.unwrap()(opened.address, &raw mut query, 11), 0) };
+    let (resolve, message) = response(11);
+    assert_eq!((resolve, message.header), (false, Header { opcode: 0x81, status: 3, ..query.header }));
+    assert_eq!(message.entries, query.entries);
 }
 
 #[test]
-fn a_request_that_nobody_answers_has_no_data() {
+fn dropped_request_is_answered_with_enodata() {
     for (name, id) in [("forget", 20), ("panic", 21), ("elsewhere", 22)] {
         let opened = open(name, 0xffff);
         resolve(&opened, "node2", id);
-        assert_eq!(answer(id).1.header, Header { status: 3, data: [0; 3], length: 16, ..wants("").header }, "{name}");
-        assert_eq!(answers(id).len(), 1, "{name}");
+        assert_eq!(
+            response(id).1.header,
+            Header { status: 3, data: [0; 3], length: 16, ..request_for("").header },
+            "{name}"
+        );
+        assert_eq!(responses(id).len(), 1, "{name}");
     }
-    assert!(said().lines.iter().any(|line| line == "trial: ERROR - panic in resolve: asked to"));
+    assert!(received().lines.iter().any(|line| line == "trial: ERROR - panic in resolve: asked to"));
 }
 
 #[test]
-fn what_a_provider_refuses_or_panics_at_is_not_opened() {
+fn refusal_or_panic_of_a_provider_is_reported_to_the_daemon() {
     let opened = open("refusals", 0xffff);
     for name in ["refused", "panic at add"] {
         let endpoint = Box::leak(Box::new(abi::Endpoint { port: ptr::null_mut(), pkey: 1 }));
         let (address, mut context) = (address(endpoint, name), ptr::null_mut());
-        // SAFETY: an open endpoint.
+        // SAFETY: the endpoint is open.
         let status = unsafe { provider().add_address.unwrap()(&raw const address, opened.endpoint, &raw mut context) };
         assert!(status != 0 && context.is_null(), "{name}");
     }
-    let lines = said().lines.join("\n");
+    let lines = received().lines.join("\n");
     assert!(lines.contains("trial: ERROR - add_address: not this one\\n, nor a forged line\n"), "{lines}");
     assert!(lines.contains("trial: ERROR - panic in add_address: asked to"), "{lines}");
 }
 
 #[test]
-fn a_closed_endpoint_is_known_to_be_closed() {
+fn kept_handle_of_a_closed_endpoint_or_port_fails() {
     let opened = open("keep", 0x8001);
     assert!(trial::ask_sa(0x8001).is_ok());
     answer_last(0);
-    assert_eq!(trial::sa_answers(), ["answer with tid 0x1122334455667788"]);
+    assert_eq!(trial::sa_responses(), ["answer with tid 0x1122334455667788"]);
     assert!(trial::ask_sa(0x8001).is_ok());
     answer_last(110_u32.wrapping_neg());
-    assert_eq!(trial::sa_answers(), ["no answer in time"]);
-    // ibacm may close an endpoint before it has removed its addresses.
-    // SAFETY: nothing of it is used any more, save the address.
+    assert_eq!(trial::sa_responses(), ["no answer in time"]);
+    // ibacm may close an endpoint before it removes its addresses.
+    // SAFETY: only the address is used afterwards.
     unsafe { provider().close_endpoint.unwrap()(opened.endpoint) };
     assert_eq!(trial::ask_sa(0x8001).unwrap_err().to_string(), "the endpoint is closed");
     resolve(&opened, "node2", 30);
-    assert_eq!(answer(30).1.header.status, 3);
-    // SAFETY: as above; each is closed once.
+    assert_eq!(response(30).1.header.status, 3);
+    // SAFETY: as above. Each is closed once.
     unsafe {
         provider().remove_address.unwrap()(opened.address);
         assert_eq!(trial::gid(0x8001), Some([7; 16]));
@@ -138,10 +142,10 @@ fn a_closed_endpoint_is_known_to_be_closed() {
 }
 
 #[test]
-fn counters_are_in_the_order_of_the_wire_and_no_more_than_there_is_room_for() {
+fn counters_are_in_network_byte_order_and_limited_to_the_room() {
     let opened = open("counters", 0xffff);
     let (mut values, mut count) = ([0_u64; 72], 0);
-    // SAFETY: an open endpoint, and the room that the daemon's message has.
+    // SAFETY: the endpoint is open, and there is as much room as in the daemon's message.
     unsafe { provider().query_perf.unwrap()(opened.endpoint, (&raw mut values).cast(), &raw mut count) };
     assert_eq!((count, values[0], values[15], values[16]), (16, 1_u64.to_be(), 16_u64.to_be(), 0));
 }

@@ -1,4 +1,4 @@
-//! The provider that is tried: its first address says what it does.
+//! The provider under test. The name of its first address selects its behaviour.
 use acm_provider::plugin::{Address, Endpoint, Port, Provider, Refused, Request, SaRefused};
 use ib_mad::{
     Lid, TransactionId,
@@ -13,30 +13,30 @@ acm_provider::export!(Trial, "trial");
 
 struct Trial;
 
-/// Handles that are kept longer than what they are of.
+/// Handles that are kept longer than their endpoints.
 static KEPT: Mutex<Vec<Endpoint>> = Mutex::new(Vec::new());
-static ANSWERS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static RESPONSES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn kept(pkey: u16) -> Endpoint {
     KEPT.lock().unwrap().iter().find(|endpoint| endpoint.pkey().get() == pkey).unwrap().clone()
 }
 
-/// Asks subnet administration from the endpoint in this partition.
+/// Sends a request to the SA from the endpoint in this partition.
 pub(crate) fn ask_sa(pkey: u16) -> Result<(), SaRefused> {
-    let mut question = SaMad::default();
-    question.header.transaction_id = TransactionId::new(0x1122_3344_5566_7788);
-    kept(pkey).ask_sa(&question, |answer| {
-        let said = match answer {
+    let mut request = SaMad::default();
+    request.header.transaction_id = TransactionId::new(0x1122_3344_5566_7788);
+    kept(pkey).ask_sa(&request, |response| {
+        let text = match response {
             Ok(mad) => format!("answer with tid {:#x}", u64::from_be_bytes(mad[8..16].try_into().unwrap())),
             Err(failure) => failure.to_string(),
         };
-        ANSWERS.lock().unwrap().push(said);
+        RESPONSES.lock().unwrap().push(text);
     })
 }
 
-/// What came back, once.
-pub(crate) fn sa_answers() -> Vec<String> {
-    core::mem::take(&mut ANSWERS.lock().unwrap())
+/// Takes the responses that were received.
+pub(crate) fn sa_responses() -> Vec<String> {
+    core::mem::take(&mut RESPONSES.lock().unwrap())
 }
 
 pub(crate) fn gid(pkey: u16) -> Option<[u8; 16]> {
