@@ -3,7 +3,7 @@ use crate::{
     errno::{self, Result},
     place::{self, NotFound},
 };
-use acm_client::{Answer, Client, Request, Service};
+use acm_client::{Client, Request, Response, Service};
 use nix::errno::Errno;
 use std::sync::{Mutex, MutexGuard};
 
@@ -57,9 +57,9 @@ pub(crate) fn disconnect() {
 ///
 /// # Errors
 /// EBADF without a connection, as a socket that is none; the daemon's no is an error, too.
-pub(crate) fn ask(request: &Request) -> Result<Answer> {
+pub(crate) fn ask(request: &Request) -> Result<Response> {
     match client()?.as_mut().ok_or(Errno::EBADF)?.ask(request) {
-        Ok(Answer::Refused(status)) => Err(errno::of_status(status)),
+        Ok(Response::Refused(status)) => Err(errno::of_status(status)),
         Ok(answer) => Ok(answer),
         Err(error) => Err(errno::of_client(&error)),
     }

@@ -1,40 +1,22 @@
-//! Error numbers, those of rdma-core's library where it has one.
+//! Error numbers as [`Errno`]. The numbers are those of [`acm_client::errno`].
 use acm_client::{ClientError, ClientStatus};
 use nix::errno::Errno;
 use std::io;
 
-/// What goes wrong, as C hears it.
+/// A result with an error number.
 pub(crate) type Result<T> = core::result::Result<T, Errno>;
 
-/// The number that a daemon's status stands for. Several have the same.
+/// Returns the error number for a status of the daemon.
 pub(crate) const fn of_status(status: ClientStatus) -> Errno {
-    match status {
-        ClientStatus::ENOMEM => Errno::ENOMEM,
-        ClientStatus::ENODATA => Errno::ENODATA,
-        ClientStatus::ENOTCONN => Errno::ENOTCONN,
-        ClientStatus::ETIMEDOUT => Errno::ETIMEDOUT,
-        ClientStatus::ESRCADDR | ClientStatus::EDESTADDR => Errno::EADDRNOTAVAIL,
-        _ => Errno::EINVAL,
-    }
+    Errno::from_raw(acm_client::errno::of_status(status))
 }
 
-/// What the system says; EIO if that was no number.
+/// Returns the error number of a system error; `EIO` if it has none.
 pub(crate) fn of_io(error: &io::Error) -> Errno {
-    match error.raw_os_error() {
-        Some(number) => Errno::from_raw(number),
-        None if error.kind() == io::ErrorKind::TimedOut => Errno::ETIMEDOUT,
-        None => Errno::EIO,
-    }
+    Errno::from_raw(acm_client::errno::of_io(error))
 }
 
-/// Why there is no answer.
+/// Returns the error number for an error of the client.
 pub(crate) fn of_client(error: &ClientError) -> Errno {
-    match error {
-        ClientError::Connect { source, .. } | ClientError::Io { source, .. } => of_io(source),
-        ClientError::Closed { .. } => Errno::ECONNRESET,
-        ClientError::TimedOut { .. } => Errno::ETIMEDOUT,
-        ClientError::Refused { status, .. } => of_status(*status),
-        ClientError::Service(_) => Errno::EINVAL,
-        _ => Errno::EPROTO,
-    }
+    Errno::from_raw(acm_client::errno::of_client(error))
 }

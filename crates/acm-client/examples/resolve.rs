@@ -1,16 +1,16 @@
-//! Asks for the path to each address: `resolve [--service SERVICE] [--source ADDRESS] ADDRESS...`.
+//! Resolves the path to each address: `resolve [--service SERVICE] [--source ADDRESS] ADDRESS...`.
 use acm_client::{Address, Client, ClientError, Service};
 use clap::Parser;
 
 #[derive(Parser)]
 struct Args {
-    /// The daemon: the path of its socket, or a host and its port. Without it: where librdmacm looks.
+    /// The daemon: the path of its socket, or a host and its port. The default is the address that librdmacm uses.
     #[arg(long)]
     service: Option<Service>,
-    /// An address of this node; names need one.
+    /// A local address; required to resolve names.
     #[arg(long)]
     source: Option<String>,
-    /// Names and IP addresses.
+    /// Host names and IP addresses.
     #[arg(required = true)]
     addresses: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Shows a daemon's counters each second while they change, and says when it was started anew:
+//! Prints a daemon's counters each second if they changed, and a line after each reconnection:
 //! `watch [--service SERVICE] [--times N]`.
 use acm_client::{Client, ClientError, PerfTarget, Service};
 use clap::Parser;
@@ -7,10 +7,10 @@ use std::thread;
 
 #[derive(Parser)]
 struct Args {
-    /// The daemon: the path of its socket, or a host and its port. Without it: where librdmacm looks.
+    /// The daemon: the path of its socket, or a host and its port. The default is the address that librdmacm uses.
     #[arg(long)]
     service: Option<Service>,
-    /// How often to look; without it for ever.
+    /// Number of queries. The default is no limit.
     #[arg(long)]
     times: Option<u64>,
 }

@@ -1,10 +1,10 @@
-//! Ask, and wait for the answer.
+//! A blocking client.
 use crate::{
-    answer::{Answer, Endpoint, Resolved},
-    clock::Deadline,
     connection::{Connection, Options},
+    deadline::Deadline,
     error::{AskError, ClientError, ProtocolError},
     request::Request,
+    response::{Endpoint, Resolved, Response},
     service::Service,
 };
 use acm_wire::{
@@ -13,7 +13,7 @@ use acm_wire::{
 };
 use ib_mad::sa::PathRecord;
 
-/// A client that asks and waits. When the daemon was started anew, the next request finds it again.
+/// A client that waits for each response. It reconnects with the next request after the daemon was restarted.
 ///
 /// ```no_run
 /// use acm_client::{Address, Client, Service};
@@ -39,7 +39,7 @@ impl Client {
         Self::with_options(service, Options::default())
     }
 
-    /// Connects.
+    /// Connects with options.
     ///
     /// # Errors
     /// [`ClientError::Connect`].
@@ -48,8 +48,9 @@ impl Client {
         Ok(Self { service, options, connection: Some(connection), reconnects: 0 })
     }
 
-    /// The path from a local address to another; without `source` from where the routing table goes, which the daemon
-    /// can find for IP addresses only. A LID or GID travels in a path record, as `ib_acme -f l` and `-f g` send it.
+    /// Resolves the path from a local address to another address. Without `source`, the daemon chooses the source by
+    /// the routing table, which it can for IP addresses only. A LID or GID is sent in a path record, as by `ib_acme -f
+    /// l` and `-f g`.
     ///
     /// # Errors
     /// As [`Client::ask`], and [`ClientError::Refused`].
@@ -63,7 +64,7 @@ impl Client {
         self.path(&request)
     }
 
-    /// The path that begins and ends as the record says; what is zero in it is open.
+    /// Resolves the path with the non-zero fields of the record.
     ///
     /// # Errors
     /// As [`Client::resolve`].
@@ -71,7 +72,7 @@ impl Client {
         self.path(&Request::Route { path: *path, no_delay: false }).map(|resolved| resolved.path)
     }
 
-    /// The same from subnet administration itself.
+    /// Queries the subnet administrator (SA) for the path with the non-zero fields of the record.
     ///
     /// # Errors
     /// As [`Client::resolve`].
@@ -79,30 +80,31 @@ impl Client {
         self.path(&Request::QuerySa { path: *path }).map(|resolved| resolved.path)
     }
 
-    /// Counters of the daemon or of an endpoint.
+    /// Returns the counters of the daemon or of an endpoint.
     ///
     /// # Errors
     /// As [`Client::resolve`].
     pub fn counters(&mut self, of: PerfTarget) -> Result<Counters, ClientError> {
         match self.ask(&Request::Counters(of))? {
-            Answer::Counters(counters) => Ok(counters),
-            other => Err(self.no(other, Operation::Perf)),
+            Response::Counters(counters) => Ok(counters),
+            other => Err(self.unexpected(other, Operation::Perf)),
         }
     }
 
-    /// The endpoint with this number, from 1, of a port (0: of all); `None` if there is none.
+    /// Returns the endpoint with an index (from 1) among the endpoints of a port (0: of all ports); `None` if there is
+    /// none.
     ///
     /// # Errors
     /// As [`Client::resolve`].
     pub fn endpoint(&mut self, index: u8, port: u8) -> Result<Option<Endpoint>, ClientError> {
         match self.ask(&Request::Endpoint { index, port })? {
-            Answer::Endpoint(endpoint) => Ok(Some(*endpoint)),
-            Answer::Refused(ClientStatus::EINVAL) => Ok(None),
-            other => Err(self.no(other, Operation::Endpoint)),
+            Response::Endpoint(endpoint) => Ok(Some(*endpoint)),
+            Response::Refused(ClientStatus::EINVAL) => Ok(None),
+            other => Err(self.unexpected(other, Operation::Endpoint)),
         }
     }
 
-    /// All endpoints of active ports. The protocol has numbers for 255.
+    /// Returns the endpoints of active ports. The protocol can number 255 of them.
     ///
     /// # Errors
     /// As [`Client::resolve`].
@@ -115,13 +117,14 @@ impl Client {
         Ok(all)
     }
 
-    /// Asks, and waits for the answer. If the connection was lost, the daemon is looked for again until
-    /// [`Options::timeout`] is over, and asked once more: no request changes anything there.
+    /// Sends a request and waits for the response. If the connection is lost, the client reconnects until
+    /// [`Options::timeout`] expires and sends the request once more. This is safe, because no request changes the
+    /// daemon's state.
     ///
     /// # Errors
-    /// [`ClientError::TimedOut`], [`ClientError::Connect`], [`ClientError::Closed`] and [`ClientError::Io`] if the
-    /// connection is lost with the second attempt, too, [`ClientError::Protocol`].
-    pub fn ask(&mut self, request: &Request) -> Result<Answer, ClientError> {
+    /// [`ClientError::TimedOut`], [`ClientError::Connect`] and [`ClientError::Protocol`]. [`ClientError::Closed`] and
+    /// [`ClientError::Io`] if the connection is lost in the second attempt, too.
+    pub fn ask(&mut self, request: &Request) -> Result<Response, ClientError> {
         let deadline = Deadline::after(self.options.timeout);
         match self.try_ask(request, deadline) {
             Err(error) if error.is_lost() => self.try_ask(request, deadline),
@@ -129,55 +132,55 @@ impl Client {
         }
     }
 
-    /// How often the connection was lost and made again.
+    /// Returns the number of reconnects.
     #[must_use]
     pub const fn reconnects(&self) -> u64 {
         self.reconnects
     }
 
-    /// Where the daemon is.
+    /// Returns the address of the daemon.
     #[must_use]
     pub const fn service(&self) -> &Service {
         &self.service
     }
 
-    fn try_ask(&mut self, request: &Request, deadline: Deadline) -> Result<Answer, ClientError> {
+    fn try_ask(&mut self, request: &Request, deadline: Deadline) -> Result<Response, ClientError> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => {
-                let connection = Connection::open_patiently(&self.service, &self.options, deadline)?;
+                let connection = Connection::open_with_retry(&self.service, &self.options, deadline)?;
                 self.reconnects += 1;
                 connection
             }
         };
-        // Requests that timed out are in flight still: a daemon that answers none of so many is no use.
-        let answer = match connection.ask(request) {
-            Ok(id) => connection.answer_until(id, deadline),
+        // Timed-out requests count as in flight. A connection that is full of them is useless.
+        let response = match connection.ask(request) {
+            Ok(id) => connection.response_until(id, deadline),
             Err(AskError::Full(_)) => Ok(None),
             Err(AskError::Connection(error)) => Err(error),
         }?;
         self.connection = (!connection.is_full()).then_some(connection);
         let timed_out =
             || ClientError::TimedOut { service: self.service.clone(), after: self.options.timeout.unwrap_or_default() };
-        answer.ok_or_else(timed_out)
+        response.ok_or_else(timed_out)
     }
 
     fn path(&mut self, request: &Request) -> Result<Resolved, ClientError> {
         match self.ask(request)? {
-            Answer::Path(resolved) => Ok(resolved),
-            other => Err(self.no(other, Operation::Resolve)),
+            Response::Path(resolved) => Ok(resolved),
+            other => Err(self.unexpected(other, Operation::Resolve)),
         }
     }
 
-    /// What an answer is that holds nothing.
-    fn no(&self, answer: Answer, asked: Operation) -> ClientError {
+    /// Converts a response without the expected content to an error.
+    fn unexpected(&self, response: Response, expected: Operation) -> ClientError {
         let service = self.service.clone();
-        let answered = match answer {
-            Answer::Refused(status) => return ClientError::Refused { service, status },
-            Answer::Path(_) => Operation::Resolve,
-            Answer::Counters(_) => Operation::Perf,
-            Answer::Endpoint(_) => Operation::Endpoint,
+        let received = match response {
+            Response::Refused(status) => return ClientError::Refused { service, status },
+            Response::Path(_) => Operation::Resolve,
+            Response::Counters(_) => Operation::Perf,
+            Response::Endpoint(_) => Operation::Endpoint,
         };
-        ClientError::Protocol { service, source: ProtocolError::Other { asked, answered } }
+        ClientError::Protocol { service, source: ProtocolError::WrongOperation { expected, received } }
     }
 }

@@ -1,9 +1,9 @@
-//! Many requests under way on one socket.
+//! A connection with many requests in flight.
 use crate::{
-    answer::Answer,
-    clock::Deadline,
+    deadline::Deadline,
     error::{AskError, ClientError},
     request::Request,
+    response::Response,
     service::Service,
     session::{RequestId, Session},
     socket::Socket,
@@ -16,20 +16,21 @@ use std::{
     thread,
 };
 
-/// Bytes that are read at once: several dozens of answers.
+/// Size of the read buffer, in bytes: room for several dozens of responses.
 const READ: usize = 8192;
 
-/// How long between attempts to reach a daemon that is being started anew: the first, and the longest.
+/// Pause between attempts to reach a daemon that is being restarted: the first and the longest.
 const RETRY: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(200));
 
-/// How a client behaves.
+/// Options of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// How long a connection attempt or an answer may take; `None` for ever. 30 s: a daemon with its defaults has
-    /// answered by then, whatever the fabric does.
+    /// Time limit for a connection attempt or a response; `None` for no limit. The default is 30 s: a daemon with
+    /// default options always responds within this time.
     pub timeout: Option<Duration>,
-    /// How many requests may be without an answer at a time, at least 1. 64: acm-mio reads no more of a client then.
+    /// Maximum number of requests in flight, at least 1. The default is 64: acm-mio stops reading from a client with
+    /// more.
     pub depth: usize,
 }
 
@@ -39,16 +40,16 @@ impl Default for Options {
     }
 }
 
-/// A connection that can have many requests under way. Answers come in the order in which the daemon has them.
+/// A connection with many requests in flight. Responses arrive in any order.
 ///
 /// ```no_run
-/// use acm_client::{Address, Answer, Connection, Options, Request, Service};
+/// use acm_client::{Address, Response, Connection, Options, Request, Service};
 /// let mut connection = Connection::open(&Service::find()?, Options::default())?;
 /// for dest in ["10.0.0.2", "10.0.0.3"].map(Address::from_text) {
 ///     connection.ask(&Request::Resolve { source: None, dest, no_delay: false })?;
 /// }
 /// while connection.in_flight() > 0 {
-///     if let (id, Answer::Path(found)) = connection.next()? {
+///     if let (id, Response::Path(found)) = connection.next()? {
 ///         println!("{id}: LID {}", found.path.dlid);
 ///     }
 /// }
@@ -58,14 +59,14 @@ impl Default for Options {
 pub struct Connection {
     socket: Socket,
     session: Session,
-    /// Came while another was waited for.
-    early: VecDeque<(RequestId, Answer)>,
+    /// Responses that were received while another response was awaited.
+    early: VecDeque<(RequestId, Response)>,
     service: Service,
     options: Options,
 }
 
 impl Connection {
-    /// Connects.
+    /// Connects to the daemon.
     ///
     /// # Errors
     /// [`ClientError::Connect`].
@@ -81,8 +82,8 @@ impl Connection {
         Ok(Self { socket, session, early, service: service.clone(), options })
     }
 
-    /// Connects again and again until the deadline, while nobody listens: the daemon is being started anew.
-    pub(crate) fn open_patiently(
+    /// Connects, and retries until the deadline while the daemon is down, for example during a restart.
+    pub(crate) fn open_with_retry(
         service: &Service,
         options: &Options,
         deadline: Deadline,
@@ -103,22 +104,22 @@ impl Connection {
         }
     }
 
-    /// Connects anew after the connection was lost ([`ClientError::is_lost`]), for which it waits as for an answer.
-    /// Answers that had come are kept. The requests that were lost, in the order in which they were asked: none of them
-    /// changes anything in the daemon, so that each may be asked again.
+    /// Reconnects after the connection was lost ([`ClientError::is_lost`]). The time limit is that of a response.
+    /// Received responses are kept. Returns the lost requests in the order of sending. Each can be sent again, because
+    /// no request changes the daemon's state.
     ///
     /// # Errors
-    /// [`ClientError::Connect`]: it may be tried again.
+    /// [`ClientError::Connect`]. The caller may try again.
     pub fn reconnect(&mut self) -> Result<Vec<RequestId>, ClientError> {
         let deadline = Deadline::after(self.options.timeout);
-        self.socket = Self::open_patiently(&self.service, &self.options, deadline)?.socket;
+        self.socket = Self::open_with_retry(&self.service, &self.options, deadline)?.socket;
         Ok(self.session.reset())
     }
 
-    /// Asks, and does not wait: what the socket does not take now goes with the next call.
+    /// Sends a request without waiting. Bytes that the socket does not accept now are sent with the next call.
     ///
     /// # Errors
-    /// [`AskError::Full`] if [`Options::depth`] requests have no answer yet, and as [`Connection::next`].
+    /// [`AskError::Full`] if [`Options::depth`] requests are in flight, and as [`Connection::next`].
     pub fn ask(&mut self, request: &Request) -> Result<RequestId, AskError> {
         if self.is_full() {
             return Err(AskError::Full(self.options.depth.max(1)));
@@ -128,73 +129,77 @@ impl Connection {
         Ok(id)
     }
 
-    /// Waits for the next answer, whichever request it is to.
+    /// Waits for the next response to any request.
     ///
     /// # Errors
-    /// [`ClientError::TimedOut`] after [`Options::timeout`]: the requests stay open. Any other: the connection is of
-    /// no use any more.
+    /// [`ClientError::TimedOut`] after [`Options::timeout`]: the requests stay in flight. After any other error the
+    /// connection cannot be used any more.
     #[expect(clippy::should_implement_trait, reason = "it waits, and fails")]
-    pub fn next(&mut self) -> Result<(RequestId, Answer), ClientError> {
+    pub fn next(&mut self) -> Result<(RequestId, Response), ClientError> {
         self.next_within(self.options.timeout)
     }
 
-    /// Waits so long, not [`Options::timeout`]; with zero it does not wait.
+    /// Waits for the next response for at most `timeout` instead of [`Options::timeout`]. With zero it does not wait.
     ///
     /// # Errors
     /// As [`Connection::next`].
-    pub fn next_within(&mut self, timeout: Option<Duration>) -> Result<(RequestId, Answer), ClientError> {
-        if let Some(answer) = self.early.pop_front() {
-            return Ok(answer);
+    pub fn next_within(&mut self, timeout: Option<Duration>) -> Result<(RequestId, Response), ClientError> {
+        if let Some(response) = self.early.pop_front() {
+            return Ok(response);
         }
-        let answer = self.receive(Deadline::after(timeout))?;
-        answer.ok_or_else(|| self.timed_out(timeout))
+        let response = self.receive(Deadline::after(timeout))?;
+        response.ok_or_else(|| self.timed_out(timeout))
     }
 
-    /// Waits for the answer to one request; others are kept for [`Connection::next`].
+    /// Waits for the response to one request. Other responses are kept for [`Connection::next`].
     ///
     /// # Errors
-    /// As [`Connection::next`]. A request that timed out is forgotten.
-    pub fn answer_to(&mut self, id: RequestId) -> Result<Answer, ClientError> {
+    /// As [`Connection::next`]. A request that times out is cancelled.
+    pub fn response_to(&mut self, id: RequestId) -> Result<Response, ClientError> {
         let timeout = self.options.timeout;
-        self.answer_until(id, Deadline::after(timeout))?.ok_or_else(|| self.timed_out(timeout))
+        self.response_until(id, Deadline::after(timeout))?.ok_or_else(|| self.timed_out(timeout))
     }
 
-    /// `None` if there is none by then.
-    pub(crate) fn answer_until(&mut self, id: RequestId, deadline: Deadline) -> Result<Option<Answer>, ClientError> {
-        if let Some(place) = self.early.iter().position(|(early, _)| *early == id) {
-            return Ok(self.early.remove(place).map(|(_, answer)| answer));
+    /// Returns `None` if there is no response before the deadline.
+    pub(crate) fn response_until(
+        &mut self,
+        id: RequestId,
+        deadline: Deadline,
+    ) -> Result<Option<Response>, ClientError> {
+        if let Some(index) = self.early.iter().position(|(early, _)| *early == id) {
+            return Ok(self.early.remove(index).map(|(_, response)| response));
         }
         while self.session.is_waiting(id) {
             match self.receive(deadline)? {
-                Some((other, answer)) if other == id => return Ok(Some(answer)),
+                Some((other, response)) if other == id => return Ok(Some(response)),
                 Some(other) => self.early.push_back(other),
                 None => {
-                    self.session.forget(id);
+                    self.session.cancel(id);
                 }
             }
         }
         Ok(None)
     }
 
-    /// The answer to this request is not wanted any more. It counts against [`Options::depth`] until it has come.
-    pub fn forget(&mut self, id: RequestId) {
-        self.session.forget(id);
+    /// Cancels a request: its response is dropped. It counts against [`Options::depth`] until the response arrives.
+    pub fn cancel(&mut self, id: RequestId) {
+        self.session.cancel(id);
         self.early.retain(|(early, _)| *early != id);
     }
 
-    /// How many requests the daemon has not answered yet.
+    /// Returns the number of requests without a response, plus the responses that were not taken yet.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.session.in_flight() + self.early.len()
     }
 
-    /// Whether it takes no request before an answer has come: [`Options::depth`] are open.
+    /// Reports whether [`Options::depth`] requests are in flight. The connection then accepts no further request.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.session.in_flight() >= self.options.depth.max(1)
     }
 
-    /// Where the daemon is.
+    /// Returns the address of the daemon.
     #[must_use]
     pub const fn service(&self) -> &Service {
         &self.service
@@ -204,14 +209,14 @@ impl Connection {
         ClientError::TimedOut { service: self.service.clone(), after: after.unwrap_or_default() }
     }
 
-    /// The next answer that arrives before the deadline.
-    fn receive(&mut self, deadline: Deadline) -> Result<Option<(RequestId, Answer)>, ClientError> {
+    /// Returns the next response that arrives before the deadline.
+    fn receive(&mut self, deadline: Deadline) -> Result<Option<(RequestId, Response)>, ClientError> {
         let mut buffer = [0; READ];
         loop {
-            let answer = self.session.poll();
+            let response = self.session.poll();
             let protocol = |source| ClientError::Protocol { service: self.service.clone(), source };
-            if let Some(answer) = answer.map_err(protocol)? {
-                return Ok(Some(answer));
+            if let Some(response) = response.map_err(protocol)? {
+                return Ok(Some(response));
             }
             self.send()?;
             match self.socket.read(&mut buffer).map_err(|source| self.io(source))? {
@@ -229,7 +234,7 @@ impl Connection {
         }
     }
 
-    /// Sends what the socket takes.
+    /// Sends as many bytes as the socket accepts.
     fn send(&mut self) -> Result<(), ClientError> {
         while !self.session.to_send().is_empty() {
             let sent = self.socket.write(self.session.to_send());
@@ -245,7 +250,7 @@ impl Connection {
 }
 
 impl AsFd for Connection {
-    /// For whoever waits for several things: readable when there may be an answer.
+    /// Returns the socket, for programs that wait for several sources. It is readable when a response may have arrived.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }

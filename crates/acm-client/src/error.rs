@@ -1,104 +1,104 @@
-//! What can go wrong.
+//! Errors of the client.
 use crate::service::{Service, ServiceError};
 use acm_wire::client::{ClientStatus, FrameError, Operation};
 use core::time::Duration;
 use std::io;
 
-/// Bytes that are no answer to what was asked.
+/// A violation of the protocol by the daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProtocolError {
-    /// They are no message.
+    /// The bytes are not a message.
     #[error("not a message: {0}")]
     Frame(#[from] FrameError),
-    /// No request that is open has this transaction id.
+    /// The transaction id of the response belongs to no request in flight.
     #[error("an answer to what was not asked (transaction id {0:02x?})")]
-    NotAsked([u8; 8]),
-    /// The answer is one to another kind of request.
-    #[error("asked for {asked:?}, answered {answered:?}")]
-    Other {
+    UnknownRequest([u8; 8]),
+    /// The response has another operation than the request.
+    #[error("asked for {expected:?}, answered {received:?}")]
+    WrongOperation {
         /// The operation of the request.
-        asked: Operation,
+        expected: Operation,
         /// The operation of the answer.
-        answered: Operation,
+        received: Operation,
     },
-    /// It says success, and does not hold what it should.
+    /// A successful response lacks its content.
     #[error("a successful {operation:?} of {length} bytes has nothing in it")]
     NoContent {
-        /// The answer's operation.
+        /// The operation of the response.
         operation: Operation,
-        /// Bytes of the message.
+        /// Length of the message in bytes.
         length: usize,
     },
 }
 
-/// Why a [`Connection`](crate::Connection) takes no request.
+/// The reason why a [`Connection`](crate::Connection) did not accept a request.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// So many requests are not answered yet, [`Options::depth`](crate::Options::depth).
+    /// The number of requests in flight has reached [`Options::depth`](crate::Options::depth).
     #[error("{0} requests are not answered yet")]
     Full(usize),
-    /// The connection is of no use any more.
+    /// The connection cannot be used any more.
     #[error(transparent)]
     Connection(#[from] ClientError),
 }
 
-/// Why there is no answer.
+/// The reason why there is no response.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// It is not known where the daemon is.
+    /// The address of the daemon is unknown.
     #[error(transparent)]
     Service(#[from] ServiceError),
     /// The daemon cannot be reached.
     #[error("{service}: {source}; is ibacm or acm-mio running?")]
     Connect {
-        /// Where it was looked for.
+        /// The address of the daemon.
         service: Service,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The connection broke.
+    /// Reading from or writing to the connection failed.
     #[error("{service}: {source}")]
     Io {
-        /// The daemon's place.
+        /// The address of the daemon.
         service: Service,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The daemon closed the connection, or ended.
+    /// The daemon closed the connection or exited.
     #[error("{service}: the daemon closed the connection")]
     Closed {
-        /// The daemon's place.
+        /// The address of the daemon.
         service: Service,
     },
-    /// No answer came in time.
+    /// No response was received in time.
     #[error("{service}: no answer within {after:?}")]
     TimedOut {
-        /// The daemon's place.
+        /// The address of the daemon.
         service: Service,
-        /// How long was waited.
+        /// The time limit.
         after: Duration,
     },
-    /// What came is no answer.
+    /// The daemon violated the protocol.
     #[error("{service}: {source}")]
     Protocol {
-        /// The daemon's place.
+        /// The address of the daemon.
         service: Service,
-        /// What is wrong with it.
+        /// The violation.
         source: ProtocolError,
     },
-    /// The daemon answered that it has no answer.
+    /// The daemon responded with an error status.
     #[error("{service}: {status}")]
     Refused {
-        /// The daemon's place.
+        /// The address of the daemon.
         service: Service,
-        /// What it says.
+        /// The status.
         status: ClientStatus,
     },
 }
 
 impl ClientError {
-    /// The status that the daemon gave, if it gave one.
+    /// Returns the daemon's status, if there is one.
     #[must_use]
     pub const fn status(&self) -> Option<ClientStatus> {
         match self {
@@ -107,7 +107,7 @@ impl ClientError {
         }
     }
 
-    /// Whether the connection is gone, so that another one may work.
+    /// Reports whether the connection is lost, so that a new connection may work.
     #[must_use]
     pub const fn is_lost(&self) -> bool {
         matches!(self, Self::Io { .. } | Self::Closed { .. })

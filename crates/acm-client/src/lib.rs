@@ -1,14 +1,14 @@
-//! A client of the InfiniBand communication management assistant: ask `acm-mio` or C `ibacm` for path records over its
-//! local socket, as librdmacm does.
+//! A client of the InfiniBand communication management assistant. It requests path records from `acm-mio` or C `ibacm`
+//! over the daemon's local socket, like librdmacm.
 //!
-//! | to | take |
+//! | task | type |
 //! |---|---|
-//! | ask and wait for the answer | [`Client`] |
-//! | have many requests under way on one socket | [`Connection`] |
-//! | drive it by a runtime of your own | [`Session`], which does no I/O |
-//! | ask the fabric, not a daemon: groups, nodes, parameters of a service | `fabric`, with the feature of that name |
+//! | send a request and wait for the response | [`Client`] |
+//! | have many requests in flight on one socket | [`Connection`] |
+//! | use another runtime | [`Session`], which does no I/O |
+//! | query the fabric: groups, nodes, parameters of a service | `fabric`, with the feature `fabric` |
 //!
-//! Where the daemon is, [`Service`] knows: where librdmacm looks, or as the user says.
+//! [`Service`] is the address of the daemon: the default of librdmacm, or an address from the user.
 #![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
@@ -19,14 +19,15 @@
     clippy::cast_sign_loss
 )]
 
-mod answer;
 mod client;
-mod clock;
 mod connection;
+mod deadline;
+pub mod errno;
 mod error;
 #[cfg(feature = "fabric")]
 pub mod fabric;
 mod request;
+mod response;
 mod service;
 mod session;
 mod socket;
@@ -35,12 +36,12 @@ pub use acm_wire::{
     Address, Name,
     client::{ClientStatus, Counter, Counters, EpHead, PerfTarget},
 };
-pub use answer::{Answer, Endpoint, Resolved};
 pub use client::Client;
 pub use connection::{Connection, Options};
 pub use error::{AskError, ClientError, ProtocolError};
 pub use ib_mad;
 pub use request::Request;
+pub use response::{Endpoint, Resolved, Response};
 pub use service::{Service, ServiceError};
 pub use session::{RequestId, Session};
 

@@ -1,4 +1,4 @@
-//! What can be asked.
+//! Requests to the daemon.
 use acm_wire::{
     Address,
     client::{
@@ -8,45 +8,46 @@ use acm_wire::{
 };
 use ib_mad::sa::PathRecord;
 
-/// A question to the daemon. None of them changes anything there, so that each may be asked again.
+/// A request to the daemon. No request changes the daemon's state, so that each can be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// The path to an address.
+    /// Resolves the path to an address.
     Resolve {
-        /// The local address that it begins at. `None`: the daemon chooses as the routing table does, which it can for
-        /// IP addresses only; the answer says which.
+        /// The local address that the path starts at. With `None`, the daemon chooses it by the routing table, which it
+        /// can for IP addresses only, and returns it in the response.
         source: Option<Address>,
-        /// The address that it leads to.
+        /// The address that the path leads to.
         dest: Address,
-        /// Do not wait: what is not in the cache is [`ClientStatus::ENODATA`](acm_wire::client::ClientStatus::ENODATA),
-        /// and looked up for the next time.
+        /// True to return at once. If the path is not cached, the response is
+        /// [`ClientStatus::ENODATA`](acm_wire::client::ClientStatus::ENODATA), and the daemon resolves it for later
+        /// requests.
         no_delay: bool,
     },
-    /// The path to the LID or GID in the record. Where its other fields are not zero, the path must have them.
+    /// Resolves the path to the LID or GID in the record. The path must have the non-zero values of the other fields.
     Route {
-        /// What is known of the path.
+        /// The requested path. Fields that are zero are not compared.
         path: PathRecord,
         /// As in [`Request::Resolve`].
         no_delay: bool,
     },
-    /// The same from subnet administration itself, whatever the daemon has in its cache.
+    /// Queries the subnet administrator (SA) for the path, regardless of the daemon's cache.
     QuerySa {
-        /// What is known of the path.
+        /// The requested path. Fields that are zero are not compared.
         path: PathRecord,
     },
-    /// Counters of the daemon, or of one of its endpoints.
+    /// Reads the counters of the daemon, or of one of its endpoints.
     Counters(PerfTarget),
-    /// One of the daemon's endpoints.
+    /// Reads one of the daemon's endpoints.
     Endpoint {
-        /// Which one, from 1.
+        /// Index of the endpoint, from 1.
         index: u8,
-        /// Of those of this port only; 0 for all ports.
+        /// Number of the port whose endpoints are counted; 0 for all ports.
         port: u8,
     },
 }
 
 impl Request {
-    /// The message as it is sent. The answer carries the transaction id.
+    /// Encodes the request. The response has the same transaction id.
     #[must_use]
     pub fn encode(&self, tid: [u8; 8]) -> RequestBuffer {
         let delay = |no_delay| if no_delay { EntryFlags::NO_DELAY } else { EntryFlags::empty() };
@@ -61,7 +62,7 @@ impl Request {
         }
     }
 
-    /// The operation that its answer names.
+    /// Returns the operation that the response must have.
     #[must_use]
     pub const fn operation(&self) -> Operation {
         match self {
@@ -78,9 +79,8 @@ mod tests {
     use acm_wire::client::{ClientRequest, Resolve, Route, next_frame};
     use ib_mad::Lid;
 
-    /// What the daemon reads is what was asked.
     #[test]
-    fn read_as_meant() {
+    fn daemon_decodes_every_request_unchanged() {
         let (source, dest) = (Address::from_text("node1"), Address::from_text("10.0.0.2"));
         let path = PathRecord { dlid: Lid::new(9), ..PathRecord::default() };
         let read = |request: &Request| {

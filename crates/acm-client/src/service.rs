@@ -1,64 +1,64 @@
-//! Where the daemon is.
+//! The address of the daemon.
 use core::{fmt, str::FromStr};
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
 
-/// Where a distribution's ibacm and acm-mio have their sockets.
+/// Directory of the sockets of ibacm and acm-mio.
 const RUN_DIR: &str = "/run";
-/// `server_port` of ibacm's options.
+/// Default of ibacm's option `server_port`.
 const DEFAULT_PORT: u16 = 6125;
 
-/// Where a daemon listens.
+/// The address of a daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Service {
-    /// At a unix socket.
+    /// The path of a Unix socket.
     Unix(PathBuf),
-    /// At a TCP port; the option `server_mode` opens it to this host or to all.
+    /// A TCP port. The option `server_mode` of the daemon opens it to the local host or to all hosts.
     Tcp {
-        /// Name or IP address.
+        /// Host name or IP address.
         host: String,
-        /// The TCP port, 6125 as a rule.
+        /// TCP port; the default of ibacm is 6125.
         port: u16,
     },
 }
 
-/// Why a place of the daemon cannot be understood.
+/// The reason why the address of the daemon is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// A file that should hold a port.
+    /// The port file contains no port.
     #[error("{path}: {text:?} is no TCP port")]
     PortFile {
-        /// The file that should hold the number.
+        /// The port file.
         path: PathBuf,
-        /// Its first line.
+        /// The first line of the file.
         text: String,
     },
-    /// A file that is there and cannot be read.
+    /// The port file cannot be read.
     #[error("{path}: {source}")]
     Io {
-        /// The file that was to be read.
+        /// The port file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Text that names no place.
+    /// The text is not an address.
     #[error("{0:?}: say /path/to/socket, host or host:port")]
     Text(String),
 }
 
 impl Service {
-    /// Where librdmacm looks: the TCP port that `/run/ibacm.port` names, if there is that file, else the socket
-    /// `/run/ibacm.sock`.
+    /// Returns the address that librdmacm uses: the TCP port in `/run/ibacm.port` if this file exists, otherwise the
+    /// socket `/run/ibacm.sock`.
     ///
     /// # Errors
-    /// [`ServiceError`] if the file cannot be read or holds no port.
+    /// [`ServiceError`] if the file cannot be read or contains no port.
     pub fn find() -> Result<Self, ServiceError> {
         Self::find_in(Path::new(RUN_DIR))
     }
 
-    /// The same for a daemon that was started with another `--run-dir`.
+    /// Returns the address of a daemon that was started with `--run-dir`.
     ///
     /// # Errors
     /// As [`Service::find`].
@@ -80,7 +80,7 @@ impl Service {
 impl FromStr for Service {
     type Err = ServiceError;
 
-    /// `/path/to/socket`, `host`, `host:port`, `[IPv6]:port`; the port is 6125 if there is none.
+    /// Parses `/path/to/socket`, `host`, `host:port` or `[IPv6]:port`. The default port is 6125.
     fn from_str(text: &str) -> Result<Self, ServiceError> {
         let wrong = || ServiceError::Text(text.into());
         if text.contains('/') {
@@ -88,7 +88,7 @@ impl FromStr for Service {
         }
         let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((host, port)) => (host, port),
-            // An IPv6 address alone has several.
+            // A bare IPv6 address has several colons.
             None if text.matches(':').count() > 1 => (text, ""),
             None => text.split_at(text.find(':').unwrap_or(text.len())),
         };
@@ -106,7 +106,7 @@ impl FromStr for Service {
 }
 
 impl fmt::Display for Service {
-    /// As [`FromStr`] reads it.
+    /// Formats the address as [`FromStr`] parses it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unix(path) => write!(f, "{}", path.display()),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn as_typed() {
+    fn address_survives_a_round_trip_as_text() {
         for (text, service, again) in [
             ("/run/ibacm.sock", Service::Unix("/run/ibacm.sock".into()), "/run/ibacm.sock"),
             ("./s", Service::Unix("./s".into()), "./s"),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_port_file_comes_first() {
+    fn port_file_has_precedence_over_the_socket() {
         let run_dir = tempfile::tempdir().unwrap();
         let file = run_dir.path().join("ibacm.port");
         assert_eq!(Service::find_in(run_dir.path()).unwrap(), Service::Unix(run_dir.path().join("ibacm.sock")));

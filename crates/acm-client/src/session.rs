@@ -1,10 +1,10 @@
-//! Requests and answers on one connection, without I/O.
-use crate::{answer::Answer, error::ProtocolError, request::Request};
+//! Requests and responses of one connection, without I/O.
+use crate::{error::ProtocolError, request::Request, response::Response};
 use acm_wire::client::{Operation, next_answer};
 use core::fmt;
 use std::collections::BTreeMap;
 
-/// A request of a [`Session`]. No two of a session have the same.
+/// A request of a [`Session`]. The id is unique in the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(u64);
 
@@ -14,19 +14,19 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// Whose answer is still to come.
+/// A request that waits for its response.
 #[derive(Debug)]
-struct Waiting {
+struct Pending {
     operation: Operation,
-    wanted: bool,
+    active: bool,
 }
 
-/// Matches answers with requests, whatever their order. The owner moves the bytes: it sends [`Session::to_send`], says
-/// how much of it went with [`Session::sent`], hands what arrives to [`Session::receive`], and takes answers from
+/// Matches responses with requests, in any order. The owner does the I/O: it sends [`Session::to_send`], reports the
+/// number of sent bytes to [`Session::sent`], passes received bytes to [`Session::receive`], and takes responses from
 /// [`Session::poll`].
 ///
 /// ```
-/// use acm_client::{Address, Answer, ClientStatus, Request, Session};
+/// use acm_client::{Address, Response, ClientStatus, Request, Session};
 /// # use acm_wire::client::{Reply, next_frame};
 /// let mut session = Session::default();
 /// let dest = Address::from_text("10.0.0.2");
@@ -37,13 +37,13 @@ struct Waiting {
 /// let tid = next_frame(&sent)?.expect("a whole request").tid();
 /// session.receive(&Reply::unresolved(tid, ClientStatus::ENODATA));
 ///
-/// assert_eq!(session.poll()?, Some((id, Answer::Refused(ClientStatus::ENODATA))));
+/// assert_eq!(session.poll()?, Some((id, Response::Refused(ClientStatus::ENODATA))));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct Session {
     last: u64,
-    waiting: BTreeMap<u64, Waiting>,
+    pending: BTreeMap<u64, Pending>,
     output: Vec<u8>,
     sent: usize,
     input: Vec<u8>,
@@ -51,27 +51,27 @@ pub struct Session {
 }
 
 impl Session {
-    /// Puts a request behind those to be sent.
+    /// Queues a request.
     pub fn ask(&mut self, request: &Request) -> RequestId {
         self.last += 1;
-        self.waiting.insert(self.last, Waiting { operation: request.operation(), wanted: true });
+        self.pending.insert(self.last, Pending { operation: request.operation(), active: true });
         self.output.extend_from_slice(&request.encode(self.last.to_be_bytes()));
         RequestId(self.last)
     }
 
-    /// The answer to this request is not wanted any more. The daemon works on it all the same: it counts as
-    /// [in flight](Self::in_flight) until its answer has come. Whether it was wanted.
-    pub fn forget(&mut self, id: RequestId) -> bool {
-        self.waiting.get_mut(&id.0).is_some_and(|waiting| core::mem::take(&mut waiting.wanted))
+    /// Cancels a request: its response will be dropped. The daemon still processes the request, so that it counts as
+    /// [in flight](Self::in_flight) until the response arrives. Returns `false` if the request was not waiting.
+    pub fn cancel(&mut self, id: RequestId) -> bool {
+        self.pending.get_mut(&id.0).is_some_and(|pending| core::mem::take(&mut pending.active))
     }
 
-    /// What is to be sent.
+    /// Returns the bytes to send.
     #[must_use]
     pub fn to_send(&self) -> &[u8] {
         self.output.get(self.sent..).unwrap_or_default()
     }
 
-    /// So many bytes of [`Self::to_send`] are sent.
+    /// Removes `count` sent bytes from [`Self::to_send`].
     pub fn sent(&mut self, count: usize) {
         self.sent += count;
         if self.sent >= self.output.len() {
@@ -80,63 +80,63 @@ impl Session {
         }
     }
 
-    /// These bytes arrived.
+    /// Appends received bytes.
     pub fn receive(&mut self, bytes: &[u8]) {
         self.input.drain(..self.taken.min(self.input.len()));
         self.taken = 0;
         self.input.extend_from_slice(bytes);
     }
 
-    /// The next answer that is wanted and whole.
+    /// Returns the next complete response to a request that was not cancelled.
     ///
     /// # Errors
-    /// [`ProtocolError`]: what follows cannot be read. The connection must be closed, and the session
-    /// [reset](Self::reset).
-    pub fn poll(&mut self) -> Result<Option<(RequestId, Answer)>, ProtocolError> {
+    /// [`ProtocolError`]: the rest of the input cannot be parsed. Close the connection and [reset](Self::reset) the
+    /// session.
+    pub fn poll(&mut self) -> Result<Option<(RequestId, Response)>, ProtocolError> {
         loop {
             let rest = self.input.get(self.taken..).unwrap_or_default();
             let Some(frame) = next_answer(rest)? else { return Ok(None) };
             let tid = u64::from_be_bytes(frame.tid());
-            let waiting = self.waiting.get(&tid).ok_or(ProtocolError::NotAsked(frame.tid()))?;
-            if waiting.operation != frame.operation {
-                return Err(ProtocolError::Other { asked: waiting.operation, answered: frame.operation });
+            let pending = self.pending.get(&tid).ok_or(ProtocolError::UnknownRequest(frame.tid()))?;
+            if pending.operation != frame.operation {
+                return Err(ProtocolError::WrongOperation { expected: pending.operation, received: frame.operation });
             }
-            let answer = waiting.wanted.then(|| Answer::read(&frame)).transpose()?;
+            let response = pending.active.then(|| Response::read(&frame)).transpose()?;
             self.taken += frame.length();
-            self.waiting.remove(&tid);
-            if let Some(answer) = answer {
-                return Ok(Some((RequestId(tid), answer)));
+            self.pending.remove(&tid);
+            if let Some(response) = response {
+                return Ok(Some((RequestId(tid), response)));
             }
         }
     }
 
-    /// How many requests the daemon has not answered yet, forgotten ones and unsent ones among them.
+    /// Returns the number of requests without a response, including cancelled and unsent requests.
     #[must_use]
     pub fn in_flight(&self) -> usize {
-        self.waiting.len()
+        self.pending.len()
     }
 
-    /// Whether the answer to this request is wanted and still to come.
+    /// Reports whether a request waits for its response and was not cancelled.
     #[must_use]
     pub fn is_waiting(&self, id: RequestId) -> bool {
-        self.waiting.get(&id.0).is_some_and(|waiting| waiting.wanted)
+        self.pending.get(&id.0).is_some_and(|pending| pending.active)
     }
 
-    /// The connection is gone: forgets what was to be sent and what had arrived. The requests that wait in vain, in
-    /// the order in which they were asked.
+    /// Discards unsent and received bytes after the connection was lost. Returns the requests that were waiting, in the
+    /// order of sending.
     pub fn reset(&mut self) -> Vec<RequestId> {
         self.output.clear();
         self.input.clear();
         (self.sent, self.taken) = (0, 0);
-        let waiting = core::mem::take(&mut self.waiting).into_iter();
-        waiting.filter(|(_, waiting)| waiting.wanted).map(|(id, _)| RequestId(id)).collect()
+        let pending = core::mem::take(&mut self.pending).into_iter();
+        pending.filter(|(_, pending)| pending.active).map(|(id, _)| RequestId(id)).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::Resolved;
+    use crate::response::Resolved;
     use acm_wire::client::{ClientStatus, Counters, FrameError, PerfTarget, Reply, next_frame};
     use ib_mad::{Lid, sa::PathRecord};
     use proptest::prelude::*;
@@ -147,7 +147,7 @@ mod tests {
         Request::Route { path: PathRecord { dlid: Lid::new(lid), ..PathRecord::default() }, no_delay: false }
     }
 
-    /// What the session has to send, as the daemon cuts it.
+    /// Takes the queued requests, as the daemon would, and returns their transaction ids.
     fn tids(session: &mut Session) -> Vec<[u8; 8]> {
         let mut tids = Vec::new();
         while let Some(frame) = next_frame(session.to_send()).unwrap() {
@@ -163,21 +163,21 @@ mod tests {
     }
 
     #[test]
-    fn a_forgotten_request_is_in_flight_until_it_is_answered() {
+    fn cancelled_request_is_in_flight_until_its_response_arrives() {
         let mut session = Session::default();
-        let (gone, kept) = (session.ask(&route(1)), session.ask(&COUNTERS));
-        assert!(session.forget(gone) && !session.forget(gone));
-        assert_eq!((session.is_waiting(gone), session.is_waiting(kept), session.in_flight()), (false, true, 2));
+        let (cancelled, kept) = (session.ask(&route(1)), session.ask(&COUNTERS));
+        assert!(session.cancel(cancelled) && !session.cancel(cancelled));
+        assert_eq!((session.is_waiting(cancelled), session.is_waiting(kept), session.in_flight()), (false, true, 2));
         let asked = tids(&mut session);
         session.receive(&found(asked[0], 1));
         assert_eq!((session.poll(), session.in_flight()), (Ok(None), 1));
         session.receive(&Reply::counters(asked[1], &Counters([7; 7])));
-        assert_eq!(session.poll(), Ok(Some((kept, Answer::Counters(Counters([7; 7]))))));
+        assert_eq!(session.poll(), Ok(Some((kept, Response::Counters(Counters([7; 7]))))));
         assert_eq!((session.poll(), session.in_flight()), (Ok(None), 0));
     }
 
     #[test]
-    fn what_is_done_is_not_kept() {
+    fn buffers_do_not_grow_with_completed_requests() {
         let mut session = Session::default();
         for _ in 0..100 {
             session.ask(&COUNTERS);
@@ -186,22 +186,22 @@ mod tests {
             assert!(session.poll().unwrap().is_some());
         }
         assert_eq!((session.output.len(), session.sent), (0, 0));
-        assert!(session.input.len() <= 72 && session.waiting.is_empty(), "{}", session.input.len());
+        assert!(session.input.len() <= 72 && session.pending.is_empty(), "{}", session.input.len());
     }
 
     #[test]
-    fn what_was_not_asked_is_an_error() {
+    fn unexpected_response_is_an_error() {
         let mut session = Session::default();
         session.ask(&COUNTERS);
         let tid = tids(&mut session)[0];
         session.receive(&found([9; 8], 1));
-        assert_eq!(session.poll(), Err(ProtocolError::NotAsked([9; 8])));
+        assert_eq!(session.poll(), Err(ProtocolError::UnknownRequest([9; 8])));
         session.reset();
         session.ask(&COUNTERS);
         let next = tids(&mut session)[0];
-        assert_ne!(tid, next, "an answer to what was asked before the connection broke is none to this");
+        assert_ne!(tid, next, "transaction ids are not reused after a reset");
         session.receive(&found(next, 1));
-        let other = ProtocolError::Other { asked: Operation::Perf, answered: Operation::Resolve };
+        let other = ProtocolError::WrongOperation { expected: Operation::Perf, received: Operation::Resolve };
         assert_eq!(session.poll(), Err(other));
         session.reset();
         session.receive(&[7]);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_success_without_its_content_is_an_error() {
+    fn success_without_content_is_an_error() {
         let mut session = Session::default();
         session.ask(&route(1));
         let tid = tids(&mut session)[0];
@@ -218,10 +218,10 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_connection_tells_who_waits() {
+    fn reset_returns_pending_requests() {
         let mut session = Session::default();
         let ids = [route(1), COUNTERS, route(2)].map(|request| session.ask(&request));
-        session.forget(ids[1]);
+        session.cancel(ids[1]);
         session.sent(3);
         session.receive(&[1]);
         assert_eq!(session.reset(), [ids[0], ids[2]]);
@@ -230,9 +230,8 @@ mod tests {
     }
 
     proptest! {
-        /// However the answers are ordered and cut, each request gets its own.
         #[test]
-        fn any_order_in_any_pieces(
+        fn each_request_gets_its_response_in_any_order_and_fragmentation(
             lids in proptest::collection::vec(any::<u16>(), 1..20),
             order in any::<prop::sample::Index>(),
             cuts in proptest::collection::vec(1_usize..200, 1..80),
@@ -241,18 +240,18 @@ mod tests {
             let ids: Vec<_> = lids.iter().map(|lid| session.ask(&route(*lid))).collect();
             let asked = tids(&mut session);
             prop_assert!(session.to_send().is_empty());
-            let mut answers: Vec<_> = asked.iter().zip(&lids).map(|(tid, lid)| found(*tid, *lid)).collect();
-            let middle = order.index(answers.len());
-            answers.rotate_left(middle);
-            answers[..middle].reverse();
-            let bytes: Vec<u8> = answers.iter().flat_map(|answer| answer.to_vec()).collect();
+            let mut responses: Vec<_> = asked.iter().zip(&lids).map(|(tid, lid)| found(*tid, *lid)).collect();
+            let middle = order.index(responses.len());
+            responses.rotate_left(middle);
+            responses[..middle].reverse();
+            let bytes: Vec<u8> = responses.iter().flat_map(|response| response.to_vec()).collect();
             let (mut rest, mut cuts, mut seen) = (bytes.as_slice(), cuts.into_iter().cycle(), BTreeMap::new());
             while !rest.is_empty() {
                 let (piece, behind) = rest.split_at(cuts.next().unwrap().min(rest.len()));
                 session.receive(piece);
                 rest = behind;
-                while let Some((id, answer)) = session.poll().unwrap() {
-                    let Answer::Path(Resolved { path, source: None }) = answer else { panic!("{answer:?}") };
+                while let Some((id, response)) = session.poll().unwrap() {
+                    let Response::Path(Resolved { path, source: None }) = response else { panic!("{response:?}") };
                     prop_assert_eq!(seen.insert(id, path.dlid.get()), None);
                 }
             }
@@ -261,7 +260,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_do_no_harm(pieces in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..100), 0..20)) {
+        fn any_bytes_are_handled_without_panic(pieces in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..100), 0..20)) {
             let mut session = Session::default();
             session.ask(&COUNTERS);
             for piece in pieces {

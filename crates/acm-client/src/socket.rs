@@ -1,5 +1,5 @@
-//! A stream socket of either kind that never blocks.
-use crate::{clock::Deadline, service::Service};
+//! A non-blocking stream socket, Unix or TCP.
+use crate::{deadline::Deadline, service::Service};
 use core::time::Duration;
 use nix::{
     errno::Errno,
@@ -14,14 +14,14 @@ use std::{
     thread,
 };
 
-/// How long until a unix socket is tried again whose daemon has not accepted those before us.
+/// Pause before a Unix socket with a full backlog is tried again.
 const BACKLOG_PAUSE: Duration = Duration::from_millis(5);
 
 #[derive(Debug)]
 pub(crate) struct Socket(Raw);
 
 impl Socket {
-    /// Connects, if that is possible before the deadline.
+    /// Connects before the deadline.
     pub(crate) fn connect(service: &Service, deadline: Deadline) -> io::Result<Self> {
         let socket = match service {
             Service::Unix(path) => unix(path, deadline)?,
@@ -31,13 +31,12 @@ impl Socket {
         Ok(Self(socket))
     }
 
-    /// Waits until there is something to read, or room to write if that is wanted; whether one of it came before the
-    /// deadline.
+    /// Waits until the socket is readable, or writable if `writes`. Returns `false` at the deadline.
     pub(crate) fn wait(&self, writes: bool, deadline: Deadline) -> io::Result<bool> {
         let events = if writes { PollFlags::POLLIN | PollFlags::POLLOUT } else { PollFlags::POLLIN };
         loop {
             let Some(left) = deadline.left() else { return Ok(false) };
-            // Rounded up: the last part of a millisecond is not spent awake.
+            // Rounded up, so that the last fraction of a millisecond is not a busy loop.
             let timeout = left.map_or(PollTimeout::NONE, |left| {
                 let rounded = left.saturating_add(Duration::from_micros(999));
                 PollTimeout::try_from(rounded).unwrap_or(PollTimeout::MAX)
@@ -50,12 +49,12 @@ impl Socket {
         }
     }
 
-    /// Reads what is there; `None` if there is nothing now, 0 at the end.
+    /// Reads available bytes. Returns `None` if there are none, and 0 at the end of the stream.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         now(self.0.read(buffer))
     }
 
-    /// Writes what there is room for; `None` if there is none now.
+    /// Writes as many bytes as the socket accepts. Returns `None` if it accepts none.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<Option<usize>> {
         now(self.0.send_with_flags(bytes, nix::libc::MSG_NOSIGNAL))
     }
@@ -78,7 +77,7 @@ fn now(result: io::Result<usize>) -> io::Result<Option<usize>> {
 fn unix(path: &Path, deadline: Deadline) -> io::Result<Raw> {
     let address = SockAddr::unix(path)?;
     let socket = Raw::new(Domain::UNIX, Type::STREAM, None)?;
-    // A full backlog blocks a socket that blocks for as long as the daemon likes.
+    // `connect` of a blocking socket would block without limit if the backlog is full.
     socket.set_nonblocking(true)?;
     loop {
         match socket.connect(&address) {
@@ -102,7 +101,7 @@ fn tcp(host: &str, port: u16, deadline: Deadline) -> io::Result<Raw> {
             Some(Some(left)) => socket.connect_timeout(&address.into(), left),
         };
         match connected {
-            // Requests are small, and each is waited for.
+            // Requests are small, and each may be awaited.
             Ok(()) => return socket.set_tcp_nodelay(true).map(|()| socket),
             Err(error) => last = error,
         }

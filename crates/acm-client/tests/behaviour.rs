@@ -1,6 +1,6 @@
-//! A client of a server that does as each test says.
+//! The client with a scripted server.
 use acm_client::{
-    Address, Answer, AskError, Client, ClientError, ClientStatus, Connection, Counters, Options, PerfTarget, Request,
+    Address, AskError, Client, ClientError, ClientStatus, Connection, Counters, Options, PerfTarget, Request, Response,
     Service,
     ib_mad::{Lid, sa::PathRecord},
 };
@@ -15,9 +15,9 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Longer than any answer takes, and waited for by no test that passes.
+/// A time limit that no passing test reaches.
 const LONG: Duration = Duration::from_secs(60);
-/// Waited for where no answer is to come.
+/// A time limit for tests without a response.
 const SHORT: Duration = Duration::from_millis(30);
 
 fn path(lid: u16) -> PathRecord {
@@ -34,13 +34,13 @@ fn options(timeout: Duration) -> Options {
     options
 }
 
-/// What a server does with one connection.
+/// The script of a server for one connection.
 type Serve = Box<dyn FnMut(&mut Peer) + Send>;
 
-/// A place where a server may listen, as often as it is started.
-struct Place(TempDir);
+/// The address of a server that can be restarted.
+struct ServerAddress(TempDir);
 
-impl Place {
+impl ServerAddress {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -50,7 +50,7 @@ impl Place {
     fn service(&self) -> Service {
         Service::Unix(self.socket())
     }
-    /// One connection after the other is served; the server ends after the last.
+    /// Serves one connection after another, with one script each.
     fn serve(&self, mut connections: Vec<Serve>) -> thread::JoinHandle<()> {
         let _ = std::fs::remove_file(self.socket());
         let listener = UnixListener::bind(self.socket()).unwrap();
@@ -63,14 +63,14 @@ impl Place {
     }
 }
 
-/// The server's end.
+/// The server's end of a connection.
 struct Peer {
     stream: UnixStream,
     received: Vec<u8>,
 }
 
 impl Peer {
-    /// The transaction id of the next request; `None` at the end.
+    /// Returns the transaction id of the next request; `None` at the end.
     fn next(&mut self) -> Option<[u8; 8]> {
         loop {
             if let Some(frame) = next_frame(&self.received).unwrap() {
@@ -83,13 +83,13 @@ impl Peer {
             self.received.extend_from_slice(&bytes[..count]);
         }
     }
-    fn answer(&mut self, bytes: &[u8]) {
+    fn respond(&mut self, bytes: &[u8]) {
         self.stream.write_all(bytes).unwrap();
     }
-    /// Answers each request with this LID, until the client goes.
+    /// Responds to each request with this LID, until the client closes the connection.
     fn find(&mut self, lid: u16) {
         while let Some(tid) = self.next() {
-            // Who goes does not take all.
+            // A client that closes the connection does not read all responses.
             if self.stream.write_all(&Reply::resolved(tid, &path(lid), None)).is_err() {
                 return;
             }
@@ -98,60 +98,60 @@ impl Peer {
 }
 
 #[test]
-fn answers_come_in_any_order() {
-    let place = Place::new();
-    let server = place.serve(vec![Box::new(|peer| {
+fn responses_are_matched_in_any_order() {
+    let address = ServerAddress::new();
+    let server = address.serve(vec![Box::new(|peer| {
         let tids: Vec<_> = (0..3).map(|_| peer.next().unwrap()).collect();
         for (tid, lid) in tids.iter().zip([1, 2, 3]).rev() {
-            // Byte by byte.
-            Reply::resolved(*tid, &path(lid), None).iter().for_each(|byte| peer.answer(&[*byte]));
+            // The response is sent byte by byte.
+            Reply::resolved(*tid, &path(lid), None).iter().for_each(|byte| peer.respond(&[*byte]));
         }
         assert_eq!(peer.next(), None);
     })]);
-    let mut connection = Connection::open(&place.service(), options(LONG)).unwrap();
+    let mut connection = Connection::open(&address.service(), options(LONG)).unwrap();
     let ids = [1, 2, 3].map(|lid| connection.ask(&route(lid)).unwrap());
-    // The second is waited for; the third, which comes before it, is kept.
-    let lid = |answer: Answer| match answer {
-        Answer::Path(found) => found.path.dlid.get(),
+    // The third response arrives while the second is awaited, and is kept.
+    let lid = |response: Response| match response {
+        Response::Path(found) => found.path.dlid.get(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(lid(connection.answer_to(ids[1]).unwrap()), 2);
+    assert_eq!(lid(connection.response_to(ids[1]).unwrap()), 2);
     assert_eq!(connection.in_flight(), 2);
     let rest = [(); 2].map(|()| connection.next().unwrap());
-    assert_eq!(rest.map(|(id, answer)| (id, lid(answer))), [(ids[2], 3), (ids[0], 1)]);
+    assert_eq!(rest.map(|(id, response)| (id, lid(response))), [(ids[2], 3), (ids[0], 1)]);
     drop(connection);
     server.join().unwrap();
 }
 
 #[test]
-fn so_many_and_no_more() {
-    let place = Place::new();
-    let server = place.serve(vec![Box::new(|peer| peer.find(1))]);
+fn depth_limits_requests_in_flight() {
+    let address = ServerAddress::new();
+    let server = address.serve(vec![Box::new(|peer| peer.find(1))]);
     let mut limited = options(LONG);
     limited.depth = 2;
-    let mut connection = Connection::open(&place.service(), limited).unwrap();
+    let mut connection = Connection::open(&address.service(), limited).unwrap();
     let first = connection.ask(&route(1)).unwrap();
     connection.ask(&route(1)).unwrap();
     assert!(matches!(connection.ask(&route(1)), Err(AskError::Full(2))));
-    connection.answer_to(first).unwrap();
+    connection.response_to(first).unwrap();
     connection.ask(&route(1)).unwrap();
     drop(connection);
     server.join().unwrap();
 }
 
-/// The requests do not fit in the socket's buffer, and the server reads none until all are asked.
+/// The requests do not fit in the socket's buffer. The server reads none until all are sent.
 #[test]
-fn asking_never_blocks() {
+fn sending_never_blocks() {
     const MANY: usize = 5000;
-    let place = Place::new();
+    let address = ServerAddress::new();
     let (go, wait) = std::sync::mpsc::channel();
-    let server = place.serve(vec![Box::new(move |peer| {
+    let server = address.serve(vec![Box::new(move |peer| {
         wait.recv().unwrap();
         peer.find(1);
     })]);
     let mut deep = options(LONG);
     deep.depth = MANY;
-    let mut connection = Connection::open(&place.service(), deep).unwrap();
+    let mut connection = Connection::open(&address.service(), deep).unwrap();
     for _ in 0..MANY {
         connection.ask(&route(1)).unwrap();
     }
@@ -165,19 +165,19 @@ fn asking_never_blocks() {
 }
 
 #[test]
-fn an_answer_that_comes_too_late_is_nobodys() {
-    let place = Place::new();
+fn late_response_is_dropped() {
+    let address = ServerAddress::new();
     let (late, wait) = std::sync::mpsc::channel();
-    let server = place.serve(vec![Box::new(move |peer| {
+    let server = address.serve(vec![Box::new(move |peer| {
         let tid = peer.next().unwrap();
         wait.recv().unwrap();
-        peer.answer(&Reply::resolved(tid, &path(1), None));
+        peer.respond(&Reply::resolved(tid, &path(1), None));
         peer.find(2);
     })]);
-    let mut client = Client::with_options(place.service(), options(SHORT)).unwrap();
+    let mut client = Client::with_options(address.service(), options(SHORT)).unwrap();
     assert!(matches!(client.route(&path(1)), Err(ClientError::TimedOut { after: SHORT, .. })));
     late.send(()).unwrap();
-    // More than one may be too late on a busy machine.
+    // Further responses may be late on a busy machine.
     let found = (0..1000).find_map(|_| client.route(&path(2)).ok()).unwrap();
     assert_eq!((found.dlid, client.reconnects()), (Lid::new(2), 0));
     drop(client);
@@ -185,34 +185,33 @@ fn an_answer_that_comes_too_late_is_nobodys() {
 }
 
 #[test]
-fn a_daemon_that_was_started_anew_is_found() {
-    let place = Place::new();
-    let before = place.serve(vec![Box::new(|peer| {
+fn client_reconnects_to_a_restarted_daemon() {
+    let address = ServerAddress::new();
+    let before = address.serve(vec![Box::new(|peer| {
         let tid = peer.next().unwrap();
-        peer.answer(&Reply::resolved(tid, &path(1), None));
+        peer.respond(&Reply::resolved(tid, &path(1), None));
     })]);
-    let mut client = Client::with_options(place.service(), options(LONG)).unwrap();
+    let mut client = Client::with_options(address.service(), options(LONG)).unwrap();
     assert_eq!(client.route(&path(1)).unwrap().dlid, Lid::new(1));
     before.join().unwrap();
-    // It comes up while the client looks for it.
+    // The server is restarted while the client reconnects.
     let asks = thread::spawn(move || (client.route(&path(2)).unwrap().dlid, client.reconnects()));
-    let after = place.serve(vec![Box::new(|peer| peer.find(2))]);
+    let after = address.serve(vec![Box::new(|peer| peer.find(2))]);
     assert_eq!(asks.join().unwrap(), (Lid::new(2), 1));
     after.join().unwrap();
 }
 
-/// With many requests under way: what was answered is kept, and what was lost is told.
 #[test]
-fn a_pipelined_connection_is_made_again() {
-    let place = Place::new();
-    let server = place.serve(vec![
+fn reconnect_keeps_received_responses_and_returns_lost_requests() {
+    let address = ServerAddress::new();
+    let server = address.serve(vec![
         Box::new(|peer| {
             let tids = [peer.next().unwrap(), peer.next().unwrap(), peer.next().unwrap()];
-            peer.answer(&Reply::resolved(tids[1], &path(2), None));
+            peer.respond(&Reply::resolved(tids[1], &path(2), None));
         }),
         Box::new(|peer| peer.find(3)),
     ]);
-    let mut connection = Connection::open(&place.service(), options(LONG)).unwrap();
+    let mut connection = Connection::open(&address.service(), options(LONG)).unwrap();
     let asked = [1, 2, 3].map(|lid| connection.ask(&route(lid)).unwrap());
     let (answered, _) = connection.next().unwrap();
     assert_eq!(answered, asked[1]);
@@ -221,27 +220,27 @@ fn a_pipelined_connection_is_made_again() {
     assert_eq!(connection.reconnect().unwrap(), [asked[0], asked[2]]);
     assert_eq!(connection.in_flight(), 0);
     let again = connection.ask(&route(3)).unwrap();
-    assert!(!asked.contains(&again) && matches!(connection.answer_to(again).unwrap(), Answer::Path(_)));
+    assert!(!asked.contains(&again) && matches!(connection.response_to(again).unwrap(), Response::Path(_)));
     drop(connection);
     server.join().unwrap();
 }
 
 #[test]
-fn one_that_closes_each_connection_is_not_asked_for_ever() {
-    let place = Place::new();
+fn client_gives_up_after_the_second_lost_connection() {
+    let address = ServerAddress::new();
     let close = |peer: &mut Peer| assert!(peer.next().is_some());
-    let server = place.serve(vec![Box::new(close), Box::new(close)]);
-    let mut client = Client::with_options(place.service(), options(LONG)).unwrap();
+    let server = address.serve(vec![Box::new(close), Box::new(close)]);
+    let mut client = Client::with_options(address.service(), options(LONG)).unwrap();
     let error = client.route(&path(1)).unwrap_err();
     assert!(error.is_lost(), "{error}");
     server.join().unwrap();
 }
 
 #[test]
-fn without_a_daemon_it_is_said_where_it_was_looked_for() {
-    let place = Place::new();
-    let error = Client::with_options(place.service(), options(LONG)).unwrap_err().to_string();
-    let socket = place.socket();
+fn connect_error_names_the_socket() {
+    let address = ServerAddress::new();
+    let error = Client::with_options(address.service(), options(LONG)).unwrap_err().to_string();
+    let socket = address.socket();
     assert_eq!(
         error,
         format!("{}: No such file or directory (os error 2); is ibacm or acm-mio running?", socket.display())
@@ -249,41 +248,41 @@ fn without_a_daemon_it_is_said_where_it_was_looked_for() {
 }
 
 #[test]
-fn what_the_daemon_says_no_to() {
-    let place = Place::new();
-    let server = place.serve(vec![Box::new(|peer| {
+fn refusals_and_answers_of_all_operations_are_returned() {
+    let address = ServerAddress::new();
+    let server = address.serve(vec![Box::new(|peer| {
         let tid = peer.next().unwrap();
-        peer.answer(&Reply::unresolved(tid, ClientStatus::ENODATA));
+        peer.respond(&Reply::unresolved(tid, ClientStatus::ENODATA));
         let tid = peer.next().unwrap();
-        peer.answer(&Reply::counters(tid, &Counters([1, 2, 3, 4, 5, 6, 7])));
+        peer.respond(&Reply::counters(tid, &Counters([1, 2, 3, 4, 5, 6, 7])));
         for index in 1..=2 {
             let tid = peer.next().unwrap();
             let head = EpHead { port: index, port_count: 2, ..EpHead::default() };
             let addresses = [Address::from_text("node1"), Address::from_text("10.0.0.1")];
-            ep_reply(tid, index, &head, addresses.iter(), |bytes| peer.answer(bytes));
+            ep_reply(tid, index, &head, addresses.iter(), |bytes| peer.respond(bytes));
         }
         let tid = peer.next().unwrap();
-        peer.answer(&Reply::refused(acm_wire::client::Opcode::EP, tid, ClientStatus::EINVAL));
+        peer.respond(&Reply::refused(acm_wire::client::Opcode::EP, tid, ClientStatus::EINVAL));
         let tid = peer.next().unwrap();
-        peer.answer(&Reply::counters(tid, &Counters::default()));
+        peer.respond(&Reply::counters(tid, &Counters::default()));
     })]);
-    let mut client = Client::with_options(place.service(), options(LONG)).unwrap();
+    let mut client = Client::with_options(address.service(), options(LONG)).unwrap();
     let source = Address::from_text("node1");
     let refused = client.resolve(Some(&source), &Address::from_text("node2")).unwrap_err();
     assert_eq!(refused.status(), Some(ClientStatus::ENODATA));
-    assert_eq!(refused.to_string(), format!("{}: no data", place.socket().display()));
+    assert_eq!(refused.to_string(), format!("{}: no data", address.socket().display()));
     assert_eq!(client.counters(PerfTarget::Total).unwrap(), Counters([1, 2, 3, 4, 5, 6, 7]));
     let endpoints = client.endpoints().unwrap();
     let seen: Vec<_> = endpoints.iter().map(|end| (end.port, end.ports, end.addresses.join(" "))).collect();
     assert_eq!(seen, [(1, 2, "node1 10.0.0.1".to_owned()), (2, 2, "node1 10.0.0.1".to_owned())]);
     let error = client.query_sa(&path(3)).unwrap_err().to_string();
-    assert_eq!(error, format!("{}: asked for Resolve, answered Perf", place.socket().display()));
+    assert_eq!(error, format!("{}: asked for Resolve, answered Perf", address.socket().display()));
     drop(client);
     server.join().unwrap();
 }
 
 #[test]
-fn a_lid_travels_in_a_path_record_and_by_tcp_as_well() {
+fn lid_is_sent_in_a_path_record_over_tcp() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let service: Service = listener.local_addr().unwrap().to_string().parse().unwrap();
     let server = thread::spawn(move || {

@@ -1,7 +1,7 @@
 //! A client for tokio: any number of tasks ask on one connection, and each waits for its own answer only.
 //!
 //! [`Session`] knows the protocol, and this file moves the bytes.
-use acm_client::{Answer, ProtocolError, Request, RequestId, Session};
+use acm_client::{Response, ProtocolError, Request, RequestId, Session};
 use std::{collections::HashMap, io, path::Path, time::Duration};
 use tokio::{
     net::UnixStream,
@@ -12,7 +12,7 @@ use tokio::{
 /// Requests under way at a time: no more than the daemon takes from one client. Who asks more waits for a place.
 const DEPTH: usize = 64;
 
-type Question = (Request, oneshot::Sender<Answer>);
+type Question = (Request, oneshot::Sender<Response>);
 
 /// One connection, for as many tasks as have a copy.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ impl AsyncClient {
     }
 
     /// Asks, and waits at most so long. `None`: the time is over, or the daemon has closed the connection.
-    pub async fn ask(&self, request: Request, patience: Duration) -> Option<Answer> {
+    pub async fn ask(&self, request: Request, patience: Duration) -> Option<Response> {
         let (tell, answer) = oneshot::channel();
         let asked = async {
             self.questions.send((request, tell)).await.ok()?;
@@ -43,7 +43,7 @@ impl AsyncClient {
 /// Moves bytes until nobody asks any more, or the connection breaks. Those who wait then learn it by their channel.
 async fn drive(stream: UnixStream, mut questions: mpsc::Receiver<Question>) -> io::Result<()> {
     let mut session = Session::default();
-    let mut waiting: HashMap<RequestId, oneshot::Sender<Answer>> = HashMap::new();
+    let mut waiting: HashMap<RequestId, oneshot::Sender<Response>> = HashMap::new();
     let mut buffer = [0; 4096];
     loop {
         // Nothing came for any of them, and no place is left for others.
@@ -77,7 +77,7 @@ fn receive(
     stream: &UnixStream,
     session: &mut Session,
     buffer: &mut [u8],
-    waiting: &mut HashMap<RequestId, oneshot::Sender<Answer>>,
+    waiting: &mut HashMap<RequestId, oneshot::Sender<Response>>,
 ) -> io::Result<()> {
     match stream.try_read(buffer) {
         Ok(0) => return Err(io::ErrorKind::ConnectionReset.into()),

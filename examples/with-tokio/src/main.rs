@@ -1,5 +1,5 @@
 //! Asks for all addresses at once: `with-tokio SOCKET SOURCE ADDRESS...`.
-use acm_client::{Address, Answer, Request};
+use acm_client::{Address, Response, Request};
 use std::{env, path::PathBuf, process::ExitCode, time::Duration};
 use with_tokio::AsyncClient;
 
@@ -27,8 +27,8 @@ async fn main() -> ExitCode {
     });
     for task in asked.collect::<Vec<_>>() {
         match task.await {
-            Ok((Some(Answer::Path(found)), address)) => println!("{address}: LID {}", found.path.dlid),
-            Ok((Some(Answer::Refused(status)), address)) => println!("{address}: {status}"),
+            Ok((Some(Response::Path(found)), address)) => println!("{address}: LID {}", found.path.dlid),
+            Ok((Some(Response::Refused(status)), address)) => println!("{address}: {status}"),
             Ok((_, address)) => println!("{address}: no answer"),
             Err(error) => println!("{error}"),
         }

@@ -1,6 +1,6 @@
 //! Against a daemon that answers in another order.
 use acm_client::{
-    Answer, ClientStatus, Request,
+    Response, ClientStatus, Request,
     ib_mad::{Lid, sa::PathRecord},
 };
 use acm_wire::client::{Reply, next_frame};
@@ -57,8 +57,8 @@ async fn each_task_has_its_own_answer_and_learns_the_end() {
         .collect();
     for (lid, task) in (0..).zip(tasks) {
         match task.await.unwrap() {
-            Some(Answer::Refused(status)) => assert_eq!((lid, status), (0, ClientStatus::ENODATA)),
-            Some(Answer::Path(found)) => assert_eq!(found.path.dlid, Lid::new(lid)),
+            Some(Response::Refused(status)) => assert_eq!((lid, status), (0, ClientStatus::ENODATA)),
+            Some(Response::Path(found)) => assert_eq!(found.path.dlid, Lid::new(lid)),
             other => panic!("{lid}: {other:?}"),
         }
     }

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::stopwatch::Stopwatch;
 use acm_client::{
-    Address, Answer, AskError, ClientError, Connection, Counters, Options, PerfTarget, Request, Service,
+    Address, AskError, ClientError, Connection, Counters, Options, PerfTarget, Request, Response, Service,
     ib_mad::sa::PathRecord,
 };
 use core::time::Duration;
@@ -38,7 +38,7 @@ impl Client {
             dest => Request::Resolve { source: Some(*source), dest, no_delay: false },
         };
         match self.ask(&request)? {
-            Answer::Path(found) => Ok(found.path),
+            Response::Path(found) => Ok(found.path),
             _ => Err(DemoError::OtherAnswer),
         }
     }
@@ -46,12 +46,12 @@ impl Client {
     /// The whole daemon's counters.
     pub(super) fn counters(&mut self) -> Result<Counters, DemoError> {
         match self.ask(&Request::Counters(PerfTarget::Total))? {
-            Answer::Counters(counters) => Ok(counters),
+            Response::Counters(counters) => Ok(counters),
             _ => Err(DemoError::OtherAnswer),
         }
     }
 
-    fn ask(&mut self, request: &Request) -> Result<Answer, DemoError> {
+    fn ask(&mut self, request: &Request) -> Result<Response, DemoError> {
         let asked = match self.connection.ask(request) {
             Ok(asked) => asked,
             Err(AskError::Connection(error)) => return Err(error.into()),
@@ -60,14 +60,14 @@ impl Client {
         let watch = Stopwatch::start();
         while watch.elapsed() < PATIENCE {
             match self.connection.next_within(Some(LOOK)) {
-                Ok((_, Answer::Refused(status))) => return Err(DemoError::Refused(status)),
+                Ok((_, Response::Refused(status))) => return Err(DemoError::Refused(status)),
                 Ok((answered, answer)) if answered == asked => return Ok(answer),
                 Ok(_) => {}
                 Err(ClientError::TimedOut { .. }) => self.interrupt.check()?,
                 Err(error) => return Err(error.into()),
             }
         }
-        self.connection.forget(asked);
+        self.connection.cancel(asked);
         Err(DemoError::NoAnswer(PATIENCE.as_secs()))
     }
 }
@@ -119,7 +119,7 @@ mod tests {
             Err(DemoError::Client(ClientError::Protocol { source, .. })) => source,
             other => panic!("{other:?}"),
         };
-        assert!(matches!(wrong(confused.resolve(&dest, &dest)), ProtocolError::NotAsked(_)));
+        assert!(matches!(wrong(confused.resolve(&dest, &dest)), ProtocolError::UnknownRequest(_)));
         let mut garbling = client(|_| vec![7]);
         assert!(matches!(wrong(garbling.resolve(&dest, &dest)), ProtocolError::Frame(_)));
     }

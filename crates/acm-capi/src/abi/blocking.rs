@@ -6,7 +6,7 @@ use super::{
     write,
 };
 use crate::{blocking, errno::Result};
-use acm_client::{Address, Answer, Counters, PerfTarget, Request};
+use acm_client::{Address, Counters, PerfTarget, Request, Response};
 use acm_wire::client::EntryFlags;
 use core::ffi::{CStr, c_char, c_int};
 use ib_mad::acm::AcmAddressType;
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn ib_acm_resolve_path(path: *mut PathRecord, flags: u32) 
     guard(-1, || {
         // SAFETY: `path` is NULL, or a record of the caller's that can be read through this call (libacm.h).
         let asked = unsafe { read::path(path) }?.ok_or(Errno::EINVAL)?;
-        let Answer::Path(found) = blocking::ask(&path_request(asked, EntryFlags::from_bits_retain(flags)))? else {
+        let Response::Path(found) = blocking::ask(&path_request(asked, EntryFlags::from_bits_retain(flags)))? else {
             return Err(Errno::EPROTO);
         };
         // SAFETY: it is not NULL, and the caller says that it can be written to. It need not be aligned.
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn ib_acm_enum_ep(index: c_int, data: *mut *mut EpConfigDa
         if data.is_null() {
             return Err(Errno::EINVAL);
         }
-        let Answer::Endpoint(endpoint) = blocking::ask(&Request::Endpoint { index, port })? else {
+        let Response::Endpoint(endpoint) = blocking::ask(&Request::Endpoint { index, port })? else {
             return Err(Errno::EPROTO);
         };
         let endpoint = write::new_endpoint(&endpoint)?;
@@ -261,7 +261,7 @@ unsafe fn resolve(
     let (source, dest) = addresses()?;
     let dest = dest.filter(|_| !paths.is_null() && !count.is_null()).ok_or(Errno::EINVAL)?;
     let no_delay = EntryFlags::from_bits_retain(flags).contains(EntryFlags::NO_DELAY);
-    let Answer::Path(found) = blocking::ask(&Request::Resolve { source, dest, no_delay })? else {
+    let Response::Path(found) = blocking::ask(&Request::Resolve { source, dest, no_delay })? else {
         return Err(Errno::EPROTO);
     };
     let path = write::new_path(&found.path)?;
@@ -284,7 +284,7 @@ unsafe fn perf(target: PerfTarget, counters: *mut *mut u64, count: *mut c_int) -
     if counters.is_null() || count.is_null() {
         return Err(Errno::EINVAL);
     }
-    let Answer::Counters(values) = blocking::ask(&Request::Counters(target))? else { return Err(Errno::EPROTO) };
+    let Response::Counters(values) = blocking::ask(&Request::Counters(target))? else { return Err(Errno::EPROTO) };
     let memory = write::new_counters(&values)?;
     // SAFETY: they are not NULL, and the caller says that they can be written to.
     unsafe {

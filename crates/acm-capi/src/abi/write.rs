@@ -1,7 +1,7 @@
 //! Values as C has them: in its memory, which `free` gives back.
 use super::types::{Completion, EpConfigData, EpInfo, PathData, PathRecord as RawPath};
 use crate::{conn::Done, errno::Result};
-use acm_client::{Address, Answer, Counters, Endpoint};
+use acm_client::{Address, Counters, Endpoint, Response};
 use acm_wire::client::entry::ANSWER_PATH_FLAGS;
 use core::ptr;
 use ib_mad::{sa::PathRecord, wire::Text};
@@ -106,19 +106,19 @@ pub(super) fn completion(done: &Done) -> Completion {
         endpoint: ptr::null_mut(),
     };
     match &done.outcome {
-        Ok(Answer::Path(found)) => {
+        Ok(Response::Path(found)) => {
             completion.path = path_data(&found.path);
             if let Some(source) = &found.source {
                 let (kind, bytes) = source.encode();
                 (completion.source_type, completion.source) = (kind.get().into(), EpInfo(bytes));
             }
         }
-        Ok(Answer::Counters(Counters(values))) => completion.counters = *values,
-        Ok(Answer::Endpoint(endpoint)) => match new_endpoint(endpoint) {
+        Ok(Response::Counters(Counters(values))) => completion.counters = *values,
+        Ok(Response::Endpoint(endpoint)) => match new_endpoint(endpoint) {
             Ok(endpoint) => completion.endpoint = endpoint,
             Err(errno) => completion.error = errno as i32,
         },
-        Ok(Answer::Refused(status)) => completion.status = status.get().into(),
+        Ok(Response::Refused(status)) => completion.status = status.get().into(),
         Err(_) => {}
     }
     completion

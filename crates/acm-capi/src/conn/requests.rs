@@ -1,6 +1,6 @@
 //! What is asked and what is answered, without I/O and clock. Each request has one completion.
-use crate::errno::{self, Result};
-use acm_client::{Answer, ProtocolError, Request, RequestId, Session};
+use crate::errno::Result;
+use acm_client::{ProtocolError, Request, RequestId, Response, Session};
 use nix::errno::Errno;
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -26,7 +26,7 @@ pub(crate) struct Done {
     pub(crate) id: u64,
     pub(crate) cookie: u64,
     pub(crate) kind: u32,
-    pub(crate) outcome: Result<Answer>,
+    pub(crate) outcome: Result<Response>,
 }
 
 #[derive(Debug)]
@@ -207,14 +207,14 @@ impl Requests {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    fn end(&mut self, id: u64, outcome: Result<Answer>) -> bool {
+    fn end(&mut self, id: u64, outcome: Result<Response>) -> bool {
         let Some(open) = self.open.remove(&id) else { return false };
         self.deadlines.remove(&(open.deadline, id));
         if let Some(sent) = open.sent {
             self.sent.remove(&sent);
             self.alone = self.alone.saturating_sub(1);
             // The daemon works on it all the same.
-            self.session.forget(sent);
+            self.session.cancel(sent);
         }
         let Asked { cookie, kind, .. } = open.asked;
         self.done.push_back(Done { id, cookie, kind, outcome });
@@ -227,7 +227,7 @@ impl Done {
     pub(crate) const fn errno(&self) -> i32 {
         match self.outcome {
             Err(errno) => errno as i32,
-            Ok(Answer::Refused(status)) => errno::of_status(status) as i32,
+            Ok(Response::Refused(status)) => acm_client::errno::of_status(status),
             Ok(_) => 0,
         }
     }

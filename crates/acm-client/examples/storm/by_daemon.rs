@@ -1,33 +1,34 @@
-//! The job whose ranks ask the daemon of their node.
+//! Runs the job with ranks that send requests to the daemon of their node.
 use crate::{
-    clock::now,
     job::{Job, Outcome},
+    now,
     site::Site,
 };
-use acm_client::{Address, Answer, ClientError, Connection, Counter, Options, Request};
+use acm_client::{Address, ClientError, Connection, Counter, Options, Request, Response};
 use core::{error::Error, time::Duration};
 use hdrhistogram::Histogram;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::{collections::VecDeque, os::fd::AsFd, time::Instant};
 
-/// How long nobody may have an answer.
-const SILENCE: Duration = Duration::from_secs(60);
+/// The maximum time without a response to any rank.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A rank: one question after the other, as it needs the peers.
+/// A rank. It sends one request at a time, in the order in which it needs the peers.
 struct Rank {
     connection: Connection,
     own: Address,
     peers: VecDeque<u32>,
-    asked: Option<Instant>,
+    /// The time of the request in flight.
+    sent_at: Option<Instant>,
 }
 
-/// Runs it, with daemons that know nothing yet.
+/// Runs the job with daemons that have empty caches.
 pub(crate) fn run(job: Job, site: &Site) -> Result<Outcome, Box<dyn Error>> {
     let mut ranks = Vec::new();
     for rank in 0..job.ranks {
         let node = job.node_of(rank);
         let connection = Connection::open(&site.service(node), Options::default())?;
-        ranks.push(Rank { connection, own: name(node), peers: job.peers_of(rank).collect(), asked: None });
+        ranks.push(Rank { connection, own: name(node), peers: job.peers_of(rank).collect(), sent_at: None });
     }
     let mut outcome = Outcome {
         name: "each rank asks its node's daemon",
@@ -40,22 +41,22 @@ pub(crate) fn run(job: Job, site: &Site) -> Result<Outcome, Box<dyn Error>> {
         latency: Histogram::new(3)?,
     };
     site.begin_counting()?;
-    let queries = site.daemons_counted(Counter::RouteQuery)?;
+    let queries = site.daemon_counter(Counter::RouteQuery)?;
     let start = now();
     for rank in &mut ranks {
-        rank.ask()?;
+        rank.send_next()?;
     }
     let paths = job.paths();
     while outcome.found + outcome.missing < paths {
         for index in ready(&ranks)? {
             let Some(rank) = ranks.get_mut(index) else { continue };
-            rank.take(&mut outcome)?;
+            rank.receive(&mut outcome)?;
         }
     }
     outcome.took = start.elapsed();
-    outcome.queries = site.daemons_counted(Counter::RouteQuery)? - queries;
-    outcome.repeated = site.counted(&["mad_retries"])?;
-    let between = site.counted(&["ud_unicast", "ud_multicast"])?;
+    outcome.queries = site.daemon_counter(Counter::RouteQuery)? - queries;
+    outcome.repeated = site.fabric_counters(&["mad_retries"])?;
+    let between = site.fabric_counters(&["ud_unicast", "ud_multicast"])?;
     outcome.datagrams = 2 * outcome.queries + outcome.repeated + between;
     Ok(outcome)
 }
@@ -64,42 +65,42 @@ fn name(node: u32) -> Address {
     Address::from_text(&format!("node{node}"))
 }
 
-/// Those for whom something has arrived.
+/// Waits for a response. Returns the indexes of the ranks that can read.
 fn ready(ranks: &[Rank]) -> Result<Vec<usize>, Box<dyn Error>> {
-    let waiting = |rank: &Rank| if rank.asked.is_some() { PollFlags::POLLIN } else { PollFlags::empty() };
+    let waiting = |rank: &Rank| if rank.sent_at.is_some() { PollFlags::POLLIN } else { PollFlags::empty() };
     let mut fds: Vec<_> = ranks.iter().map(|rank| PollFd::new(rank.connection.as_fd(), waiting(rank))).collect();
-    if poll(&mut fds, PollTimeout::try_from(SILENCE)?)? == 0 {
-        return Err(format!("no answer within {SILENCE:?}").into());
+    if poll(&mut fds, PollTimeout::try_from(RESPONSE_TIMEOUT)?)? == 0 {
+        return Err(format!("no answer within {RESPONSE_TIMEOUT:?}").into());
     }
     Ok(fds.iter().enumerate().filter(|(_, fd)| fd.any().unwrap_or(true)).map(|(index, _)| index).collect())
 }
 
 impl Rank {
-    /// Asks for the next peer, if there is one.
-    fn ask(&mut self) -> Result<(), Box<dyn Error>> {
-        self.asked = None;
+    /// Sends the request for the next peer, if there is one.
+    fn send_next(&mut self) -> Result<(), Box<dyn Error>> {
+        self.sent_at = None;
         if let Some(node) = self.peers.pop_front() {
             let request = Request::Resolve { source: Some(self.own), dest: name(node), no_delay: false };
             self.connection.ask(&request)?;
-            self.asked = Some(now());
+            self.sent_at = Some(now());
         }
         Ok(())
     }
 
-    /// Takes the answer, and asks for the next.
-    fn take(&mut self, outcome: &mut Outcome) -> Result<(), Box<dyn Error>> {
-        while let Some(asked) = self.asked {
-            let answer = match self.connection.next_within(Some(Duration::ZERO)) {
-                Ok((_, answer)) => answer,
+    /// Receives the response, and sends the next request.
+    fn receive(&mut self, outcome: &mut Outcome) -> Result<(), Box<dyn Error>> {
+        while let Some(sent_at) = self.sent_at {
+            let response = match self.connection.next_within(Some(Duration::ZERO)) {
+                Ok((_, response)) => response,
                 Err(ClientError::TimedOut { .. }) => break,
                 Err(error) => return Err(error.into()),
             };
-            outcome.latency.record(u64::try_from(asked.elapsed().as_micros())?)?;
-            match answer {
-                Answer::Path(_) => outcome.found += 1,
+            outcome.latency.record(u64::try_from(sent_at.elapsed().as_micros())?)?;
+            match response {
+                Response::Path(_) => outcome.found += 1,
                 _ => outcome.missing += 1,
             }
-            self.ask()?;
+            self.send_next()?;
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
-//! The job whose ranks ask subnet administration themselves, each with a umad file of its own, in a process at each node.
+//! Runs the job with ranks that send requests to the subnet administrator (SA). A process at each node runs the node's
+//! ranks. Each rank has its own umad file.
 use crate::{
-    clock::now,
     job::{Job, Outcome},
+    now,
     site::Site,
 };
 use acm_client::{
@@ -25,12 +26,13 @@ use std::{
     time::Instant,
 };
 
-/// As patient as a program that does not want to fail: a second each time.
+/// The time-out of each try and the number of retries. Requests must not fail under load.
 const EXPECT: Expect = Expect::Response { timeout: Duration::from_secs(1), retries: 30 };
-/// How long nobody may have an answer.
-const SILENCE: Duration = Duration::from_secs(60);
+/// The maximum time without a response to any rank.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Runs it: a process at each node says that it is ready, waits for a byte, and says each wait and what came.
+/// Runs the job. A process at each node prints that it is ready, waits for a byte on its input, sends the requests, and
+/// prints the results and the latencies.
 pub(crate) fn run(job: Job, site: &Site) -> Result<Outcome, Box<dyn Error>> {
     let mut command = site.at_nodes()?;
     command.arg(env::current_exe()?).args(["--ranks", &job.ranks.to_string(), "--nodes", &job.nodes.to_string()]);
@@ -72,20 +74,21 @@ pub(crate) fn run(job: Job, site: &Site) -> Result<Outcome, Box<dyn Error>> {
         }
     }
     workers.wait()?;
-    let (queries, repeated) = (job.paths(), site.counted(&["mad_retries"])?);
+    let (queries, repeated) = (job.paths(), site.fabric_counters(&["mad_retries"])?);
     let datagrams = queries + repeated + found;
     Ok(Outcome { name: "each rank asks the SA", found, missing, took, queries, repeated, datagrams, latency })
 }
 
-/// A rank: one question after the other.
+/// A rank. It sends one request at a time.
 struct Rank {
     umad: UmadPort,
     agent: AgentId,
     peers: VecDeque<Gid>,
-    asked: Option<Instant>,
+    /// The time of the request in flight.
+    sent_at: Option<Instant>,
 }
 
-/// What a node's process does.
+/// Runs the ranks of a node.
 pub(crate) fn work(job: Job, gids: &str) -> Result<(), Box<dyn Error>> {
     let node: u32 = env::var("IB_SIM_NODE")?.trim_start_matches("node").parse()?;
     let gids = gids.split(',').map(str::parse).collect::<Result<Vec<Gid>, _>>()?;
@@ -101,21 +104,21 @@ pub(crate) fn work(job: Job, gids: &str) -> Result<(), Box<dyn Error>> {
         let agent = umad.register(&Agent::client(MgmtClass::SUBN_ADM, SA_CLASS_VERSION))?;
         let gid = |node: u32| usize::try_from(node).ok().and_then(|node| gids.get(node.checked_sub(1)?)).copied();
         let peers = job.peers_of(rank).map(gid).collect::<Option<VecDeque<_>>>().ok_or("a node has no GID")?;
-        ranks.push(Rank { umad, agent, peers, asked: None });
+        ranks.push(Rank { umad, agent, peers, sent_at: None });
     }
     println!("ready");
-    // One byte and no more: the others' are in the same pipe.
+    // All processes share the pipe: read exactly one byte.
     File::from(io::stdin().as_fd().try_clone_to_owned()?).read_exact(&mut [0])?;
     let own = local.gid();
     for rank in &mut ranks {
-        rank.ask(own, &to)?;
+        rank.send_next(own, &to)?;
     }
     let (mut latency, mut buffer) = (Histogram::<u64>::new(3)?, ReceiveBuffer::default());
     let (mut found, mut missing) = (0_u64, 0_u64);
-    while ranks.iter().any(|rank| rank.asked.is_some()) {
+    while ranks.iter().any(|rank| rank.sent_at.is_some()) {
         let mut fds: Vec<_> = ranks.iter().map(|rank| PollFd::new(rank.umad.as_fd(), PollFlags::POLLIN)).collect();
-        if poll(&mut fds, PollTimeout::try_from(SILENCE)?)? == 0 {
-            return Err(format!("no answer within {SILENCE:?}").into());
+        if poll(&mut fds, PollTimeout::try_from(RESPONSE_TIMEOUT)?)? == 0 {
+            return Err(format!("no answer within {RESPONSE_TIMEOUT:?}").into());
         }
         let ready: Vec<bool> = fds.iter().map(|fd| fd.any().unwrap_or(true)).collect();
         for (rank, _) in ranks.iter_mut().zip(ready).filter(|(_, ready)| *ready) {
@@ -126,10 +129,10 @@ pub(crate) fn work(job: Job, gids: &str) -> Result<(), Box<dyn Error>> {
                 } else {
                     missing += 1
                 }
-                if let Some(asked) = rank.asked {
-                    latency.record(u64::try_from(asked.elapsed().as_micros())?)?;
+                if let Some(sent_at) = rank.sent_at {
+                    latency.record(u64::try_from(sent_at.elapsed().as_micros())?)?;
                 }
-                rank.ask(own, &to)?;
+                rank.send_next(own, &to)?;
             }
         }
     }
@@ -141,13 +144,13 @@ pub(crate) fn work(job: Job, gids: &str) -> Result<(), Box<dyn Error>> {
 }
 
 impl Rank {
-    fn ask(&mut self, own: Gid, to: &MadAddress) -> Result<(), Box<dyn Error>> {
-        self.asked = None;
+    fn send_next(&mut self, own: Gid, to: &MadAddress) -> Result<(), Box<dyn Error>> {
+        self.sent_at = None;
         if let Some(dgid) = self.peers.pop_front() {
             let query = Query::<PathRecord>::new().sgid(own).dgid(dgid).reversible(true).num_path(1);
             let tid = TransactionId::new(u64::try_from(self.peers.len())?);
             self.umad.send(self.agent, to, EXPECT, as_bytes(&query.get(tid)))?;
-            self.asked = Some(now());
+            self.sent_at = Some(now());
         }
         Ok(())
     }

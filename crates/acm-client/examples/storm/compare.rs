@@ -1,4 +1,4 @@
-//! Both jobs, side by side.
+//! Runs the job with daemons and without, and prints both results side by side.
 use crate::{
     args::Args,
     by_daemon, by_sa,
@@ -9,28 +9,28 @@ use core::error::Error;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::{Value, json};
 
-/// Runs both on a fabric of their own and prints what came.
+/// Runs both jobs on a simulated fabric and prints the results.
 pub(crate) fn run(args: &Args, ranks: u32) -> Result<(), Box<dyn Error>> {
     let job = Job { ranks, nodes: args.nodes };
     if job.ranks < job.nodes {
         return Err("there are more nodes than ranks".into());
     }
-    // Each rank is a file here, and one of the fabric's and of a daemon's, which have this limit, too.
+    // Each rank uses a file in this process, in the fabric and in a daemon. The other processes inherit the limit.
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
     if let Some(gids) = &args.worker {
         return by_sa::work(job, gids);
     }
     let mut site = Site::start(job.nodes, args.ibsim.as_deref(), &args.settings)?;
-    let alone = by_sa::run(job, &site)?;
+    let without_daemons = by_sa::run(job, &site)?;
     site.start_daemons()?;
-    let together = by_daemon::run(job, &site)?;
+    let with_daemons = by_daemon::run(job, &site)?;
     let administration = match &args.ibsim {
         Some(name) => format!("the subnet manager on ibsim {name}"),
         None if args.settings.is_empty() => "ib-sim's own".to_owned(),
         None => format!("ib-sim's own, {}", args.settings.join(", ")),
     };
-    let outcomes = [alone, together];
+    let outcomes = [without_daemons, with_daemons];
     if args.json {
         let jobs: Vec<Value> = outcomes.iter().map(json_of).collect();
         let (ranks, nodes) = (job.ranks, job.nodes);

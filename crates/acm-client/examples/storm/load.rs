@@ -1,6 +1,6 @@
-//! The connections, and the requests on them.
-use crate::{args::Args, clock::now, result::Outcome};
-use acm_client::{Address, Answer, AskError, ClientError, Connection, Options, Request, RequestId, Service};
+//! Loads a daemon with many connections and requests.
+use crate::{args::Args, now, result::Outcome};
+use acm_client::{Address, AskError, ClientError, Connection, Options, Request, RequestId, Response, Service};
 use core::time::Duration;
 use hdrhistogram::Histogram;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -10,27 +10,27 @@ use nix::{
 };
 use std::{collections::BTreeMap, os::fd::AsFd, time::Instant};
 
-/// How long a daemon may say nothing at all.
-const SILENCE: Duration = Duration::from_secs(60);
+/// The maximum time without a response on any connection.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A connection, and when each of its requests was asked.
-struct Lane {
+/// A connection and the send times of its requests in flight.
+struct LoadConnection {
     connection: Connection,
-    asked: BTreeMap<RequestId, Instant>,
+    sent_at: BTreeMap<RequestId, Instant>,
 }
 
-/// Asks until everything is answered.
+/// Sends all requests and receives the responses.
 pub(crate) fn run(args: &Args, address: &str) -> Result<Outcome, Box<dyn core::error::Error>> {
-    // Each connection is a file.
+    // Each connection uses a file descriptor.
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
     let service = args.service.clone().map_or_else(Service::find, Ok)?;
     let depth = usize::try_from(args.depth)?;
-    let mut lanes = Vec::new();
+    let mut connections = Vec::new();
     for _ in 0..args.connections {
         let mut options = Options::default();
         options.depth = depth;
-        lanes.push(Lane { connection: Connection::open(&service, options)?, asked: BTreeMap::new() });
+        connections.push(LoadConnection { connection: Connection::open(&service, options)?, sent_at: BTreeMap::new() });
     }
     let source = args.source.as_deref().map(Address::from_text);
     let mut numbers = 1..=args.requests;
@@ -44,56 +44,59 @@ pub(crate) fn run(args: &Args, address: &str) -> Result<Outcome, Box<dyn core::e
 
     let mut outcome = Outcome { found: 0, refused: 0, took: Duration::ZERO, latency: Histogram::new(3)? };
     let start = now();
-    for lane in &mut lanes {
-        lane.fill(&mut next)?;
+    for loaded in &mut connections {
+        loaded.fill(&mut next)?;
     }
-    while outcome.answers() < args.requests {
-        for ready in ready(&lanes)? {
-            let Some(lane) = lanes.get_mut(ready) else { continue };
-            lane.take(&mut outcome)?;
-            lane.fill(&mut next)?;
+    while outcome.responses() < args.requests {
+        for ready in ready(&connections)? {
+            let Some(loaded) = connections.get_mut(ready) else { continue };
+            loaded.receive(&mut outcome)?;
+            loaded.fill(&mut next)?;
         }
-        bar.set_position(outcome.answers());
+        bar.set_position(outcome.responses());
     }
     outcome.took = start.elapsed();
     bar.finish_and_clear();
     Ok(outcome)
 }
 
-/// The connections on which something has arrived.
-fn ready(lanes: &[Lane]) -> Result<Vec<usize>, Box<dyn core::error::Error>> {
-    let waiting = |lane: &Lane| if lane.asked.is_empty() { PollFlags::empty() } else { PollFlags::POLLIN };
-    let mut fds: Vec<_> = lanes.iter().map(|lane| PollFd::new(lane.connection.as_fd(), waiting(lane))).collect();
-    if poll(&mut fds, PollTimeout::try_from(SILENCE)?)? == 0 {
-        return Err(format!("no answer within {SILENCE:?}").into());
+/// Waits for a response. Returns the indexes of the connections that can be read.
+fn ready(connections: &[LoadConnection]) -> Result<Vec<usize>, Box<dyn core::error::Error>> {
+    let mut fds = Vec::new();
+    for LoadConnection { connection, sent_at } in connections {
+        let events = if sent_at.is_empty() { PollFlags::empty() } else { PollFlags::POLLIN };
+        fds.push(PollFd::new(connection.as_fd(), events));
+    }
+    if poll(&mut fds, PollTimeout::try_from(RESPONSE_TIMEOUT)?)? == 0 {
+        return Err(format!("no answer within {RESPONSE_TIMEOUT:?}").into());
     }
     Ok(fds.iter().enumerate().filter(|(_, fd)| fd.any().unwrap_or(true)).map(|(index, _)| index).collect())
 }
 
-impl Lane {
-    /// Asks as much as may be under way.
+impl LoadConnection {
+    /// Sends requests until the connection's depth is reached.
     fn fill(&mut self, next: &mut impl FnMut() -> Option<Request>) -> Result<(), AskError> {
         while !self.connection.is_full() {
             let Some(request) = next() else { break };
             let id = self.connection.ask(&request)?;
-            self.asked.insert(id, now());
+            self.sent_at.insert(id, now());
         }
         Ok(())
     }
 
-    /// Takes what is there.
-    fn take(&mut self, outcome: &mut Outcome) -> Result<(), Box<dyn core::error::Error>> {
+    /// Receives the available responses.
+    fn receive(&mut self, outcome: &mut Outcome) -> Result<(), Box<dyn core::error::Error>> {
         loop {
-            let (id, answer) = match self.connection.next_within(Some(Duration::ZERO)) {
-                Ok(answered) => answered,
+            let (id, response) = match self.connection.next_within(Some(Duration::ZERO)) {
+                Ok(received) => received,
                 Err(ClientError::TimedOut { .. }) => return Ok(()),
                 Err(error) => return Err(error.into()),
             };
-            if let Some(asked) = self.asked.remove(&id) {
-                outcome.latency.record(u64::try_from(asked.elapsed().as_micros())?)?;
+            if let Some(sent_at) = self.sent_at.remove(&id) {
+                outcome.latency.record(u64::try_from(sent_at.elapsed().as_micros())?)?;
             }
-            match answer {
-                Answer::Path(_) => outcome.found += 1,
+            match response {
+                Response::Path(_) => outcome.found += 1,
                 _ => outcome.refused += 1,
             }
         }

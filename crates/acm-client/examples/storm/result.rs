@@ -1,9 +1,9 @@
-//! What came out.
+//! The result of a load test.
 use core::{fmt, time::Duration};
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 
-/// Answers, and how long they took in microseconds.
+/// The number of responses, and their latencies in microseconds.
 pub(crate) struct Outcome {
     pub(crate) found: u64,
     pub(crate) refused: u64,
@@ -12,13 +12,13 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    pub(crate) const fn answers(&self) -> u64 {
+    pub(crate) const fn responses(&self) -> u64 {
         self.found + self.refused
     }
 
-    /// Answers in a second.
+    /// Returns the number of responses per second.
     fn rate(&self) -> u128 {
-        u128::from(self.answers()) * 1_000_000 / self.took.as_micros().max(1)
+        u128::from(self.responses()) * 1_000_000 / self.took.as_micros().max(1)
     }
 
     pub(crate) fn json(&self) -> Value {

@@ -1,4 +1,4 @@
-//! The fabric and its daemons, as processes of their own that end with this one.
+//! The fabric and its daemons. They run as separate processes, which this process ends.
 use acm_client::{Counter, Service};
 use core::{error::Error, time::Duration};
 use nix::{
@@ -15,27 +15,27 @@ use tempfile::TempDir;
 
 type Result<T> = core::result::Result<T, Box<dyn Error>>;
 
-/// How often something is looked for until it is there: a minute in all.
-const LOOKS: u32 = 1200;
+/// The number of tries while waiting, and the time between them: 1 min in total.
+const TRIES: u32 = 1200;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A fabric of nodes node1, node2, ...
+/// A fabric of the nodes node1, node2, ...
 pub(crate) struct Site {
     folder: TempDir,
     programs: PathBuf,
     nodes: u32,
-    // Daemons first: they end before the fabric does.
+    // Fields are dropped in order: the daemons end before the fabric.
     daemons: Vec<Running>,
     _fabric: Running,
 }
 
-/// A process that is told to end when this is dropped.
+/// A process that receives SIGTERM on drop.
 struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
         if let Ok(pid) = i32::try_from(self.0.id()) {
-            // It may have ended by itself.
+            // The process may have ended already.
             let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
         }
         let _ = self.0.wait();
@@ -43,10 +43,11 @@ impl Drop for Running {
 }
 
 impl Site {
-    /// Starts a fabric and waits until its ports are active. With the name of an ibsim, its subnet manager's.
+    /// Starts a fabric and waits until its ports are active. With the name of an ibsim, uses the subnet manager of that
+    /// ibsim.
     pub(crate) fn start(nodes: u32, ibsim: Option<&str>, settings: &[String]) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("storm-").tempdir()?;
-        // An example lies one folder below the programs.
+        // The examples are in a subdirectory of the programs' directory.
         let own = env::current_exe()?;
         let programs = own.ancestors().nth(2).unwrap_or(Path::new(".")).to_owned();
         let mut command = command(&programs, "ib-sim")?;
@@ -65,7 +66,7 @@ impl Site {
         Ok(site)
     }
 
-    /// Starts a daemon at each node and waits until each is in its group.
+    /// Starts a daemon at each node and waits until each daemon has joined its group.
     pub(crate) fn start_daemons(&mut self) -> Result<()> {
         for node in 1..=self.nodes {
             let name = format!("node{node}");
@@ -87,7 +88,7 @@ impl Site {
         Ok(())
     }
 
-    /// Where a node's daemon serves.
+    /// Returns the address of a node's daemon.
     pub(crate) fn service(&self, node: u32) -> Service {
         Service::Unix(self.socket(node))
     }
@@ -96,34 +97,34 @@ impl Site {
         self.folder.path().join(format!("node{node}/ibacm-unix.sock"))
     }
 
-    /// The GIDs of the active ports, in the order of the nodes.
+    /// Returns the GIDs of the active ports, in the order of the nodes.
     pub(crate) fn gids(&self) -> Result<Vec<String>> {
         let ports = self.control(&["ports"])?;
         let active = ports.lines().filter(|line| line.contains(" active "));
         Ok(active.filter_map(|line| line.split_once(" gid ")?.1.split(' ').next().map(str::to_owned)).collect())
     }
 
-    /// A program at every node, on its devices.
+    /// Returns a command that runs a program at every node, with the node's devices.
     pub(crate) fn at_nodes(&self) -> Result<Command> {
         let mut command = command(&self.programs, "ib-sim")?;
         command.args(["run", "--no-namespaces", "--socket"]).arg(self.folder.path().join("fabric.sock")).arg("--");
         Ok(command)
     }
 
-    /// Counts from here on.
+    /// Sets the fabric's counters to zero.
     pub(crate) fn begin_counting(&self) -> Result<()> {
         self.control(&["stats", "reset"]).map(|_| ())
     }
 
-    /// The sum of these counters of the fabric.
-    pub(crate) fn counted(&self, names: &[&str]) -> Result<u64> {
+    /// Returns the sum of these counters of the fabric.
+    pub(crate) fn fabric_counters(&self, names: &[&str]) -> Result<u64> {
         let stats = self.control(&["stats"])?;
         let values = stats.lines().filter_map(|line| line.split_once(' '));
         values.filter(|(name, _)| names.contains(name)).map(|(_, value)| Ok(value.trim().parse::<u64>()?)).sum()
     }
 
-    /// The sum of all daemons' counter.
-    pub(crate) fn daemons_counted(&self, counter: Counter) -> Result<u64> {
+    /// Returns the sum of a counter of all daemons.
+    pub(crate) fn daemon_counter(&self, counter: Counter) -> Result<u64> {
         let mut sum = 0;
         for node in 1..=self.nodes {
             let mut client = acm_client::Client::connect(self.service(node))?;
@@ -146,10 +147,10 @@ impl Site {
         fs::read_to_string(self.folder.path().join(name)).unwrap_or_default()
     }
 
-    /// Looks until it is so; what fails meanwhile may not be there yet.
-    fn wait(&self, what: &str, log: &str, mut is_so: impl FnMut() -> Result<bool>) -> Result<()> {
-        for _ in 0..LOOKS {
-            if is_so().unwrap_or(false) {
+    /// Waits until the condition is true. An error of the condition counts as false.
+    fn wait(&self, what: &str, log: &str, mut condition: impl FnMut() -> Result<bool>) -> Result<()> {
+        for _ in 0..TRIES {
+            if condition().unwrap_or(false) {
                 return Ok(());
             }
             thread::sleep(PAUSE);
@@ -158,7 +159,7 @@ impl Site {
     }
 }
 
-/// A program of this project, which lies where this one does.
+/// Returns a command for a program of this project, in the same directory as this program.
 fn command(programs: &Path, name: &str) -> io::Result<Command> {
     let path = programs.join(name);
     if path.is_file() {

@@ -1,6 +1,6 @@
-//! Subnet administration, asked through umad: one question at a time, and the kernel sends it again.
+//! The client of the subnet administrator (SA), through umad. It has one request in flight. The kernel retries.
 use super::{error::FabricError, local_port::LocalPort};
-use crate::clock::Deadline;
+use crate::deadline::Deadline;
 use core::time::Duration;
 use ib_device::umad::{Agent, AgentId, Expect, MadAddress, ReceiveBuffer, Rmpp, UmadPort};
 use ib_mad::{
@@ -11,13 +11,13 @@ use ib_mad::{
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::os::fd::AsFd;
 
-/// How long each of the kernel's sends waits for an answer, and how often it sends again.
+/// Time-out of each of the kernel's sends, and the number of retries.
 const TIMEOUT: Duration = Duration::from_secs(1);
 const RETRIES: u32 = 3;
-/// What the kernel may take longer than it was told, and the transfer of a long answer.
+/// Additional time for the kernel's delay, and for the transfer of a long response.
 const SLACK: Duration = Duration::from_secs(30);
 
-/// A port that asks subnet administration.
+/// A client of the subnet administrator (SA) at a local port.
 #[derive(Debug)]
 pub struct Administration {
     port: LocalPort,
@@ -29,12 +29,12 @@ pub struct Administration {
     timeout: Duration,
 }
 
-/// The records of an answer.
+/// The records of a response.
 #[derive(Clone, Debug)]
 pub struct Table<R> {
-    /// Those that came.
+    /// The received records.
     pub records: Vec<R>,
-    /// Whether there were more, which did not arrive: ibsim hands on the first segment of an answer only.
+    /// True if there are more records that were not received. ibsim forwards only the first segment of a response.
     pub is_cut: bool,
 }
 
@@ -42,7 +42,7 @@ impl Administration {
     /// Opens the port's umad file.
     ///
     /// # Errors
-    /// It may not be opened, or takes no agent.
+    /// The file cannot be opened, or the kernel registers no agent.
     pub fn open(port: LocalPort) -> Result<Self, FabricError> {
         let failed = |source| FabricError::Device { what: port.name(), source };
         let umad = UmadPort::open(&port.umad).map_err(failed)?;
@@ -52,31 +52,32 @@ impl Administration {
         Ok(Self { port, umad, agent, buffer, last: 0, sm_key, timeout: TIMEOUT })
     }
 
-    /// Asks as one who knows this key, and is told more (who is in which group). OpenSM's is 1 if nobody chose another.
+    /// Sets the `SM_Key` of requests. With the right key, the SA returns more (the members of groups). OpenSM's default
+    /// is 1.
     #[must_use]
     pub fn with_sm_key(self, sm_key: SmKey) -> Self {
         Self { sm_key, ..self }
     }
 
-    /// Waits so long for an answer each of the four times that a question is sent, in place of a second.
+    /// Sets the time-out of each of the four sends of a request. The default is 1 s.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// The port that asks.
+    /// Returns the local port.
     #[must_use]
     pub fn port(&self) -> &LocalPort {
         &self.port
     }
 
-    /// Whether it asks as one who knows the `SM_Key`.
+    /// Reports whether requests have an `SM_Key`.
     #[must_use]
     pub fn is_trusted(&self) -> bool {
         !self.sm_key.is_zero()
     }
 
-    /// Asks as anybody, for this once.
+    /// Calls `ask` with requests without an `SM_Key`.
     pub(super) fn without_key<T>(&mut self, ask: impl FnOnce(&mut Self) -> T) -> T {
         let sm_key = core::mem::replace(&mut self.sm_key, SmKey::ZERO);
         let done = ask(self);
@@ -84,15 +85,15 @@ impl Administration {
         done
     }
 
-    /// The one record that matches.
+    /// Returns the matching record.
     ///
     /// # Errors
-    /// [`FabricError::Refused`] with `SA_NO_RECORDS` if none does.
+    /// [`FabricError::Refused`] with `SA_NO_RECORDS` if no record matches.
     pub fn get<R: SaRecord>(&mut self, what: &str, query: &Query<R>) -> Result<R, FabricError> {
         self.one(what, query.get(TransactionId::ZERO))
     }
 
-    /// Makes the record, or changes it; what it is now.
+    /// Creates or changes a record. Returns the new record.
     ///
     /// # Errors
     /// [`FabricError::Refused`].
@@ -100,7 +101,7 @@ impl Administration {
         self.one(what, query.set(TransactionId::ZERO))
     }
 
-    /// Removes the record; what it was.
+    /// Deletes a record. Returns the old record.
     ///
     /// # Errors
     /// [`FabricError::Refused`].
@@ -108,43 +109,43 @@ impl Administration {
         self.one(what, query.delete(TransactionId::ZERO))
     }
 
-    /// Every record that matches.
+    /// Returns all matching records. The table is empty if no record matches.
     ///
     /// # Errors
-    /// [`FabricError::Refused`]; that none matches is an empty table.
+    /// [`FabricError::Refused`].
     pub fn table<R: SaRecord>(&mut self, what: &str, query: &Query<R>) -> Result<Table<R>, FabricError> {
-        let answer = match self.ask(what, query.get_table(TransactionId::ZERO)) {
+        let response = match self.ask(what, query.get_table(TransactionId::ZERO)) {
             Err(FabricError::Refused { status: Status::SA_NO_RECORDS, .. }) => {
                 return Ok(Table { records: Vec::new(), is_cut: false });
             }
-            answer => answer?,
+            response => response?,
         };
-        let mad = MadRef::new(&answer)?;
+        let mad = MadRef::new(&response)?;
         let records = mad.records::<R>()?.copied().collect();
         let is_first_only = mad.rmpp().is_some_and(|rmpp| {
             let flags = rmpp.flags;
-            flags.active() && flags.first() && !flags.last() && answer.len() <= size_of::<SaMad>()
+            flags.active() && flags.first() && !flags.last() && response.len() <= size_of::<SaMad>()
         });
         Ok(Table { records, is_cut: is_first_only })
     }
 
-    fn one<R: SaRecord>(&mut self, what: &str, question: SaMad) -> Result<R, FabricError> {
-        let answer = self.ask(what, question)?;
+    fn one<R: SaRecord>(&mut self, what: &str, request: SaMad) -> Result<R, FabricError> {
+        let response = self.ask(what, request)?;
         let missing = FabricError::Refused { what: what.to_owned(), status: Status::SA_NO_RECORDS };
-        MadRef::new(&answer)?.records::<R>()?.next().copied().ok_or(missing)
+        MadRef::new(&response)?.records::<R>()?.next().copied().ok_or(missing)
     }
 
-    /// Sends a question and waits for the answer.
-    fn ask(&mut self, what: &str, mut question: SaMad) -> Result<Vec<u8>, FabricError> {
+    /// Sends a request and waits for the response.
+    fn ask(&mut self, what: &str, mut request: SaMad) -> Result<Vec<u8>, FabricError> {
         let failed = |source| FabricError::Device { what: self.port.name(), source };
         self.last = self.last.wrapping_add(1);
-        question.header.transaction_id = TransactionId::new(self.last.into());
-        question.sa.sm_key = Be64::new(self.sm_key.get());
+        request.header.transaction_id = TransactionId::new(self.last.into());
+        request.sa.sm_key = Be64::new(self.sm_key.get());
         let port = &self.port.port;
         let way = AddressVector::local(port.sm_lid, port.sm_sl);
         let to = MadAddress::general_services(way, port.sa_pkey_index());
         let expect = Expect::Response { timeout: self.timeout, retries: RETRIES };
-        self.umad.send(self.agent, &to, expect, as_bytes(&question)).map_err(failed)?;
+        self.umad.send(self.agent, &to, expect, as_bytes(&request)).map_err(failed)?;
         let no_answer = FabricError::NoAnswer { sm_lid: port.sm_lid, trusted: self.is_trusted() };
         let deadline = Deadline::after(Some(self.timeout * (RETRIES + 1) + SLACK));
         loop {
@@ -156,7 +157,7 @@ impl Administration {
                 Err(errno) => return Err(FabricError::Wait { what: self.port.name(), source: errno.into() }),
             }
             while let Some(received) = self.umad.receive(&mut self.buffer).map_err(failed)? {
-                // The kernel has the upper half; an older question's answer comes too late.
+                // The kernel uses the upper half. A response to an older request is dropped.
                 let [.., a, b, c, d] = received.mad_header()?.transaction_id.get().to_be_bytes();
                 if u32::from_be_bytes([a, b, c, d]) != self.last {
                     continue;

@@ -1,76 +1,76 @@
-//! What can go wrong with the fabric, each with what to do about it.
+//! Errors of queries to the fabric, each with advice.
 use ib_mad::{Lid, MgmtClass, Status};
 use std::io;
 
-/// Why the fabric was not asked, or has no answer.
+/// The reason why a query to the fabric failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FabricError {
-    /// No device at all.
+    /// There is no InfiniBand device.
     #[error("no InfiniBand device here: is the adapter's driver loaded (ls /sys/class/infiniband)?")]
     NoDevice,
-    /// Devices, but no port that is active.
+    /// No port is active.
     #[error("no active InfiniBand port ({0}): is there a cable, and a subnet manager (ibstat, sminfo)?")]
     NoActivePort(String),
-    /// The port that was named is not there, or not active.
-    #[error("{wanted} is no active InfiniBand port; these are: {active}")]
+    /// The requested port does not exist or is not active.
+    #[error("{requested} is no active InfiniBand port; these are: {active}")]
     NoSuchPort {
-        /// What was named.
-        wanted: String,
-        /// Those that would do.
+        /// The requested port.
+        requested: String,
+        /// The active ports.
         active: String,
     },
     /// The kernel has no umad file for the port.
     #[error("{0} has no umad file: modprobe ib_umad")]
     NoUmad(String),
-    /// The umad file cannot be opened, or does not do what it should.
+    /// The umad file cannot be opened, or an operation on it failed.
     #[error("{what}: {source}{}", advice(source))]
     Device {
-        /// The port, as `mlx5_0 port 1`, or the devices where all were looked at.
+        /// The port, such as `mlx5_0 port 1`, or a phrase that means all devices.
         what: String,
-        /// What is wrong.
+        /// The error.
         source: ib_device::Error,
     },
-    /// Waiting for it failed.
+    /// Waiting for the umad file failed.
     #[error("{what}: {source}")]
     Wait {
-        /// The port, as `mlx5_0 port 1`.
+        /// The port, such as `mlx5_0 port 1`.
         what: String,
-        /// What is wrong.
+        /// The error of the system.
         source: io::Error,
     },
-    /// No answer came in time, retries included.
+    /// No response was received in time, after all retries.
     #[error(
         "subnet administration (LID {sm_lid}) does not answer: does the subnet manager run (sminfo)?{}",
         if *trusted { " OpenSM does not answer a wrong SM_Key either" } else { "" }
     )]
     NoAnswer {
-        /// Where it was asked.
+        /// LID of the subnet manager.
         sm_lid: Lid,
-        /// Whether an `SM_Key` was in the question.
+        /// True if the request had an `SM_Key`.
         trusted: bool,
     },
-    /// Subnet administration says no.
+    /// The SA responded with an error status.
     #[error("{what}: {}{}", status.of(MgmtClass::SUBN_ADM), meaning(*status))]
     Refused {
-        /// What was asked.
+        /// The request, as text.
         what: String,
-        /// Status of its answer, which says why.
+        /// The status of the response.
         status: Status,
     },
-    /// There is more than arrived.
+    /// The response is incomplete.
     #[error("there are more of {what}: only the first datagram of an answer arrived (ibsim?)")]
     Cut {
-        /// What was asked for.
+        /// The requested records, as text.
         what: String,
     },
-    /// The answer is none to what was asked.
+    /// The response is malformed.
     #[error("subnet administration's answer cannot be read: {0}")]
     Answer(#[from] ib_mad::DecodeError),
 }
 
 impl FabricError {
-    /// The status that subnet administration gave, if it gave one.
+    /// Returns the status of the SA, if there is one.
     #[must_use]
     pub const fn status(&self) -> Option<Status> {
         match self {

@@ -1,11 +1,11 @@
-//! Groups by a name.
+//! Names of multicast groups.
 use core::{
     net::{IpAddr, Ipv4Addr},
     str::FromStr,
 };
 use ib_mad::{Gid, Mtu, Pkey, Rate, acm::group_mgid};
 
-/// A multicast group as one names it: its GID, or what it is for.
+/// A multicast group: its GID, or its use.
 ///
 /// ```
 /// use acm_client::{fabric::GroupName, ib_mad::Pkey};
@@ -15,23 +15,23 @@ use ib_mad::{Gid, Mtu, Pkey, Rate, acm::group_mgid};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupName {
-    /// `ff12:401b:ffff::1`: the group with this GID.
+    /// `ff12:401b:ffff::1`: a group by its GID.
     Mgid(Gid),
-    /// `224.0.0.1`, `ip:224.0.0.1`, `ip:ff02::1`: the group of IP over InfiniBand.
+    /// `224.0.0.1`, `ip:224.0.0.1`, `ip:ff02::1`: a group of IP over InfiniBand.
     Ip(IpAddr),
-    /// `broadcast`: that of IPv4 over InfiniBand's broadcasts, whose parameters the others have.
+    /// `broadcast`: the IPv4 broadcast group of IP over InfiniBand. The other groups have its parameters.
     Broadcast,
-    /// `rdmacm:239.0.0.1`, `rdmacm:ff05::1`: the group that `rdma_join_multicast` joins in the port space UDP.
+    /// `rdmacm:239.0.0.1`, `rdmacm:ff05::1`: the group that `rdma_join_multicast` joins in the UDP port space.
     RdmaCm(IpAddr),
-    /// `acm`: the base group of ibacm's multicast protocol, where no daemon has another `min_rate` or `min_mtu`.
+    /// `acm`: the base group of ibacm's multicast protocol, for the default `min_rate` and `min_mtu`.
     Acm,
 }
 
-/// The scope of a group's GID that reaches the subnet, which groups of IP over InfiniBand have as a rule.
+/// The link-local scope of a group's GID. Groups of IP over InfiniBand usually have it.
 pub const LINK_SCOPE: u8 = 2;
 
 impl GroupName {
-    /// The group's GID in a partition and with a scope, where the name does not say them.
+    /// Returns the group's GID. `pkey` and `scope` apply to names that are not a GID.
     #[must_use]
     pub const fn mgid(self, pkey: Pkey, scope: u8) -> Gid {
         match self {
@@ -45,7 +45,7 @@ impl GroupName {
         }
     }
 
-    /// Whether the group takes its parameters from the broadcast group of its partition, as Linux's IPoIB has it.
+    /// Reports whether the group takes its parameters from the broadcast group of its partition, as in Linux's IPoIB.
     #[must_use]
     pub const fn is_of_ip(self) -> bool {
         matches!(self, Self::Ip(_) | Self::Broadcast | Self::RdmaCm(_))
@@ -54,7 +54,7 @@ impl GroupName {
 
 impl FromStr for GroupName {
     type Err = NoGroup;
-    /// Reads a name, a GID, or a multicast address. What has colons and no prefix is a GID.
+    /// Parses a name, a GID or a multicast address. A text with colons but without a prefix is a GID.
     fn from_str(text: &str) -> Result<Self, NoGroup> {
         let address = |text: &str| text.parse::<IpAddr>().ok().filter(IpAddr::is_multicast);
         let name = match text.split_once(':') {
@@ -69,7 +69,7 @@ impl FromStr for GroupName {
     }
 }
 
-/// Text that names no group.
+/// A text that is not the name of a group.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no group: an MGID, an IPv4 multicast address, ip:ADDRESS, rdmacm:ADDRESS, broadcast or acm")]
 pub struct NoGroup(String);
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_their_gids() {
+    fn names_are_converted_to_gids() {
         for (text, mgid) in [
             ("ff12:401b:8001::ffff:ffff", "ff12:401b:8001::ffff:ffff"),
             ("broadcast", "ff12:401b:8001::ffff:ffff"),

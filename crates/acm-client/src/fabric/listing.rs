@@ -1,4 +1,4 @@
-//! Groups, and who is in them.
+//! Lists multicast groups and their members.
 use super::{administration::Administration, error::FabricError, nodes::NodeNames};
 use ib_mad::{
     Gid,
@@ -9,56 +9,56 @@ use std::collections::BTreeMap;
 /// A multicast group of the subnet and its members.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// The group's parameters. Its port GID and join state are a member's, or nobody's.
+    /// The group's parameters. Port GID and join state belong to a member, or are zero.
     pub record: McMemberRecord,
-    /// Its members in the order of their GIDs. Who does not know the `SM_Key` is told of the asking port only.
+    /// The members in the order of their GIDs. Without the `SM_Key`, only the local port is listed.
     pub members: Vec<Member>,
 }
 
-/// A port that is in a group.
+/// A port that is a member of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// GID that the port joined with.
+    /// GID of the port.
     pub port_gid: Gid,
-    /// What kind of member; empty if that is not told.
+    /// The kind of membership; empty if the SA does not report it.
     pub join_state: JoinState,
-    /// What its node is called.
+    /// Name of the node.
     pub node: Option<String>,
 }
 
-/// What is known of the groups.
+/// A list of groups.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// In the order of their GIDs.
+    /// The groups in the order of their GIDs.
     pub groups: Vec<Group>,
-    /// Whether all members are named, because subnet administration trusts the asker.
+    /// True if all members are listed, because requests have the `SM_Key`.
     pub has_all_members: bool,
-    /// Whether there were more than arrived.
+    /// True if the list is incomplete.
     pub is_cut: bool,
 }
 
-/// The groups that match, with their members: two questions, and one or some for the names of nodes.
+/// Lists the matching groups with their members. Sends two requests, and further requests for the names of nodes.
 ///
 /// # Errors
-/// Subnet administration does not answer, or refuses.
+/// The SA does not respond, or responds with an error.
 pub fn groups(administration: &mut Administration, query: &Query<McMemberRecord>) -> Result<Groups, FabricError> {
     let mut found: BTreeMap<Gid, Group> = BTreeMap::new();
-    let own = administration.port().gid();
-    // As one who is not trusted one is told of each group once, with members or without.
-    let every = administration.without_key(|administration| administration.table("groups", query))?;
-    let mut is_cut = every.is_cut;
-    for record in every.records {
+    let local_gid = administration.port().gid();
+    // Without the `SM_Key`, the SA returns each group once, with or without members.
+    let all = administration.without_key(|administration| administration.table("groups", query))?;
+    let mut is_cut = all.is_cut;
+    for record in all.records {
         found.entry(record.mgid).or_insert(Group { record, members: Vec::new() });
     }
     let is_trusted = administration.is_trusted();
-    let of_members = if is_trusted { *query } else { query.port_gid(own) };
+    let of_members = if is_trusted { *query } else { query.port_gid(local_gid) };
     let members = administration.table("members of groups", &of_members)?;
     is_cut |= members.is_cut;
     let mut records = members.records;
     if members.is_cut {
-        // One group after the other may do.
+        // The list was incomplete: query one group at a time.
         records.clear();
-        is_cut = every.is_cut;
+        is_cut = all.is_cut;
         for mgid in found.keys() {
             let table = administration.table("members of a group", &of_members.mgid(*mgid))?;
             is_cut |= table.is_cut;
@@ -67,15 +67,15 @@ pub fn groups(administration: &mut Administration, query: &Query<McMemberRecord>
     }
     for record in &records {
         let group = found.entry(record.mgid).or_insert(Group { record: *record, members: Vec::new() });
-        // OpenSM blanks who it is for those it does not trust; they have asked for their own port.
-        let port_gid = if record.port_gid.is_zero() { own } else { record.port_gid };
+        // OpenSM returns a zero port GID without the `SM_Key`. The request was for the local port then.
+        let port_gid = if record.port_gid.is_zero() { local_gid } else { record.port_gid };
         let join_state = record.scope_state.join_state();
         group.members.push(Member { port_gid, join_state, node: None });
     }
     let mut groups: Vec<Group> = found.into_values().collect();
     let mut names = NodeNames::default();
     let members = groups.iter().flat_map(|group| &group.members);
-    names.learn(administration, members.map(|member| member.port_gid.interface_id()))?;
+    names.query(administration, members.map(|member| member.port_gid.interface_id()))?;
     for group in &mut groups {
         group.members.sort_by_key(|member| member.port_gid);
         for member in &mut group.members {

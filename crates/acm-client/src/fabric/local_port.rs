@@ -1,4 +1,4 @@
-//! The port of this machine that asks.
+//! The local port that sends requests.
 use super::error::FabricError;
 use ib_device::sysfs::{self, Sysfs};
 use ib_mad::{Gid, Guid};
@@ -7,37 +7,37 @@ use std::path::PathBuf;
 /// An active port and its umad file.
 #[derive(Clone, Debug)]
 pub struct LocalPort {
-    /// Name of the device that has it, as `mlx5_0`.
+    /// Name of the device, such as `mlx5_0`.
     pub device: String,
-    /// What the kernel says of it.
+    /// The kernel's attributes of the port.
     pub port: sysfs::Port,
     pub(super) umad: PathBuf,
 }
 
 impl LocalPort {
-    /// The first active InfiniBand port, or the first of this device, or with this number.
+    /// Returns the first active InfiniBand port, optionally of this device or with this number.
     ///
     /// # Errors
-    /// There is none, or the kernel has no umad file for it.
+    /// There is no such port, or the kernel has no umad file for it.
     pub fn find(device: Option<&str>, number: Option<u8>) -> Result<Self, FabricError> {
         let ports = Self::all()?;
-        let is_meant = |name: &str, port: &sysfs::Port| {
+        let matches = |name: &str, port: &sysfs::Port| {
             device.is_none_or(|device| device == name) && number.is_none_or(|number| number == port.number)
         };
         let text = |(name, port): &(String, sysfs::Port)| format!("{name} port {}", port.number);
         let list = |ports: Vec<String>| if ports.is_empty() { "none".to_owned() } else { ports.join(", ") };
         let active: Vec<_> = ports.iter().filter(|(_, port)| port.is_usable()).collect();
-        let Some((name, port)) = active.iter().find(|(name, port)| is_meant(name, port)) else {
+        let Some((name, port)) = active.iter().find(|(name, port)| matches(name, port)) else {
             let number = number.map(|number| format!("port {number}"));
-            let wanted = device.map(str::to_owned).into_iter().chain(number).collect::<Vec<_>>().join(" ");
+            let requested = device.map(str::to_owned).into_iter().chain(number).collect::<Vec<_>>().join(" ");
             if ports.is_empty() {
                 return Err(FabricError::NoDevice);
-            } else if wanted.is_empty() {
+            } else if requested.is_empty() {
                 let states = ports.iter().map(|found| format!("{}: {}", text(found), found.1.state)).collect();
                 return Err(FabricError::NoActivePort(list(states)));
             }
             let active = list(active.into_iter().map(text).collect());
-            return Err(FabricError::NoSuchPort { wanted, active });
+            return Err(FabricError::NoSuchPort { requested, active });
         };
         let Some(umad) = &port.umad else {
             return Err(FabricError::NoUmad(format!("{name} port {}", port.number)));
@@ -45,7 +45,7 @@ impl LocalPort {
         Ok(Self { device: name.clone(), port: port.clone(), umad: umad.path.clone() })
     }
 
-    /// The port with this number of the device with this node GUID, if it is active.
+    /// Returns the active port with this number of the device with this node GUID.
     ///
     /// # Errors
     /// As for [`find`](Self::find).
@@ -55,7 +55,7 @@ impl LocalPort {
         Self::find(Some(&name), Some(number))
     }
 
-    /// The device and port that have this GID, if they are this machine's.
+    /// Returns the local device and port with this GID, if there is one.
     #[must_use]
     pub fn with_gid(gid: Gid) -> Option<(String, sysfs::Port)> {
         Self::all().ok()?.into_iter().find(|(_, port)| port.gid_index(gid).is_some())
@@ -66,13 +66,13 @@ impl LocalPort {
         Ok(devices()?.into_iter().flat_map(ports).collect())
     }
 
-    /// Its first GID, by which subnet administration knows it.
+    /// Returns the first GID, which identifies the port for the SA.
     #[must_use]
     pub fn gid(&self) -> Gid {
         self.port.gids.first().map_or(Gid::ZERO, |entry| entry.gid)
     }
 
-    /// `mlx5_0 port 1`.
+    /// Returns a name such as `mlx5_0 port 1`.
     #[must_use]
     pub fn name(&self) -> String {
         format!("{} port {}", self.device, self.port.number)

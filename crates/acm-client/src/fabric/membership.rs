@@ -1,4 +1,4 @@
-//! Being in a group.
+//! Joins and leaves multicast groups.
 use super::{
     administration::Administration,
     error::FabricError,
@@ -10,50 +10,50 @@ use ib_mad::{
     sa::{JoinState, McMemberRecord, Query},
 };
 
-/// How to join a group.
+/// A request to join a group.
 ///
-/// Subnet administration keeps one membership for a port, whoever asked for it: the kernel's IPoIB, a daemon, this. It is
-/// there until it is ended, the port goes, or a subnet manager starts anew that does not know it; nobody ends it when the
-/// program that asked for it does.
+/// The SA keeps one membership for a port, which the kernel's IPoIB, a daemon and this program share. It exists until a
+/// program deletes it, the port goes down, or the subnet manager restarts and loses it. It is not deleted when the
+/// program that created it exits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Join {
     /// The group to join.
     pub name: GroupName,
-    /// Its partition; full or limited member does not count.
+    /// The partition. The membership bit is ignored.
     pub pkey: Pkey,
-    /// The scope of its GID, where the name does not say it: 2 is the link.
+    /// Scope of the GID for names that are not a GID; 2 is link-local.
     pub scope: u8,
-    /// What kind of member.
+    /// The kind of membership.
     pub join_state: JoinState,
-    /// Make the group if it is not there.
+    /// True to create the group if it does not exist.
     pub create: bool,
-    /// Its key. Without it that of the broadcast group of the partition, ibacm's, or 0xb1b.
+    /// The Q_Key of a new group. The default is that of the partition's broadcast group, ibacm's, or 0xb1b.
     pub qkey: Option<Qkey>,
-    /// Its MTU. Without it that of the broadcast group, or what subnet administration chooses.
+    /// The MTU of a new group. The default is that of the broadcast group, or the choice of the SA.
     pub mtu: Option<Mtu>,
-    /// Its rate, likewise.
+    /// The rate of a new group. The default is that of the broadcast group, or the choice of the SA.
     pub rate: Option<Rate>,
-    /// Its service level. Without it that of the broadcast group, or 0.
+    /// The service level of a new group. The default is that of the broadcast group, or 0.
     pub sl: Option<ServiceLevel>,
 }
 
-/// What came of it.
+/// The result of a join.
 #[derive(Clone, Copy, Debug)]
 pub struct Joined {
-    /// The group as subnet administration has it; its join state is all that the port is.
+    /// The group in the SA. Its join state includes the port's previous membership.
     pub record: McMemberRecord,
-    /// What the port was before, which leaving ends, too; `None`: no member. Empty: subnet administration does not say
-    /// which kind, as OpenSM does without the `SM_Key`.
+    /// The previous membership, which leaving ends, too; `None` if there was none. It is empty if the SA does not
+    /// report the kind, as OpenSM without the `SM_Key`.
     pub before: Option<JoinState>,
 }
 
-/// What OpenSM gives the groups of IP over InfiniBand.
+/// Q_Key that OpenSM gives to groups of IP over InfiniBand.
 const IPOIB_QKEY: Qkey = Qkey::new(0x0b1b);
-/// What ibacm gives its groups.
+/// Q_Key that ibacm gives to its groups.
 const ACM_QKEY: Qkey = Qkey::new(0x8001_0000);
 
 impl Join {
-    /// As a full member, in the default partition.
+    /// Returns a request for a full membership in the default partition.
     #[must_use]
     pub const fn new(name: GroupName) -> Self {
         Self {
@@ -69,20 +69,20 @@ impl Join {
         }
     }
 
-    /// The group's GID.
+    /// Returns the group's GID.
     #[must_use]
     pub const fn mgid(&self) -> Gid {
         self.name.mgid(self.pkey, self.scope)
     }
 
-    /// Joins.
+    /// Joins the group.
     ///
     /// # Errors
-    /// [`FabricError::Refused`]: without `create` there is no such group, or the port may not join it.
+    /// [`FabricError::Refused`]: the group does not exist and `create` is false, or the port may not join.
     pub fn join(&self, administration: &mut Administration) -> Result<Joined, FabricError> {
-        let (mgid, own) = (self.mgid(), administration.port().gid());
+        let (mgid, local_gid) = (self.mgid(), administration.port().gid());
         let what = format!("join {mgid}");
-        let member = Query::<McMemberRecord>::new().mgid(mgid).port_gid(own);
+        let member = Query::<McMemberRecord>::new().mgid(mgid).port_gid(local_gid);
         let before = match administration.get(&what, &member) {
             Ok(record) => Some(record.scope_state.join_state()),
             Err(FabricError::Refused { status: Status::SA_NO_RECORDS | Status::SA_REQUEST_INVALID, .. }) => None,
@@ -90,33 +90,33 @@ impl Join {
         };
         let mut query = member.join_state(self.join_state);
         if self.create {
-            query = self.made(administration, query)?;
+            query = self.with_parameters(administration, query)?;
         }
         let record = administration.set(&what, &query)?;
         Ok(Joined { record, before })
     }
 
-    /// With all that a group is made of.
-    fn made(
+    /// Adds the parameters of a new group to a query.
+    fn with_parameters(
         &self,
         administration: &mut Administration,
         query: Query<McMemberRecord>,
     ) -> Result<Query<McMemberRecord>, FabricError> {
-        let like = if self.name.is_of_ip() && self.name != GroupName::Broadcast {
+        let broadcast = if self.name.is_of_ip() && self.name != GroupName::Broadcast {
             self.broadcast(administration)?
         } else {
             None
         };
-        let qkey = self.qkey.or(like.map(|like| like.qkey));
+        let qkey = self.qkey.or(broadcast.map(|broadcast| broadcast.qkey));
         let qkey = qkey.or((self.name == GroupName::Acm).then_some(ACM_QKEY));
         let qkey = qkey.unwrap_or(IPOIB_QKEY);
-        let sl = self.sl.or(like.map(|like| like.sl_flow_hop.sl())).unwrap_or_default();
+        let sl = self.sl.or(broadcast.map(|broadcast| broadcast.sl_flow_hop.sl())).unwrap_or_default();
         let pkey = self.pkey.as_full_member();
         let mut query = query.qkey(qkey).pkey(pkey).sl(sl).traffic_class(0).flow_label(FlowLabel::default());
-        if let Some(mtu) = self.mtu.or(like.map(|like| like.mtu.value())) {
+        if let Some(mtu) = self.mtu.or(broadcast.map(|broadcast| broadcast.mtu.value())) {
             query = query.mtu(Selector::Exactly, mtu);
         }
-        if let Some(rate) = self.rate.or(like.map(|like| like.rate.value())) {
+        if let Some(rate) = self.rate.or(broadcast.map(|broadcast| broadcast.rate.value())) {
             query = query.rate(Selector::Exactly, rate);
         }
         Ok(query)
@@ -129,13 +129,14 @@ impl Join {
     }
 }
 
-/// Ends the port's membership of this kind, whoever asked for it; `false` if it was none.
+/// Deletes the port's membership of this kind, regardless of the program that created it. Returns `false` if there was
+/// none.
 ///
 /// # Errors
-/// Subnet administration does not answer, or refuses.
+/// The SA does not respond, or responds with an error.
 pub fn leave(administration: &mut Administration, mgid: Gid, kind: JoinState) -> Result<bool, FabricError> {
-    let own = administration.port().gid();
-    let query = Query::<McMemberRecord>::new().mgid(mgid).port_gid(own).join_state(kind);
+    let local_gid = administration.port().gid();
+    let query = Query::<McMemberRecord>::new().mgid(mgid).port_gid(local_gid).join_state(kind);
     match administration.delete(&format!("leave {mgid}"), &query) {
         Ok(_) => Ok(true),
         Err(FabricError::Refused { status: Status::SA_REQUEST_INVALID | Status::SA_NO_RECORDS, .. }) => Ok(false),

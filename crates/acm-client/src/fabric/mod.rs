@@ -1,14 +1,14 @@
-//! The fabric itself, through subnet administration and `/dev/infiniband/umadN`: multicast groups, nodes, and what a
-//! program's traffic gets. No daemon is asked.
+//! The fabric: multicast groups, nodes, and parameters of a program's traffic. Queries go to the subnet administrator
+//! (SA) through `/dev/infiniband/umadN`, not to a daemon.
 //!
-//! | to | take |
+//! | task | item |
 //! |---|---|
-//! | find a port and ask subnet administration | [`LocalPort`], [`Administration`] |
-//! | list groups and who is in them | [`groups`], [`Group`] |
-//! | name a group, join and leave it | [`GroupName`], [`Join`], [`leave`] |
-//! | know the P_Key, SL, MTU and rate of a service before there is a connection | [`Administration::get`] a path record for each peer, [`Parameters::common`] |
+//! | find a local port and query the SA | [`LocalPort`], [`Administration`] |
+//! | list groups and their members | [`groups`], [`Group`] |
+//! | name, join and leave a group | [`GroupName`], [`Join`], [`leave`] |
+//! | get P_Key, SL, MTU and rate of a service | [`Administration::get`] path records, [`Parameters::common`] |
 //!
-//! It needs read and write access to the umad file (root, or the group `rdma` on most systems).
+//! The umad file must be readable and writable: for root, or for the group `rdma` on most systems.
 //!
 //! ```no_run
 //! use acm_client::{fabric::{Administration, LocalPort, groups}, ib_mad::sa::{McMemberRecord, Query}};

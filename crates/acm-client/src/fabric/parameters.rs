@@ -1,13 +1,13 @@
-//! What a program's traffic gets, known before there is a connection.
+//! Parameters of a program's traffic, before it has a connection.
 use core::{cmp::Ordering, fmt};
 use ib_mad::{Mtu, PacketLifeTime, Pkey, Rate, ServiceLevel, sa::PathRecord};
 
-/// What a program that asks no path queries is to be told: good for all of its peers.
+/// Parameters that are valid for all peers, to configure a program that sends no path queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// P_Key of the partition that all paths are in.
+    /// P_Key of all paths.
     pub pkey: Pkey,
-    /// Service level that all paths have.
+    /// Service level of all paths.
     pub sl: ServiceLevel,
     /// The smallest MTU.
     pub mtu: Mtu,
@@ -17,13 +17,13 @@ pub struct Parameters {
     pub packet_life_time: PacketLifeTime,
 }
 
-/// Two peers that no one value is right for.
+/// The reason why paths have no common parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Differs {
-    /// There is no path at all.
+    /// There is no path.
     #[error("there is no path")]
     Nothing,
-    /// The paths have different partitions.
+    /// The paths are in different partitions.
     #[error("some paths are in partition {0}, others in {1}: say --pkey")]
     Pkey(Pkey, Pkey),
     /// The paths have different service levels.
@@ -32,10 +32,10 @@ pub enum Differs {
 }
 
 impl Parameters {
-    /// What holds for all of these paths.
+    /// Returns the parameters that are valid for all paths.
     ///
     /// # Errors
-    /// [`Differs`]: there are none, or they have not one P_Key and service level.
+    /// [`Differs`]: there are no paths, or their P_Keys or service levels differ.
     pub fn common<'a>(paths: impl IntoIterator<Item = &'a PathRecord>) -> Result<Self, Differs> {
         let mut common: Option<Self> = None;
         for path in paths.into_iter().map(Self::from) {
@@ -50,7 +50,7 @@ impl Parameters {
     }
 
     fn and(self, other: &Self) -> Self {
-        // Codes of rates are not in the order of speed.
+        // The codes of rates are not in the order of the rates.
         let slower = match self.rate.mbps().cmp(&other.rate.mbps()) {
             Ordering::Greater => other.rate,
             Ordering::Equal | Ordering::Less => self.rate,
@@ -100,9 +100,9 @@ mod tests {
     }
 
     #[test]
-    fn the_weakest_of_all_paths() {
+    fn common_parameters_are_the_weakest_of_all_paths() {
         let fast = path(0x8001, 3, Mtu::B4096, Rate::GBPS_100, 14);
-        // 20 Gb/s has a higher code than 30 Gb/s.
+        // The code of 20 Gb/s is greater than the code of 30 Gb/s.
         let slow = path(0x8001, 3, Mtu::B2048, Rate::GBPS_20, 16);
         let other = path(0x8001, 3, Mtu::B4096, Rate::GBPS_30, 12);
         for order in [[&fast, &slow, &other], [&other, &slow, &fast], [&slow, &fast, &other]] {
@@ -112,13 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn what_has_nothing_in_common() {
+    fn different_pkeys_or_service_levels_are_an_error() {
         let one = path(0x8001, 3, Mtu::B4096, Rate::GBPS_100, 14);
         let pkey = path(0xffff, 3, Mtu::B4096, Rate::GBPS_100, 14);
         let sl = path(0x8001, 4, Mtu::B4096, Rate::GBPS_100, 14);
-        let said = |paths: &[&PathRecord]| Parameters::common(paths.iter().copied()).unwrap_err().to_string();
-        assert_eq!(said(&[]), "there is no path");
-        assert_eq!(said(&[&one, &pkey]), "some paths are in partition 0x8001, others in 0xffff: say --pkey");
-        assert!(said(&[&one, &sl]).starts_with("some paths have service level 3, others 4: "));
+        let error = |paths: &[&PathRecord]| Parameters::common(paths.iter().copied()).unwrap_err().to_string();
+        assert_eq!(error(&[]), "there is no path");
+        assert_eq!(error(&[&one, &pkey]), "some paths are in partition 0x8001, others in 0xffff: say --pkey");
+        assert!(error(&[&one, &sl]).starts_with("some paths have service level 3, others 4: "));
     }
 }

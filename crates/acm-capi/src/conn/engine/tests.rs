@@ -1,7 +1,7 @@
 //! A connection and daemons that do as each test says.
 use super::*;
 use crate::clock;
-use acm_client::{Answer, Request};
+use acm_client::{Request, Response};
 use acm_wire::client::{ClientRequest, Reply, Resolve, Route, next_frame};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use ib_mad::{Lid, sa::PathRecord};
@@ -31,7 +31,7 @@ impl Engine {
     }
 
     /// The next completion's cookie and outcome. Nothing is done but when the descriptor says so.
-    fn next(&mut self) -> (u64, Result<Answer>) {
+    fn next(&mut self) -> (u64, Result<Response>) {
         loop {
             self.wake.wait();
             let now = clock::now();
@@ -91,9 +91,9 @@ fn daemon(serve: Serve) -> (tempfile::TempDir, Service, Arc<AtomicUsize>) {
     (folder, Service::Unix(path), came)
 }
 
-fn lid(answer: Result<Answer>) -> Result<u16> {
+fn lid(answer: Result<Response>) -> Result<u16> {
     answer.map(|answer| match answer {
-        Answer::Path(found) => found.path.dlid.get(),
+        Response::Path(found) => found.path.dlid.get(),
         other => panic!("{other:?}"),
     })
 }

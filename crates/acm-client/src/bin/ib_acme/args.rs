@@ -1,95 +1,95 @@
-//! The command line: options of one letter as getopt reads them, and long ones of ours.
-use crate::{number::atoi, wanted::Wanted};
+//! The command line: one-letter options with getopt's rules, and long options.
+use crate::{number::atoi, requirements::Requirements};
 use clap::{ArgAction, Parser, error::ErrorKind};
 use std::ffi::OsString;
 
-/// Where the generated files go.
+/// Default directory of the generated files.
 const CONF_DIR: &str = "/etc/rdma";
 const ADDR_FILE: &str = "ibacm_addr.cfg";
 const OPTS_FILE: &str = "ibacm_opts.cfg";
-/// Where the daemon's clients find it.
+/// Default socket of the daemon.
 pub(crate) const SOCKET: &str = "/run/ibacm-unix.sock";
 
-/// Asks a daemon (ibacm, acm-mio) for paths, counters and endpoints, and writes files for it to begin with.
+/// Queries a daemon (ibacm, acm-mio) for paths, counters and endpoints, and writes configuration files for it.
 ///
-/// Options of one letter, output and exit status are those of rdma-core's ib_acme. A list of names is written
-/// node[1-3,5], which is node1 node2 node3 node5. In place of an option, the word vfabric shows what a program's traffic
-/// gets, and groups shows the fabric's multicast groups, joins and leaves them; each has --help.
+/// One-letter options, output and exit status are those of rdma-core's ib_acme. A list of names is written node[1-3,5],
+/// which is node1 node2 node3 node5. The word vfabric in place of an option shows the parameters of a program's
+/// traffic. The word groups shows, joins and leaves multicast groups of the fabric. Both have --help.
 #[derive(Debug, Parser)]
 #[command(name = "ib_acme", version, disable_help_flag = true, disable_version_flag = true, args_override_self = true)]
 pub(crate) struct Args {
-    /// What -s and -d are: i (IP address), n (name), l (LID) or g (GID). Without it: an IP address, a host name that the
-    /// system knows the IP address of, or a LID.
+    /// Type of the addresses of -s and -d: i (IP address), n (name), l (LID) or g (GID). The default is an IP address,
+    /// a host name that the system resolves, or a LID.
     #[arg(short = 'f', value_name = "FORMAT", allow_hyphen_values = true)]
     pub(crate) format: Option<String>,
-    /// Where the path begins: an address of the daemon's node. A list is allowed.
+    /// Source of the path: an address of the daemon's node. A list is allowed.
     #[arg(short = 's', value_name = "ADDRESS", allow_hyphen_values = true)]
     pub(crate) source: Option<String>,
-    /// Where the path leads. A list is allowed.
+    /// Destination of the path. A list is allowed.
     #[arg(short = 'd', value_name = "ADDRESS", allow_hyphen_values = true)]
     pub(crate) dest: Option<String>,
-    /// Have the path looked up by subnet administration, too.
+    /// Query the subnet administrator for the path, too.
     #[arg(short = 'v')]
     pub(crate) verify: bool,
-    /// Take what is in the daemon's cache, and do not wait.
+    /// Return the daemon's cached path, without waiting.
     #[arg(short = 'c')]
     pub(crate) cached: bool,
     /// Show the endpoint with number N, or all.
     #[arg(short = 'e', value_name = "N", num_args = 0..=1, default_missing_value = "")]
     pub(crate) endpoint: Option<String>,
-    /// Show counters: those of the daemon in a row or in a column (`col`), of endpoint N, of all endpoints (`all`), or of
-    /// the endpoint with the address of -s (`s`).
+    /// Show counters: the daemon's in a row or in a column (`col`), those of endpoint N, of all endpoints (`all`), or
+    /// of the endpoint with the address of -s (`s`).
     #[arg(short = 'P', value_name = "WHICH", num_args = 0..=1, default_missing_value = "")]
     pub(crate) perf: Option<String>,
-    /// The daemon to ask: the path of its socket, or a host. A list is allowed.
+    /// The daemon: the path of its socket, or a host. A list is allowed.
     #[arg(short = 'S', value_name = "SERVICE", allow_hyphen_values = true, default_value = SOCKET)]
     pub(crate) services: String,
-    /// How often to ask for each path.
+    /// Number of requests for each path.
     #[arg(short = 'C', value_name = "COUNT", allow_hyphen_values = true)]
     pub(crate) repetitions: Option<String>,
     /// Write an address file for this host.
     #[arg(short = 'A', value_name = "FILE", num_args = 0..=1, default_missing_value = ADDR_FILE)]
     pub(crate) addr_file: Option<String>,
-    /// Write an option file with each option, what it does, and its default.
+    /// Write an option file with each option, its description and its default.
     #[arg(short = 'O', value_name = "FILE", num_args = 0..=1, default_missing_value = OPTS_FILE)]
     pub(crate) opts_file: Option<String>,
-    /// Where -A and -O write. It is made if it is missing.
+    /// Directory of the files of -A and -O. It is created if it does not exist.
     #[arg(short = 'D', value_name = "DIR", allow_hyphen_values = true, default_value = CONF_DIR)]
     pub(crate) dir: String,
-    /// Say what is written.
+    /// Print the names of the written files.
     #[arg(short = 'V')]
     pub(crate) verbose: bool,
-    /// What a path is to be besides.
+    /// Further requirements on the path.
     #[command(flatten)]
-    pub(crate) wanted: Wanted,
-    /// Show in which fields the daemon's path and subnet administration's differ; status 1 if they do.
+    pub(crate) requirements: Requirements,
+    /// Compare the daemon's path with the path of the subnet administrator. The exit status is 1 if they differ.
     #[arg(long, requires = "dest")]
     pub(crate) diff: bool,
-    /// Find out why a path is not found: ask step by step, and say what is missing and what to do.
+    /// Diagnose a missing path: query step by step, and print the failed step with advice.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["dest", "json", "perf", "endpoint"])]
     pub(crate) trace: Option<String>,
     /// Print JSON.
     #[arg(long, conflicts_with_all = ["addr_file", "opts_file", "diff"])]
     pub(crate) json: bool,
-    /// Ask again and again, each SECONDS, and print what differs from the time before.
+    /// Repeat the query every SECONDS, and print the output when it changes.
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "1",
         value_parser = clap::value_parser!(u16).range(1..), conflicts_with_all = ["addr_file", "opts_file"])]
     pub(crate) watch: Option<u16>,
-    /// Print what the shell's completion needs, and exit.
+    /// Print a completion script for the shell, and exit.
     #[arg(long, value_name = "SHELL", exclusive = true)]
     pub(crate) completions: Option<clap_complete::Shell>,
-    /// Print this and exit.
+    /// Print help and exit.
     #[arg(long, action = ArgAction::Help)]
     help: Option<bool>,
     /// Print the version and exit.
     #[arg(long, action = ArgAction::Version)]
     version: Option<bool>,
-    /// Words that are no options.
+    /// Arguments that are not options.
     #[arg(hide = true)]
     stray: Vec<String>,
 }
 
-/// What an address is.
+/// The type of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Ip,
@@ -98,7 +98,7 @@ pub(crate) enum Format {
     Gid,
 }
 
-/// Whose counters.
+/// The requested counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Perf {
     Row,
@@ -108,16 +108,16 @@ pub(crate) enum Perf {
     Source,
 }
 
-/// Why there are no arguments.
+/// The reason why the command line was rejected.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// They do not go together.
+    /// The options do not fit together.
     Together,
-    /// One of them is wrong, or help or the version is asked for.
+    /// An option is invalid, or help or the version is requested.
     Clap(clap::Error),
 }
 
-/// Reads the command line.
+/// Parses the command line.
 pub(crate) fn parse(words: &[OsString]) -> Result<Args, Refusal> {
     let args = Args::try_parse_from(words).map_err(Refusal::Clap)?;
     if args.format.is_some() && args.format().is_none() {
@@ -134,7 +134,7 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Args, Refusal> {
 }
 
 impl Args {
-    /// What all addresses are, if `-f` says so.
+    /// Returns the address type of `-f`.
     pub(crate) fn format(&self) -> Option<Format> {
         match self.format.as_ref()?.chars().next()? {
             'i' => Some(Format::Ip),
@@ -145,7 +145,7 @@ impl Args {
         }
     }
 
-    /// Whose counters are asked for.
+    /// Returns the requested counters.
     pub(crate) fn perf(&self) -> Option<Perf> {
         let which = self.perf.as_deref()?;
         let starts = |word: &str| which.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
@@ -158,12 +158,12 @@ impl Args {
         })
     }
 
-    /// Which endpoint is asked for; 0 for all.
+    /// Returns the number of the requested endpoint; 0 for all.
     pub(crate) fn endpoint(&self) -> Option<i32> {
         self.endpoint.as_deref().map(|number| atoi(number).max(0))
     }
 
-    /// How often; less than once is never.
+    /// Returns the number of requests for each path. A negative number means none.
     pub(crate) fn repetitions(&self) -> i32 {
         match self.repetitions.as_deref().map_or(1, atoi) {
             0 => 1,
@@ -171,24 +171,24 @@ impl Args {
         }
     }
 
-    /// Whether a daemon is asked.
+    /// Reports whether the daemon is queried.
     pub(crate) const fn asks(&self) -> bool {
         self.dest.is_some() || self.trace.is_some() || self.perf.is_some() || self.endpoint.is_some()
     }
 
-    /// Whether files are written.
+    /// Reports whether files are written.
     pub(crate) const fn generates(&self) -> bool {
         self.addr_file.is_some() || self.opts_file.is_some()
     }
 }
 
 impl Refusal {
-    /// The option of one letter that is not known.
+    /// Returns the letter of an unknown one-letter option.
     pub(crate) fn unknown_letter(&self) -> Option<char> {
         self.letter(ErrorKind::UnknownArgument)
     }
 
-    /// The option of one letter that lacks its value.
+    /// Returns the letter of a one-letter option without its value.
     pub(crate) fn letter_without_value(&self) -> Option<char> {
         self.letter(ErrorKind::InvalidValue)
     }
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_need_not_be_there() {
+    fn optional_values_may_be_missing() {
         let args = parse_words(&["-e", "-P", "col", "stray", "-A", "-Ox", "-d", "-n", "-C", "-3"]).unwrap();
         assert_eq!((args.endpoint(), args.perf(), args.repetitions()), (Some(0), Some(Perf::Column), -3));
         assert_eq!((args.addr_file.as_deref(), args.opts_file.as_deref()), (Some(ADDR_FILE), Some("x")));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_together() {
+    fn options_that_do_not_fit_together_are_rejected() {
         for words in
             [&[][..], &["-v"], &["-s", "a"], &["-P", "s"], &["-s", "a", "-e"], &["-d", "a", "-f", "u"], &["-V"]]
         {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_getopt_would_say() {
+    fn refused_letters_are_those_of_getopt() {
         let letters = |words: &[&str]| {
             let refusal = parse_words(words).unwrap_err();
             (refusal.unknown_letter(), refusal.letter_without_value())

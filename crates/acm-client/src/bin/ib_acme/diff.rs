@@ -1,44 +1,44 @@
-//! `--diff`: the daemon's path beside subnet administration's.
+//! `--diff`: compares the daemon's path with the path of the subnet administrator (SA).
 use crate::{
-    asker::Asker,
-    fields::fields,
-    output::{Mark, strerror},
-    question,
+    output::{Mark, fields, strerror},
+    path_request,
     ranges::Names,
+    run_state::RunState,
     server::Server,
 };
 use acm_client::{Request, ib_mad::sa::PathRecord};
 use std::io;
 
-/// Shows what differs, for each source and destination: 0 if nothing does, 1 if something does, 255 without a path.
-pub(crate) fn show(asker: &mut Asker<'_>, server: &mut Server, dests: &str) -> io::Result<i32> {
-    let (Some(dests), Some(sources)) = (Names::parse(dests), asker.sources()) else {
-        asker.out.line(format_args!("Unable to parse destination or source argument"))?;
+/// Prints the differences for each source and destination. Returns 0 if there are none, 1 if there are some, -1 without
+/// a path.
+pub(crate) fn show(state: &mut RunState<'_>, server: &mut Server, dests: &str) -> io::Result<i32> {
+    let (Some(dests), Some(sources)) = (Names::parse(dests), state.sources()) else {
+        state.out.line(format_args!("Unable to parse destination or source argument"))?;
         return Ok(-1);
     };
     let mut status = 0;
     for dest in dests {
-        let (format, dest) = asker.classify(dest);
+        let (format, dest) = state.classify(dest);
         for source in &sources {
             let what = source.as_ref().map_or_else(|| dest.clone(), |source| format!("{source} to {dest}"));
-            let question = question::question(asker.args, format, source.as_deref(), &dest);
-            let compared = match question {
-                Ok(request) => compare(asker, server, &request),
+            let request = path_request::path_request(state.args, format, source.as_deref(), &dest);
+            let compared = match request {
+                Ok(request) => compare(state, server, &request),
                 Err(fault) => Err(fault.into()),
             };
             match compared {
                 Ok(lines) if lines.is_empty() => {
-                    asker.out.marked(Mark::Good, &format!("{what}: as subnet administration has it"))?;
+                    state.out.marked(Mark::Good, &format!("{what}: as subnet administration has it"))?;
                 }
                 Ok(lines) => {
-                    asker.out.marked(Mark::Bad, &format!("{what}: subnet administration has another path"))?;
+                    state.out.marked(Mark::Bad, &format!("{what}: subnet administration has another path"))?;
                     for line in lines {
-                        asker.out.line(format_args!("     {line}"))?;
+                        state.out.line(format_args!("     {line}"))?;
                     }
                     status = if status == 0 { 1 } else { status };
                 }
                 Err(why) => {
-                    asker.out.marked(Mark::Bad, &format!("{what}: {why}"))?;
+                    state.out.marked(Mark::Bad, &format!("{what}: {why}"))?;
                     status = -1;
                 }
             }
@@ -47,15 +47,15 @@ pub(crate) fn show(asker: &mut Asker<'_>, server: &mut Server, dests: &str) -> i
     Ok(status)
 }
 
-fn compare(asker: &Asker<'_>, server: &mut Server, request: &Request) -> Result<Vec<String>, String> {
-    let found = question::ask(server, asker.args, request);
+fn compare(state: &RunState<'_>, server: &mut Server, request: &Request) -> Result<Vec<String>, String> {
+    let found = path_request::send(server, state.args, request);
     let ours = found.map_err(|errno| format!("no path: {}", strerror(errno)))?.path;
-    let theirs = question::ask_sa(server, asker.args, &ours);
+    let theirs = path_request::query_sa(server, state.args, &ours);
     let theirs = theirs.map_err(|errno| format!("subnet administration has none: {}", strerror(errno)))?;
     Ok(differences(&ours, &theirs))
 }
 
-/// A line for each field that differs.
+/// Returns one line for each field that differs.
 pub(crate) fn differences(ours: &PathRecord, theirs: &PathRecord) -> Vec<String> {
     let theirs = fields(theirs);
     fields(ours)

@@ -1,5 +1,5 @@
-//! The manual page `dist/acm-ib_acme.1`: what `--help` says, and what a page has besides. It is a file, so that the
-//! program carries no maker of pages.
+//! The manual page `dist/acm-ib_acme.1`, generated from the command line's help. A test compares the file with the
+//! help, so that the program needs no generator.
 use crate::{args::Args, commands};
 use clap::CommandFactory;
 use clap_mangen::Man;
@@ -33,7 +33,7 @@ fn page() -> String {
     String::from_utf8(text).unwrap() + REST
 }
 
-/// A section for a command, and for each of its own.
+/// Adds a section for a command, and for each of its subcommands.
 fn add(command: &clap::Command, before: &str, text: &mut Vec<u8>) {
     let name = format!("{before}{}", command.get_name());
     let man = Man::new(command.clone());
@@ -42,17 +42,17 @@ fn add(command: &clap::Command, before: &str, text: &mut Vec<u8>) {
     man.render_options_section(&mut section).unwrap();
     let section = String::from_utf8(section).unwrap().replace(".SH DESCRIPTION\n", "").replace(".SH OPTIONS\n", "");
     text.extend(format!(".SH COMMAND {}\n{section}", name.to_uppercase()).into_bytes());
-    for own in command.get_subcommands().filter(|own| own.get_name() != "help") {
-        add(own, &format!("{name} "), text);
+    for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
+        add(subcommand, &format!("{name} "), text);
     }
 }
 
 #[test]
-fn the_page_says_what_help_says() {
+fn manual_page_equals_help() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/acm-ib_acme.1");
     if std::env::var_os("UPDATE_MAN").is_some() {
         fs::write(&path, page()).unwrap();
     }
     let is_so = fs::read_to_string(&path).is_ok_and(|text| text == page());
-    assert!(is_so, "dist/acm-ib_acme.1 is not of these options: UPDATE_MAN=1 cargo test -p acm-client writes it anew");
+    assert!(is_so, "dist/acm-ib_acme.1 differs from the help texts: run UPDATE_MAN=1 cargo test -p acm-client");
 }

@@ -1,6 +1,6 @@
-//! Numbers as C's `atoi` reads them: scripts rely on what it makes of anything else.
+//! Parses numbers like C's `atoi`, because scripts depend on its results for malformed numbers.
 
-/// Blanks, a sign, digits; what follows does not count, and without digits it is 0.
+/// Parses blanks, a sign and digits. The rest is ignored. Without digits the result is 0.
 pub(crate) fn atoi(text: &str) -> i32 {
     let text = text.trim_start_matches([' ', '\t', '\n', '\x0b', '\x0c', '\r']);
     let (negative, digits) = match text.strip_prefix('-') {
@@ -22,7 +22,7 @@ mod tests {
     use super::atoi;
 
     #[test]
-    fn as_in_c() {
+    fn numbers_are_parsed_as_by_atoi() {
         for (text, number) in [
             ("7", 7),
             (" \t+12x", 12),

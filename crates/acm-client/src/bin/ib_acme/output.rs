@@ -1,18 +1,20 @@
-//! Standard output, and what the system says of an error.
+//! Standard output, and the formats of errors and paths.
+use acm_client::ib_mad::{PacketLifeTime, sa::PathRecord};
 use core::fmt;
+use serde_json::{Map, Value, json};
 use std::{
     env,
     io::{self, BufWriter, IsTerminal, Stdout, Write},
 };
 
-/// What a shell shows of a program whose reader is gone: 128 and the number of SIGPIPE.
+/// Exit status of a program that was ended by SIGPIPE, as a shell reports it: 128 plus the signal's number.
 pub(crate) const BROKEN_PIPE: u8 = 141;
 
-/// Where lines go.
+/// The destination of printed lines.
 #[derive(Debug)]
 pub(crate) struct Output {
     to: To,
-    /// Whether somebody looks at it: each line at once, and in colour.
+    /// True for a terminal: lines are flushed at once, and coloured.
     is_terminal: bool,
 }
 
@@ -22,7 +24,7 @@ enum To {
     Memory(Vec<u8>),
 }
 
-/// How well something is.
+/// The mark of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Good,
@@ -31,7 +33,7 @@ pub(crate) enum Mark {
 }
 
 impl Default for Output {
-    /// Standard output.
+    /// Returns standard output.
     fn default() -> Self {
         let to = io::stdout();
         let is_terminal = to.is_terminal();
@@ -40,12 +42,12 @@ impl Default for Output {
 }
 
 impl Output {
-    /// Into memory, as it would be on standard output.
+    /// Collects the lines in memory, formatted as for standard output.
     pub(crate) fn in_memory() -> Self {
         Self { to: To::Memory(Vec::new()), ..Self::default() }
     }
 
-    /// What is in memory.
+    /// Returns the collected bytes.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         match self.to {
             To::Memory(bytes) => bytes,
@@ -53,10 +55,10 @@ impl Output {
         }
     }
 
-    /// Writes a line.
+    /// Prints a line.
     ///
     /// # Errors
-    /// The reader is gone, or the disk is full.
+    /// The reader of the output closed the pipe, or the disk is full.
     pub(crate) fn line(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
         match &mut self.to {
             To::Stdout(to) => writeln!(to, "{text}")?,
@@ -65,7 +67,7 @@ impl Output {
         if self.is_terminal { self.flush() } else { Ok(()) }
     }
 
-    /// Writes a line that begins with a mark, coloured for who looks at it and has not set `NO_COLOR`.
+    /// Prints a line with a mark. The mark is coloured on a terminal unless `NO_COLOR` is set.
     ///
     /// # Errors
     /// As [`Output::line`].
@@ -81,7 +83,7 @@ impl Output {
         self.line(format_args!("{word:<4} {text}"))
     }
 
-    /// Writes what is left.
+    /// Flushes the output.
     ///
     /// # Errors
     /// As [`Output::line`].
@@ -93,11 +95,41 @@ impl Output {
     }
 }
 
-/// How the C library calls an error number: `No data available`.
+/// Returns the C library's text for an error number, such as `No data available`.
 pub(crate) fn strerror(errno: i32) -> String {
     let text = io::Error::from_raw_os_error(errno).to_string();
     let end = text.rfind(" (os error").unwrap_or(text.len());
     text.get(..end).unwrap_or_default().to_owned()
+}
+
+/// Returns a packet lifetime in nanoseconds.
+pub(crate) fn nanoseconds(time: PacketLifeTime) -> Option<u64> {
+    u64::try_from(time.duration().as_nanos()).ok()
+}
+
+/// Returns names and values of the fields. A code without a meaning is null.
+pub(crate) fn fields(path: &PathRecord) -> Map<String, Value> {
+    let values = json!({
+        "service_id": path.service_id.to_string(),
+        "dgid": path.dgid.to_string(),
+        "sgid": path.sgid.to_string(),
+        "dlid": path.dlid.get(),
+        "slid": path.slid.get(),
+        "flow_label": path.flow_hop.flow_label().get(),
+        "hop_limit": path.flow_hop.hop_limit(),
+        "traffic_class": path.traffic_class,
+        "reversible": path.reversible_paths.reversible(),
+        "pkey": path.pkey.to_string(),
+        "qos_class": path.qos_sl.qos_class(),
+        "sl": path.qos_sl.sl().get(),
+        "mtu_bytes": path.mtu.value().bytes(),
+        "rate_mbps": path.rate.value().mbps(),
+        "packet_life_time_ns": nanoseconds(path.packet_life_time.value()),
+    });
+    match values {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
 }
 
 #[cfg(test)]
@@ -105,7 +137,7 @@ mod tests {
     use super::strerror;
 
     #[test]
-    fn without_its_number() {
+    fn error_text_has_no_number() {
         let texts = [0, 2, 61, 99].map(strerror);
         assert_eq!(
             texts,

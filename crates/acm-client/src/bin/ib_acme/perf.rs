@@ -1,9 +1,9 @@
-//! `-P`: counters.
+//! `-P`: prints counters.
 use crate::{
     args::{Format, Perf},
-    asker::Asker,
     output::strerror,
-    question::LONGEST_NAME,
+    path_request::LONGEST_NAME,
+    run_state::RunState,
     server::Server,
 };
 use acm_client::{Address, Counters, Name, PerfTarget};
@@ -11,72 +11,72 @@ use core::net::IpAddr;
 use nix::libc::EADDRNOTAVAIL;
 use std::io;
 
-/// Shows counters. Whether there are any does not change the status.
-pub(crate) fn show(asker: &mut Asker<'_>, server: &mut Server, which: Perf) -> io::Result<()> {
+/// Prints counters. The exit status does not depend on the result.
+pub(crate) fn show(state: &mut RunState<'_>, server: &mut Server, which: Perf) -> io::Result<()> {
     let found = match which {
-        Perf::Row | Perf::Column => ask(asker, server, PerfTarget::Total),
-        Perf::Endpoint(index) => endpoint(asker, server, index),
-        Perf::All => return all(asker, server),
-        Perf::Source => of_source(asker, server)?,
+        Perf::Row | Perf::Column => ask(state, server, PerfTarget::Total),
+        Perf::Endpoint(index) => endpoint(state, server, index),
+        Perf::All => return all(state, server),
+        Perf::Source => of_source(state, server)?,
     };
     let name = &server.name;
     match found {
-        Some(counters) if which == Perf::Column => column(asker, name, &counters),
-        Some(counters) => row(asker, name, &counters),
-        None => asker.out.line(format_args!("{name}: Failed to query perf data: {}", strerror(asker.errno))),
+        Some(counters) if which == Perf::Column => column(state, name, &counters),
+        Some(counters) => row(state, name, &counters),
+        None => state.out.line(format_args!("{name}: Failed to query perf data: {}", strerror(state.errno))),
     }
 }
 
-/// Of each endpoint, until there is no more.
-fn all(asker: &mut Asker<'_>, server: &mut Server) -> io::Result<()> {
+/// Prints the counters of each endpoint.
+fn all(state: &mut RunState<'_>, server: &mut Server) -> io::Result<()> {
     for index in 1.. {
-        let Some(counters) = endpoint(asker, server, index) else { break };
-        row(asker, &server.name, &counters)?;
+        let Some(counters) = endpoint(state, server, index) else { break };
+        row(state, &server.name, &counters)?;
     }
     Ok(())
 }
 
-fn endpoint(asker: &mut Asker<'_>, server: &mut Server, index: i32) -> Option<Counters> {
+fn endpoint(state: &mut RunState<'_>, server: &mut Server, index: i32) -> Option<Counters> {
     match u8::try_from(index) {
-        Ok(index) => ask(asker, server, PerfTarget::Endpoint(index)),
-        // The protocol has no room for it.
+        Ok(index) => ask(state, server, PerfTarget::Endpoint(index)),
+        // The protocol's index has 8 bits.
         Err(_) => {
-            asker.errno = EADDRNOTAVAIL;
+            state.errno = EADDRNOTAVAIL;
             None
         }
     }
 }
 
-/// Of the endpoint with the address of `-s`.
-fn of_source(asker: &mut Asker<'_>, server: &mut Server) -> io::Result<Option<Counters>> {
-    let (format, source) = asker.classify(asker.args.source.clone().unwrap_or_default());
+/// Returns the counters of the endpoint with the address of `-s`.
+fn of_source(state: &mut RunState<'_>, server: &mut Server) -> io::Result<Option<Counters>> {
+    let (format, source) = state.classify(state.args.source.clone().unwrap_or_default());
     match format {
         Format::Ip => {
-            asker.tell(format_args!("query_perf_ip: src_addr {source}"))?;
+            state.verbose(format_args!("query_perf_ip: src_addr {source}"))?;
             if address(format, &source).is_none() {
-                asker.out.line(format_args!("inet_pton error on src address ({source}): 0x0"))?;
+                state.out.line(format_args!("inet_pton error on src address ({source}): 0x0"))?;
                 return Ok(None);
             }
         }
         Format::Name => {
-            asker.tell(format_args!("query_perf_name: src_addr {source}"))?;
+            state.verbose(format_args!("query_perf_name: src_addr {source}"))?;
         }
         Format::Lid | Format::Gid => {
-            // The letter of the format, as a number.
+            // rdma-core's ib_acme prints the letter of the format as a number.
             let letter = if format == Format::Lid { b'l' } else { b'g' };
-            asker.out.line(format_args!("Unsupported src_type {letter}"))?;
+            state.out.line(format_args!("Unsupported src_type {letter}"))?;
             return Ok(None);
         }
     }
     let address = address(format, &source);
-    let counters = address.and_then(|address| ask(asker, server, PerfTarget::Address(Some(address))));
+    let counters = address.and_then(|address| ask(state, server, PerfTarget::Address(Some(address))));
     if counters.is_none() {
-        asker.out.line(format_args!("ib_acm_query_perf failed: {}", strerror(asker.errno)))?;
+        state.out.line(format_args!("ib_acm_query_perf failed: {}", strerror(state.errno)))?;
     }
     Ok(counters)
 }
 
-/// The address of an endpoint whose counters can be asked for, if the text is one.
+/// Parses the address of an endpoint. Returns `None` if the protocol has no counters by this type of address.
 pub(crate) fn address(format: Format, text: &str) -> Option<Address> {
     match format {
         Format::Ip => text.parse::<IpAddr>().ok().map(Address::from),
@@ -85,21 +85,21 @@ pub(crate) fn address(format: Format, text: &str) -> Option<Address> {
     }
 }
 
-fn ask(asker: &mut Asker<'_>, server: &mut Server, target: PerfTarget) -> Option<Counters> {
-    server.counters(target).map_err(|errno| asker.errno = errno).ok()
+fn ask(state: &mut RunState<'_>, server: &mut Server, target: PerfTarget) -> Option<Counters> {
+    server.counters(target).map_err(|errno| state.errno = errno).ok()
 }
 
-fn row(asker: &mut Asker<'_>, service: &str, counters: &Counters) -> io::Result<()> {
-    if !core::mem::replace(&mut asker.perf_head, true) {
-        asker.out.line(format_args!("svc,{}", Counters::NAMES.join(",")))?;
+fn row(state: &mut RunState<'_>, service: &str, counters: &Counters) -> io::Result<()> {
+    if !core::mem::replace(&mut state.perf_head, true) {
+        state.out.line(format_args!("svc,{}", Counters::NAMES.join(",")))?;
     }
-    asker.out.line(format_args!("{service},{}", counters.0.map(|value| value.to_string()).join(",")))
+    state.out.line(format_args!("{service},{}", counters.0.map(|value| value.to_string()).join(",")))
 }
 
-fn column(asker: &mut Asker<'_>, service: &str, counters: &Counters) -> io::Result<()> {
-    asker.out.line(format_args!("{service}"))?;
+fn column(state: &mut RunState<'_>, service: &str, counters: &Counters) -> io::Result<()> {
+    state.out.line(format_args!("{service}"))?;
     for (name, value) in Counters::NAMES.iter().zip(counters.0) {
-        asker.out.line(format_args!("{name} : {value}"))?;
+        state.out.line(format_args!("{name} : {value}"))?;
     }
     Ok(())
 }

@@ -1,31 +1,31 @@
-//! Lists of names: `node[1-3,5]`.
+//! Lists of names, such as `node[1-3,5]`.
 use crate::number::atoi;
 use core::ops::RangeInclusive;
 
-/// The names of a list, one after the other.
+/// An iterator over the names of a list.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     base: String,
-    /// Without ranges, the name is the base alone.
-    alone: bool,
-    /// Those not at their end, the next one last.
+    /// True for a list without ranges: the only name is the base.
+    is_single: bool,
+    /// The remaining ranges with their widths, in reverse order.
     ranges: Vec<(RangeInclusive<i64>, usize)>,
 }
 
 impl Names {
-    /// From the text on the command line; `None` if no name is in it. What stands behind the list does not count.
+    /// Parses a list; `None` if it is empty. The text behind the list is ignored.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (base, list) = text.split_once('[').unwrap_or((text, ""));
         let list = list.trim_start_matches(']');
         let list = list.split(']').next().unwrap_or_default();
         let ranges: Vec<_> = list.rsplit(',').filter(|range| !range.is_empty()).map(range).collect();
-        let alone = list.is_empty();
-        let has_names = if alone { !text.is_empty() } else { ranges.iter().any(|(range, _)| !range.is_empty()) };
-        has_names.then(|| Self { base: base.to_owned(), alone, ranges })
+        let is_single = list.is_empty();
+        let has_names = if is_single { !text.is_empty() } else { ranges.iter().any(|(range, _)| !range.is_empty()) };
+        has_names.then(|| Self { base: base.to_owned(), is_single, ranges })
     }
 }
 
-/// First and last number, and how many digits they have at least.
+/// Returns the range of numbers, and the minimum number of digits.
 fn range(text: &str) -> (RangeInclusive<i64>, usize) {
     let from = i64::from(atoi(text));
     match text.split_once('-') {
@@ -38,7 +38,7 @@ impl Iterator for Names {
     type Item = String;
 
     fn next(&mut self) -> Option<String> {
-        if core::mem::take(&mut self.alone) {
+        if core::mem::take(&mut self.is_single) {
             return Some(self.base.clone());
         }
         loop {
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn lists() {
+    fn lists_are_expanded() {
         for (text, expected) in [
             ("node1", &["node1"][..]),
             ("node[1-3,5,7-8]", &["node1", "node2", "node3", "node5", "node7", "node8"]),
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_list_takes_no_room() {
+    fn long_list_is_expanded_lazily() {
         assert_eq!(names("node[1-2000000000]").last().map(String::as_str), Some("node9"));
     }
 }

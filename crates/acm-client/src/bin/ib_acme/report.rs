@@ -1,29 +1,28 @@
-//! `--json`: everything that was asked as one document.
+//! `--json`: prints all results as one document.
 use crate::{
     args::{Args, Perf},
-    asker::Asker,
-    fields::fields,
-    output::{Output, strerror},
-    perf, question,
+    output::{Output, fields, strerror},
+    path_request, perf,
     ranges::Names,
+    run_state::RunState,
     server::Server,
 };
 use acm_client::{Counters, Endpoint, PerfTarget, Request};
 use serde_json::{Map, Value, json};
 use std::io;
 
-/// Asks all daemons and prints what they say. The status is 0 if every question had an answer.
+/// Queries all daemons and prints the results. Returns 0 if all requests succeeded.
 pub(crate) fn report(args: &Args, out: &mut Output) -> io::Result<i32> {
     let Some(services) = Names::parse(&args.services) else {
         out.line(format_args!("Unable to parse service list argument"))?;
         return Ok(-1);
     };
-    let mut asker = Asker::new(args, out);
+    let mut state = RunState::new(args, out);
     let (mut documents, mut good) = (Vec::new(), true);
     for service in services {
         let mut document = Map::from_iter([("service".to_owned(), json!(service))]);
-        match Server::connect(&service, asker.errno, asker.out)? {
-            Ok(mut server) => good &= ask(&mut asker, &mut server, &mut document),
+        match Server::connect(&service, state.errno, state.out)? {
+            Ok(mut server) => good &= ask(&mut state, &mut server, &mut document),
             Err(refused) => {
                 document.insert("error".to_owned(), json!(strerror(refused.errno)));
                 good = false;
@@ -35,20 +34,20 @@ pub(crate) fn report(args: &Args, out: &mut Output) -> io::Result<i32> {
     Ok(if good { 0 } else { -1 })
 }
 
-/// Asks one; whether it had all answers.
-fn ask(asker: &mut Asker<'_>, server: &mut Server, document: &mut Map<String, Value>) -> bool {
+/// Queries one daemon. Returns `true` if all requests succeeded.
+fn ask(state: &mut RunState<'_>, server: &mut Server, document: &mut Map<String, Value>) -> bool {
     let mut good = true;
-    if let Some(dests) = asker.args.dest.as_deref() {
-        let paths = paths(asker, server, dests);
+    if let Some(dests) = state.args.dest.as_deref() {
+        let paths = paths(state, server, dests);
         good &= paths.iter().all(|path| path.get("error").is_none());
         document.insert("paths".to_owned(), Value::Array(paths));
     }
-    if let Some(which) = asker.args.perf() {
-        let rows = counters(asker, server, which);
+    if let Some(which) = state.args.perf() {
+        let rows = counters(state, server, which);
         good &= !rows.is_empty();
         document.insert("counters".to_owned(), Value::Array(rows));
     }
-    if let Some(index) = asker.args.endpoint() {
+    if let Some(index) = state.args.endpoint() {
         let rows = endpoints(server, index);
         good &= index == 0 || !rows.is_empty();
         document.insert("endpoints".to_owned(), Value::Array(rows));
@@ -56,25 +55,25 @@ fn ask(asker: &mut Asker<'_>, server: &mut Server, document: &mut Map<String, Va
     good
 }
 
-fn paths(asker: &mut Asker<'_>, server: &mut Server, dests: &str) -> Vec<Value> {
-    let (Some(dests), Some(sources)) = (Names::parse(dests), asker.sources()) else {
+fn paths(state: &mut RunState<'_>, server: &mut Server, dests: &str) -> Vec<Value> {
+    let (Some(dests), Some(sources)) = (Names::parse(dests), state.sources()) else {
         return vec![json!({ "error": "no address in the list" })];
     };
     let mut paths = Vec::new();
     for dest in dests {
-        let (format, dest) = asker.classify(dest);
+        let (format, dest) = state.classify(dest);
         for source in &sources {
             let mut one = Map::from_iter([("destination".to_owned(), json!(dest))]);
             one.extend(source.as_ref().map(|source| ("source".to_owned(), json!(source))));
-            let found = match question::question(asker.args, format, source.as_deref(), &dest) {
-                Ok(request) => question::ask(server, asker.args, &request).map_err(strerror),
+            let found = match path_request::path_request(state.args, format, source.as_deref(), &dest) {
+                Ok(request) => path_request::send(server, state.args, &request).map_err(strerror),
                 Err(fault) => Err(fault.into()),
             };
             match found {
                 Ok(found) => {
                     one.extend(found.source.map(|source| ("source".to_owned(), json!(source.to_string()))));
                     one.insert("path".to_owned(), Value::Object(fields(&found.path)));
-                    if asker.args.verify {
+                    if state.args.verify {
                         let verified = server.ask(&Request::QuerySa { path: found.path }).map_err(strerror);
                         one.insert("verified".to_owned(), json!(verified.is_ok()));
                         one.extend(verified.err().map(|why| ("error".to_owned(), json!(why))));
@@ -90,7 +89,7 @@ fn paths(asker: &mut Asker<'_>, server: &mut Server, dests: &str) -> Vec<Value> 
     paths
 }
 
-fn counters(asker: &mut Asker<'_>, server: &mut Server, which: Perf) -> Vec<Value> {
+fn counters(state: &mut RunState<'_>, server: &mut Server, which: Perf) -> Vec<Value> {
     let mut of = |target| server.counters(target).ok();
     let row = |index: Option<u8>, counters: Counters| {
         let named = Counters::NAMES.iter().zip(counters.0);
@@ -110,7 +109,7 @@ fn counters(asker: &mut Asker<'_>, server: &mut Server, which: Perf) -> Vec<Valu
             .map_while(|index| of(PerfTarget::Endpoint(index)).map(|counters| row(Some(index), counters)))
             .collect(),
         Perf::Source => {
-            let (format, source) = asker.classify(asker.args.source.clone().unwrap_or_default());
+            let (format, source) = state.classify(state.args.source.clone().unwrap_or_default());
             let address = perf::address(format, &source);
             let found = address.and_then(|address| of(PerfTarget::Address(Some(address))));
             found.map(|counters| row(None, counters)).into_iter().collect()
@@ -118,9 +117,9 @@ fn counters(asker: &mut Asker<'_>, server: &mut Server, which: Perf) -> Vec<Valu
     }
 }
 
-fn endpoints(server: &mut Server, wanted: i32) -> Vec<Value> {
+fn endpoints(server: &mut Server, index: i32) -> Vec<Value> {
     let mut one = |index| server.endpoint(index, 0).ok().map(|endpoint| row(index, &endpoint));
-    match u8::try_from(wanted) {
+    match u8::try_from(index) {
         Ok(0) => (1..=u8::MAX).map_while(one).collect(),
         Ok(index) => one(index).into_iter().collect(),
         Err(_) => Vec::new(),

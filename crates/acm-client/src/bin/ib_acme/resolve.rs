@@ -1,109 +1,109 @@
-//! `-d`: paths.
+//! `-d`: prints paths.
 use crate::{
     args::Format,
-    asker::Asker,
     output::{Output, strerror},
-    question::{self, Fault},
+    path_request::{self, AddressError},
     ranges::Names,
+    run_state::RunState,
     server::Server,
 };
 use acm_client::{Request, ib_mad::sa::PathRecord};
 use std::io;
 
-/// Asks for the paths from each source to each destination; the status of the last one.
-pub(crate) fn resolve(asker: &mut Asker<'_>, server: &mut Server, dests: &str) -> io::Result<i32> {
+/// Requests the paths from each source to each destination. Returns the status of the last path.
+pub(crate) fn resolve(state: &mut RunState<'_>, server: &mut Server, dests: &str) -> io::Result<i32> {
     let Some(dests) = Names::parse(dests) else {
-        asker.out.line(format_args!("Unable to parse destination argument"))?;
+        state.out.line(format_args!("Unable to parse destination argument"))?;
         return Ok(-1);
     };
-    let Some(sources) = asker.sources() else {
-        asker.out.line(format_args!("Unable to parse source argument"))?;
+    let Some(sources) = state.sources() else {
+        state.out.line(format_args!("Unable to parse source argument"))?;
         return Ok(-1);
     };
-    asker.out.line(format_args!("Service: {}", server.name))?;
+    state.out.line(format_args!("Service: {}", server.name))?;
     let mut status = -1;
     for dest in dests {
-        let (format, dest) = asker.classify(dest);
+        let (format, dest) = state.classify(dest);
         for source in &sources {
-            status = one(asker, server, format, source.as_deref(), &dest, status)?;
+            status = one(state, server, format, source.as_deref(), &dest, status)?;
         }
     }
     Ok(status)
 }
 
-/// Asks for one path, as often as is wanted, and shows it; `status` is that of the path before.
+/// Requests one path as often as configured, and prints it. `status` is the status of the previous path.
 fn one(
-    asker: &mut Asker<'_>,
+    state: &mut RunState<'_>,
     server: &mut Server,
     format: Format,
     source: Option<&str>,
     dest: &str,
     mut status: i32,
 ) -> io::Result<i32> {
-    asker.out.line(format_args!("Destination: {dest}"))?;
+    state.out.line(format_args!("Destination: {dest}"))?;
     if let Some(source) = source {
-        asker.out.line(format_args!("Source: {source}"))?;
+        state.out.line(format_args!("Source: {source}"))?;
     }
-    let repetitions = asker.args.repetitions();
-    let (question, mut path) = (question::question(asker.args, format, source, dest), PathRecord::default());
+    let repetitions = state.args.repetitions();
+    let (request, mut path) = (path_request::path_request(state.args, format, source, dest), PathRecord::default());
     for _ in 0..repetitions {
-        match &question {
-            Ok(request) => match question::ask(server, asker.args, request) {
+        match &request {
+            Ok(request) => match path_request::send(server, state.args, request) {
                 Ok(found) => {
                     (status, path) = (0, found.path);
                     if let (Some(source), 1) = (found.source, repetitions) {
-                        asker.out.line(format_args!("Source: {source}"))?;
+                        state.out.line(format_args!("Source: {source}"))?;
                     }
                 }
                 Err(errno) => {
-                    (asker.errno, status) = (errno, -1);
-                    failed(asker, format)?;
+                    (state.errno, status) = (errno, -1);
+                    failed(state, format)?;
                 }
             },
             Err(fault) => {
                 status = -1;
                 match fault {
-                    Fault::Text(text) => asker.out.line(format_args!("{text}"))?,
-                    Fault::Name => failed(asker, format)?,
+                    AddressError::Text(text) => state.out.line(format_args!("{text}"))?,
+                    AddressError::NameTooLong => failed(state, format)?,
                 }
             }
         }
     }
     if status == 0 {
-        show(asker.out, &path)?;
-        if asker.args.verify {
-            status = verify(asker, server, &path)?;
+        show(state.out, &path)?;
+        if state.args.verify {
+            status = verify(state, server, &path)?;
         }
     }
-    asker.out.line(format_args!(""))?;
+    state.out.line(format_args!(""))?;
     Ok(status)
 }
 
-fn failed(asker: &mut Asker<'_>, format: Format) -> io::Result<()> {
+fn failed(state: &mut RunState<'_>, format: Format) -> io::Result<()> {
     let function = match format {
         Format::Ip => "ip",
         Format::Name => "name",
         Format::Lid | Format::Gid => "path",
     };
-    asker.out.line(format_args!("ib_acm_resolve_{function} failed: {}", strerror(asker.errno)))
+    state.out.line(format_args!("ib_acm_resolve_{function} failed: {}", strerror(state.errno)))
 }
 
-/// Has subnet administration look up the same path.
-fn verify(asker: &mut Asker<'_>, server: &mut Server, path: &PathRecord) -> io::Result<i32> {
+/// Queries the SA for the same path.
+fn verify(state: &mut RunState<'_>, server: &mut Server, path: &PathRecord) -> io::Result<i32> {
     match server.ask(&Request::QuerySa { path: *path }) {
         Ok(_) => {
-            asker.out.line(format_args!("SA verification: success"))?;
+            state.out.line(format_args!("SA verification: success"))?;
             Ok(0)
         }
         Err(errno) => {
-            asker.errno = errno;
-            asker.out.line(format_args!("SA verification: failed {}", strerror(errno)))?;
+            state.errno = errno;
+            state.out.line(format_args!("SA verification: failed {}", strerror(errno)))?;
             Ok(-1)
         }
     }
 }
 
-/// The fields of a path; of codes the lowest five bits, as they are.
+/// Prints the fields of a path. Codes are printed as numbers, without their upper three bits.
 fn show(out: &mut Output, path: &PathRecord) -> io::Result<()> {
     let code = |code: u8| code & 0x1f;
     out.line(format_args!("Path information"))?;

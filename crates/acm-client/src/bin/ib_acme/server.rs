@@ -1,93 +1,98 @@
-//! A daemon that is asked, with errors as rdma-core's library has them: a number of the C library.
-use crate::{lookup, number::atoi, output::Output};
+//! A connection to a daemon. Errors are error numbers of the C library, as in rdma-core's library.
+use crate::{number::atoi, output::Output};
 use acm_client::{
-    Answer, AskError, ClientError, ClientStatus, Connection, Counters, Endpoint, Options, PerfTarget, Request,
-    Resolved, Service,
+    AskError, ClientError, Connection, Counters, Endpoint, Options, PerfTarget, Request, Resolved, Response, Service,
+    errno,
 };
-use nix::libc::{EADDRNOTAVAIL, ECONNRESET, EINVAL, EIO, ENAMETOOLONG, ENODATA, ENOMEM, ENOTCONN, EPROTO, ETIMEDOUT};
+use core::net::IpAddr;
+use dns_lookup::{AddrInfoHints, getaddrinfo};
+use nix::{
+    errno::Errno,
+    libc::{EIO, ENAMETOOLONG, EPROTO, IPPROTO_TCP},
+};
 use std::{fs, io};
 
-/// Where a daemon in a TCP mode leaves its port.
+/// The file in which a daemon with a TCP port stores its port.
 const PORT_FILE: &str = "/run/ibacm-tcp.port";
 
-/// Bytes that the path of a socket may have.
+/// Longest path of a socket, in bytes.
 const LONGEST_PATH: usize = 107;
 
 /// A connection to a daemon.
 #[derive(Debug)]
 pub(crate) struct Server {
-    /// What the user calls it.
+    /// The name that the user gave.
     pub(crate) name: String,
     connection: Connection,
 }
 
-/// Why there is no connection.
+/// The reason why there is no connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotConnected {
-    /// What becomes the exit status.
+    /// The exit status.
     pub(crate) status: i32,
-    /// Why.
+    /// The error number.
     pub(crate) errno: i32,
 }
 
 impl Server {
-    /// Connects to a socket, if the name begins with `/`, else to a host. `errno` is what is left of earlier errors.
+    /// Connects to a socket if the name starts with `/`, otherwise to a host. `errno` is the last error number.
     pub(crate) fn connect(name: &str, errno: i32, out: &mut Output) -> io::Result<Result<Self, NotConnected>> {
         let connected = if name.starts_with('/') { unix(name) } else { tcp(name, errno, out)? };
         Ok(connected.map(|connection| Self { name: name.to_owned(), connection }))
     }
 
-    /// Asks and waits, for as long as it takes.
+    /// Sends a request and waits for the response without a time limit.
     ///
     /// # Errors
-    /// The number of the error.
-    pub(crate) fn ask(&mut self, request: &Request) -> Result<Answer, i32> {
-        let answer = match self.connection.ask(request) {
-            Ok(id) => self.connection.answer_to(id),
+    /// An error number.
+    pub(crate) fn ask(&mut self, request: &Request) -> Result<Response, i32> {
+        let response = match self.connection.ask(request) {
+            Ok(id) => self.connection.response_to(id),
             Err(AskError::Connection(error)) => Err(error),
             Err(AskError::Full(_)) => return Err(EIO),
         };
-        match answer {
-            Ok(Answer::Refused(status)) => Err(errno_of(status)),
-            Ok(answer) => Ok(answer),
-            Err(error) => Err(errno(&error)),
+        match response {
+            Ok(Response::Refused(status)) => Err(errno::of_status(status)),
+            Ok(response) => Ok(response),
+            Err(error) => Err(errno::of_client(&error)),
         }
     }
 
-    /// Asks for a path.
+    /// Requests a path.
     ///
     /// # Errors
     /// As [`ask`](Self::ask).
     pub(crate) fn path(&mut self, request: &Request) -> Result<Resolved, i32> {
         match self.ask(request)? {
-            Answer::Path(found) => Ok(found),
+            Response::Path(found) => Ok(found),
             _ => Err(EPROTO),
         }
     }
 
-    /// Asks for counters.
+    /// Requests counters.
     ///
     /// # Errors
     /// As [`ask`](Self::ask).
     pub(crate) fn counters(&mut self, target: PerfTarget) -> Result<Counters, i32> {
         match self.ask(&Request::Counters(target))? {
-            Answer::Counters(counters) => Ok(counters),
+            Response::Counters(counters) => Ok(counters),
             _ => Err(EPROTO),
         }
     }
 
-    /// Asks for an endpoint, counted from 1, of a port or, for 0, of all.
+    /// Requests an endpoint by its index (from 1) among the endpoints of a port (0: of all ports).
     ///
     /// # Errors
     /// As [`ask`](Self::ask).
     pub(crate) fn endpoint(&mut self, index: u8, port: u8) -> Result<Endpoint, i32> {
         match self.ask(&Request::Endpoint { index, port })? {
-            Answer::Endpoint(endpoint) => Ok(*endpoint),
+            Response::Endpoint(endpoint) => Ok(*endpoint),
             _ => Err(EPROTO),
         }
     }
 
-    /// Asks for all endpoints, as far as there are numbers for them.
+    /// Requests all endpoints that the protocol can number.
     pub(crate) fn endpoints(&mut self) -> Vec<Endpoint> {
         (1..=u8::MAX).map_while(|index| self.endpoint(index, 0).ok()).collect()
     }
@@ -95,7 +100,7 @@ impl Server {
 
 fn open(service: &Service) -> Result<Connection, ClientError> {
     let mut options = Options::default();
-    // Whatever the daemon is told to wait for.
+    // The time limits are the daemon's.
     options.timeout = None;
     Connection::open(service, options)
 }
@@ -105,28 +110,28 @@ fn unix(path: &str) -> Result<Connection, NotConnected> {
     if path.len() > LONGEST_PATH {
         return Err(refused(ENAMETOOLONG));
     }
-    open(&Service::Unix(path.into())).map_err(|error| refused(errno(&error)))
+    open(&Service::Unix(path.into())).map_err(|error| refused(errno::of_client(&error)))
 }
 
-fn tcp(host: &str, mut before: i32, out: &mut Output) -> io::Result<Result<Connection, NotConnected>> {
-    let port = port(&mut before, out)?;
-    let found = lookup::host(host);
+fn tcp(host: &str, mut last_errno: i32, out: &mut Output) -> io::Result<Result<Connection, NotConnected>> {
+    let port = port(&mut last_errno, out)?;
+    let found = look_up(host);
     let addresses = match found.found {
         Ok(addresses) => addresses,
-        Err(status) => return Ok(Err(NotConnected { status, errno: found.errno.unwrap_or(before) })),
+        Err(status) => return Ok(Err(NotConnected { status, errno: found.errno.unwrap_or(last_errno) })),
     };
     let mut first = None;
     for address in addresses {
         match open(&Service::Tcp { host: address.to_string(), port }) {
             Ok(connection) => return Ok(Ok(connection)),
-            Err(error) => first = first.or(Some(errno(&error))),
+            Err(error) => first = first.or(Some(errno::of_client(&error))),
         }
     }
-    Ok(Err(NotConnected { status: -1, errno: first.unwrap_or(before) }))
+    Ok(Err(NotConnected { status: -1, errno: first.unwrap_or(last_errno) }))
 }
 
-/// The port that the daemon of this machine listens at, if it says so; it counts for other hosts, too. That there is
-/// no such file is an error like any other for what comes after.
+/// Returns the TCP port of the local daemon, which is used for other hosts, too. If the port file does not exist,
+/// `errno` changes, as in rdma-core's ib_acme.
 fn port(errno: &mut i32, out: &mut Output) -> io::Result<u16> {
     const DEFAULT: u16 = 6125;
     let text = match fs::read_to_string(PORT_FILE) {
@@ -143,25 +148,24 @@ fn port(errno: &mut i32, out: &mut Output) -> io::Result<u16> {
     Ok(DEFAULT)
 }
 
-/// The number of what broke.
-fn errno(error: &ClientError) -> i32 {
-    match error {
-        ClientError::Connect { source, .. } | ClientError::Io { source, .. } => source.raw_os_error().unwrap_or(EIO),
-        ClientError::Closed { .. } => ECONNRESET,
-        ClientError::TimedOut { .. } => ETIMEDOUT,
-        ClientError::Refused { status, .. } => errno_of(*status),
-        _ => EPROTO,
-    }
+/// The addresses of a host, or the error.
+#[derive(Debug)]
+pub(crate) struct Lookup {
+    /// The addresses in the resolver's order, or the resolver's error number.
+    pub(crate) found: Result<Vec<IpAddr>, i32>,
+    /// The `errno` that the resolver left, if any.
+    pub(crate) errno: Option<i32>,
 }
 
-/// The number that a daemon's status stands for. Several have the same.
-fn errno_of(status: ClientStatus) -> i32 {
-    match status {
-        ClientStatus::ENOMEM => ENOMEM,
-        ClientStatus::ENODATA => ENODATA,
-        ClientStatus::ENOTCONN => ENOTCONN,
-        ClientStatus::ETIMEDOUT => ETIMEDOUT,
-        ClientStatus::ESRCADDR | ClientStatus::EDESTADDR => EADDRNOTAVAIL,
-        _ => EINVAL,
-    }
+/// Resolves a host name.
+pub(crate) fn look_up(name: &str) -> Lookup {
+    let hints = AddrInfoHints { protocol: IPPROTO_TCP, ..AddrInfoHints::default() };
+    Errno::clear();
+    let found = getaddrinfo(Some(name), None, Some(hints));
+    let errno = Some(Errno::last_raw()).filter(|errno| *errno != 0);
+    let found = match found {
+        Ok(addresses) => Ok(addresses.filter_map(Result::ok).map(|address| address.sockaddr.ip()).collect()),
+        Err(error) => Err(error.error_num()),
+    };
+    Lookup { found, errno }
 }

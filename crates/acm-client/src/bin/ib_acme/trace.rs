@@ -1,11 +1,11 @@
-//! `--trace`: why a path is not found.
+//! `--trace`: diagnoses a missing path.
 use crate::{
     args::{Args, Format},
-    asker::Asker,
     diff,
     output::{Mark, Output, strerror},
-    question,
+    path_request,
     ranges::Names,
+    run_state::RunState,
     server::Server,
 };
 use acm_client::{
@@ -16,17 +16,17 @@ use acm_client::{
 use nix::libc::{EADDRNOTAVAIL, ENODATA, ENOMEM, ETIMEDOUT};
 use std::io;
 
-/// Asks step by step, up to the one that fails; 0 if there is a path, and subnet administration has the same.
+/// Queries step by step until a step fails. Returns 0 if there is a path, and the SA has the same path.
 pub(crate) fn trace(args: &Args, out: &mut Output, dest: &str) -> io::Result<i32> {
-    let mut asker = Asker::new(args, out);
+    let mut state = RunState::new(args, out);
     let mut status = -1;
     for service in Names::parse(&args.services).into_iter().flatten() {
-        status = match Server::connect(&service, asker.errno, asker.out)? {
-            Ok(mut server) => steps(&mut asker, &mut server, dest)?,
+        status = match Server::connect(&service, state.errno, state.out)? {
+            Ok(mut server) => steps(&mut state, &mut server, dest)?,
             Err(refused) => {
                 let why = strerror(refused.errno);
-                asker.out.marked(Mark::Bad, &format!("no daemon answers at {service}: {why}"))?;
-                asker.out.line(format_args!("     does one run: systemctl status acm-mio ibacm"))?;
+                state.out.marked(Mark::Bad, &format!("no daemon answers at {service}: {why}"))?;
+                state.out.line(format_args!("     does one run: systemctl status acm-mio ibacm"))?;
                 1
             }
         };
@@ -34,90 +34,91 @@ pub(crate) fn trace(args: &Args, out: &mut Output, dest: &str) -> io::Result<i32
     Ok(status)
 }
 
-fn steps(asker: &mut Asker<'_>, server: &mut Server, dest: &str) -> io::Result<i32> {
-    asker.out.marked(Mark::Good, &format!("a daemon answers at {}", server.name))?;
+fn steps(state: &mut RunState<'_>, server: &mut Server, dest: &str) -> io::Result<i32> {
+    state.out.marked(Mark::Good, &format!("a daemon answers at {}", server.name))?;
     let endpoints = server.endpoints();
     let served: Vec<&str> = endpoints.iter().flat_map(|endpoint| &endpoint.addresses).map(String::as_str).collect();
     if served.is_empty() {
-        asker.out.marked(Mark::Bad, "it serves no address")?;
-        asker
+        state.out.marked(Mark::Bad, "it serves no address")?;
+        state
             .out
             .line(format_args!("     is a port active (ibstat), and has it an address (ibacm_addr.cfg, ip addr)?"))?;
         return Ok(1);
     }
-    asker.out.marked(Mark::Good, &format!("it serves {}", served.join(" ")))?;
+    state.out.marked(Mark::Good, &format!("it serves {}", served.join(" ")))?;
 
-    let (format, dest) = asker.classify(dest.to_owned());
-    let mut source = asker.args.source.clone();
+    let (format, dest) = state.classify(dest.to_owned());
+    let mut source = state.args.source.clone();
     if source.is_none() && format == Format::Name {
-        // A name has to be asked for from somewhere.
+        // A name needs a source.
         source = served.iter().find(|address| address.parse::<core::net::IpAddr>().is_err()).map(ToString::to_string);
     }
     if let Some(source) = &source
         && matches!(format, Format::Ip | Format::Name)
         && !served.iter().any(|address| address.eq_ignore_ascii_case(source))
     {
-        asker.out.marked(Mark::Bad, &format!("{source} is not among them"))?;
-        asker.out.line(format_args!("     take one that is (-s), or have it served: ibacm_addr.cfg, ip addr"))?;
+        state.out.marked(Mark::Bad, &format!("{source} is not among them"))?;
+        state.out.line(format_args!("     take one that is (-s), or have it served: ibacm_addr.cfg, ip addr"))?;
         return Ok(1);
     }
-    let request = match question::question(asker.args, format, source.as_deref(), &dest) {
+    let request = match path_request::path_request(state.args, format, source.as_deref(), &dest) {
         Ok(request) => request,
         Err(fault) => {
-            asker.out.marked(Mark::Bad, &String::from(fault))?;
+            state.out.marked(Mark::Bad, &String::from(fault))?;
             return Ok(1);
         }
     };
-    let before = counters(server);
-    let found = question::ask(server, asker.args, &request);
-    let story = Story::of(&before, &counters(server));
+    let previous = counters(server);
+    let found = path_request::send(server, state.args, &request);
+    let sent = SentRequests::of(&previous, &counters(server));
     match found {
         Ok(found) => {
             let (dlid, pkey) = (found.path.dlid, found.path.pkey);
-            asker.out.marked(Mark::Good, &format!("{dest} is at LID {dlid} in {pkey}, {}", story.found()))?;
-            match question::ask_sa(server, asker.args, &found.path) {
+            state.out.marked(Mark::Good, &format!("{dest} is at LID {dlid} in {pkey}, {}", sent.found()))?;
+            match path_request::query_sa(server, state.args, &found.path) {
                 Ok(path) => {
                     let lines = diff::differences(&found.path, &path);
                     let mark = if lines.is_empty() { Mark::Good } else { Mark::Note };
-                    asker.out.marked(mark, "subnet administration has a path there")?;
+                    state.out.marked(mark, "subnet administration has a path there")?;
                     for line in &lines {
-                        asker.out.line(format_args!("     {line}"))?;
+                        state.out.line(format_args!("     {line}"))?;
                     }
                     Ok(i32::from(!lines.is_empty()))
                 }
                 Err(errno) => {
-                    asker.out.marked(Mark::Bad, &format!("subnet administration: {}", strerror(errno)))?;
-                    asker.out.line(format_args!("     {}", of_administration(errno)))?;
+                    state.out.marked(Mark::Bad, &format!("subnet administration: {}", strerror(errno)))?;
+                    state.out.line(format_args!("     {}", of_administration(errno)))?;
                     Ok(1)
                 }
             }
         }
         Err(errno) => {
-            asker.out.marked(Mark::Bad, &format!("no path to {dest}: {}; {}", strerror(errno), story.failed(errno)))?;
-            asker.out.line(format_args!("     {}", story.advice(errno, format)))?;
-            if story.asked_group && !story.asked_administration {
-                let is_source = |address: &String| source.as_ref().is_some_and(|own| address.eq_ignore_ascii_case(own));
-                let own = endpoints.iter().find(|endpoint| endpoint.addresses.iter().any(is_source));
-                own.or(endpoints.first()).map_or(Ok(()), |endpoint| group(asker.out, endpoint))?;
+            state.out.marked(Mark::Bad, &format!("no path to {dest}: {}; {}", strerror(errno), sent.failed(errno)))?;
+            state.out.line(format_args!("     {}", sent.advice(errno, format)))?;
+            if sent.multicast && !sent.sa {
+                let is_source =
+                    |address: &String| source.as_ref().is_some_and(|source| address.eq_ignore_ascii_case(source));
+                let endpoint = endpoints.iter().find(|endpoint| endpoint.addresses.iter().any(is_source));
+                endpoint.or(endpoints.first()).map_or(Ok(()), |endpoint| group(state.out, endpoint))?;
             }
             Ok(1)
         }
     }
 }
 
-/// Whether the daemon's port is in a group of its partition, as subnet administration has it: what is sent to a group
-/// reaches its members only.
+/// Checks in the SA whether the daemon's port is a member of a multicast group of its partition. Only members receive
+/// multicast requests.
 fn group(out: &mut Output, endpoint: &Endpoint) -> io::Result<()> {
-    let looked = LocalPort::of_device(endpoint.device, endpoint.port).and_then(|port| {
-        let own = Query::new().port_gid(port.gid());
-        fabric::groups(&mut Administration::open(port)?, &own)
+    let listed = LocalPort::of_device(endpoint.device, endpoint.port).and_then(|port| {
+        let query = Query::new().port_gid(port.gid());
+        fabric::groups(&mut Administration::open(port)?, &query)
     });
-    // Its rate and MTU are the daemon's options, and in the GID.
-    let is_its = |group: &fabric::Group| match GroupUse::of(group.record.mgid) {
+    // Rate and MTU depend on the daemon's options, and are part of the GID.
+    let is_of_partition = |group: &fabric::Group| match GroupUse::of(group.record.mgid) {
         Some(GroupUse::Acm { pkey, .. }) => pkey.same_partition(endpoint.pkey) && !group.members.is_empty(),
         _ => false,
     };
-    match looked.map(|found| found.groups.into_iter().find(is_its)) {
+    match listed.map(|found| found.groups.into_iter().find(is_of_partition)) {
         Ok(Some(fabric::Group { record, .. })) => {
             let (mgid, mlid) = (record.mgid, record.mlid);
             out.marked(Mark::Good, &format!("this port is in the multicast group {mgid}, LID {mlid}"))
@@ -137,20 +138,20 @@ fn counters(server: &mut Server) -> Counters {
     server.counters(PerfTarget::Total).unwrap_or_default()
 }
 
-/// What the daemon's counters say of what it did meanwhile. Others may have asked it, too.
-struct Story {
-    asked_group: bool,
-    asked_administration: bool,
+/// The requests that the daemon sent meanwhile, by its counters. Other clients may have caused them, too.
+struct SentRequests {
+    multicast: bool,
+    sa: bool,
 }
 
-impl Story {
-    fn of(before: &Counters, after: &Counters) -> Self {
-        let grew = |counter| after.get(counter) > before.get(counter);
-        Self { asked_group: grew(Counter::AddrQuery), asked_administration: grew(Counter::RouteQuery) }
+impl SentRequests {
+    fn of(previous: &Counters, current: &Counters) -> Self {
+        let grew = |counter| current.get(counter) > previous.get(counter);
+        Self { multicast: grew(Counter::AddrQuery), sa: grew(Counter::RouteQuery) }
     }
 
     const fn found(&self) -> &'static str {
-        match (self.asked_group, self.asked_administration) {
+        match (self.multicast, self.sa) {
             (true, true) => "by multicast and subnet administration",
             (true, false) => "by multicast",
             (false, true) => "by subnet administration",
@@ -159,7 +160,7 @@ impl Story {
     }
 
     const fn failed(&self, errno: i32) -> &'static str {
-        match (self.asked_group, self.asked_administration) {
+        match (self.multicast, self.sa) {
             (_, true) => "subnet administration was asked for the path",
             (true, false) if errno == ETIMEDOUT => "the multicast group was asked, and nobody answered",
             (true, false) => "the multicast group was asked",
@@ -169,14 +170,10 @@ impl Story {
 
     const fn advice(&self, errno: i32, format: Format) -> &'static str {
         match errno {
-            ETIMEDOUT if self.asked_administration || matches!(format, Format::Lid | Format::Gid) => {
-                of_administration(errno)
-            }
+            ETIMEDOUT if self.sa || matches!(format, Format::Lid | Format::Gid) => of_administration(errno),
             ETIMEDOUT => "there: does a daemon run, and does it serve that address in the same partition (ib_acme -e)?",
             EADDRNOTAVAIL => "from where? say -s with an address that is served",
-            ENODATA if self.asked_administration || matches!(format, Format::Lid | Format::Gid) => {
-                of_administration(errno)
-            }
+            ENODATA if self.sa || matches!(format, Format::Lid | Format::Gid) => of_administration(errno),
             ENODATA => "has the daemon joined its multicast group? its log says \"join failed\" if not",
             ENOMEM => "too much is asked for at a time: acm-mio --status says by whom",
             _ => "the daemon's log says more: docs/troubleshooting.md",

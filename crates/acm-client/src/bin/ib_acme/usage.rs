@@ -1,4 +1,4 @@
-//! What is said when the command line is no use.
+//! The usage message for an invalid command line.
 use crate::{
     args::{Args, Refusal},
     commands,
@@ -10,12 +10,13 @@ use std::{
     process::ExitCode,
 };
 
-/// As rdma-core's: the fault on standard error, how to call it on standard output, status 1. The words are ours.
+/// Prints the error to standard error and the usage to standard output, and returns 1, like rdma-core's ib_acme. The
+/// text differs.
 pub(crate) fn show(words: &[OsString], refusal: &Refusal) -> ExitCode {
     let program = words.first().map_or("ib_acme".into(), |word| word.to_string_lossy());
     match refusal {
         Refusal::Clap(error) if !error.use_stderr() => {
-            // Whoever closed the output wants no more of it.
+            // A closed pipe is no error.
             let _ = error.print();
             return ExitCode::SUCCESS;
         }
@@ -30,7 +31,7 @@ pub(crate) fn show(words: &[OsString], refusal: &Refusal) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Prints what the shell's completion needs.
+/// Prints the completion script for a shell.
 pub(crate) fn complete(shell: clap_complete::Shell) -> io::Result<i32> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut commands::add_to(Args::command()), "ib_acme", &mut script);
@@ -47,6 +48,6 @@ fn print_usage(program: &str) {
          usage 3: {program} vfabric | groups | groups join | groups leave: with --help\n\n{}",
         Args::command().help_template("{options}").render_help()
     );
-    // Whoever closed the output wants no more of it.
+    // A closed pipe is no error.
     let _ = io::stdout().write_all(text.as_bytes());
 }

@@ -1,10 +1,10 @@
-//! Which command it is.
+//! Runs the commands of `ib_acme`.
 use super::{failure::Failure, groups, vfabric};
 use crate::output::{BROKEN_PIPE, Output};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::{ffi::OsString, process::ExitCode};
 
-/// The words that are commands where they come first. Debian's program passes over words that are no options.
+/// Words that are commands in first position. Debian's program ignores words that are not options.
 const WORDS: [&str; 2] = ["vfabric", "groups"];
 
 #[derive(Debug, Parser)]
@@ -20,7 +20,7 @@ enum Command {
     Groups(groups::Groups),
 }
 
-/// Does what the command says, if the first word is one.
+/// Runs the command if the first word is one.
 pub(crate) fn run(words: &[OsString]) -> Option<ExitCode> {
     let first = words.get(1)?.to_str()?;
     if !WORDS.contains(&first) {
@@ -29,21 +29,21 @@ pub(crate) fn run(words: &[OsString]) -> Option<ExitCode> {
     let line = match Line::try_parse_from(words) {
         Ok(line) => line,
         Err(error) => {
-            // Whoever closed the output wants no more of it.
+            // A closed pipe is no error.
             let _ = error.print();
             return Some(if error.use_stderr() { ExitCode::FAILURE } else { ExitCode::SUCCESS });
         }
     };
     let mut out = Output::default();
     let done = match &line.command {
-        Command::Vfabric(asked) => asked.run(&mut out),
-        Command::Groups(asked) => asked.run(&mut out),
+        Command::Vfabric(command) => command.run(&mut out),
+        Command::Groups(command) => command.run(&mut out),
     };
     let flushed = out.flush();
     Some(match done.and_then(|()| flushed.map_err(Failure::from)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::NoReader) => ExitCode::from(BROKEN_PIPE),
-        Err(Failure::Said) => ExitCode::FAILURE,
+        Err(Failure::BrokenPipe) => ExitCode::from(BROKEN_PIPE),
+        Err(Failure::Printed) => ExitCode::FAILURE,
         Err(Failure::Text(text)) => {
             eprintln!("ib_acme: {text}");
             ExitCode::FAILURE
@@ -51,7 +51,7 @@ pub(crate) fn run(words: &[OsString]) -> Option<ExitCode> {
     })
 }
 
-/// The command line with these commands, for completions and the manual.
+/// Adds the commands to a command line, for completions and the manual.
 pub(crate) fn add_to(command: clap::Command) -> clap::Command {
     command.subcommands(Line::command().get_subcommands().cloned())
 }

@@ -1,21 +1,21 @@
-//! What ended a command.
+//! The reason why a command failed.
 use acm_client::fabric::FabricError;
 use std::io;
 
-/// Why there is no more to do.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// A line that says it.
+    /// A message to print.
     Text(String),
-    /// The output has it already.
-    Said,
-    /// Nobody reads any more.
-    NoReader,
+    /// The message was printed already.
+    Printed,
+    /// The reader of the output closed the pipe.
+    BrokenPipe,
 }
 
 impl From<io::Error> for Failure {
     fn from(_: io::Error) -> Self {
-        Self::NoReader
+        Self::BrokenPipe
     }
 }
 

@@ -1,5 +1,9 @@
-//! `ib_acme groups`.
-use super::{failure::Failure, join, local::Local, membership::Membership, show};
+//! `ib_acme groups`: lists multicast groups, and leaves a group.
+use super::{
+    arguments::{Local, Membership},
+    failure::Failure,
+    join, show,
+};
 use crate::output::Output;
 use acm_client::{
     fabric::{self, GroupName, LINK_SCOPE, leave},
@@ -11,27 +15,27 @@ use acm_client::{
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-/// Show the multicast groups of the fabric, join one, or leave one.
+/// Show the multicast groups of the fabric, join a group, or leave a group.
 ///
-/// Subnet administration is asked through /dev/infiniband/umad: by root, or by who may read and write that file. A group
-/// is named by its MGID, or by what it is for: an IPv4 multicast address, ip:ADDRESS (IPv6, too), rdmacm:ADDRESS for what
-/// rdma_join_multicast joins, broadcast for the broadcasts of IP over InfiniBand, acm for the base group of ibacm.
+/// Queries the subnet administrator through /dev/infiniband/umad, which needs read and write access to that file. A
+/// group is named by its MGID, an IPv4 multicast address, ip:ADDRESS (also IPv6), rdmacm:ADDRESS (the group that
+/// rdma_join_multicast joins), broadcast (the broadcast group of IP over InfiniBand), or acm (the base group of ibacm).
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Groups {
     #[command(subcommand)]
     action: Option<Action>,
-    /// Only this group.
+    /// Show only this group.
     #[arg(long, value_name = "GROUP")]
     group: Option<GroupName>,
-    /// Only groups of this partition; the one in which a group by name is looked for.
+    /// Show only groups of this partition. Also the partition of --group if it is a name.
     #[arg(long, value_name = "PKEY")]
     pkey: Option<Pkey>,
-    /// Scope of a group by name.
+    /// Scope of --group if it is a name.
     #[arg(long, value_name = "SCOPE", default_value_t = LINK_SCOPE, value_parser = clap::value_parser!(u8).range(..16))]
     scope: u8,
-    /// Ask as one who knows the SM_Key: only such a one is told who is in the groups. OpenSM's is 1 if nobody chose
-    /// another.
+    /// Send requests with this SM_Key. Without it, the subnet administrator does not return the members of groups.
+    /// OpenSM's default is 1.
     #[arg(long, value_name = "KEY")]
     sm_key: Option<SmKey>,
     /// Print JSON.
@@ -47,10 +51,10 @@ enum Action {
     Leave(LeaveGroup),
 }
 
-/// End this port's membership of a group.
+/// Delete this port's membership of a group.
 ///
-/// There is one membership for the port, whoever asked for it: what the kernel's IP over InfiniBand or a daemon joined is
-/// ended, too.
+/// A port has one membership, regardless of the program that created it: a membership of the kernel's IP over
+/// InfiniBand or of a daemon is deleted, too.
 #[derive(Debug, Args)]
 struct LeaveGroup {
     #[command(flatten)]
@@ -75,7 +79,7 @@ impl Groups {
             query = query.mgid(name.mgid(self.pkey.unwrap_or(Pkey::DEFAULT_FULL), self.scope));
         }
         let mut found = fabric::groups(&mut administration, &query)?;
-        // Here, and not in the question: a partition's groups are the same for full and limited members.
+        // Filtered here, because a query by P_Key would distinguish full and limited members.
         found.groups.retain(|group| self.pkey.is_none_or(|pkey| pkey.same_partition(group.record.pkey)));
         if self.json {
             let groups: Vec<_> = found.groups.iter().map(show::group_json).collect();

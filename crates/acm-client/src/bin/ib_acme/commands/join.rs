@@ -1,5 +1,9 @@
-//! `ib_acme groups join`.
-use super::{failure::Failure, local::Local, membership::Membership, show};
+//! `ib_acme groups join`: joins a multicast group.
+use super::{
+    arguments::{Local, Membership},
+    failure::Failure,
+    show,
+};
 use crate::output::Output;
 use acm_client::{
     fabric::{Join, leave},
@@ -9,28 +13,28 @@ use nix::sys::signal::{SigSet, Signal};
 
 /// Make this port a member of a group until SIGINT, SIGTERM or SIGHUP.
 ///
-/// A membership is subnet administration's, and one for the port: the kernel does not end it with the program that asked
-/// for it, and a subnet manager that starts anew may not know it. If the port is a member already, it stays one.
+/// The subnet administrator keeps one membership for a port. The kernel does not delete it when the program exits, and
+/// a restarted subnet manager may lose it. A port that is a member already stays a member.
 #[derive(Debug, clap::Args)]
 pub(crate) struct JoinGroup {
     #[command(flatten)]
     membership: Membership,
-    /// Make the group if it is not there. What is not given is as in the broadcast group of the partition.
+    /// Create the group if it does not exist. The defaults are the parameters of the partition's broadcast group.
     #[arg(long, conflicts_with = "send_only")]
     create: bool,
-    /// Its Q_Key.
+    /// Q_Key of the new group.
     #[arg(long, value_name = "QKEY", requires = "create")]
     qkey: Option<Qkey>,
-    /// Its MTU in bytes.
+    /// MTU of the new group in bytes.
     #[arg(long, value_name = "BYTES", requires = "create", value_parser = mtu)]
     mtu: Option<Mtu>,
-    /// Its rate in Gb/s.
+    /// Rate of the new group in Gb/s.
     #[arg(long, value_name = "GBPS", requires = "create", value_parser = rate)]
     rate: Option<Rate>,
-    /// Its service level.
+    /// Service level of the new group.
     #[arg(long, value_name = "SL", requires = "create")]
     sl: Option<ServiceLevel>,
-    /// Do not wait, and stay a member: `ib_acme groups leave` ends it.
+    /// Exit at once and keep the membership. `ib_acme groups leave` deletes it.
     #[arg(long)]
     stay: bool,
     #[command(flatten)]
@@ -47,7 +51,7 @@ fn rate(text: &str) -> Result<Rate, String> {
 
 impl JoinGroup {
     pub(crate) fn run(&self, out: &mut Output) -> Result<(), Failure> {
-        // From here on a signal waits until it is asked for, so that none comes between joining and waiting.
+        // Signals are blocked until `wait`, so that none is lost between joining and waiting.
         let signals = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP]);
         signals.thread_block().map_err(|errno| Failure::Text(format!("signals: {errno}")))?;
         let mut administration = self.local.administration()?;
@@ -65,17 +69,17 @@ impl JoinGroup {
         };
         let joined = join.join(&mut administration)?;
         let (port, mgid) = (administration.port(), joined.record.mgid);
-        let said = format!("{} joined {mgid} as {kind}\n  {}", port.name(), show::parameters(&joined.record));
+        let text = format!("{} joined {mgid} as {kind}\n  {}", port.name(), show::parameters(&joined.record));
         if joined.before.is_some_and(|before| before.is_empty() || before.contains(kind)) {
-            out.line(format_args!("{said}\nIt was one already, and stays one"))?;
+            out.line(format_args!("{text}\nIt was one already, and stays one"))?;
             return Ok(());
         }
         if self.stay {
-            out.line(format_args!("{said}\nIt stays one until: ib_acme groups leave {mgid}"))?;
+            out.line(format_args!("{text}\nIt stays one until: ib_acme groups leave {mgid}"))?;
             return Ok(());
         }
-        let waited = until_signal(out, &signals, &said);
-        // Whatever ended the waiting. The subnet manager may be elsewhere by now, so the port is looked at anew.
+        let waited = until_signal(out, &signals, &text);
+        // Leave after any result of waiting. The subnet manager may have moved, so the port is read again.
         let local = Local { device: Some(port.device.clone()), port: Some(port.port.number), ..self.local.clone() };
         leave(&mut local.administration()?, mgid, kind)?;
         waited?;
@@ -84,8 +88,8 @@ impl JoinGroup {
     }
 }
 
-fn until_signal(out: &mut Output, signals: &SigSet, said: &str) -> Result<(), Failure> {
-    out.line(format_args!("{said}\nUntil SIGINT (Ctrl-C), SIGTERM or SIGHUP"))?;
+fn until_signal(out: &mut Output, signals: &SigSet, text: &str) -> Result<(), Failure> {
+    out.line(format_args!("{text}\nUntil SIGINT (Ctrl-C), SIGTERM or SIGHUP"))?;
     out.flush()?;
     signals.wait().map_err(|errno| Failure::Text(format!("signals: {errno}")))?;
     Ok(())

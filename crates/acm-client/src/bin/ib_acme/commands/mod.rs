@@ -1,13 +1,12 @@
-//! What is asked of the fabric by a word in place of a letter: `ib_acme vfabric`, `ib_acme groups`.
+//! The commands `ib_acme vfabric` and `ib_acme groups`, which query the fabric.
+mod arguments;
 mod command;
 mod failure;
+mod format;
 mod groups;
 mod join;
-mod lines;
-mod local;
-mod membership;
 mod peers;
-mod services;
+mod service_paths;
 mod show;
 mod vfabric;
 

@@ -1,9 +1,9 @@
-//! Who tells of paths, a daemon or subnet administration, and where they lead.
-use super::{failure::Failure, local::Local};
+//! The source of paths (a daemon or the SA), and the peers.
+use super::{arguments::Local, failure::Failure};
 use crate::{
     args::SOCKET,
     output::{Output, strerror},
-    question::one_reversible,
+    path_request::reversible_path,
     server::Server,
 };
 use acm_client::{
@@ -16,34 +16,34 @@ use acm_client::{
 };
 use core::net::IpAddr;
 
-/// Who is asked.
+/// The source of paths.
 pub(super) enum Paths {
-    /// A daemon, which asks subnet administration (QUERY_SA), and knows where names and IP addresses are.
+    /// A daemon. It forwards QUERY_SA requests to the SA, and resolves names and IP addresses.
     Daemon {
         /// The daemon.
         server: Box<Server>,
-        /// Its first address.
-        own: Address,
+        /// The daemon's first address.
+        local_address: Address,
         /// The partitions of its endpoints.
         pkeys: Vec<Pkey>,
-        /// The GID of that address's port.
+        /// GID of the port with this address.
         sgid: Gid,
     },
-    /// Subnet administration itself.
+    /// The SA, through umad.
     Umad(Box<Administration>),
 }
 
-/// Where a path leads.
+/// The destination of a path.
 #[derive(Clone, Debug)]
 pub(super) struct Peer {
-    /// As the user writes it.
+    /// The name that the user gave.
     pub(super) name: String,
-    /// Its ends, and that one path is wanted for both directions.
+    /// The record of a request: both ends, and one reversible path.
     pub(super) ends: PathRecord,
 }
 
 impl Paths {
-    /// The daemon that is named; else this node's, and if there is none, subnet administration.
+    /// Opens the daemon with this name. Without a name, opens this node's daemon, or the SA if there is no daemon.
     pub(super) fn open(service: Option<&str>, umad: bool, local: &Local, out: &mut Output) -> Result<Self, Failure> {
         let direct = || local.administration().map(|administration| Self::Umad(Box::new(administration)));
         if umad || (service.is_none() && (local.device.is_some() || local.port.is_some())) {
@@ -64,38 +64,38 @@ impl Paths {
 
     fn of_daemon(mut server: Box<Server>) -> Result<Self, Failure> {
         let endpoints = server.endpoints();
-        let own = endpoints.iter().flat_map(|endpoint| &endpoint.addresses).next();
-        let Some(own) = own else {
+        let local_address = endpoints.iter().flat_map(|endpoint| &endpoint.addresses).next();
+        let Some(local_address) = local_address else {
             let name = &server.name;
             return Err(Failure::Text(format!("the daemon at {name} has no address yet: ib_acme -e, and its log")));
         };
-        let own = Address::from_text(own);
+        let local_address = Address::from_text(local_address);
         let mut pkeys = Vec::new();
         for endpoint in &endpoints {
             if !pkeys.contains(&endpoint.pkey) {
                 pkeys.push(endpoint.pkey);
             }
         }
-        let to_itself = Request::Resolve { source: Some(own), dest: own, no_delay: false };
+        let to_itself = Request::Resolve { source: Some(local_address), dest: local_address, no_delay: false };
         match server.path(&to_itself) {
-            Ok(found) => Ok(Self::Daemon { server, own, pkeys, sgid: found.path.sgid }),
+            Ok(found) => Ok(Self::Daemon { server, local_address, pkeys, sgid: found.path.sgid }),
             Err(errno) => Err(Failure::Text(format!(
-                "the daemon at {} has no path to its own address {own}: {}; ib_acme --trace {own}",
+                "the daemon at {} has no path to its own address {local_address}: {}; ib_acme --trace {local_address}",
                 server.name,
                 strerror(errno)
             ))),
         }
     }
 
-    /// Who is asked, in words.
-    pub(super) fn whom(&self) -> String {
+    /// Returns a text for the source.
+    pub(super) fn description(&self) -> String {
         match self {
             Self::Daemon { server, .. } => format!("the daemon at {}", server.name),
             Self::Umad(administration) => format!("subnet administration, from {}", administration.port().name()),
         }
     }
 
-    /// The partitions that paths may be in.
+    /// Returns the P_Keys that paths may have.
     pub(super) fn partitions(&self) -> Vec<Pkey> {
         match self {
             Self::Daemon { pkeys, .. } => pkeys.clone(),
@@ -103,18 +103,18 @@ impl Paths {
         }
     }
 
-    /// The asking port's GID.
-    pub(super) fn own_gid(&self) -> Gid {
+    /// Returns the GID of the local port.
+    pub(super) fn local_gid(&self) -> Gid {
         match self {
             Self::Daemon { sgid, .. } => *sgid,
             Self::Umad(administration) => administration.port().gid(),
         }
     }
 
-    /// A peer by its GID, LID, IP address or name; this port itself without one.
+    /// Returns a peer by its GID, LID, IP address or name; without a name, the local port.
     pub(super) fn peer(&mut self, name: Option<&str>) -> Result<Peer, String> {
-        let sgid = self.own_gid();
-        let mut ends = PathRecord { sgid, dgid: sgid, ..one_reversible() };
+        let sgid = self.local_gid();
+        let mut ends = PathRecord { sgid, dgid: sgid, ..reversible_path() };
         let Some(name) = name else { return Ok(Peer { name: "itself".to_owned(), ends }) };
         let gid = name.parse::<Gid>().ok().filter(|gid| gid.prefix() == sgid.prefix());
         match (gid, name.parse::<u16>()) {
@@ -125,12 +125,12 @@ impl Paths {
         Ok(Peer { name: name.to_owned(), ends })
     }
 
-    /// The GID behind an IP address or a name.
+    /// Resolves an IP address or a name to a GID.
     fn look_up(&mut self, name: &str) -> Result<Gid, String> {
         match self {
-            Self::Daemon { server, own, .. } => {
+            Self::Daemon { server, local_address, .. } => {
                 let dest = Address::from_text(name);
-                let source = if name.parse::<IpAddr>().is_ok() { None } else { Some(*own) };
+                let source = if name.parse::<IpAddr>().is_ok() { None } else { Some(*local_address) };
                 let found = server.path(&Request::Resolve { source, dest, no_delay: false });
                 let found = found.map_err(|errno| format!("the daemon does not find {name}: {}", strerror(errno)))?;
                 Ok(found.path.dgid)
@@ -143,14 +143,14 @@ impl Paths {
         }
     }
 
-    /// The path that subnet administration has for this.
-    pub(super) fn path(&mut self, wanted: &PathRecord) -> Result<PathRecord, String> {
+    /// Queries the SA for a path.
+    pub(super) fn path(&mut self, record: &PathRecord) -> Result<PathRecord, String> {
         match self {
             Self::Daemon { server, .. } => {
-                server.path(&Request::QuerySa { path: *wanted }).map(|found| found.path).map_err(strerror)
+                server.path(&Request::QuerySa { path: *record }).map(|found| found.path).map_err(strerror)
             }
             Self::Umad(administration) => {
-                let query = Query::from_non_zero(*wanted);
+                let query = Query::from_non_zero(*record);
                 administration.get("the path", &query).map_err(|error| error.to_string())
             }
         }

@@ -1,4 +1,4 @@
-//! Groups as one reads them.
+//! Formats groups as text and JSON.
 use crate::output::Output;
 use acm_client::{
     fabric::{Group, Member},
@@ -7,7 +7,7 @@ use acm_client::{
 use serde_json::{Value, json};
 use std::io;
 
-/// A group and its members.
+/// Prints a group and its members.
 pub(super) fn group(out: &mut Output, group: &Group) -> io::Result<()> {
     let mgid = group.record.mgid;
     match GroupUse::of(mgid) {
@@ -23,7 +23,7 @@ pub(super) fn group(out: &mut Output, group: &Group) -> io::Result<()> {
     Ok(())
 }
 
-/// What a group has, in a line.
+/// Formats the parameters of a group in one line.
 pub(super) fn parameters(record: &McMemberRecord) -> String {
     let McMemberRecord { qkey, pkey, .. } = record;
     let (mtu, rate, life) = (record.mtu.value(), record.rate.value(), lifetime(record.packet_life_time.value()));
@@ -32,12 +32,12 @@ pub(super) fn parameters(record: &McMemberRecord) -> String {
     format!("MLID {mlid:#06x}, P_Key {pkey}, Q_Key {qkey}, SL {sl}, MTU {mtu}, {rate}, lifetime {life}, scope {scope}")
 }
 
-/// A lifetime, rounded: `1.07s`, `4.10us`.
+/// Formats a lifetime, rounded: `1.07s`, `4.10us`.
 pub(super) fn lifetime(life: PacketLifeTime) -> String {
     format!("{:.2?}", life.duration()).replace('\u{b5}', "u")
 }
 
-/// The scope's name.
+/// Returns the name of a scope.
 fn scope(scope: u8) -> String {
     match scope {
         2 => "link".to_owned(),
@@ -48,7 +48,7 @@ fn scope(scope: u8) -> String {
     }
 }
 
-/// The same for programs. A code without a meaning is null.
+/// Returns a group as JSON. A code without a meaning is null.
 pub(super) fn group_json(group: &Group) -> Value {
     let record = &group.record;
     let lifetime = u64::try_from(record.packet_life_time.value().duration().as_nanos()).ok();

@@ -1,48 +1,48 @@
-//! `ib_acme vfabric`.
+//! `ib_acme vfabric`: shows parameters of a program's traffic.
 use super::{
+    arguments::Local,
     failure::Failure,
-    lines,
-    local::Local,
+    format,
     peers::{Paths, Peer},
-    services::Row,
+    service_paths::ServicePaths,
 };
-use crate::{output::Output, ranges::Names, wanted::service_id};
+use crate::{output::Output, ranges::Names, requirements::service_id};
 use acm_client::ib_mad::{Pkey, ServiceId};
 
-/// Show which P_Key, SL, MTU and rate a program's traffic gets: subnet administration's answer by service id.
+/// Show P_Key, SL, MTU and rate of a program's traffic, as the subnet administrator returns them for a service id.
 ///
-/// For programs that ask no path queries and have to be told, and to see what a policy (OpenSM: qos-policy.conf,
-/// partitions.conf) does. The daemon is asked if there is one, else subnet administration itself, through
+/// Use it to configure programs that send no path queries, and to test a policy (OpenSM: qos-policy.conf,
+/// partitions.conf). The query goes to the daemon if there is one, otherwise to the subnet administrator through
 /// /dev/infiniband/umad.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Vfabric {
-    /// For this service: a number, tcp:PORT, udp:PORT, ib:PORT, lustre or storage-scale; may be given several times.
-    /// Without it: for no service in particular.
+    /// Service: a number, tcp:PORT, udp:PORT, ib:PORT, lustre or storage-scale. May be repeated. The default is no
+    /// service.
     #[arg(long, value_name = "ID", value_parser = service_id)]
     service_id: Vec<ServiceId>,
-    /// In this partition; may be given several times. Without it: in the one that subnet administration chooses.
+    /// Partition. May be repeated. By default the subnet administrator chooses it.
     #[arg(long, value_name = "PKEY")]
     pkey: Vec<Pkey>,
-    /// In each partition of this port.
+    /// Query each partition of this port.
     #[arg(long, conflicts_with = "pkey")]
     each_partition: bool,
-    /// With this class of quality of service, up to 4095.
+    /// Quality of service class, up to 4095.
     #[arg(long, value_name = "CLASS", value_parser = clap::value_parser!(u16).range(..4096))]
     qos_class: Option<u16>,
-    /// To this peer: a name, an IP address, a GID or a LID; a list is allowed, and the option several times. Without it:
-    /// to this port itself.
+    /// Peer: a name, an IP address, a GID or a LID. A list is allowed, and the option may be repeated. The default is
+    /// this port.
     #[arg(long, value_name = "ADDRESS")]
     to: Vec<String>,
-    /// Print shell variables, for one service and partition: what holds for all peers.
+    /// Print the common parameters of all peers as shell variables, for one service and partition.
     #[arg(long, conflicts_with_all = ["json", "each_partition"])]
     shell: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// The daemon to ask: the path of its socket, or a host.
+    /// The daemon: the path of its socket, or a host.
     #[arg(short = 'S', value_name = "SERVICE")]
     service: Option<String>,
-    /// Ask subnet administration itself.
+    /// Query the subnet administrator without the daemon.
     #[arg(long, conflicts_with = "service")]
     umad: bool,
     #[command(flatten)]
@@ -65,18 +65,18 @@ impl Vfabric {
         let mut rows = Vec::new();
         for service in services {
             for pkey in &pkeys {
-                rows.push(Row::ask(&mut paths, &peers, service, *pkey, self.qos_class));
+                rows.push(ServicePaths::query(&mut paths, &peers, service, *pkey, self.qos_class));
             }
         }
         match rows.as_slice() {
             [row] if self.shell => match &row.common {
-                Ok(common) => lines::shell(out, row, common, paths.own_gid())?,
+                Ok(common) => format::shell(out, row, common, paths.local_gid())?,
                 Err(why) => return Err(Failure::Text(why.clone())),
             },
-            rows if self.json => lines::json(out, rows, &paths.whom(), paths.own_gid())?,
-            rows => lines::table(out, rows, &paths.whom())?,
+            rows if self.json => format::json(out, rows, &paths.description(), paths.local_gid())?,
+            rows => format::table(out, rows, &paths.description())?,
         }
-        if rows.iter().any(|row| row.common.is_err()) { Err(Failure::Said) } else { Ok(()) }
+        if rows.iter().any(|row| row.common.is_err()) { Err(Failure::Printed) } else { Ok(()) }
     }
 
     fn peers(&self, paths: &mut Paths) -> Result<Vec<Peer>, Failure> {

@@ -1,4 +1,4 @@
-//! `ibacm_addr.cfg`: the host's name on its ports.
+//! The file `ibacm_addr.cfg`: the host's name on its ports.
 use ib_device::{LinkLayer, sysfs::Sysfs};
 use ib_mad::PortState;
 
@@ -20,10 +20,10 @@ const HEAD: &str = "\
 
 ";
 
-/// The file, and its lines: the plain name on the first active port, and a numbered one on each.
+/// Returns the file and its lines: the host's name on the first active port, and a numbered name on each port.
 ///
 /// # Errors
-/// A line that says why there is none.
+/// The message to print if there is no port.
 pub(super) fn text() -> Result<(String, Vec<String>), String> {
     let scan = Sysfs::default().scan().map_err(|error| error.to_string())?;
     if let Some((device, error)) = scan.failures.first() {
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_active_port_has_the_plain_name() {
+    fn first_active_port_has_the_plain_name() {
         let ports = [("a", 1, false), ("a", 2, true), ("b", 1, true)];
         let expected = ["vm-1 a 1 default", "vm a 2 default", "vm-2 a 2 default", "vm-3 b 1 default"];
         assert_eq!(lines("vm", &ports), expected);

@@ -1,4 +1,4 @@
-//! `-A` and `-O`: files for the daemon to begin with.
+//! `-A` and `-O`: writes configuration files for the daemon.
 mod addresses;
 mod options;
 mod write;

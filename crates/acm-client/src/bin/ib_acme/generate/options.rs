@@ -1,4 +1,4 @@
-//! `ibacm_opts.cfg`: each option of ibacm, what it does, and its default.
+//! The file `ibacm_opts.cfg`: ibacm's options with descriptions and defaults.
 use acm_wire::files::opts::{Opt, Options};
 
 const HEAD: &str = "\
@@ -7,15 +7,15 @@ const HEAD: &str = "\
 
 ";
 
-/// How a line is written.
+/// The form of a line.
 enum Line {
-    /// As it is.
+    /// An option.
     Set,
-    /// As a comment: the default is the daemon's own.
+    /// A comment, because the default differs between daemons.
     Comment,
 }
 
-/// The file.
+/// Returns the file.
 pub(super) fn text() -> String {
     let mut text = HEAD.to_owned();
     for option in Options::default().iter() {
@@ -34,7 +34,7 @@ pub(super) fn text() -> String {
     text
 }
 
-/// What an option does; `None` for those that ibacm does not know.
+/// Returns the description of an option; `None` for options that ibacm does not have.
 fn about(option: &Opt<'_>) -> Option<(Line, &'static str)> {
     use Line::{Comment, Set};
     Some(match option {
@@ -97,7 +97,7 @@ mod tests {
         let read: Vec<_> = opts::parse(text.as_bytes()).map(|line| line.unwrap().1).collect();
         read.iter().for_each(|option| options.set(*option));
         assert_eq!((options, read.len()), (Options::default(), 21));
-        // Those of rdma-core's own file, but for sa_depth.
+        // The options of rdma-core's file, except sa_depth.
         let theirs = include_bytes!("../../../../../../testdata/config/ibacm_opts.cfg");
         let theirs: Vec<_> = opts::parse(theirs).map(|line| line.unwrap().1).collect();
         let is_sa_depth = |option: &&opts::Opt<'_>| option.to_string().starts_with("sa_depth ");

@@ -1,4 +1,4 @@
-//! Where the files go.
+//! Writes the files.
 use super::{addresses, options};
 use crate::{
     args::Args,
@@ -11,14 +11,14 @@ use std::{
     os::unix::fs::DirBuilderExt,
 };
 
-/// Writes what is asked for, addresses first; the status.
+/// Writes the requested files, addresses first. Returns the exit status.
 pub(crate) fn generate(args: &Args, out: &mut Output) -> io::Result<i32> {
     let mut entered = false;
     if let Some(file) = &args.addr_file {
         if !enter(args, out, file, "address", &mut entered)? {
             return Ok(-1);
         }
-        // What is in it stays until there is something to put in its place.
+        // The old content stays until the new content is ready.
         let opened = OpenOptions::new().write(true).create(true).truncate(false).open(file);
         let found = opened.map_err(|error| failure("address", &error)).and_then(|_| addresses::text());
         let (text, ports) = match found {
@@ -42,7 +42,7 @@ pub(crate) fn generate(args: &Args, out: &mut Output) -> io::Result<i32> {
     Ok(0)
 }
 
-/// Goes to the folder, once; whether it is there.
+/// Changes to the directory, once. Returns `false` if that fails.
 fn enter(args: &Args, out: &mut Output, file: &str, what: &str, entered: &mut bool) -> io::Result<bool> {
     let dir = &args.dir;
     if args.verbose {
@@ -51,7 +51,7 @@ fn enter(args: &Args, out: &mut Output, file: &str, what: &str, entered: &mut bo
     if *entered {
         return Ok(true);
     }
-    // Most often it is there; whether it could be made shows in the next step.
+    // The directory usually exists. An error shows in the next step.
     let _ = fs::DirBuilder::new().mode(0o755).create(dir);
     if let Err(error) = env::set_current_dir(dir) {
         out.line(format_args!("Failed to open directory {dir}: {}", text_of(&error)))?;
@@ -62,7 +62,7 @@ fn enter(args: &Args, out: &mut Output, file: &str, what: &str, entered: &mut bo
     Ok(true)
 }
 
-/// Writes a file; whether that worked.
+/// Writes a file. Returns `false` if that fails.
 fn put(out: &mut Output, file: &str, what: &str, text: &str) -> io::Result<bool> {
     if let Err(error) = fs::write(file, text) {
         out.line(format_args!("{}", failure(what, &error)))?;

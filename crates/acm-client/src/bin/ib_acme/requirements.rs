@@ -1,38 +1,38 @@
-//! What a path is to be besides its ends.
+//! Requirements on a path beyond its ends.
 use acm_client::ib_mad::{ParseIdError, Pkey, ServiceId, ServiceLevel, id::ServiceRange, sa::PathRecord};
 
-/// What is not given is open.
+/// Requirements on a path. Options that are not given leave the field open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
-pub(crate) struct Wanted {
-    /// For this service: a number, `tcp:PORT`, `udp:PORT`, `ib:PORT`, `lustre` or `storage-scale`. The daemon's option
-    /// path_service_ids says which of them count.
+pub(crate) struct Requirements {
+    /// Service: a number, `tcp:PORT`, `udp:PORT`, `ib:PORT`, `lustre` or `storage-scale`. The daemon's option
+    /// path_service_ids selects the services that are distinguished.
     #[arg(long, value_name = "ID", value_parser = service_id, requires = "dest")]
     service_id: Option<ServiceId>,
-    /// In this partition.
+    /// Partition.
     #[arg(long, value_name = "PKEY", requires = "dest")]
     pkey: Option<Pkey>,
-    /// With this service level.
+    /// Service level.
     #[arg(long, value_name = "SL", requires = "dest")]
     sl: Option<ServiceLevel>,
-    /// With this class of quality of service, up to 4095.
+    /// Quality of service class, up to 4095.
     #[arg(long, value_name = "CLASS", value_parser = clap::value_parser!(u16).range(..4096), requires = "dest")]
     qos_class: Option<u16>,
 }
 
-/// A service as one writes it.
+/// Parses a service.
 pub(crate) fn service_id(text: &str) -> Result<ServiceId, String> {
     let range: ServiceRange = text.parse().map_err(|error: ParseIdError| error.to_string())?;
     if range.first() == range.last() { Ok(range.first()) } else { Err("one service is meant, not a range".to_owned()) }
 }
 
-impl Wanted {
-    /// Whether any path will do.
-    pub(crate) fn is_nothing(&self) -> bool {
+impl Requirements {
+    /// Reports whether there are no requirements.
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// A path that is asked for, with this.
-    pub(crate) fn on(&self, path: PathRecord) -> PathRecord {
+    /// Adds the requirements to the record of a request.
+    pub(crate) fn apply_to(&self, path: PathRecord) -> PathRecord {
         let mut qos_sl = path.qos_sl;
         qos_sl = self.sl.map_or(qos_sl, |sl| qos_sl.with_sl(sl));
         qos_sl = self.qos_class.map_or(qos_sl, |class| qos_sl.with_qos_class(class));
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn services_by_name() {
+    fn services_are_parsed_by_name_and_number() {
         for (text, id) in [
             ("lustre", 0x0106_03db),
             ("storage-scale", 0x0106_04a7),
@@ -68,11 +68,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_stays() {
+    fn fields_without_requirement_stay() {
         let path = PathRecord { pkey: Pkey::new(0x8001), ..PathRecord::default() };
-        assert_eq!(Wanted::default().on(path), path);
+        assert_eq!(Requirements::default().apply_to(path), path);
         let sl = ServiceLevel::of::<3>();
-        let wanted = Wanted { sl: Some(sl), qos_class: Some(9), ..Wanted::default() }.on(path);
-        assert_eq!((wanted.pkey, wanted.qos_sl.sl(), wanted.qos_sl.qos_class()), (path.pkey, sl, 9));
+        let record = Requirements { sl: Some(sl), qos_class: Some(9), ..Requirements::default() }.apply_to(path);
+        assert_eq!((record.pkey, record.qos_sl.sl(), record.qos_sl.qos_class()), (path.pkey, sl, 9));
     }
 }

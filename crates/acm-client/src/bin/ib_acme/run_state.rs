@@ -1,36 +1,36 @@
-//! What is asked, and what was said so far.
+//! The state of one run.
 use crate::{
     args::{Args, Format},
-    lookup,
     output::Output,
     ranges::Names,
+    server::look_up,
 };
 use core::net::IpAddr;
 use std::io;
 
-/// The last error before there was any: a library of Debian's program looks for a file of its own, which is not there.
+/// The initial `errno`: in Debian's program, a library fails to open a file of its own at the start.
 const FIRST_ERRNO: i32 = nix::libc::ENOENT;
 
-/// What is asked, and what was said so far.
+/// The state of one run: arguments, output, and everything that affects later output.
 #[derive(Debug)]
-pub(crate) struct Asker<'a> {
+pub(crate) struct RunState<'a> {
     pub(crate) args: &'a Args,
     pub(crate) out: &'a mut Output,
-    /// The last error's number, as C's `errno` keeps it: some messages show it long after.
+    /// The last error number, like C's `errno`. Some messages print it long after the error.
     pub(crate) errno: i32,
-    /// Whether the head of the table of counters was written.
+    /// True if the header of the counters was printed.
     pub(crate) perf_head: bool,
-    /// Whether that of endpoints was.
+    /// True if the header of the endpoints was printed.
     pub(crate) endpoint_head: bool,
 }
 
-impl<'a> Asker<'a> {
-    /// Nothing was asked yet.
+impl<'a> RunState<'a> {
+    /// Creates the initial state.
     pub(crate) const fn new(args: &'a Args, out: &'a mut Output) -> Self {
         Self { args, out, errno: FIRST_ERRNO, perf_head: false, endpoint_head: false }
     }
 
-    /// What an address is, and how it is asked for: as `-f` says, or else by what the system knows of it.
+    /// Returns the type and the text of an address: by `-f`, otherwise by the system's resolver.
     pub(crate) fn classify(&mut self, address: String) -> (Format, String) {
         if let Some(format) = self.args.format() {
             return (format, address);
@@ -38,7 +38,7 @@ impl<'a> Asker<'a> {
         if address.parse::<IpAddr>().is_ok() {
             return (Format::Ip, address);
         }
-        let lookup = lookup::host(&address);
+        let lookup = look_up(&address);
         self.errno = lookup.errno.unwrap_or(self.errno);
         match lookup.found.ok().and_then(|found| found.first().copied()) {
             Some(ip) => (Format::Ip, ip.to_string()),
@@ -46,7 +46,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// Where paths begin, as `-s` says; `None` if there is no name in it.
+    /// Returns the sources of `-s`; `None` if the list is empty.
     pub(crate) fn sources(&self) -> Option<Vec<Option<String>>> {
         match self.args.source.as_deref().map(Names::parse) {
             None => Some(vec![None]),
@@ -54,8 +54,8 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// Writes a line for `-V`.
-    pub(crate) fn tell(&mut self, text: core::fmt::Arguments<'_>) -> io::Result<()> {
+    /// Prints a line if `-V` is given.
+    pub(crate) fn verbose(&mut self, text: core::fmt::Arguments<'_>) -> io::Result<()> {
         if self.args.verbose { self.out.line(text) } else { Ok(()) }
     }
 }

@@ -1,24 +1,24 @@
-//! What is asked for each service and partition, and what holds for all peers.
+//! The paths of a service to all peers.
 use super::peers::{Paths, Peer};
 use acm_client::{
     fabric::Parameters,
     ib_mad::{Pkey, ServiceId, id::ServiceRange, sa::PathRecord},
 };
 
-/// A service in a partition, and its path to each peer.
+/// The paths of a service in a partition to all peers.
 #[derive(Debug)]
-pub(super) struct Row {
-    /// The service; without one any.
+pub(super) struct ServicePaths {
+    /// The service; `None` for any service.
     pub(super) service: Option<ServiceId>,
-    /// Each peer with its path, or why there is none.
+    /// Each peer with its path or error.
     pub(super) paths: Vec<(String, Result<PathRecord, String>)>,
-    /// What holds for all of them, or why nothing does.
+    /// The common parameters of all paths, or the reason why there are none.
     pub(super) common: Result<Parameters, String>,
 }
 
-impl Row {
-    /// Asks for the path to each peer.
-    pub(super) fn ask(
+impl ServicePaths {
+    /// Requests the path to each peer.
+    pub(super) fn query(
         paths: &mut Paths,
         peers: &[Peer],
         service: Option<ServiceId>,
@@ -27,11 +27,11 @@ impl Row {
     ) -> Self {
         let mut found = Vec::new();
         for peer in peers {
-            let mut wanted = peer.ends;
-            wanted.service_id = service.unwrap_or_default();
-            wanted.pkey = pkey.unwrap_or_default();
-            wanted.qos_sl = wanted.qos_sl.with_qos_class(qos_class.unwrap_or_default());
-            let path = paths.path(&wanted).map_err(|why| match pkey {
+            let mut record = peer.ends;
+            record.service_id = service.unwrap_or_default();
+            record.pkey = pkey.unwrap_or_default();
+            record.qos_sl = record.qos_sl.with_qos_class(qos_class.unwrap_or_default());
+            let path = paths.path(&record).map_err(|why| match pkey {
                 Some(pkey) => format!("no path in {pkey}: {why}"),
                 None => format!("no path: {why}"),
             });
@@ -43,7 +43,7 @@ impl Row {
         Self { service, paths: found, common }
     }
 
-    /// The service as one writes it.
+    /// Formats the service.
     pub(super) fn service(&self) -> String {
         self.service.map_or("any".to_owned(), |id| ServiceRange::of(id).to_string())
     }

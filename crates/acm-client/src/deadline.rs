@@ -1,19 +1,19 @@
-//! The one place where the clock is read: how long to wait yet.
+//! Deadlines. This is the only module that reads the clock.
 use core::time::Duration;
 use std::time::Instant;
 
-/// An end of waiting; without one, for ever.
+/// A deadline; `None` is never.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// In so long from now.
+    /// Returns the deadline that is `time` from now.
     #[expect(clippy::disallowed_methods, reason = "this is the one place")]
     pub(crate) fn after(time: Option<Duration>) -> Self {
         Self(time.and_then(|time| Instant::now().checked_add(time)))
     }
 
-    /// What is left: `Some(None)` for ever, `None` if it is over.
+    /// Returns the remaining time: `Some(None)` without a deadline, `None` if the deadline has passed.
     #[expect(clippy::disallowed_methods, reason = "this is the one place")]
     pub(crate) fn left(self) -> Option<Option<Duration>> {
         match self.0 {

@@ -1,9 +1,6 @@
-//! Parameters of services as a table, shell variables or JSON.
-use super::{services::Row, show::lifetime};
-use crate::{
-    fields::{fields, nanoseconds},
-    output::Output,
-};
+//! Formats parameters of services as a table, as shell variables or as JSON.
+use super::{service_paths::ServicePaths, show::lifetime};
+use crate::output::{Output, fields, nanoseconds};
 use acm_client::{
     fabric::{LocalPort, Parameters},
     ib_mad::{Gid, sa::PathRecord},
@@ -11,10 +8,10 @@ use acm_client::{
 use serde_json::{Value, json};
 use std::io;
 
-/// A line for each path; behind several peers what holds for all of them.
-pub(super) fn table(out: &mut Output, rows: &[Row], whom: &str) -> io::Result<()> {
+/// Prints one line for each path, and a line for all peers of a service.
+pub(super) fn table(out: &mut Output, rows: &[ServicePaths], source: &str) -> io::Result<()> {
     let mut cells = vec![["SERVICE", "TO", "P_KEY", "SL", "MTU", "RATE", "LIFETIME"].map(str::to_owned)];
-    let mut said = Vec::new();
+    let mut errors = Vec::new();
     for row in rows {
         let mut add = |to: &str, of: Result<Parameters, &String>| match of {
             Ok(of) => {
@@ -23,7 +20,7 @@ pub(super) fn table(out: &mut Output, rows: &[Row], whom: &str) -> io::Result<()
                 let [pkey, sl, mtu, rate, life] = values;
                 cells.push([row.service(), to.to_owned(), pkey, sl, mtu, rate, life]);
             }
-            Err(why) => said.push(format!("{} to {to}: {why}", row.service())),
+            Err(why) => errors.push(format!("{} to {to}: {why}", row.service())),
         };
         for (to, path) in &row.paths {
             add(to, path.as_ref().map(Parameters::from));
@@ -38,26 +35,26 @@ pub(super) fn table(out: &mut Output, rows: &[Row], whom: &str) -> io::Result<()
         let line = padded.collect::<Vec<_>>().join("  ");
         out.line(format_args!("{}", line.trim_end()))?;
     }
-    for line in said {
+    for line in errors {
         out.line(format_args!("{line}"))?;
     }
-    out.line(format_args!("As {whom} says."))
+    out.line(format_args!("As {source} says."))
 }
 
 fn widest(cells: &[[String; 7]], column: usize) -> usize {
     cells.iter().filter_map(|line| line.get(column)).map(String::len).max().unwrap_or(0)
 }
 
-/// The entry of the port's table that a partition has, and where the port is.
-fn place(own: Gid, common: &Parameters) -> Option<(String, u8, Option<u16>)> {
-    let (device, port) = LocalPort::with_gid(own)?;
+/// Returns device, port number and P_Key index of the local port for these parameters.
+fn local_port(local_gid: Gid, common: &Parameters) -> Option<(String, u8, Option<u16>)> {
+    let (device, port) = LocalPort::with_gid(local_gid)?;
     let may_talk = || port.pkeys.iter().find(|entry| common.pkey.matches(entry.pkey)).map(|entry| entry.index);
     let index = port.pkey_index(common.pkey).or_else(may_talk);
     Some((device, port.number, index))
 }
 
-/// Variables for `eval`, also where it makes one line of many.
-pub(super) fn shell(out: &mut Output, row: &Row, common: &Parameters, own: Gid) -> io::Result<()> {
+/// Prints shell variables for `eval`. The semicolons allow `eval` of unquoted output, which is one line.
+pub(super) fn shell(out: &mut Output, row: &ServicePaths, common: &Parameters, local_gid: Gid) -> io::Result<()> {
     let Parameters { pkey, sl, mtu, rate, packet_life_time } = *common;
     let mut variables = vec![
         ("SERVICE_ID", row.service.unwrap_or_default().to_string()),
@@ -68,7 +65,7 @@ pub(super) fn shell(out: &mut Output, row: &Row, common: &Parameters, own: Gid) 
         ("RATE_MBPS", rate.mbps().unwrap_or_default().to_string()),
         ("PACKET_LIFE_TIME", packet_life_time.get().to_string()),
     ];
-    if let Some((device, port, index)) = place(own, common) {
+    if let Some((device, port, index)) = local_port(local_gid, common) {
         variables.extend([("DEVICE", quoted(&device)), ("PORT", port.to_string())]);
         variables.extend(index.map(|index| ("PKEY_INDEX", index.to_string())));
     }
@@ -78,20 +75,20 @@ pub(super) fn shell(out: &mut Output, row: &Row, common: &Parameters, own: Gid) 
     Ok(())
 }
 
-/// A word that a shell leaves as it is.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// One document.
-pub(super) fn json(out: &mut Output, rows: &[Row], whom: &str, own: Gid) -> io::Result<()> {
+/// Prints one JSON document.
+pub(super) fn json(out: &mut Output, rows: &[ServicePaths], source: &str, local_gid: Gid) -> io::Result<()> {
     let path = |(to, path): &(String, Result<PathRecord, String>)| match path {
         Ok(path) => json!({ "to": to, "path": fields(path) }),
         Err(why) => json!({ "to": to, "error": why }),
     };
-    let row = |row: &Row| {
+    let row = |row: &ServicePaths| {
         let common = match &row.common {
-            Ok(common) => parameters(common, own),
+            Ok(common) => parameters(common, local_gid),
             Err(why) => json!({ "error": why }),
         };
         json!({
@@ -102,16 +99,16 @@ pub(super) fn json(out: &mut Output, rows: &[Row], whom: &str, own: Gid) -> io::
         })
     };
     let rows: Vec<Value> = rows.iter().map(row).collect();
-    out.line(format_args!("{:#}", json!({ "asked": whom, "services": rows })))
+    out.line(format_args!("{:#}", json!({ "asked": source, "services": rows })))
 }
 
-fn parameters(common: &Parameters, own: Gid) -> Value {
-    let place = place(own, common);
+fn parameters(common: &Parameters, local_gid: Gid) -> Value {
+    let port = local_port(local_gid, common);
     json!({
         "pkey": common.pkey.to_string(),
-        "pkey_index": place.as_ref().and_then(|(.., index)| *index),
-        "device": place.as_ref().map(|(device, ..)| device),
-        "port": place.as_ref().map(|(_, port, _)| port),
+        "pkey_index": port.as_ref().and_then(|(.., index)| *index),
+        "device": port.as_ref().map(|(device, ..)| device),
+        "port": port.as_ref().map(|(_, port, _)| port),
         "sl": common.sl.get(),
         "mtu_bytes": common.mtu.bytes(),
         "rate_mbps": common.rate.mbps(),

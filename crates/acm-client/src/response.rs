@@ -1,0 +1,79 @@
+//! Responses of the daemon.
+use crate::error::ProtocolError;
+use acm_wire::{
+    Address,
+    client::{ClientStatus, Counters, EpAnswer, Frame, Operation, ResolveAnswer},
+};
+use ib_mad::{Guid, Pkey, sa::PathRecord};
+
+/// A path and its source address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// The path record, from the local port to the destination.
+    pub path: PathRecord,
+    /// The source address, if the daemon chose it.
+    pub source: Option<Address>,
+}
+
+/// An endpoint of the daemon: a port in a partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Node GUID of the device.
+    pub device: Guid,
+    /// Number of the port, from 1.
+    pub port: u8,
+    /// Number of ports of the device.
+    pub ports: u8,
+    /// P_Key of the partition.
+    pub pkey: Pkey,
+    /// Name of the provider that serves the endpoint.
+    pub provider: String,
+    /// The endpoint's addresses, in the daemon's text form. Invalid UTF-8 is replaced.
+    pub addresses: Vec<String>,
+}
+
+/// A response to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// The response to [`Request::Resolve`](crate::Request::Resolve), [`Request::Route`](crate::Request::Route) and
+    /// [`Request::QuerySa`](crate::Request::QuerySa).
+    Path(Resolved),
+    /// The response to [`Request::Counters`](crate::Request::Counters).
+    Counters(Counters),
+    /// The response to [`Request::Endpoint`](crate::Request::Endpoint).
+    Endpoint(Box<Endpoint>),
+    /// An error status, in response to any request.
+    Refused(ClientStatus),
+}
+
+impl Response {
+    /// Parses a whole message.
+    ///
+    /// # Errors
+    /// [`ProtocolError::NoContent`] if a successful response lacks its content.
+    pub(crate) fn read(frame: &Frame<'_>) -> Result<Self, ProtocolError> {
+        if frame.header.status != ClientStatus::SUCCESS {
+            return Ok(Self::Refused(frame.header.status));
+        }
+        let empty = ProtocolError::NoContent { operation: frame.operation, length: frame.length() };
+        match frame.operation {
+            Operation::Resolve => {
+                let response = ResolveAnswer::parse(frame).map_err(|_| empty)?;
+                Ok(Self::Path(Resolved { path: response.path, source: response.source }))
+            }
+            Operation::Perf => Counters::parse(frame).map(Self::Counters).map_err(|_| empty),
+            Operation::Endpoint => {
+                let response = EpAnswer::parse(frame).ok().flatten().ok_or(empty)?;
+                let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+                Ok(Self::Endpoint(Box::new(Endpoint {
+                    device: response.head.device_guid,
+                    port: response.head.port,
+                    ports: response.head.port_count,
+                    pkey: response.head.pkey,
+                    provider: text(response.head.provider.as_text()),
+                    addresses: response.addresses().map(text).collect(),
+                })))
+            }
+        }
+    }
+}
