@@ -192,7 +192,7 @@ impl Accounts {
     pub(crate) fn give_back(&mut self, id: AccountId, holding: Holding) {
         let Some(ledger) = self.ledgers.get_mut(id) else { return };
         let held = ledger.held.get_mut(holding);
-        debug_assert!(*held > 0, "{} gives back {holding:?} that it has not", ledger.account);
+        debug_assert!(*held > 0, "{} returns {holding:?} that it does not hold", ledger.account);
         *held = held.saturating_sub(1);
         if id != REMOTE {
             let total = self.total.get_mut(holding);

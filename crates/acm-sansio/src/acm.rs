@@ -349,7 +349,7 @@ mod tests {
     fn client_at_its_request_limit_is_not_read() {
         let limits = Limits { requests_per_client: 2, ..Limits::default() };
         let mut acm = Acm::new(Config { limits, ..Config::default() }, 1);
-        assert_eq!(acm.config().limits.requests_per_client, 2, "the options that it was made with");
+        assert_eq!(acm.config().limits.requests_per_client, 2, "the options of the constructor");
         let client = ClientId::new(0, 0);
         acm.handle_input(Time::ZERO, Input::ClientOpened { client, account: Account::User(7) });
         let account = acm.context.connections.account(client).unwrap();

@@ -19,7 +19,7 @@ pub(crate) fn context(cx: &Context) -> Result<(), String> {
     queries(cx)?;
     for (port, state) in &cx.notices {
         let is_asked_for = !state.waits() || cx.timers.get(TimerKey::Notices(*port)).is_some();
-        ensure(is_asked_for, || format!("port {}: nobody subscribes: {state:?}", port.0))?;
+        ensure(is_asked_for, || format!("port {}: no timer for subscriptions: {state:?}", port.0))?;
     }
     let limits = &cx.widest.limits;
     let total = cx.accounts.total();
@@ -71,7 +71,7 @@ fn requests(cx: &Context) -> Result<(), String> {
         match request.requester {
             Requester::Client { id: client, .. } => {
                 ensure(cx.connections.account(client) == Some(request.account), || {
-                    format!("{id} of {client}, which is gone")
+                    format!("{id} of {client}, which is closed")
                 })?;
                 let most = cx.widest.limits.requests_per_client as usize;
                 let open = cx.connections.requests(client).map_or(0, |requests| requests.len());
@@ -84,7 +84,7 @@ fn requests(cx: &Context) -> Result<(), String> {
             }
         }
         if let WaitingFor::Query { query: Some(query), .. } = request.waiting {
-            ensure(cx.sa.queries.get(query).is_some(), || format!("{id} waits for {query}, which is gone"))?;
+            ensure(cx.sa.queries.get(query).is_some(), || format!("{id} waits for {query}, which does not exist"))?;
         }
     }
     for (account, id, holdings) in cx.accounts.iter() {
@@ -103,12 +103,14 @@ fn queries(cx: &Context) -> Result<(), String> {
         ensure(cx.timers.get(TimerKey::SaQuery(id)).is_some(), || format!("{id} has no deadline"))?;
         match &pending.progress {
             Progress::Waiting => {
-                let paid = pending.positions.len() > 0 || pending.query.is_membership();
-                ensure(paid, || format!("{id} waits and nobody pays: {pending:?}"))?;
+                let is_queued = pending.positions.len() > 0 || pending.query.is_membership();
+                ensure(is_queued, || format!("{id} waits without a queue position: {pending:?}"))?;
             }
             Progress::InFlight { send, .. } => {
                 *in_flight.entry(pending.port).or_insert(0) += 1;
-                ensure(cx.sa.sends.get(*send) == Some(&id), || format!("{id} was sent as {send}, which is gone"))?;
+                ensure(cx.sa.sends.get(*send) == Some(&id), || {
+                    format!("{id} was sent as {send}, which does not exist")
+                })?;
             }
             Progress::Pausing => {}
         }
@@ -120,13 +122,13 @@ fn queries(cx: &Context) -> Result<(), String> {
         })?;
         let most = cx.widest.sa_depth.most();
         ensure(port_queue.queue.is_within(most), || {
-            format!("port {}: {counted} in flight of {most}, or a part of them", port.0)
+            format!("port {}: {counted} in flight exceed {most}, or a part of it", port.0)
         })?;
         ensure(port_queue.all.iter().all(|id| cx.sa.queries.get(*id).is_some()), || {
-            format!("port {}: a query is gone", port.0)
+            format!("port {}: a query does not exist", port.0)
         })?;
     }
-    ensure(cx.sa.sends.len() == in_flight.values().sum::<u32>() as usize, || "a send without its query".into())
+    ensure(cx.sa.sends.len() == in_flight.values().sum::<u32>() as usize, || "a request without its query".into())
 }
 
 #[cfg(test)]

@@ -133,7 +133,7 @@ impl<T: Copy> CreditQueue<T> {
         free.then_some(Credit { class: CreditClass::Accounts })
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "who gives it back has it no more")]
+    #[expect(clippy::needless_pass_by_value, reason = "a returned credit must not be used again")]
     pub(crate) fn give_back(&mut self, credit: Credit) {
         self.held -= 1;
         self.held_by_remote -= u32::from(credit.class == CreditClass::Remote);
@@ -210,7 +210,7 @@ mod tests {
             items.push(item);
             credits.push(credit);
         }
-        assert_eq!(items, [100, 200, 101, 0, 1, 2], "three of twelve are theirs, the other six are left for us");
+        assert_eq!(items, [100, 200, 101, 0, 1, 2], "remote hosts hold three of twelve; the other six stay free");
         assert_eq!(queue.held(), 6);
         queue.give_back(credits.remove(0));
         assert_eq!(queue.next(12), None);
@@ -236,7 +236,7 @@ mod tests {
         wait(&mut queue, A, 9..10);
         assert_eq!((item, queue.next(1)), (0, None));
         queue.give_back(credit);
-        assert_eq!(queue.next(0).map(|(item, _)| item), Some(9), "a depth of none is one");
+        assert_eq!(queue.next(0).map(|(item, _)| item), Some(9), "a depth of zero counts as one");
     }
 
     #[test]
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!((queue.take_credit(1), queue.held()), (None, 1));
         queue.give_back(credit);
         assert_eq!(queue.held(), 0);
-        assert!(queue.take_credit(0).is_some(), "a depth of none is one");
+        assert!(queue.take_credit(0).is_some(), "a depth of zero counts as one");
     }
 
     #[test]

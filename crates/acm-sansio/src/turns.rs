@@ -112,7 +112,7 @@ impl<S: Copy + Ord> Turns<S> {
 
     /// Returns the source to read one item from, or `None` if none is ready.
     #[must_use = "a turn is counted, whether it is used or not"]
-    #[expect(clippy::should_implement_trait, reason = "what is said in between changes what comes next")]
+    #[expect(clippy::should_implement_trait, reason = "calls in between change the order")]
     pub fn next(&mut self) -> Option<S> {
         loop {
             if let Some(source) = self.now.front().copied() {
@@ -294,6 +294,6 @@ mod tests {
         ('a'..='c').for_each(|source| turns.ready(source, Lane::Bulk));
         assert_eq!(take(&mut turns, 2), ['a', 'a']);
         turns.dry('b');
-        assert_eq!(take(&mut turns, 2), ['a', 'c'], "it goes on with its quota");
+        assert_eq!(take(&mut turns, 2), ['a', 'c'], "it continues with its quota");
     }
 }

@@ -63,7 +63,7 @@ fn waiting_query_has_a_queue_position() {
     assert_eq!(context(&cx), Err(format!("{id} has no deadline")));
     cx.timers.set(TimerKey::SaQuery(id), cx.now);
     cx.sa.leave(id, USER);
-    fails(&cx, "nobody pays");
+    fails(&cx, "without a queue position");
 }
 
 #[test]
@@ -73,14 +73,14 @@ fn query_in_flight_has_a_request_and_a_credit() {
     let (send, _) = cx.sa.next(PORT, cx.now, 1).unwrap();
     assert_eq!(context(&cx), Ok(()));
     let another = cx.sa.sends.insert(id);
-    fails(&cx, "a send without its query");
+    fails(&cx, "a request without its query");
     cx.sa.sends.remove(another);
     let port_queue = cx.sa.ports.get_mut(&PORT).unwrap();
     let credit = port_queue.queue.take_credit(9).unwrap();
     fails(&cx, "2 credits are held, 1 requests are in flight");
     cx.sa.ports.get_mut(&PORT).unwrap().queue.give_back(credit);
     cx.sa.sends.remove(send);
-    fails(&cx, "which is gone");
+    fails(&cx, "which does not exist");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn removed_query_is_in_no_queue() {
     let mut cx = empty();
     let id = query(&mut cx);
     cx.sa.ports.get_mut(&PORT).unwrap().all.insert(SaQueryId::new(7, 7));
-    fails(&cx, "a query is gone");
+    fails(&cx, "a query does not exist");
     cx.sa.ports.get_mut(&PORT).unwrap().all.remove(&SaQueryId::new(7, 7));
     cx.sa.pause(id);
     assert_eq!(context(&cx), Ok(()), "a pause needs no credit");
@@ -105,7 +105,7 @@ fn request_has_a_client_or_a_deadline() {
     fails(&cx, "of the kernel has no deadline");
     cx.timers.set(TimerKey::Kernel(kernel), cx.now);
     of_client(&mut cx, ClientId::new(9, 0), lookup());
-    fails(&cx, "which is gone");
+    fails(&cx, "which is closed");
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn query_sa_request_has_an_open_query() {
     assert_eq!(context(&cx), Ok(()));
     cx.timers.clear(TimerKey::SaQuery(id));
     cx.sa.remove(id);
-    fails(&cx, "which is gone");
+    fails(&cx, "which does not exist");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn queries_in_flight_are_within_the_depth() {
     cx.widest.sa_depth = SaDepth::Fixed(2);
     assert_eq!(context(&cx), Ok(()));
     cx.widest.sa_depth = SaDepth::Fixed(1);
-    fails(&cx, "2 in flight of 1");
+    fails(&cx, "2 in flight exceed 1");
 }
 
 #[test]

@@ -88,12 +88,12 @@ mod tests {
     #[test]
     fn subnet_has_its_own_provider_or_the_default_or_none() {
         let (one, two) = (ProviderId(1), ProviderId(2));
-        let who = |subnets: &Subnets| [1, 2, 3].map(|prefix| subnets.provider(prefix));
+        let providers_of = |subnets: &Subnets| [1, 2, 3].map(|prefix| subnets.provider(prefix));
         let ours = Some(ProviderId::BUILT_IN);
-        assert_eq!(who(&Subnets::default()), [ours; 3]);
-        assert_eq!(who(&Subnets::all_but([2])), [ours, None, ours]);
-        assert_eq!(who(&Subnets::only([2])), [None, ours, None]);
-        assert_eq!(who(&Subnets::all_but([2]).with(1, one)), [Some(one), None, ours]);
-        assert_eq!(who(&Subnets { default: Some(two), ..Subnets::only([2]) }), [Some(two), ours, Some(two)]);
+        assert_eq!(providers_of(&Subnets::default()), [ours; 3]);
+        assert_eq!(providers_of(&Subnets::all_but([2])), [ours, None, ours]);
+        assert_eq!(providers_of(&Subnets::only([2])), [None, ours, None]);
+        assert_eq!(providers_of(&Subnets::all_but([2]).with(1, one)), [Some(one), None, ours]);
+        assert_eq!(providers_of(&Subnets { default: Some(two), ..Subnets::only([2]) }), [Some(two), ours, Some(two)]);
     }
 }

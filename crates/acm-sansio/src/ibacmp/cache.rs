@@ -286,7 +286,7 @@ mod tests {
         let cache = Cache::new(1.into());
         let hashes = [(HERE, 1), (HERE, 2), (THERE, 1)].map(|(endpoint, number)| cache.hash(endpoint, &key(number)));
         assert_eq!(BTreeSet::from(hashes).len(), 3);
-        assert_ne!(hashes[0], Cache::new(2.into()).hash(HERE, &key(1)), "strangers cannot foretell them");
+        assert_ne!(hashes[0], Cache::new(2.into()).hash(HERE, &key(1)), "hashes are unpredictable");
     }
 
     #[test]

@@ -23,12 +23,12 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
         match &dest.state {
             DestState::Locating(request) => {
                 lookup(id, &request.lookup, waiting)?;
-                ask(&mut counted, provider, cx, id, dest.endpoint, request)?;
+                multicast_request(&mut counted, provider, cx, id, dest.endpoint, request)?;
             }
             DestState::Routing(Routing { lookup: needed, query, .. }) => {
-                let known = cx.sa.queries.get(*query).map(|pending| pending.accounts.len());
+                let found = cx.sa.queries.get(*query).map(|pending| pending.accounts.len());
                 let accounts = needed.accounts().count();
-                ensure(known == Some(accounts), || format!("{id}: {accounts} need {query}, {known:?} are known"))?;
+                ensure(found == Some(accounts), || format!("{id}: {accounts} need {query}, {found:?} are noted"))?;
                 lookup(id, needed, waiting)?;
             }
             DestState::Ready(ready) if !is_at_end_of_its_path(provider, cx, dest.endpoint, ready) => {
@@ -40,18 +40,18 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
             DestState::Ready(Ready { verification, renewal, .. }) if verification.is_some() || renewal.is_some() => {
                 if let Some(verification) = verification {
                     lookup(id, &verification.request.lookup, waiting)?;
-                    ask(&mut counted, provider, cx, id, dest.endpoint, &verification.request)?;
+                    multicast_request(&mut counted, provider, cx, id, dest.endpoint, &verification.request)?;
                 }
                 if let Some(renewal) = renewal {
-                    let known = cx.sa.queries.get(renewal.query).map(|pending| pending.accounts.len());
+                    let found = cx.sa.queries.get(renewal.query).map(|pending| pending.accounts.len());
                     let accounts = renewal.lookup.accounts().count();
-                    ensure(known == Some(accounts), || {
-                        format!("{id}: {accounts} need a renewal, {known:?} are known")
+                    ensure(found == Some(accounts), || {
+                        format!("{id}: {accounts} need a renewal, {found:?} are noted")
                     })?;
                     lookup(id, &renewal.lookup, waiting)?;
                 }
             }
-            _ => ensure(waiting == 0, || format!("{id}: {waiting} wait for nothing"))?,
+            _ => ensure(waiting == 0, || format!("{id}: {waiting} requests wait without a lookup"))?,
         }
     }
     for kind in StateKind::ALL {
@@ -63,25 +63,25 @@ pub(super) fn ibacmp(provider: &Ibacmp, cx: &Context) -> Result<(), String> {
         let credits = counted.credits.get(id).copied().unwrap_or(0);
         let held = state.queue.held();
         ensure(held == credits, || format!("{id}: {held} credits are held, {credits} are used"))?;
-        ensure(state.queue.is_within(cx.widest.resolve_depth), || format!("{id}: {held} credits, or a part of them"))?;
+        ensure(state.queue.is_within(cx.widest.resolve_depth), || format!("{id}: {held} credits exceed the depth"))?;
     }
     let busy: usize = provider.endpoints.keys().map(|id| provider.cache.busy_count(*id)).sum();
     ensure(busy <= counted.busy, || format!("{busy} of {} destinations are busy", counted.busy))?;
-    let known = provider.cache.iter().filter(|(_, dest)| dest.state.located_at(&dest.key).is_some()).count();
-    ensure(provider.cache.located_count() == known, || {
-        format!("{known} are known, {} by GID", provider.cache.located_count())
+    let located = provider.cache.iter().filter(|(_, dest)| dest.state.located_at(&dest.key).is_some()).count();
+    ensure(provider.cache.located_count() == located, || {
+        format!("{located} are located, {} are indexed by GID", provider.cache.located_count())
     })?;
-    let waits = provider.stale_gids.is_empty() || cx.timer(Task::StaleGids.token()).is_some();
-    ensure(waits, || "nobody forgets who left".into())?;
+    let is_timed = provider.stale_gids.is_empty() || cx.timer(Task::StaleGids.token()).is_some();
+    ensure(is_timed, || "stale GIDs without a timer".into())?;
     ensure(provider.by_tid.len() == counted.requests, || "transaction ids and requests differ".into())?;
     let limits = &cx.widest.limits;
     let failed = provider.cache.iter().filter(|(_, dest)| matches!(dest.state, DestState::Failed(_))).count();
-    let remembered = provider.negatives.len();
-    ensure(failed <= remembered && remembered <= limits.negatives, || format!("{failed} failed, {remembered} end"))?;
+    let cached = provider.negatives.len();
+    ensure(failed <= cached && cached <= limits.negatives, || format!("{failed} failures, {cached} expiry times"))?;
     let longest = provider.renewals.longest();
-    ensure(longest <= limits.renewals, || format!("{longest} wait for a renewal"))?;
+    ensure(longest <= limits.renewals, || format!("{longest} destinations wait for a renewal"))?;
     let due = cx.timer(Task::Negatives.token()).is_some();
-    ensure(due != provider.negatives.is_empty(), || format!("{remembered} failed, and they end: {due}"))?;
+    ensure(due != provider.negatives.is_empty(), || format!("{cached} cached failures, timer: {due}"))?;
     ensure(provider.cache.len() <= limits.destinations, || format!("{} destinations", provider.cache.len()))
 }
 
@@ -111,10 +111,10 @@ fn is_at_end_of_its_path(provider: &Ibacmp, cx: &Context, endpoint: EndpointId, 
 }
 
 fn lookup(id: DestId, lookup: &Lookup, waiting: usize) -> Result<(), String> {
-    ensure(lookup.waiters() == waiting, || format!("{id}: {waiting} wait, {} are known", lookup.waiters()))
+    ensure(lookup.waiters() == waiting, || format!("{id}: {waiting} requests wait, {} are noted", lookup.waiters()))
 }
 
-fn ask(
+fn multicast_request(
     counted: &mut Counted,
     provider: &Ibacmp,
     cx: &Context,
@@ -122,20 +122,22 @@ fn ask(
     endpoint: EndpointId,
     request: &MulticastRequest,
 ) -> Result<(), String> {
-    ensure(cx.timer(Task::Lookup(id).token()).is_some(), || format!("{id} asks without a deadline"))?;
+    ensure(cx.timer(Task::Lookup(id).token()).is_some(), || format!("{id} has no deadline"))?;
     match &request.stage {
         Stage::Queued(positions) => {
-            ensure(positions.len() > 0, || format!("{id} waits and nobody pays"))?;
+            ensure(positions.len() > 0, || format!("{id} waits without a queue position"))?;
             return Ok(());
         }
         Stage::Sent(_) => {
             *counted.credits.entry(endpoint).or_default() += 1;
-            ensure(cx.timer(Task::Credit(id).token()).is_some(), || format!("{id} holds its credit for ever"))?;
+            ensure(cx.timer(Task::Credit(id).token()).is_some(), || format!("{id} has no timer for its credit"))?;
         }
         Stage::Late => {}
     }
     counted.requests += 1;
-    ensure(provider.by_tid.get(&request.tid.get()) == Some(&id), || format!("{id}: its transaction id is another's"))
+    ensure(provider.by_tid.get(&request.tid.get()) == Some(&id), || {
+        format!("{id}: its transaction id belongs to another destination")
+    })
 }
 
 #[cfg(test)]

@@ -389,7 +389,7 @@ mod tests {
     fn keys_match_in_any_case_and_keep_their_spelling() {
         assert_eq!(key("Node1").canonical(), key("node1"));
         assert!(key("nODE1").matches_canonical(&key("node1")) && !key("node2").matches_canonical(&key("node1")));
-        assert!(!key("nODE1").matches_canonical(&key("Node1")), "that is no canonical form");
+        assert!(!key("nODE1").matches_canonical(&key("Node1")), "not in canonical form");
         let route = |dlid| DestKey::Route(RouteKey { dlid: Lid::new(dlid), ..RouteKey::default() });
         assert_eq!(route(7).canonical(), route(7));
         assert!(
@@ -427,8 +427,8 @@ mod tests {
         let at = states().each_ref().map(|state| state.located_at(&key("a")));
         assert_eq!(at, [None, None, None, gid("fe80::5"), None, gid("fe80::8")]);
         let own = DestState::Ready(ready(None));
-        assert_eq!(own.located_at(&key("a")), None, "ourselves");
-        assert_eq!(own.located_at(&DestKey::Route(RouteKey::default())), gid("fe80::7"), "where the path leads");
+        assert_eq!(own.located_at(&key("a")), None, "a local address");
+        assert_eq!(own.located_at(&DestKey::Route(RouteKey::default())), gid("fe80::7"), "the end of the path");
     }
 
     #[test]

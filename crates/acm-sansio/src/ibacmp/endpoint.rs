@@ -28,11 +28,11 @@ pub(super) struct EndpointState {
 impl EndpointState {
     /// Records the port's GID and LIDs. If they changed, invalidates all paths and returns `true`.
     pub(super) fn update_origin(&mut self, gid: Gid, lid: Lid, lmc: Lmc) -> bool {
-        let elsewhere = self.origin.replace((gid, lid, lmc)).is_some_and(|before| before != (gid, lid, lmc));
-        if elsewhere {
+        let has_moved = self.origin.replace((gid, lid, lmc)).is_some_and(|before| before != (gid, lid, lmc));
+        if has_moved {
             self.moved();
         }
-        elsewhere
+        has_moved
     }
 
     /// Returns the epoch for a failure that happens now.

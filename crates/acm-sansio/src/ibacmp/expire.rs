@@ -142,8 +142,8 @@ impl Ibacmp {
         let had_path = had_path || self.sweep.stalled_at.take() == Some(id);
         self.drop_expired(cx, id);
         let Some(dest) = self.cache.get(id) else { return true };
-        let of_nobody = cx.endpoint(endpoint).is_none() && !dest.state.is_busy();
-        if matches!(dest.state, DestState::Unknown) || of_nobody {
+        let orphaned = cx.endpoint(endpoint).is_none() && !dest.state.is_busy();
+        if matches!(dest.state, DestState::Unknown) || orphaned {
             self.cache.remove(id);
             return true;
         }
@@ -180,7 +180,7 @@ mod tests {
             let (mut cx, mut ibacmp) = (Context::new(config, 1.into()), Ibacmp::new(1));
             let due = |cx: &Context| cx.timer(Task::Sweep.token());
             ibacmp.schedule_sweep(&mut cx);
-            assert_eq!(due(&cx), None, "nothing is known");
+            assert_eq!(due(&cx), None, "the cache is empty");
             let key = DestKey::Address(Address::from_text("a"));
             assert!(ibacmp.acquire(&mut cx, EndpointId::new(0, 0), key).is_some());
             assert_eq!(due(&cx), Some(Time::ZERO + round));
@@ -222,12 +222,12 @@ mod tests {
         let over = make(here, "a", located(Some(Time::ZERO)));
         let kept = make(here, "b", located(None));
         let unknown = make(here, "c", DestState::Unknown);
-        let of_nobody = make(gone, "d", located(None));
+        let orphaned = make(gone, "d", located(None));
         let (query, lookup) = (crate::id::SaQueryId::new(0, 0), super::super::lookup::Lookup::default());
         let routing = super::super::dest::Routing { remote: None, addr_until: None, query, since: Time::ZERO, lookup };
         let busy = make(gone, "e", DestState::Routing(routing));
         ibacmp.sweep(&mut cx);
-        let there = [over, kept, unknown, of_nobody, busy].map(|id| ibacmp.cache.get(id).is_some());
+        let there = [over, kept, unknown, orphaned, busy].map(|id| ibacmp.cache.get(id).is_some());
         assert_eq!(there, [false, true, false, false, true]);
         // The next sweep begins with the first slot.
         for name in ["x", "y", "z"] {
@@ -262,7 +262,7 @@ mod tests {
         ibacmp.hurry_sweep(&mut cx);
         assert_eq!(cx.timer(Task::Sweep.token()), Some(Time::ZERO + HURRY));
         ibacmp.sweep(&mut cx);
-        assert_eq!(ibacmp.cache.len(), 0, "what was known on an endpoint that is closed");
+        assert_eq!(ibacmp.cache.len(), 0, "entries of a closed endpoint are removed");
     }
 
     /// The subnet administrator may grant more than the link has. The path is served as long as the link does not
@@ -283,6 +283,6 @@ mod tests {
         assert!(matches!(ibacmp.cache.get(id).unwrap().state, DestState::Ready(_)));
         ibacmp.endpoints.entry(here).or_default().link_changed();
         ibacmp.drop_expired(&mut cx, id);
-        assert!(matches!(ibacmp.cache.get(id).unwrap().state, DestState::Unknown), "the link is another now");
+        assert!(matches!(ibacmp.cache.get(id).unwrap().state, DestState::Unknown), "the link has changed");
     }
 }

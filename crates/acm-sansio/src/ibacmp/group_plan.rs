@@ -66,7 +66,7 @@ mod tests {
     fn two_groups_are_those_of_c_ibacm() {
         assert_eq!(of(2, Rate::GBPS_100, Mtu::B4096), [(10, 2048), (103, 4096)]);
         assert_eq!(of(1, Rate::GBPS_100, Mtu::B4096), [(10, 2048)]);
-        assert_eq!(of(6, Rate::GBPS_10, Mtu::B2048), [(10, 2048)], "the port has no more");
+        assert_eq!(of(6, Rate::GBPS_10, Mtu::B2048), [(10, 2048)], "the port supports no other group");
         // Slower than the base group, but it may join its own group.
         assert_eq!(of(2, Rate::GBPS_5, Mtu::B2048), [(10, 2048), (5, 2048)]);
     }

@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(lookup.join(&mut cx, Need { account: KERNEL, if_pending: IfPending::LeavesTicket }), Ok(true));
         assert_eq!((held(&cx, user), held(&cx, KERNEL), lookup.waiters()), (1, 1, 2));
         assert!(!lookup.leave(&mut cx, user, false) && lookup.leave(&mut cx, user, false));
-        assert_eq!((held(&cx, user), lookup.is_needed()), (0, true), "the ticket counts");
+        assert_eq!((held(&cx, user), lookup.is_needed()), (0, true), "the ticket keeps the lookup");
         assert_eq!(lookup.accounts().collect::<Vec<_>>(), [KERNEL]);
         lookup.end(&mut cx);
         assert_eq!(held(&cx, KERNEL), 0);
@@ -207,11 +207,11 @@ mod tests {
         let mut lookup = Lookup::default();
         let responder = |tid| Responder { tid: TransactionId::new(tid), remote: Remote::default() };
         assert!([1, 1, 2].iter().all(|tid| lookup.add_responder(&mut cx, responder(*tid))));
-        assert!(!lookup.add_responder(&mut cx, responder(3)), "two are enough");
-        assert!(lookup.add_responder(&mut cx, responder(2)), "it is there already");
+        assert!(!lookup.add_responder(&mut cx, responder(3)), "the limit is two");
+        assert!(lookup.add_responder(&mut cx, responder(2)), "already present");
         assert_eq!(held(&cx, REMOTE), 1);
         let mut other = Lookup::default();
-        assert!(!other.add_responder(&mut cx, responder(4)), "strangers have their share");
+        assert!(!other.add_responder(&mut cx, responder(4)), "the limit of remote lookups is reached");
         assert_eq!(lookup.end(&mut cx).len(), 2);
         assert_eq!((held(&cx, REMOTE), other.is_needed()), (0, false));
         other.end(&mut cx);
@@ -222,7 +222,11 @@ mod tests {
         let mut cx = context(9);
         let lookup = Lookup::for_remote(&mut cx).unwrap();
         assert_eq!((held(&cx, REMOTE), lookup.accounts().collect::<Vec<_>>()), (1, Vec::from([REMOTE])));
-        assert_eq!(Lookup::for_remote(&mut cx).map(|_| ()), Err(Bound::Lookups), "they have their share");
+        assert_eq!(
+            Lookup::for_remote(&mut cx).map(|_| ()),
+            Err(Bound::Lookups),
+            "the limit of remote lookups is reached"
+        );
         lookup.end(&mut cx);
         assert_eq!(held(&cx, REMOTE), 0);
     }

@@ -124,7 +124,7 @@ mod tests {
         }
         let mut cx = Context::new(Config { negative_timeout: None, ..Config::default() }, 1.into());
         let id = fail(&mut ibacmp, &mut cx, "a", Failure::NoResponse);
-        assert!(!is_failed(&ibacmp, id), "it is off");
+        assert!(!is_failed(&ibacmp, id), "disabled");
     }
 
     #[test]
@@ -146,6 +146,6 @@ mod tests {
         cx.now = Time::ZERO + Duration::from_millis(1300);
         ibacmp.negatives_due(&mut cx);
         assert!(ibacmp.cache.get(ids[2]).is_none() && ibacmp.negatives.is_empty());
-        assert_eq!(ibacmp.stats.negatives_evicted, 1, "those had their time");
+        assert_eq!(ibacmp.stats.negatives_evicted, 1, "expired failures are not counted as evicted");
     }
 }

@@ -46,15 +46,15 @@ impl Ibacmp {
 
     /// Invalidates destinations at stale GIDs, at most one slice of them.
     pub(super) fn invalidate_stale_gids(&mut self, cx: &mut Context) {
-        let mut room = SLICE;
+        let mut left = SLICE;
         while let Some((port, gid)) = self.stale_gids.first().copied() {
             for endpoint in cx.endpoints_of(port) {
                 while let Some(id) = self.cache.first_at(endpoint, gid) {
-                    if room == 0 {
+                    if left == 0 {
                         let at = cx.now() + PAUSE;
                         return cx.set_timer(Task::StaleGids.token(), at);
                     }
-                    room -= 1;
+                    left -= 1;
                     self.invalidate(cx, id);
                 }
             }
@@ -73,13 +73,13 @@ impl Ibacmp {
 
     /// Handles the creation or deletion of a group: each endpoint of the port that should be in the group joins it
     /// again.
-    fn handle_group_notice(&mut self, cx: &mut Context, port: PortId, mgid: Gid, is_gone: bool) {
+    fn handle_group_notice(&mut self, cx: &mut Context, port: PortId, mgid: Gid, is_deleted: bool) {
         for endpoint in cx.endpoints_of(port) {
             let groups = self.endpoints.get(&endpoint).map(|state| state.groups.as_slice()).unwrap_or_default();
-            let concerned = |group: &super::membership::Group| {
-                group.mgid == mgid && group.join.is_none() && group.member.is_some() == is_gone
+            let is_affected = |group: &super::membership::Group| {
+                group.mgid == mgid && group.join.is_none() && group.member.is_some() == is_deleted
             };
-            let indexes: Vec<u32> = groups.iter().filter(|group| concerned(group)).map(|group| group.index).collect();
+            let indexes: Vec<u32> = groups.iter().filter(|group| is_affected(group)).map(|group| group.index).collect();
             for index in indexes {
                 self.join_after_notice(cx, endpoint, index);
             }

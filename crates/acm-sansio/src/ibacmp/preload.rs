@@ -166,7 +166,7 @@ impl Ibacmp {
 
     /// Compares the table of hosts with the GID that a multicast response contained.
     pub(super) fn compare_host(&mut self, address: &Address, gid: Gid) {
-        if self.preload.gid_of(address).is_some_and(|known| known != gid) && self.preload.refute_host(address) {
+        if self.preload.gid_of(address).is_some_and(|listed| listed != gid) && self.preload.refute_host(address) {
             self.stats.preload_refuted += 1;
         }
     }

@@ -63,9 +63,9 @@ impl Preloaded {
     /// request with other restrictions finds none.
     pub(super) fn route(&self, port: &PortAttributes, key: &RouteKey) -> Option<(Gid, Route)> {
         let (routes, own) = (self.routes.as_deref()?, port.gid());
-        let elsewhere = (!key.sgid.is_zero() && key.sgid != own) || (!key.slid.is_zero() && key.slid != port.lid);
+        let other_source = (!key.sgid.is_zero() && key.sgid != own) || (!key.slid.is_zero() && key.slid != port.lid);
         let plain = RouteKey { dgid: key.dgid, sgid: key.sgid, dlid: key.dlid, slid: key.slid, ..RouteKey::default() };
-        if elsewhere || *key != plain {
+        if other_source || *key != plain {
             return None;
         }
         let (guid, dlid) = if key.dgid.is_zero() {

@@ -55,11 +55,11 @@ impl Ibacmp {
 
     /// Replaces a removed source address in open multicast requests, because receivers cache the location of the
     /// source.
-    fn replace_source(&mut self, cx: &Context, endpoint: EndpointId, gone: &Address) {
+    fn replace_source(&mut self, cx: &Context, endpoint: EndpointId, removed: &Address) {
         let Some(other) = cx.endpoint(endpoint).and_then(|found| found.addresses.first().copied()) else { return };
         for id in self.cache.busy(endpoint) {
             let request = self.cache.get_mut(id).and_then(|dest| dest.state.multicast_request_mut());
-            if let Some(request) = request.filter(|request| request.source == *gone) {
+            if let Some(request) = request.filter(|request| request.source == *removed) {
                 request.source = other;
             }
         }
@@ -70,8 +70,8 @@ impl Ibacmp {
         if let Some((gid, lid, lmc)) = cx.port_of(endpoint).map(|port| (port.gid(), port.lid, port.lmc)) {
             let state = self.endpoints.entry(endpoint).or_default();
             let qpn = cx.endpoint(endpoint).and_then(|endpoint| endpoint.qpn);
-            let elsewhere = state.update_origin(gid, lid, lmc);
-            if state.announcement.moves_to(qpn) || elsewhere {
+            let has_moved = state.update_origin(gid, lid, lmc);
+            if state.announcement.moves_to(qpn) || has_moved {
                 self.announce(cx, endpoint);
             }
         }

@@ -43,6 +43,6 @@ mod tests {
         let path = |dlid| PathRecord { dlid: Lid::new(dlid), ..PathRecord::default() };
         assert_eq!(remote.at_end_of(&path(16), lmc), remote);
         assert_eq!(remote.at_end_of(&path(20), lmc), Remote { lid: Lid::new(20), ..remote });
-        assert_eq!(Remote::default().at_end_of(&path(20), lmc).lid, Lid::new(20), "it was not known yet");
+        assert_eq!(Remote::default().at_end_of(&path(20), lmc).lid, Lid::new(20), "the LID was unknown");
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct LocalAddress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Added {
     /// The address was present already.
-    Known,
+    Unchanged,
     /// The address is new.
     New {
         /// `true` if another port or partition has the address, too.
@@ -42,7 +42,7 @@ impl LocalAddresses {
 
     pub(super) fn add(&mut self, address: LocalAddress) -> Added {
         if self.all.contains(&address) {
-            return Added::Known;
+            return Added::Unchanged;
         }
         let canonical = address.address.canonical();
         let duplicate = self.all.iter().any(|other| other.address.canonical() == canonical);
@@ -59,8 +59,8 @@ impl LocalAddresses {
 
     /// Returns the addresses of a port. An IP address of an interface belongs only to the interface's port.
     pub(super) fn of_port(&self, port: PortId, attributes: &PortAttributes) -> impl Iterator<Item = LocalAddress> {
-        let elsewhere = |local: &&LocalAddress| local.address.ip().is_some_and(|ip| self.interfaces.has(ip));
-        let configured = self.all.iter().filter(move |local| local.port == port && !elsewhere(local)).copied();
+        let on_interface = |local: &&LocalAddress| local.address.ip().is_some_and(|ip| self.interfaces.has(ip));
+        let configured = self.all.iter().filter(move |local| local.port == port && !on_interface(local)).copied();
         let on_interfaces = self.interfaces.on(attributes);
         configured.chain(on_interfaces.map(move |found| LocalAddress {
             port,

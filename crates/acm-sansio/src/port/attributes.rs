@@ -126,7 +126,7 @@ mod tests {
         let time =
             |subnet_timeout| PortAttributes { subnet_timeout, ..PortAttributes::default() }.subnet_time().as_millis();
         assert_eq!([time(0), time(7), time(8), time(18), time(20)], [0, 0, 1, 1024, 4096]);
-        assert_eq!([time(21), time(31)], [4096, 4096], "nobody waits for hours");
+        assert_eq!([time(21), time(31)], [4096, 4096], "limited to 4,096 ms");
     }
 
     #[test]
@@ -152,6 +152,6 @@ mod tests {
         let sa = |pkeys: &[u16]| with(pkeys).sa_address().pkey_index;
         assert_eq!([sa(&[1, 0x7fff, 0xffff]), sa(&[1, 0x7fff]), sa(&[1, 2])], [2, 1, 0]);
         let partitions = with(&[0x8001, 0x0001, 0x0002, 0x8002, 0, 0x8002]).partitions();
-        assert_eq!(partitions, [(0, Pkey::new(0x8001)), (3, Pkey::new(0x8002))], "the first full member's key stays");
+        assert_eq!(partitions, [(0, Pkey::new(0x8001)), (3, Pkey::new(0x8002))], "the first full membership wins");
     }
 }

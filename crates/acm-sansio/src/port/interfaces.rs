@@ -79,9 +79,9 @@ mod tests {
         assert!(at("fe80::5").is_on(&port(&["fe80::5"])));
         assert!(at("fe80::5").is_on(&port(&["::", "fec0:0:0:1::5"])), "another prefix, and not the first of the table");
         assert!(!at("fe80::5").is_on(&port(&["fe80::6", "::"])));
-        assert!(!at("fe80::").is_on(&port(&["fec0::"])), "no interface id: the whole GID counts");
+        assert!(!at("fe80::").is_on(&port(&["fec0::"])), "without an interface id, the whole GID must match");
         assert!(at("fe80::").is_on(&port(&["fe80::"])));
-        assert!(!at("::").is_on(&port(&["::"])), "a hole of the table is nobody");
+        assert!(!at("::").is_on(&port(&["::"])), "an empty entry matches no interface");
     }
 
     #[test]

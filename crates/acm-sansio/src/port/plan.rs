@@ -38,8 +38,8 @@ impl Ports {
                 None => plan.unassigned.push(local),
                 Some((_, _, addresses)) => {
                     // `NODE1` after `node1` is the same name; the first spelling is kept.
-                    let known = |other: &Address| other.canonical() == local.address.canonical();
-                    if !addresses.iter().any(known) {
+                    let same_name = |other: &Address| other.canonical() == local.address.canonical();
+                    if !addresses.iter().any(same_name) {
                         addresses.push(local.address);
                     }
                 }

@@ -47,7 +47,7 @@ impl Endpoint {
     #[must_use]
     pub fn has(&self, address: &Address) -> bool {
         let canonical = address.canonical();
-        self.addresses.iter().any(|known| known.canonical() == canonical)
+        self.addresses.iter().any(|other| other.canonical() == canonical)
     }
 }
 
@@ -61,7 +61,7 @@ struct Port {
 
 /// The differences between the old and the new attributes of an active port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each may be so without the others")]
+#[expect(clippy::struct_excessive_bools, reason = "independent flags")]
 pub(crate) struct PortChange {
     /// `true` if it was not active before.
     pub(crate) came_up: bool,

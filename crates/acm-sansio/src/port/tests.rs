@@ -96,7 +96,7 @@ fn address_on_two_ports_is_a_duplicate() {
     let local = |port, name| LocalAddress { port: PortId(port), pkey: None, address: Address::from_text(name) };
     assert_eq!(ports.add_address(local(0, "a")), Added::New { duplicate: false });
     assert_eq!(ports.add_address(local(0, "b")), Added::New { duplicate: false });
-    assert_eq!(ports.add_address(local(0, "a")), Added::Known);
+    assert_eq!(ports.add_address(local(0, "a")), Added::Unchanged);
     assert_eq!(ports.add_address(local(1, "A")), Added::New { duplicate: true });
     assert!(ports.remove_address(&local(1, "A")) && !ports.remove_address(&local(1, "A")));
 }

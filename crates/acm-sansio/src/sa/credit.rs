@@ -80,7 +80,7 @@ mod tests {
         (0..15).for_each(|_| window.response_received());
         assert_eq!(window.depth(), 16);
         window.response_received();
-        assert_eq!(window.depth(), 17, "slowly from now on");
+        assert_eq!(window.depth(), 17, "grows slowly from now on");
         (0..9).for_each(|time| window.congested(at(100 + time), at(100 + time)));
         assert_eq!(window.depth(), 1);
     }

@@ -73,6 +73,6 @@ mod tests {
                 ClientStatus::EINVAL,
             ]
         );
-        assert_eq!(status_of(0x0204), ClientStatus::ENODATA, "its general part says that the method is not known");
+        assert_eq!(status_of(0x0204), ClientStatus::ENODATA, "the general part means an unsupported method");
     }
 }

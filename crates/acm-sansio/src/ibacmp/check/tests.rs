@@ -47,7 +47,7 @@ fn joined(resolve_depth: u32) -> (Context, Ibacmp, EndpointId) {
     (cx, ibacmp, endpoint)
 }
 
-fn ask(cx: &mut Context, ibacmp: &mut Ibacmp, endpoint: EndpointId, dest: &str) -> DestId {
+fn start_lookup(cx: &mut Context, ibacmp: &mut Ibacmp, endpoint: EndpointId, dest: &str) -> DestId {
     match ibacmp.resolve(cx, endpoint, &name("here"), &name(dest), NEED) {
         Resolution::Pending(token) => dest_of(token),
         other => panic!("{other:?}"),
@@ -62,9 +62,9 @@ fn dest_of(token: Token) -> DestId {
 }
 
 /// Starts a multicast request, which holds the only credit.
-fn asking() -> (Context, Ibacmp, EndpointId, DestId) {
+fn locating() -> (Context, Ibacmp, EndpointId, DestId) {
     let (mut cx, mut ibacmp, endpoint) = joined(1);
-    let id = ask(&mut cx, &mut ibacmp, endpoint, "there");
+    let id = start_lookup(&mut cx, &mut ibacmp, endpoint, "there");
     assert_eq!(ibacmp.check(&cx), Ok(()));
     (cx, ibacmp, endpoint, id)
 }
@@ -86,27 +86,27 @@ fn stage(ibacmp: &mut Ibacmp, id: DestId) -> &mut Stage {
 
 #[test]
 fn transaction_id_belongs_to_its_destination() {
-    let (cx, mut ibacmp, _, id) = asking();
+    let (cx, mut ibacmp, _, id) = locating();
     ibacmp.by_tid.insert(77, id);
     fails(&cx, &ibacmp, "transaction ids and requests differ");
-    let (cx, mut ibacmp, ..) = asking();
+    let (cx, mut ibacmp, ..) = locating();
     ibacmp.by_tid.values_mut().for_each(|id| *id = DestId::new(9, 9));
-    fails(&cx, &ibacmp, "is another's");
+    fails(&cx, &ibacmp, "belongs to another destination");
 }
 
 #[test]
 fn multicast_request_has_deadlines() {
-    let (mut cx, ibacmp, _, id) = asking();
+    let (mut cx, ibacmp, _, id) = locating();
     cx.clear_timer(Task::Credit(id).token());
-    fails(&cx, &ibacmp, "holds its credit for ever");
+    fails(&cx, &ibacmp, "has no timer for its credit");
     cx.clear_timer(Task::Lookup(id).token());
-    fails(&cx, &ibacmp, "asks without a deadline");
+    fails(&cx, &ibacmp, "has no deadline");
 }
 
 #[test]
 fn held_credits_match_requests() {
     let (mut cx, mut ibacmp, endpoint) = joined(2);
-    let [_, second] = ["a", "b"].map(|dest| ask(&mut cx, &mut ibacmp, endpoint, dest));
+    let [_, second] = ["a", "b"].map(|dest| start_lookup(&mut cx, &mut ibacmp, endpoint, dest));
     assert_eq!(ibacmp.check(&cx), Ok(()));
     cx.widest.resolve_depth = 1;
     fails(&cx, &ibacmp, "2 credits");
@@ -118,29 +118,29 @@ fn held_credits_match_requests() {
 #[test]
 fn resolve_depth_of_zero_counts_as_one() {
     let (mut cx, mut ibacmp, endpoint) = joined(0);
-    let [_, second] = ["a", "b"].map(|dest| ask(&mut cx, &mut ibacmp, endpoint, dest));
+    let [_, second] = ["a", "b"].map(|dest| start_lookup(&mut cx, &mut ibacmp, endpoint, dest));
     assert_eq!(ibacmp.check(&cx), Ok(()));
     // It waits for its turn; without a queue position it would never get one.
     assert!(matches!(stage(&mut ibacmp, second), Stage::Queued(_)));
     *stage(&mut ibacmp, second) = Stage::Queued(QueuePositions::default());
-    fails(&cx, &ibacmp, "waits and nobody pays");
+    fails(&cx, &ibacmp, "waits without a queue position");
 }
 
 #[test]
 fn waiting_requests_have_a_lookup() {
-    let (mut cx, ibacmp, endpoint, id) = asking();
+    let (mut cx, ibacmp, endpoint, id) = locating();
     wait_for(&mut cx, endpoint, id);
-    fails(&cx, &ibacmp, "1 wait, 0 are known");
+    fails(&cx, &ibacmp, "1 requests wait, 0 are noted");
     let (mut cx, mut ibacmp, endpoint) = joined(1);
     let id = ibacmp.acquire(&mut cx, endpoint, DestKey::Address(name("there"))).unwrap();
     assert_eq!(ibacmp.check(&cx), Ok(()));
     wait_for(&mut cx, endpoint, id);
-    fails(&cx, &ibacmp, "1 wait for nothing");
+    fails(&cx, &ibacmp, "1 requests wait without a lookup");
 }
 
 #[test]
 fn charges_match_lookups() {
-    let (mut cx, ibacmp, ..) = asking();
+    let (mut cx, ibacmp, ..) = locating();
     let providers = Providers::new(Box::new(ibacmp));
     assert_eq!(lookups(&cx, &providers), Ok(()));
     cx.accounts.take(KERNEL, Holding::Lookups);
@@ -156,7 +156,7 @@ fn query_has_the_accounts_of_its_lookup() {
     assert_eq!(ibacmp.check(&cx), Ok(()));
     let DestState::Routing(routing) = &ibacmp.cache.get(dest_of(token)).unwrap().state else { panic!() };
     cx.sa_leave(routing.query, KERNEL);
-    fails(&cx, &ibacmp, "1 need query0.0, Some(0) are known");
+    fails(&cx, &ibacmp, "1 need query0.0, Some(0) are noted");
 }
 
 /// A verification holds what a multicast request holds.
@@ -172,7 +172,7 @@ fn verification_has_the_waiters_of_its_lookup() {
     assert_eq!(ibacmp.stats().claims_checked, 1);
     assert_eq!(ibacmp.check(&cx), Ok(()));
     wait_for(&mut cx, endpoint, id);
-    fails(&cx, &ibacmp, "1 wait, 0 are known");
+    fails(&cx, &ibacmp, "1 requests wait, 0 are noted");
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn valid_path_leads_to_its_destination() {
 
 #[test]
 fn destinations_are_within_their_limit() {
-    let (mut cx, mut ibacmp, endpoint, _) = asking();
+    let (mut cx, mut ibacmp, endpoint, _) = locating();
     cx.widest.limits.destinations = 1;
     assert_eq!(ibacmp.check(&cx), Ok(()));
     ibacmp.cache.insert(endpoint, DestKey::Address(name("another")), EvictionClass::Requested);
