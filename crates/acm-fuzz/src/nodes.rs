@@ -91,15 +91,15 @@ fn apply(world: &mut World, step: Step) {
     match step {
         Step::Resolve(from, to, no_delay) => {
             let flags = if no_delay { EntryFlags::NO_DELAY } else { EntryFlags::empty() };
-            let _ = world.ask(node(from), &message(from, &name_of(to), flags));
+            let _ = world.request(node(from), &message(from, &name_of(to), flags));
         }
         Step::ResolveAndDisconnect(from, to) => {
-            let ask = world.ask(node(from), &message(from, &name_of(to), EntryFlags::empty()));
-            world.hang_up(ask);
+            let client = world.request(node(from), &message(from, &name_of(to), EntryFlags::empty()));
+            world.disconnect(client);
         }
         Step::ResolveUnknown(from, which) => {
             let unknown = acm_wire::Address::from_text(&format!("nobody{which}"));
-            let _ = world.ask(node(from), &message(from, &unknown, EntryFlags::empty()));
+            let _ = world.request(node(from), &message(from, &unknown, EntryFlags::empty()));
         }
         Step::Faults(loss, jitter) => {
             let jitter = Duration::from_millis(jitter.into());

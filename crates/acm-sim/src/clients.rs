@@ -17,67 +17,67 @@ pub fn name(node: u32) -> Address {
 
 /// Returns a request from node 0 for the path to a name that no node has. Each number gives another name.
 #[must_use]
-pub fn dead(number: usize, flags: EntryFlags) -> RequestBuffer {
+pub fn unknown_name_request(number: usize, flags: EntryFlags) -> RequestBuffer {
     resolve_request(Some(&name(0)), &Address::from_text(&format!("dead{number}")), flags, [1; 8])
 }
 
 /// A client connection to a node, opened for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct Client {
     node: usize,
-    client: ClientId,
+    id: ClientId,
 }
 
 impl World {
     /// Connects a client of user 0 to a node and sends a message.
-    pub fn ask(&mut self, index: usize, message: &[u8]) -> Ask {
-        self.ask_as(index, Account::User(0), message)
+    pub fn request(&mut self, index: usize, message: &[u8]) -> Client {
+        self.request_as(index, Account::User(0), message)
     }
 
     /// Connects a client of `account` to a node and sends a message.
-    pub fn ask_as(&mut self, index: usize, account: Account, message: &[u8]) -> Ask {
-        let ask = self.connect(index, account);
-        self.say(ask, message);
-        ask
+    pub fn request_as(&mut self, index: usize, account: Account, message: &[u8]) -> Client {
+        let client = self.connect(index, account);
+        self.send(client, message);
+        client
     }
 
     /// Connects a client that has sent nothing yet.
-    pub fn connect(&mut self, index: usize, account: Account) -> Ask {
-        let mut client = ClientId::new(0, 0);
+    pub fn connect(&mut self, index: usize, account: Account) -> Client {
+        let mut id = ClientId::new(0, 0);
         self.with(index, |node, subnet, now, put| {
-            client = node.connect();
-            node.input(subnet, now, Input::ClientOpened { client, account }, put);
+            id = node.connect();
+            node.input(subnet, now, Input::ClientOpened { client: id, account }, put);
         });
         self.settle();
-        Ask { node: index, client }
+        Client { node: index, id }
     }
 
     /// Sends another message on a connection.
-    pub fn say(&mut self, ask: Ask, message: &[u8]) {
-        self.input(ask.node, Input::ClientMessage { client: ask.client, message });
+    pub fn send(&mut self, client: Client, message: &[u8]) {
+        self.input(client.node, Input::ClientMessage { client: client.id, message });
     }
 
     /// Closes a connection from the client's side.
-    pub fn hang_up(&mut self, ask: Ask) {
-        self.input(ask.node, Input::ClientClosed(ask.client));
+    pub fn disconnect(&mut self, client: Client) {
+        self.input(client.node, Input::ClientClosed(client.id));
     }
 
     /// Returns the last response on a connection, if there is one.
     #[must_use]
-    pub fn answer(&self, ask: Ask) -> Option<&[u8]> {
-        self.node(ask.node).response_to(ask.client)
+    pub fn response(&self, client: Client) -> Option<&[u8]> {
+        self.node(client.node).response_to(client.id)
     }
 
     /// True if the node closed the connection.
     #[must_use]
-    pub fn is_closed(&self, ask: Ask) -> bool {
-        self.node(ask.node).has_closed(ask.client)
+    pub fn is_closed(&self, client: Client) -> bool {
+        self.node(client.node).has_closed(client.id)
     }
 
     /// Returns the path or the error status in the last response, if there is one.
     #[must_use]
-    pub fn path(&self, ask: Ask) -> Option<Result<PathRecord, ClientStatus>> {
-        let frame = next_answer(self.answer(ask)?).ok()??;
+    pub fn path(&self, client: Client) -> Option<Result<PathRecord, ClientStatus>> {
+        let frame = next_answer(self.response(client)?).ok()??;
         Some(ResolveAnswer::parse(&frame).map(|answer| answer.path))
     }
 
@@ -88,13 +88,13 @@ impl World {
     ///
     /// # Panics
     /// If no response arrives within a day, or if no event is left.
-    pub fn wait(&mut self, ask: Ask) -> Result<PathRecord, ClientStatus> {
+    pub fn wait(&mut self, client: Client) -> Result<PathRecord, ClientStatus> {
         let deadline = self.now() + Duration::from_secs(24 * 3600);
         loop {
-            match self.path(ask) {
+            match self.path(client) {
                 Some(path) => return path,
                 None if self.now() < deadline && self.step() => {}
-                None => panic!("no response to {ask:?} at {}, seed {}", self.now(), self.config.seed),
+                None => panic!("no response to {client:?} at {}, seed {}", self.now(), self.config.seed),
             }
         }
     }
@@ -104,8 +104,8 @@ impl World {
     /// # Errors
     /// The response's status, unless it is success.
     pub fn resolve(&mut self, index: usize, source: &Address, dest: &Address) -> Result<PathRecord, ClientStatus> {
-        let ask = self.ask(index, &resolve_request(Some(source), dest, EntryFlags::empty(), [7; 8]));
-        self.wait(ask)
+        let client = self.request(index, &resolve_request(Some(source), dest, EntryFlags::empty(), [7; 8]));
+        self.wait(client)
     }
 
     /// Requests the path to a LID or GID from a node and waits for the response.
@@ -113,7 +113,7 @@ impl World {
     /// # Errors
     /// The response's status, unless it is success.
     pub fn route(&mut self, index: usize, record: &PathRecord) -> Result<PathRecord, ClientStatus> {
-        let ask = self.ask(index, &path_request(record, EntryFlags::empty(), [7; 8]));
-        self.wait(ask)
+        let client = self.request(index, &path_request(record, EntryFlags::empty(), [7; 8]));
+        self.wait(client)
     }
 }

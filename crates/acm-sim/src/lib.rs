@@ -16,14 +16,14 @@ mod clients;
 mod inbox;
 mod node;
 mod preload;
+mod remote;
 pub mod sessions;
-mod stranger;
 mod world;
 
-pub use clients::{Ask, dead, name};
+pub use clients::{Client, name, unknown_name_request};
 pub use inbox::Handling;
 pub use node::{Host, Node};
-pub use stranger::Stranger;
+pub use remote::RemoteHost;
 pub use world::{Entry, World, WorldConfig};
 
 /// Runs the code in `docs/recipes.md`.

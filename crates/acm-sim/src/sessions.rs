@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p acm-sim --example record_traces` writes the traces. The test `sessions` plays each session again,
 //! compares it with its trace, and replays the trace.
-use crate::{World, WorldConfig, dead, name};
+use crate::{World, WorldConfig, name, unknown_name_request};
 use acm_sansio::{Account, Config, EndpointId, Input, KernelRequestId, PortId, api::DatagramSource, api::Level};
 use acm_wire::{
     Address,
@@ -87,9 +87,9 @@ fn second() -> Duration {
 
 /// Requests a path and ignores the response, which is in the trace.
 fn resolve(world: &mut World, source: Option<&Address>, dest: &Address) {
-    let ask = world.ask(0, &resolve_request(source, dest, EntryFlags::empty(), [7; 8]));
-    let _ = world.wait(ask);
-    world.hang_up(ask);
+    let client = world.request(0, &resolve_request(source, dest, EntryFlags::empty(), [7; 8]));
+    let _ = world.wait(client);
+    world.disconnect(client);
 }
 
 fn cold(dest: Address) -> World {
@@ -227,13 +227,13 @@ fn preload() -> World {
 
 fn all_to_all() -> World {
     let mut world = world(8);
-    let mut asks = Vec::new();
+    let mut clients = Vec::new();
     for (from, to) in (0..8).flat_map(|from| (0..8).map(move |to| (from, to))) {
         let message = resolve_request(Some(&name(from)), &name(to), EntryFlags::empty(), [1; 8]);
-        asks.push(world.ask(from as usize, &message));
+        clients.push(world.request(from as usize, &message));
     }
-    for ask in asks {
-        let _ = world.wait(ask);
+    for client in clients {
+        let _ = world.wait(client);
     }
     world
 }
@@ -267,12 +267,12 @@ fn malformed_clients() -> World {
         vec![0xff; 700],
     ];
     for (uid, message) in (1..).zip(&messages) {
-        let ask = world.ask_as(0, Account::User(uid), message);
-        world.hang_up(ask);
+        let client = world.request_as(0, Account::User(uid), message);
+        world.disconnect(client);
     }
     resolve(&mut world, Some(&name(0)), &name(1));
-    let _ = world.ask(0, &ep_request(1, 0, [5; 8]));
-    let _ = world.ask(0, &perf_request(0, [6; 8]));
+    let _ = world.request(0, &ep_request(1, 0, [5; 8]));
+    let _ = world.request(0, &perf_request(0, [6; 8]));
     world
 }
 
@@ -310,20 +310,20 @@ fn kernel() -> World {
     let (local, peer) = (world.port(0).clone(), world.port(1).clone());
     let record =
         PathRecord { sgid: local.gids[0], dgid: peer.gids[0], pkey: Pkey::DEFAULT_FULL, ..PathRecord::default() };
-    let ask = |world: &mut World, number: u32, port: Option<PortId>, record: &PathRecord| {
+    let request = |world: &mut World, number: u32, port: Option<PortId>, record: &PathRecord| {
         world.input(0, Input::KernelRequest { id: KernelRequestId(number), port, path: *record });
         world.run_for(Duration::from_millis(100));
     };
-    ask(&mut world, 1, Some(PortId(0)), &record);
-    ask(&mut world, 2, None, &record);
-    ask(&mut world, 3, Some(PortId(9)), &record);
-    ask(&mut world, 4, Some(PortId(0)), &PathRecord::default());
+    request(&mut world, 1, Some(PortId(0)), &record);
+    request(&mut world, 2, None, &record);
+    request(&mut world, 3, Some(PortId(9)), &record);
+    request(&mut world, 4, Some(PortId(0)), &PathRecord::default());
     world.subnet.settings_mut().sa.delay = Duration::from_millis(1900);
     let slow = PathRecord { traffic_class: 1, ..record };
-    ask(&mut world, 5, Some(PortId(0)), &slow);
+    request(&mut world, 5, Some(PortId(0)), &slow);
     world.run_for(3 * second());
     world.input(0, Input::KernelTimeout(4 * second()));
-    ask(&mut world, 6, Some(PortId(0)), &PathRecord { traffic_class: 2, ..record });
+    request(&mut world, 6, Some(PortId(0)), &PathRecord { traffic_class: 2, ..record });
     let ip = |node: u32| World::addresses(node)[1].ip().unwrap_or(IpAddr::from([0; 4]));
     world.input(0, Input::KernelAddressRequest { id: KernelRequestId(7), source: ip(0), dest: ip(1) });
     world.run_for(5 * second());
@@ -332,22 +332,22 @@ fn kernel() -> World {
 
 fn dead_names() -> World {
     let mut world = world(3);
-    let asks: Vec<_> = (0..30)
+    let clients: Vec<_> = (0..30)
         .map(|number| {
             let flags = if number % 3 == 0 { EntryFlags::NO_DELAY } else { EntryFlags::empty() };
-            world.ask_as(0, Account::User(1), &dead(number, flags))
+            world.request_as(0, Account::User(1), &unknown_name_request(number, flags))
         })
         .collect();
     for node in 1..3 {
         let live = resolve_request(Some(&name(0)), &name(node), EntryFlags::empty(), [2; 8]);
-        let ask = world.ask_as(0, Account::User(2), &live);
-        let _ = world.wait(ask);
+        let client = world.request_as(0, Account::User(2), &live);
+        let _ = world.wait(client);
         // A path to the destination's LID, too.
         let record = PathRecord { dlid: world.port(node as usize).lid, ..PathRecord::default() };
-        let _ = world.ask_as(0, Account::User(2), &path_request(&record, EntryFlags::QUERY_SA, [3; 8]));
+        let _ = world.request_as(0, Account::User(2), &path_request(&record, EntryFlags::QUERY_SA, [3; 8]));
     }
     world.run_for(10 * second());
-    asks.into_iter().for_each(|ask| world.hang_up(ask));
+    clients.into_iter().for_each(|client| world.disconnect(client));
     world.run_for(60 * second());
     world
 }

@@ -1,8 +1,9 @@
-//! The fuzz bodies on stable Rust: captured MADs, whole, cut short and with each byte changed.
+//! The fuzz targets with captured MADs (whole, truncated, and with changed bytes), configuration files and the corpora.
 use acm_fuzz as bodies;
 use std::{fs, io::Read, path::Path};
 
-/// Every packet of the captured MADs: behind the ERF header and the InfiniBand headers, the last 256 bytes.
+/// Returns all packets of the captured MADs. The MAD is before the two check sums at the end, after the ERF header and
+/// the InfiniBand headers.
 fn captured() -> Vec<Vec<u8>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/captures/mads-erf.pcap.gz");
     let mut bytes = Vec::new();
@@ -16,11 +17,11 @@ fn captured() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn captured_mads() {
+fn captured_mads_cause_no_panic() {
     let packets = captured();
     assert!(packets.len() > 3000, "{} packets", packets.len());
     for (number, packet) in packets.iter().enumerate() {
-        // The MAD stands before the two checksums (6 bytes); what stands around it does no harm either.
+        // The check sums have 6 bytes. The whole packet must cause no panic, either.
         let end = packet.len() - 6;
         let mad = &packet[end - 256..end];
         bodies::mad(mad);
@@ -36,7 +37,7 @@ fn captured_mads() {
 }
 
 #[test]
-fn configuration_files() {
+fn configuration_files_cause_no_panic() {
     for dir in ["config", "prdump"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(dir);
         for entry in fs::read_dir(path).unwrap() {
@@ -49,7 +50,7 @@ fn configuration_files() {
     }
 }
 
-/// Every target has a corpus, and nothing in it fails: seeds, what showed libFuzzer something new, and what once failed.
+/// The corpora hold seeds, inputs that raised libFuzzer's coverage, and inputs that once failed.
 #[test]
 fn every_corpus() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
@@ -76,9 +77,8 @@ fn every_corpus() {
     assert!(bytes < 3_000_000, "{bytes}");
 }
 
-/// Each has a program for libFuzzer.
 #[test]
-fn every_target_is_built() {
+fn each_target_has_a_program_for_libfuzzer() {
     let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/Cargo.toml")).unwrap();
     for (name, _) in bodies::TARGETS {
         assert!(manifest.contains(&format!("name = \"{name}\"\npath = \"fuzz_targets/{name}.rs\"")), "{name}");

@@ -1,3 +1,3 @@
-//! The functions behind the fuzz targets, on stable Rust.
+//! The fuzz targets on stable Rust.
 mod corpus;
 mod operations;

@@ -1,4 +1,5 @@
-//! The core under random operations, with invariants after each: on stable Rust what libFuzzer does with more patience.
+//! The core with random operations and checks of its invariants after each operation. libFuzzer runs the same for
+//! longer.
 use acm_fuzz::Operation;
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::prelude::*;
@@ -7,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
-    /// A thousand sequences. A failing one shrinks and is kept in `proptest-regressions`.
+    /// Runs 1,000 sequences. A failing sequence is shrunk and kept in `proptest-regressions`.
     #[test]
-    fn whatever_happens(bytes in proptest::collection::vec(any::<u8>(), 0..3000)) {
+    fn invariants_hold_after_each_operation(bytes in proptest::collection::vec(any::<u8>(), 0..3000)) {
         acm_fuzz::core(&operations(&bytes));
     }
 }
@@ -26,9 +27,9 @@ fn operations(bytes: &[u8]) -> Vec<Operation> {
     operations
 }
 
-/// The sequences are worth something: they are of every kind, and reach every refusal, check and repetition.
+/// Random sequences contain each kind of operation, and increment each counter that is not in [`RARE`].
 #[test]
-fn operations_reach_everything_that_is_counted() {
+fn random_operations_increment_each_counter() {
     let mut random = random();
     let mut kinds = BTreeSet::new();
     let mut counted: BTreeMap<&str, u64> = BTreeMap::new();
@@ -48,13 +49,14 @@ fn operations_reach_everything_that_is_counted() {
     assert!(missed.is_empty(), "never seen: {missed:?}\n{counted:#?}");
 }
 
-/// A claim about what is in use, and then the one answer that fits it, before anything else happens: by chance one in
-/// some thousand sequences. Scenarios have it: `acm-sim` spoofing, renewal.
+/// Counters that random sequences seldom or never increment.
 ///
-/// More requests than a provider is called with at a time need more lookups than there may be here: `acm-sim` providers.
+/// `claims_refuted` needs a claim about a path in use and the matching response right after it, which happens in one of
+/// some thousand sequences. `acm-sim`'s tests `spoofing` and `renewal` cover it. `provider_no_turn` needs more requests
+/// than the limit of lookups allows here. `acm-sim`'s tests `providers` cover it.
 const RARE: [&str; 2] = ["claims_refuted", "provider_no_turn"];
 
-/// A fixed stream of bytes that looks random.
+/// Returns a fixed stream of pseudo-random bytes.
 fn random() -> impl Iterator<Item = u8> {
     let mut state = 5_u64;
     core::iter::from_fn(move || {

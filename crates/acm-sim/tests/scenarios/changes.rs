@@ -1,4 +1,4 @@
-//! What changes while the service runs: ports, the subnet manager, peers, time.
+//! Changes at run time: ports, the subnet manager, peers, addresses, expiry, shutdown.
 use acm_sansio::{Config, Input, PortId, config::SaDepth};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
@@ -17,19 +17,19 @@ fn count(world: &World, node: usize, counter: Counter) -> u64 {
 }
 
 #[test]
-fn a_peer_with_a_new_queue_pair_is_followed() {
+fn response_goes_to_the_new_queue_pair_of_a_restarted_peer() {
     let mut world = World::new(WorldConfig::default());
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     world.restart(1);
-    // It asks us: our answer must go to its new queue pair.
+    // The response of node 0 must go to the new queue pair of node 1.
     assert!(world.resolve(1, &name(1), &name(0)).is_ok());
-    assert!(world.now().since_start() < Duration::from_secs(1), "no answer was lost: {}", world.now());
+    assert!(world.now().since_start() < Duration::from_secs(1), "no response was lost: {}", world.now());
     world.restart(0);
     assert!(world.resolve(1, &name(1), &name(0)).is_ok());
 }
 
 #[test]
-fn a_port_that_bounces_joins_again() {
+fn port_rejoins_its_groups_after_it_was_down() {
     let mut world = World::new(WorldConfig::default());
     world.subnet.set_port_state(World::port_id(0), PortState::DOWN).unwrap();
     world.settle();
@@ -41,22 +41,22 @@ fn a_port_that_bounces_joins_again() {
 }
 
 #[test]
-fn requests_under_way_fail_when_the_port_goes_down() {
+fn pending_requests_fail_at_once_when_the_port_goes_down() {
     use acm_wire::client::{EntryFlags, resolve_request};
     let mut world = World::new(WorldConfig::default());
-    let dead = Address::from_text("nobody");
-    let ask = world.ask(0, &resolve_request(Some(&name(0)), &dead, EntryFlags::empty(), [1; 8]));
-    assert_eq!(world.path(ask), None);
+    let unknown = Address::from_text("nobody");
+    let client = world.request(0, &resolve_request(Some(&name(0)), &unknown, EntryFlags::empty(), [1; 8]));
+    assert_eq!(world.path(client), None);
     world.subnet.set_port_state(World::port_id(0), PortState::DOWN).unwrap();
     world.settle();
-    assert_eq!(world.path(ask), Some(Err(ClientStatus::ENODATA)), "at once, not after a time-out");
+    assert_eq!(world.path(client), Some(Err(ClientStatus::ENODATA)), "at once, without a time-out");
 }
 
 #[test]
-fn a_restarted_subnet_manager_gets_its_groups_back() {
+fn groups_are_rejoined_after_a_subnet_manager_restart() {
     let mut world = World::new(WorldConfig { nodes: 4, ..WorldConfig::default() });
     world.run_for(Duration::from_secs(1));
-    // Other MLIDs than before: what was attached must be attached anew.
+    // The groups get other MLIDs, so the queue pairs must be attached again.
     world.subnet.restart_sm(Some(Lid::new(0xc100)));
     world.run_for(Duration::from_secs(1));
     let members: Vec<usize> = world.subnet.groups().map(|group| group.members.len()).collect();
@@ -67,7 +67,7 @@ fn a_restarted_subnet_manager_gets_its_groups_back() {
 }
 
 #[test]
-fn a_failed_join_is_tried_again_and_the_cache_serves_meanwhile() {
+fn cache_serves_until_a_failed_join_is_retried() {
     let mut world = World::new(WorldConfig::default());
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     world.run_for(Duration::from_secs(1));
@@ -83,7 +83,7 @@ fn a_failed_join_is_tried_again_and_the_cache_serves_meanwhile() {
 }
 
 #[test]
-fn a_new_lid_voids_old_routes() {
+fn lid_change_invalidates_routes_and_keeps_addresses() {
     let mut world = World::new(WorldConfig::default());
     let old = world.resolve(0, &name(0), &name(1)).unwrap();
     let mut port = world.port(0).clone();
@@ -92,12 +92,16 @@ fn a_new_lid_voids_old_routes() {
     world.settle();
     let new = world.resolve(0, &name(0), &name(1)).unwrap();
     assert_eq!((old.slid, new.slid), (Lid::new(16), Lid::new(200)));
-    assert_eq!(count(&world, 0, Counter::AddrQuery), 1, "where the other one is was still known");
-    assert_eq!(world.resolve(0, &name(0), &name(0)).unwrap().dlid, Lid::new(200), "loopback, too");
+    assert_eq!(count(&world, 0, Counter::AddrQuery), 1, "the address stays in the cache");
+    assert_eq!(
+        world.resolve(0, &name(0), &name(0)).unwrap().dlid,
+        Lid::new(200),
+        "the loopback path has the new LID, too"
+    );
 }
 
 #[test]
-fn addresses_and_routes_expire() {
+fn addresses_and_routes_expire_after_their_time_outs() {
     let core = Config {
         addr_timeout: Some(Duration::from_secs(600)),
         route_timeout: Some(Duration::from_secs(60)),
@@ -115,7 +119,7 @@ fn addresses_and_routes_expire() {
 }
 
 #[test]
-fn an_address_that_is_taken_away_is_ours_no_more() {
+fn removed_address_is_neither_a_source_nor_found_by_peers() {
     let mut world = World::new(WorldConfig::default());
     let address = name(0);
     world.input(0, Input::AddressRemoved { port: PortId(0), pkey: None, address });
@@ -127,13 +131,13 @@ fn an_address_that_is_taken_away_is_ours_no_more() {
 }
 
 #[test]
-fn shutdown_leaves_the_groups() {
+fn shutdown_leaves_all_groups_within_three_seconds() {
     let mut world = World::new(WorldConfig::default());
     world.input(0, Input::Shutdown);
     assert!(world.node(0).host.stopped);
     let members: Vec<usize> = world.subnet.groups().map(|group| group.members.len()).collect();
     assert_eq!(members, [1]);
-    // An administration that does not answer does not hold it up for long.
+    // A silent subnet administration delays the shutdown by three seconds at most.
     world.subnet.settings_mut().sa.mute = true;
     let start = world.now();
     world.input(1, Input::Shutdown);
@@ -143,28 +147,31 @@ fn shutdown_leaves_the_groups() {
 }
 
 #[test]
-fn joins_go_before_routes() {
+fn joins_are_sent_before_queued_path_queries() {
     use acm_wire::client::{EntryFlags, path_request};
     use ib_mad::sa::PathRecord;
     let core = Config { sa_depth: SaDepth::Fixed(1), ..Config::default() };
     let mut world = World::new(WorldConfig { nodes: 3, core, ..WorldConfig::default() });
     world.run_for(Duration::from_secs(1));
     world.subnet.settings_mut().sa.delay = Duration::from_secs(1);
-    let asks: Vec<_> = (1..20)
+    let clients: Vec<_> = (1..20)
         .map(|sl| {
-            let wanted = PathRecord { dlid: world.port(1).lid, traffic_class: sl, ..PathRecord::default() };
-            world.ask(0, &path_request(&wanted, EntryFlags::empty(), [1; 8]))
+            let record = PathRecord { dlid: world.port(1).lid, traffic_class: sl, ..PathRecord::default() };
+            world.request(0, &path_request(&record, EntryFlags::empty(), [1; 8]))
         })
         .collect();
     let report = world.node(0).acm.report().to_string();
     assert!(report.contains(" in_flight 1 waiting 18 "), "{report}");
     world.subnet.restart_sm(None);
-    // One route is in flight; the join comes within half a second, is next, and not behind eighteen others.
+    // One path query is in flight. The join is due within 500 ms and is sent before the 18 queued queries.
     world.run_for(Duration::from_millis(2600));
     let members: Vec<usize> = world.subnet.groups().map(|group| group.members.len()).collect();
     assert_eq!(members, [3]);
-    assert!(asks.iter().filter(|ask| world.path(**ask).is_none()).count() > 15, "most routes still wait");
-    for ask in asks {
-        assert!(world.wait(ask).is_ok());
+    assert!(
+        clients.iter().filter(|client| world.path(**client).is_none()).count() > 15,
+        "most path queries are still queued"
+    );
+    for client in clients {
+        assert!(world.wait(client).is_ok());
     }
 }

@@ -1,5 +1,5 @@
-//! What a client or the kernel wants of a path is part of the question to subnet administration, and of what is
-//! remembered. Service ids are, as `path_service_ids` says.
+//! Constraints of a path request are part of the path query and of the cache key. Service ids are part of both as the
+//! option `path_service_ids` selects.
 use acm_sansio::{Config, Input, KernelRequestId, Output, PortId, config::ServiceIds};
 use acm_sim::{World, WorldConfig};
 use acm_wire::client::ClientStatus;
@@ -17,8 +17,8 @@ fn to_node_1(world: &World) -> PathRecord {
     PathRecord { dgid: world.port(1).gids[0], ..PathRecord::default() }
 }
 
-/// What node 0 asked subnet administration for, and which fields of it count.
-fn asked(world: &World) -> Vec<(PathRecord, PathMask)> {
+/// Returns the path queries of node 0 with their component masks.
+fn queries(world: &World) -> Vec<(PathRecord, PathMask)> {
     let of = |output: &Output| match output {
         Output::SaSend(send) if send.mad.header.attribute_id == AttributeId::PATH_RECORD => {
             let mask = PathMask::from_bits_retain(send.mad.sa.component_mask.get());
@@ -30,7 +30,7 @@ fn asked(world: &World) -> Vec<(PathRecord, PathMask)> {
 }
 
 #[test]
-fn each_constraint_is_asked_for_and_remembered_by_itself() {
+fn each_path_constraint_is_queried_and_cached_separately() {
     let mut world = world(ServiceIds::None);
     let plain = to_node_1(&world);
     let life = PacketLifeTime::of::<20>();
@@ -51,24 +51,24 @@ fn each_constraint_is_asked_for_and_remembered_by_itself() {
         ),
         (PathRecord { packet_life_time: Selected::exactly(life), ..plain }, PathMask::LIFE | PathMask::LIFE_SELECTOR),
     ];
-    let paths: Vec<PathRecord> = table.iter().map(|(wanted, _)| world.route(0, wanted).unwrap()).collect();
+    let paths: Vec<PathRecord> = table.iter().map(|(record, _)| world.route(0, record).unwrap()).collect();
     assert_eq!((paths[0].mtu.value(), paths[3].qos_sl.sl()), (Mtu::B4096, ServiceLevel::of::<2>()));
     assert_eq!((paths[4].mtu.value(), paths[5].mtu.value()), (Mtu::B1024, Mtu::B512));
     assert!(paths[6].rate.value().mbps() < Rate::GBPS_40.mbps() && paths[7].packet_life_time.value() == life);
-    let masks: Vec<PathMask> = asked(&world).iter().map(|(_, mask)| *mask).collect();
+    let masks: Vec<PathMask> = queries(&world).iter().map(|(_, mask)| *mask).collect();
     assert_eq!(masks, table.map(|(_, mask)| common | mask));
-    for ((wanted, _), path) in table.iter().zip(&paths) {
-        assert_eq!(world.route(0, wanted).as_ref(), Ok(path), "from the cache, each its own");
+    for ((record, _), path) in table.iter().zip(&paths) {
+        assert_eq!(world.route(0, record).as_ref(), Ok(path), "from the cache");
     }
-    assert_eq!(asked(&world).len(), table.len());
+    assert_eq!(queries(&world).len(), table.len());
     let impossible = PathRecord { mtu: Selected::new(Selector::GreaterThan, Mtu::B4096), ..plain };
     assert_eq!(world.route(0, &impossible), Err(ClientStatus::ENODATA));
     assert!(world.route(0, &plain).is_ok());
 }
 
-/// A port with two GIDs and two LIDs: where a path begins is asked for, and each beginning is remembered by itself.
+/// The port has two GIDs and two LIDs.
 #[test]
-fn each_source_is_asked_for_and_remembered_by_itself() {
+fn each_path_source_is_queried_and_cached_separately() {
     let mut world = world(ServiceIds::None);
     let mut port = world.port(0).clone();
     port.gids.push("fe80::2:2".parse().unwrap());
@@ -83,21 +83,21 @@ fn each_source_is_asked_for_and_remembered_by_itself() {
         (PathRecord { slid: lids[0], ..plain }, PathMask::SLID),
         (PathRecord { slid: lids[1], ..plain }, PathMask::SLID),
     ];
-    for (wanted, _) in sources.iter().chain(&sources) {
-        let path = world.route(0, wanted).unwrap();
-        if wanted.slid.is_zero() {
-            assert_eq!(path.sgid, wanted.sgid);
+    for (record, _) in sources.iter().chain(&sources) {
+        let path = world.route(0, record).unwrap();
+        if record.slid.is_zero() {
+            assert_eq!(path.sgid, record.sgid);
         } else {
-            assert_eq!(path.slid, wanted.slid);
+            assert_eq!(path.slid, record.slid);
         }
     }
     let common = PathMask::DGID | PathMask::SGID | PathMask::PKEY | PathMask::REVERSIBLE | PathMask::NUM_PATH;
-    let masks: Vec<PathMask> = asked(&world).iter().map(|(_, mask)| *mask).collect();
-    assert_eq!(masks, sources.map(|(_, mask)| common | mask), "once each");
+    let masks: Vec<PathMask> = queries(&world).iter().map(|(_, mask)| *mask).collect();
+    assert_eq!(masks, sources.map(|(_, mask)| common | mask), "one query for each source");
 }
 
 #[test]
-fn the_partition_chooses_the_endpoint_and_is_asked_for() {
+fn pkey_of_a_request_selects_the_endpoint_and_is_queried() {
     let mut world = world(ServiceIds::None);
     for node in 0..2 {
         let mut port = world.port(node).clone();
@@ -112,13 +112,13 @@ fn the_partition_chooses_the_endpoint_and_is_asked_for() {
     for pkey in [Pkey::DEFAULT_FULL, Pkey::new(0x8001), Pkey::DEFAULT_FULL, Pkey::new(0x8001)] {
         assert_eq!(world.route(0, &PathRecord { pkey, ..plain }).unwrap().pkey, pkey);
     }
-    let pkeys: Vec<Pkey> = asked(&world).iter().map(|(wanted, _)| wanted.pkey).collect();
+    let pkeys: Vec<Pkey> = queries(&world).iter().map(|(record, _)| record.pkey).collect();
     assert_eq!(pkeys, [Pkey::DEFAULT_FULL, Pkey::new(0x8001)]);
 }
 
-/// As rdma_cm asks through the kernel: each TCP port is a service id.
+/// The kernel requests paths for rdma_cm: each TCP port is a service id.
 #[test]
-fn service_ids_are_asked_for_as_the_option_says() {
+fn service_ids_are_queried_as_path_service_ids_selects() {
     let tcp = |port: u64| ServiceId::new(0x0106_0000 + port);
     let ports = [987, 1, 2, 18_517, 18_515, 18_518];
     let table = [
@@ -133,16 +133,16 @@ fn service_ids_are_asked_for_as_the_option_says() {
         let mut world = world(option.clone());
         let plain = to_node_1(&world);
         for (number, port) in (0..).zip(ports.iter().chain(&ports)) {
-            let wanted = PathRecord { service_id: tcp(*port), ..plain };
+            let record = PathRecord { service_id: tcp(*port), ..plain };
             let id = KernelRequestId(number);
-            world.input(0, Input::KernelRequest { id, port: Some(PortId(0)), path: wanted });
+            world.input(0, Input::KernelRequest { id, port: Some(PortId(0)), path: record });
             world.run_for(Duration::from_millis(10));
         }
         let answered = |output: &Output| matches!(output, Output::KernelReply { path: Ok(_), .. });
         assert_eq!(world.transcript.iter().filter(|(.., output)| answered(output)).count(), 2 * ports.len());
-        let seen: Vec<u64> = asked(&world)
+        let seen: Vec<u64> = queries(&world)
             .iter()
-            .map(|(wanted, mask)| if mask.contains(PathMask::SERVICE_ID) { wanted.service_id.get() } else { 0 })
+            .map(|(record, mask)| if mask.contains(PathMask::SERVICE_ID) { record.service_id.get() } else { 0 })
             .collect();
         assert_eq!(seen, expected, "{option:?}");
     }

@@ -1,5 +1,5 @@
-//! What an event costs does not grow with the cache: it is told in wishes and in entries that go at a time, not in
-//! time.
+//! The cost of an event does not grow with the cache. Cost is measured as the number of outputs and of entries that are
+//! removed at a time, not as run time.
 use acm_sansio::{
     Acm, ClientId, Config, EndpointId, Input, Output, PortId, Time, api::DatagramSource, config::Limits,
     port::PortAttributes,
@@ -18,7 +18,7 @@ const DESTINATIONS: u64 = 131_072;
 const PARTITIONS: u16 = 128;
 const PORT: PortId = PortId(0);
 
-/// A core alone, on one port with many partitions, each with an address, and all that it wanted.
+/// A core without a simulated subnet: one port with many partitions, and an address in each.
 struct Core {
     acm: Acm,
     now: Time,
@@ -44,42 +44,43 @@ fn pkey(number: u16) -> Pkey {
 }
 
 fn name(number: u16) -> Address {
-    Address::from_text(&format!("own{number}"))
+    Address::from_text(&format!("local{number}"))
 }
 
 impl Core {
     fn new() -> Self {
         let limits = Limits { unsolicited: 2 * DESTINATIONS as usize, ..Limits::default() };
-        // Nothing is swept away because it is old.
+        // Destinations do not expire.
         let config = Config { limits, addr_timeout: None, ..Config::default() };
         let mut core = Self { acm: Acm::new(config, 1), now: Time::ZERO, endpoints: Vec::new() };
         for number in 0..PARTITIONS {
             let local = Input::AddressAdded { port: PORT, pkey: Some(pkey(number)), address: name(number) };
-            core.tell(local);
+            core.input(local);
         }
-        core.tell(Input::PortUp { port: PORT, attributes: attributes() });
+        core.input(Input::PortUp { port: PORT, attributes: attributes() });
         core
     }
 
-    /// Tells a fact, does what is wanted of the fabric, answers every join. How many wishes that were.
-    fn tell(&mut self, input: Input<'_>) -> usize {
+    /// Passes an input to the core, opens endpoints and answers requests to subnet administration. Returns the number
+    /// of outputs.
+    fn input(&mut self, input: Input<'_>) -> usize {
         self.acm.handle_input(self.now, input);
         self.carry_out()
     }
 
     fn carry_out(&mut self) -> usize {
-        let mut wishes = 0;
+        let mut outputs = 0;
         loop {
-            let Some(output) = self.acm.poll_output() else { return wishes };
-            wishes += 1;
+            let Some(output) = self.acm.poll_output() else { return outputs };
+            outputs += 1;
             let mut rest: Vec<Output> = core::iter::from_fn(|| self.acm.poll_output()).collect();
-            wishes += rest.len();
+            outputs += rest.len();
             rest.insert(0, output);
             for output in rest {
                 match output {
                     Output::OpenEndpoint { endpoint, pkey_index, .. } => {
                         self.endpoints.push((endpoint, pkey_index));
-                        wishes += self.tell(Input::EndpointOpened { endpoint, qpn: Qpn::of::<100>() });
+                        outputs += self.input(Input::EndpointOpened { endpoint, qpn: Qpn::of::<100>() });
                     }
                     Output::SaSend(send) => {
                         let mut mad = send.mad;
@@ -89,7 +90,7 @@ impl Core {
                             assert!(record.mgid.is_multicast());
                             record.mlid = Lid::new(0xc001);
                         }
-                        wishes += self.tell(Input::SaResponse { id: send.id, mad: ib_mad::as_bytes(&mad) });
+                        outputs += self.input(Input::SaResponse { id: send.id, mad: ib_mad::as_bytes(&mad) });
                     }
                     _ => {}
                 }
@@ -97,7 +98,7 @@ impl Core {
         }
     }
 
-    /// Strangers tell of so many addresses, on all endpoints by turn.
+    /// Fills the cache with `count` addresses of remote hosts, on all endpoints in turn.
     fn fill(&mut self, count: u64) {
         let endpoints = self.endpoints.clone();
         for number in 0..count {
@@ -107,11 +108,11 @@ impl Core {
             let mad = multicast::request(TransactionId::new(number), &dest, &source, &[group]);
             let gid = Some(Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(0x1_0000 + number)));
             let source = DatagramSource { lid: Lid::new(0x100), path_bits: 0, qpn: Qpn::of::<7>(), gid };
-            self.tell(Input::Datagram { endpoint, source, payload: ib_mad::as_bytes(&mad) });
+            self.input(Input::Datagram { endpoint, source, payload: ib_mad::as_bytes(&mad) });
         }
     }
 
-    /// Destinations in the cache, as the report tells it.
+    /// Returns the number of destinations in the cache, taken from the report.
     fn cached(&self) -> usize {
         let report = self.acm.report().to_string();
         report.split("cache: destinations ").nth(1).unwrap().split_whitespace().next().unwrap().parse().unwrap()
@@ -126,68 +127,66 @@ fn full() -> Core {
     core
 }
 
-/// Another LID, another manager, another rate, down and up: the same number of wishes whatever is cached, and no entry
-/// goes because of it.
+/// The events are a new LID, a new subnet manager, a new rate, reregistration, down and up. They remove no entry.
 #[test]
-fn port_events_do_not_look_at_the_cache() {
+fn number_of_outputs_of_a_port_event_does_not_depend_on_the_cache() {
     let moved = PortAttributes { lid: Lid::new(17), ..attributes() };
     let manager = PortAttributes { sm_lid: Lid::new(2), ..moved.clone() };
     let slower = PortAttributes { rate: Rate::GBPS_40, ..manager.clone() };
-    let wishes = |core: &mut Core| {
+    let outputs = |core: &mut Core| {
         let up = |core: &mut Core, attributes: &PortAttributes| {
-            core.tell(Input::PortUp { port: PORT, attributes: attributes.clone() })
+            core.input(Input::PortUp { port: PORT, attributes: attributes.clone() })
         };
         let mut all = [&moved, &manager, &slower].map(|attributes| up(core, attributes)).to_vec();
-        all.push(core.tell(Input::ClientReregister(PORT)));
-        all.push(core.tell(Input::PortDown(PORT)));
+        all.push(core.input(Input::ClientReregister(PORT)));
+        all.push(core.input(Input::PortDown(PORT)));
         all.push(up(core, &slower));
         all
     };
-    let empty = wishes(&mut Core::new());
+    let empty = outputs(&mut Core::new());
     let mut core = full();
-    let with_all = wishes(&mut core);
-    println!("wishes of six port events, {PARTITIONS} partitions, whatever is cached: {with_all:?}");
-    assert_eq!(with_all, empty);
+    let with_full_cache = outputs(&mut core);
+    println!("outputs of six port events with {PARTITIONS} partitions: {with_full_cache:?}");
+    assert_eq!(with_full_cache, empty);
     assert_eq!(core.cached() as u64, DESTINATIONS);
 }
 
-/// An endpoint with all of the cache is closed: nothing goes at once, and 1,024 entries at most each time after that.
+/// All endpoints are closed. A sweep then removes their destinations.
 #[test]
-fn what_was_known_on_a_closed_port_goes_in_slices() {
+fn destinations_of_a_closed_endpoint_are_removed_1024_at_a_time() {
     let mut core = full();
     let before = core.cached();
     for number in 0..PARTITIONS {
-        core.tell(Input::AddressRemoved { port: PORT, pkey: Some(pkey(number)), address: name(number) });
+        core.input(Input::AddressRemoved { port: PORT, pkey: Some(pkey(number)), address: name(number) });
     }
-    // Only our own addresses went, one with each endpoint.
-    let own = usize::from(PARTITIONS);
-    assert!(core.cached() >= before - own, "{} of {before}", core.cached());
+    // Only the local addresses are removed at once, one for each endpoint.
+    let local = usize::from(PARTITIONS);
+    assert!(core.cached() >= before - local, "{} of {before}", core.cached());
     let start = core.now;
     let (mut left, mut slices) = (core.cached(), 0);
     while left > 0 {
-        core.now = core.acm.poll_timeout().expect("a sweep that goes on").max(core.now);
+        core.now = core.acm.poll_timeout().expect("the sweep continues").max(core.now);
         core.acm.handle_timeout(core.now);
         core.carry_out();
         let now = core.cached();
-        assert!(left - now <= 1024, "{} at once", left - now);
+        assert!(left - now <= 1024, "{} entries at once", left - now);
         left = now;
         slices += 1;
-        assert!(slices < 1000, "{left} are left");
+        assert!(slices < 1000, "{left} entries are left");
     }
-    println!("{before} entries went in {slices} slices, in {:?}", core.now.since(start));
+    println!("{before} entries were removed in {slices} slices within {:?}", core.now.since(start));
     assert!(core.now.since(start) <= Duration::from_secs(2));
 }
 
-/// A cache that is full makes room by looking at a few entries: one goes for each that comes.
 #[test]
-fn one_entry_goes_for_each_that_comes() {
+fn full_cache_evicts_one_destination_for_each_new_one() {
     let mut core = full();
     let client = ClientId::new(0, 0);
-    core.tell(Input::ClientOpened { client, account: acm_sansio::Account::User(1) });
+    core.input(Input::ClientOpened { client, account: acm_sansio::Account::User(1) });
     for number in 0..100 {
-        let dead = Address::from_text(&format!("wanted{number}"));
-        let message = resolve_request(Some(&name(0)), &dead, EntryFlags::NO_DELAY, [1; 8]);
-        core.tell(Input::ClientMessage { client, message: &message });
+        let unknown = Address::from_text(&format!("wanted{number}"));
+        let message = resolve_request(Some(&name(0)), &unknown, EntryFlags::NO_DELAY, [1; 8]);
+        core.input(Input::ClientMessage { client, message: &message });
     }
     assert_eq!(core.acm.stat("destinations_evicted"), Some(100));
     assert_eq!(core.cached() as u64, DESTINATIONS);

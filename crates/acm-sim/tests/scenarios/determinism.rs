@@ -1,4 +1,4 @@
-//! The same seed and the same calls give the same outputs, byte for byte; any bytes do no harm.
+//! The same seed and the same calls give the same outputs, byte for byte. Arbitrary inputs do not break a node.
 use acm_sansio::{ClientId, EndpointId, Input, SaRequestId, api::DatagramSource};
 use acm_sim::{Entry, World, WorldConfig};
 use core::time::Duration;
@@ -30,63 +30,64 @@ fn same_seed_same_outputs() {
 }
 
 #[derive(Clone, Debug)]
-enum Fact {
+enum Step {
     Message(Vec<u8>),
     Datagram(Vec<u8>, Option<u8>),
-    SaAnswer(u32, Vec<u8>),
+    SaResponse(u32, Vec<u8>),
     Gone,
     Wait(u16),
 }
 
-fn facts() -> impl Strategy<Value = Fact> {
+fn steps() -> impl Strategy<Value = Step> {
     let bytes = |max| proptest::collection::vec(any::<u8>(), 0..max);
     prop_oneof![
-        bytes(700).prop_map(Fact::Message),
-        // Requests that begin as real ones do.
+        bytes(700).prop_map(Step::Message),
+        // Requests with a valid header.
         (1_u8..4, bytes(576)).prop_map(|(opcode, body)| {
             let length = u16::try_from(body.len() + 16).unwrap();
             let order = if opcode == 1 { length.to_ne_bytes() } else { length.to_be_bytes() };
             let mut message = vec![1, opcode, 0, 0, 0, 0, order[0], order[1], 0, 0, 0, 0, 0, 0, 0, 0];
             message.extend(body);
-            Fact::Message(message)
+            Step::Message(message)
         }),
-        (bytes(300), any::<Option<u8>>()).prop_map(|(bytes, gid)| Fact::Datagram(bytes, gid)),
+        (bytes(300), any::<Option<u8>>()).prop_map(|(bytes, gid)| Step::Datagram(bytes, gid)),
         (bytes(256), any::<Option<u8>>()).prop_map(|(mut bytes, gid)| {
             bytes.resize(256, 0);
             let method = bytes[3] & 0x81;
             bytes[..8].copy_from_slice(&[1, 0x2c, 1, method, 0, 0, 0, 1]);
-            Fact::Datagram(bytes, gid)
+            Step::Datagram(bytes, gid)
         }),
-        (0_u32..4, bytes(300)).prop_map(|(id, bytes)| Fact::SaAnswer(id, bytes)),
-        Just(Fact::Gone),
-        any::<u16>().prop_map(Fact::Wait),
+        (0_u32..4, bytes(300)).prop_map(|(id, bytes)| Step::SaResponse(id, bytes)),
+        Just(Step::Gone),
+        any::<u16>().prop_map(Step::Wait),
     ]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn any_facts_do_no_harm(facts in proptest::collection::vec(facts(), 1..60)) {
+    fn node_still_resolves_after_arbitrary_inputs(steps in proptest::collection::vec(steps(), 1..60)) {
         let mut world = World::new(WorldConfig::default());
         let client = ClientId::new(77, 3);
         world.input(0, Input::ClientOpened { client, account: acm_sansio::Account::User(0) });
-        for fact in facts {
-            match fact {
-                Fact::Message(message) => world.input(0, Input::ClientMessage { client, message: &message }),
-                Fact::Datagram(payload, gid) => {
+        for step in steps {
+            match step {
+                Step::Message(message) => world.input(0, Input::ClientMessage { client, message: &message }),
+                Step::Datagram(payload, gid) => {
                     let gid = gid.map(|last| ib_mad::Gid::new([last; 16]));
                     let source = DatagramSource { lid: Lid::new(9), path_bits: 0, qpn: Qpn::of::<77>(), gid };
                     world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload: &payload });
                 }
-                Fact::SaAnswer(id, mad) => world.input(0, Input::SaResponse { id: SaRequestId::new(id, 0), mad: &mad }),
-                Fact::Gone => {
+                Step::SaResponse(id, mad) => {
+                    world.input(0, Input::SaResponse { id: SaRequestId::new(id, 0), mad: &mad });
+                }
+                Step::Gone => {
                     world.input(0, Input::ClientClosed(client));
                     world.input(0, Input::ClientOpened { client, account: acm_sansio::Account::User(0) });
                 }
-                Fact::Wait(millis) => world.run_for(Duration::from_millis(millis.into())),
+                Step::Wait(millis) => world.run_for(Duration::from_millis(millis.into())),
             }
         }
-        // After all that, the service serves.
         world.run_for(Duration::from_secs(60));
         prop_assert!(world.resolve(0, &World::addresses(0)[0], &World::addresses(1)[0]).is_ok());
     }

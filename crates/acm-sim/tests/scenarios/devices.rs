@@ -1,4 +1,4 @@
-//! Devices that come and go: queue pairs that are lost are opened again, one back-off for each.
+//! Devices that are removed and return: each lost queue pair is reopened with its own back-off.
 use acm_sansio::{Input, Output, PortId, Time, retry::OPEN_ENDPOINT};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{Address, client::ClientStatus};
@@ -9,7 +9,7 @@ fn name(node: u32) -> Address {
     World::addresses(node)[0]
 }
 
-/// When node 0 wanted a queue pair.
+/// Returns the times at which node 0 requested a queue pair.
 fn opens(world: &World, since: usize) -> Vec<Time> {
     let of = |(at, node, output): &(Time, usize, Output)| {
         (*node == 0 && matches!(output, Output::OpenEndpoint { .. })).then_some(*at)
@@ -22,9 +22,9 @@ fn set_state(world: &mut World, state: PortState) {
     world.settle();
 }
 
-/// The device was closed and is there again: both ask and are found as before.
+/// The device closes and is available again. The node then finds peers and is found.
 #[test]
-fn a_lost_endpoint_is_opened_again_and_hears_the_group() {
+fn lost_endpoint_is_reopened_at_once_and_attached_to_its_group() {
     let mut world = World::new(WorldConfig { nodes: 3, ..WorldConfig::default() });
     world.run_for(Duration::from_secs(1));
     let (now, since) = (world.now(), world.transcript.len());
@@ -33,15 +33,14 @@ fn a_lost_endpoint_is_opened_again_and_hears_the_group() {
     assert_eq!(world.stat(0, "endpoints_lost"), 1);
     let attached = |(_, node, output): &(Time, usize, Output)| *node == 0 && matches!(output, Output::Attach { .. });
     assert_eq!(world.transcript[since..].iter().filter(|entry| attached(entry)).count(), 1);
-    assert!(world.resolve(1, &name(1), &name(0)).is_ok(), "it is found");
-    assert!(world.resolve(0, &name(0), &name(2)).is_ok(), "it finds");
+    assert!(world.resolve(1, &name(1), &name(0)).is_ok(), "node 0 is found");
+    assert!(world.resolve(0, &name(0), &name(2)).is_ok(), "node 0 finds a peer");
     assert_eq!(world.now(), now, "without a time-out");
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
-/// What is known stays known while there is no queue pair.
 #[test]
-fn the_cache_serves_without_a_queue_pair() {
+fn cache_serves_without_a_queue_pair() {
     let mut world = World::new(WorldConfig::default());
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     world.set_opening_fails(0, true);
@@ -53,9 +52,9 @@ fn the_cache_serves_without_a_queue_pair() {
     assert!(world.resolve(1, &name(1), &name(0)).is_ok());
 }
 
-/// 100 ms, 200 ms and so on up to a minute, each between 3/4 and 5/4 of that.
+/// The pauses are 100 ms, 200 ms and so on up to 60 s, each multiplied by 3/4 to 5/4.
 #[test]
-fn a_failed_open_is_tried_again_after_growing_pauses() {
+fn failed_open_is_retried_after_growing_pauses_with_jitter() {
     let mut firsts = Vec::new();
     for seed in 0..10 {
         let mut world = World::new(WorldConfig { seed, ..WorldConfig::default() });
@@ -69,10 +68,10 @@ fn a_failed_open_is_tried_again_after_growing_pauses() {
             let around = OPEN_ENDPOINT.pause(failures);
             assert!((around * 3 / 4..=around * 5 / 4).contains(pause), "{pause:?} around {around:?}");
         }
-        assert!(pauses.len() > 12, "it does not give up: {pauses:?}");
+        assert!(pauses.len() > 12, "the retries continue: {pauses:?}");
         assert_eq!(world.stat(0, "endpoints_failed"), times.len() as u64);
         firsts.push(pauses[0]);
-        // Once it works, the next failure begins with a short pause again.
+        // After a success, the next failure starts with a short pause.
         world.set_opening_fails(0, false);
         world.run_for(Duration::from_secs(75));
         assert!(world.resolve(1, &name(1), &name(0)).is_ok());
@@ -80,17 +79,17 @@ fn a_failed_open_is_tried_again_after_growing_pauses() {
         world.set_opening_fails(0, true);
         world.lose_endpoints(0);
         world.run_for(Duration::from_secs(1));
-        let again = opens(&world, since);
-        assert!(again[1].since(again[0]) <= OPEN_ENDPOINT.first * 5 / 4);
+        let retries = opens(&world, since);
+        assert!(retries[1].since(retries[0]) <= OPEN_ENDPOINT.first * 5 / 4);
         assert_eq!(world.node(0).acm.check(), Ok(()));
     }
     firsts.sort();
     firsts.dedup();
-    assert_eq!(firsts.len(), 10, "no two nodes pause alike");
+    assert_eq!(firsts.len(), 10, "all pauses differ");
 }
 
 #[test]
-fn an_endpoint_that_is_lost_with_its_port_waits_for_the_port() {
+fn endpoint_of_a_port_that_is_down_is_reopened_with_the_port() {
     let mut world = World::new(WorldConfig::default());
     let since = world.transcript.len();
     set_state(&mut world, PortState::DOWN);
@@ -104,9 +103,9 @@ fn an_endpoint_that_is_lost_with_its_port_waits_for_the_port() {
     assert!(world.resolve(1, &name(1), &name(0)).is_ok());
 }
 
-/// A port that changes is as good a reason to try as the end of a pause, and not another series of tries.
+/// A port event replaces the pending retry and adds no second series of retries.
 #[test]
-fn a_port_that_comes_up_does_not_wait_for_the_pause() {
+fn port_event_retries_a_failed_open_at_once() {
     let mut world = World::new(WorldConfig::default());
     world.set_opening_fails(0, true);
     world.lose_endpoints(0);
@@ -120,7 +119,7 @@ fn a_port_that_comes_up_does_not_wait_for_the_pause() {
 }
 
 #[test]
-fn an_endpoint_that_is_gone_is_not_opened() {
+fn endpoint_without_addresses_is_not_reopened() {
     let mut world = World::new(WorldConfig::default());
     world.set_opening_fails(0, true);
     world.lose_endpoints(0);

@@ -1,4 +1,4 @@
-//! Endpoints as `ib_acme -e` and `-P` count them: all ports', each port's in the order of its P_Key table.
+//! Endpoint numbers of `ib_acme -e` and `-P`: all ports in order, each port in the order of its P_Key table.
 use acm_sansio::{Input, PortId};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
@@ -10,7 +10,7 @@ use ib_sim::SubnetConfig;
 
 const OTHER: Pkey = Pkey::new(0x8001);
 
-/// Node 0's endpoints, by port and P_Key, with the name that each has. The second port's was there first.
+/// Node 0's endpoints by port and P_Key, with the name of each. The endpoints are created in reverse order.
 const ENDPOINTS: [(u8, Pkey, &str); 4] =
     [(1, Pkey::DEFAULT_FULL, "node1"), (1, OTHER, "b"), (2, Pkey::DEFAULT_FULL, "c"), (2, OTHER, "d")];
 
@@ -25,17 +25,17 @@ fn world() -> World {
     world
 }
 
-/// The answer to what node 0 is asked.
-fn asked<R>(world: &mut World, message: &[u8], read: impl FnOnce(&Frame<'_>) -> R) -> R {
-    let ask = world.ask(0, message);
-    read(&next_answer(world.answer(ask).unwrap()).unwrap().unwrap())
+/// Sends a message to node 0 and reads the response.
+fn response<R>(world: &mut World, message: &[u8], read: impl FnOnce(&Frame<'_>) -> R) -> R {
+    let client = world.request(0, message);
+    read(&next_answer(world.response(client).unwrap()).unwrap().unwrap())
 }
 
 #[test]
-fn listed_in_the_tables_order() {
+fn endpoints_are_listed_in_the_order_of_the_pkey_table() {
     let mut world = world();
     let mut listed = |index, port| {
-        asked(&mut world, &ep_request(index, port, [1; 8]), |frame| {
+        response(&mut world, &ep_request(index, port, [1; 8]), |frame| {
             let answer = EpAnswer::parse(frame).ok()??;
             let name = String::from_utf8_lossy(answer.addresses().next()?).into_owned();
             Some((answer.head.port, answer.head.pkey, name))
@@ -43,25 +43,25 @@ fn listed_in_the_tables_order() {
     };
     for (index, (port, pkey, name)) in (1..).zip(ENDPOINTS) {
         assert_eq!(listed(index, 0), Some((port, pkey, name.to_owned())));
-        // Those of one port begin at 1 again.
+        // The endpoints of a single port count from 1, too.
         assert_eq!(listed((index - 1) % 2 + 1, port), Some((port, pkey, name.to_owned())));
     }
     assert_eq!((listed(5, 0), listed(3, 1)), (None, None));
 }
 
 #[test]
-fn a_number_is_an_index_over_all_ports() {
+fn endpoint_index_of_a_counter_query_counts_over_all_ports() {
     let mut world = world();
-    // Each resolves itself as often as its number.
+    // Endpoint number n resolves its own address n times.
     for (times, (_, _, name)) in (1..).zip(ENDPOINTS) {
-        let own = Address::from_text(name);
+        let local = Address::from_text(name);
         for _ in 0..times {
-            assert!(world.resolve(0, &own, &own).is_ok());
+            assert!(world.resolve(0, &local, &local).is_ok());
         }
     }
     let mut resolved = |number| {
         let counters = |frame: &Frame<'_>| Counters::parse(frame).map(|counters| counters.get(Counter::Resolve));
-        asked(&mut world, &perf_request(number, [1; 8]), counters)
+        response(&mut world, &perf_request(number, [1; 8]), counters)
     };
     let all = [0, 1, 2, 3, 4, 5].map(&mut resolved);
     assert_eq!(all, [Ok(10), Ok(1), Ok(2), Ok(3), Ok(4), Err(ClientStatus::ESRCADDR)]);

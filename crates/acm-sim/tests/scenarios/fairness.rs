@@ -1,10 +1,10 @@
-//! Whose turn it is: dead names, floods of routes and made-up sources hold nobody else up.
+//! Round-robin service: unknown names, many path requests and forged sources of one account delay no other account.
 use acm_sansio::{
     Account, Config, EndpointId, Input, Output, Time,
     api::{DatagramSource, SaSend},
     config::SaDepth,
 };
-use acm_sim::{Ask, World, WorldConfig, dead, name};
+use acm_sim::{Client, World, WorldConfig, name, unknown_name_request};
 use acm_wire::{
     Address,
     client::{ClientStatus, EntryFlags, RequestBuffer, path_request, resolve_request},
@@ -15,23 +15,23 @@ use ib_mad::{Gid, Lid, Qpn, TransactionId, sa::PathRecord};
 
 const HOG: Account = Account::User(1);
 const OTHER: Account = Account::User(2);
-/// How long a credit is held for a dead name while no round trip is known.
+/// Time for which a credit is held before a round trip has been measured.
 const CREDIT: Duration = Duration::from_millis(10);
 
-fn live(node: u32) -> RequestBuffer {
+fn known(node: u32) -> RequestBuffer {
     resolve_request(Some(&name(0)), &name(node), EntryFlags::empty(), [1; 8])
 }
 
-/// A route that nobody asked for before: the traffic class makes it one of its own.
+/// Returns a request for a path that is not cached: each traffic class is a separate path.
 fn route(world: &World, traffic_class: u8) -> RequestBuffer {
-    let wanted = PathRecord { dlid: world.port(1).lid, traffic_class, ..PathRecord::default() };
-    path_request(&wanted, EntryFlags::empty(), [1; 8])
+    let record = PathRecord { dlid: world.port(1).lid, traffic_class, ..PathRecord::default() };
+    path_request(&record, EntryFlags::empty(), [1; 8])
 }
 
-/// How long it took until the answer came, which must be a path.
-fn time_of(world: &mut World, ask: Ask, asked: Time) -> Duration {
-    assert!(world.wait(ask).is_ok());
-    world.now().since(asked)
+/// Waits for the path and returns the time since `start`.
+fn time_of(world: &mut World, client: Client, start: Time) -> Duration {
+    assert!(world.wait(client).is_ok());
+    world.now().since(start)
 }
 
 fn sa_sends(world: &World, since: usize) -> Vec<(Time, SaSend)> {
@@ -42,73 +42,76 @@ fn sa_sends(world: &World, since: usize) -> Vec<(Time, SaSend)> {
     world.transcript[since..].iter().filter_map(of).collect()
 }
 
-/// Users take turns: of a hundred dead names of one, a single one goes before another user's live name.
+/// Of 100 unknown names of one user, only one more is looked up before another user's known name.
 #[test]
-fn a_live_name_waits_for_two_credits_at_most() {
+fn known_name_waits_for_two_credits_at_most() {
     let mut world = World::new(WorldConfig::default());
-    let all: Vec<_> = (0..100).map(|number| world.ask_as(0, HOG, &dead(number, EntryFlags::empty()))).collect();
-    let asked = world.now();
-    let ask = world.ask_as(0, OTHER, &live(1));
-    // One dead name holds the credit, and the next one was in line before.
-    assert_eq!(time_of(&mut world, ask, asked), 2 * CREDIT);
-    for ask in all {
-        assert_eq!(world.wait(ask), Err(ClientStatus::ETIMEDOUT));
+    let all: Vec<_> =
+        (0..100).map(|number| world.request_as(0, HOG, &unknown_name_request(number, EntryFlags::empty()))).collect();
+    let start = world.now();
+    let client = world.request_as(0, OTHER, &known(1));
+    // One unknown name holds the credit, and another one is queued before the known name.
+    assert_eq!(time_of(&mut world, client, start), 2 * CREDIT);
+    for client in all {
+        assert_eq!(world.wait(client), Err(ClientStatus::ETIMEDOUT));
     }
 }
 
-/// With all defaults: dead names asked with NODELAY by a user who then leaves. 20 of them made another user's first
-/// lookup of a live name wait for 30 s once, 2,000 for more than a minute.
+/// All options have their defaults. The unknown names are requested with NODELAY by a client that then closes.
 #[test]
-fn dead_names_of_a_user_who_left_cost_another_less_than_50_ms() {
+fn unknown_names_of_a_closed_client_delay_another_user_by_less_than_50_ms() {
     for count in [20, 2000] {
         let mut world = World::new(WorldConfig::default());
         let hog = world.connect(0, HOG);
         for number in 0..count {
-            world.say(hog, &dead(number, EntryFlags::NO_DELAY));
+            world.send(hog, &unknown_name_request(number, EntryFlags::NO_DELAY));
             assert_eq!(world.path(hog), Some(Err(ClientStatus::ENODATA)));
         }
-        world.hang_up(hog);
-        let asked = world.now();
-        let ask = world.ask_as(0, OTHER, &live(1));
-        let took = time_of(&mut world, ask, asked);
-        println!("{count} dead names of a user who left: another user's live name took {took:?}");
+        world.disconnect(hog);
+        let start = world.now();
+        let client = world.request_as(0, OTHER, &known(1));
+        let took = time_of(&mut world, client, start);
+        println!("{count} unknown names of a closed client: another user's known name took {took:?}");
         assert_eq!(took, 2 * CREDIT);
         assert!(took < Duration::from_millis(50));
     }
 }
 
-/// Once answers have come, a dead name holds its credit as long as those took, not for the first guess.
 #[test]
-fn a_credit_is_held_for_a_likely_round_trip() {
+fn credit_is_held_for_the_estimated_round_trip() {
     let mut world = World::new(WorldConfig { nodes: 4, ..WorldConfig::default() });
     world.subnet.settings_mut().faults.delay = Duration::from_millis(10);
-    // Round trips of 20 ms: 20 ms + 4 x 10 ms, then, with no variation, 20 ms + 4 x 7.5 ms.
+    // The round trips take 20 ms. Estimates by RFC 6298: 20 ms + 4 x 10 ms, then 20 ms + 4 x 7.5 ms.
     for node in [1, 2] {
         assert!(world.resolve(0, &name(0), &name(node)).is_ok());
     }
-    world.ask_as(0, HOG, &dead(0, EntryFlags::empty()));
-    let asked = world.now();
-    let ask = world.ask_as(0, OTHER, &live(3));
-    assert_eq!(time_of(&mut world, ask, asked), Duration::from_millis(50 + 20));
+    world.request_as(0, HOG, &unknown_name_request(0, EntryFlags::empty()));
+    let start = world.now();
+    let client = world.request_as(0, OTHER, &known(3));
+    assert_eq!(time_of(&mut world, client, start), Duration::from_millis(50 + 20));
 }
 
 #[test]
-fn users_take_turns_at_subnet_administration() {
+fn path_queries_of_users_are_sent_round_robin() {
     let core = Config { sa_depth: SaDepth::Fixed(1), ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     world.subnet.settings_mut().sa.delay = Duration::from_millis(10);
-    let asked = world.now();
-    let all: Vec<_> = (1..=50).map(|class| world.ask_as(0, HOG, &route(&world, class))).collect();
-    let ask = world.ask_as(0, OTHER, &route(&world, 51));
-    assert_eq!(time_of(&mut world, ask, asked), Duration::from_millis(30), "one in flight, one in line before");
-    for ask in &all {
-        assert!(world.wait(*ask).is_ok());
+    let start = world.now();
+    let all: Vec<_> = (1..=50).map(|class| world.request_as(0, HOG, &route(&world, class))).collect();
+    let client = world.request_as(0, OTHER, &route(&world, 51));
+    assert_eq!(
+        time_of(&mut world, client, start),
+        Duration::from_millis(30),
+        "one query in flight and one queued before"
+    );
+    for client in &all {
+        assert!(world.wait(*client).is_ok());
     }
-    assert_eq!(world.now().since(asked), Duration::from_millis(510));
+    assert_eq!(world.now().since(start), Duration::from_millis(510));
 }
 
-/// Somebody who is nobody asks for an address of node 0, which costs a route back.
-fn made_up(world: &mut World, number: u64) {
+/// A multicast request for node 0's address from a source that does not exist. It needs a route back.
+fn forged_request(world: &mut World, number: u64) {
     let (mgid, _) = world.group();
     let from = Address::from_text(&format!("made-up{number}"));
     let mad = multicast::request(TransactionId::new(number), &name(0), &from, &[mgid]);
@@ -119,43 +122,43 @@ fn made_up(world: &mut World, number: u64) {
 }
 
 #[test]
-fn strangers_have_a_quarter_of_the_credits() {
+fn remote_hosts_hold_at_most_a_quarter_of_the_credits() {
     let core = Config { sa_depth: SaDepth::Fixed(8), ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     world.subnet.settings_mut().sa.delay = Duration::from_millis(10);
     let since = world.transcript.len();
     for number in 0..20 {
-        made_up(&mut world, number);
+        forged_request(&mut world, number);
     }
-    assert_eq!(sa_sends(&world, since).len(), 2, "of eight credits");
-    let local: Vec<_> = (1..=7).map(|class| world.ask_as(0, HOG, &route(&world, class))).collect();
-    assert_eq!(sa_sends(&world, since).len(), 8, "the others are left to users");
+    assert_eq!(sa_sends(&world, since).len(), 2, "a quarter of eight credits");
+    let local: Vec<_> = (1..=7).map(|class| world.request_as(0, HOG, &route(&world, class))).collect();
+    assert_eq!(sa_sends(&world, since).len(), 8, "the other credits are for users");
     world.run_for(Duration::from_millis(10));
-    // The seventh user's request goes before the eighteen strangers that were there first.
+    // The seventh request of the user is sent before the 18 queued requests of remote hosts.
     let later: Vec<_> = sa_sends(&world, since).split_off(8);
     let classes: Vec<u8> =
         later.iter().map(|(_, send)| send.mad.record::<PathRecord>().unwrap().traffic_class).collect();
     assert_eq!(classes, [7, 0, 0]);
-    assert!(local.iter().all(|ask| world.path(*ask).is_some() || *ask == local[6]));
+    assert!(local.iter().all(|client| world.path(*client).is_some() || *client == local[6]));
 }
 
-/// 65,536 sources that do not exist: a user's lookup takes no longer than without them, or, with a single credit, one
-/// round trip longer.
+/// With 65,536 forged sources, a user's lookup takes as long as without them, or one round trip longer with a single
+/// credit.
 #[test]
-fn made_up_sources_leave_a_user_its_turn_within_one_round_trip() {
-    let answer = Duration::from_millis(1);
-    for (sa_depth, more) in [(SaDepth::Auto, Duration::ZERO), (SaDepth::Fixed(1), answer)] {
+fn flood_of_forged_sources_delays_a_user_by_at_most_one_round_trip() {
+    let round_trip = Duration::from_millis(1);
+    for (sa_depth, more) in [(SaDepth::Auto, Duration::ZERO), (SaDepth::Fixed(1), round_trip)] {
         let core = Config { sa_depth, ..Config::default() };
         let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
-        world.subnet.settings_mut().sa.delay = answer;
+        world.subnet.settings_mut().sa.delay = round_trip;
         for number in 0..65_536 {
-            made_up(&mut world, number);
+            forged_request(&mut world, number);
         }
-        assert_eq!(world.stat(0, "responders_refused"), 65_536 - 4096, "strangers have a bound of their own");
-        let asked = world.now();
-        let ask = world.ask_as(0, OTHER, &route(&world, 1));
-        let took = time_of(&mut world, ask, asked);
-        println!("65,536 made-up sources, {sa_depth:?}: a user's route took {took:?}, an answer {answer:?}");
-        assert_eq!(took, answer + more);
+        assert_eq!(world.stat(0, "responders_refused"), 65_536 - 4096, "remote hosts have their own limit");
+        let start = world.now();
+        let client = world.request_as(0, OTHER, &route(&world, 1));
+        let took = time_of(&mut world, client, start);
+        println!("65,536 forged sources, {sa_depth:?}: a user's path took {took:?}, a round trip {round_trip:?}");
+        assert_eq!(took, round_trip + more);
     }
 }

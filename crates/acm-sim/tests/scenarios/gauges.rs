@@ -1,11 +1,11 @@
-//! What a dashboard draws: how much there is of everything now.
+//! Gauges: the current numbers of ports, groups, destinations, clients, lookups and queued requests.
 use acm_sansio::{
     Account, Config, Input, PortId,
     account::AccountKind,
     api::{GaugeScope, Waiting},
     config::SaDepth,
 };
-use acm_sim::{World, WorldConfig, dead, name};
+use acm_sim::{World, WorldConfig, name, unknown_name_request};
 use acm_wire::{
     Address,
     client::{EntryFlags, path_request},
@@ -17,11 +17,11 @@ use std::collections::BTreeMap;
 const PORT: GaugeScope = GaugeScope::Port(PortId(0));
 const ENDPOINT: GaugeScope = GaugeScope::Endpoint(PortId(0), Pkey::DEFAULT_FULL);
 
-/// The gauges of node 0.
+/// Returns the gauges of node 0.
 fn gauges(world: &World) -> BTreeMap<(&'static str, GaugeScope), usize> {
     let mut all = BTreeMap::new();
     world.node(0).acm.each_gauge(&mut |name, of, value| {
-        assert_eq!(all.insert((name, of), value), None, "{name} of {of:?} is told once");
+        assert_eq!(all.insert((name, of), value), None, "{name} of {of:?} is reported once");
     });
     all
 }
@@ -31,7 +31,7 @@ fn held(world: &World, kind: AccountKind) -> [usize; 4] {
     ["accounts", "clients", "requests_waiting", "lookups"].map(|name| all[&(name, GaugeScope::Account(kind))])
 }
 
-/// A world at rest in which subnet administration and peers take a while from now on.
+/// Returns an idle world in which further datagrams take 100 ms and subnet administration takes 300 ms.
 fn world(core: Config) -> World {
     let mut world = World::new(WorldConfig { core, nodes: 3, ..WorldConfig::default() });
     world.run_for(Duration::from_secs(1));
@@ -41,24 +41,24 @@ fn world(core: Config) -> World {
 }
 
 #[test]
-fn at_rest_there_is_a_port_with_its_groups_and_addresses_and_nothing_else() {
+fn gauges_of_an_idle_node_count_its_port_groups_and_addresses() {
     let world = world(Config::default());
-    let wanted = gauges(&world)[&("groups_wanted", ENDPOINT)];
-    let mut there: Vec<_> = gauges(&world).into_iter().filter(|(_, value)| *value > 0).collect();
-    there.retain(|((name, _), _)| *name != "sa_depth");
+    let groups = gauges(&world)[&("groups_wanted", ENDPOINT)];
+    let mut non_zero: Vec<_> = gauges(&world).into_iter().filter(|(_, value)| *value > 0).collect();
+    non_zero.retain(|((name, _), _)| *name != "sa_depth");
     let expected = [
-        // Its own three addresses.
+        // The three local addresses.
         (("destinations", GaugeScope::State("ready")), 3),
         (("endpoint_open", ENDPOINT), 1),
-        (("groups_joined", ENDPOINT), wanted),
-        (("groups_wanted", ENDPOINT), wanted),
+        (("groups_joined", ENDPOINT), groups),
+        (("groups_wanted", ENDPOINT), groups),
         (("port_active", PORT), 1),
     ];
-    assert_eq!(there, expected);
+    assert_eq!(non_zero, expected);
 }
 
 #[test]
-fn a_port_that_is_down_is_there_and_in_no_group() {
+fn gauges_of_a_port_that_is_down_are_zero() {
     let mut world = world(Config::default());
     world.input(0, Input::PortDown(PortId(0)));
     let all = gauges(&world);
@@ -66,23 +66,23 @@ fn a_port_that_is_down_is_there_and_in_no_group() {
 }
 
 #[test]
-fn each_account_that_holds_something_counts_once() {
+fn gauges_count_each_account_with_connections_or_lookups_once() {
     let mut world = world(Config::default());
     for kind in AccountKind::ALL {
         assert_eq!(held(&world, kind), [0; 4], "{kind:?}");
     }
-    // One user waits for two names with two connections, another one says nothing, and so does a peer.
+    // User 1 waits for two names on two connections. User 2 and a TCP peer are connected and idle.
     for number in 0..2 {
-        world.ask_as(0, Account::User(1), &dead(number, EntryFlags::empty()));
+        world.request_as(0, Account::User(1), &unknown_name_request(number, EntryFlags::empty()));
     }
     world.connect(0, Account::User(2));
     world.connect(0, Account::Peer(Ipv4Addr::LOCALHOST.into()));
-    // What is asked for with NODELAY is a lookup for which no request waits, and nobody is connected any more.
-    let ask = world.ask_as(0, Account::User(3), &dead(2, EntryFlags::NO_DELAY));
-    world.hang_up(ask);
-    // A stranger's name: the way back to it is looked for.
-    let stranger = world.stranger(2);
-    world.forge_request(stranger, 0, 7, &Address::from_text("stranger"), &name(0));
+    // User 3 starts a lookup with NODELAY and disconnects.
+    let client = world.request_as(0, Account::User(3), &unknown_name_request(2, EntryFlags::NO_DELAY));
+    world.disconnect(client);
+    // A remote host sends a request, which needs a route back.
+    let remote = world.remote_host(2);
+    world.forge_request(remote, 0, 7, &Address::from_text("stranger"), &name(0));
     world.run_for(Duration::from_millis(150));
     assert_eq!(held(&world, AccountKind::User), [3, 3, 2, 3]);
     assert_eq!(held(&world, AccountKind::Peer), [1, 1, 0, 0]);
@@ -92,32 +92,32 @@ fn each_account_that_holds_something_counts_once() {
 }
 
 #[test]
-fn what_waits_at_an_endpoint_and_at_subnet_administration() {
+fn gauges_count_queued_requests_of_endpoints_and_ports() {
     let mut world = world(Config { resolve_depth: 1, sa_depth: SaDepth::Fixed(1), ..Config::default() });
-    let waits = |world: &World, name, who| {
+    let queued = |world: &World, name, waiting| {
         let all = gauges(world);
-        all.get(&(name, GaugeScope::EndpointQueue(PortId(0), Pkey::DEFAULT_FULL, who)))
-            .or_else(|| all.get(&(name, GaugeScope::PortQueue(PortId(0), who))))
+        all.get(&(name, GaugeScope::EndpointQueue(PortId(0), Pkey::DEFAULT_FULL, waiting)))
+            .or_else(|| all.get(&(name, GaugeScope::PortQueue(PortId(0), waiting))))
             .copied()
     };
     for number in 0..3 {
-        world.ask(0, &dead(number, EntryFlags::empty()));
+        world.request(0, &unknown_name_request(number, EntryFlags::empty()));
     }
     assert_eq!(gauges(&world)[&("multicast_in_flight", ENDPOINT)], 1);
-    assert_eq!(waits(&world, "multicast_waiting", Waiting::Local), Some(2));
-    assert_eq!(waits(&world, "multicast_waiting", Waiting::Remote), Some(0));
+    assert_eq!(queued(&world, "multicast_waiting", Waiting::Local), Some(2));
+    assert_eq!(queued(&world, "multicast_waiting", Waiting::Remote), Some(0));
     assert_eq!(gauges(&world)[&("destinations", GaugeScope::State("asking"))], 3);
     for number in 1..=2 {
-        let wanted = PathRecord { dlid: world.port(number).lid, ..PathRecord::default() };
-        world.ask(0, &path_request(&wanted, EntryFlags::empty(), [1; 8]));
+        let record = PathRecord { dlid: world.port(number).lid, ..PathRecord::default() };
+        world.request(0, &path_request(&record, EntryFlags::empty(), [1; 8]));
     }
-    let stranger = world.stranger(2);
-    world.forge_request(stranger, 0, 7, &Address::from_text("stranger"), &name(0));
+    let remote = world.remote_host(2);
+    world.forge_request(remote, 0, 7, &Address::from_text("stranger"), &name(0));
     assert_eq!((gauges(&world)[&("sa_in_flight", PORT)], gauges(&world)[&("sa_depth", PORT)]), (1, 1));
-    assert_eq!(waits(&world, "sa_waiting", Waiting::Local), Some(1));
+    assert_eq!(queued(&world, "sa_waiting", Waiting::Local), Some(1));
     assert_eq!(gauges(&world)[&("destinations", GaugeScope::State("routing"))], 2);
-    // It comes after a while, as everything does here.
+    // The datagram of the remote host takes 100 ms.
     world.run_for(Duration::from_millis(100));
-    assert_eq!(waits(&world, "sa_waiting", Waiting::Remote), Some(1));
+    assert_eq!(queued(&world, "sa_waiting", Waiting::Remote), Some(1));
     assert_eq!(gauges(&world)[&("joins_waiting", PORT)], 0);
 }

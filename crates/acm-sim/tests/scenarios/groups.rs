@@ -1,4 +1,4 @@
-//! Groups of ports with different rates, MTUs and partitions, several GIDs, several LIDs.
+//! Multicast groups of ports with different rates, MTUs and partitions, and of ports with several GIDs and LIDs.
 use acm_sansio::{Config, config::RouteProtocol};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
@@ -18,7 +18,7 @@ fn name(node: u32) -> Address {
     World::addresses(node)[0]
 }
 
-/// A world whose ports are changed before anybody asks for anything.
+/// Returns a world whose ports are changed before the first request.
 fn world(core: Config, special: Vec<(u32, Config)>, ports: &[&dyn Fn(&mut Port)]) -> World {
     let nodes = u32::try_from(ports.len()).unwrap();
     let mut world = World::new(WorldConfig { nodes, core, special, ..WorldConfig::default() });
@@ -42,9 +42,9 @@ fn path(world: &mut World, from: u32, to: u32) -> (Rate, Mtu) {
     (path.rate.value(), path.mtu.value())
 }
 
-/// Every pair has the rate of its slower port, whoever asks, whether the other one learnt of it from a request or not.
+/// Each pair of nodes is resolved in both directions.
 #[test]
-fn a_mixed_subnet_has_paths_of_the_slower_ends_rate() {
+fn path_in_a_mixed_subnet_has_the_rate_of_the_slower_port() {
     let rates = [Rate::GBPS_800, Rate::GBPS_400, Rate::GBPS_200, Rate::GBPS_100, Rate::GBPS_56];
     let links = rates.map(|rate| link(rate, Mtu::B4096));
     let links: Vec<&dyn Fn(&mut Port)> = links.iter().map(|link| -> &dyn Fn(&mut Port) { link }).collect();
@@ -58,20 +58,24 @@ fn a_mixed_subnet_has_paths_of_the_slower_ends_rate() {
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
-/// A node with C's two groups among nodes with more: its own group is one of theirs.
+/// A node with the two groups of C ibacm meets a node with six groups, one of which is the first node's own group.
 #[test]
-fn a_node_with_two_groups_is_met_in_its_own() {
+fn node_with_two_groups_is_reached_at_its_own_rate() {
     let fast = link(Rate::GBPS_400, Mtu::B4096);
     let slow = link(Rate::GBPS_100, Mtu::B4096);
     let mut both = world(core(6), vec![(1, core(2))], &[&fast, &slow]);
     assert_eq!([path(&mut both, 0, 1), path(&mut both, 1, 0)], [(Rate::GBPS_100, Mtu::B4096); 2]);
     let mut two = world(core(2), Vec::new(), &[&fast, &slow]);
-    assert_eq!([path(&mut two, 0, 1), path(&mut two, 1, 0)], [(Rate::GBPS_10, Mtu::B2048); 2], "the base group only");
+    assert_eq!(
+        [path(&mut two, 0, 1), path(&mut two, 1, 0)],
+        [(Rate::GBPS_10, Mtu::B2048); 2],
+        "only the base group is shared"
+    );
 }
 
-/// What the port has no more is left, what it has now is joined, and a join under way meanwhile is not lost.
+/// The port leaves the groups of former rates, joins those of the last rate, and loses no pending join.
 #[test]
-fn a_link_that_changes_its_rate_again_and_again_ends_in_its_groups() {
+fn repeated_rate_changes_end_in_the_groups_of_the_last_rate() {
     let mut world = world(core(6), Vec::new(), &[&link(Rate::GBPS_400, Mtu::B4096), &|_| {}]);
     world.subnet.settings_mut().sa.delay = Duration::from_millis(300);
     for rate in [Rate::GBPS_56, Rate::GBPS_200, Rate::GBPS_28, Rate::GBPS_100, Rate::GBPS_400, Rate::GBPS_40] {
@@ -86,15 +90,14 @@ fn a_link_that_changes_its_rate_again_and_again_ends_in_its_groups() {
     let mut joined: Vec<_> = world.subnet.groups().filter(of_node).map(|group| (group.rate, group.mtu)).collect();
     joined.sort_by_key(|(rate, mtu)| (rate.mbps(), *mtu));
     let (low, high) = (Mtu::B2048, Mtu::B4096);
-    let wanted = [(Rate::GBPS_10, low), (Rate::GBPS_10, high), (Rate::GBPS_20, low), (Rate::GBPS_20, high)];
-    let own = [(Rate::GBPS_40, low), (Rate::GBPS_40, high)];
-    assert_eq!(joined, [&wanted[..], &own].concat());
+    let lower = [(Rate::GBPS_10, low), (Rate::GBPS_10, high), (Rate::GBPS_20, low), (Rate::GBPS_20, high)];
+    let highest = [(Rate::GBPS_40, low), (Rate::GBPS_40, high)];
+    assert_eq!(joined, [&lower[..], &highest].concat());
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
-/// Every rate and MTU: a port joins its own group, and its peer of the same kind is met there.
 #[test]
-fn every_rate_and_mtu() {
+fn ports_of_equal_rate_and_mtu_share_a_group() {
     for (rate, _) in Rate::KNOWN.iter().filter(|(rate, _)| rate.mbps() >= Rate::GBPS_10.mbps()) {
         for mtu in [Mtu::B2048, Mtu::B4096] {
             let kind = link(*rate, mtu);
@@ -104,9 +107,9 @@ fn every_rate_and_mtu() {
     }
 }
 
-/// Two limited members of a partition cannot talk, each can with a full one; all are in the same group.
+/// All members are in the same group. Two limited members cannot exchange datagrams.
 #[test]
-fn limited_members() {
+fn limited_members_of_a_partition_find_full_members_only() {
     for route_protocol in [RouteProtocol::Sa, RouteProtocol::Acm] {
         let partition = |key: u16| move |port: &mut Port| port.pkeys = vec![Pkey::new(key)];
         let (limited, full) = (partition(0x0021), partition(0x8021));
@@ -123,9 +126,9 @@ fn limited_members() {
     }
 }
 
-/// A port with two GIDs and four LIDs is one port: its groups are joined once, under the first, and each leads to it.
+/// The port has two GIDs and four LIDs. It joins its groups under the first GID only.
 #[test]
-fn several_gids_and_lids() {
+fn port_with_several_gids_and_lids_joins_once_and_is_found_by_each() {
     let second: Gid = "fe80::2:2".parse().unwrap();
     let more = |port: &mut Port| {
         port.gids.push(second);
@@ -136,11 +139,11 @@ fn several_gids_and_lids() {
     assert_eq!(world.resolve(0, &name(0), &name(1)).map(|path| path.dlid), Ok(Lid::new(64)));
     let first = world.port(1).gids[0];
     for gid in [first, second] {
-        let wanted = PathRecord { dgid: gid, ..PathRecord::default() };
-        let path = world.route(0, &wanted).unwrap();
+        let record = PathRecord { dgid: gid, ..PathRecord::default() };
+        let path = world.route(0, &record).unwrap();
         assert_eq!((path.dgid, path.dlid), (gid, Lid::new(64)));
     }
-    // From its own second GID, too.
+    // Paths from the port's second GID and from its fourth LID.
     let back = PathRecord { sgid: second, dlid: world.port(0).lid, ..PathRecord::default() };
     assert_eq!(world.route(1, &back).map(|path| path.sgid), Ok(second));
     let from_fourth = PathRecord { slid: Lid::new(67), dlid: world.port(0).lid, ..PathRecord::default() };

@@ -1,11 +1,11 @@
-//! How long a node waits before it tries to join a group again.
+//! Retries of joins, and leave requests that are lost.
 use acm_sansio::{Output, Time};
 use acm_sim::{World, WorldConfig};
 use core::time::Duration;
 use ib_mad::{AttributeId, Lid, Method, Pkey, PortState, Status};
 use ib_sim::Port;
 
-/// When node 0 asked to join.
+/// Returns the times of node 0's join requests.
 fn joins(world: &World, since: usize) -> Vec<Time> {
     let is_join = |output: &Output| match output {
         Output::SaSend(send) => {
@@ -20,9 +20,9 @@ fn joins(world: &World, since: usize) -> Vec<Time> {
         .collect()
 }
 
-/// 1 s, 2 s, 4 s and so on up to a minute, each a quarter shorter or longer; after a success from 1 s again.
+/// The pauses are 1 s, 2 s, 4 s and so on up to 60 s, each multiplied by 3/4 to 5/4.
 #[test]
-fn pauses_grow_to_a_minute_and_begin_anew_after_success() {
+fn pauses_between_joins_grow_to_60_s_and_restart_after_a_success() {
     let mut world = World::new(WorldConfig::default());
     world.run_for(Duration::from_secs(1));
     for seconds in [&[1, 2, 4, 8, 16, 32, 60, 60, 60][..], &[1, 2]] {
@@ -37,16 +37,19 @@ fn pauses_grow_to_a_minute_and_begin_anew_after_success() {
             let around = Duration::from_secs(*seconds);
             assert!((around * 3 / 4..=around * 5 / 4).contains(pause), "{pause:?} around {around:?}");
         }
-        assert!(pauses.iter().skip(7).any(|pause| pause.as_secs() != 60), "jitter at the end, too: {pauses:?}");
+        assert!(
+            pauses.iter().skip(7).any(|pause| pause.as_secs() != 60),
+            "the longest pauses have jitter, too: {pauses:?}"
+        );
         world.subnet.settings_mut().sa.status = None;
         world.run_for(Duration::from_secs(80));
         assert_eq!(world.subnet.groups().map(|group| group.members.len()).collect::<Vec<_>>(), [2]);
     }
 }
 
-/// Asked, answered and forgotten at one instant: who was granted the group is not in it any more.
+/// The join is sent and answered, and the subnet manager loses the membership, all at one instant.
 #[test]
-fn what_was_granted_at_the_instant_of_forgetting_is_asked_for_again() {
+fn membership_lost_at_the_instant_of_the_join_is_requested_again() {
     let mut world = World::new(WorldConfig::default());
     world.run_for(Duration::from_secs(1));
     let (port, since) = (World::port_id(0), world.transcript.len());
@@ -59,13 +62,14 @@ fn what_was_granted_at_the_instant_of_forgetting_is_asked_for_again() {
     world.subnet.drop_memberships(port);
     world.subnet.reregister(port).unwrap();
     world.settle();
-    assert_eq!((members(&world), joins(&world, since).len()), (vec![1], 1), "it waits for a while of its own");
+    assert_eq!((members(&world), joins(&world, since).len()), (vec![1], 1), "the next join waits for its random delay");
     world.run_for(Duration::from_secs(60));
     assert_eq!((members(&world), joins(&world, since).len()), (vec![2], 2));
 }
 
-/// A request to leave is lost; before it is repeated, something happens to the port, and it is in the partition again.
-fn after_a_lost_farewell(happens: impl Fn(&mut World)) {
+/// Loses a leave request, applies `change` before its repetition, returns the port to its partition, and checks that
+/// the port is a member in the end.
+fn after_a_lost_leave(change: impl Fn(&mut World)) {
     let mut world = World::new(WorldConfig::default());
     world.run_for(Duration::from_secs(1));
     let pkeys = |world: &mut World, pkey| {
@@ -76,7 +80,7 @@ fn after_a_lost_farewell(happens: impl Fn(&mut World)) {
     world.subnet.settings_mut().sa.mute = true;
     pkeys(&mut world, Pkey::new(0x8001));
     world.subnet.settings_mut().sa.mute = false;
-    happens(&mut world);
+    change(&mut world);
     world.settle();
     pkeys(&mut world, Pkey::DEFAULT_FULL);
     world.run_for(Duration::from_secs(60));
@@ -85,17 +89,17 @@ fn after_a_lost_farewell(happens: impl Fn(&mut World)) {
 }
 
 #[test]
-fn a_repeated_farewell_does_not_come_behind_the_next_join() {
-    after_a_lost_farewell(|world| {
+fn repeated_leave_is_not_sent_after_the_next_join() {
+    after_a_lost_leave(|world| {
         let port = Port { lid: Lid::new(300), ..world.port(0).clone() };
         world.subnet.set_port(World::port_id(0), port).unwrap();
     });
 }
 
-/// The subnet manager forgets a port that is down: what was to be left is left.
+/// The subnet manager ends all memberships of a port that goes down.
 #[test]
-fn a_farewell_ends_with_the_port() {
-    after_a_lost_farewell(|world| {
+fn leave_request_ends_when_the_port_goes_down() {
+    after_a_lost_leave(|world| {
         for state in [PortState::DOWN, PortState::ACTIVE] {
             world.subnet.set_port_state(World::port_id(0), state).unwrap();
             world.settle();
@@ -103,9 +107,9 @@ fn a_farewell_ends_with_the_port() {
     });
 }
 
-/// The sender does not repeat it, so the core does.
+/// The core repeats the request, because the device does not repeat leave requests.
 #[test]
-fn a_lost_farewell_is_repeated() {
+fn lost_leave_request_is_repeated() {
     let mut world = World::new(WorldConfig::default());
     world.run_for(Duration::from_secs(1));
     let members = |world: &World| {
@@ -119,7 +123,7 @@ fn a_lost_farewell_is_repeated() {
     world.read_port(0);
     world.run_for(Duration::from_secs(1));
     world.subnet.settings_mut().sa.mute = false;
-    assert_eq!(members(&world), Some(2), "it is lost");
+    assert_eq!(members(&world), Some(2), "the request is lost");
     world.run_for(Duration::from_secs(10));
     assert_eq!(members(&world), Some(1));
 }

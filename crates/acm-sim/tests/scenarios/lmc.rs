@@ -1,4 +1,4 @@
-//! A port with several LIDs: LMC 2, four of them.
+//! Ports with LMC 2, which have four LIDs each.
 use acm_sansio::{Config, EndpointId, Input, Output, api::DatagramSource, config::RouteProtocol};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{Address, multicast};
@@ -15,17 +15,17 @@ fn world(route_protocol: RouteProtocol) -> World {
     World::new(WorldConfig { nodes: 3, core, subnet, ..WorldConfig::default() })
 }
 
-/// Node 1's stranger-like datagram: a request by name 1 from one of node 1's LIDs to one of ours.
-fn asked_from(world: &mut World, number: u16, path_bits: u8, tid: u64) {
+/// Node 0 receives a request of node 1, from LID `base + offset` of node 1 to the LID of node 0 with `path_bits`.
+fn receive_request(world: &mut World, offset: u16, path_bits: u8, tid: u64) {
     let (mgid, _) = world.group();
     let mad = multicast::request(TransactionId::new(tid), &name(0), &name(1), &[mgid]);
-    let lid = Lid::new(world.port(1).lid.get() + number);
+    let lid = Lid::new(world.port(1).lid.get() + offset);
     let source = DatagramSource { lid, path_bits, qpn: Qpn::of::<99>(), gid: world.port(1).gids.first().copied() };
     let payload = ib_mad::as_bytes(&mad);
     world.input(0, Input::Datagram { endpoint: EndpointId::new(0, 0), source, payload });
 }
 
-/// The path bits and destinations of node 0's datagrams.
+/// Returns path bits and destination LIDs of node 0's datagrams with this method.
 fn sends(world: &World, method: Method) -> Vec<(u8, Lid)> {
     let of = |output: &Output| match output {
         Output::Send { to, mad, .. } if mad.method == method => Some((to.way.path_bits, to.way.dlid)),
@@ -35,34 +35,34 @@ fn sends(world: &World, method: Method) -> Vec<(u8, Lid)> {
 }
 
 #[test]
-fn a_peer_that_asks_from_another_of_its_lids_is_the_same_peer() {
+fn request_from_another_lid_of_a_peer_is_no_claim() {
     let mut world = world(RouteProtocol::Sa);
     let path = world.resolve(0, &name(0), &name(1)).unwrap();
     assert_eq!((path.dlid, path.slid), (world.port(1).lid, world.port(0).lid));
     for number in 1..4 {
-        let peer = world.stranger(1);
+        let peer = world.remote_host(1);
         world.forge_request(peer, number, u64::from(number), &name(1), &name(0));
     }
-    assert_eq!(sends(&world, Method::GET_RESP).len(), 3, "each is answered at once");
+    assert_eq!(sends(&world, Method::GET_RESP).len(), 3, "one response for each at once");
     assert_eq!((world.stat(0, "claims_checked"), world.stat(0, "claims_ignored")), (0, 0));
-    // The next base LID is another port.
-    asked_from(&mut world, 4, 0, 9);
+    // The LID after those of the port belongs to another port.
+    receive_request(&mut world, 4, 0, 9);
     assert_eq!(world.stat(0, "claims_checked"), 1);
 }
 
-/// Subnet administration's path leaves from the base LID, whichever of our LIDs the peer has used.
+/// The path record has the base LID, and the peer's request used another local LID.
 #[test]
-fn answers_leave_from_the_lid_that_the_path_names() {
+fn response_is_sent_from_the_lid_in_the_path_record() {
     let mut world = world(RouteProtocol::Sa);
-    asked_from(&mut world, 0, 3, 1);
+    receive_request(&mut world, 0, 3, 1);
     assert_eq!(sends(&world, Method::GET_RESP), [(0, world.port(1).lid)]);
 }
 
-/// With the group's parameters the path leads back the way that the request came.
+/// `route_prot acm` takes both LIDs of the path from the request.
 #[test]
-fn a_path_of_the_group_leads_back_the_way_it_came() {
+fn path_of_the_group_uses_the_lids_of_the_request() {
     let mut world = world(RouteProtocol::Acm);
-    asked_from(&mut world, 1, 3, 1);
+    receive_request(&mut world, 1, 3, 1);
     assert_eq!(sends(&world, Method::GET_RESP), [(3, Lid::new(world.port(1).lid.get() + 1))]);
     let path = world.resolve(0, &name(0), &name(1)).unwrap();
     assert_eq!(path.slid.get(), world.port(0).lid.get() + 3);
@@ -70,22 +70,22 @@ fn a_path_of_the_group_leads_back_the_way_it_came() {
 }
 
 #[test]
-fn requests_to_the_group_leave_from_the_base_lid() {
+fn multicast_request_is_sent_from_the_base_lid() {
     let mut world = world(RouteProtocol::Acm);
-    asked_from(&mut world, 1, 3, 1);
+    receive_request(&mut world, 1, 3, 1);
     assert!(world.resolve(0, &name(0), &name(2)).is_ok());
     let (_, mlid) = world.group();
     assert_eq!(sends(&world, Method::GET), [(0, mlid)]);
 }
 
 #[test]
-fn a_claim_is_refuted_from_any_lid_of_the_owner() {
+fn claim_is_refuted_from_any_lid_of_the_owner() {
     let mut world = world(RouteProtocol::Sa);
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
-    let stranger = world.stranger(2);
+    let remote = world.remote_host(2);
     let down = ib_sim::Faults { down: true, ..ib_sim::Faults::default() };
     world.subnet.set_link(World::port_id(1), World::port_id(0), Some(down));
-    world.forge_request(stranger, 0, 7, &name(1), &name(0));
+    world.forge_request(remote, 0, 7, &name(1), &name(0));
     let tid = world.transcript.iter().rev().find_map(|(_, node, output)| match output {
         Output::Send { mad, .. } if *node == 0 && mad.method == Method::GET => Some(mad.transaction_id),
         _ => None,
@@ -103,7 +103,7 @@ fn a_claim_is_refuted_from_any_lid_of_the_owner() {
 }
 
 #[test]
-fn a_port_that_gets_another_lmc_asks_for_its_routes_again() {
+fn lmc_change_invalidates_routes() {
     let mut world = world(RouteProtocol::Sa);
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     let before = world.subnet.counters().sa_path_queries;

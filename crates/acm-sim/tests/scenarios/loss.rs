@@ -1,4 +1,4 @@
-//! Resolving by name while datagrams are lost, late, doubled and out of order.
+//! Lookups by name while datagrams are lost, delayed, duplicated and reordered.
 use acm_sim::{World, WorldConfig};
 use acm_wire::client::ClientStatus;
 use core::time::Duration;
@@ -11,7 +11,7 @@ fn world(seed: u64, faults: Faults) -> World {
 }
 
 #[test]
-fn thirty_percent_loss() {
+fn loss_of_30_percent_times_out_13_percent_of_lookups() {
     let faults = Faults { loss: Probability::percent(30), ..Faults::default() };
     let (mut resolved, mut timed_out) = (0, 0);
     for seed in 0..200 {
@@ -31,12 +31,13 @@ fn thirty_percent_loss() {
             }
         }
     }
-    // A round fails with 1 - 0.7 x 0.7 = 0.51, all three with 0.13: 26 of 200 on average, 4.8 standard deviation.
+    // A round fails with probability 1 - 0.7 x 0.7 = 0.51, all three with 0.13: 26 of 200 on average, with a standard
+    // deviation of 4.8.
     assert!((10..45).contains(&timed_out), "{resolved} resolved, {timed_out} timed out");
 }
 
 #[test]
-fn delay_duplication_and_reordering_change_nothing_but_time() {
+fn delay_duplication_and_reordering_cause_no_errors() {
     let faults = Faults {
         duplicate: Probability::percent(40),
         reorder: Probability::percent(40),

@@ -1,4 +1,4 @@
-//! Subnet administration tells who comes and goes: peers that return elsewhere, groups that vanish, forged reports.
+//! Notices of subnet administration: peers that return with another LID, deleted groups, forged reports.
 use acm_sansio::{
     Config, Event, Input, Output, PortId,
     config::{Limits, RouteProtocol},
@@ -26,14 +26,14 @@ fn names(nodes: u32) -> Vec<Address> {
     (0..nodes).map(|node| World::addresses(node)[0]).collect()
 }
 
-/// A node loses its link.
-fn leave(world: &mut World, node: usize) {
+/// Takes a node's port down.
+fn port_down(world: &mut World, node: usize) {
     world.subnet.set_port_state(World::port_id(node), PortState::DOWN).unwrap();
     world.settle();
 }
 
-/// It comes back with another LID.
-fn come_back(world: &mut World, node: usize, lid: u16) {
+/// Makes a node's port active with another LID.
+fn port_up(world: &mut World, node: usize, lid: u16) {
     let port = ib_sim::Port { state: PortState::ACTIVE, lid: Lid::new(lid), ..world.port(node).clone() };
     world.subnet.set_port(World::port_id(node), port).unwrap();
     world.settle();
@@ -47,8 +47,8 @@ fn subscribers(world: &World) -> [usize; 4] {
     [64, 65, 66, 67].map(|trap| world.subnet.subscribers(TrapNumber::new(trap)).count())
 }
 
-/// What a node asked about notices since: (trap, subscribe).
-fn informs(world: &World, node: usize, since: usize) -> Vec<(u16, u8)> {
+/// Returns a node's subscription requests since `since`: (trap, subscribe).
+fn subscriptions(world: &World, node: usize, since: usize) -> Vec<(u16, u8)> {
     let of = |(_, from, output): &(_, usize, Output)| match output {
         Output::SaSend(send) if *from == node && send.mad.header.attribute_id == AttributeId::INFORM_INFO => {
             let bytes = &send.mad.data.0;
@@ -59,7 +59,7 @@ fn informs(world: &World, node: usize, since: usize) -> Vec<(u16, u8)> {
     world.transcript[since..].iter().filter_map(of).collect()
 }
 
-/// A report as subnet administration sends it.
+/// Returns a report in subnet administration's format.
 fn report(trap: TrapNumber, gid: Gid) -> SaMad {
     let details = GidTrap { gid_addr: gid, ..GidTrap::default() };
     let mut notice = Notice { trap_number: trap, ..Notice::default() };
@@ -71,23 +71,22 @@ fn report(trap: TrapNumber, gid: Gid) -> SaMad {
     mad
 }
 
-fn tell(world: &mut World, node: usize, lid: Lid, qpn: Qpn, mad: &SaMad) {
+fn receive(world: &mut World, node: usize, lid: Lid, qpn: Qpn, mad: &SaMad) {
     world.input(node, Input::SaReport { port: PortId(0), lid, qpn, mad: as_bytes(mad) });
 }
 
 fn forge(world: &mut World, node: usize, trap: TrapNumber, gid: Gid) {
     let sm_lid = world.port(node).sm_lid;
-    tell(world, node, sm_lid, Qpn::GSI, &report(trap, gid));
+    receive(world, node, sm_lid, Qpn::GSI, &report(trap, gid));
 }
 
-fn said(world: &World, node: usize, text: &str) -> usize {
+fn logged(world: &World, node: usize, text: &str) -> usize {
     world.node(node).host.events.iter().filter(|(_, event)| event.to_string().contains(text)).count()
 }
 
-/// Everybody's cache is right when the node is back: by name, by GID, with either route protocol, and nobody waits for
-/// an answer that does not come.
+/// The peers resolve the node by name and by GID, with both route protocols, and need no time-out.
 #[test]
-fn a_node_that_returns_elsewhere_is_found_at_once() {
+fn node_that_returns_with_another_lid_is_found_at_once() {
     for route_protocol in [RouteProtocol::Sa, RouteProtocol::Acm] {
         let mut world = world(3, Config { route_protocol, ..Config::default() });
         let names = names(3);
@@ -97,24 +96,23 @@ fn a_node_that_returns_elsewhere_is_found_at_once() {
             assert_eq!(world.resolve(from, &names[from], &names[1]).unwrap().dlid, lid);
             assert_eq!(world.route(from, &by_gid).unwrap().dlid, lid);
         }
-        leave(&mut world, 1);
+        port_down(&mut world, 1);
         assert!([0, 2].iter().all(|node| world.stat(*node, "destinations_left") >= 2));
         world.run_for(SECOND);
-        come_back(&mut world, 1, 99);
+        port_up(&mut world, 1, 99);
         world.run_for(SECOND);
         for from in [0, 2] {
             let before = world.now();
             assert_eq!(world.resolve(from, &names[from], &names[1]).unwrap().dlid, Lid::new(99));
             assert_eq!(world.route(from, &by_gid).unwrap().dlid, Lid::new(99));
-            assert!(world.now().since(before) < Duration::from_millis(100), "no time-out on the way");
+            assert!(world.now().since(before) < Duration::from_millis(100), "without a time-out");
             assert_eq!(world.node(from).acm.check(), Ok(()));
         }
     }
 }
 
-/// Without notices the old LID would be served for ever; the rest works.
 #[test]
-fn where_notices_are_refused_one_line_says_so_and_all_else_works() {
+fn refused_subscription_is_logged_once_and_retried() {
     let mut world = WorldConfig::default();
     world.core.log_level = acm_sansio::api::Level::Always;
     let mut world = World::new(world);
@@ -122,44 +120,43 @@ fn where_notices_are_refused_one_line_says_so_and_all_else_works() {
     let names = names(2);
     assert!(world.resolve(0, &names[0], &names[1]).is_ok());
     world.run_for(Duration::from_secs(3600));
-    assert_eq!((said(&world, 0, "no notices of subnet administration"), subscribers(&world)), (1, [0; 4]));
+    assert_eq!((logged(&world, 0, "no notices of subnet administration"), subscribers(&world)), (1, [0; 4]));
     assert!(world.resolve(0, &names[0], &names[1]).is_ok());
-    // 5, 10, 20 ... 600 s: seldom enough.
-    let asked = informs(&world, 0, 0).len();
-    assert!((4..=4 * 15).contains(&asked), "{asked}");
-    // An administration that learns it is found out, and that is said as well.
+    // The pauses are 5 s, 10 s, 20 s and so on up to 600 s.
+    let requests = subscriptions(&world, 0, 0).len();
+    assert!((4..=4 * 15).contains(&requests), "{requests}");
+    // The first successful subscription is logged, too.
     world.subnet.settings_mut().sa.notices = true;
     world.run_for(NOTICES.longest * 2);
-    assert_eq!((said(&world, 0, "subscribed to notices"), subscribers(&world)), (1, [2; 4]));
+    assert_eq!((logged(&world, 0, "subscribed to notices"), subscribers(&world)), (1, [2; 4]));
 }
 
 #[test]
-fn not_asked_for_without_the_option_or_where_reports_do_not_come_in() {
+fn no_subscription_without_sa_notices() {
     let mut world = world(2, Config { sa_notices: false, ..Config::default() });
     world.run_for(Duration::from_secs(3600));
-    assert_eq!(informs(&world, 0, 0), []);
+    assert_eq!(subscriptions(&world, 0, 0), []);
 }
 
-/// A silent administration is asked for one subscription, not for four.
 #[test]
-fn silence_costs_one_question_a_round() {
+fn silent_sa_gets_one_subscription_request_per_round() {
     let mut world = World::new(WorldConfig::default());
     world.subnet.settings_mut().sa.mute = true;
     world.run_for(NOTICES_SPREAD + Duration::from_secs(7));
-    assert_eq!(informs(&world, 0, 0), [(65, 1)]);
+    assert_eq!(subscriptions(&world, 0, 0), [(65, 1)]);
     assert_eq!(world.stat(0, "subscriptions_failed"), 1);
 }
 
-/// Ten thousand nodes hear of a restart in one millisecond: they ask within two seconds, joins first.
+/// All nodes of a large subnet detect a restart at the same time.
 #[test]
-fn a_subnet_manager_that_forgot_is_asked_again_and_not_by_all_at_once() {
+fn subscriptions_after_a_restart_are_spread_over_two_seconds() {
     let mut world = world(16, Config::default());
     assert_eq!(subscribers(&world), [16; 4]);
     let since = world.transcript.len();
     world.subnet.restart_sm(None);
     world.settle();
     assert_eq!(subscribers(&world), [0; 4]);
-    let begun = world.now();
+    let start = world.now();
     world.run_for(NOTICES_SPREAD + Duration::from_millis(1));
     assert_eq!(subscribers(&world), [16; 4]);
     let first = |node: usize| {
@@ -167,22 +164,22 @@ fn a_subnet_manager_that_forgot_is_asked_again_and_not_by_all_at_once() {
             *from == node
                 && matches!(output, Output::SaSend(send) if send.mad.header.attribute_id == AttributeId::INFORM_INFO)
         };
-        world.transcript[since..].iter().find(is_first).map(|(at, ..)| at.since(begun)).unwrap()
+        world.transcript[since..].iter().find(is_first).map(|(at, ..)| at.since(start)).unwrap()
     };
     let times: std::collections::BTreeSet<_> = (0..16).map(first).collect();
     assert_eq!(times.len(), 16);
     assert!(*times.last().unwrap() - *times.first().unwrap() > NOTICES_SPREAD / 2);
 }
 
-/// The subnet manager forgets between two answers: what it granted before is asked for again as well.
+/// The subnet manager restarts between two subscriptions.
 #[test]
-fn what_was_granted_before_it_forgot_is_asked_for_again() {
+fn subscriptions_granted_before_a_restart_are_requested_again() {
     let mut world = World::new(WorldConfig::default());
     world.subnet.settings_mut().sa.delay = Duration::from_millis(100);
-    while informs(&world, 0, 0).len() < 2 {
+    while subscriptions(&world, 0, 0).len() < 2 {
         assert!(world.step());
     }
-    assert!(subscribers(&world)[1] > 0, "one is granted, the next is on its way");
+    assert!(subscribers(&world)[1] > 0, "one subscription is granted, the next is pending");
     world.subnet.restart_sm(None);
     world.run_for(NOTICES_SPREAD + SECOND);
     assert_eq!(subscribers(&world), [2; 4]);
@@ -190,32 +187,31 @@ fn what_was_granted_before_it_forgot_is_asked_for_again() {
 }
 
 #[test]
-fn renewed_after_half_an_hour_and_after_a_lid_change_and_ended_at_shutdown() {
+fn subscriptions_are_renewed_and_end_at_shutdown() {
     let mut world = world(2, Config::default());
     let all = [(65, 1), (64, 1), (67, 1), (66, 1)];
-    assert_eq!(informs(&world, 0, 0), all);
+    assert_eq!(subscriptions(&world, 0, 0), all);
     let since = world.transcript.len();
     world.run_for(NOTICES_RENEWED * 5 / 4 + SECOND);
-    assert_eq!(informs(&world, 0, since), all);
+    assert_eq!(subscriptions(&world, 0, since), all);
     let since = world.transcript.len();
     let port = ib_sim::Port { lid: Lid::new(77), ..world.port(0).clone() };
     world.subnet.set_port(World::port_id(0), port).unwrap();
     world.run_for(NOTICES_SPREAD + SECOND);
-    assert_eq!(informs(&world, 0, since), all);
+    assert_eq!(subscriptions(&world, 0, since), all);
     world.input(0, Input::Shutdown);
     world.run_for(SECOND);
     assert_eq!((subscribers(&world), world.node(0).host.stopped), ([1; 4], true));
 }
 
-/// Each report is answered, or it would come again; one that is lost does.
 #[test]
-fn reports_are_answered_and_lost_ones_come_again() {
+fn reports_are_acknowledged_and_lost_reports_are_repeated() {
     let mut world = world(2, Config::default());
     let names = names(2);
     world.resolve(0, &names[0], &names[1]).unwrap();
     world.subnet.reset_counters();
     world.subnet.settings_mut().sa.loss = Probability::ALWAYS;
-    leave(&mut world, 1);
+    port_down(&mut world, 1);
     assert_eq!(world.stat(0, "notices"), 0);
     world.subnet.settings_mut().sa.loss = Probability::NEVER;
     world.run_for(SECOND * 2);
@@ -224,9 +220,9 @@ fn reports_are_answered_and_lost_ones_come_again() {
     assert_eq!((counters.sa_reports, counters.sa_reports_answered), (2, 1));
 }
 
-/// The group is there again before the next one asks in it; what was known is served meanwhile.
+/// The cache serves until then, and the next lookup finds the group.
 #[test]
-fn a_group_that_vanished_is_joined_again() {
+fn deleted_group_is_joined_again() {
     let mut world = world(3, Config::default());
     let names = names(3);
     world.resolve(0, &names[0], &names[1]).unwrap();
@@ -239,18 +235,17 @@ fn a_group_that_vanished_is_joined_again() {
     assert_eq!(world.subnet.group(mgid).map(|group| group.members.len()), Some(3));
     assert!(world.resolve(0, &names[0], &names[2]).is_ok());
     forge(&mut world, 0, TrapNumber::MGID_CREATED, mgid);
-    assert_eq!(world.stat(0, "groups_noticed"), 1, "its making anew concerns nobody who is in it");
+    assert_eq!(world.stat(0, "groups_noticed"), 1, "the notice about its creation has no effect on members");
 }
 
-/// A join that was refused is tried as soon as the group is there.
 #[test]
-fn a_group_that_appears_is_joined_without_waiting_for_the_next_try() {
+fn created_group_is_joined_before_the_next_retry() {
     let mut world = world(2, Config::default());
     let (mgid, _) = world.group();
     world.subnet.settings_mut().sa.status = Some(Status::SA_REQUEST_INVALID);
-    leave(&mut world, 1);
-    come_back(&mut world, 1, 40);
-    // Long pauses by now; subscribed by a hand that lets that alone through.
+    port_down(&mut world, 1);
+    port_up(&mut world, 1, 40);
+    // The pauses between joins are long by now.
     world.run_for(Duration::from_secs(300));
     world.subnet.settings_mut().sa.status = None;
     forge(&mut world, 1, TrapNumber::MGID_CREATED, mgid);
@@ -258,22 +253,25 @@ fn a_group_that_appears_is_joined_without_waiting_for_the_next_try() {
     assert!(world.subnet.group(mgid).is_some_and(|group| group.members.contains_key(&World::port_id(1))));
 }
 
-/// What does not come from QP 1 of the subnet manager's LID is no report.
+/// Reports come from queue pair 1 at the subnet manager's LID.
 #[test]
-fn only_the_subnet_manager_is_believed() {
+fn reports_from_other_senders_are_ignored() {
     let mut world = world(2, Config::default());
     let names = names(2);
     world.resolve(0, &names[0], &names[1]).unwrap();
-    let (gid, sm_lid, own) = (first_gid(&world, 1), world.port(0).sm_lid, world.port(1).lid);
+    let (gid, sm_lid, peer_lid) = (first_gid(&world, 1), world.port(0).sm_lid, world.port(1).lid);
     let good = report(TrapNumber::GID_OUT_OF_SERVICE, gid);
     let mut old = good;
     old.header.class_version = 1;
     let mut trap = good;
     trap.header.method = Method::TRAP;
-    for (lid, qpn, mad) in
-        [(own, Qpn::GSI, &good), (sm_lid, Qpn::of::<2>(), &good), (sm_lid, Qpn::GSI, &old), (sm_lid, Qpn::GSI, &trap)]
-    {
-        tell(&mut world, 0, lid, qpn, mad);
+    for (lid, qpn, mad) in [
+        (peer_lid, Qpn::GSI, &good),
+        (sm_lid, Qpn::of::<2>(), &good),
+        (sm_lid, Qpn::GSI, &old),
+        (sm_lid, Qpn::GSI, &trap),
+    ] {
+        receive(&mut world, 0, lid, qpn, mad);
     }
     world.input(0, Input::SaReport { port: PortId(0), lid: sm_lid, qpn: Qpn::GSI, mad: &as_bytes(&good)[..255] });
     assert_eq!((world.stat(0, "reports_not_believed"), world.stat(0, "notices")), (5, 0));
@@ -284,40 +282,39 @@ fn only_the_subnet_manager_is_believed() {
     assert_eq!(world.transcript[since..].iter().filter(|(_, _, output)| !matches!(output, Output::Log(_))).count(), 1);
 }
 
-/// Whoever can send as the subnet manager makes us ask anew for what is used, and only so often; all answers are right
-/// all the time.
+/// The sender forges the subnet manager's LID and queue pair.
 #[test]
-fn a_flood_of_forged_reports_costs_a_bounded_number_of_lookups_and_no_right_answer() {
+fn flood_of_forged_reports_causes_few_lookups_and_no_wrong_path() {
     let limits = Limits { reports: 100, ..Limits::default() };
     let mut world = world(2, Config { limits, ..Config::default() });
     let names = names(2);
     let (gid, lid) = (first_gid(&world, 1), world.port(1).lid);
     let (mgid, _) = world.group();
-    let begun = world.now();
+    let start = world.now();
     let queries = world.node(0).acm.counters().get(Counter::AddrQuery);
     for round in 0..1000 {
         forge(&mut world, 0, TrapNumber::GID_OUT_OF_SERVICE, gid);
         forge(&mut world, 0, TrapNumber::MGID_DESTROYED, mgid);
         assert_eq!(world.resolve(0, &names[0], &names[1]).map(|path| path.dlid), Ok(lid), "round {round}");
-        world.run_until(begun + Duration::from_millis(round));
+        world.run_until(start + Duration::from_millis(round));
     }
-    let asked = world.node(0).acm.counters().get(Counter::AddrQuery) - queries;
+    let lookups = world.node(0).acm.counters().get(Counter::AddrQuery) - queries;
     let reports = world.stat(0, "notices");
-    assert!(reports <= 100 + 25 && asked <= reports, "{reports} reports were believed, {asked} lookups");
+    assert!(reports <= 100 + 25 && lookups <= reports, "{reports} accepted reports, {lookups} lookups");
     assert_eq!(world.stat(0, "reports_refused"), 2000 - reports);
     assert!(world.stat(0, "groups_noticed") <= 2, "{}", world.stat(0, "groups_noticed"));
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
-/// Strangers give one GID more names than can be forgotten in one go.
+/// A remote host claims 3,000 names for its GID.
 #[test]
-fn many_names_of_one_port_are_forgotten_in_slices() {
+fn names_of_one_gid_are_marked_stale_1024_per_ms() {
     let mut world = world(3, Config { route_protocol: RouteProtocol::Acm, ..Config::default() });
-    let stranger = world.stranger(2);
-    let nobody = Address::from_text("nobody");
+    let remote = world.remote_host(2);
+    let unknown = Address::from_text("nobody");
     for number in 0..3000 {
         let name = Address::from_text(&format!("name{number}"));
-        world.forge_request(stranger, 0, number, &name, &nobody);
+        world.forge_request(remote, 0, number, &name, &unknown);
     }
     let gid = first_gid(&world, 2);
     forge(&mut world, 0, TrapNumber::GID_OUT_OF_SERVICE, gid);
@@ -331,9 +328,9 @@ fn many_names_of_one_port_are_forgotten_in_slices() {
     assert_eq!(world.stat(0, "destinations_left"), 3000);
 }
 
-/// What is said about one port's subnet concerns no other: both may have the same prefix.
+/// Two ports may belong to different subnets with the same prefix.
 #[test]
-fn a_notice_concerns_the_subnet_that_it_came_from() {
+fn notice_affects_only_destinations_of_its_port() {
     let mut world = world(2, Config::default());
     let names = names(2);
     world.resolve(0, &names[0], &names[1]).unwrap();

@@ -1,4 +1,4 @@
-//! Routes and hosts that were loaded from files: nobody is asked, until the fabric says otherwise.
+//! Routes and hosts from files: they need no queries until the fabric contradicts them.
 use acm_sansio::{
     Config, Input, Output,
     config::{Limits, RouteProtocol},
@@ -12,9 +12,9 @@ use acm_wire::{
 use core::time::Duration;
 use ib_mad::{AttributeId, Gid, Lid, Method, PacketLifeTime, Selected, ServiceLevel, sa::PathRecord};
 
-/// What tells a route of the file from one of subnet administration.
+/// Service level of all routes of the file.
 const OF_FILE: ServiceLevel = ServiceLevel::of::<5>();
-/// The SA's.
+/// Service level of all routes of subnet administration.
 const OF_FABRIC: ServiceLevel = ServiceLevel::ZERO;
 
 fn name(node: u32) -> Address {
@@ -27,17 +27,17 @@ fn load(world: &mut World, node: usize, sl: ServiceLevel) {
     world.input(node, Input::Preloaded(hosts));
 }
 
-/// Node 0 has the tables of the subnet as it is.
+/// Returns a world in which node 0 has loaded the tables of the current subnet.
 fn loaded(config: WorldConfig) -> World {
     let mut world = World::new(config);
     load(&mut world, 0, OF_FILE);
     world
 }
 
-/// Datagrams that a node sent, and paths that it asked subnet administration for.
+/// Returns the numbers of a node's datagrams and path queries.
 fn sent(world: &World, node: usize) -> (usize, usize) {
-    let count = |wanted: &dyn Fn(&Output) -> bool| {
-        world.transcript.iter().filter(|(_, of, output)| *of == node && wanted(output)).count()
+    let count = |matches: &dyn Fn(&Output) -> bool| {
+        world.transcript.iter().filter(|(_, of, output)| *of == node && matches(output)).count()
     };
     let path = |output: &Output| matches!(output, Output::SaSend(send) if send.mad.header.attribute_id == AttributeId::PATH_RECORD);
     (count(&|output| matches!(output, Output::Send { .. })), count(&path))
@@ -55,7 +55,7 @@ fn set_lid(world: &mut World, node: usize, lid: u16) {
 }
 
 #[test]
-fn every_key_of_a_destination_leads_there_and_nobody_is_asked() {
+fn preloaded_destination_is_found_by_each_key_without_queries() {
     let mut world = loaded(WorldConfig { nodes: 3, ..WorldConfig::default() });
     let (here, there) = (world.port(0).clone(), world.port(2).clone());
     let mut paths: Vec<PathRecord> =
@@ -65,7 +65,7 @@ fn every_key_of_a_destination_leads_there_and_nobody_is_asked() {
     paths.push(world.route(0, &PathRecord { dgid: there.gids[0], ..PathRecord::default() }).unwrap());
     let both = PathRecord { dgid: there.gids[0], dlid: there.lid, ..PathRecord::default() };
     paths.push(world.route(0, &both).unwrap());
-    assert_eq!(sent(&world, 0), (0, 0), "neither a datagram nor a query");
+    assert_eq!(sent(&world, 0), (0, 0), "no datagram and no query");
     let first = paths[0];
     assert!(paths.iter().all(|path| *path == first), "one route for all keys: {paths:?}");
     assert_eq!((first.dgid, first.dlid), (there.gids[0], there.lid));
@@ -75,8 +75,8 @@ fn every_key_of_a_destination_leads_there_and_nobody_is_asked() {
     assert!(first.reversible_paths.reversible() && first.reversible_paths.num_path() == 1);
     assert_eq!(first.qos_sl.sl(), OF_FILE);
     assert_eq!((world.stat(0, "preload_used"), world.stat(0, "preload_loads")), (6, 2));
-    let own = world.route(0, &PathRecord { dlid: here.lid, ..PathRecord::default() }).unwrap();
-    assert_eq!(own.packet_life_time, Selected::exactly(PacketLifeTime::ZERO));
+    let local = world.route(0, &PathRecord { dlid: here.lid, ..PathRecord::default() }).unwrap();
+    assert_eq!(local.packet_life_time, Selected::exactly(PacketLifeTime::ZERO));
     assert_eq!(world.node(0).acm.counters().get(Counter::RouteCache), 8);
     let report = world.node(0).acm.report().to_string();
     assert!(
@@ -86,28 +86,28 @@ fn every_key_of_a_destination_leads_there_and_nobody_is_asked() {
 }
 
 #[test]
-fn what_the_files_do_not_know_is_asked_for() {
+fn requests_that_the_files_cannot_answer_are_looked_up() {
     let mut world = World::new(WorldConfig { nodes: 2, ..WorldConfig::default() });
     let routes = world.route_table(0, OF_FILE);
     world.input(0, Input::Preloaded(routes));
-    // No file of hosts: the group says where it is, and the file how to get there.
+    // Without a host table, the group gives the address and the route table gives the path.
     assert_eq!(sl(world.resolve(0, &name(0), &name(1))), Ok(OF_FILE));
     assert_eq!(sent(&world, 0), (1, 0));
-    // What asks for another path than the one of the file.
+    // Requests with constraints that the file cannot meet.
     let dgid = world.port(1).gids[0];
-    for wanted in [
+    for record in [
         PathRecord { dgid, traffic_class: 4, ..PathRecord::default() },
         PathRecord { dgid, qos_sl: ib_mad::sa::QosSl::default().with_qos_class(2), ..PathRecord::default() },
     ] {
-        assert_eq!(sl(world.route(0, &wanted)), Ok(OF_FABRIC));
+        assert_eq!(sl(world.route(0, &record)), Ok(OF_FABRIC));
     }
-    let elsewhere = PathRecord { dgid, dlid: world.port(0).lid, ..PathRecord::default() };
-    assert_eq!(world.route(0, &elsewhere), Err(ClientStatus::ENODATA), "LID and GID of two ports");
+    let contradictory = PathRecord { dgid, dlid: world.port(0).lid, ..PathRecord::default() };
+    assert_eq!(world.route(0, &contradictory), Err(ClientStatus::ENODATA), "LID and GID of two ports");
     assert_eq!(sent(&world, 0), (1, 3));
 }
 
 #[test]
-fn hosts_without_routes_spare_the_group() {
+fn preloaded_hosts_without_routes_need_no_multicast_request() {
     for protocol in [RouteProtocol::Sa, RouteProtocol::Acm] {
         let core = Config { route_protocol: protocol, ..Config::default() };
         let mut world = World::new(WorldConfig { nodes: 2, core, ..WorldConfig::default() });
@@ -116,19 +116,19 @@ fn hosts_without_routes_spare_the_group() {
         let path = world.resolve(0, &name(0), &name(1)).unwrap();
         assert_eq!((path.dlid, path.qos_sl.sl()), (world.port(1).lid, OF_FABRIC));
         assert_eq!(sent(&world, 0), (0, 1));
-        // It is the same that asks us.
+        // A request of the same peer is no claim.
         assert!(world.resolve(1, &name(1), &name(0)).is_ok());
         assert_eq!((world.stat(0, "claims_checked"), world.stat(0, "claims_ignored")), (0, 0));
     }
 }
 
 #[test]
-fn the_way_back_to_an_asker_is_known() {
+fn preloaded_route_back_to_a_peer_needs_no_query() {
     let mut world = loaded(WorldConfig::default());
     assert!(world.resolve(1, &name(1), &name(0)).is_ok());
-    assert_eq!(sent(&world, 0), (1, 0), "the response");
+    assert_eq!(sent(&world, 0), (1, 0), "only the response");
     assert_eq!(sl(world.resolve(0, &name(0), &name(1))), Ok(OF_FILE));
-    // One that is in use is found to be the same, although no file says its queue pair.
+    // A request of a cached peer is no claim, although the file has no queue pair.
     load(&mut world, 1, OF_FILE);
     assert!(world.resolve(1, &name(1), &Address::from_text("10.0.0.1")).is_ok());
     world.restart(1);
@@ -137,7 +137,7 @@ fn the_way_back_to_an_asker_is_known() {
 }
 
 #[test]
-fn routes_count_while_the_port_has_the_lid_of_the_file() {
+fn preloaded_routes_are_used_while_the_port_has_the_lid_of_the_file() {
     let mut world = World::new(WorldConfig::default());
     set_lid(&mut world, 0, 200);
     load(&mut world, 0, OF_FILE);
@@ -145,22 +145,26 @@ fn routes_count_while_the_port_has_the_lid_of_the_file() {
     assert_eq!((first.slid, first.qos_sl.sl(), old), (Lid::new(200), OF_FILE, (0, 0)));
     set_lid(&mut world, 0, 300);
     let path = world.resolve(0, &name(0), &name(1)).unwrap();
-    assert_eq!((path.slid, path.qos_sl.sl()), (Lid::new(300), OF_FABRIC), "the file is not for this LID");
-    assert_eq!(sent(&world, 0), (0, 1), "where it is does not depend on it");
+    assert_eq!((path.slid, path.qos_sl.sl()), (Lid::new(300), OF_FABRIC), "the file has no section for this LID");
+    assert_eq!(sent(&world, 0), (0, 1), "the address needs no multicast request");
     set_lid(&mut world, 0, 200);
     let dgid = world.port(1).gids[0];
-    assert_eq!(sl(world.route(0, &PathRecord { dgid, ..PathRecord::default() })), Ok(OF_FILE), "it is again");
+    assert_eq!(
+        sl(world.route(0, &PathRecord { dgid, ..PathRecord::default() })),
+        Ok(OF_FILE),
+        "the LID is that of the file again"
+    );
 }
 
 #[test]
-fn a_new_table_takes_the_place_of_the_old_one() {
+fn new_tables_replace_old_tables() {
     let mut world = loaded(WorldConfig { nodes: 3, ..WorldConfig::default() });
     let by_lid = PathRecord { dlid: world.port(1).lid, ..PathRecord::default() };
     assert_eq!((sl(world.resolve(0, &name(0), &name(1))), sl(world.route(0, &by_lid))), (Ok(OF_FILE), Ok(OF_FILE)));
     let other = ServiceLevel::of::<6>();
     load(&mut world, 0, other);
     assert_eq!((sl(world.resolve(0, &name(0), &name(1))), sl(world.route(0, &by_lid))), (Ok(other), Ok(other)));
-    // A host that has moved, as the new file says.
+    // The new host table has another GID for the name.
     let mut hosts = Hosts::builder();
     hosts.host(&name(1), world.port(2).gids[0]);
     world.input(0, Input::Preloaded(Preload::Hosts(hosts.finish().into())));
@@ -169,7 +173,7 @@ fn a_new_table_takes_the_place_of_the_old_one() {
 }
 
 #[test]
-fn the_same_table_again_changes_nothing() {
+fn unchanged_tables_keep_the_cache() {
     let mut world = loaded(WorldConfig::default());
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     load(&mut world, 0, OF_FILE);
@@ -178,7 +182,7 @@ fn the_same_table_again_changes_nothing() {
 }
 
 #[test]
-fn it_does_not_expire_and_comes_back_after_eviction() {
+fn preloaded_destinations_do_not_expire_and_return_after_eviction() {
     let limits = Limits { destinations: 5, unsolicited: 1, ..Limits::default() };
     let minute = Some(Duration::from_secs(60));
     let core = Config { limits, addr_timeout: minute, route_timeout: minute, ..Config::default() };
@@ -193,9 +197,8 @@ fn it_does_not_expire_and_comes_back_after_eviction() {
     assert_eq!(sent(&world, 0), (0, 0));
 }
 
-/// Long after whatever else is known has ended, the file was not looked into again.
 #[test]
-fn it_is_taken_from_the_file_once() {
+fn preloaded_route_is_read_from_the_table_once() {
     let minute = Some(Duration::from_secs(60));
     let core = Config { addr_timeout: minute, route_timeout: minute, ..Config::default() };
     let mut world = loaded(WorldConfig { core, ..WorldConfig::default() });
@@ -206,47 +209,46 @@ fn it_is_taken_from_the_file_once() {
     assert_eq!((sent(&world, 0), world.stat(0, "preload_used")), ((0, 0), 1));
 }
 
-/// A peer got another LID after the dump was made.
+/// The peer's LID changes after the dump.
 #[test]
-fn a_peer_that_is_elsewhere_is_believed_when_the_group_says_so() {
+fn claim_against_a_preloaded_host_is_accepted_if_confirmed() {
     let mut world = loaded(WorldConfig::default());
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     set_lid(&mut world, 1, 300);
-    // It asks us, from another LID than that of the file.
+    // The peer sends a request from its new LID.
     assert!(world.resolve(1, &name(1), &name(0)).is_ok());
     world.run_for(Duration::from_secs(10));
     let path = world.resolve(0, &name(0), &name(1)).unwrap();
     assert_eq!((path.dlid, path.qos_sl.sl()), (Lid::new(300), OF_FABRIC));
     assert_eq!((world.stat(0, "claims_confirmed"), world.stat(0, "preload_refuted")), (1, 1));
-    // Its other keys do not lead to the old LID any more, either.
+    // The peer's GID resolves to the new LID, too.
     let dgid = world.port(1).gids[0];
     let path = world.route(0, &PathRecord { dgid, ..PathRecord::default() }).unwrap();
     assert_eq!(path.dlid, Lid::new(300));
-    // A file that is as old as the one before changes nothing; a new one does.
+    // The cached path stays after a reload; other keys use the new table.
     let hosts = world.host_table();
     world.input(0, Input::Preloaded(hosts));
     load(&mut world, 0, ServiceLevel::of::<6>());
     let path = world.route(0, &PathRecord { dgid, ..PathRecord::default() }).unwrap();
-    assert_eq!((path.dlid, path.qos_sl.sl()), (Lid::new(300), OF_FABRIC), "what the fabric said is in the cache");
+    assert_eq!((path.dlid, path.qos_sl.sl()), (Lid::new(300), OF_FABRIC), "from the cache");
     let path = world.resolve(0, &name(0), &World::addresses(1)[1]).unwrap();
     assert_eq!((path.dlid, path.qos_sl.sl()), (Lid::new(300), ServiceLevel::of::<6>()));
 }
 
 #[test]
-fn a_host_that_is_wrong_is_asked_for_at_the_group() {
+fn wrong_preloaded_host_is_looked_up_in_the_group() {
     let mut world = World::new(WorldConfig::default());
     let mut hosts = Hosts::builder();
     hosts.host(&name(1), "fe80::dead".parse().unwrap());
     world.input(0, Input::Preloaded(Preload::Hosts(hosts.finish().into())));
-    assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ENODATA), "nobody has this GID");
+    assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ENODATA), "no port has this GID");
     assert_eq!((sent(&world, 0), world.stat(0, "preload_refuted")), ((0, 1), 1));
     let path = world.resolve(0, &name(0), &name(1)).unwrap();
     assert_eq!((path.dlid, sent(&world, 0)), (world.port(1).lid, (1, 2)));
 }
 
-/// What was found wrong was wrong in the old file.
 #[test]
-fn a_new_file_of_hosts_is_believed_again() {
+fn new_host_table_replaces_wrong_hosts() {
     let mut world = World::new(WorldConfig::default());
     let mut hosts = Hosts::builder();
     hosts.host(&name(1), "fe80::dead".parse().unwrap());
@@ -256,15 +258,14 @@ fn a_new_file_of_hosts_is_believed_again() {
     let hosts = world.host_table();
     world.input(0, Input::Preloaded(hosts));
     let path = world.resolve(0, &name(0), &name(1)).unwrap();
-    assert_eq!((path.dlid, sent(&world, 0)), (world.port(1).lid, (0, 2)), "the group is not asked");
+    assert_eq!((path.dlid, sent(&world, 0)), (world.port(1).lid, (0, 2)), "no multicast request");
 }
 
-/// A route that subnet administration does not confirm is not taken from the file again.
 #[test]
-fn subnet_administration_has_the_last_word() {
+fn preloaded_route_that_the_sa_contradicts_is_not_used_again() {
     let mut world = loaded(WorldConfig { nodes: 3, ..WorldConfig::default() });
     let dgid = world.port(1).gids[0];
-    // The link got slower than the route of the file.
+    // The link becomes slower than the route of the file.
     let mut port = world.port(0).clone();
     port.rate = ib_mad::Rate::GBPS_10;
     world.subnet.set_port(World::port_id(0), port).unwrap();
@@ -272,7 +273,7 @@ fn subnet_administration_has_the_last_word() {
     let path = world.route(0, &PathRecord { dgid, ..PathRecord::default() }).unwrap();
     assert_eq!((path.rate.value(), path.qos_sl.sl()), (ib_mad::Rate::GBPS_10, OF_FABRIC));
     assert_eq!((sent(&world, 0), world.stat(0, "preload_refuted")), ((0, 1), 1));
-    // It is as fast as before; what was found wrong is asked for still, and nothing else.
+    // The link is as fast as before. Only the contradicted route still needs a query.
     let mut port = world.port(0).clone();
     port.rate = ib_mad::Rate::GBPS_100;
     world.subnet.set_port(World::port_id(0), port).unwrap();
@@ -282,27 +283,26 @@ fn subnet_administration_has_the_last_word() {
     assert_eq!((sent(&world, 0), world.stat(0, "preload_refuted")), ((0, 2), 1));
 }
 
-/// What the file says of a host is in use: a forged request replaces nothing.
 #[test]
-fn a_stranger_does_not_get_a_hosts_address() {
+fn forged_request_does_not_replace_a_preloaded_host() {
     let mut world = loaded(WorldConfig { nodes: 3, ..WorldConfig::default() });
-    let stranger = world.stranger(2);
-    world.forge_request(stranger, 0, 7, &name(1), &name(0));
+    let remote = world.remote_host(2);
+    world.forge_request(remote, 0, 7, &name(1), &name(0));
     world.run_for(Duration::from_secs(10));
     assert_eq!((world.stat(0, "claims_checked"), world.stat(0, "claims_confirmed")), (1, 0));
-    world.forge_request(stranger, 0, 7, &name(1), &name(0));
+    world.forge_request(remote, 0, 7, &name(1), &name(0));
     world.run_for(Duration::from_secs(10));
     assert_eq!((world.stat(0, "claims_checked"), world.stat(0, "claims_confirmed")), (2, 0));
-    assert_eq!(world.node(0).acm.counters().get(Counter::RouteCache), 0, "strangers are no users");
+    assert_eq!(world.node(0).acm.counters().get(Counter::RouteCache), 0, "remote hosts do not count as users");
     let path = world.resolve(0, &name(0), &name(1)).unwrap();
     assert_eq!((path.dlid, path.qos_sl.sl()), (world.port(1).lid, OF_FILE));
-    let answered = |output: &Output| matches!(output, Output::Send { mad, .. } if mad.method == Method::GET_RESP);
-    assert!(!world.transcript.iter().any(|(_, node, output)| *node == 0 && answered(output)));
+    let is_response = |output: &Output| matches!(output, Output::Send { mad, .. } if mad.method == Method::GET_RESP);
+    assert!(!world.transcript.iter().any(|(_, node, output)| *node == 0 && is_response(output)));
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
 #[test]
-fn other_subnets_are_not_in_a_dump() {
+fn gid_of_another_subnet_is_not_taken_from_the_tables() {
     let mut world = loaded(WorldConfig::default());
     let guid = world.port(1).gids[0].interface_id();
     let dgid = Gid::from_parts(0xfec0_0000_0000_0007, guid);
@@ -311,9 +311,9 @@ fn other_subnets_are_not_in_a_dump() {
     assert_eq!((sent(&world, 0), world.stat(0, "preload_refuted")), ((0, 1), 0));
 }
 
-/// A host whose route has ended is known by its table alone, and no longer than that.
+/// The new table has another GID for the host.
 #[test]
-fn a_host_of_an_old_table_is_not_looked_for_where_it_was() {
+fn expired_route_to_a_preloaded_host_follows_the_new_table() {
     let core = Config { route_timeout: Some(Duration::from_secs(16 * 60)), ..Config::default() };
     let mut world = World::new(WorldConfig { nodes: 3, core, ..WorldConfig::default() });
     let hosts = world.host_table();
@@ -324,5 +324,5 @@ fn a_host_of_an_old_table_is_not_looked_for_where_it_was() {
     hosts.host(&name(1), world.port(2).gids[0]);
     world.input(0, Input::Preloaded(Preload::Hosts(hosts.finish().into())));
     assert_eq!(world.resolve(0, &name(0), &name(1)).unwrap().dlid, world.port(2).lid);
-    assert_eq!(sent(&world, 0), (0, 2), "subnet administration is asked, and the group is not");
+    assert_eq!(sent(&world, 0), (0, 2), "a path query and no multicast request");
 }

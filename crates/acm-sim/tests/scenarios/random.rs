@@ -1,4 +1,4 @@
-//! What a node sends says nothing of what it will send: transaction ids cannot be foretold.
+//! Transaction ids are not predictable from earlier ones.
 use acm_sansio::{Account, Output};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
@@ -8,14 +8,14 @@ use acm_wire::{
 use ib_mad::{Method, sa::PathRecord};
 use std::collections::BTreeSet;
 
-/// What SplitMix64 makes of its state.
+/// Returns SplitMix64's output for a state.
 fn mix(state: u64) -> u64 {
     let state = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let state = (state ^ state >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     state ^ state >> 31
 }
 
-/// The state that SplitMix64 made this of.
+/// Returns the state for an output of SplitMix64.
 fn unmix(number: u64) -> u64 {
     let unshift = |number: u64, by: u32| {
         let mut found = number;
@@ -29,19 +29,18 @@ fn unmix(number: u64) -> u64 {
     unshift(state, 30)
 }
 
-/// How far one state is from the next, for all pairs of neighbours: one value if a step is the same each time, whatever
-/// it is.
+/// Returns the differences between neighbouring states. A generator with a constant step gives a single difference.
 fn steps(states: &[u64]) -> BTreeSet<u64> {
     states.windows(2).map(|pair| pair[1].wrapping_sub(pair[0])).collect()
 }
 
-/// The transaction ids of a node's multicast requests, in order.
+/// Returns the transaction ids of a node's multicast requests in order.
 fn transaction_ids(seed: u64, count: u32) -> Vec<u64> {
     let mut world = World::new(WorldConfig { nodes: 1, seed, ..WorldConfig::default() });
     let [source, ..] = World::addresses(0);
     for number in 0..count {
-        let dead = Address::from_text(&format!("dead{number}"));
-        world.ask_as(0, Account::User(1), &resolve_request(Some(&source), &dead, EntryFlags::NO_DELAY, [1; 8]));
+        let unknown = Address::from_text(&format!("dead{number}"));
+        world.request_as(0, Account::User(1), &resolve_request(Some(&source), &unknown, EntryFlags::NO_DELAY, [1; 8]));
     }
     world.run_for(core::time::Duration::from_millis(u64::from(count) * 10));
     let mut seen = Vec::new();
@@ -56,9 +55,9 @@ fn transaction_ids(seed: u64, count: u32) -> Vec<u64> {
     seen
 }
 
-/// The attack works where it should: on the generator that was here once.
+/// Shows that the attack of this file works against a weak generator.
 #[test]
-fn splitmix_is_foretold() {
+fn splitmix64_is_predictable() {
     let sequence: Vec<u64> =
         (1..100_u64).map(|n| mix(n.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(42))).collect();
     let states: Vec<u64> = sequence.iter().map(|number| unmix(*number)).collect();
@@ -67,25 +66,25 @@ fn splitmix_is_foretold() {
 }
 
 #[test]
-fn transaction_ids_are_not_foretold() {
+fn multicast_transaction_ids_are_not_predictable() {
     let ids = transaction_ids(1, 200);
-    assert_eq!(ids.len(), 200, "no two alike");
+    assert_eq!(ids.len(), 200, "all ids differ");
     let states: Vec<u64> = ids.iter().map(|number| unmix(*number)).collect();
-    assert_eq!(steps(&states).len(), 199, "SplitMix64");
-    assert_eq!(steps(&ids).len(), 199, "a counter");
+    assert_eq!(steps(&states).len(), 199, "not SplitMix64");
+    assert_eq!(steps(&ids).len(), 199, "not a counter");
     // A linear congruential generator modulo 2^64 keeps the lowest bit constant or alternating.
     let low: BTreeSet<u64> = ids.windows(4).map(|four| four.iter().fold(0, |bits, id| bits << 1 | id & 1)).collect();
-    assert_eq!(low.len(), 16, "every sequence of four lowest bits comes up");
+    assert_eq!(low.len(), 16, "each sequence of four lowest bits occurs");
 }
 
-/// Those of requests to subnet administration have 32 bits: the kernel has the others.
+/// These ids have 32 bits: the kernel uses the upper half.
 #[test]
-fn transaction_ids_for_subnet_administration_are_not_foretold() {
+fn sa_transaction_ids_are_not_predictable() {
     let mut world = World::new(WorldConfig::default());
     let since = world.transcript.len();
     for traffic_class in 1..=200 {
-        let wanted = PathRecord { dlid: world.port(1).lid, traffic_class, ..PathRecord::default() };
-        world.route(0, &wanted).unwrap();
+        let record = PathRecord { dlid: world.port(1).lid, traffic_class, ..PathRecord::default() };
+        world.route(0, &record).unwrap();
     }
     let of = |output: &Output| match output {
         Output::SaSend(send) => Some(send.mad.header.transaction_id.get()),
@@ -93,28 +92,27 @@ fn transaction_ids_for_subnet_administration_are_not_foretold() {
     };
     let ids: Vec<u64> = world.transcript[since..].iter().filter_map(|(_, _, output)| of(output)).collect();
     assert!(ids.len() >= 200 && ids.iter().all(|id| id >> 32 == 0), "{ids:x?}");
-    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "no two alike");
-    assert_eq!(steps(&ids).len(), ids.len() - 1, "a counter");
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "all ids differ");
+    assert_eq!(steps(&ids).len(), ids.len() - 1, "not a counter");
     for bit in 0..32 {
         let set = ids.iter().filter(|id| *id >> bit & 1 == 1).count();
-        // 100 on average, standard deviation 7.
+        // The average is 100, the standard deviation 7.
         assert!((65..=135).contains(&set), "bit {bit}: {set} of {}", ids.len());
     }
 }
 
-/// Every bit is as often set as not.
 #[test]
-fn transaction_ids_use_all_their_bits() {
+fn multicast_transaction_ids_use_all_bits() {
     let ids = transaction_ids(3, 400);
     for bit in 0..64 {
         let set = ids.iter().filter(|id| *id >> bit & 1 == 1).count();
-        // 200 on average, standard deviation 10.
+        // The average is 200, the standard deviation 10.
         assert!((150..=250).contains(&set), "bit {bit}: {set} of 400");
     }
 }
 
 #[test]
-fn nodes_with_seeds_side_by_side_have_nothing_in_common() {
+fn nodes_with_consecutive_seeds_share_no_transaction_ids() {
     let [one, two] = [1, 2].map(|seed| transaction_ids(seed, 100));
     assert!(one.iter().all(|id| !two.contains(id)));
     let apart: BTreeSet<u64> = one.iter().zip(&two).map(|(one, two)| one ^ two).collect();

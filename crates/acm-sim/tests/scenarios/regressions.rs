@@ -1,4 +1,4 @@
-//! Defects that were found by reading, each with the sequence of facts that showed it.
+//! Former defects, each with the sequence of inputs that showed it.
 use acm_sansio::{Acm, ClientId, Config, EndpointId, Input, Output, PortId, Time, port::PortAttributes};
 use acm_sim::{World, WorldConfig};
 use acm_wire::{
@@ -14,11 +14,11 @@ fn name(node: u32) -> Address {
     World::addresses(node)[0]
 }
 
-fn ask_name(world: &mut World, dest: &str) -> acm_sim::Ask {
-    world.ask(0, &resolve_request(Some(&name(0)), &Address::from_text(dest), EntryFlags::empty(), [1; 8]))
+fn request_name(world: &mut World, dest: &str) -> acm_sim::Client {
+    world.request(0, &resolve_request(Some(&name(0)), &Address::from_text(dest), EntryFlags::empty(), [1; 8]))
 }
 
-/// Datagrams that were sent since the transcript had this length.
+/// Returns the number of datagrams in the transcript from position `since` on.
 fn sends(world: &World, since: usize) -> usize {
     world.transcript[since..].iter().filter(|(_, _, output)| matches!(output, Output::Send { .. })).count()
 }
@@ -37,31 +37,31 @@ fn attributes(number: u8, lid: u16, sm_lid: u16, rate: Rate) -> PortAttributes {
     }
 }
 
-/// A core alone, with a client.
+/// Returns a core without a simulated subnet, with one client.
 fn core() -> Acm {
     let mut acm = Acm::new(Config::default(), 1);
-    tell(&mut acm, Input::ClientOpened { client: CLIENT, account: acm_sansio::Account::User(0) });
+    input(&mut acm, Input::ClientOpened { client: CLIENT, account: acm_sansio::Account::User(0) });
     acm
 }
 
-fn tell(acm: &mut Acm, input: Input<'_>) -> Vec<Output> {
+fn input(acm: &mut Acm, input: Input<'_>) -> Vec<Output> {
     acm.handle_input(Time::ZERO, input);
     core::iter::from_fn(|| acm.poll_output()).collect()
 }
 
 fn up(acm: &mut Acm, port: u32, attributes: &PortAttributes) -> Vec<Output> {
-    tell(acm, Input::PortUp { port: PortId(port), attributes: attributes.clone() })
+    input(acm, Input::PortUp { port: PortId(port), attributes: attributes.clone() })
 }
 
 fn add(acm: &mut Acm, port: u32, address: &str) {
-    tell(acm, Input::AddressAdded { port: PortId(port), pkey: None, address: Address::from_text(address) });
+    input(acm, Input::AddressAdded { port: PortId(port), pkey: None, address: Address::from_text(address) });
 }
 
-/// The answer that a core alone gives at once.
+/// Returns the immediate response of a core to a resolve request.
 fn resolve(acm: &mut Acm, source: &str, dest: &str) -> Option<Result<PathRecord, ClientStatus>> {
     let (source, dest) = (Address::from_text(source), Address::from_text(dest));
     let message = resolve_request(Some(&source), &dest, EntryFlags::empty(), [1; 8]);
-    tell(acm, Input::ClientMessage { client: CLIENT, message: &message }).iter().find_map(|output| match output {
+    input(acm, Input::ClientMessage { client: CLIENT, message: &message }).iter().find_map(|output| match output {
         Output::Reply { reply, .. } => {
             Some(ResolveAnswer::parse(&next_answer(reply).unwrap().unwrap()).map(|answer| answer.path))
         }
@@ -69,9 +69,9 @@ fn resolve(acm: &mut Acm, source: &str, dest: &str) -> Option<Result<PathRecord,
     })
 }
 
-/// A broken completion queue costs the endpoint its queue pair; the successor must hear the group, too.
+/// After an error of the completion queue, the endpoint gets a new queue pair.
 #[test]
-fn a_new_queue_pair_is_attached_to_the_group() {
+fn new_queue_pair_is_attached_to_the_group() {
     let mut world = World::new(WorldConfig::default());
     let since = world.transcript.len();
     world.input(0, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::of::<77>() });
@@ -79,17 +79,17 @@ fn a_new_queue_pair_is_attached_to_the_group() {
     assert_eq!(world.transcript[since..].iter().filter(|entry| attached(entry)).count(), 1);
 }
 
-/// When everything fails at once, the credits that this frees must not send what fails next.
+/// The failing requests free credits, which must not send the queued requests.
 #[test]
-fn queued_requests_that_fail_with_their_port_are_not_sent() {
+fn queued_requests_are_not_sent_when_they_fail_with_their_port() {
     let mut world = World::new(WorldConfig::default());
-    let dead: Vec<_> = (0..20).map(|number| ask_name(&mut world, &format!("dead{number}"))).collect();
+    let clients: Vec<_> = (0..20).map(|number| request_name(&mut world, &format!("dead{number}"))).collect();
     let since = world.transcript.len();
     world.subnet.set_port_state(World::port_id(0), PortState::DOWN).unwrap();
     world.settle();
-    assert!(dead.iter().all(|ask| world.path(*ask) == Some(Err(ClientStatus::ENODATA))));
+    assert!(clients.iter().all(|client| world.path(*client) == Some(Err(ClientStatus::ENODATA))));
     assert_eq!(sends(&world, since), 0);
-    // The credit is free again.
+    // The credit is free.
     world.subnet.set_port_state(World::port_id(0), PortState::ACTIVE).unwrap();
     world.settle();
     let start = world.now();
@@ -98,7 +98,7 @@ fn queued_requests_that_fail_with_their_port_are_not_sent() {
 }
 
 #[test]
-fn an_address_of_two_ports_is_found_at_the_one_that_is_up() {
+fn address_of_two_ports_is_served_by_the_active_port() {
     let mut acm = core();
     for port in 0..2 {
         add(&mut acm, port, "node1");
@@ -106,48 +106,47 @@ fn an_address_of_two_ports_is_found_at_the_one_that_is_up() {
     }
     let slid = |acm: &mut Acm| resolve(acm, "node1", "node1").unwrap().map(|path| path.slid.get());
     assert_eq!(slid(&mut acm), Ok(16));
-    tell(&mut acm, Input::PortDown(PortId(0)));
+    input(&mut acm, Input::PortDown(PortId(0)));
     assert_eq!(slid(&mut acm), Ok(17));
     up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_100));
     assert_eq!(slid(&mut acm), Ok(16));
 }
 
 #[test]
-fn an_address_that_moves_away_from_a_port_that_is_down_is_found() {
+fn address_that_moves_from_an_inactive_port_is_served() {
     let mut acm = core();
     add(&mut acm, 0, "10.0.0.1");
     add(&mut acm, 1, "node1");
     for port in 0..2 {
         up(&mut acm, port, &attributes(port as u8 + 1, port as u16 + 16, 1, Rate::GBPS_100));
     }
-    tell(&mut acm, Input::PortDown(PortId(0)));
+    input(&mut acm, Input::PortDown(PortId(0)));
     let address = Address::from_text("10.0.0.1");
-    tell(&mut acm, Input::AddressRemoved { port: PortId(0), pkey: None, address });
+    input(&mut acm, Input::AddressRemoved { port: PortId(0), pkey: None, address });
     add(&mut acm, 1, "10.0.0.1");
     assert_eq!(resolve(&mut acm, "10.0.0.1", "10.0.0.1").unwrap().map(|path| path.slid.get()), Ok(17));
 }
 
 #[test]
-fn loopback_has_the_rate_that_the_port_has_now() {
+fn loopback_path_has_the_current_rate_of_the_port() {
     let mut acm = core();
     add(&mut acm, 0, "node1");
     up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_100));
-    tell(&mut acm, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::of::<77>() });
+    input(&mut acm, Input::EndpointOpened { endpoint: EndpointId::new(0, 0), qpn: Qpn::of::<77>() });
     let rate = |acm: &mut Acm| resolve(acm, "node1", "node1").unwrap().map(|path| path.rate.value());
     assert_eq!(rate(&mut acm), Ok(Rate::GBPS_100));
-    tell(&mut acm, Input::PortDown(PortId(0)));
+    input(&mut acm, Input::PortDown(PortId(0)));
     up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_40));
-    assert_eq!(rate(&mut acm), Ok(Rate::GBPS_40), "after it was down");
+    assert_eq!(rate(&mut acm), Ok(Rate::GBPS_40), "after the port was down");
     up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_10));
-    assert_eq!(rate(&mut acm), Ok(Rate::GBPS_10), "and without");
+    assert_eq!(rate(&mut acm), Ok(Rate::GBPS_10), "without a port down event");
 }
 
-/// The owner of a name does not look at its case; neither may the cache.
 #[test]
-fn names_in_another_case_are_the_same_destination() {
+fn names_are_compared_without_regard_to_case() {
     let mut world = World::new(WorldConfig::default());
     let start = world.now();
-    assert!(world.resolve(0, &name(0), &Address::from_text("NODE1")).is_ok(), "ourselves");
+    assert!(world.resolve(0, &name(0), &Address::from_text("NODE1")).is_ok(), "the local name");
     assert_eq!(world.now(), start);
     assert!(world.resolve(0, &name(0), &Address::from_text("Node2")).is_ok());
     let since = world.transcript.len();
@@ -155,9 +154,9 @@ fn names_in_another_case_are_the_same_destination() {
     assert_eq!(sends(&world, since), 0, "from the cache");
 }
 
-/// A join that is granted after its endpoint went away leaves a member that nobody leaves for.
+/// The join is granted after its endpoint was closed.
 #[test]
-fn a_join_under_way_at_shutdown_is_left() {
+fn group_whose_join_is_pending_at_shutdown_is_left() {
     let mut world = World::new(WorldConfig { nodes: 1, ..WorldConfig::default() });
     world.subnet.settings_mut().sa.delay = Duration::from_millis(100);
     world.restart(0);
@@ -168,7 +167,7 @@ fn a_join_under_way_at_shutdown_is_left() {
 }
 
 #[test]
-fn nothing_is_opened_after_shutdown() {
+fn no_endpoint_is_opened_after_shutdown() {
     let mut world = World::new(WorldConfig { nodes: 1, ..WorldConfig::default() });
     world.subnet.settings_mut().sa.delay = Duration::from_millis(100);
     world.input(0, Input::Shutdown);
@@ -182,13 +181,13 @@ fn nothing_is_opened_after_shutdown() {
     assert_eq!(world.subnet.groups().map(|group| group.members.len()).sum::<usize>(), 0);
 }
 
-/// Requests to a subnet manager that is no more hold the credit that the join at its successor needs.
+/// Requests to the former subnet manager must not hold the credit of the join.
 #[test]
-fn a_new_subnet_manager_is_asked_at_once() {
+fn join_is_sent_to_a_new_subnet_manager_at_once() {
     let mut acm = core();
     add(&mut acm, 0, "node1");
     up(&mut acm, 0, &attributes(1, 16, 1, Rate::GBPS_100));
-    let asked = |outputs: &[Output]| {
+    let sm_lids = |outputs: &[Output]| {
         let to = |output: &Output| match output {
             Output::SaSend(send) => Some(send.to.lid.get()),
             _ => None,
@@ -196,6 +195,6 @@ fn a_new_subnet_manager_is_asked_at_once() {
         outputs.iter().filter_map(to).collect::<Vec<u16>>()
     };
     let endpoint = EndpointId::new(0, 0);
-    assert_eq!(asked(&tell(&mut acm, Input::EndpointOpened { endpoint, qpn: Qpn::of::<77>() })), [1]);
-    assert_eq!(asked(&up(&mut acm, 0, &attributes(1, 16, 2, Rate::GBPS_100))), [2]);
+    assert_eq!(sm_lids(&input(&mut acm, Input::EndpointOpened { endpoint, qpn: Qpn::of::<77>() })), [1]);
+    assert_eq!(sm_lids(&up(&mut acm, 0, &attributes(1, 16, 2, Rate::GBPS_100))), [2]);
 }

@@ -1,9 +1,9 @@
-//! Other options while the core runs: they count for what comes.
+//! New options while the core runs: they apply to later events.
 use acm_sansio::{
     Config, Input, Output,
     config::{Limits, RouteProtocol, SaDepth, Share, Subnets},
 };
-use acm_sim::{Ask, World, WorldConfig};
+use acm_sim::{Client, World, WorldConfig};
 use acm_wire::{
     Address,
     client::{ClientStatus, EntryFlags, resolve_request},
@@ -21,48 +21,48 @@ fn configure(world: &mut World, change: impl FnOnce(&mut Config)) {
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
-fn ask_dead(world: &mut World, name_of: &str) -> Ask {
+fn request_unknown(world: &mut World, name_of: &str) -> Client {
     let dest = Address::from_text(name_of);
-    world.ask(0, &resolve_request(Some(&name(0)), &dest, EntryFlags::empty(), [1; 8]))
+    world.request(0, &resolve_request(Some(&name(0)), &dest, EntryFlags::empty(), [1; 8]))
 }
 
-fn sent(world: &World, what: impl Fn(&Output) -> bool) -> usize {
-    world.transcript.iter().filter(|(_, node, output)| *node == 0 && what(output)).count()
+fn count(world: &World, matches: impl Fn(&Output) -> bool) -> usize {
+    world.transcript.iter().filter(|(_, node, output)| *node == 0 && matches(output)).count()
 }
 
 #[test]
-fn time_outs_and_retries_count_for_what_is_asked_then() {
+fn new_time_outs_and_retries_apply_to_later_requests() {
     let mut world = World::new(WorldConfig::default());
     world.settle();
     configure(&mut world, |config| {
         config.timeout = Duration::from_millis(100);
         config.retries = 0;
     });
-    let (start, ask) = (world.now(), ask_dead(&mut world, "dead"));
-    assert_eq!(world.wait(ask), Err(ClientStatus::ETIMEDOUT));
-    // One request, and the subnet's own second.
+    let (start, client) = (world.now(), request_unknown(&mut world, "dead"));
+    assert_eq!(world.wait(client), Err(ClientStatus::ETIMEDOUT));
+    // One request: `timeout` and the subnet's time-out of 1,024 ms.
     assert_eq!(world.now().since(start), Duration::from_millis(100 + 1024));
 }
 
 #[test]
-fn a_smaller_bound_takes_nothing_away() {
+fn smaller_limit_keeps_pending_requests() {
     let mut world = World::new(WorldConfig::default());
     world.settle();
-    let asks: Vec<Ask> = (0..8).map(|number| ask_dead(&mut world, &format!("dead{number}"))).collect();
+    let clients: Vec<Client> = (0..8).map(|number| request_unknown(&mut world, &format!("dead{number}"))).collect();
     configure(&mut world, |config| {
         config.limits = Limits { requests: Share { total: 2, percent: 100 }, ..Limits::default() };
         config.resolve_depth = 1;
     });
-    assert!(asks.iter().all(|ask| world.path(*ask).is_none()), "they wait as before");
-    let next = ask_dead(&mut world, "dead8");
+    assert!(clients.iter().all(|client| world.path(*client).is_none()), "the requests are still pending");
+    let next = request_unknown(&mut world, "dead8");
     assert_eq!(world.path(next), Some(Err(ClientStatus::ENOMEM)));
-    assert!(asks.into_iter().all(|ask| world.wait(ask) == Err(ClientStatus::ETIMEDOUT)));
-    let next = ask_dead(&mut world, "dead8");
-    assert_eq!(world.path(next), None, "there is room again");
+    assert!(clients.into_iter().all(|client| world.wait(client) == Err(ClientStatus::ETIMEDOUT)));
+    let next = request_unknown(&mut world, "dead8");
+    assert_eq!(world.path(next), None, "the limit allows a request again");
 }
 
 #[test]
-fn sa_depth() {
+fn new_sa_depth_applies_at_once() {
     let core = Config { sa_depth: SaDepth::Fixed(1), ..Config::default() };
     let mut world = World::new(WorldConfig { nodes: 9, core, ..WorldConfig::default() });
     world.settle();
@@ -74,7 +74,7 @@ fn sa_depth() {
 }
 
 #[test]
-fn route_prot_joins_the_second_group_and_leaves_it() {
+fn new_route_prot_joins_or_leaves_the_second_group() {
     let mut world = World::new(WorldConfig::default());
     world.settle();
     let groups = |world: &World| {
@@ -92,7 +92,7 @@ fn route_prot_joins_the_second_group_and_leaves_it() {
 }
 
 #[test]
-fn groups_and_own_addresses_stay_as_they_were() {
+fn base_group_and_loopback_options_do_not_change() {
     let mut world = World::new(WorldConfig::default());
     world.settle();
     let before = world.node(0).acm.config().clone();
@@ -105,7 +105,7 @@ fn groups_and_own_addresses_stay_as_they_were() {
 }
 
 #[test]
-fn a_port_of_another_providers_subnet_is_not_served() {
+fn port_of_an_unassigned_subnet_is_not_served() {
     let mut world = World::new(WorldConfig::default());
     world.settle();
     let prefix = world.port(0).gids[0].prefix();
@@ -113,16 +113,16 @@ fn a_port_of_another_providers_subnet_is_not_served() {
     configure(&mut world, |config| config.subnets = Subnets::all_but([prefix]));
     world.settle();
     assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ESRCADDR));
-    assert_eq!(sent(&world, |output| matches!(output, Output::CloseEndpoint(_))), 1);
-    let said = |output: &Output| {
+    assert_eq!(count(&world, |output| matches!(output, Output::CloseEndpoint(_))), 1);
+    let is_not_served = |output: &Output| {
         matches!(output, Output::Log(event) if event.to_string()
             == format!("notice - port 0: not served: no provider for subnet prefix {prefix:#018x}"))
     };
-    assert_eq!(sent(&world, said), 1);
+    assert_eq!(count(&world, is_not_served), 1);
     configure(&mut world, |config| config.subnets = Subnets::only([1, prefix]));
     world.settle();
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     configure(&mut world, |config| config.subnets = Subnets::only([1]));
     assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ESRCADDR));
-    assert_eq!(sent(&world, said), 2);
+    assert_eq!(count(&world, is_not_served), 2);
 }

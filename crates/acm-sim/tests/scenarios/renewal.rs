@@ -1,5 +1,5 @@
-//! What is known is asked for anew, in the background: before it ends if it is used, and after whatever may have made
-//! it wrong. What is served is served meanwhile.
+//! Background refreshes of cached paths: before they expire if they are in use, and after events that may have made
+//! them wrong. The cache serves the old path until then.
 use acm_sansio::{
     Config, Input, Output, PortId, Time,
     config::{Limits, SaDepth},
@@ -23,75 +23,75 @@ fn count(world: &World, counter: Counter) -> u64 {
     world.node(0).acm.counters().get(counter)
 }
 
-/// Gives a node's port another LID; the node hears of it, and nobody else.
-fn move_to(world: &mut World, node: usize, lid: u16) {
+/// Changes the LID of a node's port. Only the node gets an event.
+fn set_lid(world: &mut World, node: usize, lid: u16) {
     let mut port = world.port(node).clone();
     port.lid = Lid::new(lid);
     world.subnet.set_port(World::port_id(node), port).unwrap();
     world.settle();
 }
 
-/// When node 0 asked subnet administration for paths.
+/// Returns the times of node 0's path queries.
 fn path_queries(world: &World) -> Vec<Time> {
     let is_path = |output: &Output| matches!(output, Output::SaSend(send) if send.mad.header.attribute_id == AttributeId::PATH_RECORD);
     world.transcript.iter().filter(|(_, node, output)| *node == 0 && is_path(output)).map(|(at, ..)| *at).collect()
 }
 
-/// Resolves from node 0 without asking anybody; where it leads.
+/// Resolves a node from node 0's cache and returns the destination LID.
 fn cached(world: &mut World, node: u32) -> Lid {
     let (start, queries) = (world.now(), path_queries(world).len());
     let path = world.resolve(0, &name(0), &name(node)).unwrap();
-    assert_eq!((world.now(), path_queries(world).len()), (start, queries), "it is in the cache");
+    assert_eq!((world.now(), path_queries(world).len()), (start, queries), "from the cache");
     path.dlid
 }
 
 #[test]
-fn what_is_used_is_asked_for_anew_before_it_ends() {
+fn used_path_is_refreshed_before_it_expires() {
     for (addr, route) in [(Some(16 * MINUTE), None), (None, Some(16 * MINUTE))] {
         let core = Config { addr_timeout: addr, route_timeout: route, ..Config::default() };
         let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
         let start = world.now();
-        let wanted = PathRecord { dgid: world.port(1).gids[0], ..PathRecord::default() };
-        world.route(0, &wanted).unwrap();
+        let record = PathRecord { dgid: world.port(1).gids[0], ..PathRecord::default() };
+        world.route(0, &record).unwrap();
         world.resolve(0, &name(0), &name(1)).unwrap();
         let queries = count(&world, Counter::RouteQuery);
         for minutes in (1..60).step_by(10) {
             world.run_until(start + minutes * MINUTE);
-            world.route(0, &wanted).unwrap();
+            world.route(0, &record).unwrap();
             cached(&mut world, 1);
         }
-        assert_eq!(count(&world, Counter::RouteQuery), queries, "no request had to wait, {addr:?} {route:?}");
+        assert_eq!(count(&world, Counter::RouteQuery), queries, "all requests from the cache, {addr:?} {route:?}");
         let renewals = world.stat(0, "renewals");
         assert!((6..=24).contains(&renewals), "{renewals} {addr:?} {route:?}");
     }
 }
 
-/// The peer is asked itself, and the group is left alone.
+/// There is no multicast request.
 #[test]
-fn an_address_is_checked_with_its_owner() {
+fn address_is_refreshed_by_a_unicast_request_to_its_owner() {
     let core = Config { addr_timeout: Some(16 * MINUTE), ..Config::default() };
     let mut world = World::new(WorldConfig { core, nodes: 3, ..WorldConfig::default() });
     world.resolve(0, &name(0), &name(1)).unwrap();
     cached(&mut world, 1);
     let before = world.transcript.len();
     world.run_for(20 * MINUTE);
-    let asked: Vec<(usize, Qpn)> = world.transcript[before..]
+    let requests: Vec<(usize, Qpn)> = world.transcript[before..]
         .iter()
         .filter_map(|(_, node, output)| match output {
             Output::Send { to, mad, .. } if mad.method == Method::GET => Some((*node, to.qpn)),
             _ => None,
         })
         .collect();
-    assert_eq!(asked, [(0, world.qpn(1))]);
-    // A peer that is gone is not found, and ends in its time.
+    assert_eq!(requests, [(0, world.qpn(1))]);
+    // The refresh of a peer that is down fails, and the entry expires.
     cached(&mut world, 1);
     world.subnet.set_port_state(World::port_id(1), PortState::DOWN).unwrap();
     world.run_for(32 * MINUTE);
     assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ETIMEDOUT));
 }
 
-/// Node 0 knows nodes 1 and 2.
-fn known(core: Config) -> World {
+/// Returns a world in which node 0 has cached nodes 1 and 2.
+fn world_with_cache(core: Config) -> World {
     let mut world = World::new(WorldConfig { nodes: 3, core, ..WorldConfig::default() });
     for node in [1, 2] {
         world.resolve(0, &name(0), &name(node)).unwrap();
@@ -101,14 +101,14 @@ fn known(core: Config) -> World {
 }
 
 #[test]
-fn a_restarted_subnet_manager_makes_all_of_it_be_asked_for_anew() {
-    let mut world = known(Config::default());
-    // Nobody tells node 0: its LID is another one when the manager is back.
+fn subnet_manager_restart_refreshes_all_paths() {
+    let mut world = world_with_cache(Config::default());
+    // Node 0 gets no event about the new LID of node 1.
     let mut port = world.port(1).clone();
     port.lid = Lid::new(200);
     world.subnet.set_port(World::port_id(1), port).unwrap();
     world.subnet.restart_sm(None);
-    assert!(world.resolve(0, &name(0), &name(2)).is_ok(), "served meanwhile");
+    assert!(world.resolve(0, &name(0), &name(2)).is_ok(), "from the cache");
     world.run_for(Duration::from_secs(3));
     let (old, new) = (world.port(2).lid, Lid::new(200));
     assert_eq!((cached(&mut world, 1), cached(&mut world, 2)), (new, old));
@@ -116,8 +116,8 @@ fn a_restarted_subnet_manager_makes_all_of_it_be_asked_for_anew() {
 }
 
 #[test]
-fn a_port_that_bounces_keeps_what_it_knows_and_asks_anew() {
-    let mut world = known(Config::default());
+fn port_that_returns_keeps_its_cache_and_refreshes_it() {
+    let mut world = world_with_cache(Config::default());
     world.subnet.set_port_state(World::port_id(0), PortState::DOWN).unwrap();
     world.settle();
     let mut port = world.port(1).clone();
@@ -128,31 +128,31 @@ fn a_port_that_bounces_keeps_what_it_knows_and_asks_anew() {
     assert_eq!(cached(&mut world, 1), Lid::new(200));
 }
 
-/// Routes that began at the LID that the port had are wrong at once; others are asked for in the background.
+/// Paths from the old LID are invalid at once. They are refreshed in the background.
 #[test]
-fn a_new_lid_of_our_own_makes_routes_anew() {
-    let mut world = known(Config::default());
-    move_to(&mut world, 0, 300);
+fn new_local_lid_refreshes_all_paths() {
+    let mut world = world_with_cache(Config::default());
+    set_lid(&mut world, 0, 300);
     let path = world.resolve(0, &name(0), &name(1)).unwrap();
-    assert_eq!(path.slid, Lid::new(300), "never the old one");
+    assert_eq!(path.slid, Lid::new(300), "never the old LID");
     world.run_for(Duration::from_secs(3));
     let queries = path_queries(&world).len();
     let path = world.resolve(0, &name(0), &name(2)).unwrap();
-    assert_eq!((path.slid, path_queries(&world).len()), (Lid::new(300), queries), "it was ready");
+    assert_eq!((path.slid, path_queries(&world).len()), (Lid::new(300), queries), "refreshed before the request");
 }
 
-/// The peer tells the group, and whoever uses it asks subnet administration.
+/// The peer announces its addresses to the group, and nodes that use them send a path query.
 #[test]
-fn a_peer_with_a_new_lid_is_followed_within_five_seconds() {
-    let mut world = known(Config::default());
-    move_to(&mut world, 1, 200);
+fn new_lid_of_a_peer_is_cached_within_five_seconds() {
+    let mut world = world_with_cache(Config::default());
+    set_lid(&mut world, 1, 200);
     world.run_for(Duration::from_secs(5));
-    assert_eq!(world.stat(1, "announcements"), 3, "name, IPv4, IPv6, once each");
+    assert_eq!(world.stat(1, "announcements"), 3, "name, IPv4 and IPv6 address, once each");
     assert_eq!(cached(&mut world, 1), Lid::new(200));
     assert_eq!((world.stat(0, "claims_checked"), world.stat(0, "announcements")), (1, 0));
-    // One that moves all the time is heard every two to four seconds.
+    // A peer with frequent LID changes announces its addresses every two to four seconds.
     for lid in 0..100 {
-        move_to(&mut world, 1, 1000 + lid);
+        set_lid(&mut world, 1, 1000 + lid);
         world.run_for(Duration::from_millis(100));
     }
     world.run_for(Duration::from_secs(10));
@@ -160,12 +160,12 @@ fn a_peer_with_a_new_lid_is_followed_within_five_seconds() {
     assert_eq!(cached(&mut world, 1), Lid::new(1099));
 }
 
-/// A path that was found anew after our own LID changed says where the peer is, too: it has moved meanwhile, and is
-/// answered there.
+/// Both LIDs change at the same time. The path that node 0 refreshes also gives the new LID of the peer, and the
+/// response to the peer is sent there.
 #[test]
-fn two_that_have_other_lids_answer_each_other() {
+fn two_nodes_with_new_lids_find_each_other() {
     for notices in [true, false] {
-        let mut world = known(Config { sa_notices: notices, ..Config::default() });
+        let mut world = world_with_cache(Config { sa_notices: notices, ..Config::default() });
         let lids = [300, 301].map(Lid::new);
         for (node, lid) in lids.into_iter().enumerate() {
             let port = Port { lid, ..world.port(node).clone() };
@@ -174,20 +174,20 @@ fn two_that_have_other_lids_answer_each_other() {
         world.settle();
         assert_eq!(world.resolve(0, &name(0), &name(1)).unwrap().dlid, lids[1]);
         world.run_for(Duration::from_secs(10));
-        // Nobody has told of this one yet: the group is asked for it, by the one that is known.
+        // The new address has not been announced, so the peer sends a multicast request.
         let late = Address::from_text("late");
         world.input(0, Input::AddressAdded { port: PortId(0), pkey: None, address: late });
         let start = world.now();
         let path = world.resolve(1, &name(1), &late).unwrap();
         assert_eq!((path.slid, path.dlid), (lids[1], lids[0]));
-        assert!(world.now().since(start) < Duration::from_secs(1), "the first response reaches it");
+        assert!(world.now().since(start) < Duration::from_secs(1), "the first response arrives");
     }
 }
 
-/// So does one with another queue pair: a response to the old one would be lost.
+/// A response to the old queue pair would be lost.
 #[test]
-fn a_peer_with_a_new_queue_pair_says_so() {
-    let mut world = known(Config::default());
+fn peer_announces_its_new_queue_pair() {
+    let mut world = world_with_cache(Config::default());
     world.lose_endpoints(1);
     let qpn = world.qpn(1);
     world.run_for(Duration::from_secs(5));
@@ -201,12 +201,11 @@ fn a_peer_with_a_new_queue_pair_says_so() {
     assert!(responses.eq([qpn]));
 }
 
-/// Another port says that it has the peer's GID, and its name: subnet administration knows better, and is asked once
-/// for each `timeout`, whatever is said.
+/// Another port claims the peer's GID and name. Each `timeout`, at most one claim causes a path query.
 #[test]
-fn a_forged_move_costs_a_query_and_changes_nothing() {
-    let mut world = known(Config { sa_notices: false, ..Config::default() });
-    let stranger = world.stranger(2);
+fn forged_lid_change_causes_path_queries_and_changes_no_path() {
+    let mut world = world_with_cache(Config { sa_notices: false, ..Config::default() });
+    let remote = world.remote_host(2);
     let mut port = world.port(2).clone();
     port.gids = world.port(1).gids.clone();
     world.subnet.set_port(World::port_id(2), port).unwrap();
@@ -216,7 +215,7 @@ fn a_forged_move_costs_a_query_and_changes_nothing() {
     let [confirmed, refuted] = claims(&world);
     for tid in 0..1000 {
         let dest = if tid % 2 == 0 { name(0) } else { name(1) };
-        world.forge_request(stranger, 0, tid, &name(1), &dest);
+        world.forge_request(remote, 0, tid, &name(1), &dest);
         world.run_for(Duration::from_millis(10));
         assert_eq!(world.resolve(0, &name(0), &name(1)).unwrap().dlid, lid);
     }
@@ -227,26 +226,26 @@ fn a_forged_move_costs_a_query_and_changes_nothing() {
     assert_eq!((confirmed_then - confirmed, refuted_then > refuted), (0, true));
 }
 
-/// A peer at another LID asks while its path is being asked for anew: that is strangers' question, too.
+/// The peer's LID changes while its path is being refreshed. The query is then charged to remote hosts, too.
 #[test]
-fn a_peer_that_moved_shares_the_question_that_is_under_way() {
+fn request_from_a_new_lid_shares_the_pending_path_query() {
     let core = Config { route_timeout: Some(16 * MINUTE), sa_notices: false, ..Config::default() };
-    let mut world = known(core);
+    let mut world = world_with_cache(core);
     cached(&mut world, 1);
     world.run_for(11 * MINUTE);
     world.subnet.settings_mut().sa.mute = true;
     let queries = path_queries(&world).len();
-    let asked = |world: &World| path_queries(world).len() > queries;
+    let is_pending = |world: &World| path_queries(world).len() > queries;
     for _ in 0..4 * 600 {
-        if !asked(&world) {
+        if !is_pending(&world) {
             world.run_for(Duration::from_millis(100));
         }
     }
-    assert!(asked(&world), "it is under way");
-    move_to(&mut world, 1, 77);
-    let stranger = world.stranger(1);
+    assert!(is_pending(&world), "a query is pending");
+    set_lid(&mut world, 1, 77);
+    let remote = world.remote_host(1);
     for _ in 0..20 {
-        world.forge_request(stranger, 0, 5, &name(1), &name(0));
+        world.forge_request(remote, 0, 5, &name(1), &name(0));
         world.run_for(Duration::from_millis(500));
         assert_eq!(world.node(0).acm.check(), Ok(()));
     }
@@ -256,8 +255,8 @@ fn a_peer_that_moved_shares_the_question_that_is_under_way() {
 }
 
 #[test]
-fn a_path_that_the_administration_does_not_know_any_more_is_dropped() {
-    let mut world = known(Config { sa_notices: false, ..Config::default() });
+fn path_is_dropped_if_the_sa_has_no_record() {
+    let mut world = world_with_cache(Config { sa_notices: false, ..Config::default() });
     world.subnet.set_port_state(World::port_id(1), PortState::DOWN).unwrap();
     world.subnet.restart_sm(None);
     world.run_for(Duration::from_secs(3));
@@ -266,28 +265,26 @@ fn a_path_that_the_administration_does_not_know_any_more_is_dropped() {
     cached(&mut world, 2);
 }
 
-/// A silent administration says nothing about paths: they are served, and it is asked now and then.
 #[test]
-fn a_silent_administration_is_not_asked_all_the_time() {
-    let mut world = known(Config::default());
+fn silent_sa_gets_few_refresh_queries_and_paths_stay() {
+    let mut world = world_with_cache(Config::default());
     world.subnet.settings_mut().sa.mute = true;
     world.subnet.restart_sm(None);
     let before = path_queries(&world).len();
     world.run_for(10 * MINUTE);
-    let asked = path_queries(&world).len() - before;
-    assert!((2..60).contains(&asked), "{asked}");
+    let queries = path_queries(&world).len() - before;
+    assert!((2..60).contains(&queries), "{queries}");
     cached(&mut world, 1);
     world.subnet.settings_mut().sa.mute = false;
     world.run_for(2 * MINUTE);
     let quiet = path_queries(&world).len();
     world.run_for(10 * MINUTE);
-    assert_eq!(path_queries(&world).len(), quiet, "all is asked");
+    assert_eq!(path_queries(&world).len(), quiet, "all paths are refreshed");
 }
 
-/// One that has no time says nothing about paths, either.
 #[test]
-fn a_busy_administration_takes_no_routes_away() {
-    let mut world = known(Config { sa_notices: false, ..Config::default() });
+fn busy_sa_keeps_cached_paths() {
+    let mut world = world_with_cache(Config { sa_notices: false, ..Config::default() });
     world.subnet.settings_mut().sa.status = Some(Status::BUSY);
     world.subnet.restart_sm(None);
     world.run_for(MINUTE);
@@ -296,20 +293,20 @@ fn a_busy_administration_takes_no_routes_away() {
     cached(&mut world, 2);
 }
 
-/// Hundreds of routes after an event: a quarter of the depth at a time, twenty in each tenth of a second, and a user's
-/// question is not behind them.
+/// After an event, 256 paths are refreshed: at most a quarter of the credits at a time, 20 per 100 ms, and after
+/// queries of users.
 #[test]
-fn renewals_are_paced_and_behind_everybody_else() {
+fn refreshes_are_paced_and_do_not_delay_user_requests() {
     let core = Config { sa_depth: SaDepth::Fixed(4), ..Config::default() };
     let mut world = World::new(WorldConfig { nodes: 3, core, ..WorldConfig::default() });
-    let wanted = |world: &World, node: usize, traffic_class| PathRecord {
+    let record = |world: &World, node: usize, traffic_class| PathRecord {
         dgid: world.port(node).gids[0],
         traffic_class,
         ..PathRecord::default()
     };
     for class in 0..=255 {
-        let wanted = wanted(&world, 1, class);
-        world.route(0, &wanted).unwrap();
+        let record = record(&world, 1, class);
+        world.route(0, &record).unwrap();
     }
     let before = path_queries(&world).len();
     world.subnet.restart_sm(None);
@@ -319,37 +316,37 @@ fn renewals_are_paced_and_behind_everybody_else() {
     for (first, later) in times.iter().zip(times.iter().skip(20)) {
         assert!(later.since(*first) >= Duration::from_millis(100), "{first} {later}");
     }
-    // Each takes half a second now: one is in flight for the background, and three are for others.
+    // Each query takes 500 ms now. One credit is for the background and three are for users.
     world.subnet.settings_mut().sa.delay = Duration::from_millis(500);
     world.subnet.restart_sm(None);
     world.run_for(Duration::from_secs(5));
     let start = world.now();
-    let asks: Vec<_> = (0..3)
+    let clients: Vec<_> = (0..3)
         .map(|class| {
-            let wanted = wanted(&world, 2, class);
-            world.ask(0, &path_request(&wanted, EntryFlags::empty(), [1; 8]))
+            let record = record(&world, 2, class);
+            world.request(0, &path_request(&record, EntryFlags::empty(), [1; 8]))
         })
         .collect();
-    for ask in asks {
-        assert!(world.wait(ask).is_ok());
+    for client in clients {
+        assert!(world.wait(client).is_ok());
     }
     assert_eq!(world.now().since(start), Duration::from_millis(500));
 }
 
-/// A peer's answer to a probe, while subnet administration is asked because somebody claimed to be that peer elsewhere:
-/// that one question is enough, and whoever waits for it pays for it once.
+/// A claim starts a path query while a unicast request to the peer is pending. The peer's response starts no second
+/// query, and the query is charged once.
 #[test]
-fn a_renewal_that_is_under_way_is_not_begun_again() {
+fn pending_refresh_is_not_started_twice() {
     let core = Config { addr_timeout: Some(16 * MINUTE), sa_notices: false, ..Config::default() };
-    let mut world = known(core);
-    let stranger = world.stranger(2);
+    let mut world = world_with_cache(core);
+    let remote = world.remote_host(2);
     let mut port = world.port(2).clone();
     port.gids = world.port(1).gids.clone();
     world.subnet.set_port(World::port_id(2), port).unwrap();
     world.run_for(Duration::from_secs(10));
     let lid = cached(&mut world, 1);
     world.subnet.settings_mut().sa.delay = Duration::from_secs(1);
-    // The claim comes while the peer is on its way to answer.
+    // The claim arrives before the peer's response.
     world.subnet.settings_mut().faults.delay = Duration::from_millis(10);
     let (before, peer) = (world.transcript.len(), world.qpn(1));
     let probe = |(_, node, output): &(Time, usize, Output)| {
@@ -359,7 +356,7 @@ fn a_renewal_that_is_under_way_is_not_begun_again() {
         assert!(world.step());
     }
     let (queries, checked) = (path_queries(&world).len(), world.stat(0, "claims_checked"));
-    world.forge_request(stranger, 0, 7, &name(1), &name(0));
+    world.forge_request(remote, 0, 7, &name(1), &name(0));
     world.run_for(Duration::from_millis(500));
     assert_eq!(world.stat(0, "claims_checked"), checked + 1);
     assert_eq!(path_queries(&world).len(), queries + 1);
@@ -369,25 +366,24 @@ fn a_renewal_that_is_under_way_is_not_begun_again() {
     assert_eq!(cached(&mut world, 1), lid);
 }
 
-/// What waits to be asked for anew and becomes our own is not asked for: nobody knows better.
 #[test]
-fn an_address_that_has_become_our_own_is_not_asked_for() {
-    let mut world = known(Config { sa_notices: false, ..Config::default() });
+fn address_that_becomes_local_is_not_refreshed() {
+    let mut world = world_with_cache(Config { sa_notices: false, ..Config::default() });
     let queries = path_queries(&world).len();
     world.subnet.restart_sm(None);
-    // It is found, and has not had its turn.
+    // The address is queued for refresh.
     world.run_for(Duration::from_millis(20));
     assert_eq!(path_queries(&world).len(), queries);
     world.input(0, Input::AddressAdded { port: PortId(0), pkey: None, address: name(1) });
     world.run_for(Duration::from_secs(3));
-    assert_eq!(path_queries(&world).len(), queries + 1, "the other one's");
+    assert_eq!(path_queries(&world).len(), queries + 1, "for the other peer");
     assert_eq!(cached(&mut world, 1), world.port(0).lid);
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
-/// The sweep takes a route that is void away before it knows whether there is room in the line; it comes back to it.
+/// The sweep removes an invalid route even if the refresh queue is full, and returns to it later.
 #[test]
-fn what_found_no_room_in_the_line_is_asked_for_when_there_is() {
+fn paths_over_the_refresh_limit_are_refreshed_later() {
     let limits = Limits { renewals: 1, ..Limits::default() };
     let mut world = World::new(WorldConfig {
         nodes: 6,
@@ -398,7 +394,7 @@ fn what_found_no_room_in_the_line_is_asked_for_when_there_is() {
         world.resolve(0, &name(0), &name(node)).unwrap();
     }
     world.run_for(Duration::from_secs(10));
-    move_to(&mut world, 0, 300);
+    set_lid(&mut world, 0, 300);
     world.run_for(Duration::from_secs(10));
     assert!(world.stat(0, "renewals_put_off") > 0);
     for node in 1..6 {

@@ -1,4 +1,4 @@
-//! Where routes come from: subnet administration, the shared group, a LID or GID, QUERY_SA.
+//! Sources of routes: subnet administration, the shared group, requests by LID or GID, QUERY_SA.
 use acm_sansio::{
     Config, Output,
     config::{RouteProtocol, SaDepth},
@@ -16,77 +16,77 @@ fn name(node: u32) -> Address {
 }
 
 #[test]
-fn acm_routes_take_the_best_shared_group() {
+fn route_prot_acm_uses_the_fastest_shared_group() {
     let acm = Config { route_protocol: RouteProtocol::Acm, ..Config::default() };
     let mut world = World::new(WorldConfig { core: acm, ..WorldConfig::default() });
-    assert_eq!(world.subnet.groups().count(), 2, "the base group and that of the ports' own rate and MTU");
+    assert_eq!(world.subnet.groups().count(), 2, "the base group and the group of the ports' rate and MTU");
     let path = world.resolve(0, &name(0), &name(1)).unwrap();
     assert_eq!((path.dlid, path.slid), (world.port(1).lid, world.port(0).lid));
     assert_eq!((path.mtu.value(), path.rate.value()), (Mtu::B4096, Rate::GBPS_100));
-    assert_eq!(world.node(0).acm.counters().get(Counter::RouteQuery), 0, "subnet administration was not asked");
-    // The asked one knows the asker, too.
+    assert_eq!(world.node(0).acm.counters().get(Counter::RouteQuery), 0, "no path query");
+    // The responder has cached the requester, too.
     let path = world.resolve(1, &name(1), &name(0)).unwrap();
     assert_eq!(path.dlid, world.port(0).lid);
     assert_eq!(world.node(1).acm.counters().get(Counter::AddrQuery), 0);
 }
 
 #[test]
-fn routes_by_lid_and_gid() {
+fn paths_by_lid_and_gid_are_cached_separately() {
     let mut world = World::new(WorldConfig::default());
     let (lid, gid) = (world.port(1).lid, world.port(1).gids[0]);
     let by_lid = world.route(0, &PathRecord { dlid: lid, ..PathRecord::default() }).unwrap();
     assert_eq!(by_lid.dgid, gid);
     let by_gid = world.route(0, &PathRecord { dgid: gid, ..PathRecord::default() }).unwrap();
     assert_eq!(by_gid, by_lid);
-    assert_eq!(world.node(0).acm.counters().get(Counter::RouteQuery), 2, "two questions, two destinations");
+    assert_eq!(world.node(0).acm.counters().get(Counter::RouteQuery), 2, "two queries for two destinations");
     world.route(0, &PathRecord { dgid: gid, ..PathRecord::default() }).unwrap();
     assert_eq!(world.node(0).acm.counters().get(Counter::RouteCache), 1);
     assert_eq!(world.route(0, &PathRecord::default()), Err(ClientStatus::EDESTADDR));
     let foreign = PathRecord { slid: Lid::new(999), dlid: lid, ..PathRecord::default() };
     assert_eq!(world.route(0, &foreign), Err(ClientStatus::ESRCADDR));
-    let nobody = PathRecord { dlid: Lid::new(999), ..PathRecord::default() };
-    assert_eq!(world.route(0, &nobody), Err(ClientStatus::ENODATA));
+    let unknown = PathRecord { dlid: Lid::new(999), ..PathRecord::default() };
+    assert_eq!(world.route(0, &unknown), Err(ClientStatus::ENODATA));
 }
 
 #[test]
-fn query_sa_is_not_cached_and_echoes() {
+fn query_sa_is_not_cached_and_errors_echo_the_request() {
     let mut world = World::new(WorldConfig::default());
-    let wanted = PathRecord {
+    let record = PathRecord {
         dgid: world.port(1).gids[0],
         sgid: world.port(0).gids[0],
         pkey: ib_mad::Pkey::DEFAULT_FULL,
         ..PathRecord::default()
     };
     for queries in 1..=2 {
-        let ask = world.ask(0, &path_request(&wanted, EntryFlags::QUERY_SA, [1; 8]));
-        assert_eq!(world.wait(ask).unwrap().dlid, world.port(1).lid);
-        assert_eq!(world.answer(ask).unwrap()[1], 0x81);
+        let client = world.request(0, &path_request(&record, EntryFlags::QUERY_SA, [1; 8]));
+        assert_eq!(world.wait(client).unwrap().dlid, world.port(1).lid);
+        assert_eq!(world.response(client).unwrap()[1], 0x81);
         assert_eq!(world.node(0).acm.counters().get(Counter::RouteQuery), queries);
     }
-    let unknown = PathRecord { dgid: "fe80::99".parse().unwrap(), ..wanted };
-    let ask = world.ask(0, &path_request(&unknown, EntryFlags::QUERY_SA, [1; 8]));
-    assert_eq!(world.wait(ask), Err(ClientStatus::ENODATA));
-    assert_eq!(world.answer(ask).unwrap().len(), 88, "the request comes back");
+    let unknown = PathRecord { dgid: "fe80::99".parse().unwrap(), ..record };
+    let client = world.request(0, &path_request(&unknown, EntryFlags::QUERY_SA, [1; 8]));
+    assert_eq!(world.wait(client), Err(ClientStatus::ENODATA));
+    assert_eq!(world.response(client).unwrap().len(), 88, "the response echoes the request");
 }
 
-/// Refused as anything else is: the header alone.
+/// The response is a header only.
 #[test]
 fn query_sa_of_another_length_is_refused_without_an_echo() {
     let mut world = World::new(WorldConfig::default());
-    let wanted = PathRecord { dlid: world.port(1).lid, ..PathRecord::default() };
-    let one = path_request(&wanted, EntryFlags::QUERY_SA, [1; 8]);
+    let record = PathRecord { dlid: world.port(1).lid, ..PathRecord::default() };
+    let one = path_request(&record, EntryFlags::QUERY_SA, [1; 8]);
     let mut two = [&one[..], &one[16..]].concat();
     let length = u16::try_from(two.len()).unwrap();
     two[6..8].copy_from_slice(&length.to_ne_bytes());
-    let ask = world.ask(0, &two);
-    assert_eq!(world.path(ask), Some(Err(ClientStatus::EINVAL)));
-    let answer = world.answer(ask).unwrap();
+    let client = world.request(0, &two);
+    assert_eq!(world.path(client), Some(Err(ClientStatus::EINVAL)));
+    let answer = world.response(client).unwrap();
     assert_eq!((answer.len(), answer[1]), (16, 0x81));
 }
 
-/// A request of subnet administration says how long its record is, in words of 8 bytes.
+/// The attribute offset is the length of the record in words of 8 bytes.
 #[test]
-fn requests_have_an_attribute_offset() {
+fn sa_requests_have_an_attribute_offset() {
     let mut world = World::new(WorldConfig::default());
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
     let of = |output: &Output| match output {
@@ -101,13 +101,13 @@ fn requests_have_an_attribute_offset() {
 }
 
 #[test]
-fn a_silent_administration_times_out_and_a_refusing_one_says_why() {
+fn sa_status_becomes_the_status_of_the_response() {
     let core = Config { negative_timeout: None, ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
-    let wanted = PathRecord { dlid: world.port(1).lid, ..PathRecord::default() };
+    let record = PathRecord { dlid: world.port(1).lid, ..PathRecord::default() };
     world.subnet.settings_mut().sa.mute = true;
     let start = world.now();
-    assert_eq!(world.route(0, &wanted), Err(ClientStatus::ETIMEDOUT));
+    assert_eq!(world.route(0, &record), Err(ClientStatus::ETIMEDOUT));
     assert_eq!(world.now().since(start), Duration::from_secs(6), "(retries + 1) x timeout");
     world.subnet.settings_mut().sa.mute = false;
     let table = [
@@ -119,41 +119,41 @@ fn a_silent_administration_times_out_and_a_refusing_one_says_why() {
         (Status::SA_INSUFFICIENT_COMPONENTS, ClientStatus::EINVAL),
         (Status::SA_REQUEST_DENIED, ClientStatus::ENODATA),
         (Status::METHOD_ATTRIBUTE_NOT_SUPPORTED, ClientStatus::ENODATA),
-        // Asked again for as long as a silent one would be, then given up.
+        // Repeated for (retries + 1) x timeout, then failed.
         (Status::BUSY, ClientStatus::ETIMEDOUT),
     ];
     for (status, expected) in table {
         world.subnet.settings_mut().sa.status = Some(status);
-        assert_eq!(world.route(0, &wanted), Err(expected), "{status}");
+        assert_eq!(world.route(0, &record), Err(expected), "{status}");
     }
-    // 0.1, 0.2, 0.4 ... 2 s, each a quarter shorter or longer, within the 6 s that a silent one has.
+    // The pauses are 0.1 s, 0.2 s, 0.4 s and so on up to 2 s, each multiplied by 3/4 to 5/4, within 6 s.
     assert!((5..=8).contains(&world.stat(0, "sa_busy")), "{}", world.stat(0, "sa_busy"));
     world.subnet.settings_mut().sa.status = None;
-    assert!(world.route(0, &wanted).is_ok(), "nothing of the failures stays");
+    assert!(world.route(0, &record).is_ok(), "failures are not cached");
 }
 
 #[test]
-fn sa_depth_bounds_what_is_in_flight() {
+fn sa_depth_limits_requests_in_flight() {
     for (depth, seconds) in [(1, 40), (8, 5), (40, 1)] {
         let core = Config { sa_depth: SaDepth::Fixed(depth), sa_notices: false, ..Config::default() };
         let mut world = World::new(WorldConfig { nodes: 41, core, ..WorldConfig::default() });
         world.subnet.settings_mut().sa.delay = Duration::from_secs(1);
         let start = world.now();
-        let asks: Vec<_> = (1..41)
+        let clients: Vec<_> = (1..41)
             .map(|node| {
-                let wanted = PathRecord { dlid: world.port(node).lid, ..PathRecord::default() };
-                world.ask(0, &path_request(&wanted, EntryFlags::empty(), [1; 8]))
+                let record = PathRecord { dlid: world.port(node).lid, ..PathRecord::default() };
+                world.request(0, &path_request(&record, EntryFlags::empty(), [1; 8]))
             })
             .collect();
-        for ask in asks {
-            assert!(world.wait(ask).is_ok());
+        for client in clients {
+            assert!(world.wait(client).is_ok());
         }
         assert_eq!(world.now().since(start), Duration::from_secs(seconds), "depth {depth}");
     }
 }
 
 #[test]
-fn loopback_is_known_without_asking() {
+fn loopback_path_needs_no_query() {
     let mut world = World::new(WorldConfig::default());
     let queries = world.node(0).acm.counters().get(Counter::RouteQuery);
     for address in World::addresses(0) {
@@ -161,7 +161,7 @@ fn loopback_is_known_without_asking() {
         assert_eq!((path.dlid, path.slid), (world.port(0).lid, world.port(0).lid));
     }
     assert_eq!(world.node(0).acm.counters().get(Counter::RouteQuery), queries);
-    // Without it, the group is asked, where nobody else has the address.
+    // With `loopback` off, a multicast request is sent, and no other node has the address.
     let core = Config { loopback: false, ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     assert_eq!(world.resolve(0, &name(0), &name(0)), Err(ClientStatus::ETIMEDOUT));

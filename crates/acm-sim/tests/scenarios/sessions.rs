@@ -1,6 +1,6 @@
-//! The recorded sessions of testdata/traces: a core of today wants what was recorded, and a session of today is recorded
-//! as it was then. A change of behaviour that alters them records them anew (`cargo run -p acm-sim --example
-//! record_traces`), and its commit says why.
+//! The recorded sessions in `testdata/traces`: each trace replays unchanged, and each session gives the recorded trace.
+//! After a change of behaviour, record them again (`cargo run -p acm-sim --example record_traces`), and state the
+//! reason in the commit.
 use acm_sim::sessions::SESSIONS;
 use acm_trace::{Entry, Fact, Kind, Reader, Replay, Stats};
 use std::{collections::BTreeSet, env, fs, path::PathBuf, process::Command};
@@ -10,7 +10,7 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn every_trace_is_replayed_as_recorded() {
+fn each_trace_replays_unchanged() {
     let mut files = BTreeSet::new();
     let (mut inputs, mut bytes) = (0, 0);
     for entry in fs::read_dir(folder()).unwrap() {
@@ -27,23 +27,23 @@ fn every_trace_is_replayed_as_recorded() {
     }
     assert!(inputs > 500, "{inputs}");
     assert!(bytes < 5_000_000, "{bytes}");
-    // That of a daemon beside C ibacm is recorded by a script of its own.
+    // `mixed` is the recording of a daemon by acm-tests' example `record_mixed`.
     let mut names = SESSIONS.iter().map(|session| session.name).chain(["mixed"]);
     assert!(names.all(|name| files.contains(name)), "{files:?}");
 }
 
 #[test]
-fn sessions_are_recorded_as_they_were() {
+fn each_session_gives_the_recorded_trace() {
     for session in SESSIONS {
         let path = folder().join(format!("{}.pcapng", session.name));
         let recorded = fs::read(&path).unwrap_or_default();
-        assert!(session.trace() == recorded, "{} is not what `record_traces` writes now", path.display());
+        assert!(session.trace() == recorded, "{} differs from a new recording by `record_traces`", path.display());
     }
 }
 
-/// All sessions together have every kind of fact that the simulator can give, and answers of every sort.
+/// All sessions together have each kind of fact that the simulator can cause, and responses with several statuses.
 #[test]
-fn sessions_have_each_kind_of_fact() {
+fn sessions_cover_each_kind_of_fact() {
     let mut stats = Stats::default();
     let mut replies = BTreeSet::new();
     for session in SESSIONS {
@@ -59,24 +59,24 @@ fn sessions_have_each_kind_of_fact() {
         }
     }
     let seen: BTreeSet<Kind> = stats.counts().map(|(kind, _)| kind).collect();
-    // An owner of a core that has interfaces, options or addresses to change, a fabric that cannot send: not here yet. A
-    // fabric's own packets are in no trace of a core.
+    // The simulator does not change interfaces, options or addresses, and its fabric does not fail to send. Packets of
+    // a fabric are not in the trace of a core.
     let of_fabric = [Kind::FabricSent, Kind::FabricDelivered];
-    let of_owner = [Kind::Lost, Kind::AddressRemoved, Kind::Configure, Kind::Interfaces, Kind::CloseClient];
+    let of_daemon = [Kind::Lost, Kind::AddressRemoved, Kind::Configure, Kind::Interfaces, Kind::CloseClient];
     let of_provider = [Kind::ProviderMessage, Kind::ProviderCall];
-    let not_here = [&of_fabric[..], &of_owner, &of_provider].concat();
+    let excluded = [&of_fabric[..], &of_daemon, &of_provider].concat();
     let missing: Vec<&Kind> =
-        Kind::ALL.iter().filter(|kind| !seen.contains(kind) && !not_here.contains(kind)).collect();
+        Kind::ALL.iter().filter(|kind| !seen.contains(kind) && !excluded.contains(kind)).collect();
     assert!(missing.is_empty(), "{missing:?}");
     assert!(replies.is_superset(&BTreeSet::from([0, 2, 6, 7])), "{replies:?}");
 }
 
-/// Set for the process that records once more, and names the folder.
+/// Environment variable of the second process: the folder for its traces.
 const CHILD: &str = "ACM_SIM_SESSIONS_TO";
 
-/// Another process has other addresses in memory, and this one another environment.
+/// The second process has another memory layout and another environment.
 #[test]
-fn sessions_are_the_same_in_another_process() {
+fn sessions_give_the_same_traces_in_another_process() {
     if let Some(folder) = env::var_os(CHILD) {
         for session in SESSIONS {
             fs::write(PathBuf::from(&folder).join(session.name), session.trace()).unwrap();
@@ -85,11 +85,11 @@ fn sessions_are_the_same_in_another_process() {
     }
     let folder = tempfile::tempdir().unwrap();
     let mut child = Command::new(env::current_exe().unwrap());
-    child.args(["--exact", "sessions::sessions_are_the_same_in_another_process"]).current_dir("/");
+    child.args(["--exact", "sessions::sessions_give_the_same_traces_in_another_process"]).current_dir("/");
     child.env_clear().env(CHILD, folder.path()).env("TZ", "Asia/Kathmandu").env("LC_ALL", "tr_TR.UTF-8");
     assert!(child.output().unwrap().status.success());
     for session in SESSIONS {
         let other = fs::read(folder.path().join(session.name)).unwrap();
-        assert!(other == session.trace(), "{} is another one in another process", session.name);
+        assert!(other == session.trace(), "{} differs in another process", session.name);
     }
 }

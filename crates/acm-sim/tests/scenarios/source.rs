@@ -1,4 +1,4 @@
-//! The source of a path when the client names none: it needs room only if the answer is not known.
+//! Requests without a source address: the routing table selects one, and a cached path needs no request slot.
 use acm_sansio::{
     Account, Config, Input, Output,
     account::AccountKind,
@@ -16,47 +16,49 @@ fn without_source(dest: &Address) -> RequestBuffer {
     resolve_request(None, dest, EntryFlags::empty(), [1; 8])
 }
 
-/// One request may wait, and one does.
+/// Returns a world in which the limit of one pending request is reached.
 fn full() -> World {
     let limits = Limits { requests: Share { total: 1, percent: 100 }, ..Limits::default() };
     let core = Config { limits, ..Config::default() };
     let mut world = World::new(WorldConfig { nodes: 3, core, ..WorldConfig::default() });
     assert!(world.resolve(0, &World::addresses(0)[1], &World::addresses(1)[1]).is_ok());
-    let dead = Address::from_text("nobody");
-    let ask =
-        world.ask_as(0, USER, &resolve_request(Some(&World::addresses(0)[0]), &dead, EntryFlags::empty(), [1; 8]));
-    assert_eq!(world.path(ask), None);
+    let unknown = Address::from_text("nobody");
+    let client = world.request_as(
+        0,
+        USER,
+        &resolve_request(Some(&World::addresses(0)[0]), &unknown, EntryFlags::empty(), [1; 8]),
+    );
+    assert_eq!(world.path(client), None);
     world
 }
 
 #[test]
-fn what_is_cached_needs_no_room() {
+fn cached_path_without_source_needs_no_request_slot() {
     let mut world = full();
-    let [_, known, _] = World::addresses(1);
-    let ask = world.ask_as(0, USER, &without_source(&known));
-    assert_eq!(world.path(ask).unwrap().unwrap().dlid, world.port(1).lid);
+    let [_, cached, _] = World::addresses(1);
+    let client = world.request_as(0, USER, &without_source(&cached));
+    assert_eq!(world.path(client).unwrap().unwrap().dlid, world.port(1).lid);
     assert_eq!(world.node(0).acm.stats().requests_refused.total(), 0);
 }
 
 #[test]
-fn what_is_not_cached_is_refused_and_counted_once() {
+fn uncached_request_without_source_is_refused_and_counted_once() {
     let mut world = full();
     let [_, unknown, _] = World::addresses(2);
-    let ask = world.ask_as(0, USER, &without_source(&unknown));
-    assert_eq!(world.path(ask), Some(Err(ClientStatus::ENOMEM)));
+    let client = world.request_as(0, USER, &without_source(&unknown));
+    assert_eq!(world.path(client), Some(Err(ClientStatus::ENOMEM)));
     assert_eq!(world.node(0).acm.stats().requests_refused.of(AccountKind::User), 1);
     assert_eq!(world.node(0).acm.stats().requests_refused.total(), 1);
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
-/// The routing table answers once; saying it again is about nothing.
 #[test]
-fn a_source_that_is_told_twice_is_stale() {
+fn second_selected_source_is_stale() {
     let mut world = World::new(WorldConfig::default());
     let since = world.transcript.len();
     let [_, dest, _] = World::addresses(1);
-    let ask = world.ask_as(0, USER, &without_source(&dest));
-    assert!(world.wait(ask).is_ok());
+    let client = world.request_as(0, USER, &without_source(&dest));
+    assert!(world.wait(client).is_ok());
     let request = world.transcript[since..].iter().find_map(|(_, _, output)| match output {
         Output::SelectSource { request, .. } => Some(*request),
         _ => None,
@@ -67,23 +69,23 @@ fn a_source_that_is_told_twice_is_stale() {
 }
 
 #[test]
-fn a_source_of_the_destinations_own_family() {
+fn selected_source_has_the_address_family_of_the_destination() {
     let mut world = World::new(WorldConfig::default());
     for family in [1, 2] {
-        let ask = world.ask(0, &without_source(&World::addresses(1)[family]));
-        assert!(world.wait(ask).is_ok());
-        let frame = next_answer(world.answer(ask).unwrap()).unwrap().unwrap();
+        let client = world.request(0, &without_source(&World::addresses(1)[family]));
+        assert!(world.wait(client).is_ok());
+        let frame = next_answer(world.response(client).unwrap()).unwrap().unwrap();
         assert_eq!(ResolveAnswer::parse(&frame).unwrap().source, Some(World::addresses(0)[family]));
     }
 }
 
-/// Not the number of an error of the routing table: ESRCADDR is 7.
+/// The status is ESRCADDR (7), not an error number of the routing table.
 #[test]
-fn a_destination_without_a_route() {
+fn destination_without_a_route_fails_with_esrcaddr() {
     let mut world = World::new(WorldConfig::default());
     for dest in ["192.0.2.1", "2001:db8::1"] {
-        let ask = world.ask(0, &without_source(&Address::from_text(dest)));
-        assert_eq!(world.path(ask), Some(Err(ClientStatus::new(7))), "at once");
+        let client = world.request(0, &without_source(&Address::from_text(dest)));
+        assert_eq!(world.path(client), Some(Err(ClientStatus::new(7))), "at once");
     }
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }

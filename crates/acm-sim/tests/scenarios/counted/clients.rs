@@ -1,12 +1,12 @@
-//! Clients, what they send, and what they wait for.
-use super::shared::{OTHER, SECOND, USER, outputs, quiet, route, told, with};
+//! Clients: bad messages, closed connections, limits, lookups and tickets.
+use super::shared::{OTHER, SECOND, USER, logged, outputs, quiet, route, with};
 use acm_sansio::{
     ClientId, Config, Event, Input, Output,
     api::Level,
     config::{Limits, SaDepth, Share},
     ibacmp,
 };
-use acm_sim::{World, WorldConfig, dead};
+use acm_sim::{World, WorldConfig, unknown_name_request};
 use acm_wire::{
     Address,
     client::{ClientStatus, EntryFlags, perf_request},
@@ -14,26 +14,26 @@ use acm_wire::{
 use ib_mad::Status;
 
 #[test]
-fn messages_that_are_none_and_clients_that_are_gone() {
+fn bad_messages_are_counted_and_messages_of_closed_clients_are_stale() {
     let mut world = quiet();
-    let ask = world.connect(0, USER);
-    world.say(ask, &perf_request(0, [1; 8])[..10]);
-    assert_eq!((world.stat(0, "bad_messages"), world.is_closed(ask), world.answer(ask)), (1, false, None));
-    world.say(ask, &[9; 20]);
-    assert_eq!((world.stat(0, "bad_messages"), world.is_closed(ask)), (2, true));
-    assert_eq!(told(&world, |event| matches!(event, Event::BadFrame(..))), 1);
+    let client = world.connect(0, USER);
+    world.send(client, &perf_request(0, [1; 8])[..10]);
+    assert_eq!((world.stat(0, "bad_messages"), world.is_closed(client), world.response(client)), (1, false, None));
+    world.send(client, &[9; 20]);
+    assert_eq!((world.stat(0, "bad_messages"), world.is_closed(client)), (2, true));
+    assert_eq!(logged(&world, |event| matches!(event, Event::BadFrame(..))), 1);
     assert_eq!(world.stat(0, "stale_inputs"), 0);
-    world.say(ask, &perf_request(0, [1; 8]));
-    world.hang_up(ask);
-    assert_eq!((world.stat(0, "stale_inputs"), world.answer(ask)), (2, None));
+    world.send(client, &perf_request(0, [1; 8]));
+    world.disconnect(client);
+    assert_eq!((world.stat(0, "stale_inputs"), world.response(client)), (2, None));
 }
 
 #[test]
-fn a_client_number_that_is_used_again_without_a_word() {
+fn reused_client_number_closes_the_old_client() {
     let mut world = quiet();
     let [old, new] = [0, 1].map(|generation| ClientId::new(50, generation));
     world.input(0, Input::ClientOpened { client: old, account: USER });
-    world.input(0, Input::ClientMessage { client: old, message: &dead(0, EntryFlags::empty()) });
+    world.input(0, Input::ClientMessage { client: old, message: &unknown_name_request(0, EntryFlags::empty()) });
     world.input(0, Input::ClientOpened { client: new, account: OTHER });
     assert_eq!((world.stat(0, "stale_inputs"), world.stat(0, "requests_abandoned")), (1, 1));
     world.input(0, Input::ClientClosed(old));
@@ -43,101 +43,100 @@ fn a_client_number_that_is_used_again_without_a_word() {
 }
 
 #[test]
-fn a_client_whose_number_is_out_of_bounds_is_refused() {
+fn client_number_out_of_bounds_is_refused() {
     let mut world = quiet();
     let [last, beyond] = [ClientId::MAX_INDEX - 1, ClientId::MAX_INDEX].map(|number| ClientId::new(number, 0));
     for client in [last, beyond, ClientId::new(u32::MAX, 0)] {
         world.input(0, Input::ClientOpened { client, account: USER });
     }
     let refused = |event: &Event| matches!(event, Event::ConnectionRefused(client, USER) if *client != last);
-    assert_eq!((world.stat(0, "connections_refused"), told(&world, refused)), (2, 2));
+    assert_eq!((world.stat(0, "connections_refused"), logged(&world, refused)), (2, 2));
     assert_eq!(outputs(&world, 0, |output| matches!(output, Output::CloseClient(_))), 2);
     world.input(0, Input::ClientClosed(last));
     assert_eq!((world.stat(0, "stale_inputs"), world.node(0).acm.check()), (0, Ok(())));
 }
 
-/// Whoever has as many as the newcomer loses nothing for it.
 #[test]
-fn of_two_with_as_many_the_newcomer_loses_its_own() {
+fn new_connection_closes_one_of_its_own_account_if_shares_are_equal() {
     let mut world = with(Limits { connections: Share { total: 4, percent: 100 }, ..Limits::default() });
     let all = [USER, USER, OTHER, OTHER].map(|account| world.connect(0, account));
     world.connect(0, USER);
-    assert_eq!(all.map(|ask| world.is_closed(ask)), [true, false, false, false]);
+    assert_eq!(all.map(|client| world.is_closed(client)), [true, false, false, false]);
 }
 
 #[test]
-fn a_client_with_all_its_requests_gets_no_other() {
+fn request_over_requests_per_client_is_refused() {
     let mut world = with(Limits { requests_per_client: 2, ..Limits::default() });
-    let ask = world.connect(0, USER);
+    let client = world.connect(0, USER);
     for number in 0..2 {
-        world.say(ask, &dead(number, EntryFlags::empty()));
-        assert_eq!(world.path(ask), None);
+        world.send(client, &unknown_name_request(number, EntryFlags::empty()));
+        assert_eq!(world.path(client), None);
     }
-    world.say(ask, &dead(2, EntryFlags::empty()));
-    assert_eq!(world.path(ask), Some(Err(ClientStatus::ENOMEM)));
+    world.send(client, &unknown_name_request(2, EntryFlags::empty()));
+    assert_eq!(world.path(client), Some(Err(ClientStatus::ENOMEM)));
     assert_eq!((world.stat(0, "requests_refused"), world.node(0).acm.check()), (1, Ok(())));
 }
 
 #[test]
-fn a_lookup_fails_for_those_who_wait() {
+fn failed_lookup_is_counted_once_if_clients_wait_for_it() {
     let mut world = quiet();
-    world.ask(0, &dead(0, EntryFlags::NO_DELAY));
+    world.request(0, &unknown_name_request(0, EntryFlags::NO_DELAY));
     world.run_for(20 * SECOND);
-    assert_eq!(world.stat(0, "lookups_failed"), 0, "nobody waited");
-    let asks = [(); 2].map(|()| world.ask(0, &dead(1, EntryFlags::empty())));
-    assert_eq!(asks.map(|ask| world.wait(ask)), [Err(ClientStatus::ETIMEDOUT); 2]);
+    assert_eq!(world.stat(0, "lookups_failed"), 0, "no client waits");
+    let clients = [(); 2].map(|()| world.request(0, &unknown_name_request(1, EntryFlags::empty())));
+    assert_eq!(clients.map(|client| world.wait(client)), [Err(ClientStatus::ETIMEDOUT); 2]);
     assert_eq!(world.stat(0, "lookups_failed"), 1);
-    assert_eq!(told(&world, |event| matches!(event, Event::Failed(_))), 2 + 1, "and who did not wait");
-    let ask = world.ask(0, &dead(2, EntryFlags::empty()));
-    assert_eq!(world.wait(ask), Err(ClientStatus::ETIMEDOUT));
+    assert_eq!(logged(&world, |event| matches!(event, Event::Failed(_))), 2 + 1, "and one for the NODELAY request");
+    let client = world.request(0, &unknown_name_request(2, EntryFlags::empty()));
+    assert_eq!(world.wait(client), Err(ClientStatus::ETIMEDOUT));
     assert_eq!(world.stat(0, "lookups_failed"), 2);
 }
 
 #[test]
-fn two_accounts_need_one_route() {
+fn shared_route_query_is_charged_to_each_waiting_account() {
     let mut world = quiet();
     world.subnet.settings_mut().sa.mute = true;
     let [first, second] = [USER, OTHER].map(|account| route(&mut world, account, EntryFlags::empty()));
     assert_eq!(world.node(0).acm.check(), Ok(()));
-    world.hang_up(first);
+    world.disconnect(first);
     assert_eq!((world.path(second), world.node(0).acm.check()), (None, Ok(())));
-    world.hang_up(second);
+    world.disconnect(second);
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
-/// Whoever asks for what another waits for has its own turn for it.
+/// Another account requests the last name in the queue of the first account.
 #[test]
-fn the_turn_of_another_account_counts() {
+fn second_account_moves_a_shared_lookup_forward() {
     let core = Config { log_level: Level::Debug, ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     for number in 0..10 {
-        world.ask_as(0, USER, &dead(number, EntryFlags::empty()));
+        world.request_as(0, USER, &unknown_name_request(number, EntryFlags::empty()));
     }
-    world.ask_as(0, OTHER, &dead(9, EntryFlags::empty()));
+    world.request_as(0, OTHER, &unknown_name_request(9, EntryFlags::empty()));
     world.run_for(SECOND);
-    let asked = world.node(0).host.events.iter().filter_map(|(_, event)| match event {
+    let sent = world.node(0).host.events.iter().filter_map(|(_, event)| match event {
         Event::Ibacmp(ibacmp::Event::RequestSent(_, address, 1)) => Some(*address),
         _ => None,
     });
-    assert_eq!(asked.clone().count(), 10);
-    assert_eq!(asked.clone().position(|address| address == Address::from_text("dead9")), Some(2));
+    assert_eq!(sent.clone().count(), 10);
+    assert_eq!(sent.clone().position(|address| address == Address::from_text("dead9")), Some(2));
 }
 
-/// The ticket of an account without room is none, and no failure: the lookup goes on without it.
+/// The account gets no ticket, and the lookup of the other account continues.
 #[test]
-fn who_does_not_wait_needs_no_room() {
+fn nodelay_request_without_a_share_of_lookups_is_not_refused() {
     let mut world = with(Limits { lookups: Share { total: 1, percent: 100 }, ..Limits::default() });
-    world.ask_as(0, USER, &dead(0, EntryFlags::empty()));
-    let ask = world.ask_as(0, OTHER, &dead(0, EntryFlags::NO_DELAY));
-    assert_eq!(world.path(ask), Some(Err(ClientStatus::ENODATA)));
-    let ask = world.ask_as(0, OTHER, &dead(0, EntryFlags::empty()));
-    assert_eq!(world.path(ask), Some(Err(ClientStatus::ENOMEM)));
+    world.request_as(0, USER, &unknown_name_request(0, EntryFlags::empty()));
+    let client = world.request_as(0, OTHER, &unknown_name_request(0, EntryFlags::NO_DELAY));
+    assert_eq!(world.path(client), Some(Err(ClientStatus::ENODATA)));
+    let client = world.request_as(0, OTHER, &unknown_name_request(0, EntryFlags::empty()));
+    assert_eq!(world.path(client), Some(Err(ClientStatus::ENOMEM)));
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
-/// What a client asked of subnet administration and does not wait for any more is not sent, or not sent again.
+/// One query is in flight and one is queued when the client closes.
 #[test]
-fn a_query_whose_client_left_ends() {
+fn sa_query_of_a_closed_client_is_not_sent_again() {
     let core = Config { sa_depth: SaDepth::Fixed(1), ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     world.run_for(SECOND);
@@ -147,9 +146,9 @@ fn a_query_whose_client_left_ends() {
     let [sent, waiting] = [(); 2].map(|()| route(&mut world, USER, EntryFlags::QUERY_SA));
     let report = |world: &World| world.node(0).acm.report().to_string();
     assert!(report(&world).contains(" in_flight 1 waiting 1 "), "{}", report(&world));
-    world.hang_up(waiting);
+    world.disconnect(waiting);
     assert!(report(&world).contains(" in_flight 1 waiting 0 "), "{}", report(&world));
-    world.hang_up(sent);
+    world.disconnect(sent);
     world.run_for(20 * SECOND);
     assert_eq!(outputs(&world, since, |output| matches!(output, Output::SaSend(_))), 1);
     assert_eq!((world.stat(0, "sa_busy"), world.node(0).acm.check()), (1, Ok(())));

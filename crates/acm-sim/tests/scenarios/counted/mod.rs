@@ -1,6 +1,6 @@
-//! What goes wrong is counted once and told, and what is nothing new does nothing.
-mod answers;
+//! Each error is counted once and logged. Events without a change have no effect.
 mod clients;
 mod ports;
+mod queries;
+mod responses;
 mod shared;
-mod told;

@@ -1,7 +1,7 @@
-//! Ports that change, end, or are as they were.
-use super::shared::{SECOND, USER, outputs, quiet, route, told};
+//! Ports that change, go down, or stay unchanged.
+use super::shared::{SECOND, USER, logged, outputs, quiet, route};
 use acm_sansio::{Config, Event, Input, Output, PortId, config::RouteProtocol, retry::REJOIN_SPREAD};
-use acm_sim::{World, WorldConfig, dead};
+use acm_sim::{World, WorldConfig, unknown_name_request};
 use acm_wire::client::{ClientStatus, Counter, EntryFlags};
 use core::time::Duration;
 use ib_mad::{Lid, PortState};
@@ -16,7 +16,7 @@ fn change(world: &mut World, change: impl FnOnce(&mut Port)) {
 }
 
 #[test]
-fn a_port_that_is_as_it_was() {
+fn unchanged_port_causes_no_output() {
     let mut world = quiet();
     let since = world.transcript.len();
     world.read_port(0);
@@ -25,22 +25,22 @@ fn a_port_that_is_as_it_was() {
 }
 
 #[test]
-fn another_lid_or_subnet_manager_is_told_and_another_link_is_not() {
+fn new_lid_and_new_subnet_manager_are_logged_and_a_new_rate_is_not() {
     let up = |event: &Event| matches!(event, Event::PortUp(..));
     let moved = |event: &Event| matches!(event, Event::SaMoved(..));
     let mut world = quiet();
-    let before = told(&world, up);
+    let before = logged(&world, up);
     change(&mut world, |port| port.sm_lid = Lid::new(2));
-    assert_eq!(told(&world, up), before + 1);
+    assert_eq!(logged(&world, up), before + 1);
     change(&mut world, |port| port.lid = Lid::new(200));
-    assert_eq!(told(&world, up), before + 2);
+    assert_eq!(logged(&world, up), before + 2);
     change(&mut world, |port| port.rate = ib_mad::Rate::GBPS_40);
-    assert_eq!((told(&world, up), told(&world, moved)), (before + 2, 0), "nothing was under way");
+    assert_eq!((logged(&world, up), logged(&world, moved)), (before + 2, 0), "no request was pending");
     assert_eq!(world.stat(0, "sa_reposted"), 0);
 }
 
 #[test]
-fn another_subnet_manager_is_asked_for_the_groups() {
+fn group_is_joined_again_at_a_new_subnet_manager() {
     let mut world = quiet();
     let since = world.transcript.len();
     change(&mut world, |port| port.sm_lid = Lid::new(2));
@@ -49,7 +49,7 @@ fn another_subnet_manager_is_asked_for_the_groups() {
 }
 
 #[test]
-fn a_port_that_goes_down_is_in_no_group() {
+fn port_that_goes_down_detaches_from_its_group() {
     let mut world = quiet();
     let attaches = |world: &World, since| {
         let (attach, detach) = (
@@ -69,19 +69,19 @@ fn a_port_that_goes_down_is_in_no_group() {
 }
 
 #[test]
-fn what_a_port_asked_ends_with_it() {
+fn sa_requests_end_at_once_when_the_port_goes_down() {
     let mut world = quiet();
     world.subnet.settings_mut().sa.mute = true;
-    let asks = [EntryFlags::empty(), EntryFlags::QUERY_SA].map(|flags| route(&mut world, USER, flags));
+    let clients = [EntryFlags::empty(), EntryFlags::QUERY_SA].map(|flags| route(&mut world, USER, flags));
     world.input(0, Input::PortDown(PortId(0)));
-    assert_eq!(asks.map(|ask| world.path(ask)), [Some(Err(ClientStatus::ENODATA)); 2], "at once");
+    assert_eq!(clients.map(|client| world.path(client)), [Some(Err(ClientStatus::ENODATA)); 2], "at once");
     assert_eq!(world.node(0).acm.check(), Ok(()));
     let report = world.node(0).acm.report().to_string();
     assert!(report.contains(" in_flight 0 waiting 0 strangers 0 joins 0\n"), "{report}");
 }
 
 #[test]
-fn an_address_that_is_not_ours_any_more_is_asked_for() {
+fn removed_local_address_is_looked_up_in_the_group() {
     let mut world = quiet();
     let [address, other, _] = World::addresses(0);
     world.input(0, Input::AddressRemoved { port: PortId(0), pkey: None, address });
@@ -89,14 +89,13 @@ fn an_address_that_is_not_ours_any_more_is_asked_for() {
     assert!(world.node(0).acm.counters().get(Counter::AddrQuery) > 0);
 }
 
-/// A node that is stopped sends nothing, whatever waited for its turn.
 #[test]
-fn what_waits_at_the_end_of_shutdown_is_not_sent() {
+fn queued_requests_are_dropped_at_the_end_of_the_shutdown() {
     let core = Config { route_protocol: RouteProtocol::Acm, sa_notices: false, ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     world.run_for(SECOND);
     world.subnet.settings_mut().sa.mute = true;
-    // It stays in flight, and makes the waiting membership the last to end.
+    // The path query stays in flight, so that the second leave request stays queued until the end.
     route(&mut world, USER, EntryFlags::empty());
     let since = world.transcript.len();
     world.input(0, Input::Shutdown);
@@ -111,21 +110,20 @@ fn what_waits_at_the_end_of_shutdown_is_not_sent() {
         .collect();
     assert!(!left.is_empty());
     left.dedup();
-    assert_eq!(left.len(), 1, "of two groups");
+    assert_eq!(left.len(), 1, "one of two leave requests was sent");
 }
 
-/// An endpoint that lost its queue pair hears of its port's end, and of nothing else.
 #[test]
-fn an_endpoint_without_a_queue_pair() {
+fn endpoint_without_a_queue_pair_ignores_reregistration_and_ends_with_its_port() {
     let mut world = quiet();
-    let ask = world.ask(0, &dead(0, EntryFlags::empty()));
+    let client = world.request(0, &unknown_name_request(0, EntryFlags::empty()));
     world.set_opening_fails(0, true);
     world.lose_endpoints(0);
     let since = world.transcript.len();
     world.input(0, Input::ClientReregister(PortId(0)));
     world.run_for(Duration::from_millis(50));
     assert_eq!(outputs(&world, since, |output| matches!(output, Output::SaSend(_))), 0);
-    assert_eq!(world.path(ask), None);
+    assert_eq!(world.path(client), None);
     world.input(0, Input::PortDown(PortId(0)));
-    assert_eq!(world.path(ask), Some(Err(ClientStatus::ENODATA)));
+    assert_eq!(world.path(client), Some(Err(ClientStatus::ENODATA)));
 }

@@ -1,6 +1,6 @@
-//! The world of these tests, what is asked in it, and what it saw.
+//! The worlds of these tests, their requests, and queries of their logs and outputs.
 use acm_sansio::{Account, Config, Event, Output, config::Limits};
-use acm_sim::{Ask, World, WorldConfig};
+use acm_sim::{Client, World, WorldConfig};
 use acm_wire::client::{EntryFlags, path_request};
 use core::time::Duration;
 use ib_mad::sa::PathRecord;
@@ -19,15 +19,15 @@ pub(super) fn quiet() -> World {
     world
 }
 
-pub(super) fn told(world: &World, is_it: impl Fn(&Event) -> bool) -> usize {
-    world.node(0).host.events.iter().filter(|(_, event)| is_it(event)).count()
+pub(super) fn logged(world: &World, matches: impl Fn(&Event) -> bool) -> usize {
+    world.node(0).host.events.iter().filter(|(_, event)| matches(event)).count()
 }
 
-pub(super) fn outputs(world: &World, since: usize, is_it: impl Fn(&Output) -> bool) -> usize {
-    world.transcript[since..].iter().filter(|(_, node, output)| *node == 0 && is_it(output)).count()
+pub(super) fn outputs(world: &World, since: usize, matches: impl Fn(&Output) -> bool) -> usize {
+    world.transcript[since..].iter().filter(|(_, node, output)| *node == 0 && matches(output)).count()
 }
 
-pub(super) fn route(world: &mut World, account: Account, flags: EntryFlags) -> Ask {
-    let wanted = PathRecord { dlid: world.port(1).lid, ..PathRecord::default() };
-    world.ask_as(0, account, &path_request(&wanted, flags, [1; 8]))
+pub(super) fn route(world: &mut World, account: Account, flags: EntryFlags) -> Client {
+    let record = PathRecord { dlid: world.port(1).lid, ..PathRecord::default() };
+    world.request_as(0, account, &path_request(&record, flags, [1; 8]))
 }

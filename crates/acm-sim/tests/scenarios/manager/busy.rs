@@ -1,4 +1,4 @@
-//! Subnet administration that says BUSY.
+//! Subnet administration that responds with BUSY.
 use super::shared::{depth, route, sends, world};
 use acm_sansio::{Config, Time, config::SaDepth, retry::SA_BUSY};
 use acm_sim::{World, WorldConfig};
@@ -6,17 +6,17 @@ use acm_wire::client::{ClientStatus, EntryFlags};
 use core::time::Duration;
 use ib_mad::Status;
 
-/// BUSY: pauses of 100, 200, 400 ms and so on, each between 3/4 and 5/4 of that, within (retries + 1) x timeout.
+/// The pauses are 100 ms, 200 ms, 400 ms and so on, each multiplied by 3/4 to 5/4, within (retries + 1) x timeout.
 #[test]
-fn a_busy_administration_is_asked_again_after_growing_pauses() {
+fn busy_sa_is_retried_after_growing_pauses_with_jitter() {
     let mut all = Vec::new();
     for seed in 0..20 {
         let core = Config { sa_notices: false, ..Config::default() };
         let mut world = World::new(WorldConfig { seed, core, ..WorldConfig::default() });
         world.subnet.settings_mut().sa.status = Some(Status::BUSY);
         let (start, since) = (world.now(), world.transcript.len());
-        let ask = route(&mut world, 1, EntryFlags::empty());
-        assert_eq!(world.wait(ask), Err(ClientStatus::ETIMEDOUT));
+        let client = route(&mut world, 1, EntryFlags::empty());
+        assert_eq!(world.wait(client), Err(ClientStatus::ETIMEDOUT));
         assert!(world.now().since(start) <= Config::default().sa_time(), "{}", world.now());
         let times: Vec<Time> = sends(&world, 0, since).iter().map(|(at, _)| *at).collect();
         let pauses: Vec<Duration> = times.windows(2).map(|pair| pair[1].since(pair[0])).collect();
@@ -28,11 +28,11 @@ fn a_busy_administration_is_asked_again_after_growing_pauses() {
         all.push(pauses);
     }
     all.dedup();
-    assert_eq!(all.len(), 20, "no two nodes pause alike");
+    assert_eq!(all.len(), 20, "all pauses differ");
 }
 
 #[test]
-fn a_pause_holds_no_credit() {
+fn request_that_pauses_after_busy_holds_no_credit() {
     let mut world = world(depth(SaDepth::Fixed(1)));
     world.subnet.settings_mut().sa.status = Some(Status::BUSY);
     let first = route(&mut world, 1, EntryFlags::empty());

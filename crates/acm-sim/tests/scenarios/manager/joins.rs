@@ -1,4 +1,4 @@
-//! Groups that are joined, joined again, and left.
+//! Joins, rejoins and leave requests.
 use super::shared::{change, depth, members, memberships, route, sends, world};
 use acm_sansio::{
     Config, Input, Time,
@@ -11,9 +11,9 @@ use core::time::Duration;
 use ib_mad::{AttributeId, Gid, Guid, Lid, Method, Rate, Status};
 use ib_sim::Port;
 
-/// A manager that restarts asks every port to register again, and the port may be told that it is up as well.
+/// A restarted subnet manager requests reregistration, and the port may get further events of the same restart.
 #[test]
-fn one_event_is_one_join() {
+fn events_of_one_restart_cause_one_join() {
     let mut world = world(Config::default());
     let since = world.transcript.len();
     world.subnet.restart_sm(None);
@@ -23,7 +23,7 @@ fn one_event_is_one_join() {
     world.run_for(Duration::from_secs(5));
     assert_eq!(memberships(&world, 0, since, Method::SET).len(), 1);
     assert_eq!(members(&world), [2]);
-    // A port that comes up joins at once; that it is also to register again says the same.
+    // A port that becomes active joins at once. The reregistration adds no join.
     let since = world.transcript.len();
     world.subnet.set_port_state(World::port_id(0), ib_mad::PortState::DOWN).unwrap();
     world.subnet.set_port_state(World::port_id(0), ib_mad::PortState::ACTIVE).unwrap();
@@ -34,41 +34,40 @@ fn one_event_is_one_join() {
     assert_eq!(joins, [up]);
 }
 
-/// What is asked because the port moved is asked where it is now: it is not taken back and asked again.
+/// The join is sent with the new LID only, so it needs no second request.
 #[test]
-fn a_port_that_moves_joins_once() {
+fn port_with_a_new_lid_joins_once() {
     let changes: [fn(&mut Port); 2] =
         [|port| port.lid = Lid::new(300), |port| (port.lid, port.sm_lid) = (Lid::new(300), Lid::new(2))];
-    for changed in changes {
+    for new_lid in changes {
         let mut world = world(Config::default());
         let (start, since) = (world.now(), world.transcript.len());
-        change(&mut world, 0, changed);
+        change(&mut world, 0, new_lid);
         world.run_for(Duration::from_secs(5));
         let joins: Vec<_> = memberships(&world, 0, since, Method::SET).iter().map(|(at, _)| *at).collect();
         assert_eq!(joins, [start]);
-        assert_eq!(world.stat(0, "sa_reposted"), 0, "nothing was in flight");
+        assert_eq!(world.stat(0, "sa_reposted"), 0, "no request was in flight");
     }
 }
 
-/// It goes before what is repeated, also with a single credit.
+/// There is a single credit.
 #[test]
-fn a_port_that_moves_joins_before_it_repeats_routes() {
+fn port_with_a_new_lid_joins_before_it_repeats_path_queries() {
     let mut world = world(depth(SaDepth::Fixed(1)));
     world.subnet.settings_mut().sa.delay = Duration::from_millis(10);
-    let asks = [1, 2].map(|class| route(&mut world, class, EntryFlags::empty()));
+    let clients = [1, 2].map(|class| route(&mut world, class, EntryFlags::empty()));
     let since = world.transcript.len();
     change(&mut world, 0, |port| port.lid = Lid::new(300));
     let first = sends(&world, 0, since);
     assert_eq!(first.len(), 1);
     assert_eq!(first[0].1.mad.header.attribute_id, AttributeId::MC_MEMBER_RECORD);
-    for ask in asks {
-        assert!(world.wait(ask).is_ok());
+    for client in clients {
+        assert!(world.wait(client).is_ok());
     }
 }
 
-/// A later event is another one.
 #[test]
-fn two_events_are_two_joins() {
+fn later_event_causes_another_join() {
     let mut world = world(Config::default());
     let since = world.transcript.len();
     for _ in 0..2 {
@@ -79,7 +78,7 @@ fn two_events_are_two_joins() {
 }
 
 #[test]
-fn nodes_join_again_one_after_the_other() {
+fn rejoins_of_200_nodes_are_spread_over_500_ms() {
     const NODES: u32 = 200;
     let mut world = World::new(WorldConfig { nodes: NODES, ..WorldConfig::default() });
     world.run_for(Duration::from_secs(1));
@@ -92,19 +91,19 @@ fn nodes_join_again_one_after_the_other() {
         .map(|(at, _)| at.since(start))
         .collect();
     times.sort();
-    assert_eq!(times.len(), NODES as usize, "once each");
+    assert_eq!(times.len(), NODES as usize, "one join per node");
     assert!(times.iter().all(|time| *time < REJOIN_SPREAD), "{:?}", times.last());
     let most =
         times.iter().map(|from| times.iter().filter(|at| (*from..*from + REJOIN_SPREAD / 10).contains(at)).count());
     let most = most.max().unwrap();
     println!("{NODES} nodes join again within {:?}, at most {most} within {:?}", times.last(), REJOIN_SPREAD / 10);
-    // 20 of 200 on average; 45 is more than five standard deviations away.
+    // The average is 20 of 200, and 45 is more than five standard deviations away.
     assert!(most < 45, "{most}");
 }
 
-/// A refused join is repeated after 1 s, 2 s, 4 s and so on, not at the same instant on every node.
+/// The pauses are 1 s, 2 s, 4 s and so on, and differ between nodes.
 #[test]
-fn joins_that_fail_are_repeated_with_jitter() {
+fn failed_joins_are_retried_with_jitter() {
     let mut world = World::new(WorldConfig { nodes: 20, ..WorldConfig::default() });
     world.run_for(Duration::from_secs(1));
     world.subnet.settings_mut().sa.status = Some(Status::SA_NO_RESOURCES);
@@ -126,7 +125,7 @@ fn joins_that_fail_are_repeated_with_jitter() {
 }
 
 #[test]
-fn the_group_of_a_rate_that_the_port_has_no_more_is_left() {
+fn group_of_a_former_rate_or_mtu_is_left() {
     let core = Config { route_protocol: RouteProtocol::Acm, ..Config::default() };
     let mut world = world(core);
     let of_rate = |world: &World, rate: Rate| {
@@ -138,7 +137,7 @@ fn the_group_of_a_rate_that_the_port_has_no_more_is_left() {
     world.run_for(Duration::from_secs(1));
     assert_eq!((of_rate(&world, Rate::GBPS_100), of_rate(&world, Rate::GBPS_40)), (0, 1));
     assert_eq!(of_rate(&world, Rate::GBPS_10), 1, "the base group stays");
-    // The MTU is part of the group's name, too.
+    // The MGID depends on the MTU, too.
     let since = world.transcript.len();
     change(&mut world, 0, |port| port.mtu = ib_mad::Mtu::B2048);
     world.run_for(Duration::from_secs(1));
@@ -149,12 +148,12 @@ fn the_group_of_a_rate_that_the_port_has_no_more_is_left() {
     assert_eq!(mtus, [ib_mad::Mtu::B2048]);
 }
 
-/// The GID that joined is the member; another one that the port got meanwhile is not.
+/// The port gets another GID between the join and the leave request.
 #[test]
-fn a_leave_names_the_gid_that_joined() {
+fn leave_request_has_the_gid_of_the_join() {
     let mut world = world(Config::default());
     let old = world.port(0).gids[0];
-    // Joining under the new one is refused.
+    // The join with the new GID is refused.
     world.subnet.settings_mut().sa.status = Some(Status::SA_NO_RESOURCES);
     let new = Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(0x77));
     let since = world.transcript.len();
@@ -169,9 +168,9 @@ fn a_leave_names_the_gid_that_joined() {
     assert_eq!(members(&world), [1]);
 }
 
-/// The subnet has it as a member until it is left, whoever has it now.
+/// The subnet keeps the old GID as a member until the port leaves.
 #[test]
-fn a_gid_that_the_port_joined_under_before_is_left() {
+fn membership_of_a_former_gid_is_left() {
     let mut world = world(Config::default());
     let old = world.port(0).gids[0];
     let new = Gid::from_parts(Gid::DEFAULT_PREFIX, Guid::new(0x77));

@@ -1,7 +1,7 @@
-//! Subnet administration that moves, is busy, forgets its groups, or answers nonsense.
-mod answers;
+//! Subnet administration that moves, is busy, loses its groups, or sends invalid responses.
 mod busy;
 mod joins;
-mod moves;
+mod port_changes;
+mod responses;
 mod shared;
 mod window;

@@ -1,10 +1,10 @@
-//! The world of these tests, what is asked in it, and what it saw.
+//! The world of these tests, its requests, and queries of its transcript.
 use acm_sansio::{
     Account, Config, Output, Time,
     api::SaSend,
     config::{SaDepth, ServiceIds},
 };
-use acm_sim::{Ask, World, WorldConfig};
+use acm_sim::{Client, World, WorldConfig};
 use acm_wire::client::{EntryFlags, path_request};
 use core::time::Duration;
 use ib_mad::{
@@ -14,10 +14,10 @@ use ib_mad::{
 use ib_sim::Port;
 
 pub(super) fn world(core: Config) -> World {
-    // Each service id is a route of its own here.
+    // Each service id is a separate route in these tests.
     let core = Config { path_service_ids: ServiceIds::All, ..core };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
-    // Whatever belongs to the start is over.
+    // Requests of the start have ended.
     world.run_for(Duration::from_secs(1));
     world
 }
@@ -26,10 +26,10 @@ pub(super) fn depth(sa_depth: SaDepth) -> Config {
     Config { sa_depth, ..Config::default() }
 }
 
-/// Asks for a route that nobody asked for before: the traffic class makes it one of its own.
-pub(super) fn route(world: &mut World, traffic_class: u8, flags: EntryFlags) -> Ask {
-    let wanted = PathRecord { dlid: world.port(1).lid, traffic_class, ..PathRecord::default() };
-    world.ask_as(0, Account::User(1), &path_request(&wanted, flags, [1; 8]))
+/// Requests a path that is not cached: each traffic class is a separate path.
+pub(super) fn route(world: &mut World, traffic_class: u8, flags: EntryFlags) -> Client {
+    let record = PathRecord { dlid: world.port(1).lid, traffic_class, ..PathRecord::default() };
+    world.request_as(0, Account::User(1), &path_request(&record, flags, [1; 8]))
 }
 
 pub(super) fn change(world: &mut World, node: usize, change: impl FnOnce(&mut Port)) {
@@ -37,11 +37,11 @@ pub(super) fn change(world: &mut World, node: usize, change: impl FnOnce(&mut Po
     change(&mut port);
     world.subnet.set_port(World::port_id(node), port).unwrap();
     world.settle();
-    // Verbs have no event for a link that changes its speed; whoever runs the core reads the port now and then.
+    // Verbs have no event for a new link speed, so a daemon reads the port periodically.
     world.read_port(node);
 }
 
-/// What a node sent to subnet administration, and when.
+/// Returns a node's requests to subnet administration with their times.
 pub(super) fn sends(world: &World, node: usize, since: usize) -> Vec<(Time, SaSend)> {
     let of = |(at, from, output): &(Time, usize, Output)| match output {
         Output::SaSend(send) if *from == node => Some((*at, *send)),
@@ -50,7 +50,7 @@ pub(super) fn sends(world: &World, node: usize, since: usize) -> Vec<(Time, SaSe
     world.transcript[since..].iter().filter_map(of).collect()
 }
 
-/// What a node asked about memberships, and when.
+/// Returns a node's membership requests with their times.
 pub(super) fn memberships(world: &World, node: usize, since: usize, method: Method) -> Vec<(Time, McMemberRecord)> {
     sends(world, node, since)
         .into_iter()

@@ -1,4 +1,4 @@
-//! What a provider is told of ports, endpoints and addresses, and in which order.
+//! Calls that open and close ports, endpoints and addresses at providers, and their order.
 use super::shared::{Machine, OF_ONE, OF_TWO, ONE, OWN, TWO, attributes};
 use acm_sansio::{
     Input, PortId,
@@ -11,18 +11,18 @@ use ib_mad::Wire;
 const MS: Duration = Duration::from_millis(1);
 
 #[test]
-fn two_providers_serve_two_subnets_beside_the_built_in_one() {
+fn two_providers_serve_two_subnets_beside_the_built_in_provider() {
     let mut machine = Machine::started();
-    let asked = ["own", "one", "two"].map(|source| machine.resolve(1, source));
+    let clients = ["own", "one", "two"].map(|source| machine.resolve(1, source));
     let resolves = |machine: &mut Machine, provider| {
         machine.fake(provider).functions().iter().filter(|function| *function == "resolve").count()
     };
     machine.run(MS);
     assert_eq!((resolves(&mut machine, ONE), resolves(&mut machine, TWO)), (1, 1));
-    // The built-in one has joined no group here.
-    assert_eq!(asked.map(|client| machine.status(client)), [Some(3), Some(0), Some(0)]);
+    // The built-in provider has not joined a group in this test.
+    assert_eq!(clients.map(|client| machine.status(client)), [Some(3), Some(0), Some(0)]);
     for (index, provider) in [(1, "ibacmp"), (2, "one"), (3, "two")] {
-        let client = machine.ask(1, &ep_request(index, 0, [2; 8]));
+        let client = machine.request(1, &ep_request(index, 0, [2; 8]));
         let (_, reply) = machine.replies.iter().find(|(other, _)| *other == client).unwrap();
         let (head, _) = EpHead::parse_prefix(&reply[16..]).unwrap();
         assert_eq!(head.provider.as_text(), provider.as_bytes());
@@ -32,12 +32,12 @@ fn two_providers_serve_two_subnets_beside_the_built_in_one() {
 }
 
 #[test]
-fn a_port_is_opened_before_its_endpoints_and_closed_behind_them() {
+fn port_is_opened_before_and_closed_after_its_endpoints() {
     let mut machine = Machine::started();
     assert_eq!(machine.fake(ONE).functions(), ["open_port", "open_endpoint", "add_address"]);
     let closed = ["remove_address", "close_endpoint", "close_port"];
-    let again = ["remove_address", "close_endpoint", "close_port", "open_port", "open_endpoint", "add_address"];
-    // The same again is nothing, and what only the built-in one looks at, too.
+    let reopened = ["remove_address", "close_endpoint", "close_port", "open_port", "open_endpoint", "add_address"];
+    // An attribute that only the built-in provider uses causes no call.
     let mut link = attributes(OF_ONE, 8);
     link.mtu = ib_mad::Mtu::B2048;
     machine.up(1, &link);
@@ -46,14 +46,14 @@ fn a_port_is_opened_before_its_endpoints_and_closed_behind_them() {
     link.lid = ib_mad::Lid::new(9);
     machine.up(1, &link);
     machine.run(MS);
-    assert_eq!(machine.fake(ONE).functions(), again, "another LID");
+    assert_eq!(machine.fake(ONE).functions(), reopened, "a new LID");
     machine.up(1, &attributes(OF_ONE, 9));
     machine.run(MS);
-    assert_eq!(machine.fake(ONE).functions(), again, "another GID");
-    machine.tell(Input::ClientReregister(PortId(1)));
+    assert_eq!(machine.fake(ONE).functions(), reopened, "a new GID");
+    machine.input(Input::ClientReregister(PortId(1)));
     machine.run(MS);
     assert_eq!(machine.fake(ONE).functions(), ["handle_event"]);
-    machine.tell(Input::PortDown(PortId(1)));
+    machine.input(Input::PortDown(PortId(1)));
     machine.run(MS);
     assert_eq!(machine.fake(ONE).functions(), closed);
     machine.up(1, &attributes(OF_ONE, 9));
@@ -63,26 +63,24 @@ fn a_port_is_opened_before_its_endpoints_and_closed_behind_them() {
     machine.run(MS);
     assert_eq!(machine.status(client), Some(0));
     machine.fake(ONE).functions();
-    // Where the built-in one asks to join a group, and nobody answers.
-    machine.tell(Input::PortDown(PortId(0)));
-    machine.tell(Input::Shutdown);
+    // The join of the built-in provider gets no response.
+    machine.input(Input::PortDown(PortId(0)));
+    machine.input(Input::Shutdown);
     machine.run(Duration::from_secs(1));
-    assert!(machine.stopped, "before the time that groups may take");
+    assert!(machine.stopped, "before the time-out of leave requests");
     assert_eq!(machine.fake(ONE).functions(), closed);
     machine.replay();
 }
 
-/// The second port's subnet is the other provider's, and then the built-in one's.
-/// An endpoint comes or goes with its partition; the others are left alone.
 #[test]
-fn a_port_with_another_partition_stays_open() {
+fn new_partition_opens_an_endpoint_and_keeps_the_port_open() {
     let mut machine = Machine::started();
     machine.fake(ONE).functions();
     let mut with_another = attributes(OF_ONE, 8);
     with_another.pkeys.push(ib_mad::Pkey::new(0x8005));
     machine.up(1, &with_another);
     let address = super::shared::name("one in five");
-    machine.tell(Input::AddressAdded { port: PortId(1), pkey: Some(ib_mad::Pkey::new(0x8005)), address });
+    machine.input(Input::AddressAdded { port: PortId(1), pkey: Some(ib_mad::Pkey::new(0x8005)), address });
     machine.run(MS);
     assert_eq!(machine.fake(ONE).functions(), ["open_endpoint", "add_address"]);
     machine.up(1, &attributes(OF_ONE, 8));
@@ -92,7 +90,7 @@ fn a_port_with_another_partition_stays_open() {
 }
 
 #[test]
-fn a_port_with_another_prefix_is_another_providers() {
+fn port_with_a_new_prefix_moves_to_the_provider_of_the_prefix() {
     let mut machine = Machine::started();
     machine.fake(ONE).functions();
     machine.fake(TWO).functions();
@@ -107,12 +105,12 @@ fn a_port_with_another_prefix_is_another_providers() {
     machine.run(MS);
     assert_eq!(machine.fake(TWO).functions(), ["remove_address", "close_endpoint", "close_port"]);
     let client = machine.resolve(1, "one");
-    assert_eq!(machine.status(client), Some(3), "no group is joined");
+    assert_eq!(machine.status(client), Some(3), "the built-in provider has no group");
     machine.replay();
 }
 
 #[test]
-fn what_a_provider_does_not_open_is_tried_again_and_what_it_does_not_take_is_not() {
+fn failed_open_is_retried_and_a_refused_address_is_not() {
     let mut machine = Machine::new(|_| {});
     for function in [ProviderFunction::OpenPort, ProviderFunction::OpenEndpoint, ProviderFunction::AddAddress] {
         machine.fake(ONE).refuses = Some(function);
@@ -128,12 +126,12 @@ fn what_a_provider_does_not_open_is_tried_again_and_what_it_does_not_take_is_not
         let client = machine.resolve(1, "one");
         machine.run(MS);
         assert_eq!(machine.status(client), Some(3));
-        machine.tell(Input::PortDown(PortId(1)));
+        machine.input(Input::PortDown(PortId(1)));
         machine.run(MS);
         machine.fake(ONE).functions();
     }
-    assert!(machine.said("port 1: provider 1 did not open it; again in") >= 3);
-    assert_eq!(machine.said("provider 1 did not take one"), 1);
+    assert!(machine.logged("port 1: provider 1 did not open it; again in") >= 3);
+    assert_eq!(machine.logged("provider 1 did not take one"), 1);
     assert!(machine.stat("provider_refused") >= 7);
     machine.fake(ONE).refuses = None;
     machine.up(1, &attributes(OF_ONE, 8));
@@ -144,9 +142,9 @@ fn what_a_provider_does_not_open_is_tried_again_and_what_it_does_not_take_is_not
     machine.replay();
 }
 
-/// What is told is what there is now: nothing of what came and went meanwhile.
+/// The calls have the current attributes only: intermediate states cause no calls.
 #[test]
-fn one_call_at_a_time_opens_or_closes_something() {
+fn one_open_or_close_call_is_pending_at_a_time() {
     let mut machine = Machine::new(|_| {});
     machine.fake(ONE).takes = Some(Duration::from_millis(100));
     for lid in 8..40 {

@@ -1,4 +1,4 @@
-//! Providers outside of the core, which open, answer, hang and lie.
+//! Providers outside of the core: opening, responding, hanging, and invalid responses.
 mod hanging;
 mod life;
 mod lookups;

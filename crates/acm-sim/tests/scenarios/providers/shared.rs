@@ -1,4 +1,4 @@
-//! A core with providers outside of it, which do what a test wants, and nothing else around it.
+//! A core with two fake providers, without a simulated subnet.
 use acm_sansio::{
     Account, Acm, ClientId, Config, Event, Input, KernelRequestId, Output, PortId, Time,
     api::{
@@ -19,12 +19,12 @@ use std::collections::BTreeMap;
 
 pub(crate) const ONE: ProviderId = ProviderId(1);
 pub(crate) const TWO: ProviderId = ProviderId(2);
-/// Prefixes of subnets: that of the built-in provider, and those of the others.
+/// Subnet prefixes of the built-in provider and of the two fake providers.
 pub(crate) const OWN: u64 = 0xfec0_0000_0000_0000;
 pub(crate) const OF_ONE: u64 = 0xfec0_0000_0000_0001;
 pub(crate) const OF_TWO: u64 = 0xfec0_0000_0000_0002;
 
-/// What a provider answers.
+/// Responses of a fake provider.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answers {
     Path,
@@ -33,24 +33,25 @@ pub(crate) enum Answers {
     Nothing,
 }
 
-/// A provider.
+/// A fake provider.
 #[derive(Debug)]
 pub(crate) struct Fake {
-    /// Every call, as it came.
+    /// All calls in order.
     pub(crate) calls: Vec<ProviderCall>,
-    /// How long each call takes, one after the other; `None`: none returns.
+    /// Duration of each call, one after the other. `None` if calls do not return.
     pub(crate) takes: Option<Duration>,
     pub(crate) answers: Answers,
-    /// It answers twice.
+    /// True if the provider responds twice to each request.
     pub(crate) twice: bool,
-    /// A function that fails.
+    /// The function that fails.
     pub(crate) refuses: Option<ProviderFunction>,
-    /// Calls that do not return.
+    /// Calls that have not returned and do not return by themselves.
     pub(crate) stuck: Vec<CallId>,
-    /// Until then it is busy with calls.
+    /// End of the last scheduled call.
     busy: Time,
-    /// Calls that have not returned, at most so far.
-    pub(crate) under_way: usize,
+    /// Number of pending calls.
+    pub(crate) pending: usize,
+    /// Largest number of pending calls so far.
     pub(crate) most: usize,
 }
 
@@ -58,10 +59,10 @@ impl Fake {
     fn new() -> Self {
         let (calls, stuck) = (Vec::new(), Vec::new());
         let (takes, answers) = (Some(Duration::ZERO), Answers::Path);
-        Self { calls, takes, answers, twice: false, refuses: None, stuck, busy: Time::ZERO, under_way: 0, most: 0 }
+        Self { calls, takes, answers, twice: false, refuses: None, stuck, busy: Time::ZERO, pending: 0, most: 0 }
     }
 
-    /// The functions that were called since the last time.
+    /// Returns the names of the functions that were called since the last call of this function.
     pub(crate) fn functions(&mut self) -> Vec<String> {
         core::mem::take(&mut self.calls).iter().map(|call| call.function().to_string()).collect()
     }
@@ -74,12 +75,12 @@ enum Later {
     Counters(ExternalRequestId),
 }
 
-/// The machine.
+/// A core, its fake providers, and its outputs so far.
 pub(crate) struct Machine {
     pub(crate) acm: Acm,
     pub(crate) now: Time,
     pub(crate) fakes: BTreeMap<ProviderId, Fake>,
-    /// Status of each answer, in their order.
+    /// Responses to clients in order.
     pub(crate) replies: Vec<(ClientId, Vec<u8>)>,
     pub(crate) kernel: Vec<Option<PathRecord>>,
     pub(crate) events: Vec<Event>,
@@ -88,7 +89,7 @@ pub(crate) struct Machine {
     later: BTreeMap<(Time, u64), (ProviderId, Later)>,
     number: u64,
     clients: u32,
-    facts: u64,
+    inputs: u64,
     recorder: Option<Recorder<Vec<u8>>>,
 }
 
@@ -108,7 +109,8 @@ pub(crate) fn name(text: &str) -> Address {
 }
 
 impl Machine {
-    /// Ports 0, 1 and 2 are the built-in provider's, `one`'s and `two`'s, with a name each.
+    /// Returns a core with three ports, which are down and have a name each: port 0 for the built-in provider, port 1
+    /// for `one`, port 2 for `two`.
     pub(crate) fn new(change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config {
             log_level: Level::Debug,
@@ -132,16 +134,16 @@ impl Machine {
             later: BTreeMap::new(),
             number: 0,
             clients: 0,
-            facts: 0,
+            inputs: 0,
             recorder,
         };
         for (port, text) in [(0, "own"), (1, "one"), (2, "two")] {
-            machine.tell(Input::AddressAdded { port: PortId(port), pkey: None, address: name(text) });
+            machine.input(Input::AddressAdded { port: PortId(port), pkey: None, address: name(text) });
         }
         machine
     }
 
-    /// With all ports active.
+    /// Returns a core with all ports active.
     pub(crate) fn started() -> Self {
         let mut machine = Self::new(|_| {});
         for (port, prefix) in [(0, OWN), (1, OF_ONE), (2, OF_TWO)] {
@@ -156,14 +158,14 @@ impl Machine {
     }
 
     pub(crate) fn up(&mut self, port: u32, attributes: &PortAttributes) {
-        self.tell(Input::PortUp { port: PortId(port), attributes: attributes.clone() });
+        self.input(Input::PortUp { port: PortId(port), attributes: attributes.clone() });
     }
 
-    pub(crate) fn say(&mut self, provider: ProviderId, message: ProviderMessage) {
-        self.tell(Input::Provider { provider, message });
+    pub(crate) fn provider_input(&mut self, provider: ProviderId, message: ProviderMessage) {
+        self.input(Input::Provider { provider, message });
     }
 
-    pub(crate) fn tell(&mut self, input: Input<'_>) {
+    pub(crate) fn input(&mut self, input: Input<'_>) {
         let mut recorder = self.recorder.take().unwrap();
         let (mut outputs, now) = (Vec::new(), self.now);
         recorder.drive(&mut self.acm, now, input, |output| {
@@ -181,15 +183,15 @@ impl Machine {
         self.check();
     }
 
-    /// Looks at everything; of very much only now and then.
+    /// Checks the core's consistency. With 200 clients or more, only after every 50th input.
     fn check(&mut self) {
-        self.facts += 1;
-        if self.clients < 200 || self.facts.is_multiple_of(50) {
+        self.inputs += 1;
+        if self.clients < 200 || self.inputs.is_multiple_of(50) {
             assert_eq!(self.acm.check(), Ok(()), "{}", self.acm.report());
         }
     }
 
-    fn woken(&mut self) {
+    fn handle_timeout(&mut self) {
         let mut recorder = self.recorder.take().unwrap();
         let mut outputs = Vec::new();
         recorder.handle_timeout(&mut self.acm, self.now, |output| {
@@ -219,8 +221,8 @@ impl Machine {
         let fake = self.fake(provider);
         let mut later = Vec::new();
         if let Some(call) = call {
-            fake.under_way += 1;
-            fake.most = fake.most.max(fake.under_way);
+            fake.pending += 1;
+            fake.most = fake.most.max(fake.pending);
             match fake.takes {
                 None => fake.stuck.push(call),
                 Some(takes) => {
@@ -255,21 +257,21 @@ impl Machine {
         }
     }
 
-    /// Lets time pass.
+    /// Advances the clock by `time` and handles all that is due.
     pub(crate) fn run(&mut self, time: Duration) {
         let until = self.now + time;
         loop {
-            let said = self.later.keys().next().copied().filter(|(at, _)| *at <= until);
+            let scheduled = self.later.keys().next().copied().filter(|(at, _)| *at <= until);
             let due = self.acm.poll_timeout().filter(|at| *at <= until);
-            match (said, due) {
+            match (scheduled, due) {
                 (Some(key), due) if due.is_none_or(|due| key.0 <= due) => {
                     self.now = self.now.max(key.0);
                     let (provider, what) = self.later.remove(&key).unwrap();
-                    self.say_later(provider, what);
+                    self.deliver(provider, what);
                 }
                 (_, Some(due)) => {
                     self.now = self.now.max(due);
-                    self.woken();
+                    self.handle_timeout();
                 }
                 _ => break,
             }
@@ -277,53 +279,56 @@ impl Machine {
         self.now = until;
     }
 
-    fn say_later(&mut self, provider: ProviderId, what: Later) {
+    fn deliver(&mut self, provider: ProviderId, what: Later) {
         match what {
             Later::Returned(call, is_ok) => {
-                self.fake(provider).under_way -= 1;
-                self.say(provider, ProviderMessage::Returned { call, is_ok });
+                self.fake(provider).pending -= 1;
+                self.provider_input(provider, ProviderMessage::Returned { call, is_ok });
             }
             Later::Answered(request, message) => {
-                self.say(provider, ProviderMessage::ResolveResponse { request, message });
+                self.provider_input(provider, ProviderMessage::ResolveResponse { request, message });
             }
             Later::Counters(request) => {
-                self.say(provider, ProviderMessage::Counters { request, values: vec![1, 2, 3, 4, 5, 6, 7, 8] });
+                self.provider_input(
+                    provider,
+                    ProviderMessage::Counters { request, values: vec![1, 2, 3, 4, 5, 6, 7, 8] },
+                );
             }
         }
     }
 
-    /// All calls that hung return.
+    /// Returns from all calls that hang.
     pub(crate) fn wake_up(&mut self, provider: ProviderId) {
         for call in core::mem::take(&mut self.fake(provider).stuck) {
-            self.fake(provider).under_way -= 1;
-            self.say(provider, ProviderMessage::Returned { call, is_ok: true });
+            self.fake(provider).pending -= 1;
+            self.provider_input(provider, ProviderMessage::Returned { call, is_ok: true });
         }
         self.run(Duration::from_millis(1));
     }
 
-    /// A client of a user asks; its number is its transaction id.
-    pub(crate) fn ask(&mut self, user: u32, message: &[u8]) -> ClientId {
+    /// Connects a client of a user and sends a message.
+    pub(crate) fn request(&mut self, user: u32, message: &[u8]) -> ClientId {
         let client = ClientId::new(self.clients, 0);
         self.clients += 1;
-        self.tell(Input::ClientOpened { client, account: Account::User(user) });
-        self.tell(Input::ClientMessage { client, message });
+        self.input(Input::ClientOpened { client, account: Account::User(user) });
+        self.input(Input::ClientMessage { client, message });
         client
     }
 
-    /// A client asks for the path from one of our names.
+    /// A client of a user requests the path from a local name to `there`.
     pub(crate) fn resolve(&mut self, user: u32, source: &str) -> ClientId {
-        self.ask(user, &resolve_request(Some(&name(source)), &name("there"), EntryFlags::empty(), [1; 8]))
+        self.request(user, &resolve_request(Some(&name(source)), &name("there"), EntryFlags::empty(), [1; 8]))
     }
 
     pub(crate) fn status(&self, client: ClientId) -> Option<u8> {
         let mut replies = self.replies.iter().filter(|(other, _)| *other == client);
         let reply = replies.next().map(|(_, reply)| Header::parse_prefix(reply).unwrap().0.status.get());
-        assert_eq!(replies.count(), 0, "{client} is answered twice");
+        assert_eq!(replies.count(), 0, "{client} has two responses");
         reply
     }
 
-    pub(crate) fn kernel(&mut self, wanted: &PathRecord) {
-        self.tell(Input::KernelRequest { id: KernelRequestId(1), port: None, path: *wanted });
+    pub(crate) fn kernel(&mut self, record: &PathRecord) {
+        self.input(Input::KernelRequest { id: KernelRequestId(1), port: None, path: *record });
     }
 
     pub(crate) fn stat(&self, name: &str) -> u64 {
@@ -336,11 +341,11 @@ impl Machine {
         sum
     }
 
-    pub(crate) fn said(&self, text: &str) -> usize {
+    pub(crate) fn logged(&self, text: &str) -> usize {
         self.events.iter().filter(|event| event.to_string().contains(text)).count()
     }
 
-    /// Another core does the same when it is told the same.
+    /// Checks that another core gives the same outputs for the recorded inputs.
     pub(crate) fn replay(self) {
         let trace = self.recorder.unwrap().finish().unwrap();
         let replayed = Replay::default().run(trace.as_slice()).unwrap_or_else(|error| panic!("{error}"));
@@ -348,7 +353,7 @@ impl Machine {
     }
 }
 
-/// An answer of a provider.
+/// Returns a provider's response.
 pub(crate) fn message(status: u8, path: Option<&PathRecord>) -> Vec<u8> {
     let length = if path.is_some() { 88 } else { 16 };
     let header = Header::new(Opcode::RESOLVE, ClientStatus::new(status), length, [0; 8]);
@@ -359,7 +364,7 @@ pub(crate) fn message(status: u8, path: Option<&PathRecord>) -> Vec<u8> {
     message
 }
 
-/// Ids of requests to subnet administration.
+/// Returns the id of a request to subnet administration.
 pub(crate) const fn sa_id(number: u64) -> ExternalSaId {
     ExternalSaId(number)
 }

@@ -1,4 +1,4 @@
-//! A recorded node: its trace holds what it was told and what it wanted, and recording changes nothing.
+//! A recorded node: its trace has all inputs and outputs, and recording changes nothing.
 use acm_sansio::Output;
 use acm_sim::{World, WorldConfig, name};
 use acm_trace::{Dated, Entry, Fact, Reader};
@@ -14,7 +14,7 @@ fn play(recorded: Vec<u32>) -> World {
 }
 
 #[test]
-fn a_trace_has_what_the_transcript_has() {
+fn trace_has_the_outputs_of_the_transcript() {
     let mut world = play(vec![0]);
     let entries: Vec<Entry> = Reader::new(world.trace(0).as_slice()).collect::<Result<_, _>>().unwrap();
     let output = |entry: &Entry| match entry {
@@ -22,11 +22,11 @@ fn a_trace_has_what_the_transcript_has() {
         _ => None,
     };
     let outputs: Vec<Output> = entries.iter().filter_map(output).collect();
-    let wanted: Vec<Output> =
+    let expected: Vec<Output> =
         world.transcript.iter().filter(|(_, node, _)| *node == 0).map(|(.., output)| output.clone()).collect();
-    assert_eq!(outputs, wanted);
+    assert_eq!(outputs, expected);
     let starts = entries.iter().filter(|entry| matches!(entry, Entry::Start(_))).count();
-    assert_eq!(starts, 2, "a core before the restart, and one after it");
+    assert_eq!(starts, 2, "one core before the restart and one after it");
     assert!(!entries.iter().any(|entry| matches!(entry, Entry::Note(_))));
-    assert_eq!(play(vec![]).transcript, world.transcript, "as without a recorder");
+    assert_eq!(play(vec![]).transcript, world.transcript, "the same outputs without a recorder");
 }

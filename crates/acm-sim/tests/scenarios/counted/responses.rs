@@ -1,12 +1,12 @@
-//! Answers and datagrams that do not fit, and what there is no room or no group for.
-use super::shared::{SECOND, USER, quiet, route, told, with};
+//! Invalid answers of subnet administration, invalid datagrams, refused destinations and failed joins.
+use super::shared::{SECOND, USER, logged, quiet, route, with};
 use acm_sansio::{
     EndpointId, Event, Input, Output, SaRequestId,
     api::{DatagramSource, SendFailure},
     config::Limits,
     ibacmp,
 };
-use acm_sim::{World, dead, name};
+use acm_sim::{World, name, unknown_name_request};
 use acm_wire::{
     client::{ClientStatus, EntryFlags},
     multicast,
@@ -22,7 +22,7 @@ fn endpoint(world: &World) -> EndpointId {
 }
 
 #[test]
-fn answers_to_what_was_never_sent() {
+fn sa_response_without_a_request_is_counted_as_stale() {
     let mut world = quiet();
     let id = SaRequestId::new(77, 0);
     world.input(0, Input::SaFailed { id, failure: SendFailure::TimedOut });
@@ -32,7 +32,7 @@ fn answers_to_what_was_never_sent() {
 }
 
 #[test]
-fn an_answer_with_another_transaction_id() {
+fn sa_response_with_another_transaction_id_is_counted_as_bad() {
     let mut world = quiet();
     world.subnet.settings_mut().sa.mute = true;
     let since = world.transcript.len();
@@ -48,16 +48,15 @@ fn an_answer_with_another_transaction_id() {
     assert_eq!((world.stat(0, "sa_bad_answers"), world.stat(0, "stale_inputs")), (1, 0));
 }
 
-/// An answer to a request that was given up comes while the next one for the same route is under way: it is not taken
-/// for that one's, whatever it says.
+/// The answer belongs to a request that has timed out, and arrives while the next request for the same path is pending.
 #[test]
-fn an_answer_about_a_route_to_a_request_that_ended() {
+fn late_sa_response_does_not_end_the_next_request_for_the_route() {
     let mut world = quiet();
     let lid = world.port(1).lid;
     world.subnet.settings_mut().sa.mute = true;
     let since = world.transcript.len();
-    let ask = route(&mut world, USER, EntryFlags::empty());
-    assert_eq!(world.wait(ask), Err(ClientStatus::ETIMEDOUT));
+    let client = route(&mut world, USER, EntryFlags::empty());
+    assert_eq!(world.wait(client), Err(ClientStatus::ETIMEDOUT));
     let of = |(_, _, output): &(_, usize, Output)| match output {
         Output::SaSend(send) => Some(*send),
         _ => None,
@@ -67,8 +66,8 @@ fn an_answer_about_a_route_to_a_request_that_ended() {
     world.subnet.settings_mut().sa.mute = false;
     world.subnet.settings_mut().sa.delay = SECOND;
     let since = world.transcript.len();
-    let ask = route(&mut world, USER, EntryFlags::empty());
-    let next = world.transcript[since..].iter().find_map(of).expect("it is asked again");
+    let client = route(&mut world, USER, EntryFlags::empty());
+    let next = world.transcript[since..].iter().find_map(of).expect("a second request");
     assert_ne!((next.id, next.mad.header.transaction_id), (ended.id, ended.mad.header.transaction_id));
 
     let mut answer = ended.mad;
@@ -77,47 +76,47 @@ fn an_answer_about_a_route_to_a_request_that_ended() {
     answer.data.0[..64].copy_from_slice(ib_mad::as_bytes(&record));
     let mut stale = |id| {
         world.input(0, Input::SaResponse { id, mad: ib_mad::as_bytes(&answer) });
-        (world.path(ask), world.stat(0, "stale_inputs"), world.stat(0, "sa_bad_answers"))
+        (world.path(client), world.stat(0, "stale_inputs"), world.stat(0, "sa_bad_answers"))
     };
-    assert_eq!(stale(ended.id), (None, 1, 0), "by the id of the one that ended");
-    assert_eq!(stale(next.id), (None, 1, 1), "by the next one's id, with the old transaction's");
-    assert_eq!(world.wait(ask).map(|path| path.dlid), Ok(lid));
+    assert_eq!(stale(ended.id), (None, 1, 0), "with the id of the request that ended");
+    assert_eq!(stale(next.id), (None, 1, 1), "with the id of the next request and the old transaction id");
+    assert_eq!(world.wait(client).map(|path| path.dlid), Ok(lid));
 }
 
 #[test]
-fn repetitions_and_joins() {
+fn joins_and_repeated_requests_are_counted() {
     let mut world = quiet();
     assert_eq!((world.stat(0, "joins"), world.stat(0, "requests_repeated")), (1, 0));
-    let ask = world.ask(0, &dead(0, EntryFlags::empty()));
-    assert_eq!(world.wait(ask), Err(ClientStatus::ETIMEDOUT));
-    assert_eq!(world.stat(0, "requests_repeated"), 2, "as the option says");
+    let client = world.request(0, &unknown_name_request(0, EntryFlags::empty()));
+    assert_eq!(world.wait(client), Err(ClientStatus::ETIMEDOUT));
+    assert_eq!(world.stat(0, "requests_repeated"), 2, "the default of the option `retries`");
     world.subnet.restart_sm(None);
     world.run_for(SECOND);
     assert_eq!(world.stat(0, "joins"), 2);
 }
 
 #[test]
-fn datagrams_that_are_none() {
+fn malformed_datagrams_are_counted_and_logged() {
     let mut world = quiet();
     let endpoint = endpoint(&world);
     let gid = Some(world.port(1).gids[0]);
-    let mut say = |gid, length| {
+    let mut counts_after = |gid, length| {
         let source = DatagramSource { lid: Lid::new(17), path_bits: 0, qpn: Qpn::of::<5>(), gid };
         world.input(0, Input::Datagram { endpoint, source, payload: &vec![0; length] });
         let seen = world.stat(0, "bad_datagrams");
-        let long = told(&world, |event| matches!(event, Event::Ibacmp(ibacmp::Event::LongDatagram(_, 257))));
-        let bad = told(&world, |event| matches!(event, Event::Ibacmp(ibacmp::Event::BadDatagram(..))));
+        let long = logged(&world, |event| matches!(event, Event::Ibacmp(ibacmp::Event::LongDatagram(_, 257))));
+        let bad = logged(&world, |event| matches!(event, Event::Ibacmp(ibacmp::Event::BadDatagram(..))));
         (seen, long, bad)
     };
     assert_eq!(
-        [say(None, 256), say(gid, 257), say(gid, 256), say(gid, 10)],
+        [(None, 256), (gid, 257), (gid, 256), (gid, 10)].map(|(gid, length)| counts_after(gid, length)),
         [(1, 0, 0), (2, 1, 0), (3, 1, 1), (4, 1, 2)]
     );
 }
 
-/// Whole and of ACM's class, it makes its sender known; without its last bytes, or of another class, it does nothing.
+/// The complete request of ACM's class makes the node cache its sender.
 #[test]
-fn datagrams_that_are_nearly_requests() {
+fn truncated_request_and_other_class_leave_the_cache_unchanged() {
     let mut world = quiet();
     let (endpoint, gid) = (endpoint(&world), Some(world.port(1).gids[0]));
     let source = DatagramSource { lid: world.port(1).lid, path_bits: 0, qpn: Qpn::of::<5>(), gid };
@@ -125,38 +124,37 @@ fn datagrams_that_are_nearly_requests() {
     let whole = ib_mad::as_bytes(&mad);
     let mut other_class = whole.to_vec();
     other_class[1] ^= 1;
-    let known = |world: &World| world.node(0).acm.report().to_string().contains("\ncache: destinations 4\n");
+    let is_cached = |world: &World| world.node(0).acm.report().to_string().contains("\ncache: destinations 4\n");
     for (number, payload) in (1..).zip([&whole[..255], &other_class]) {
         world.input(0, Input::Datagram { endpoint, source, payload });
-        assert_eq!((world.stat(0, "bad_datagrams"), known(&world)), (number, false));
+        assert_eq!((world.stat(0, "bad_datagrams"), is_cached(&world)), (number, false));
     }
     world.input(0, Input::Datagram { endpoint, source, payload: whole });
-    assert_eq!((world.stat(0, "bad_datagrams"), known(&world)), (2, true));
+    assert_eq!((world.stat(0, "bad_datagrams"), is_cached(&world)), (2, true));
 }
 
 #[test]
-fn destinations_without_room() {
-    // Its own three addresses stay.
+fn refused_destination_is_counted_and_fails_with_enomem() {
+    // The three local addresses fill the cache.
     let mut world = with(Limits { destinations: 3, ..Limits::default() });
     assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ENOMEM));
     assert_eq!((world.stat(0, "destinations_refused"), world.stat(0, "destinations_evicted")), (1, 0));
 }
 
 #[test]
-fn groups_that_cannot_be_joined() {
+fn failed_join_is_counted_logged_and_fails_requests_at_once() {
     let mut world = quiet();
     world.subnet.settings_mut().sa.mute = true;
     world.restart(0);
-    assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ENODATA), "in no group, and at once");
+    assert_eq!(world.resolve(0, &name(0), &name(1)), Err(ClientStatus::ENODATA), "at once, without a group");
     world.run_for(6 * SECOND);
     assert_eq!(world.stat(0, "joins_failed"), 1);
-    assert_eq!(told(&world, |event| matches!(event, Event::Ibacmp(ibacmp::Event::JoinFailed(..)))), 1);
+    assert_eq!(logged(&world, |event| matches!(event, Event::Ibacmp(ibacmp::Event::JoinFailed(..)))), 1);
     assert_eq!(world.node(0).acm.check(), Ok(()));
 }
 
-/// An answer about another group is no answer.
 #[test]
-fn a_join_that_is_answered_for_another_group() {
+fn join_response_for_another_group_is_a_failed_join() {
     for (other, failed) in [(0, 0), (1, 1)] {
         let mut world = quiet();
         world.subnet.settings_mut().sa.mute = true;
@@ -171,7 +169,7 @@ fn a_join_that_is_answered_for_another_group() {
         (mad.header.method, mad.header.status) = (Method::GET_RESP, Status::default());
         let mut bytes = ib_mad::as_bytes(&mad).to_vec();
         bytes[56 + 15] ^= other;
-        // The MLID, which is an administration's to give.
+        // The MLID, which subnet administration assigns.
         bytes[56 + 36..56 + 38].copy_from_slice(&[0xc0, 1]);
         world.input(0, Input::SaResponse { id: send.id, mad: &bytes });
         assert_eq!(world.stat(0, "joins_failed"), failed);

@@ -1,45 +1,45 @@
-//! What clients and the log are told of endpoints, counters and queues.
+//! Endpoints and counters for clients, and the report for the log.
 use super::shared::quiet;
 use acm_sansio::{Config, config::RouteProtocol};
-use acm_sim::{Ask, World, WorldConfig, dead, name};
+use acm_sim::{Client, World, WorldConfig, name, unknown_name_request};
 use acm_wire::client::{ClientStatus, Counter, Counters, EntryFlags, EpAnswer, ep_request, next_answer, perf_request};
 use ib_mad::Pkey;
 
-fn frame(world: &World, ask: Ask) -> acm_wire::client::Frame<'_> {
-    next_answer(world.answer(ask).unwrap()).unwrap().unwrap()
+fn frame(world: &World, client: Client) -> acm_wire::client::Frame<'_> {
+    next_answer(world.response(client).unwrap()).unwrap().unwrap()
 }
 
 #[test]
-fn endpoints_and_counters_are_told() {
+fn clients_can_query_endpoints_and_counters() {
     let mut world = quiet();
     assert!(world.resolve(0, &name(0), &name(1)).is_ok());
-    let ask = world.ask(0, &ep_request(1, 0, [1; 8]));
-    let answer = frame(&world, ask);
+    let client = world.request(0, &ep_request(1, 0, [1; 8]));
+    let answer = frame(&world, client);
     let answer = EpAnswer::parse(&answer).unwrap().unwrap();
     let node = world.subnet.node(World::port_id(0).node).unwrap();
     assert_eq!((answer.head.device_guid, answer.head.port, answer.head.port_count), (node.guid, 1, 1));
     assert_eq!((answer.head.pkey, answer.head.provider.as_text()), (Pkey::DEFAULT_FULL, &b"ibacmp"[..]));
     assert_eq!(answer.addresses().collect::<Vec<_>>(), [&b"node1"[..], b"10.0.0.1", b"fd00::1"]);
     for (index, port) in [(0, 0), (2, 0), (1, 2)] {
-        let ask = world.ask(0, &ep_request(index, port, [1; 8]));
-        assert_eq!(frame(&world, ask).header.status, ClientStatus::EINVAL);
+        let client = world.request(0, &ep_request(index, port, [1; 8]));
+        assert_eq!(frame(&world, client).header.status, ClientStatus::EINVAL);
     }
     for index in [0, 1] {
-        let ask = world.ask(0, &perf_request(index, [1; 8]));
-        let counters = Counters::parse(&frame(&world, ask)).unwrap();
+        let client = world.request(0, &perf_request(index, [1; 8]));
+        let counters = Counters::parse(&frame(&world, client)).unwrap();
         let seen = [Counter::Error, Counter::Resolve, Counter::AddrQuery, Counter::RouteQuery];
         assert_eq!(seen.map(|counter| counters.get(counter)), [0, 1, 1, 1], "{index}");
     }
-    let ask = world.ask(0, &perf_request(7, [1; 8]));
-    assert_eq!(frame(&world, ask).header.status, ClientStatus::ESRCADDR);
+    let client = world.request(0, &perf_request(7, [1; 8]));
+    assert_eq!(frame(&world, client).header.status, ClientStatus::ESRCADDR);
 }
 
 #[test]
-fn the_report_has_what_waits() {
+fn report_lists_queue_lengths_of_ports_and_endpoints() {
     let core = Config { route_protocol: RouteProtocol::Acm, ..Config::default() };
     let mut world = World::new(WorldConfig { core, ..WorldConfig::default() });
     for number in 0..2 {
-        world.ask(0, &dead(number, EntryFlags::empty()));
+        world.request(0, &unknown_name_request(number, EntryFlags::empty()));
     }
     let report = world.node(0).acm.report().to_string();
     for line in [
@@ -50,7 +50,7 @@ fn the_report_has_what_waits() {
     ] {
         assert!(report.contains(line), "{line}\n{report}");
     }
-    // The memberships of two groups are asked for one after the other.
+    // The two groups are joined one after the other.
     world.subnet.settings_mut().sa.mute = true;
     world.restart(0);
     let report = world.node(0).acm.report().to_string();

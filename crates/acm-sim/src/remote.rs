@@ -6,7 +6,7 @@ use ib_sim::{Datagram, QpId};
 
 /// A queue pair that belongs to no core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stranger {
+pub struct RemoteHost {
     qp: QpId,
 }
 
@@ -15,9 +15,9 @@ impl World {
     ///
     /// # Panics
     /// If the port has no room for a queue pair.
-    pub fn stranger(&mut self, index: usize) -> Stranger {
+    pub fn remote_host(&mut self, index: usize) -> RemoteHost {
         let qp = self.subnet.create_qp(Self::port_id(index), Qkey::GSI, 0).expect("the port has room for a queue pair");
-        Stranger { qp }
+        RemoteHost { qp }
     }
 
     /// Returns MGID and MLID of the subnet's first group, which all nodes send multicast requests to.
@@ -33,7 +33,7 @@ impl World {
     ///
     /// # Panics
     /// If the subnet rejects the datagram.
-    pub fn forge_request(&mut self, from: Stranger, path_bits: u8, tid: u64, source: &Address, dest: &Address) {
+    pub fn forge_request(&mut self, from: RemoteHost, path_bits: u8, tid: u64, source: &Address, dest: &Address) {
         let (mgid, mlid) = self.group();
         let mad = multicast::request(TransactionId::new(tid), dest, source, &[mgid]);
         let mut datagram = Datagram::multicast(mlid, mgid, Qkey::GSI, ib_mad::as_bytes(&mad));
@@ -47,7 +47,7 @@ impl World {
     ///
     /// # Panics
     /// If the subnet rejects the datagram.
-    pub fn forge_response(&mut self, from: Stranger, index: usize, to: Qpn, mad: &AcmMad) {
+    pub fn forge_response(&mut self, from: RemoteHost, index: usize, to: Qpn, mad: &AcmMad) {
         let (lid, dgid) = (self.port(index).lid, self.port(index).gids.first().copied().unwrap_or_default());
         let mut datagram = Datagram::unicast(lid, to, Qkey::GSI, ib_mad::as_bytes(mad));
         datagram.to.grh = Some(ib_mad::GlobalRoute { dgid, ..Default::default() });
