@@ -1,4 +1,4 @@
-//! The name by which programs look for the library when they start.
+//! Sets the soname of the library.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,7 +1,7 @@
-//! The one connection of the process, which the functions of 2009 share. One request is under way at a time.
+//! The process's connection, which the blocking functions share. It has one request in flight.
 use crate::{
+    address::{self, ConnectFailure},
     errno::{self, Result},
-    place::{self, NotFound},
 };
 use acm_client::{Client, Request, Response, Service};
 use nix::errno::Errno;
@@ -13,30 +13,30 @@ fn client() -> Result<MutexGuard<'static, Option<Client>>> {
     CLIENT.lock().map_err(|_| Errno::ENOTRECOVERABLE)
 }
 
-/// Connects to a socket, if the name begins with `/`, to a host, or to where librdmacm looks. The connection that there
-/// was is closed, whether there is a new one or not.
-pub(crate) fn connect(dest: Option<&[u8]>) -> core::result::Result<(), NotFound> {
-    let failed = |errno| NotFound { code: -1, errno };
+/// Connects to a socket if `dest` begins with `/`, otherwise to a host, and without `dest` to the daemon that librdmacm
+/// uses. The previous connection is closed even if this fails.
+pub(crate) fn connect(dest: Option<&[u8]>) -> core::result::Result<(), ConnectFailure> {
+    let failed = |errno| ConnectFailure { code: -1, errno };
     let mut client = client().map_err(failed)?;
     *client = None;
     let connected = match dest {
-        // A socket's error is the number itself, a host's is not.
+        // The return code for a socket is the error number, as in rdma-core.
         Some(path) if path.starts_with(b"/") => {
-            place::socket(path).and_then(open).map_err(|errno| NotFound { code: errno as i32, errno })?
+            address::socket(path).and_then(open).map_err(|errno| ConnectFailure { code: errno as i32, errno })?
         }
         Some(name) => {
             let name = core::str::from_utf8(name).map_err(|_| failed(Errno::EINVAL))?;
-            let mut first = None;
-            let found = place::host(name, place::port())?.into_iter().find_map(|service| match open(service) {
+            let mut first_error = None;
+            let found = address::host(name, address::port())?.into_iter().find_map(|service| match open(service) {
                 Ok(client) => Some(client),
                 Err(errno) => {
-                    first = first.or(Some(errno));
+                    first_error = first_error.or(Some(errno));
                     None
                 }
             });
-            found.ok_or_else(|| failed(first.unwrap_or(Errno::ENOENT)))?
+            found.ok_or_else(|| failed(first_error.unwrap_or(Errno::ENOENT)))?
         }
-        None => place::service(None).and_then(open).map_err(failed)?,
+        None => address::service(None).and_then(open).map_err(failed)?,
     };
     *client = Some(connected);
     Ok(())
@@ -46,17 +46,17 @@ fn open(service: Service) -> Result<Client> {
     Client::connect(service).map_err(|error| errno::of_client(&error))
 }
 
-/// Closes the connection, when the request that is under way has its answer.
+/// Closes the connection after the request in flight has its response.
 pub(crate) fn disconnect() {
     if let Ok(mut client) = client() {
         *client = None;
     }
 }
 
-/// Asks, and waits for the answer.
+/// Sends a request and waits for the response.
 ///
 /// # Errors
-/// EBADF without a connection, as a socket that is none; the daemon's no is an error, too.
+/// EBADF without a connection. An error status of the daemon is an error, too.
 pub(crate) fn ask(request: &Request) -> Result<Response> {
     match client()?.as_mut().ok_or(Errno::EBADF)?.ask(request) {
         Ok(Response::Refused(status)) => Err(errno::of_status(status)),

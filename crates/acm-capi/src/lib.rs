@@ -1,12 +1,12 @@
-//! libibacm: the library of rdma-core's `libacm.h` for C, and an interface that never waits beside it.
+//! libibacm: the blocking functions of rdma-core's `libacm.h` for C, and non-blocking connections.
 //!
-//! C's side of it is in `include/libacm.h`, which is made of this crate; README.md says how to use it.
+//! The C header is `include/libacm.h`, generated from this crate. README.md describes its use.
 //!
-//! | to | see |
+//! | task | module |
 //! |---|---|
 //! | add or change a function | `abi`, and `UPDATE_HEADER=1 cargo test -p acm-capi --test header` |
-//! | see what a connection that never waits does | `conn` |
-//! | see which error number means what | `errno` |
+//! | change non-blocking connections | `conn` |
+//! | look up an error number | `errno` |
 #![warn(missing_debug_implementations)]
 #![deny(
     clippy::unwrap_used,
@@ -17,12 +17,11 @@
     clippy::cast_sign_loss
 )]
 
-#[expect(unsafe_code, reason = "what C calls: pointers, and names that are nobody else's")]
+#[expect(unsafe_code, reason = "C functions: pointers, and unmangled names")]
 mod abi;
+mod address;
 mod blocking;
-mod clock;
 mod conn;
 mod errno;
-mod place;
 
 pub use abi::*;

@@ -1,4 +1,4 @@
-//! Connections that never wait.
+//! Non-blocking connections.
 use super::{
     blocking::path_request,
     guard::guard,
@@ -10,10 +10,9 @@ use super::{
     write,
 };
 use crate::{
-    clock,
-    conn::{self, Asked, Engine},
+    address,
+    conn::{self, Engine, Submission, now},
     errno::Result,
-    place,
 };
 use acm_client::{Address, PerfTarget, Request};
 use acm_wire::client::EntryFlags;
@@ -25,20 +24,21 @@ use core::{
 use nix::errno::Errno;
 use std::{sync::MutexGuard, time::Instant};
 
-/// How many requests may be under way: acm-mio reads no more of a client then.
-const DEPTH: usize = 64;
-/// The most that can be asked for.
-const DEEPEST: usize = 1 << 16;
-/// Without `timeout_ms`.
-const TIMEOUT: Duration = Duration::from_secs(30);
+/// Default depth. With more open requests of a client, acm-mio stops reading from the client.
+const DEFAULT_DEPTH: usize = 64;
+/// The maximum depth.
+const MAX_DEPTH: usize = 1 << 16;
+/// The default of `timeout_ms`.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Opens a connection that never waits, beside the process's one and any others. `service` is the path of a socket if
-/// there is a `/` in it, else `host` or `host:port`; NULL stands for the daemon that librdmacm asks. At most `depth`
-/// requests have no completion that ib_acm_poll gave out; 0 stands for 64, and more than 65536 is EINVAL.
+/// Opens a non-blocking connection. It is independent of the connection of the blocking functions and of other
+/// connections. `service` is the path of a socket if it contains a `/`, otherwise `host` or `host:port`. NULL means the
+/// daemon that librdmacm uses. `depth` is the maximum number of requests whose completion ib_acm_poll has not returned
+/// yet; 0 means 64. More than 65536 is EINVAL.
 ///
-/// Returns NULL and sets `errno` if there is no daemon: ENOENT, ECONNREFUSED. This is the one function that may wait,
-/// for a host's name and at most 30 seconds for each of its addresses. It takes four file descriptors. Whoever forks
-/// leaves the connection to one of both processes.
+/// Returns NULL and sets `errno` if there is no daemon: ENOENT, ECONNREFUSED. Only this function may block: for the
+/// resolution of a host name, and up to 30 s for each address of the host. A connection uses four file descriptors.
+/// After a fork, only one of the two processes may use the connection.
 ///
 /// # Safety
 /// `service` is NULL, or a string.
@@ -46,96 +46,98 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 pub unsafe extern "C" fn ib_acm_open(service: *const c_char, depth: c_uint) -> *mut Conn {
     guard(ptr::null_mut(), || {
         // SAFETY: `service` is NULL, or a NUL-terminated string that the caller keeps through this call (libacm.h).
-        let service = place::service(unsafe { read::text(service) })?;
+        let service = address::service(unsafe { read::text(service) })?;
         let depth = match usize::try_from(depth) {
-            Ok(0) => DEPTH,
-            Ok(depth @ 1..=DEEPEST) => depth,
+            Ok(0) => DEFAULT_DEPTH,
+            Ok(depth @ 1..=MAX_DEPTH) => depth,
             _ => return Err(Errno::EINVAL),
         };
-        let number = conn::open(Engine::open(&service, depth, TIMEOUT)?)?;
+        let number = conn::open(Engine::open(&service, depth, DEFAULT_TIMEOUT)?)?;
         Ok(ptr::without_provenance_mut(number))
     })
 }
 
-/// The descriptor for poll, select or epoll: readable while ib_acm_poll has something to do, be it an answer, a time that
-/// is over, or a daemon to be found again. It stays the same for as long as the connection is open, and it is not yours
-/// to read or close. With EPOLLET call ib_acm_poll until it returns 0.
+/// Returns the descriptor for poll, select or epoll. It is readable while ib_acm_poll has work: a response, a time-out,
+/// or a reconnection. It does not change while the connection is open. The caller must not read or close it. With
+/// EPOLLET, call ib_acm_poll until it returns 0.
 ///
-/// Returns -1 and sets `errno` to EBADF if `conn` is none.
+/// Returns -1 and sets `errno` to EBADF if `conn` is no open connection.
 #[unsafe(no_mangle)]
 pub extern "C" fn ib_acm_fd(conn: *mut Conn) -> c_int {
     guard(-1, || with(conn, |engine| Ok(engine.fd())))
 }
 
-/// Takes requests, and sends what the socket has room for. Nothing of a request is looked at after it returns: the
-/// addresses that it points at are yours again.
+/// Submits requests, and sends as many as the socket accepts. The requests and the addresses that they point at are not
+/// used after the call.
 ///
-/// Returns how many of `requests` were taken, the first ones; each has its `id` then, and will have exactly one
-/// completion, unless the connection is closed before. If not even the first was taken, returns -1 and sets `errno`:
-/// EAGAIN while as many are under way as may be, EINVAL, ENAMETOOLONG or EAFNOSUPPORT for a request that makes no sense.
+/// Returns the number of submitted requests, which are the first ones of the array. Each has its `id` set, and gets
+/// exactly one completion unless the connection is closed before. If not even the first request is valid, returns -1
+/// and sets `errno`: EAGAIN if `depth` requests are open; EINVAL, ENAMETOOLONG or EAFNOSUPPORT for an invalid request.
 ///
-/// If the connection breaks, the daemon is looked for again and asked once more. No request changes anything there.
+/// If the connection breaks, the library reconnects and sends the requests again. Requests have no side effects in the
+/// daemon.
 ///
 /// # Safety
-/// `requests` has `count` requests, whose pointers are NULL or what their kind asks for.
+/// `requests` has `count` requests, whose pointers are NULL or valid for the kind of the request.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_submit(conn: *mut Conn, requests: *mut SubmittedRequest, count: c_int) -> c_int {
     guard(-1, || {
         let length = length(requests.is_null(), count)?;
         with(conn, |engine| {
-            let (now, mut taken) = (clock::now(), 0);
+            let (now, mut submitted) = (now(), 0);
             for index in 0..length {
-                // SAFETY: the caller says that there are so many.
-                let (request, place) = unsafe { (requests.add(index).read(), requests.add(index)) };
-                // SAFETY: its pointers are NULL or what its kind asks for, valid through this call (libacm.h).
-                let asked = unsafe { asked(&request, now) };
-                match asked.and_then(|(asked, deadline)| engine.submit(asked, deadline)) {
-                    // SAFETY: as it was read.
-                    Ok(id) => unsafe { (&raw mut (*place).id).write(id) },
+                // SAFETY: the caller's array has `count` requests.
+                let (request, pointer) = unsafe { (requests.add(index).read(), requests.add(index)) };
+                // SAFETY: its pointers are NULL or valid for its kind, through this call (libacm.h).
+                let submission = unsafe { submission(&request, now) };
+                match submission.and_then(|(submission, deadline)| engine.submit(submission, deadline)) {
+                    // SAFETY: the request was read from this pointer, and the caller's array is writable.
+                    Ok(id) => unsafe { (&raw mut (*pointer).id).write(id) },
                     Err(errno) if index == 0 => return Err(errno),
                     Err(_) => break,
                 }
-                taken += 1;
+                submitted += 1;
             }
-            // What was taken is taken: it goes, or ends, with the next call.
+            // An error here does not undo the submission: the next call sends the requests or completes them.
             let _ = engine.flush(now);
-            Ok(taken)
+            Ok(submitted)
         })
     })
 }
 
-/// Does what there is to do without waiting - send, receive, look for the daemon, see whose time is over - and gives out
-/// at most `count` completions, in the order in which they came to be. `count` may be 0.
+/// Sends, receives, reconnects and expires requests, without blocking. Returns up to `count` completions, oldest first.
+/// `count` may be 0.
 ///
-/// Returns how many were written; the rest of `completions` is as it was. Returns -1 and sets `errno` only if an argument
-/// is wrong or memory is short: what becomes of requests is in their completions.
+/// Returns the number of written completions; the rest of `completions` is unchanged. Returns -1 and sets `errno` only
+/// if an argument is invalid or there is no memory. Errors of requests are in their completions.
 ///
 /// # Safety
-/// `completions` has room for `count`.
+/// `completions` has room for `count` completions.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_poll(conn: *mut Conn, completions: *mut Completion, count: c_int) -> c_int {
     guard(-1, || {
         let length = length(completions.is_null(), count)?;
         with(conn, |engine| {
-            let now = clock::now();
+            let now = now();
             engine.drive(now);
-            let mut given = 0;
+            let mut written = 0;
             for index in 0..length {
-                let Some(done) = engine.take() else { break };
-                // SAFETY: the caller says that there is room.
-                unsafe { completions.add(index).write(write::completion(&done)) };
-                given += 1;
+                let Some(request) = engine.next_completed() else { break };
+                // SAFETY: the caller's array has room for `count` completions.
+                unsafe { completions.add(index).write(write::completion(&request)) };
+                written += 1;
             }
-            // What was given out is given out: the descriptor is right again next time.
-            let _ = engine.settle(now);
-            Ok(given)
+            // An error here does not undo the completions: the next call updates the descriptor.
+            let _ = engine.update_wake(now);
+            Ok(written)
         })
     })
 }
 
-/// Ends the request `id` with ECANCELED, or all with IB_ACM_ALL. Its completion comes by ib_acm_poll, as any other.
+/// Cancels the request `id`, or all requests with IB_ACM_ALL. A cancelled request completes with ECANCELED, and
+/// ib_acm_poll returns its completion.
 ///
-/// Returns 0, or -1 and sets `errno`: ENOENT if it has its completion already, or never was.
+/// Returns 0, or -1 and sets `errno`: ENOENT if the request is complete or does not exist.
 #[unsafe(no_mangle)]
 pub extern "C" fn ib_acm_cancel(conn: *mut Conn, id: u64) -> c_int {
     guard(-1, || {
@@ -145,15 +147,15 @@ pub extern "C" fn ib_acm_cancel(conn: *mut Conn, id: u64) -> c_int {
             } else {
                 engine.cancel(id)?;
             }
-            // What is cancelled is cancelled: the descriptor is right again with the next call.
-            let _ = engine.settle(clock::now());
+            // An error here does not undo the cancellation: the next call updates the descriptor.
+            let _ = engine.update_wake(now());
             Ok(0)
         })
     })
 }
 
-/// Closes a connection, when the calls of other threads on it have returned. Requests without a completion get none: who
-/// needs their cookies cancels all and polls before. After it `conn` is EBADF for every function, for ever.
+/// Closes a connection after the calls of other threads on it have returned. Open requests get no completion. To get
+/// their cookies, cancel all requests and poll before. Every later call with `conn` fails with EBADF.
 ///
 /// Returns 0, or -1 and sets `errno` to EBADF.
 #[unsafe(no_mangle)]
@@ -167,17 +169,17 @@ fn with<T>(conn: *mut Conn, work: impl FnOnce(&mut MutexGuard<'_, Engine>) -> Re
     work(&mut engine)
 }
 
-/// How long an array is.
+/// Returns the length of an array.
 fn length(is_null: bool, count: c_int) -> Result<usize> {
     let length = usize::try_from(count).map_err(|_| Errno::EINVAL)?;
     if is_null && length > 0 { Err(Errno::EINVAL) } else { Ok(length) }
 }
 
-/// What a request asks, and until when.
+/// Converts a request. Returns it with its deadline.
 ///
 /// # Safety
-/// Its pointers are NULL, or what their names say.
-unsafe fn asked(from: &SubmittedRequest, now: Instant) -> Result<(Asked, Instant)> {
+/// The pointers in `from` are NULL, or valid for their type.
+unsafe fn submission(from: &SubmittedRequest, now: Instant) -> Result<(Submission, Instant)> {
     // SAFETY: each is NULL, or a NUL-terminated name, a whole address of its family or a readable path record.
     let (src_name, dest_name, src_ip, dest_ip, path) = unsafe {
         let (src_name, dest_name) = (read::name(from.src_name)?, read::name(from.dest_name)?);
@@ -220,7 +222,7 @@ unsafe fn asked(from: &SubmittedRequest, now: Instant) -> Result<(Asked, Instant
         (IB_ACM_ENUM_EP, index, port, (None, None), (None, None), None) => Request::Endpoint { index, port },
         _ => return Err(Errno::EINVAL),
     };
-    let timeout = if from.timeout_ms == 0 { TIMEOUT } else { Duration::from_millis(from.timeout_ms.into()) };
+    let timeout = if from.timeout_ms == 0 { DEFAULT_TIMEOUT } else { Duration::from_millis(from.timeout_ms.into()) };
     let deadline = now.checked_add(timeout).ok_or(Errno::EINVAL)?;
-    Ok((Asked { request, cookie: from.cookie, kind: from.kind }, deadline))
+    Ok((Submission { request, cookie: from.cookie, kind: from.kind }, deadline))
 }

@@ -1,4 +1,4 @@
-//! The functions of 2009, with rdma-core's signatures: one connection for the whole process.
+//! The blocking functions, with the signatures of rdma-core's library. They share one connection of the process.
 use super::{
     guard::guard,
     read,
@@ -15,14 +15,15 @@ use nix::{
     libc::{AF_INET, AF_INET6, sockaddr},
 };
 
-/// Connects the process to a daemon; the connection that there was is closed. `dest_svc` is the path of a socket if it
-/// begins with `/`, else a name or address of a host, whose port is the one of /run/ibacm-tcp.port or 6125. NULL stands
-/// for the daemon that librdmacm asks.
+/// Connects the process to a daemon and closes the previous connection. `dest_svc` is the path of a socket if it begins
+/// with `/`, otherwise the name or address of a host. The port of a host is the number in the local file
+/// /run/ibacm-tcp.port, or 6125. NULL means the daemon that librdmacm uses.
 ///
-/// Returns 0; for a socket that cannot be reached the error number, for a host -1, or what getaddrinfo said of it, which
-/// gai_strerror has words for. `errno` is set. Waits at most 30 seconds for each address.
+/// Returns 0 on success. On failure sets `errno` and returns the error number for a socket, or for a host -1 or the
+/// error code of getaddrinfo (see gai_strerror). Blocks for at most 30 s for each address.
 ///
-/// May be called by several threads, as all functions here. It waits until a request that is under way has its answer.
+/// All blocking functions may be called by several threads. This function waits until the request in flight has its
+/// response.
 ///
 /// # Safety
 /// `dest_svc` is NULL, or a string.
@@ -41,7 +42,7 @@ pub unsafe extern "C" fn ib_acm_connect(dest_svc: *const c_char) -> c_int {
     })
 }
 
-/// Closes the process's connection. It waits until a request that is under way has its answer.
+/// Closes the connection of the process. Waits until the request in flight has its response.
 #[unsafe(no_mangle)]
 pub extern "C" fn ib_acm_disconnect() {
     guard((), || {
@@ -50,16 +51,18 @@ pub extern "C" fn ib_acm_disconnect() {
     });
 }
 
-/// Asks for the path from one name to another. `src` may be NULL if the daemon can choose the source, which it can for IP
-/// addresses only; with `print` it is said on standard output which it chose.
+/// Resolves the path from one name to another. If `src` is NULL, the daemon selects the source, which it can for IP
+/// addresses only. If `print` is not 0, the selected source is printed to standard output.
 ///
-/// Returns 0 and writes to `paths` and `count`; `paths` is yours, by ib_acm_free_paths. Returns -1 and sets `errno`
-/// otherwise, and writes nothing. Of `flags` ACM_FLAGS_NODELAY counts.
+/// Returns 0 and sets `paths` and `count`. The caller releases `paths` with ib_acm_free_paths. Otherwise returns -1,
+/// sets `errno`, and writes nothing. The only flag in `flags` is ACM_FLAGS_NODELAY; others are ignored.
 ///
-/// If the connection breaks, the daemon is looked for again, and asked once more; 30 seconds for all of it.
+/// If the connection breaks, the library reconnects and sends the request again. The time-out for the whole call is 30
+/// s.
 ///
 /// # Safety
-/// `src` is NULL or a string, `dest` a string; `paths` and `count` can be written to. NULL in their place is EINVAL.
+/// `src` is NULL or a string, `dest` is a string; `paths` and `count` are writable. If one of the latter three is NULL,
+/// `errno` is EINVAL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_resolve_name(
     src: *const c_char,
@@ -75,11 +78,13 @@ pub unsafe extern "C" fn ib_acm_resolve_name(
     })
 }
 
-/// Asks for the path from one IP address to another, AF_INET or AF_INET6; their ports are not looked at. All else is as
-/// for ib_acm_resolve_name. Addresses of two families are EINVAL, of another one EAFNOSUPPORT.
+/// Resolves the path from one IP address to another, AF_INET or AF_INET6. TCP and UDP ports in the addresses are
+/// ignored. The rest is as for ib_acm_resolve_name. Addresses of different families are EINVAL, of other families
+/// EAFNOSUPPORT.
 ///
 /// # Safety
-/// `src` is NULL or an address, `dest` an address; `paths` and `count` can be written to. NULL in their place is EINVAL.
+/// `src` is NULL or an address, `dest` is an address; `paths` and `count` are writable. If one of the latter three is
+/// NULL, `errno` is EINVAL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_resolve_ip(
     src: *const sockaddr,
@@ -101,34 +106,35 @@ pub unsafe extern "C" fn ib_acm_resolve_ip(
     guard(-1, || unsafe { resolve(addresses, paths, count, flags, print) })
 }
 
-/// Asks for the path that begins and ends as `path` says: by LIDs, or by GIDs. What is zero in it is open. With
-/// ACM_FLAGS_QUERY_SA in `flags` subnet administration itself is asked, whatever the daemon knows.
+/// Resolves the path that matches all fields of `path` that are not zero: LIDs or GIDs, and others. With
+/// ACM_FLAGS_QUERY_SA in `flags`, the daemon queries the subnet administrator (SA) and ignores its cache.
 ///
-/// Returns 0 and writes the path to `path`, or -1 and sets `errno`.
+/// Returns 0 and writes the path to `path`, or returns -1 and sets `errno`.
 ///
 /// # Safety
-/// `path` can be read and written to. NULL is EINVAL.
+/// `path` is readable and writable. NULL is EINVAL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_resolve_path(path: *mut PathRecord, flags: u32) -> c_int {
     guard(-1, || {
-        // SAFETY: `path` is NULL, or a record of the caller's that can be read through this call (libacm.h).
-        let asked = unsafe { read::path(path) }?.ok_or(Errno::EINVAL)?;
-        let Response::Path(found) = blocking::ask(&path_request(asked, EntryFlags::from_bits_retain(flags)))? else {
+        // SAFETY: `path` is NULL, or a record of the caller that can be read through this call (libacm.h).
+        let known = unsafe { read::path(path) }?.ok_or(Errno::EINVAL)?;
+        let Response::Path(found) = blocking::ask(&path_request(known, EntryFlags::from_bits_retain(flags)))? else {
             return Err(Errno::EPROTO);
         };
-        // SAFETY: it is not NULL, and the caller says that it can be written to. It need not be aligned.
+        // SAFETY: `path` is not NULL, and writable through this call (libacm.h). It may be unaligned.
         unsafe { path.write_unaligned(write::path(&found.path)) };
         Ok(0)
     })
 }
 
-/// Asks for counters of the endpoint `index`, counted from 1, or with 0 for those of the whole daemon.
+/// Queries the counters of the endpoint `index`, counted from 1, or of the whole daemon if `index` is 0.
 ///
-/// Returns 0 and writes to `counters`, which is yours by ib_acm_free_perf, and to `count`; or returns -1, sets `errno`,
-/// and writes nothing. Their names are those of ib_acm_cntr_name. No endpoint has a number over 255.
+/// Returns 0 and sets `counters` and `count`. The caller releases `counters` with ib_acm_free_perf. Otherwise returns
+/// -1, sets `errno`, and writes nothing. ib_acm_cntr_name returns the names of the counters. The maximum of `index` is
+/// 255.
 ///
 /// # Safety
-/// `counters` and `count` can be written to. NULL in their place is EINVAL.
+/// `counters` and `count` are writable. NULL is EINVAL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_query_perf(index: c_int, counters: *mut *mut u64, count: *mut c_int) -> c_int {
     guard(-1, || {
@@ -141,11 +147,11 @@ pub unsafe extern "C" fn ib_acm_query_perf(index: c_int, counters: *mut *mut u64
     })
 }
 
-/// Asks for counters of the endpoint with the address `src`: a string for ACM_EP_INFO_NAME, a struct sockaddr_in for
-/// ACM_EP_INFO_ADDRESS_IP, a struct sockaddr_in6 for ACM_EP_INFO_ADDRESS_IP6. All else is as for ib_acm_query_perf.
+/// Queries the counters of the endpoint with the address `src`: a string for ACM_EP_INFO_NAME, a struct sockaddr_in for
+/// ACM_EP_INFO_ADDRESS_IP, a struct sockaddr_in6 for ACM_EP_INFO_ADDRESS_IP6. The rest is as for ib_acm_query_perf.
 ///
 /// # Safety
-/// `src` is what `type` says, `counters` and `count` can be written to. NULL in their place is EINVAL.
+/// `src` matches `type`; `counters` and `count` are writable. NULL is EINVAL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_query_perf_ep_addr(
     src: *const u8,
@@ -154,7 +160,7 @@ pub unsafe extern "C" fn ib_acm_query_perf_ep_addr(
     count: *mut c_int,
 ) -> c_int {
     guard(-1, || {
-        // SAFETY: `src` is NULL or what `type` says, a NUL-terminated string or a whole address, through this call.
+        // SAFETY: `src` is NULL or matches `type`: a NUL-terminated string or a whole address, through this call.
         let address = unsafe {
             match AcmAddressType::new(r#type) {
                 AcmAddressType::NAME => read::name(src.cast())?,
@@ -169,13 +175,13 @@ pub unsafe extern "C" fn ib_acm_query_perf_ep_addr(
     })
 }
 
-/// Asks for the endpoint `index`, counted from 1, of those of `port`, or of all for port 0.
+/// Queries the endpoint `index`, counted from 1, of the endpoints of `port`, or of all endpoints if `port` is 0.
 ///
-/// Returns 0 and writes to `data`, which is yours by ib_acm_free_ep_data; or returns -1, sets `errno`, EINVAL if there
-/// is none, and writes nothing. No endpoint has a number over 255.
+/// Returns 0 and sets `data`, which the caller releases with ib_acm_free_ep_data. Otherwise returns -1, sets `errno`
+/// (EINVAL if there is no such endpoint), and writes nothing. The maximum of `index` is 255.
 ///
 /// # Safety
-/// `data` can be written to. NULL in its place is EINVAL.
+/// `data` is writable. NULL is EINVAL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_enum_ep(index: c_int, data: *mut *mut EpConfigData, port: u8) -> c_int {
     guard(-1, || {
@@ -187,13 +193,13 @@ pub unsafe extern "C" fn ib_acm_enum_ep(index: c_int, data: *mut *mut EpConfigDa
             return Err(Errno::EPROTO);
         };
         let endpoint = write::new_endpoint(&endpoint)?;
-        // SAFETY: it is not NULL, and the caller says that it can be written to.
+        // SAFETY: `data` is not NULL, and writable through this call (libacm.h).
         unsafe { data.write(endpoint) };
         Ok(0)
     })
 }
 
-/// The name of a counter, counted from 0; `Unknown` if there is none. It is there for ever.
+/// Returns the name of a counter, counted from 0; `Unknown` if there is no such counter. The string is static.
 #[unsafe(no_mangle)]
 pub extern "C" fn ib_acm_cntr_name(index: c_int) -> *const c_char {
     const NAMES: [&CStr; Counters::NAMES.len()] = [
@@ -208,37 +214,37 @@ pub extern "C" fn ib_acm_cntr_name(index: c_int) -> *const c_char {
     usize::try_from(index).ok().and_then(|index| NAMES.get(index)).unwrap_or(&c"Unknown").as_ptr()
 }
 
-/// Gives back what ib_acm_resolve_name and ib_acm_resolve_ip gave; `free` does the same. NULL is nothing.
+/// Releases the paths of ib_acm_resolve_name and ib_acm_resolve_ip, as `free` does. NULL is ignored.
 ///
 /// # Safety
-/// `paths` is from there, and is used no more.
+/// `paths` is NULL or from these functions, and is not used any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_free_paths(paths: *mut PathData) {
-    // SAFETY: `paths` is NULL, or of `ib_acm_resolve_name` or `ib_acm_resolve_ip`, and used no more (libacm.h).
+    // SAFETY: `paths` is NULL, or from `ib_acm_resolve_name` or `ib_acm_resolve_ip`, and not used any more (libacm.h).
     unsafe { write::free_memory(paths) };
 }
 
-/// Gives back what ib_acm_query_perf and ib_acm_query_perf_ep_addr gave; `free` does the same. NULL is nothing.
+/// Releases the counters of ib_acm_query_perf and ib_acm_query_perf_ep_addr, as `free` does. NULL is ignored.
 ///
 /// # Safety
-/// `counters` is from there, and is used no more.
+/// `counters` is NULL or from these functions, and is not used any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_free_perf(counters: *mut u64) {
-    // SAFETY: `counters` is NULL, or of one of the two `ib_acm_query_perf` functions, and used no more (libacm.h).
+    // SAFETY: `counters` is NULL, or from an `ib_acm_query_perf` function, and not used any more (libacm.h).
     unsafe { write::free_memory(counters) };
 }
 
-/// Gives back what ib_acm_enum_ep gave, or what is in a completion; `free` does the same. NULL is nothing.
+/// Releases the endpoint of ib_acm_enum_ep or of a completion, as `free` does. NULL is ignored.
 ///
 /// # Safety
-/// `data` is from there, and is used no more.
+/// `data` is NULL, from this function or from a completion, and is not used any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ib_acm_free_ep_data(data: *mut EpConfigData) {
-    // SAFETY: `data` is NULL, or of `ib_acm_enum_ep` or a completion, and used no more (libacm.h).
+    // SAFETY: `data` is NULL, or from `ib_acm_enum_ep` or a completion, and not used any more (libacm.h).
     unsafe { write::free_memory(data) };
 }
 
-/// The request for a path record.
+/// Returns the request for a path record.
 pub(super) fn path_request(path: ib_mad::sa::PathRecord, flags: EntryFlags) -> Request {
     if flags.contains(EntryFlags::QUERY_SA) {
         Request::QuerySa { path }
@@ -247,10 +253,10 @@ pub(super) fn path_request(path: ib_mad::sa::PathRecord, flags: EntryFlags) -> R
     }
 }
 
-/// A path between addresses, into the caller's variables.
+/// Resolves the path between two addresses, and writes it to the caller's variables.
 ///
 /// # Safety
-/// `paths` and `count` are NULL, or can be written to.
+/// `paths` and `count` are NULL, or writable.
 unsafe fn resolve(
     addresses: impl FnOnce() -> Result<(Option<Address>, Option<Address>)>,
     paths: *mut *mut PathData,
@@ -268,7 +274,7 @@ unsafe fn resolve(
     if let (Some(source), true) = (&found.source, print != 0) {
         write::print_source(source);
     }
-    // SAFETY: they are not NULL, and the caller says that they can be written to.
+    // SAFETY: both pointers are not NULL, and writable by contract of this function.
     unsafe {
         paths.write(path);
         count.write(1);
@@ -276,17 +282,17 @@ unsafe fn resolve(
     Ok(0)
 }
 
-/// Counters, into the caller's variables.
+/// Queries counters, and writes them to the caller's variables.
 ///
 /// # Safety
-/// `counters` and `count` are NULL, or can be written to.
+/// `counters` and `count` are NULL, or writable.
 unsafe fn perf(target: PerfTarget, counters: *mut *mut u64, count: *mut c_int) -> Result<c_int> {
     if counters.is_null() || count.is_null() {
         return Err(Errno::EINVAL);
     }
     let Response::Counters(values) = blocking::ask(&Request::Counters(target))? else { return Err(Errno::EPROTO) };
     let memory = write::new_counters(&values)?;
-    // SAFETY: they are not NULL, and the caller says that they can be written to.
+    // SAFETY: both pointers are not NULL, and writable by contract of this function.
     unsafe {
         counters.write(memory);
         count.write(c_int::try_from(values.0.len()).unwrap_or_default());
@@ -299,8 +305,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_have_their_names() {
-        // SAFETY: it is a string that is there for ever.
+    fn counter_names_equal_those_of_acm_client() {
+        // SAFETY: the function returns a static string.
         let name = |index| unsafe { CStr::from_ptr(ib_acm_cntr_name(index)) }.to_str().unwrap();
         assert_eq!([0, 1, 2, 3, 4, 5, 6].map(name), Counters::NAMES);
         assert_eq!([-1, 7, c_int::MAX, c_int::MIN].map(name), ["Unknown"; 4]);

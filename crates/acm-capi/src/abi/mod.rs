@@ -1,8 +1,8 @@
-//! What C calls, and nothing else: pointers become values, results become pointers, errors become `errno`.
+//! The C functions. They convert pointers to values, results to pointers, and errors to `errno`.
 //!
-//! All `unsafe` code of this crate is here. A caller's pointer is read at the beginning and written at the end of a
-//! call; `ib_acm_submit` and `ib_acm_poll` go through the caller's array element by element, under the connection's lock. No
-//! panic is between a block and its pointer.
+//! All `unsafe` code of this crate is in this module. A function reads the caller's pointers at the beginning of a call
+//! and writes them at the end. `ib_acm_submit` and `ib_acm_poll` process the caller's array element by element, and
+//! hold the connection's lock. No code between the allocation of memory and the return of its pointer can panic.
 mod asynchronous;
 mod blocking;
 mod guard;

@@ -1,6 +1,6 @@
-//! Values as C has them: in its memory, which `free` gives back.
+//! Writes values for C, in memory that `free` releases.
 use super::types::{Completion, EpConfigData, EpInfo, PathData, PathRecord as RawPath};
-use crate::{conn::Done, errno::Result};
+use crate::{conn::CompletedRequest, errno::Result};
 use acm_client::{Address, Counters, Endpoint, Response};
 use acm_wire::client::entry::ANSWER_PATH_FLAGS;
 use core::ptr;
@@ -10,45 +10,45 @@ use nix::{
     libc::{c_void, calloc, free},
 };
 
-/// A path record as C has it.
+/// Converts a path record.
 pub(super) fn path(path: &PathRecord) -> RawPath {
     let mut bytes = [0; 64];
     bytes.copy_from_slice(ib_mad::as_bytes(path));
     RawPath(bytes)
 }
 
-/// The same with the flags that every daemon gives its paths.
+/// Converts a path record, and adds the flags that every daemon sets in responses.
 pub(super) fn path_data(found: &PathRecord) -> PathData {
     PathData { flags: ANSWER_PATH_FLAGS, reserved: 0, path: path(found) }
 }
 
-/// Zeroed memory of C, for `count` values.
+/// Allocates zeroed memory for `count` values.
 ///
 /// # Errors
 /// ENOMEM.
 fn memory<T>(count: usize) -> Result<*mut T> {
-    // SAFETY: it has no precondition.
+    // SAFETY: `calloc` has no precondition.
     let memory = unsafe { calloc(count, size_of::<T>()) };
     if memory.is_null() { Err(Errno::ENOMEM) } else { Ok(memory.cast()) }
 }
 
-/// A path in memory of its own.
+/// Allocates a path.
 pub(super) fn new_path(found: &PathRecord) -> Result<*mut PathData> {
     let memory: *mut PathData = memory(1)?;
-    // SAFETY: it is new, and has room for one; calloc aligns for every type.
+    // SAFETY: the memory is new, and has room for one value; `calloc` aligns for every type.
     unsafe { memory.write(path_data(found)) };
     Ok(memory)
 }
 
-/// Counters in memory of their own.
+/// Allocates counters.
 pub(super) fn new_counters(Counters(values): &Counters) -> Result<*mut u64> {
     let memory: *mut u64 = memory(values.len())?;
-    // SAFETY: it is new, and has room for as many.
+    // SAFETY: the memory is new, and has room for as many values.
     unsafe { ptr::copy_nonoverlapping(values.as_ptr(), memory, values.len()) };
     Ok(memory)
 }
 
-/// An endpoint in memory of its own, with its addresses behind it.
+/// Allocates an endpoint, followed by its addresses.
 pub(super) fn new_endpoint(endpoint: &Endpoint) -> Result<*mut EpConfigData> {
     let count = u16::try_from(endpoint.addresses.len()).map_err(|_| Errno::EPROTO)?;
     let head = EpConfigData {
@@ -58,46 +58,46 @@ pub(super) fn new_endpoint(endpoint: &Endpoint) -> Result<*mut EpConfigData> {
         rsvd: [0; 2],
         pkey: endpoint.pkey.get(),
         addr_cnt: count,
-        prov_name: fitting(&endpoint.provider),
+        prov_name: c_string(&endpoint.provider),
         addrs: [],
     };
-    // In pieces as large as an address: the head takes two of them, and has some to spare.
+    // The unit is the size of an address. The head (80 bytes) needs two units.
     let memory: *mut EpConfigData = memory::<[EpInfo; 1]>(usize::from(count) + 2)?.cast();
-    // SAFETY: it is new, and has room for the head and for as many addresses behind it.
+    // SAFETY: the memory is new, and has room for the head and for all addresses.
     unsafe {
         memory.write(head);
         let addresses = memory.add(1).cast::<EpInfo>();
         for (index, address) in endpoint.addresses.iter().enumerate() {
-            addresses.add(index).write(EpInfo(fitting(address)));
+            addresses.add(index).write(EpInfo(c_string(address)));
         }
     }
     Ok(memory)
 }
 
-/// A text that ends with a 0.
-fn fitting(text: &str) -> [u8; 64] {
+/// Returns a text that ends with a 0, truncated if necessary.
+fn c_string(text: &str) -> [u8; 64] {
     let mut bytes = Text::<64>::new(text.as_bytes()).0;
     let [.., end] = &mut bytes;
     *end = 0;
     bytes
 }
 
-/// Gives memory back.
+/// Releases memory.
 ///
 /// # Safety
-/// It is NULL, or from here, and nobody has it any more.
+/// `memory` is NULL, or was allocated by this module and is not used any more.
 pub(super) unsafe fn free_memory<T>(memory: *mut T) {
-    // SAFETY: the memory is NULL, or of `calloc` by this module, and the caller uses it no more.
+    // SAFETY: by contract of this function, the memory is NULL or from `calloc` in this module, and not used any more.
     unsafe { free(memory.cast::<c_void>()) };
 }
 
-/// What became of a request. One whose answer finds no memory has ENOMEM.
-pub(super) fn completion(done: &Done) -> Completion {
+/// Returns the completion of a request. Its error is ENOMEM if there is no memory for the response.
+pub(super) fn completion(request: &CompletedRequest) -> Completion {
     let mut completion = Completion {
-        cookie: done.cookie,
-        id: done.id,
-        kind: done.kind,
-        error: done.errno(),
+        cookie: request.cookie,
+        id: request.id,
+        kind: request.kind,
+        error: request.errno(),
         status: 0,
         source_type: 0,
         path: PathData { flags: 0, reserved: 0, path: RawPath([0; 64]) },
@@ -105,7 +105,7 @@ pub(super) fn completion(done: &Done) -> Completion {
         counters: [0; 7],
         endpoint: ptr::null_mut(),
     };
-    match &done.outcome {
+    match &request.outcome {
         Ok(Response::Path(found)) => {
             completion.path = path_data(&found.path);
             if let Some(source) = &found.source {
@@ -124,14 +124,15 @@ pub(super) fn completion(done: &Done) -> Completion {
     completion
 }
 
-/// Says on standard output which source the daemon chose. By C's own stream: the caller writes to it, too.
+/// Prints the source that the daemon chose to standard output. It uses the stream of C, because the caller writes to
+/// it, too.
 pub(super) fn print_source(source: &Address) {
     let text = match source {
-        // What it says is shown as it is, as far as it goes.
+        // A name may be no valid UTF-8: print its bytes.
         Address::Name(name) => name.as_bytes().to_vec(),
         other => other.to_string().into_bytes(),
     };
     let Ok(text) = std::ffi::CString::new(text) else { return };
-    // SAFETY: both are strings that end with a 0, and the format has one of them.
+    // SAFETY: both strings end with a 0, and the format has one string argument.
     let _ = unsafe { nix::libc::printf(c"Source: %s\n".as_ptr(), text.as_ptr()) };
 }

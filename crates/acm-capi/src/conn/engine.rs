@@ -1,7 +1,7 @@
-//! What a connection does: as much as it can without waiting, each time somebody calls.
+//! A non-blocking connection. Each call does as much work as is possible without blocking.
 use super::{
     link::{Link, Peer},
-    requests::{Asked, Done, Requests},
+    requests::{CompletedRequest, Requests, Submission},
     wake::Wake,
 };
 use crate::errno::Result;
@@ -10,102 +10,108 @@ use core::time::Duration;
 use nix::errno::Errno;
 use std::{os::fd::RawFd, time::Instant};
 
-/// Bytes that are read at once: several dozens of answers.
+/// Size of the read buffer in bytes. Several dozens of responses fit.
 const READ: usize = 8192;
 
-/// How long between attempts to reach a daemon that is being started anew: the first, and the longest.
+/// First and longest time between attempts to reconnect.
 const RETRY: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(200));
 
-/// A connection, behind its lock.
+/// Returns the current time.
+#[expect(clippy::disallowed_methods, reason = "the only use of the clock in this crate")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+/// A connection. The caller holds its lock.
 #[derive(Debug)]
 pub(crate) struct Engine {
     peer: Peer,
     link: Option<Link>,
-    /// Why there is none, as the last attempt said.
-    why: Option<Errno>,
-    /// When to try again, and how long to wait after that.
+    /// Error of the last attempt to connect.
+    connect_error: Option<Errno>,
+    /// Time of the next attempt, and the pause after it.
     retry: (Option<Instant>, Duration),
     requests: Requests,
     wake: Wake,
 }
 
 impl Engine {
-    /// Connects.
-    pub(crate) fn open(service: &Service, depth: usize, patience: Duration) -> Result<Self> {
+    /// Connects to a daemon. For a host, `timeout` applies to each of its addresses.
+    pub(crate) fn open(service: &Service, depth: usize, timeout: Duration) -> Result<Self> {
         let wake = Wake::new()?;
-        let (peer, link) = Peer::find(service, patience)?;
+        let (peer, link) = Peer::find(service, timeout)?;
         let requests = Requests::new(depth, Session::default());
-        let mut engine = Self { peer, link: None, why: None, retry: (None, RETRY.0), requests, wake };
+        let mut engine = Self { peer, link: None, connect_error: None, retry: (None, RETRY.0), requests, wake };
         if let Some(link) = link {
             engine.watch(link)?;
         }
         Ok(engine)
     }
 
-    /// What is readable while [`Self::drive`] has something to do.
+    /// Returns the descriptor that is readable while [`Self::drive`] has work.
     pub(crate) fn fd(&self) -> RawFd {
         self.wake.fd()
     }
 
-    /// Takes a request; it goes with [`Self::flush`].
-    pub(crate) fn submit(&mut self, asked: Asked, deadline: Instant) -> Result<u64> {
-        self.requests.submit(asked, deadline)
+    /// Queues a request. [`Self::flush`] sends it.
+    pub(crate) fn submit(&mut self, submission: Submission, deadline: Instant) -> Result<u64> {
+        self.requests.submit(submission, deadline)
     }
 
-    /// Sends what was taken, if there is a connection.
+    /// Sends queued requests. Connects first if there is no connection.
     pub(crate) fn flush(&mut self, now: Instant) -> Result<()> {
-        if self.link.is_some() && self.requests.is_clogged() {
+        if self.link.is_some() && self.requests.has_too_many_cancelled() {
             self.drop_link();
-            self.requests.unsend();
+            self.requests.requeue();
         }
         self.connect(now);
         self.write(now);
-        self.settle(now)
+        self.update_wake(now)
     }
 
-    /// Does all that can be done now.
+    /// Does all work that is possible without blocking.
     pub(crate) fn drive(&mut self, now: Instant) {
         self.connect(now);
         self.write(now);
         self.read(now);
-        self.requests.expire(now, self.why.unwrap_or(Errno::ETIMEDOUT));
+        self.requests.expire(now, self.connect_error.unwrap_or(Errno::ETIMEDOUT));
     }
 
-    /// The oldest completion.
-    pub(crate) fn take(&mut self) -> Option<Done> {
-        self.requests.take()
+    /// Returns the oldest completed request and removes it.
+    pub(crate) fn next_completed(&mut self) -> Option<CompletedRequest> {
+        self.requests.next_completed()
     }
 
-    /// Ends a request.
+    /// Cancels a request.
     pub(crate) fn cancel(&mut self, id: u64) -> Result<()> {
         self.requests.cancel(id)
     }
 
-    /// Ends all.
+    /// Cancels all requests.
     pub(crate) fn cancel_all(&mut self) {
         self.requests.cancel_all();
     }
 
-    /// Has the descriptor say what there is to do. The last thing of each call.
-    pub(crate) fn settle(&mut self, now: Instant) -> Result<()> {
+    /// Updates the descriptor. Each call of the interface ends with this.
+    pub(crate) fn update_wake(&mut self, now: Instant) -> Result<()> {
         if let Some(link) = &self.link {
             let writes = link.is_connecting() || !self.requests.to_send().is_empty();
             self.wake.set_writes(link, writes)?;
         }
-        let is_wanted = self.link.is_none() && self.requests.has_open();
-        let retry = is_wanted.then(|| self.retry.0.unwrap_or(now));
-        self.wake.set_due(retry.into_iter().chain(self.requests.deadline()).min(), now)?;
-        self.wake.set_ready(self.requests.has_done())
+        let reconnects = self.link.is_none() && self.requests.has_pending();
+        let retry = reconnects.then(|| self.retry.0.unwrap_or(now));
+        self.wake.set_timer(retry.into_iter().chain(self.requests.deadline()).min(), now)?;
+        self.wake.set_ready(self.requests.has_completed())
     }
 
-    /// Connects if it is time, and somebody asks.
+    /// Connects if there is no connection, a request is pending, and the pause after the last attempt is over.
     fn connect(&mut self, now: Instant) {
-        if self.link.is_some() || !self.requests.has_open() || self.retry.0.is_some_and(|retry| retry > now) {
+        if self.link.is_some() || !self.requests.has_pending() || self.retry.0.is_some_and(|retry| retry > now) {
             return;
         }
         match Link::start(&self.peer).and_then(|link| self.watch(link)) {
             Ok(()) => {}
-            Err(errno) => self.not_connected(errno, now),
+            Err(errno) => self.connect_failed(errno, now),
         }
     }
 
@@ -115,41 +121,42 @@ impl Engine {
         Ok(())
     }
 
-    /// An attempt failed. A daemon that is being started anew is waited for; whatever else it is will not get better.
-    fn not_connected(&mut self, errno: Errno, now: Instant) {
+    /// Handles a failed attempt to connect. If the daemon may be restarting, there is another attempt later. Any other
+    /// error is permanent and ends all requests.
+    fn connect_failed(&mut self, errno: Errno, now: Instant) {
         self.drop_link();
         let (first, longest) = RETRY;
         if matches!(errno, Errno::ENOENT | Errno::ECONNREFUSED | Errno::EAGAIN | Errno::EINTR) {
-            self.why = Some(errno);
+            self.connect_error = Some(errno);
             self.retry = (now.checked_add(self.retry.1), longest.min(self.retry.1 * 2));
         } else {
-            self.requests.end_all(errno);
+            self.requests.complete_all(errno);
             self.retry = (None, first);
         }
     }
 
-    fn lost(&mut self) {
+    fn connection_lost(&mut self) {
         self.drop_link();
-        self.requests.lost();
+        self.requests.connection_lost();
     }
 
     fn drop_link(&mut self) {
         if let Some(link) = self.link.take() {
-            self.wake.forget(&link);
+            self.wake.unwatch(&link);
         }
     }
 
-    /// Whether there is a connection now.
+    /// Reports whether the connection is established.
     fn is_up(&mut self, now: Instant) -> bool {
         let Some(link) = &mut self.link else { return false };
         match link.is_up() {
             Ok(true) => {
-                (self.why, self.retry) = (None, (None, RETRY.0));
+                (self.connect_error, self.retry) = (None, (None, RETRY.0));
                 true
             }
             Ok(false) => false,
             Err(errno) => {
-                self.not_connected(errno, now);
+                self.connect_failed(errno, now);
                 false
             }
         }
@@ -165,9 +172,9 @@ impl Engine {
             match link.write(self.requests.to_send()) {
                 Ok(Some(count)) => self.requests.sent(count),
                 Ok(None) => return,
-                // What the daemon has said before it went is still to be read.
+                // Read the daemon's last responses before the connection is dropped.
                 Err(Errno::EPIPE | Errno::ECONNRESET) => return,
-                Err(_) => return self.lost(),
+                Err(_) => return self.connection_lost(),
             }
         }
     }
@@ -181,12 +188,12 @@ impl Engine {
                 Ok(Some(count @ 1..)) => {
                     if self.requests.receive(buffer.get(..count).unwrap_or_default()).is_err() {
                         self.drop_link();
-                        self.requests.misunderstood();
+                        self.requests.malformed_response();
                     }
                     self.write(now);
                 }
                 Ok(Some(0)) | Err(_) => {
-                    self.lost();
+                    self.connection_lost();
                     self.connect(now);
                     self.write(now);
                 }

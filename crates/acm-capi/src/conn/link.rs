@@ -1,4 +1,4 @@
-//! A socket that never blocks, and may still be on its way to the daemon.
+//! A non-blocking socket, connected or connecting.
 use crate::errno::{self, Result};
 use acm_client::Service;
 use core::time::Duration;
@@ -10,7 +10,7 @@ use std::{
     os::fd::{AsFd, BorrowedFd},
 };
 
-/// Where a daemon listens, found once: what comes later waits for no name.
+/// The address of a daemon. It is resolved once, so that later calls do not block.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer(SockAddr);
 
@@ -22,9 +22,9 @@ pub(crate) struct Link {
 }
 
 impl Peer {
-    /// Finds a daemon and connects to it, at a host for as long as `patience` at each of its addresses. A daemon that has
-    /// not accepted others yet is no link now; it can be tried again.
-    pub(crate) fn find(service: &Service, patience: Duration) -> Result<(Self, Option<Link>)> {
+    /// Resolves the address of a daemon and connects. For a host, `timeout` applies to each of its addresses. Returns
+    /// no link if the daemon's queue of connections is full; the connection can be retried.
+    pub(crate) fn find(service: &Service, timeout: Duration) -> Result<(Self, Option<Link>)> {
         match service {
             Service::Unix(path) => {
                 let peer = Self(SockAddr::unix(path).map_err(|error| errno::of_io(&error))?);
@@ -36,10 +36,10 @@ impl Peer {
             }
             Service::Tcp { host, port } => {
                 let mut last = Errno::ENOENT;
-                // What the resolver says is no error number; the nearest is that there is no such host.
+                // An error of the resolver has no error number. ENOENT is the nearest: there is no such host.
                 for address in (host.as_str(), *port).to_socket_addrs().map_err(|_| Errno::ENOENT)? {
                     let peer = Self(address.into());
-                    match Link::wait(&peer, patience) {
+                    match Link::connect(&peer, timeout) {
                         Ok(link) => return Ok((peer, Some(link))),
                         Err(error) => last = errno::of_io(&error),
                     }
@@ -52,7 +52,7 @@ impl Peer {
     fn socket(&self) -> io::Result<Socket> {
         let socket = Socket::new(Domain::from(i32::from(self.0.family())), Type::STREAM, None)?;
         if !self.0.is_unix() {
-            // Requests are small, and each is waited for.
+            // Requests are small, and the caller waits for each response.
             socket.set_tcp_nodelay(true)?;
         }
         Ok(socket)
@@ -60,7 +60,7 @@ impl Peer {
 }
 
 impl Link {
-    /// Begins to connect.
+    /// Starts to connect.
     pub(crate) fn start(peer: &Peer) -> Result<Self> {
         let connecting = peer.socket().and_then(|socket| {
             socket.set_nonblocking(true)?;
@@ -75,19 +75,19 @@ impl Link {
         connecting.map_err(|error| errno::of_io(&error))
     }
 
-    fn wait(peer: &Peer, patience: Duration) -> io::Result<Self> {
+    fn connect(peer: &Peer, timeout: Duration) -> io::Result<Self> {
         let socket = peer.socket()?;
-        socket.connect_timeout(&peer.0, patience)?;
+        socket.connect_timeout(&peer.0, timeout)?;
         socket.set_nonblocking(true)?;
         Ok(Self { socket, is_up: true })
     }
 
-    /// Whether it was still on its way when that was last looked at.
+    /// Reports whether the socket was still connecting at the last call of [`Self::is_up`].
     pub(crate) const fn is_connecting(&self) -> bool {
         !self.is_up
     }
 
-    /// Whether it has reached the daemon. An error is said once.
+    /// Checks whether the socket is connected. An error is returned once.
     pub(crate) fn is_up(&mut self) -> Result<bool> {
         if !self.is_up {
             if let Some(error) = self.socket.take_error().map_err(|error| errno::of_io(&error))? {
@@ -98,14 +98,14 @@ impl Link {
         Ok(self.is_up)
     }
 
-    /// Reads what is there; `None` if there is nothing now, 0 at the end.
+    /// Reads available bytes. Returns `None` if there are none now, and 0 at the end.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<Option<usize>> {
-        now(self.socket.read(buffer))
+        unless_blocked(self.socket.read(buffer))
     }
 
-    /// Writes what there is room for; `None` if there is none now.
+    /// Writes as many bytes as the socket accepts. Returns `None` if it accepts none now.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<Option<usize>> {
-        now(self.socket.send_with_flags(bytes, MSG_NOSIGNAL))
+        unless_blocked(self.socket.send_with_flags(bytes, MSG_NOSIGNAL))
     }
 }
 
@@ -115,7 +115,7 @@ impl AsFd for Link {
     }
 }
 
-fn now(result: io::Result<usize>) -> Result<Option<usize>> {
+fn unless_blocked(result: io::Result<usize>) -> Result<Option<usize>> {
     match result {
         Ok(count) => Ok(Some(count)),
         Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(None),

@@ -1,9 +1,10 @@
-//! Connections that C drives: requests go in, completions come out, and nothing waits. They know nothing of C.
+//! Non-blocking connections, without the types of C. The caller submits requests and polls for completions.
 //!
-//! [`table`] knows which there are, [`Engine`] is what one does, [`Requests`] what is asked and answered, [`Link`] its
-//! socket, and [`Wake`] the descriptor that says when there is something to do.
+//! [`table`] is the table of open connections, [`Engine`] one connection, [`Requests`] its requests and completions,
+//! [`Link`] its socket, and [`Wake`] the descriptor that is readable while the connection has work.
 //!
 //! [`Link`]: link::Link
+//! [`Requests`]: requests::Requests
 //! [`Wake`]: wake::Wake
 mod engine;
 mod link;
@@ -11,6 +12,6 @@ mod requests;
 mod table;
 mod wake;
 
-pub(crate) use engine::Engine;
-pub(crate) use requests::{Asked, Done};
+pub(crate) use engine::{Engine, now};
+pub(crate) use requests::{CompletedRequest, Submission};
 pub(crate) use table::{close, find, open};

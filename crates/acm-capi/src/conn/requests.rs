@@ -1,4 +1,4 @@
-//! What is asked and what is answered, without I/O and clock. Each request has one completion.
+//! Requests and completions, without I/O and clock. Each request completes exactly once.
 use crate::errno::Result;
 use acm_client::{ProtocolError, Request, RequestId, Response, Session};
 use nix::errno::Errno;
@@ -7,22 +7,22 @@ use std::{
     time::Instant,
 };
 
-/// How often a request may be lost with its connection: it may be what the daemon dies of.
-const LOSSES: u8 = 2;
+/// A request that was alone on this many lost connections is not sent again: it may crash the daemon.
+const MAX_LOSSES: u8 = 2;
 
-/// What a caller wants to know.
+/// A request of the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct Submission {
     pub(crate) request: Request,
-    /// The caller's, for its completion.
+    /// The caller's value for the completion.
     pub(crate) cookie: u64,
-    /// The same.
+    /// The caller's kind for the completion.
     pub(crate) kind: u32,
 }
 
-/// A completion.
+/// A completed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Done {
+pub(crate) struct CompletedRequest {
     pub(crate) id: u64,
     pub(crate) cookie: u64,
     pub(crate) kind: u32,
@@ -30,11 +30,12 @@ pub(crate) struct Done {
 }
 
 #[derive(Debug)]
-struct Open {
-    asked: Asked,
+struct PendingRequest {
+    submission: Submission,
     deadline: Instant,
+    /// Number of lost connections on which it was the only request.
     losses: u8,
-    /// What it is in the session; not there while there is no connection.
+    /// Id in the session; `None` if it is not sent.
     sent: Option<RequestId>,
 }
 
@@ -44,13 +45,13 @@ pub(crate) struct Requests {
     depth: usize,
     last: u64,
     session: Session,
-    open: BTreeMap<u64, Open>,
+    pending: BTreeMap<u64, PendingRequest>,
     deadlines: BTreeSet<(Instant, u64)>,
-    /// Those of `open` that are in the session.
+    /// The pending requests that are in the session.
     sent: BTreeMap<RequestId, u64>,
-    /// So many more are asked one by one: C ibacm closes a connection if it finds two requests there at once.
-    alone: usize,
-    done: VecDeque<Done>,
+    /// Number of requests that are still sent one at a time. C ibacm closes a connection with two requests at once.
+    one_at_a_time: usize,
+    completed: VecDeque<CompletedRequest>,
 }
 
 impl Requests {
@@ -59,171 +60,172 @@ impl Requests {
             depth,
             last: 0,
             session,
-            open: BTreeMap::new(),
+            pending: BTreeMap::new(),
             deadlines: BTreeSet::new(),
             sent: BTreeMap::new(),
-            alone: 0,
-            done: VecDeque::new(),
+            one_at_a_time: 0,
+            completed: VecDeque::new(),
         }
     }
 
-    /// Takes a request.
+    /// Queues a request and returns its id.
     ///
     /// # Errors
-    /// EAGAIN while as many as may be have no completion that the caller has.
-    pub(crate) fn submit(&mut self, asked: Asked, deadline: Instant) -> Result<u64> {
-        if self.open.len() + self.done.len() >= self.depth {
+    /// EAGAIN if `depth` requests are pending or completed, including completions that the caller has not polled.
+    pub(crate) fn submit(&mut self, submission: Submission, deadline: Instant) -> Result<u64> {
+        if self.pending.len() + self.completed.len() >= self.depth {
             return Err(Errno::EAGAIN);
         }
         self.last += 1;
-        self.open.insert(self.last, Open { asked, deadline, losses: 0, sent: None });
+        self.pending.insert(self.last, PendingRequest { submission, deadline, losses: 0, sent: None });
         self.deadlines.insert((deadline, self.last));
         Ok(self.last)
     }
 
-    /// Hands what is not sent to the session. Whoever calls it has a connection.
+    /// Passes requests that are not sent to the session. Call it only with an established connection.
     pub(crate) fn send(&mut self) {
-        let most = match self.alone {
-            0 => self.open.len(),
+        let limit = match self.one_at_a_time {
+            0 => self.pending.len(),
             _ => 1,
         };
-        let more = most.saturating_sub(self.sent.len());
-        if more == 0 {
+        let count = limit.saturating_sub(self.sent.len());
+        if count == 0 {
             return;
         }
-        for (id, open) in self.open.iter_mut().filter(|(_, open)| open.sent.is_none()).take(more) {
-            let sent = self.session.ask(&open.asked.request);
-            open.sent = Some(sent);
+        for (id, pending) in self.pending.iter_mut().filter(|(_, pending)| pending.sent.is_none()).take(count) {
+            let sent = self.session.ask(&pending.submission.request);
+            pending.sent = Some(sent);
             self.sent.insert(sent, *id);
         }
     }
 
-    /// Whether the daemon owes as many answers that nobody wants any more as it may owe that are wanted.
-    pub(crate) fn is_clogged(&self) -> bool {
+    /// Reports whether `depth` or more responses to cancelled requests are outstanding.
+    pub(crate) fn has_too_many_cancelled(&self) -> bool {
         self.session.in_flight() >= self.sent.len() + self.depth
     }
 
-    /// Ends a request with ECANCELED.
+    /// Completes a request with ECANCELED.
     ///
     /// # Errors
-    /// ENOENT if it has its completion, or never was.
+    /// ENOENT if the request is complete or does not exist.
     pub(crate) fn cancel(&mut self, id: u64) -> Result<()> {
-        if self.end(id, Err(Errno::ECANCELED)) { Ok(()) } else { Err(Errno::ENOENT) }
+        if self.complete(id, Err(Errno::ECANCELED)) { Ok(()) } else { Err(Errno::ENOENT) }
     }
 
-    /// The same of all.
+    /// Completes all requests with ECANCELED.
     pub(crate) fn cancel_all(&mut self) {
-        self.end_all(Errno::ECANCELED);
+        self.complete_all(Errno::ECANCELED);
     }
 
-    /// Ends those whose time is over.
+    /// Completes requests after their deadline with an error.
     pub(crate) fn expire(&mut self, now: Instant, errno: Errno) {
         while let Some((_, id)) = self.deadlines.first().copied().filter(|(deadline, _)| *deadline <= now) {
-            self.end(id, Err(errno));
+            self.complete(id, Err(errno));
         }
     }
 
-    /// Ends all.
-    pub(crate) fn end_all(&mut self, errno: Errno) {
-        while let Some((id, _)) = self.open.first_key_value() {
+    /// Completes all requests with an error.
+    pub(crate) fn complete_all(&mut self, errno: Errno) {
+        while let Some((id, _)) = self.pending.first_key_value() {
             let id = *id;
-            self.end(id, Err(errno));
+            self.complete(id, Err(errno));
         }
     }
 
-    /// The daemon closed the connection: what was under way is to be sent again. Of several nobody knows which one it
-    /// was, or whether there were too many at once: they are asked one by one. One that is lost alone twice has ended.
-    pub(crate) fn lost(&mut self) {
+    /// Requeues the requests in flight after the daemon closed the connection. If several were in flight, one of them
+    /// may be the cause, or there were too many at once. They are sent one at a time then. A request that is lost alone
+    /// [`MAX_LOSSES`] times completes with ECONNRESET.
+    pub(crate) fn connection_lost(&mut self) {
         let lost = self.sent.len();
         if self.session.in_flight() > 1 {
-            self.alone = lost;
-        } else if let Some(open) = self.sent.values().next().and_then(|id| self.open.get_mut(id)) {
-            open.losses += 1;
+            self.one_at_a_time = lost;
+        } else if let Some(pending) = self.sent.values().next().and_then(|id| self.pending.get_mut(id)) {
+            pending.losses += 1;
         }
-        for id in self.unsend() {
-            if self.open.get(&id).is_some_and(|open| open.losses >= LOSSES) {
-                self.end(id, Err(Errno::ECONNRESET));
+        for id in self.requeue() {
+            if self.pending.get(&id).is_some_and(|pending| pending.losses >= MAX_LOSSES) {
+                self.complete(id, Err(Errno::ECONNRESET));
             }
         }
     }
 
-    /// There will be another connection: what was under way is to be sent again.
-    pub(crate) fn unsend(&mut self) -> Vec<u64> {
+    /// Resets the session and requeues the requests in flight for another connection. Returns their ids.
+    pub(crate) fn requeue(&mut self) -> Vec<u64> {
         self.session.reset();
-        let unsent: Vec<u64> = core::mem::take(&mut self.sent).into_values().collect();
-        for id in &unsent {
-            if let Some(open) = self.open.get_mut(id) {
-                open.sent = None;
+        let requeued: Vec<u64> = core::mem::take(&mut self.sent).into_values().collect();
+        for id in &requeued {
+            if let Some(pending) = self.pending.get_mut(id) {
+                pending.sent = None;
             }
         }
-        unsent
+        requeued
     }
 
-    /// The daemon says what is no answer: ends what it was asked.
-    pub(crate) fn misunderstood(&mut self) {
+    /// Completes the requests in flight with EPROTO after a malformed response.
+    pub(crate) fn malformed_response(&mut self) {
         for id in core::mem::take(&mut self.sent).into_values() {
-            self.end(id, Err(Errno::EPROTO));
+            self.complete(id, Err(Errno::EPROTO));
         }
         self.session.reset();
     }
 
-    /// What is to be sent.
+    /// Returns the bytes to send.
     pub(crate) fn to_send(&self) -> &[u8] {
         self.session.to_send()
     }
 
-    /// So much of it is sent.
+    /// Removes bytes that were sent.
     pub(crate) fn sent(&mut self, count: usize) {
         self.session.sent(count);
     }
 
-    /// These bytes came from the daemon.
+    /// Handles bytes from the daemon.
     pub(crate) fn receive(&mut self, bytes: &[u8]) -> core::result::Result<(), ProtocolError> {
         self.session.receive(bytes);
-        while let Some((sent, answer)) = self.session.poll()? {
+        while let Some((sent, response)) = self.session.poll()? {
             if let Some(id) = self.sent.get(&sent) {
-                self.end(*id, Ok(answer));
+                self.complete(*id, Ok(response));
             }
         }
         Ok(())
     }
 
-    /// The oldest completion.
-    pub(crate) fn take(&mut self) -> Option<Done> {
-        self.done.pop_front()
+    /// Returns the oldest completed request and removes it.
+    pub(crate) fn next_completed(&mut self) -> Option<CompletedRequest> {
+        self.completed.pop_front()
     }
 
-    pub(crate) fn has_done(&self) -> bool {
-        !self.done.is_empty()
+    pub(crate) fn has_completed(&self) -> bool {
+        !self.completed.is_empty()
     }
 
-    /// Whether something waits for an answer.
-    pub(crate) fn has_open(&self) -> bool {
-        !self.open.is_empty()
+    /// Reports whether a request is pending.
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.pending.is_empty()
     }
 
-    /// When the first time is over.
+    /// Returns the earliest deadline of a pending request.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    fn end(&mut self, id: u64, outcome: Result<Response>) -> bool {
-        let Some(open) = self.open.remove(&id) else { return false };
-        self.deadlines.remove(&(open.deadline, id));
-        if let Some(sent) = open.sent {
+    fn complete(&mut self, id: u64, outcome: Result<Response>) -> bool {
+        let Some(pending) = self.pending.remove(&id) else { return false };
+        self.deadlines.remove(&(pending.deadline, id));
+        if let Some(sent) = pending.sent {
             self.sent.remove(&sent);
-            self.alone = self.alone.saturating_sub(1);
-            // The daemon works on it all the same.
+            self.one_at_a_time = self.one_at_a_time.saturating_sub(1);
+            // The daemon still processes the request and responds.
             self.session.cancel(sent);
         }
-        let Asked { cookie, kind, .. } = open.asked;
-        self.done.push_back(Done { id, cookie, kind, outcome });
+        let Submission { cookie, kind, .. } = pending.submission;
+        self.completed.push_back(CompletedRequest { id, cookie, kind, outcome });
         true
     }
 }
 
-impl Done {
-    /// The error number, 0 if it went well.
+impl CompletedRequest {
+    /// Returns the error number; 0 on success.
     pub(crate) const fn errno(&self) -> i32 {
         match self.outcome {
             Err(errno) => errno as i32,

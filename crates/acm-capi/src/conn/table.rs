@@ -1,4 +1,4 @@
-//! Which connections there are. Each has a number that no other ever gets: one that was closed is noticed.
+//! The table of open connections. Each has a unique number, so that a closed connection is detected.
 use super::engine::Engine;
 use crate::errno::Result;
 use nix::errno::Errno;
@@ -11,7 +11,7 @@ type Open = BTreeMap<usize, Arc<Mutex<Engine>>>;
 
 static TABLE: RwLock<(usize, Open)> = RwLock::new((0, BTreeMap::new()));
 
-/// Gives a connection a number.
+/// Adds a connection and returns its number.
 pub(crate) fn open(engine: Engine) -> Result<usize> {
     let mut table = TABLE.write().map_err(|_| Errno::ENOTRECOVERABLE)?;
     let (last, open) = &mut *table;
@@ -21,13 +21,13 @@ pub(crate) fn open(engine: Engine) -> Result<usize> {
     Ok(number)
 }
 
-/// The connection with this number. Who has it keeps it, whoever closes it meanwhile.
+/// Returns the connection with this number. The caller may use it until it drops it, even if it is closed meanwhile.
 pub(crate) fn find(number: usize) -> Result<Arc<Mutex<Engine>>> {
     let table = TABLE.read().map_err(|_| Errno::ENOTRECOVERABLE)?;
     table.1.get(&number).cloned().ok_or(Errno::EBADF)
 }
 
-/// Closes it, when the calls that have it have returned.
+/// Removes a connection. It is closed after the calls that use it have returned.
 pub(crate) fn close(number: usize) -> Result<()> {
     let mut table = TABLE.write().map_err(|_| Errno::ENOTRECOVERABLE)?;
     let closed = table.1.remove(&number);

@@ -1,4 +1,4 @@
-//! One descriptor that is readable while there is something to do, whatever socket there is.
+//! The descriptor that is readable while a connection has work. It stays the same after a reconnection.
 use super::link::Link;
 use crate::errno::Result;
 use core::time::Duration;
@@ -18,10 +18,11 @@ use std::{
 pub(crate) struct Wake {
     epoll: Epoll,
     timer: TimerFd,
+    /// The time for which the timer is set.
     due: Option<Instant>,
     flag: EventFd,
     is_ready: bool,
-    /// Of the socket that is watched.
+    /// True if the socket is watched for writing, too.
     writes: bool,
 }
 
@@ -30,7 +31,7 @@ impl Wake {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK)?;
         let flag = EventFd::from_value_and_flags(0, EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
-        // Nobody reads what the events say: whoever is woken looks at everything.
+        // The events are never read: after a wake-up, the connection checks everything.
         epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
         epoll.add(&flag, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
         Ok(Self { epoll, timer, due: None, flag, is_ready: false, writes: false })
@@ -40,19 +41,19 @@ impl Wake {
         self.epoll.0.as_raw_fd()
     }
 
-    /// Watches this socket, too.
+    /// Adds a socket.
     pub(crate) fn watch(&mut self, link: &Link) -> Result<()> {
         self.writes = false;
         self.epoll.add(link, EpollEvent::new(EpollFlags::EPOLLIN, 0))
     }
 
-    /// Watches it no more.
-    pub(crate) fn forget(&self, link: &Link) {
-        // One that was never watched is forgotten, too.
+    /// Removes a socket.
+    pub(crate) fn unwatch(&self, link: &Link) {
+        // The socket may not have been added.
         let _ = self.epoll.delete(link);
     }
 
-    /// Whether room to write is something to do.
+    /// Sets whether the descriptor is readable while the socket is writable.
     pub(crate) fn set_writes(&mut self, link: &Link, writes: bool) -> Result<()> {
         if self.writes != writes {
             let flags = if writes { EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT } else { EpollFlags::EPOLLIN };
@@ -62,13 +63,13 @@ impl Wake {
         Ok(())
     }
 
-    /// When there is something to do whatever comes. One that is past stays readable until it is set anew.
-    pub(crate) fn set_due(&mut self, due: Option<Instant>, now: Instant) -> Result<()> {
+    /// Sets the timer, after which the descriptor is readable until the next call.
+    pub(crate) fn set_timer(&mut self, due: Option<Instant>, now: Instant) -> Result<()> {
         if self.due == due && due.is_none_or(|due| due > now) {
             return Ok(());
         }
         match due {
-            // Zero would disarm it.
+            // Zero would disarm the timer.
             Some(due) => {
                 let left = due.saturating_duration_since(now).max(Duration::from_nanos(1));
                 self.timer.set(Expiration::OneShot(TimeSpec::from_duration(left)), TimerSetTimeFlags::empty())?;
@@ -79,7 +80,7 @@ impl Wake {
         Ok(())
     }
 
-    /// Whether there is something to do now.
+    /// Sets whether the descriptor is readable now.
     pub(crate) fn set_ready(&mut self, is_ready: bool) -> Result<()> {
         if self.is_ready != is_ready {
             if is_ready {
@@ -95,7 +96,7 @@ impl Wake {
 
 #[cfg(test)]
 impl Wake {
-    /// Waits as a caller does, but not for ever.
+    /// Waits for the descriptor, with a time-out of 30 s.
     pub(crate) fn wait(&self) {
         use nix::poll::{PollFd, PollFlags, poll};
         use std::os::fd::AsFd;

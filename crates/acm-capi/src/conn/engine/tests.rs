@@ -1,6 +1,5 @@
-//! A connection and daemons that do as each test says.
+//! Tests of a connection, with a simulated daemon for each test.
 use super::*;
-use crate::clock;
 use acm_client::{Request, Response};
 use acm_wire::client::{ClientRequest, Reply, Resolve, Route, next_frame};
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -14,194 +13,200 @@ use std::{
     thread,
 };
 
-/// Longer than any answer takes.
+/// A time-out that no test reaches.
 const LONG: Duration = Duration::from_secs(60);
 
-fn route(lid: u16) -> Asked {
+fn route(lid: u16) -> Submission {
     let path = PathRecord { dlid: Lid::new(lid), ..PathRecord::default() };
-    Asked { request: Request::Route { path, no_delay: false }, cookie: lid.into(), kind: 3 }
+    Submission { request: Request::Route { path, no_delay: false }, cookie: lid.into(), kind: 3 }
 }
 
 impl Engine {
-    fn ask(&mut self, lid: u16) -> u64 {
-        let now = clock::now();
+    fn send_route(&mut self, lid: u16) -> u64 {
+        let now = now();
         let id = self.submit(route(lid), now + LONG).unwrap();
         self.flush(now).unwrap();
         id
     }
 
-    /// The next completion's cookie and outcome. Nothing is done but when the descriptor says so.
+    /// Returns cookie and outcome of the next completion. Drives the connection only if the descriptor is readable.
     fn next(&mut self) -> (u64, Result<Response>) {
         loop {
             self.wake.wait();
-            let now = clock::now();
+            let now = now();
             self.drive(now);
-            let done = self.take();
-            self.settle(now).unwrap();
-            if let Some(done) = done {
-                return (done.cookie, done.outcome);
+            let completed = self.next_completed();
+            self.update_wake(now).unwrap();
+            if let Some(request) = completed {
+                return (request.cookie, request.outcome);
             }
         }
     }
 }
 
-/// What a daemon does with what it reads at once: answers, or the end.
+/// Returns a daemon's responses to the bytes of one read, or `None` to close the connection.
 type Serve = fn(&[u8]) -> Option<Vec<u8>>;
 
-/// The LIDs that are asked for, and their answers.
-fn found(mut bytes: &[u8]) -> Vec<(u16, Reply)> {
-    let mut found = Vec::new();
+/// Returns the requested LIDs with their responses.
+fn responses(mut bytes: &[u8]) -> Vec<(u16, Reply)> {
+    let mut responses = Vec::new();
     while let Some(frame) = next_frame(bytes).unwrap() {
         let ClientRequest::Resolve(Ok(Resolve::Route(Route { path, .. }))) = ClientRequest::parse(&frame) else {
-            panic!("not asked here");
+            panic!("unexpected request");
         };
-        found.push((path.dlid.get(), Reply::resolved(frame.tid(), path, None)));
+        responses.push((path.dlid.get(), Reply::resolved(frame.tid(), path, None)));
         bytes = &bytes[frame.length()..];
     }
-    found
+    responses
 }
 
-fn all(bytes: &[u8]) -> Option<Vec<u8>> {
-    Some(found(bytes).iter().flat_map(|(_, reply)| reply.to_vec()).collect())
+fn respond_to_all(bytes: &[u8]) -> Option<Vec<u8>> {
+    Some(responses(bytes).iter().flat_map(|(_, reply)| reply.to_vec()).collect())
 }
 
-fn converse(mut stream: impl Read + Write, serve: Serve) {
+fn serve_stream(mut stream: impl Read + Write, serve: Serve) {
     let mut bytes = [0; 1 << 16];
     while let Ok(count @ 1..) = stream.read(&mut bytes) {
-        let Some(answer) = serve(&bytes[..count]) else { return };
-        // Who goes does not take all.
-        if stream.write_all(&answer).is_err() {
+        let Some(bytes) = serve(&bytes[..count]) else { return };
+        // The client may have closed the connection.
+        if stream.write_all(&bytes).is_err() {
             return;
         }
     }
 }
 
-/// A daemon at a socket; how often somebody came.
+/// Starts a daemon at a socket. Returns its directory, its address and the counter of connections.
 fn daemon(serve: Serve) -> (tempfile::TempDir, Service, Arc<AtomicUsize>) {
     let folder = tempfile::tempdir().unwrap();
     let path: PathBuf = folder.path().join("s");
-    let (listener, came) = (UnixListener::bind(&path).unwrap(), Arc::new(AtomicUsize::new(0)));
-    let count = Arc::clone(&came);
+    let (listener, connections) = (UnixListener::bind(&path).unwrap(), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&connections);
     thread::spawn(move || {
         for stream in listener.incoming() {
             count.fetch_add(1, Ordering::SeqCst);
-            thread::spawn(move || converse(stream.unwrap(), serve));
+            thread::spawn(move || serve_stream(stream.unwrap(), serve));
         }
     });
-    (folder, Service::Unix(path), came)
+    (folder, Service::Unix(path), connections)
 }
 
-fn lid(answer: Result<Response>) -> Result<u16> {
-    answer.map(|answer| match answer {
+fn lid(outcome: Result<Response>) -> Result<u16> {
+    outcome.map(|response| match response {
         Response::Path(found) => found.path.dlid.get(),
         other => panic!("{other:?}"),
     })
 }
 
-/// As C ibacm does it.
+/// C ibacm closes a connection with two requests at once.
 #[test]
-fn a_daemon_that_takes_one_request_at_a_time() {
-    let (_folder, service, came) = daemon(|bytes| if found(bytes).len() == 1 { all(bytes) } else { None });
+fn daemon_that_accepts_one_request_at_a_time_gets_requests_one_by_one() {
+    let serve = |bytes: &[u8]| if responses(bytes).len() == 1 { respond_to_all(bytes) } else { None };
+    let (_folder, service, connections) = daemon(serve);
     let mut engine = Engine::open(&service, 64, LONG).unwrap();
     for _ in 0..2 {
-        let now = clock::now();
+        let now = now();
         for lid in 1..=20 {
             engine.submit(route(lid), now + LONG).unwrap();
         }
         engine.flush(now).unwrap();
         for expected in 1..=20 {
-            let (cookie, answer) = engine.next();
-            assert_eq!((cookie, lid(answer)), (expected.into(), Ok(expected)));
+            let (cookie, outcome) = engine.next();
+            assert_eq!((cookie, lid(outcome)), (expected.into(), Ok(expected)));
         }
     }
-    assert_eq!(came.load(Ordering::SeqCst), 3, "the first of each twenty at once, then one by one");
+    assert_eq!(connections.load(Ordering::SeqCst), 3, "all of each twenty at once, then one by one");
 }
 
-/// What it dies of is asked twice, and takes nothing else with it.
+/// The request is sent twice alone, and fails. All others succeed.
 #[test]
-fn a_request_that_a_daemon_dies_of() {
-    let deadly = |bytes: &[u8]| if found(bytes).iter().any(|(lid, _)| *lid == 13) { None } else { all(bytes) };
-    let (_folder, service, came) = daemon(deadly);
+fn request_that_crashes_the_daemon_fails_alone() {
+    let serve = |bytes: &[u8]| {
+        let crashes = responses(bytes).iter().any(|(lid, _)| *lid == 13);
+        if crashes { None } else { respond_to_all(bytes) }
+    };
+    let (_folder, service, connections) = daemon(serve);
     let mut engine = Engine::open(&service, 64, LONG).unwrap();
-    let now = clock::now();
+    let now = now();
     for lid in [11, 12, 13, 14, 15] {
         engine.submit(route(lid), now + LONG).unwrap();
     }
     engine.flush(now).unwrap();
-    let mut outcomes = [(); 5].map(|()| engine.next()).map(|(cookie, answer)| (cookie, lid(answer)));
+    let mut outcomes = [(); 5].map(|()| engine.next()).map(|(cookie, outcome)| (cookie, lid(outcome)));
     outcomes.sort_by_key(|(cookie, _)| *cookie);
     assert_eq!(outcomes, [(11, Ok(11)), (12, Ok(12)), (13, Err(Errno::ECONNRESET)), (14, Ok(14)), (15, Ok(15))]);
-    assert_eq!(came.load(Ordering::SeqCst), 4, "with all, twice with the one, and with the rest");
+    let expected = 4;
+    assert_eq!(
+        connections.load(Ordering::SeqCst),
+        expected,
+        "one with all, two with the one request, one with the rest"
+    );
 }
 
-/// What is no answer ends what was asked, and nothing else.
 #[test]
-fn what_is_no_answer_takes_nothing_else_with_it() {
-    let muddled = |bytes: &[u8]| match found(bytes).as_slice() {
+fn malformed_response_fails_only_the_request_in_flight() {
+    let serve = |bytes: &[u8]| match responses(bytes).as_slice() {
         [(1, _)] => Some(vec![7; 20]),
-        [_] => all(bytes),
+        [_] => respond_to_all(bytes),
         _ => None,
     };
-    let (_folder, service, _) = daemon(muddled);
+    let (_folder, service, _) = daemon(serve);
     let mut engine = Engine::open(&service, 64, LONG).unwrap();
-    let now = clock::now();
+    let now = now();
     for lid in 1..=3 {
         engine.submit(route(lid), now + LONG).unwrap();
     }
     engine.flush(now).unwrap();
-    let outcomes = [(); 3].map(|()| engine.next()).map(|(cookie, answer)| (cookie, lid(answer)));
+    let outcomes = [(); 3].map(|()| engine.next()).map(|(cookie, outcome)| (cookie, lid(outcome)));
     assert_eq!(outcomes, [(1, Err(Errno::EPROTO)), (2, Ok(2)), (3, Ok(3))]);
 }
 
-/// Answers that nobody wants any more, and that never come, leave room for others.
+/// The connection is replaced when too many responses to cancelled requests are outstanding.
 #[test]
-fn what_is_cancelled_and_not_answered_is_bounded() {
-    let picky = |bytes: &[u8]| {
-        let wanted = found(bytes).into_iter().filter(|(lid, _)| *lid == 1);
-        Some(wanted.flat_map(|(_, reply)| reply.to_vec()).collect())
+fn cancelled_requests_without_response_are_bounded() {
+    let serve = |bytes: &[u8]| {
+        let answered = responses(bytes).into_iter().filter(|(lid, _)| *lid == 1);
+        Some(answered.flat_map(|(_, reply)| reply.to_vec()).collect())
     };
-    let (_folder, service, came) = daemon(picky);
+    let (_folder, service, connections) = daemon(serve);
     let mut engine = Engine::open(&service, 4, LONG).unwrap();
     for _ in 0..10 {
-        let ids = [(); 4].map(|()| engine.ask(2));
-        let now = clock::now();
+        let ids = [(); 4].map(|()| engine.send_route(2));
+        let now = now();
         assert_eq!(engine.submit(route(2), now + LONG), Err(Errno::EAGAIN));
         for id in ids {
             engine.cancel(id).unwrap();
         }
-        engine.settle(now).unwrap();
+        engine.update_wake(now).unwrap();
         for _ in ids {
             assert_eq!(engine.next(), (2, Err(Errno::ECANCELED)));
         }
     }
-    engine.ask(1);
-    let (_, answer) = engine.next();
-    assert_eq!(lid(answer), Ok(1));
-    let connections = came.load(Ordering::SeqCst);
-    assert!((5..=11).contains(&connections), "{connections}: a new one when four are owed");
+    engine.send_route(1);
+    let (_, outcome) = engine.next();
+    assert_eq!(lid(outcome), Ok(1));
+    let connections = connections.load(Ordering::SeqCst);
+    assert!((5..=11).contains(&connections), "{connections}: a new one when four responses are outstanding");
 }
 
-/// By TCP, where connecting takes a while, and again after the daemon closed the connection.
 #[test]
-fn a_host() {
+fn tcp_connection_is_reopened_after_the_daemon_closed_it() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     let (closed, is_closed) = std::sync::mpsc::channel();
     thread::spawn(move || {
         drop(listener.accept().unwrap());
         closed.send(()).unwrap();
-        converse(listener.accept().unwrap().0, all);
+        serve_stream(listener.accept().unwrap().0, respond_to_all);
     });
     let mut engine = Engine::open(&Service::Tcp { host: "localhost".into(), port }, 64, LONG).unwrap();
     is_closed.recv().unwrap();
-    engine.ask(7);
-    let (_, answer) = engine.next();
-    assert_eq!(lid(answer), Ok(7));
+    engine.send_route(7);
+    let (_, outcome) = engine.next();
+    assert_eq!(lid(outcome), Ok(7));
 }
 
-/// The daemon is gone for good: the request ends with its time, and says why there was no answer.
 #[test]
-fn nobody_to_ask() {
+fn request_without_daemon_expires_with_the_connect_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
     let listener = UnixListener::bind(&path).unwrap();
@@ -209,11 +214,11 @@ fn nobody_to_ask() {
     drop((listener, folder));
     while engine.link.is_some() {
         engine.wake.wait();
-        let now = clock::now();
+        let now = now();
         engine.drive(now);
-        engine.settle(now).unwrap();
+        engine.update_wake(now).unwrap();
     }
-    let now = clock::now();
+    let now = now();
     engine.submit(route(1), now + Duration::from_millis(30)).unwrap();
     engine.flush(now).unwrap();
     assert_eq!(engine.next(), (1, Err(Errno::ENOENT)));

@@ -1,34 +1,34 @@
-//! Where the daemon is, as C says it.
+//! Converts the daemon's address from C.
 use crate::errno::{self, Result};
 use acm_client::Service;
 use dns_lookup::{AddrInfoHints, getaddrinfo};
 use nix::{errno::Errno, libc::IPPROTO_TCP};
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt, path::Path};
 
-/// Bytes that the path of a socket may have.
-const LONGEST_PATH: usize = 107;
-/// Where a daemon in a TCP mode leaves its port.
+/// Maximum length of a socket's path in bytes.
+const MAX_PATH: usize = 107;
+/// The file to which a daemon in a TCP mode writes its port.
 const PORT_FILE: &str = "/run/ibacm-tcp.port";
-/// Without that file.
+/// Default of [`port`].
 const DEFAULT_PORT: u16 = 6125;
 
-/// Why there is no connection: what [`ib_acm_connect`](crate::ib_acm_connect) returns, and the error number.
+/// Failure to connect: the return value of [`ib_acm_connect`](crate::ib_acm_connect), and the error number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NotFound {
+pub(crate) struct ConnectFailure {
     pub(crate) code: i32,
     pub(crate) errno: Errno,
 }
 
-/// The socket with this path.
+/// Returns the address of the socket with this path.
 pub(crate) fn socket(path: &[u8]) -> Result<Service> {
-    if path.len() > LONGEST_PATH {
+    if path.len() > MAX_PATH {
         return Err(Errno::ENAMETOOLONG);
     }
     Ok(Service::Unix(OsStr::from_bytes(path).into()))
 }
 
-/// Where a host's daemon may be, at each of its addresses.
-pub(crate) fn host(name: &str, port: u16) -> core::result::Result<Vec<Service>, NotFound> {
+/// Returns the possible addresses of a host's daemon: one for each IP address of the host.
+pub(crate) fn host(name: &str, port: u16) -> core::result::Result<Vec<Service>, ConnectFailure> {
     let hints = AddrInfoHints { protocol: IPPROTO_TCP, ..AddrInfoHints::default() };
     Errno::clear();
     let found = getaddrinfo(Some(name), None, Some(hints));
@@ -38,12 +38,12 @@ pub(crate) fn host(name: &str, port: u16) -> core::result::Result<Vec<Service>, 
             .filter_map(core::result::Result::ok)
             .map(|address| Service::Tcp { host: address.sockaddr.ip().to_string(), port })
             .collect()),
-        // What getaddrinfo says is no error number; the nearest is that there is no such thing.
-        Err(error) => Err(NotFound { code: error.error_num(), errno: errno.unwrap_or(Errno::ENOENT) }),
+        // An error of getaddrinfo has no error number. ENOENT is the nearest.
+        Err(error) => Err(ConnectFailure { code: error.error_num(), errno: errno.unwrap_or(Errno::ENOENT) }),
     }
 }
 
-/// The port that the daemon of this machine listens at, if it says so; it counts for other hosts, too.
+/// Returns the TCP port in the port file of the local daemon, or the default. It is used for other hosts, too.
 pub(crate) fn port() -> u16 {
     port_in(Path::new(PORT_FILE))
 }
@@ -54,7 +54,7 @@ fn port_in(file: &Path) -> u16 {
     digits.and_then(|digits| digits.parse().ok()).filter(|port| *port != 0).unwrap_or(DEFAULT_PORT)
 }
 
-/// The place that a text names, by [`Service`]'s rules; without a text where librdmacm looks.
+/// Parses an address by the rules of [`Service`]. Without a text, returns the address that librdmacm uses.
 pub(crate) fn service(text: Option<&[u8]>) -> Result<Service> {
     let Some(text) = text else {
         return Service::find().map_err(|error| match error {
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_file_names_the_port() {
+    fn invalid_port_file_gives_the_default_port() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("port");
         assert_eq!(port_in(&file), 6125);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_a_socket_or_a_host() {
+    fn address_is_a_socket_or_a_host() {
         let tcp = |host: &str, port| Ok(Service::Tcp { host: host.into(), port });
         assert_eq!(service(Some(b"/run/s")), Ok(Service::Unix("/run/s".into())));
         assert_eq!(service(Some(b"./\xff")), socket(b"./\xff"));
